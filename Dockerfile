@@ -1,0 +1,31 @@
+FROM swift:6.3-bookworm AS build
+WORKDIR /src
+COPY Scripts/install-packages Scripts/
+RUN Scripts/install-packages && rm -rf /var/lib/apt/lists/*
+# The dependencies change less often than the sources: fetched in a layer of their own.
+COPY Package.swift ./
+RUN swift package resolve
+COPY Sources Sources
+COPY Tests Tests
+RUN swift build -c release --product throng --static-swift-stdlib \
+  && install -D -s "$(swift build -c release --static-swift-stdlib --show-bin-path)/throng" /out/throng
+
+FROM debian:bookworm-slim
+RUN apt-get update \
+  && apt-get install -y --no-install-recommends \
+    libev4 libsimdjson14 libsqlite3-0 libssl3 libstdc++6 libwebsockets-evlib-ev libwebsockets17 \
+  && rm -rf /var/lib/apt/lists/* \
+  && useradd --system --user-group --no-create-home throng \
+  && install -d -o throng -g throng -m 0700 /var/lib/throng
+COPY --from=build /out/throng /usr/local/bin/throng
+USER throng
+WORKDIR /var/lib/throng
+ENV THRONG_DATA_DIR=/var/lib/throng
+VOLUME /var/lib/throng
+EXPOSE 8080
+STOPSIGNAL SIGTERM
+# bash is essential in Debian and can open a socket: the image needs no curl.
+HEALTHCHECK --interval=10s --timeout=3s --start-period=10s CMD ["bash", "-c", \
+  "exec 3<>/dev/tcp/127.0.0.1/8081 && printf 'GET /readyz HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n' >&3 && read -r -t 2 _ status _ <&3 && [ \"$status\" = 200 ]"]
+ENTRYPOINT ["throng"]
+CMD ["serve"]

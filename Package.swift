@@ -1,0 +1,93 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// Who may import whom is a rule of the house (Architecture.md): a target lists exactly what stands below it,
+// and Scripts/check fails on an import that is not listed here.
+
+let strict: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let collections = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let jwt = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+
+let package = Package(
+  name: "throng-server",
+  platforms: [.macOS(.v15)],
+  products: [
+    .executable(name: "throng", targets: ["throng"])
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
+  ],
+  targets: [
+    // Floor 6: the executable.
+    .executableTarget(
+      name: "throng", dependencies: ["ServerConfiguration", "ThrongServer", "Authentication", argumentParser], swiftSettings: strict),
+    // Floor 5: composition.
+    .target(
+      name: "ThrongServer",
+      dependencies: [
+        "Authentication", "Gateway", "GroupModel", "GroupPermissions", "GroupRuntime", "ServerConfiguration", "SQLiteStore",
+        "WebSocketTransport", "WireProtocol", logging, metrics,
+      ], swiftSettings: strict),
+    // Floor 4: sessions, adapters.
+    .target(
+      name: "Gateway",
+      dependencies: [
+        "GroupModel", "GroupPermissions", "GroupRuntime", "WebSocketTransport", "WireProtocol", collections, logging, metrics,
+      ], swiftSettings: strict),
+    .target(name: "SQLiteStore", dependencies: ["GroupModel", "GroupRuntime", grdb, logging], swiftSettings: strict),
+    .target(name: "Authentication", dependencies: ["GroupModel", jwt], swiftSettings: strict),
+    // Floor 3: groups.
+    .target(
+      name: "GroupRuntime", dependencies: ["GroupModel", "GroupPermissions", "WireProtocol", collections], swiftSettings: strict),
+    // Floor 2: rules, words, wires.
+    .target(name: "GroupPermissions", dependencies: ["GroupModel"], swiftSettings: strict),
+    .target(name: "WireProtocol", dependencies: ["GroupModel", "CSimdJSON"], swiftSettings: strict),
+    .target(name: "WebSocketTransport", dependencies: ["CTransport"], swiftSettings: strict),
+    // Floor 1: nouns and doors.
+    .target(name: "GroupModel", swiftSettings: strict),
+    .target(name: "ServerConfiguration", dependencies: [yams], swiftSettings: strict),
+    .target(
+      name: "CTransport",
+      cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Wno-unused-parameter"])],
+      linkerSettings: [.linkedLibrary("websockets"), .linkedLibrary("ssl"), .linkedLibrary("crypto"), .linkedLibrary("ev")]),
+    .target(
+      name: "CSimdJSON",
+      cxxSettings: [.unsafeFlags(["-std=c++17"])],
+      linkerSettings: [.linkedLibrary("simdjson"), .linkedLibrary("stdc++")]),
+    // Beside the floors: tools for tests.
+    .target(name: "ThrongTestKit", dependencies: ["GroupModel", "GroupRuntime", "WireProtocol"], swiftSettings: strict),
+    .executableTarget(name: "transport-echo", dependencies: ["WebSocketTransport"], swiftSettings: strict),
+
+    .testTarget(name: "GroupModelTests", dependencies: ["GroupModel"], swiftSettings: strict),
+    .testTarget(name: "GroupPermissionsTests", dependencies: ["GroupModel", "GroupPermissions"], swiftSettings: strict),
+    .testTarget(name: "WireProtocolTests", dependencies: ["GroupModel", "WireProtocol"], swiftSettings: strict),
+    .testTarget(name: "WebSocketTransportTests", dependencies: ["WebSocketTransport"], swiftSettings: strict),
+    .testTarget(
+      name: "GroupRuntimeTests", dependencies: ["GroupModel", "GroupRuntime", "ThrongTestKit", "WireProtocol"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "StoreTests", dependencies: ["GroupModel", "GroupRuntime", "SQLiteStore", "ThrongTestKit", grdb],
+      swiftSettings: strict),
+    .testTarget(name: "AuthenticationTests", dependencies: ["Authentication", "GroupModel", jwt], swiftSettings: strict),
+    .testTarget(name: "ServerConfigurationTests", dependencies: ["ServerConfiguration"], swiftSettings: strict),
+    .testTarget(
+      name: "GatewayTests", dependencies: ["Gateway", "GroupModel", "GroupRuntime", "ThrongTestKit", "WireProtocol"],
+      swiftSettings: strict),
+  ],
+  cxxLanguageStandard: .cxx17
+)

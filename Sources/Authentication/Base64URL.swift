@@ -1,0 +1,55 @@
+/// Base64url without padding (RFC 7515 section 2). Foundation's decoder is not used because it lets stray bits pass: two texts
+/// would stand for one signature.
+enum Base64URL {
+  private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+  /// The value of each byte as a digit, 255 where it is none.
+  private static let values: [UInt8] = {
+    var values = [UInt8](repeating: 255, count: 256)
+    for (value, digit) in alphabet.enumerated() { values[Int(digit)] = UInt8(value) }
+    return values
+  }()
+
+  /// Whether every byte is a digit of the alphabet; padding is not.
+  static func isAlphabetic(_ text: ArraySlice<UInt8>) -> Bool {
+    text.allSatisfy { values[Int($0)] != 255 }
+  }
+
+  /// The bytes that the text stands for, or nil where it holds another character, has an impossible length or stray last bits.
+  static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.count * 3 / 4)
+    var bits: UInt32 = 0
+    var bitCount = 0
+    for digit in text {
+      let value = values[Int(digit)]
+      guard value != 255 else { return nil }
+      bits = bits << 6 | UInt32(value)
+      bitCount += 6
+      if bitCount >= 8 {
+        bitCount -= 8
+        bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(bitCount)))
+        bits &= (1 << UInt32(bitCount)) - 1
+      }
+    }
+    return bitCount < 6 && bits == 0 ? bytes : nil
+  }
+
+  /// The text that stands for the bytes.
+  static func encode(_ bytes: some Sequence<UInt8>) -> String {
+    var text: [UInt8] = []
+    var bits: UInt32 = 0
+    var bitCount = 0
+    for byte in bytes {
+      bits = bits << 8 | UInt32(byte)
+      bitCount += 8
+      while bitCount >= 6 {
+        bitCount -= 6
+        text.append(alphabet[Int(bits >> UInt32(bitCount) & 63)])
+        bits &= (1 << UInt32(bitCount)) - 1
+      }
+    }
+    if bitCount > 0 { text.append(alphabet[Int(bits << UInt32(6 - bitCount) & 63)]) }
+    return String(decoding: text, as: UTF8.self)
+  }
+}

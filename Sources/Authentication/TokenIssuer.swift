@@ -1,0 +1,54 @@
+import Foundation
+import GroupModel
+
+/// Makes HS256 tokens from the secret, as the application's own backend would (contract sections 2 and 9, `throng token`).
+public struct TokenIssuer: Sendable {
+  private let key: TokenKey
+  private let audience: String?
+  private let issuer: String?
+
+  /// An issuer with the secret (at least 32 bytes); `audience` and `issuer` go into every token where they are given.
+  public init(secret: [UInt8], audience: String? = nil, issuer: String? = nil) async throws(AuthenticationError) {
+    key = try await TokenKey(secret: secret)
+    self.audience = audience
+    self.issuer = issuer
+  }
+
+  /// A token for the user, good for `lifetime` seconds (at most 2³²−1) from `now` (Unix milliseconds).
+  /// Throws where the name is no userID (contract section 2).
+  public func issue(
+    user name: String, lifetime: Seconds, isAdministrator: Bool = false, now: Instant
+  ) throws(AuthenticationError) -> String {
+    let userID = try TokenIssuer.userID(name)
+    let issuedAt = now / 1000
+    let claims = Claims(
+      sub: userID.rawValue, iat: issuedAt, exp: issuedAt + lifetime, adm: isAdministrator ? true : nil, aud: audience,
+      iss: issuer)
+    do { return try sign(claims) } catch { throw AuthenticationError("the token cannot be signed: \(error)") }
+  }
+
+  /// The user of that name. Throws a sentence for the operator where the name is no userID (contract section 2).
+  @discardableResult
+  public static func userID(_ name: String) throws(AuthenticationError) -> UserID {
+    if let userID = UserID(name) { return userID }
+    throw AuthenticationError(
+      "\(name.debugDescription) is no userID: 1 to 32 bytes of visible ASCII, not beginning with @, not administrator")
+  }
+
+  private func sign(_ claims: Claims) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    let header = Base64URL.encode(#"{"alg":"HS256","typ":"JWT"}"#.utf8)
+    let signed = "\(header).\(Base64URL.encode(try encoder.encode(claims)))"
+    return "\(signed).\(Base64URL.encode(try key.sign(Array(signed.utf8))))"
+  }
+
+  private struct Claims: Encodable {
+    let sub: String
+    let iat: Seconds
+    let exp: Seconds
+    let adm: Bool?
+    let aud: String?
+    let iss: String?
+  }
+}

@@ -1,0 +1,85 @@
+#include "private.h"
+
+#include <string.h>
+
+// The library has decoded the query and cut it at each ampersand. Encoding it again gives what the client meant.
+static bool is_plain(unsigned char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c && strchr("-._~=/:@!$'()*,?", c));
+}
+
+static void append_encoded(bytes *to, const unsigned char *text, size_t count) {
+  static const char digits[] = "0123456789ABCDEF";
+  for (size_t i = 0; i < count; i++) {
+    if (is_plain(text[i])) {
+      bytes_append(to, text + i, 1);
+    } else {
+      const char code[] = {'%', digits[text[i] >> 4], digits[text[i] & 15]};
+      bytes_append(to, code, sizeof code);
+    }
+  }
+}
+
+static void append_query(struct lws *wsi, bytes *to) {
+  int total = lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_URI_ARGS);
+  if (total <= 0) return;
+  bytes part = {0};
+  char *copy = (char *)bytes_extend(&part, (size_t)total + 2);
+  for (int i = 0, count; (count = lws_hdr_copy_fragment(wsi, copy, total + 2, WSI_TOKEN_HTTP_URI_ARGS, i)) >= 0; i++) {
+    if (i) bytes_append(to, "&", 1);
+    append_encoded(to, (unsigned char *)copy, (size_t)count);
+  }
+  bytes_free(&part);
+}
+
+static void append_header(struct lws *wsi, bytes *to, enum lws_token_indexes token) {
+  int total = lws_hdr_total_length(wsi, token);
+  if (total <= 0) return;
+  char *copy = (char *)bytes_extend(to, (size_t)total + 1);
+  int count = lws_hdr_copy(wsi, copy, total + 1, token);
+  to->end -= (size_t)total + 1 - (count > 0 ? (size_t)count : 0);
+}
+
+static const struct {
+  enum lws_token_indexes token;
+  const char *name;
+} methods[] = {
+  {WSI_TOKEN_GET_URI, "GET"},       {WSI_TOKEN_POST_URI, "POST"},   {WSI_TOKEN_PUT_URI, "PUT"},
+  {WSI_TOKEN_DELETE_URI, "DELETE"}, {WSI_TOKEN_PATCH_URI, "PATCH"}, {WSI_TOKEN_HEAD_URI, "HEAD"},
+  {WSI_TOKEN_OPTIONS_URI, "OPTIONS"},
+};
+
+static int method_of(struct lws *wsi) {
+  for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+    if (lws_hdr_total_length(wsi, methods[i].token)) return (int)i;
+  }
+  return -1;
+}
+
+void head_read(struct lws *wsi, const peer *p, ct_request_head *head) {
+  bytes *text = &p->loop->head_text;
+  static const enum lws_token_indexes tokens[] = {
+    WSI_TOKEN_HOST, WSI_TOKEN_ORIGIN, WSI_TOKEN_HTTP_AUTHORIZATION, WSI_TOKEN_X_FORWARDED_FOR, WSI_TOKEN_PROTOCOL};
+  enum { HEADERS = sizeof tokens / sizeof *tokens, PARTS = HEADERS + 2 };
+  size_t ends[PARTS];
+  int method = method_of(wsi);
+
+  bytes_clear(text);
+  if (method >= 0) append_header(wsi, text, methods[method].token);
+  ends[0] = bytes_count(text);
+  append_query(wsi, text);
+  ends[1] = bytes_count(text);
+  for (int i = 0; i < HEADERS; i++) {
+    append_header(wsi, text, tokens[i]);
+    ends[2 + i] = bytes_count(text);
+  }
+
+  *head = (ct_request_head){.is_tls = lws_is_ssl(wsi), .is_internal = p->is_internal};
+  ct_text *parts[PARTS] = {&head->path, &head->query, &head->host, &head->origin, &head->authorization,
+                           &head->forwarded_for, &head->subprotocols};
+  for (int i = 0; i < PARTS; i++) {
+    size_t start = i ? ends[i - 1] : 0;
+    *parts[i] = (ct_text){.bytes = (const char *)bytes_first(text) + start, .count = ends[i] - start};
+  }
+  if (method >= 0) head->method = (ct_text){.bytes = methods[method].name, .count = strlen(methods[method].name)};
+  head->peer = (ct_text){.bytes = p->address, .count = strlen(p->address)};
+}

@@ -1,0 +1,162 @@
+#include "private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum {
+  ANSWER_SECONDS = 60,            // for the server to answer
+  PROGRESS_SECONDS = 30,          // for the client to read the next step of it
+  STEP = 256 * 1024,
+  DISCARD_MAX = 64 * 1024 * 1024  // a body longer than this is not read to its end
+};
+
+struct request {
+  ct_loop *loop;
+  struct lws *wsi;
+  ct_exchange_id id;
+  bytes body, response;
+  bool is_head, keeps_alive, is_too_large, is_answered, is_handed_up;
+};
+
+static bool header_is(struct lws *wsi, enum lws_token_indexes token, const char *value) {
+  char text[32];
+  return lws_hdr_copy(wsi, text, sizeof text, token) > 0 && !strcasecmp(text, value);
+}
+
+static bool keeps_alive(struct lws *wsi) {
+  if (header_is(wsi, WSI_TOKEN_HTTP, "HTTP/1.1")) return !header_is(wsi, WSI_TOKEN_CONNECTION, "close");
+  return header_is(wsi, WSI_TOKEN_CONNECTION, "keep-alive");
+}
+
+// -1: it is no length; otherwise the library waits for that many bytes.
+static int64_t body_length(struct lws *wsi) {
+  char text[20];
+  if (!lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH)) return 0;
+  int count = lws_hdr_copy(wsi, text, sizeof text, WSI_TOKEN_HTTP_CONTENT_LENGTH);
+  if (count <= 0 || (int)strspn(text, "0123456789") != count) return -1;
+  return strtoll(text, NULL, 10);
+}
+
+static request *request_open(struct lws *wsi, peer *p) {
+  request *r = ct_allocate(1, sizeof *r);
+  r->loop = p->loop;
+  r->wsi = wsi;
+  r->id = slot_put(&p->loop->exchanges, r);
+  r->is_head = lws_hdr_total_length(wsi, WSI_TOKEN_HEAD_URI) > 0;
+  r->keeps_alive = keeps_alive(wsi);
+  p->request = r;
+  return r;
+}
+
+void http_forget(peer *p) {
+  request *r = p->request;
+  if (!r) return;
+  p->request = NULL;
+  slot_remove(&r->loop->exchanges, r->id);
+  bytes_free(&r->body);
+  bytes_free(&r->response);
+  free(r);
+}
+
+static int refuse(request *r, int status) {
+  r->keeps_alive = false;
+  const char *phrase = status_phrase(status);
+  ct_text type = {.bytes = "text/plain", .count = 10}, none = {0};
+  ct_exchange_respond(r->loop, r->id, status, type, none, (const uint8_t *)phrase, strlen(phrase));
+  return 0;
+}
+
+// While the answer is made nothing is read: the library would find the next request and turn in circles over it.
+static int hand_up(struct lws *wsi, peer *p) {
+  request *r = p->request;
+  if (r->is_handed_up) return 0;
+  r->is_handed_up = true;
+  ct_request_head head;
+  head_read(wsi, p, &head);
+  lws_set_timeout(wsi, PENDING_TIMEOUT_USER_REASON_BASE, ANSWER_SECONDS);
+  lws_rx_flow_control(wsi, 0);
+  const ct_callbacks *callbacks = &p->loop->callbacks;
+  callbacks->requested(
+    callbacks->context, r->id, &head, bytes_first(&r->body), bytes_count(&r->body), r->is_too_large);
+  bytes_free(&r->body);
+  return 0;
+}
+
+// Without a length the library would wait for 100 MB behind some methods; there is no body then, and no next request.
+static bool library_waits(struct lws *wsi) {
+  return !lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH)
+         && (lws_hdr_total_length(wsi, WSI_TOKEN_POST_URI) || lws_hdr_total_length(wsi, WSI_TOKEN_PUT_URI)
+             || lws_hdr_total_length(wsi, WSI_TOKEN_PATCH_URI));
+}
+
+int http_begin(struct lws *wsi, peer *p) {
+  http_forget(p);
+  request *r = request_open(wsi, p);
+  int64_t length = body_length(wsi);
+  if (lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_TRANSFER_ENCODING)) return refuse(r, 411);
+  if (length < 0) return refuse(r, 400);
+  r->is_too_large = (uint64_t)length > p->loop->options.max_body_bytes;
+  if (library_waits(wsi) || length > DISCARD_MAX) r->keeps_alive = false;
+  if (length == 0 || length > DISCARD_MAX) return hand_up(wsi, p);
+  if (header_is(wsi, WSI_TOKEN_HTTP_EXPECT, "100-continue")) {
+    static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    return lws_write(wsi, (unsigned char *)go_on, sizeof go_on - 1, LWS_WRITE_HTTP_HEADERS) < 0 ? -1 : 0;
+  }
+  return 0;
+}
+
+void http_body(peer *p, const void *data, size_t count) {
+  request *r = p->request;
+  if (r && !r->is_handed_up && !r->is_answered && !r->is_too_large) bytes_append(&r->body, data, count);
+}
+
+int http_complete(struct lws *wsi, peer *p) {
+  return p->request && !p->request->is_answered ? hand_up(wsi, p) : 0;
+}
+
+void ct_exchange_respond(
+  ct_loop *loop, ct_exchange_id exchange, int status, ct_text content_type, ct_text headers, const uint8_t *body,
+  size_t count
+) {
+  request *r = slot_get(&loop->exchanges, exchange);
+  if (!r || r->is_answered) return;
+  r->is_answered = true;
+  char line[128];
+  bytes *to = &r->response;
+  bytes_append(to, line, (size_t)snprintf(line, sizeof line, "HTTP/1.1 %d %s\r\n", status, status_phrase(status)));
+  if (content_type.count) {
+    bytes_append(to, "Content-Type: ", 14);
+    bytes_append(to, content_type.bytes, content_type.count);
+    bytes_append(to, "\r\n", 2);
+  }
+  bytes_append(to, headers.bytes, headers.count);
+  // RFC 9110 section 8.6: a 204 has no length.
+  if (status != 204) bytes_append(to, line, (size_t)snprintf(line, sizeof line, "Content-Length: %zu\r\n", count));
+  const char *end = r->keeps_alive ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n";
+  bytes_append(to, end, strlen(end));
+  if (!r->is_head && status != 204) bytes_append(to, body, count);
+  lws_rx_flow_control(r->wsi, 1);
+  lws_callback_on_writable(r->wsi);
+}
+
+static int finish(struct lws *wsi, peer *p) {
+  bool keeps_alive = p->request->keeps_alive;
+  http_forget(p);
+  return !keeps_alive || lws_http_transaction_completed(wsi) ? -1 : 0;
+}
+
+int http_write(struct lws *wsi, peer *p) {
+  request *r = p->request;
+  if (!r || !r->is_answered) return 0;
+  if (bytes_count(&r->response)) {
+    size_t count = bytes_count(&r->response) < STEP ? bytes_count(&r->response) : STEP;
+    lws_set_timeout(wsi, PENDING_TIMEOUT_USER_REASON_BASE, PROGRESS_SECONDS);
+    if (lws_write(wsi, (unsigned char *)bytes_first(&r->response), count, LWS_WRITE_HTTP) < 0) return -1;
+    bytes_take(&r->response, count);
+  }
+  if (!bytes_count(&r->response)) return finish(wsi, p);
+  lws_callback_on_writable(wsi);
+  return 0;
+}

@@ -1,0 +1,149 @@
+// The C half of Throng's transport: event loops, WebSocket connections, HTTP requests and fan-out topics over
+// libwebsockets, libev and OpenSSL. No header of theirs is seen outside this target.
+//
+// Threads. A loop belongs to the thread that ct_loop_start makes for it. Unless a function says "any thread", it is
+// called on that thread, or before the thread starts, or after ct_loop_join. Every callback comes on that thread.
+// Pointers. What a callback is given is borrowed for the call; what a function is given is copied before it returns.
+// Handles. Connections and exchanges are 64-bit values (slot and generation). One that is gone is silently ignored.
+
+#ifndef CTRANSPORT_H
+#define CTRANSPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct ct_loop ct_loop;
+typedef struct ct_topic ct_topic;
+typedef uint64_t ct_connection_id;  // 0 is none
+typedef uint64_t ct_exchange_id;    // 0 is none
+
+// Bytes that are not terminated; count 0 where the request has no such thing.
+typedef struct {
+  const char *bytes;
+  size_t count;
+} ct_text;
+
+// What is known of a request before its body. The path is decoded and normalised, the query is percent-encoded.
+typedef struct {
+  ct_text method, path, query, host, origin, authorization, forwarded_for, subprotocols, peer;
+  bool is_tls, is_internal;
+} ct_request_head;
+
+enum { CT_RECEIVE_PADDING = 64 };  // readable bytes behind a received message
+
+typedef struct {
+  void *context;  // given to every callback that is not about one connection
+  // An upgrade is asked for. 0 accepts, an HTTP status refuses.
+  int (*upgrade)(void *context, const ct_request_head *head);
+  // A connection is open. What is returned is given to received and closed.
+  void *(*opened)(void *context, ct_connection_id connection, const ct_request_head *head);
+  // A whole message; CT_RECEIVE_PADDING bytes behind it may be read.
+  void (*received)(void *handler, const uint8_t *bytes, size_t count, bool is_text);
+  // The last word about a connection. Code: the peer's, ours, or 1006 when it was cut.
+  void (*closed)(void *handler, int code);
+  // A whole HTTP request. It must be answered by ct_exchange_respond, now or later.
+  void (*requested)(
+    void *context, ct_exchange_id exchange, const ct_request_head *head, const uint8_t *body, size_t count,
+    bool body_too_large);
+  // About every 100 ms.
+  void (*ticked)(void *context);
+  // Before every wait for events. True: there is more to do, do not wait.
+  bool (*turned)(void *context);
+  // The thread is about to end; every connection is gone. Called once, last.
+  void (*ended)(void *context);
+} ct_callbacks;
+
+typedef struct {
+  size_t max_message_bytes, send_queue_bytes, max_body_bytes;
+  uint32_t ping_interval_ms, ping_timeout_ms, handshake_timeout_s;
+  bool accepts_binary;
+  const char *subprotocol;       // copied
+  const char *certificate_file;  // NULL: the public listener is plain
+  const char *key_file;
+} ct_options;
+
+// What a loop has counted since it was made.
+typedef struct {
+  uint64_t connections_open, connections_total, deliveries, delivered_bytes, skipped_entries, messages_received;
+} ct_counters;
+
+enum { CT_CLOSE_CODES = 5000 };  // ct_loop_closes counts codes below this
+
+// -- Process. Any thread.
+
+// Ignores SIGPIPE, raises the limit of open files to the hard limit, and sends the library's errors and warnings to
+// log (level 1 error, 2 warning; text without line end; any thread). Once per process, before the first loop.
+void ct_prepare_process(void (*log)(int level, const char *text, size_t count));
+
+// Whether the two PEM files can be used together. False: why not is in error.
+bool ct_check_tls(const char *certificate_file, const char *key_file, char *error, size_t error_size);
+
+// Binds and listens; *port is what was bound (0: any free one). Several shared sockets may have one address; the first
+// of them is refused when anybody else has it. Returns the descriptor, or -1 with the reason in error.
+int ct_listen(const char *host, int *port, bool shared, bool first, char *error, size_t error_size);
+
+// -- Loops.
+
+// Returns NULL with the reason in error when the library cannot make a context.
+ct_loop *ct_loop_create(const ct_options *options, const ct_callbacks *callbacks, char *error, size_t error_size);
+// Hands over a listening socket, before the thread starts.
+void ct_loop_add_listener(ct_loop *loop, int descriptor, bool is_internal);
+// Makes the thread. 0, or an errno.
+int ct_loop_start(ct_loop *loop, const char *thread_name);
+// Any thread: asks the loop to run its turn soon.
+void ct_loop_wake(ct_loop *loop);
+// Any thread: asks the thread to cut what is open and end.
+void ct_loop_stop(ct_loop *loop);
+// Any thread but the loop's: waits for the thread's end.
+void ct_loop_join(ct_loop *loop);
+// Frees everything. The thread has ended or was never started.
+void ct_loop_destroy(ct_loop *loop);
+// Any thread: whether the calling thread is the loop's.
+bool ct_loop_is_current(const ct_loop *loop);
+// Makes the calling thread count as the loop's, once that one has ended; NULL ends it.
+void ct_loop_adopt_thread(ct_loop *loop);
+// Stops accepting on the public listener, or on both.
+void ct_loop_close_listeners(ct_loop *loop, bool internal_too);
+ct_counters ct_loop_counters(const ct_loop *loop);
+// Closes by code: CT_CLOSE_CODES numbers, valid as long as the loop.
+const uint64_t *ct_loop_closes(const ct_loop *loop);
+
+// -- Connections.
+
+// Queues one text or binary frame; it leaves at the end of the turn.
+void ct_connection_send(ct_loop *loop, ct_connection_id connection, const void *bytes, size_t count, bool is_text);
+// Sends what is queued, then a close frame; nothing is heard or sent after it. Reason: at most 123 bytes.
+void ct_connection_close(ct_loop *loop, ct_connection_id connection, int code, const char *reason, size_t count);
+// Stops and starts reading from the socket.
+void ct_connection_read(ct_loop *loop, ct_connection_id connection, bool enabled);
+// While held nothing is written.
+void ct_connection_hold(ct_loop *loop, ct_connection_id connection);
+// Ends a hold; first goes before everything that waits (count 0: nothing).
+void ct_connection_release(ct_loop *loop, ct_connection_id connection, const void *first, size_t count);
+bool ct_connection_is_open(const ct_loop *loop, ct_connection_id connection);
+
+// -- Topics: a log of ready-made frames, and the connections it goes to.
+
+ct_topic *ct_topic_create(ct_loop *loop);
+// What was published still goes out.
+void ct_topic_destroy(ct_topic *topic);
+// Subscribing again changes the mask. The subscription begins behind what was published before it.
+void ct_topic_subscribe(ct_topic *topic, ct_connection_id connection, uint8_t mask);
+// What was published before still goes out to it.
+void ct_topic_unsubscribe(ct_topic *topic, ct_connection_id connection);
+// Appends one text frame for everybody whose mask has a bit of kind, but not for except (0: no exception).
+void ct_topic_publish(
+  ct_topic *topic, const void *bytes, size_t count, bool skippable, uint8_t kind, ct_connection_id except);
+// One text frame for one connection, in order with what is published to the topic.
+void ct_topic_send(ct_topic *topic, ct_connection_id connection, const void *bytes, size_t count);
+size_t ct_topic_subscriber_count(const ct_topic *topic);
+
+// -- HTTP.
+
+// Answers. headers: whole lines, each ended by CR LF. content_type may be empty. A HEAD request gets no body.
+void ct_exchange_respond(
+  ct_loop *loop, ct_exchange_id exchange, int status, ct_text content_type, ct_text headers, const uint8_t *body,
+  size_t count);
+
+#endif

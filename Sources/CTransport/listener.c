@@ -1,0 +1,157 @@
+#include "private.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ACCEPTS_PER_TURN = 64, PAUSE_MS = 500 };
+
+static int fail(char *error, size_t error_size, const char *text) {
+  snprintf(error, error_size, "%s", text);
+  return -1;
+}
+
+static int bind_one(const struct addrinfo *address, bool shared) {
+  int fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), one = 1, zero = 0;
+  if (fd < 0) return -1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+  if (shared) setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof one);
+  if (address->ai_family == AF_INET6) setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof zero);
+  if (bind(fd, address->ai_addr, address->ai_addrlen) == 0) return fd;
+  int reason = errno;
+  close(fd);
+  errno = reason;
+  return -1;
+}
+
+// A shared socket would be let in beside somebody else's shared one; one that is not shared would not.
+static bool is_free(const struct addrinfo *address) {
+  int fd = bind_one(address, false);
+  if (fd < 0) return false;
+  bool is_free = listen(fd, 1) == 0;
+  int reason = errno;
+  close(fd);
+  errno = reason;
+  return is_free;
+}
+
+static int bound_port(int fd) {
+  struct sockaddr_storage address;
+  socklen_t size = sizeof address;
+  if (getsockname(fd, (struct sockaddr *)&address, &size)) return -1;
+  return ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
+                                             : ((struct sockaddr_in *)&address)->sin_port);
+}
+
+static int listen_on(const struct addrinfo *address, int *port, bool shared, bool first, char *error, size_t error_size) {
+  if (first && shared && *port && !is_free(address)) return fail(error, error_size, strerror(errno));
+  int fd = bind_one(address, shared);
+  if (fd < 0) return fail(error, error_size, strerror(errno));
+  if (listen(fd, SOMAXCONN) == 0 && (*port = bound_port(fd)) > 0) return fd;
+  fail(error, error_size, strerror(errno));
+  close(fd);
+  return -1;
+}
+
+int ct_listen(const char *host, int *port, bool shared, bool first, char *error, size_t error_size) {
+  char service[16];
+  struct addrinfo wish = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV}, *found;
+  if (*port < 0 || *port > 65535) return fail(error, error_size, "no such port");
+  snprintf(service, sizeof service, "%d", *port);
+  int reason = getaddrinfo(host, service, &wish, &found);
+  if (reason) return fail(error, error_size, gai_strerror(reason));
+  int fd = listen_on(found, port, shared, first, error, error_size);
+  freeaddrinfo(found);
+  return fd;
+}
+
+static void write_address(const struct sockaddr_storage *from, char *to, size_t size) {
+  const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)from;
+  if (from->ss_family == AF_INET) {
+    inet_ntop(AF_INET, &((const struct sockaddr_in *)from)->sin_addr, to, size);
+  } else if (IN6_IS_ADDR_V4MAPPED(&six->sin6_addr)) {
+    inet_ntop(AF_INET, six->sin6_addr.s6_addr + 12, to, size);
+  } else {
+    inet_ntop(AF_INET6, &six->sin6_addr, to, size);
+  }
+}
+
+static void adopt(listener *l, int fd, const struct sockaddr_storage *from) {
+  ct_loop *loop = l->loop;
+  int one = 1;
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  peer *p = ct_allocate(1, sizeof *p);
+  p->loop = loop;
+  p->is_internal = l->is_internal;
+  write_address(from, p->address, sizeof p->address);
+  lws_adopt_desc_t description = {
+    .vh = l->is_internal ? loop->internal_vhost : loop->public_vhost,
+    .type = LWS_ADOPT_SOCKET | LWS_ADOPT_HTTP | LWS_ADOPT_ALLOW_SSL, .fd.sockfd = fd, .opaque = p};
+  loop->adopting = p;
+  // When it fails the library has closed the socket, and has freed the peer only if it got as far as an object.
+  if (!lws_adopt_descriptor_vhost_via_info(&description)) free(loop->adopting);
+  loop->adopting = NULL;
+}
+
+// No descriptors or no memory: the waiting client stays in the queue, and polling for it would be a busy loop.
+static void pause_accepting(listener *l) {
+  lwsl_warn("accept: %s; paused\n", strerror(errno));
+  ev_io_stop(l->loop->events, &l->watcher);
+  l->paused_until = tick_now() + ticks(PAUSE_MS);
+}
+
+static bool is_exhaustion(int reason) {
+  return reason == EMFILE || reason == ENFILE || reason == ENOBUFS || reason == ENOMEM;
+}
+
+static void on_acceptable(struct ev_loop *events, ev_io *watcher, int revents) {
+  (void)events, (void)revents;
+  listener *l = watcher->data;
+  for (int i = 0; i < ACCEPTS_PER_TURN; i++) {
+    struct sockaddr_storage from;
+    socklen_t size = sizeof from;
+    int fd = accept4(watcher->fd, (struct sockaddr *)&from, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0) {
+      adopt(l, fd, &from);
+    } else if (is_exhaustion(errno)) {
+      pause_accepting(l);
+      return;
+    } else if (errno == EAGAIN) {
+      return;
+    }  // else that client has given up; the next may not have
+  }
+}
+
+void ct_loop_add_listener(ct_loop *loop, int descriptor, bool is_internal) {
+  listener *l = &loop->listeners[loop->listener_count++];
+  l->loop = loop;
+  l->is_internal = is_internal;
+  ev_io_init(&l->watcher, on_acceptable, descriptor, EV_READ);
+  l->watcher.data = l;
+  ev_io_start(loop->events, &l->watcher);
+}
+
+void listener_close(listener *l) {
+  if (l->watcher.fd < 0) return;
+  ev_io_stop(l->loop->events, &l->watcher);
+  close(l->watcher.fd);
+  l->watcher.fd = -1;
+  l->paused_until = 0;
+}
+
+void listener_resume(listener *l, uint64_t now) {
+  if (!l->paused_until || now < l->paused_until) return;
+  l->paused_until = 0;
+  ev_io_start(l->loop->events, &l->watcher);
+}
+
+void ct_loop_close_listeners(ct_loop *loop, bool internal_too) {
+  for (int i = 0; i < loop->listener_count; i++) {
+    if (internal_too || !loop->listeners[i].is_internal) listener_close(&loop->listeners[i]);
+  }
+}

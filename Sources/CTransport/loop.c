@@ -1,0 +1,205 @@
+#include "private.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  HEADERS_MAX = 20 * 1024,  // a token of 8 KB travels in the query, and may be encoded
+  RECEIVE_STEP = 2048,      // memory of every connection
+  SERVICE_BUFFER = 64 * 1024,
+  PACKET_MAX = 1 << 20,     // a longer write would be cut and copied
+  KEEP_ALIVE_SECONDS = 30,
+  TURNS = 4                 // of jobs and flushes before the sockets are looked at again
+};
+
+static _Thread_local ct_loop *current;
+
+bool ct_loop_is_current(const ct_loop *loop) { return current == loop; }
+void ct_loop_adopt_thread(ct_loop *loop) { current = loop; }
+void ct_loop_wake(ct_loop *loop) { ev_async_send(loop->events, &loop->waker); }
+
+// Jobs make frames and frames make jobs; both are done before the wait for events.
+static void before_poll(struct ev_loop *events, ev_prepare *watcher, int revents) {
+  (void)revents;
+  ct_loop *loop = watcher->data;
+  bool has_more = true;
+  for (int i = 0; i < TURNS && has_more; i++) {
+    has_more = loop->callbacks.turned(loop->callbacks.context);
+    has_more |= loop_flush(loop);
+    has_more |= loop->callbacks.turned(loop->callbacks.context);
+    has_more |= loop->dirty_topics || loop->first_dirty;
+  }
+  if (has_more) ev_idle_start(events, &loop->spinner); else ev_idle_stop(events, &loop->spinner);
+}
+
+static void on_spin(struct ev_loop *events, ev_idle *watcher, int revents) { (void)events, (void)watcher, (void)revents; }
+
+static void on_wake(struct ev_loop *events, ev_async *watcher, int revents) {
+  (void)revents;
+  ct_loop *loop = watcher->data;
+  if (atomic_load(&loop->is_stopping)) ev_break(events, EVBREAK_ALL);
+}
+
+// The library's libev plugin never re-arms its own timer; waking it makes it look at what is due.
+static void on_tick(struct ev_loop *events, ev_timer *watcher, int revents) {
+  (void)events, (void)revents;
+  ct_loop *loop = watcher->data;
+  enum { TICKS_PER_SECOND = 1000 / TICK_MS };
+  wheel_turn(loop);
+  for (int i = 0; i < loop->listener_count; i++) listener_resume(&loop->listeners[i], loop->wheel_at);
+  if (loop->wheel_at - loop->cooled >= TICKS_PER_SECOND) {
+    loop->cooled = loop->wheel_at;
+    topics_cool(loop);
+  }
+  loop->callbacks.ticked(loop->callbacks.context);
+  lws_cancel_service(loop->context);
+}
+
+static void watch(ct_loop *loop) {
+  ev_prepare_init(&loop->before_poll, before_poll);
+  ev_idle_init(&loop->spinner, on_spin);
+  ev_async_init(&loop->waker, on_wake);
+  ev_timer_init(&loop->ticker, on_tick, TICK_MS / 1e3, TICK_MS / 1e3);
+  loop->before_poll.data = loop->waker.data = loop->ticker.data = loop;
+  ev_prepare_start(loop->events, &loop->before_poll);
+  ev_async_start(loop->events, &loop->waker);
+  ev_timer_start(loop->events, &loop->ticker);
+}
+
+static void fill_protocols(ct_loop *loop) {
+  const struct lws_protocols common = {
+    .callback = transport_callback, .per_session_data_size = sizeof(void *), .rx_buffer_size = RECEIVE_STEP,
+    .tx_packet_size = PACKET_MAX};
+  // HTTP and upgrades without an offer; a token cannot hold a blank, so nobody can offer this name.
+  const char *names[] = {"no subprotocol", loop->subprotocol, loop->any_protocol};
+  for (int i = 0; i < 3; i++) {
+    loop->protocols[i] = common;
+    loop->protocols[i].name = names[i];
+  }
+}
+
+static struct lws_context_creation_info creation_info(ct_loop *loop) {
+  static const lws_retry_bo_t no_pings = {0};  // the wheel does it
+  struct lws_context_creation_info info = {0};
+  info.port = CONTEXT_PORT_NO_LISTEN;
+  info.protocols = loop->protocols;
+  info.retry_and_idle_policy = &no_pings;
+  info.options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS | LWS_SERVER_OPTION_LIBEV | LWS_SERVER_OPTION_VALIDATE_UTF8;
+  if (loop->certificate_file) info.options |= LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT;
+  info.max_http_header_data = HEADERS_MAX;
+  info.pt_serv_buf_size = SERVICE_BUFFER;
+  info.timeout_secs = loop->options.handshake_timeout_s;
+  info.timeout_secs_ah_idle = loop->options.handshake_timeout_s;
+  info.keepalive_timeout = KEEP_ALIVE_SECONDS;
+  info.alpn = "http/1.1";  // frames go out as they are, which HTTP/2 would not understand
+  return info;
+}
+
+static bool make_context(ct_loop *loop) {
+  struct lws_context_creation_info info = creation_info(loop);
+  void *foreign[] = {loop->events};
+  info.foreign_loops = foreign;
+  loop->context = lws_create_context(&info);
+  if (!loop->context) return false;
+  info.vhost_name = "internal";
+  info.options &= ~(uint64_t)LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT;
+  loop->internal_vhost = lws_create_vhost(loop->context, &info);
+  info.vhost_name = "public";
+  // The library sets TLS up only for a port that could listen, and tells virtual hosts apart by their port: with the
+  // same one a Host header could move a request from one listener's to the other's.
+  info.port = CONTEXT_PORT_NO_LISTEN_SERVER;
+  if (loop->certificate_file) info.options |= LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT;
+  info.ssl_cert_filepath = loop->certificate_file;
+  info.ssl_private_key_filepath = loop->key_file;
+  loop->public_vhost = lws_create_vhost(loop->context, &info);
+  return loop->internal_vhost && loop->public_vhost;
+}
+
+static char *copy(const char *text) {
+  return text ? strcpy(ct_allocate(strlen(text) + 1, 1), text) : NULL;
+}
+
+ct_loop *ct_loop_create(const ct_options *options, const ct_callbacks *callbacks, char *error, size_t error_size) {
+  ct_loop *loop = ct_allocate(1, sizeof *loop);
+  loop->options = *options;
+  loop->callbacks = *callbacks;
+  loop->subprotocol = copy(options->subprotocol);
+  loop->certificate_file = copy(options->certificate_file);
+  loop->key_file = copy(options->key_file);
+  loop->received = ct_allocate(options->max_message_bytes + CT_RECEIVE_PADDING, 1);
+  loop->wheel_at = tick_now();
+  loop->turn = 1;
+  fill_protocols(loop);
+  loop->events = ev_loop_new(EVBACKEND_EPOLL | EVFLAG_NOENV);
+  if (loop->events) watch(loop);
+  if (loop->events && make_context(loop)) return loop;
+  snprintf(error, error_size, loop->events ? "libwebsockets refused; see the log" : "libev has no epoll");
+  ct_loop_destroy(loop);
+  return NULL;
+}
+
+static void close_everything(ct_loop *loop) {
+  loop->is_ending = true;
+  ct_loop_close_listeners(loop, true);
+  if (loop->context) lws_context_destroy(loop->context);
+  loop->context = NULL;
+}
+
+static void unwatch(ct_loop *loop) {
+  if (!loop->events) return;
+  ev_prepare_stop(loop->events, &loop->before_poll);
+  ev_idle_stop(loop->events, &loop->spinner);
+  ev_async_stop(loop->events, &loop->waker);
+  ev_timer_stop(loop->events, &loop->ticker);
+  ev_loop_destroy(loop->events);
+  loop->events = NULL;
+}
+
+static void *run(void *argument) {
+  ct_loop *loop = argument;
+  current = loop;
+  pthread_setname_np(pthread_self(), loop->thread_name);
+  ev_run(loop->events, 0);
+  close_everything(loop);
+  loop->callbacks.ended(loop->callbacks.context);
+  current = NULL;
+  return NULL;
+}
+
+// The thread takes no signals: they are the business of whoever runs the process.
+int ct_loop_start(ct_loop *loop, const char *thread_name) {
+  snprintf(loop->thread_name, sizeof loop->thread_name, "%s", thread_name);
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  int reason = pthread_create(&loop->thread, NULL, run, loop);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return reason;
+}
+
+void ct_loop_stop(ct_loop *loop) {
+  atomic_store(&loop->is_stopping, true);
+  ct_loop_wake(loop);
+}
+
+void ct_loop_join(ct_loop *loop) { pthread_join(loop->thread, NULL); }
+
+void ct_loop_destroy(ct_loop *loop) {
+  close_everything(loop);
+  unwatch(loop);
+  slot_table_free(&loop->connections);
+  slot_table_free(&loop->exchanges);
+  bytes_free(&loop->scratch);
+  bytes_free(&loop->head_text);
+  free(loop->buckets);
+  free(loop->received);
+  free(loop->subprotocol);
+  free(loop->certificate_file);
+  free(loop->key_file);
+  free(loop);
+}
+
+ct_counters ct_loop_counters(const ct_loop *loop) { return loop->counters; }
+const uint64_t *ct_loop_closes(const ct_loop *loop) { return loop->closes; }

@@ -1,0 +1,267 @@
+// What the files of this target share. Everything here belongs to one loop's thread unless it says otherwise.
+
+#ifndef CTRANSPORT_PRIVATE_H
+#define CTRANSPORT_PRIVATE_H
+
+#define _GNU_SOURCE
+#include "CTransport.h"
+
+#include <ev.h>
+#include <libwebsockets.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+// -- bytes.c: memory. A server without memory cannot keep any promise, so a failed allocation ends the process.
+
+void *ct_allocate(size_t count, size_t size);  // zeroed
+void *ct_reallocate(void *old, size_t count, size_t size);
+
+// Bytes that are added behind and taken in front.
+typedef struct {
+  uint8_t *data;
+  size_t start, end, capacity;
+} bytes;
+
+static inline size_t bytes_count(const bytes *b) { return b->end - b->start; }
+static inline const uint8_t *bytes_first(const bytes *b) { return b->data + b->start; }
+uint8_t *bytes_extend(bytes *b, size_t count);  // room for count more, already counted in
+void bytes_append(bytes *b, const void *from, size_t count);
+void bytes_take(bytes *b, size_t count);        // gives the memory back when nothing is left
+void bytes_clear(bytes *b);                     // keeps the memory
+void bytes_free(bytes *b);
+
+// -- slots.c: 64-bit handles that notice when their object has gone.
+
+typedef struct {
+  void *object;
+  uint32_t generation, next_free;
+} slot;
+
+typedef struct {
+  slot *slots;
+  uint32_t count, capacity, first_free;  // first_free: index + 1, 0 is none
+} slot_table;
+
+uint64_t slot_put(slot_table *table, void *object);
+void *slot_get(const slot_table *table, uint64_t id);
+void slot_remove(slot_table *table, uint64_t id);
+void slot_table_free(slot_table *table);
+
+// -- frame.c: server frames (RFC 6455 section 5.2): never masked, never fragmented.
+
+enum { OPCODE_TEXT = 1, OPCODE_BINARY = 2, OPCODE_CLOSE = 8, OPCODE_PING = 9 };
+enum { FRAME_HEADER_MAX = 10, CLOSE_REASON_MAX = 123 };
+
+size_t frame_header(uint8_t header[FRAME_HEADER_MAX], int opcode, size_t count);
+void frame_append(bytes *to, int opcode, const void *payload, size_t count);
+// The longest run of whole frames that fits, at least one frame.
+size_t frame_prefix(const uint8_t *frames, size_t count, size_t limit);
+
+// -- Peers: one for each accepted socket, from accept to WSI_DESTROY.
+
+typedef struct connection connection;
+typedef struct request request;
+typedef struct subscription subscription;
+
+typedef struct {
+  ct_loop *loop;
+  connection *connection;  // once it is a WebSocket
+  request *request;        // while an HTTP request is answered
+  bool is_internal;
+  char address[46];        // INET6_ADDRSTRLEN
+} peer;
+
+// -- topic.c
+
+typedef struct {
+  uint64_t position;  // of its first byte, counted from the topic's beginning
+  ct_connection_id except;
+  uint32_t count;
+  uint8_t kind;
+  bool skippable;
+} entry;
+
+// What the flush reads for each recipient; kept small and dense.
+typedef struct {
+  connection *connection;
+  subscription *subscription;
+  uint64_t cursor;      // number of the first entry it has not got
+  uint32_t exceptions;  // entries from cursor on that are not for it
+  uint8_t mask;
+} member;
+
+struct subscription {
+  ct_topic *topic;
+  connection *connection;
+  size_t index;                              // in topic->members
+  size_t lag;                                // bytes counted in connection->lag
+  subscription *next, *previous;             // of the connection
+  subscription *next_in_bucket;
+  subscription *next_pending, *previous_pending;  // of the connection, while something waits for it
+  bool is_pending;
+};
+
+struct ct_topic {
+  ct_loop *loop;
+  bytes log;            // frames of entries, the oldest kept first
+  uint64_t log_position;  // of the first byte in log
+  entry *entries;
+  uint64_t first_entry;  // number of entries[0]
+  size_t entry_count, entry_capacity;
+  member *members;
+  size_t member_count, member_capacity, pending_count, peak, compact_at;
+  ct_topic *next_dirty, *next_warm, *previous_warm;
+  uint8_t kinds;         // union of the kinds in the log
+  bool is_dirty, is_warm, was_used;
+};
+
+static inline uint64_t topic_end(const ct_topic *topic) { return topic->first_entry + topic->entry_count; }
+// Bytes behind the cursor, whether they are for the member or not.
+size_t topic_lag(const ct_topic *topic, uint64_t cursor);
+// Whether the member gets every byte behind its cursor.
+bool topic_is_plain(const ct_topic *topic, const member *m);
+// Moves what is for the subscriber behind its cursor into to, in order, up to limit bytes (at least one frame).
+// Without skippable entries if told so: those are counted.
+void topic_take(subscription *s, bytes *to, size_t limit, bool lossless_only);
+// Bytes of what is for the subscriber behind its cursor.
+size_t topic_wanted(const subscription *s);
+// Gives back memory that was not used for a second.
+void topics_cool(ct_loop *loop);
+
+// -- subscription.c
+
+subscription *subscription_find(const ct_topic *topic, const connection *c);
+subscription *subscription_add(ct_topic *topic, connection *c, uint8_t mask);
+void subscription_remove(subscription *s);
+static inline member *subscription_member(const subscription *s) { return &s->topic->members[s->index]; }
+void subscription_set_pending(subscription *s);
+void subscription_clear_pending(subscription *s);
+// Brings connection->lag up to date with the topic.
+void subscription_count_lag(subscription *s);
+
+// -- connection.c
+
+struct connection {
+  struct lws *wsi;
+  ct_loop *loop;
+  void *handler;  // NULL once it has heard of the end
+  ct_connection_id id;
+  bytes own;       // frames for it alone; they go before what its topics hold
+  bytes assembly;  // a message that has not arrived whole
+  subscription *subscriptions, *first_pending, *last_pending;
+  size_t lag;      // bytes of its pending subscriptions
+  size_t unsent;   // at most this much of what was written is still in the library
+  connection *next_dirty, *previous_dirty;
+  connection *next_in_wheel, *previous_in_wheel;
+  uint64_t due, pinged;  // ticks
+  uint64_t received_at_ping;  // bytes
+  uint64_t heard_turn;
+  uint16_t close_code;
+  bool is_dirty, is_held, is_choked, is_tls;
+  bool is_closing;     // one side has begun to close: nothing more is taken or queued
+  bool is_close_sent;
+  bool is_dead;        // nothing may be written
+  bool was_heard;      // since the last ping
+  bool awaits_sign;    // a ping is under way
+  bool was_writeable;
+  bool tells_close;    // the handler hears of the end in the next flush
+};
+
+connection *connection_open(struct lws *wsi, peer *p);
+void connection_free(connection *c);
+connection *connection_get(const ct_loop *loop, ct_connection_id id);
+void connection_begin_close(connection *c, int code, const void *reason, size_t count, bool discard);
+// Begins to close and tells the handler: the transport's own decision.
+void connection_fail(connection *c, int code, const char *reason);
+void connection_tell_close(connection *c);
+void connection_cut(connection *c);
+void connection_mark_dirty(connection *c);
+void connection_unmark_dirty(connection *c);
+
+// -- receive.c
+void connection_receive(connection *c, uint8_t *data, size_t count);
+int connection_peer_closes(connection *c, const uint8_t *payload, size_t count);
+void connection_library_closes(connection *c);
+
+// -- flush.c
+// Sends everything that was queued in this turn. Returns whether there is more to do at once.
+bool loop_flush(ct_loop *loop);
+void connection_write(connection *c);
+void connection_writeable(connection *c);
+
+// -- wheel.c: one timer for each connection.
+enum { TICK_MS = 100, WHEEL_SLOTS = 512 };
+void wheel_set(connection *c, uint64_t due);
+void wheel_clear(connection *c);
+void wheel_start_pings(connection *c);
+void wheel_turn(ct_loop *loop);
+uint64_t tick_now(void);
+static inline uint64_t ticks(uint32_t ms) { return ((uint64_t)ms + TICK_MS - 1) / TICK_MS; }
+
+// -- listener.c
+typedef struct {
+  ct_loop *loop;
+  ev_io watcher;
+  uint64_t paused_until;  // tick; 0: it is accepting
+  bool is_internal;
+} listener;
+
+void listener_start(listener *l);
+void listener_close(listener *l);
+void listener_resume(listener *l, uint64_t now);
+
+// -- head.c
+// Fills head from the library's header table; the text lives in loop->head_text until the next call.
+void head_read(struct lws *wsi, const peer *p, ct_request_head *head);
+
+// -- upgrade.c
+// 0 lets the library upgrade, -1 ends the connection after a refusal was sent.
+int upgrade_decide(struct lws *wsi, peer *p, char *protocol);
+const char *status_phrase(int status);
+
+// -- http.c
+int http_begin(struct lws *wsi, peer *p);
+void http_body(peer *p, const void *data, size_t count);
+int http_complete(struct lws *wsi, peer *p);
+int http_write(struct lws *wsi, peer *p);
+void http_forget(peer *p);
+
+// -- protocol.c: the library's callback.
+int transport_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t count);
+
+// -- loop.c
+
+struct ct_loop {
+  ct_options options;
+  ct_callbacks callbacks;
+  char *subprotocol, *certificate_file, *key_file;
+  struct lws_protocols protocols[4];  // none, ours, any other
+  char any_protocol[64];              // the name of the last one; see upgrade.c
+  struct ev_loop *events;
+  struct lws_context *context;
+  struct lws_vhost *public_vhost, *internal_vhost;
+  ev_prepare before_poll;
+  ev_idle spinner;
+  ev_async waker;
+  ev_timer ticker;
+  listener listeners[2];
+  int listener_count;
+  pthread_t thread;
+  atomic_bool is_stopping;
+  bool is_ending, must_service;
+  char thread_name[16];
+  slot_table connections, exchanges;
+  connection *first_dirty, *last_dirty;
+  ct_topic *dirty_topics, *warm_topics;
+  subscription **buckets;
+  size_t bucket_count, subscription_count;
+  bytes scratch, head_text;
+  uint8_t *received;  // a whole message and its padding
+  peer *adopting;     // until the library has it
+  connection *wheel[WHEEL_SLOTS];
+  uint64_t wheel_at, turn, cooled;
+  ct_counters counters;
+  uint64_t closes[CT_CLOSE_CODES];
+};
+
+#endif

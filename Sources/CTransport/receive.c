@@ -1,0 +1,93 @@
+#include "private.h"
+
+#include <errno.h>
+#include <openssl/ssl.h>
+#include <string.h>
+#include <sys/socket.h>
+
+enum { CODE_PROTOCOL = 1002, CODE_UNSUPPORTED = 1003, CODE_NONE = 1005, CODE_TOO_BIG = 1009 };
+
+static void deliver(connection *c, const uint8_t *message, size_t count, bool is_text) {
+  c->loop->counters.messages_received++;
+  if (c->handler) c->loop->callbacks.received(c->handler, message, count, is_text);
+}
+
+// The library's buffer ends where the message does; a reader of JSON wants to look further.
+static void deliver_whole(connection *c, const uint8_t *data, size_t count, bool is_text) {
+  if (count) memcpy(c->loop->received, data, count);
+  deliver(c, c->loop->received, count, is_text);
+}
+
+static void deliver_assembled(connection *c, bool is_text) {
+  bytes message = c->assembly;
+  c->assembly = (bytes){0};  // the handler may close the connection
+  memset(bytes_extend(&message, CT_RECEIVE_PADDING), 0, CT_RECEIVE_PADDING);
+  deliver(c, bytes_first(&message), bytes_count(&message) - CT_RECEIVE_PADDING, is_text);
+  bytes_free(&message);
+}
+
+static void hear(connection *c) {
+  c->was_heard = true;
+  c->heard_turn = c->loop->turn;
+}
+
+void connection_receive(connection *c, uint8_t *data, size_t count) {
+  hear(c);
+  if (c->is_closing) return;  // frames behind a close are not for us
+  bool is_text = !lws_frame_is_binary(c->wsi);
+  if (!is_text && !c->loop->options.accepts_binary) {
+    connection_fail(c, CODE_UNSUPPORTED, "binary message");
+    return;
+  }
+  size_t left = lws_remaining_packet_payload(c->wsi);
+  size_t max = c->loop->options.max_message_bytes, before = bytes_count(&c->assembly);
+  if (before + count > max || left > max - before - count) {
+    connection_fail(c, CODE_TOO_BIG, "message too big");
+    return;
+  }
+  bool is_final = lws_is_final_fragment(c->wsi);
+  if (is_final && !before) {
+    deliver_whole(c, data, count, is_text);
+    return;
+  }
+  bytes_append(&c->assembly, data, count);
+  if (is_final) deliver_assembled(c, is_text);
+}
+
+static int close_code(const uint8_t *payload, size_t count) {
+  if (count == 0) return CODE_NONE;
+  return count == 1 ? CODE_PROTOCOL : payload[0] << 8 | payload[1];  // the library has made bad codes 1002
+}
+
+// Our own last words in place of the library's: it would answer a payload of one byte with the same, and it keeps
+// each closing connection in a sorted list. Returning -1 ends the connection behind them.
+int connection_peer_closes(connection *c, const uint8_t *payload, size_t count) {
+  hear(c);
+  if (!c->is_closing) {
+    int code = close_code(payload, count);
+    c->is_held = false;
+    connection_begin_close(c, code, NULL, 0, false);
+  }
+  connection_write(c);
+  return -1;
+}
+
+// Whether the peer can still hear us. The library does not say why it closes.
+static bool peer_is_there(const connection *c) {
+  char byte;
+  ssize_t got = recv(lws_get_socket_fd(c->wsi), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  if (got == 0 || (got < 0 && errno != EAGAIN)) return false;
+  return !c->is_tls || !(SSL_get_shutdown(lws_get_ssl(c->wsi)) & SSL_RECEIVED_SHUTDOWN);
+}
+
+// The library found a breach of the protocol, or the end of the stream. For some breaches it would cut without a word.
+void connection_library_closes(connection *c) {
+  if (c->is_dead) return;
+  if (!c->is_closing && !c->loop->is_ending && peer_is_there(c)) {
+    connection_write(c);
+    if (lws_get_close_length(c->wsi) < 2) lws_close_reason(c->wsi, CODE_PROTOCOL, NULL, 0);
+    const uint8_t *payload = lws_get_close_payload(c->wsi);
+    c->close_code = (uint16_t)(payload[0] << 8 | payload[1]);
+  }
+  c->is_closing = c->is_dead = true;
+}

@@ -1,0 +1,90 @@
+#include "private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+// The longest offer of subprotocols that the library can read.
+enum { OFFER_MAX = 126, KEY_MAX = 127 };
+
+const char *status_phrase(int status) {
+  static const struct {
+    int status;
+    const char *phrase;
+  } phrases[] = {
+    {200, "OK"}, {201, "Created"}, {202, "Accepted"}, {204, "No Content"}, {301, "Moved Permanently"}, {302, "Found"},
+    {304, "Not Modified"}, {400, "Bad Request"}, {401, "Unauthorized"}, {403, "Forbidden"}, {404, "Not Found"},
+    {405, "Method Not Allowed"}, {408, "Request Timeout"}, {409, "Conflict"}, {411, "Length Required"},
+    {413, "Content Too Large"}, {415, "Unsupported Media Type"}, {426, "Upgrade Required"}, {429, "Too Many Requests"},
+    {431, "Request Header Fields Too Large"}, {500, "Internal Server Error"}, {503, "Service Unavailable"},
+  };
+  for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++) {
+    if (phrases[i].status == status) return phrases[i].phrase;
+  }
+  return "Unnamed";
+}
+
+static int refuse(struct lws *wsi, int status) {
+  char response[256];
+  const char *phrase = status_phrase(status), *version = status == 426 ? "Sec-WebSocket-Version: 13\r\n" : "";
+  int count = snprintf(
+    response, sizeof response,
+    "HTTP/1.1 %d %s\r\n%sContent-Type: text/plain\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n%s", status, phrase,
+    version, strlen(phrase), phrase);
+  lws_write(wsi, (unsigned char *)response, (size_t)count, LWS_WRITE_HTTP_HEADERS);
+  return -1;
+}
+
+// What RFC 6455 section 4.2.1 asks for and the library would answer with a hang-up.
+static int missing(struct lws *wsi) {
+  if (!lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI)) return 405;
+  char version[8];
+  if (lws_hdr_copy(wsi, version, sizeof version, WSI_TOKEN_VERSION) <= 0 || atoi(version) != 13) return 426;
+  int key = lws_hdr_total_length(wsi, WSI_TOKEN_KEY);
+  if (!key || key > KEY_MAX || !lws_hdr_total_length(wsi, WSI_TOKEN_HOST)) return 400;
+  return lws_hdr_total_length(wsi, WSI_TOKEN_PROTOCOL) > OFFER_MAX ? 431 : 0;
+}
+
+// The next name of a comma-separated list, and where to look for the one behind it.
+static ct_text next_name(const char **at, const char *end) {
+  while (*at < end && (**at == ' ' || **at == '\t' || **at == ',')) ++*at;
+  ct_text name = {.bytes = *at};
+  while (*at < end && **at != ' ' && **at != '\t' && **at != ',') ++*at;
+  name.count = (size_t)(*at - name.bytes);
+  return name;
+}
+
+static bool offers(const ct_text *offer, const char *wanted) {
+  const char *at = offer->bytes, *end = at + offer->count;
+  for (ct_text name; (name = next_name(&at, end)).count;) {
+    if (name.count == strlen(wanted) && !memcmp(name.bytes, wanted, name.count)) return true;
+  }
+  return false;
+}
+
+// The library refuses a client that offers only what it does not know. So a protocol takes the first name offered,
+// just long enough to be selected: protocol.c takes the name away before the answer is written, and a protocol without
+// a name is not named there.
+static void know_first_name(ct_loop *loop, const ct_text *offer) {
+  const char *at = offer->bytes;
+  ct_text name = next_name(&at, at + offer->count);
+  snprintf(loop->any_protocol, sizeof loop->any_protocol, "%.*s", (int)name.count, name.bytes);
+}
+
+int upgrade_decide(struct lws *wsi, peer *p, char *protocol) {
+  // The library has refused an upgrade it does not know, and may have dropped the header table.
+  if (!lws_hdr_total_length(wsi, WSI_TOKEN_UPGRADE)) return -1;
+  if (strcasecmp(protocol, "websocket")) {
+    protocol[0] = '-';  // h2c: not wanted, so the request is answered as plain HTTP/1.1
+    return 0;
+  }
+  int status = missing(wsi);
+  if (status) return refuse(wsi, status);
+  ct_request_head head;
+  head_read(wsi, p, &head);
+  status = p->loop->callbacks.upgrade(p->loop->callbacks.context, &head);
+  if (status) return refuse(wsi, status);
+  if (head.subprotocols.count && !offers(&head.subprotocols, p->loop->subprotocol)) know_first_name(p->loop, &head.subprotocols);
+  return 0;
+}

@@ -1,0 +1,85 @@
+import GroupModel
+import GroupRuntime
+import Synchronization
+import WebSocketTransport
+
+/// One signed-in session, as others find it.
+struct SessionEntry: Sendable {
+  let sessionID: String
+  let connection: Connection
+  let session: Session
+  let platform: Platform
+  let deviceID: String?
+  let address: String
+  let loginTime: Instant
+}
+
+/// Who is signed in, and which groups have that user's sessions attached. Shared by all loops; every call is short.
+final class SessionDirectory: Sendable {
+  private struct Presence {
+    /// In order of sign-in.
+    var sessions: [SessionEntry] = []
+    var groups: Set<GroupID> = []
+  }
+
+  private let users = Mutex<[UserID: Presence]>([:])
+
+  /// Adds a session.
+  /// - Returns: the sessions that it replaces (contract section 2): the same device's, and the oldest beyond the platform's limit. They are
+  ///   still listed until they close.
+  func register(_ entry: SessionEntry, of user: UserID, limit: Int) -> [Session] {
+    users.withLock { users in
+      var presence = users[user] ?? Presence()
+      var replaced: [SessionEntry] = []
+      if let device = entry.deviceID { replaced = presence.sessions.filter { $0.deviceID == device } }
+      let others = presence.sessions.filter { old in
+        old.platform == entry.platform && !replaced.contains { $0.session === old.session }
+      }
+      replaced += others.prefix(max(0, others.count + 1 - limit))
+      presence.sessions.removeAll { old in replaced.contains { $0.session === old.session } }
+      presence.sessions.append(entry)
+      users[user] = presence
+      return replaced.map(\.session)
+    }
+  }
+
+  /// Takes a session out.
+  /// - Returns: the groups to tell when it was the user's last, else none.
+  func unregister(_ session: Session, of user: UserID) -> Set<GroupID> {
+    users.withLock { users in
+      guard var presence = users[user] else { return [] }
+      presence.sessions.removeAll { $0.session === session }
+      users[user] = presence.sessions.isEmpty ? nil : presence
+      return presence.sessions.isEmpty ? presence.groups : []
+    }
+  }
+
+  /// Notes that a group has the user's sessions attached, and tells their connections; none when the user is not signed in.
+  func attach(_ group: GroupID, to user: UserID) -> [Connection] {
+    users.withLock { users in
+      guard let sessions = users[user]?.sessions else { return [] }
+      users[user]?.groups.insert(group)
+      return sessions.map(\.connection)
+    }
+  }
+
+  /// The opposite.
+  func detach(_ group: GroupID, from user: UserID) -> [Connection] {
+    users.withLock { users in
+      users[user]?.groups.remove(group)
+      return users[user]?.sessions.map(\.connection) ?? []
+    }
+  }
+
+  /// The sessions of a user.
+  func sessions(of user: UserID) -> [SessionEntry] { users.withLock { $0[user]?.sessions ?? [] } }
+
+  /// How many users have a session.
+  var userCount: Int { users.withLock { $0.count } }
+
+  /// How many sessions there are.
+  var sessionCount: Int { users.withLock { $0.values.reduce(0) { $0 + $1.sessions.count } } }
+
+  /// The users that have a session.
+  func signedInUsers() -> [UserID] { users.withLock { Array($0.keys) } }
+}

@@ -1,0 +1,83 @@
+import GroupModel
+import Synchronization
+import WebSocketTransport
+import WireProtocol
+
+/// The door between the loops and the sessions: admits upgrades, makes a session of each connection, wakes sessions, and closes them at the end.
+public final class Gateway: TransportDelegate {
+  private let services: GatewayServices
+  private let http: any HTTPHandling
+  private let origins: OriginPolicy
+  private let contexts = Mutex<[Int: LoopContext]>([:])
+  private let isDraining = Atomic<Bool>(false)
+
+  /// A door to some services; HTTP requests of both listeners go to `http`.
+  public init(_ services: GatewayServices, http: any HTTPHandling) {
+    self.services = services
+    self.http = http
+    origins = OriginPolicy(allowed: Set(services.configuration.allowedOrigins.map { $0.lowercased() }))
+  }
+
+  // MARK: TransportDelegate
+
+  public func upgradeVerdict(for head: borrowing RequestHead, on loop: EventLoop) -> UpgradeVerdict {
+    guard head.path == "/ws", !head.isInternal else { return .refuse(status: 404) }
+    guard !isDraining.load(ordering: .acquiring) else { return .refuse(status: 503) }
+    guard origins.admits(origin: head.origin, host: head.host) else { return .refuse(status: 403) }
+    return .accept
+  }
+
+  public func didOpen(_ connection: Connection, head: borrowing RequestHead) -> any ConnectionHandler {
+    let address = ClientAddress.of(head, isTrustedProxy: services.configuration.isTrustedProxy)
+    let context = context(of: connection.loop)
+    let session = Session(connection, address: address, services: services, context: context)
+    context.open[ObjectIdentifier(session)] = session
+    let isAdmitted = services.admissions.enter(address)
+    let credential = UpgradeCredential(head)
+    session.assumeIsolated { session in
+      if isAdmitted { session.begin(credential) } else { session.close(.connectionLimit) }
+    }
+    return session
+  }
+
+  public func didReceive(_ request: HTTPRequest, exchange: HTTPExchange) { http.handle(request, exchange) }
+
+  public func didTick(_ loop: EventLoop) {
+    let now = MonotonicClock.now()
+    for session in context(of: loop).wheel.turn(to: now) { session.wake(at: now) }
+    if loop.index == 0 { services.admissions.sweepIfDue(at: now) }
+  }
+
+  private func context(of loop: EventLoop) -> LoopContext {
+    contexts.withLock { contexts in
+      if let context = contexts[loop.index] { return context }
+      let context = LoopContext()
+      contexts[loop.index] = context
+      return context
+    }
+  }
+
+  // MARK: The end
+
+  /// Refuses upgrades from now on, tells every session to come back (elsewhere, or later), and closes each at a moment of its own within the
+  /// time, so that they do not all come back at once (contract section 9).
+  public func drain(over duration: Instant, on loops: [EventLoop]) {
+    isDraining.store(true, ordering: .releasing)
+    for loop in loops {
+      loop.perform {
+        for session in self.context(of: loop).open.values {
+          session.drain(retryAfterMs: .random(in: 0...max(1000, duration)), closeAfter: .random(in: 0...max(0, duration)))
+        }
+      }
+    }
+  }
+
+  /// How many connections are open on a loop. On its thread only.
+  public func openCount(on loop: EventLoop) -> Int { context(of: loop).open.count }
+}
+
+/// Answers the HTTP requests of both listeners.
+public protocol HTTPHandling: Sendable {
+  /// Called on the loop's thread; answers through the exchange, at once or later.
+  func handle(_ request: HTTPRequest, _ exchange: HTTPExchange)
+}

@@ -1,0 +1,39 @@
+import GroupModel
+
+/// What sessions need to know of the configuration (contract sections 1, 2, 6 and 9).
+public struct GatewayConfiguration: Sendable {
+  /// How many sessions a user may have on a platform; 0 refuses it.
+  public var sessionsPerPlatform: [Platform: Int]
+  /// Steady requests per second of a session.
+  public var requestsPerSecond: Int
+  /// How many requests a session may send at once.
+  public var requestBurst: Int
+  /// Connections to the public listener, 0 = no limit.
+  public var connections: Int
+  /// Connections from one address, 0 = no limit.
+  public var connectionsPerAddress: Int
+  /// The ping interval that login answers.
+  public var heartbeat: Seconds
+  /// How long an answer to a bad token waits after many of them, in milliseconds; 0 = not at all.
+  public var failureDelay: Instant
+  /// Full origins that may upgrade besides the server's own; "*" = any.
+  public var allowedOrigins: Set<String>
+  /// Whether an address is a proxy whose X-Forwarded-For is believed.
+  public var isTrustedProxy: @Sendable (String) -> Bool
+  /// Only users that were seen before may be made members.
+  public var requiresKnownUsers: Bool
+
+  /// The contract's defaults.
+  public init() {
+    sessionsPerPlatform = [.iOS: 1, .android: 1, .windows: 1, .mac: 1, .web: 10, .unknown: 10]
+    requestsPerSecond = 50
+    requestBurst = 100
+    connections = 0
+    connectionsPerAddress = 0
+    heartbeat = 25
+    failureDelay = 1000
+    allowedOrigins = []
+    isTrustedProxy = { _ in false }
+    requiresKnownUsers = false
+  }
+}

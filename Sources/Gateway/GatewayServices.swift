@@ -1,0 +1,83 @@
+import GroupModel
+import GroupPermissions
+import GroupRuntime
+import Logging
+import WireProtocol
+
+/// What sessions and the application's interface share: made once at the start, before any loop runs.
+public final class GatewayServices: Sendable {
+  /// The stores of a process.
+  public struct Stores: Sendable {
+    public let groups: any GroupStore
+    public let messages: any MessageStore
+    public let users: any UserStore
+
+    /// Stores with everything given.
+    public init(groups: any GroupStore, messages: any MessageStore, users: any UserStore) {
+      self.groups = groups
+      self.messages = messages
+      self.users = users
+    }
+  }
+
+  /// What getServerInfo and the OpenRPC document say of this server.
+  public struct Product: Sendable {
+    public let name: String
+    public let version: String
+    /// By configuration key.
+    public let limits: [(key: String, value: Int64)]
+
+    /// A product with everything given.
+    public init(name: String, version: String, limits: [(key: String, value: Int64)]) {
+      self.name = name
+      self.version = version
+      self.limits = limits
+    }
+  }
+
+  public let configuration: GatewayConfiguration
+  public let methods: MethodTable
+  public let registry: GroupRegistry
+  public let dispatcher: Dispatcher
+  public let administration: AdministratorRPC
+  public let openRPC: [UInt8]
+  let tokens: any TokenChecking
+  let groups: any GroupStore
+  let users: any UserStore
+  let clock: any WallClock
+  let directory = SessionDirectory()
+  let admissions: Admissions
+  let observer: StoreObserver
+  let metrics = RequestMetrics()
+
+  /// Services over some stores. The registry is given its executors when the loops are there.
+  public init(
+    configuration: GatewayConfiguration, stores: Stores, tokens: any TokenChecking, clock: any WallClock, rules: GroupRules,
+    product: Product, logger: Logger
+  ) {
+    self.configuration = configuration
+    self.tokens = tokens
+    self.clock = clock
+    groups = stores.groups
+    users = stores.users
+    methods = MethodTable()
+    observer = StoreObserver(logger: logger)
+    admissions = Admissions(connections: configuration.connections, connectionsPerAddress: configuration.connectionsPerAddress)
+    registry = GroupRegistry(
+      services: GroupServices(
+        groups: stores.groups, messages: stores.messages, broker: LocalBroker(directory: directory), clock: clock, rules: rules,
+        observer: observer),
+      executors: [])
+    openRPC = methods.openRPC(version: product.version)
+    let serverInfo = ServerInfo(
+      name: product.name, version: product.version, limits: product.limits,
+      groupTypes: PermissionPage.describe(by: rules.permissions))
+    dispatcher = Dispatcher(
+      registry: registry, groups: stores.groups, users: stores.users, clock: clock, requiresKnownUsers: configuration.requiresKnownUsers,
+      observer: observer, serverInfo: serverInfo.reply(), openRPC: openRPC)
+    administration = AdministratorRPC(methods: methods, dispatcher: dispatcher, users: stores.users, metrics: metrics)
+  }
+
+  /// How many sessions are signed in.
+  public var sessionCount: Int { directory.sessionCount }
+}

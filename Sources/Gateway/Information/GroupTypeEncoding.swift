@@ -1,0 +1,58 @@
+import GroupModel
+import GroupPermissions
+import WireProtocol
+
+/// One column of the tables of contract section 3 as JSON: `{groupType, legacyName?, rights, policy, …what else the type does}`.
+struct GroupTypeEncoding: WireEncodable {
+  let described: GroupTypeDescription
+
+  /// A type as the tables describe it.
+  init(_ described: GroupTypeDescription) { self.described = described }
+
+  func encode(into writer: inout JSONWriter) {
+    writer.object { writer in
+      writer.member("groupType", described.type.rawValue)
+      writer.member("legacyName", ifPresent: described.legacyName)
+      writer.key("rights")
+      writer.object { encodeRights(into: &$0) }
+      writer.key("policy")
+      writer.object { encodePolicy(into: &$0) }
+      encodeFacts(into: &writer)
+    }
+  }
+
+  /// `{action: who may}`, in the words of the table: a role, a policy field, `anyone`, `admin` or `×`.
+  private func encodeRights(into writer: inout JSONWriter) {
+    for right in described.rights {
+      writer.key(named: right.action.rawValue)
+      writer.value(right.cell.word)
+    }
+  }
+
+  /// `{field: {default, settable, values}}`; nothing where the type has no policy.
+  private func encodePolicy(into writer: inout JSONWriter) {
+    for setting in described.settings {
+      writer.key(named: setting.field.rawValue)
+      writer.object { writer in
+        writer.member("default", setting.defaultValue)
+        writer.member("settable", setting.isSettable)
+        writer.member("values", setting.values)
+      }
+    }
+  }
+
+  /// The third table, "per type, beyond rights".
+  private func encodeFacts(into writer: inout JSONWriter) {
+    writer.member("takesInitialMembers", described.takesInitialMembers)
+    writer.member("takesInitialAdmins", described.takesInitialAdmins)
+    writer.member("limitsMembers", described.limitsMembers)
+    writer.member("everyoneIsMember", described.everyoneIsMember)
+    writer.member("storesMessages", described.storesMessages)
+    writer.member("showsHistoryFromBeforeJoining", described.showsHistoryFromBeforeJoining)
+    writer.member("countsUnread", described.countsUnread)
+    writer.member("isListed", described.isListed)
+    writer.member("defaultReceiveOption", described.defaultReceiveOption.rawValue)
+    writer.member("memberList", described.memberList.rawValue)
+    writer.member("allowsRecall", described.allowsRecall)
+  }
+}

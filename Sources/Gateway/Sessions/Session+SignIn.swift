@@ -1,0 +1,242 @@
+import GroupModel
+import GroupRuntime
+import WebSocketTransport
+import WireProtocol
+
+/// Signing in, renewing, expiring, being replaced (contract section 2).
+extension Session {
+  /// How long a connection may stay anonymous.
+  private static let signInTime: Instant = 10_000
+  /// How long before expiry the session is warned.
+  private static let warningTime: Instant = 60_000
+
+  typealias Replied = @Sendable (isolated Session, Reply) -> Void
+
+  // MARK: At the upgrade
+
+  /// The connection is open. A token of the upgrade signs in at once, and its faults close with 4500: "the reason beginning with the code".
+  func begin(_ credential: UpgradeCredential?) {
+    guard let credential else {
+      deadlines[.signIn] = MonotonicClock.now() + Session.signInTime
+      return schedule()
+    }
+    do throws(WireError) {
+      signInAnew(try credential.login()) { session, reply in session.finishUpgrade(reply) }
+    } catch {
+      closeUpgrade(because: error)
+    }
+  }
+
+  private func finishUpgrade(_ reply: Reply) {
+    switch reply {
+    case .success(let result):
+      let text = JSONWriter.text { writer in
+        writer.object { writer in
+          writer.member("jsonrpc", "2.0")
+          writer.member("method", EventName.onConnectSuccess.rawValue)
+          writer.key("params")
+          writer.raw(result)
+        }
+      }
+      send(text)
+    case .failure(let error): closeUpgrade(because: error)
+    }
+  }
+
+  private func closeUpgrade(because error: WireError) {
+    // A store that cannot be read is no fault of the token: such a client may come again.
+    if error.code == .temporary { return close(.tryAgainLater) }
+    close(.authenticationFailed, reason: "\(error.code.rawValue) \(error.message)")
+  }
+
+  // MARK: login
+
+  /// Signs in, or renews. After the reply to a bad token of an anonymous connection, it closes with 4500.
+  func signIn(_ login: Login, then reply: @escaping Replied) {
+    if identity != nil { return reply(self, renew(login)) }
+    signInAnew(login, then: reply)
+  }
+
+  private func signInAnew(_ login: Login, then reply: @escaping Replied) {
+    guard case .anonymous = phase else { return reply(self, .error(.notSignedIn)) }
+    switch services.tokens.publicOwner(of: login.token, at: services.clock.now()) {
+    case .failure(let error): refuse(error, then: reply)
+    case .success(let owner):
+      guard services.configuration.sessionsPerPlatform[login.platform, default: 0] > 0 else {
+        return reply(self, .error(.badValue, "This platform is not admitted", field: "platform"))
+      }
+      admit(owner, login, then: reply)
+    }
+  }
+
+  /// "After 20 failures in 10 s from one address each further answer waits `auth.failureDelay`."
+  private func refuse(_ error: WireError, then reply: @escaping Replied) {
+    let finish: Replied = { session, answer in
+      reply(session, answer)
+      session.close(.authenticationFailed, reason: "\(error.code.rawValue) \(error.message)")
+    }
+    let now = MonotonicClock.now()
+    guard services.admissions.noteFailure(from: address, at: now), services.configuration.failureDelay > 0 else {
+      return finish(self, .failure(error))
+    }
+    hold = .delayed
+    delayedRefusal = { $0.hold = .none; finish($0, .failure(error)) }
+    deadlines[.failureAnswer] = now + services.configuration.failureDelay
+    schedule()
+  }
+
+  private func admit(_ owner: TokenOwner, _ login: Login, then reply: @escaping Replied) {
+    let identity = Identity(userID: owner.userID, sessionID: SessionID.make(), tokenExpiresAt: owner.expiresAt)
+    phase = .signingIn(identity)
+    platform = login.platform
+    let wasHeld = hold
+    hold = .working
+    deadlines[.signIn] = nil
+    holdEvents()
+    let entry = SessionEntry(
+      sessionID: identity.sessionID, connection: connection, session: self, platform: login.platform, deviceID: login.deviceID,
+      address: address, loginTime: services.clock.now())
+    let limit = services.configuration.sessionsPerPlatform[login.platform, default: 0]
+    for replaced in services.directory.register(entry, of: identity.userID, limit: limit) { replaced.replace() }
+    services.users.remember([identity.userID])
+    Task { await self.attachGroups(of: identity, wasHeld: wasHeld, then: reply) }
+  }
+
+  /// Every group in memory that the user is a member of has the session attached before the sign-in is answered; a group that is not in memory
+  /// looks for its members' sessions when it is loaded.
+  private func attachGroups(of identity: Identity, wasHeld: Hold, then reply: @escaping Replied) async {
+    do throws(StoreError) {
+      let memberships = try await services.groups.memberships(of: identity.userID)
+      await services.registry.presenceChanged(of: identity.userID, in: memberships.map(\.groupID))
+      finishSignIn(identity, wasHeld: wasHeld, then: reply)
+    } catch {
+      services.observer.storeFailed(error)
+      abandonSignIn(identity, wasHeld: wasHeld, then: reply)
+    }
+  }
+
+  private func finishSignIn(_ identity: Identity, wasHeld: Hold, then reply: @escaping Replied) {
+    // Replaced or cut while the store was read.
+    guard case .signingIn = phase else { return }
+    phase = .signedIn(identity)
+    watchToken()
+    hold = wasHeld
+    reply(self, signedIn(identity))
+    releaseEvents()
+    drainMailbox()
+  }
+
+  private func abandonSignIn(_ identity: Identity, wasHeld: Hold, then reply: @escaping Replied) {
+    guard case .signingIn = phase else { return }
+    _ = services.directory.unregister(self, of: identity.userID)
+    phase = .anonymous(requests: 0)
+    hold = wasHeld
+    deadlines[.signIn] = MonotonicClock.now() + Session.signInTime
+    schedule()
+    reply(self, .error(.temporary))
+    releaseEvents()
+    drainMailbox()
+  }
+
+  private func signedIn(_ identity: Identity) -> Reply {
+    .object { writer in
+      writer.member("userID", identity.userID.rawValue)
+      writer.member("sessionID", identity.sessionID)
+      writer.member("serverTime", services.clock.now())
+      writer.member("tokenExpiresAt", identity.tokenExpiresAt)
+      writer.member("heartbeat", services.configuration.heartbeat)
+    }
+  }
+
+  /// "A bad one is an error and the session lives on until the old token ends; another user's answers 6015."
+  private func renew(_ login: Login) -> Reply {
+    guard var identity else { return .error(.notSignedIn) }
+    switch services.tokens.publicOwner(of: login.token, at: services.clock.now()) {
+    case .failure(let error): return .failure(error)
+    case .success(let owner):
+      guard owner.userID == identity.userID else { return .error(.otherUserSignedIn) }
+      identity.tokenExpiresAt = owner.expiresAt
+      identity.wasWarned = false
+      phase = .signedIn(identity)
+      watchToken()
+      return signedIn(identity)
+    }
+  }
+
+  // MARK: Expiry, replacement
+
+  /// "60 s before expiry (at once if less is left)"; the deadlines run on the monotonic clock, the token on the wall's.
+  private func watchToken() {
+    guard let identity else { return }
+    let left = max(0, identity.tokenExpiresAt - services.clock.now())
+    let now = MonotonicClock.now()
+    deadlines[.expiryWarning] = now + max(0, left - Session.warningTime)
+    deadlines[.expiry] = now + left
+    schedule()
+  }
+
+  func meet(_ deadline: Deadlines.Deadline) {
+    switch deadline {
+    case .signIn: close(.notSignedIn)
+    case .failureAnswer:
+      let refusal = delayedRefusal
+      delayedRefusal = nil
+      refusal?(self)
+    case .expiryWarning: warn()
+    case .expiry: expire()
+    case .drain: close(.draining)
+    }
+  }
+
+  private func warn() {
+    guard var identity, !identity.wasWarned else { return }
+    identity.wasWarned = true
+    phase = .signedIn(identity)
+    connection.send(EventName.onUserSigExpired.text { $0.member("expiresAt", identity.tokenExpiresAt) })
+  }
+
+  /// The wall clock decides; where it has been set back, the session waits again.
+  private func expire() {
+    guard let identity else { return }
+    if identity.tokenExpiresAt > services.clock.now() { watchToken() } else { close(.tokenExpired) }
+  }
+
+  /// Another device has signed in in this one's place.
+  nonisolated func replace() {
+    connection.loop.perform {
+      self.assumeIsolated { session in
+        session.connection.send(EventName.onKickedOffline.text { $0.member("reason", "OtherDevice") })
+        session.close(.replaced)
+      }
+    }
+  }
+
+  /// The server is about to end: the session hears of it now and is closed later.
+  nonisolated func drain(retryAfterMs: Instant, closeAfter: Instant) {
+    assumeIsolated { session in
+      if case .ended = session.phase { return }
+      if session.identity != nil {
+        session.connection.send(EventName.onServerDraining.text { $0.member("retryAfterMs", retryAfterMs) })
+      }
+      session.deadlines[.drain] = MonotonicClock.now() + closeAfter
+      session.schedule()
+    }
+  }
+}
+
+/// Names sessions.
+enum SessionID {
+  /// 128 random bits in base 36.
+  static func make() -> String {
+    String(UInt64.random(in: .min ... .max), radix: 36) + String(UInt64.random(in: .min ... .max), radix: 36)
+  }
+}
+
+extension TokenChecking {
+  /// The owner of a token that came on the public listener, where administrators' tokens are refused (70003).
+  func publicOwner(of token: String, at now: Instant) -> Result<TokenOwner, WireError> {
+    owner(of: token, at: now).flatMap { owner in
+      owner.isAdministrator ? .failure(WireError(.tokenMalformed, "An administrator's token is for the internal listener")) : .success(owner)
+    }
+  }
+}

@@ -1,0 +1,224 @@
+import DequeModule
+import GroupModel
+import GroupRuntime
+import WebSocketTransport
+import WireProtocol
+
+/// One connection and, once it has signed in, one session. An actor on the loop of its connection: what the socket brings is handled in the
+/// callback itself, without a hop.
+///
+/// The rules of signing in stand in Session+SignIn.swift, those of requests in Session+Requests.swift.
+actor Session: ConnectionHandler {
+  /// Who is signed in.
+  struct Identity: Sendable {
+    let userID: UserID
+    let sessionID: String
+    var tokenExpiresAt: Instant
+    /// onUserSigExpired was sent for this token.
+    var wasWarned = false
+  }
+
+  /// What the connection is, and what may follow.
+  enum Phase {
+    /// Nobody has signed in. → signingIn, ended
+    case anonymous(requests: Int)
+    /// The token is good; the user's groups are being attached. → signedIn, anonymous (the store failed), ended
+    case signingIn(Identity)
+    /// → ended
+    case signedIn(Identity)
+    /// We have closed, or the connection is gone. What still comes is ignored.
+    case ended
+  }
+
+  /// Why texts wait instead of being handled.
+  enum Hold {
+    case none
+    /// A sign-in or a batch is under way.
+    case working
+    /// An answer to a bad token waits (contract section 2, auth.failureDelay).
+    case delayed
+  }
+
+  /// At how many requests under way, or texts waiting, reading stops, and at how many it goes on.
+  private static let underWay = (stop: 64, goOn: 16)
+
+  nonisolated let connection: Connection
+  nonisolated let address: String
+  let services: GatewayServices
+  let context: LoopContext
+  var phase = Phase.anonymous(requests: 0)
+  var hold = Hold.none
+  var platform = Platform.unknown
+  var rate: RateGuard
+  var deadlines = Deadlines()
+  private var replies = ReplyQueue()
+  private var mailbox: Deque<[UInt8]> = []
+  private var isPaused = false
+  private var badTexts = 0
+  private var isHeld = false
+  private var wheelSlot: Instant?
+  /// What is to be done when the answer to a bad token has waited long enough.
+  var delayedRefusal: (@Sendable (isolated Session) -> Void)?
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.executor.asUnownedSerialExecutor() }
+
+  init(_ connection: Connection, address: String, services: GatewayServices, context: LoopContext) {
+    self.connection = connection
+    self.address = address
+    self.services = services
+    self.context = context
+    rate = RateGuard(services.configuration, now: MonotonicClock.now())
+  }
+
+  /// The session as groups know it.
+  nonisolated var key: SessionKey { SessionKey(loop: connection.loop.index, connection: connection.number) }
+
+  /// The signed-in user's identity, while there is one.
+  var identity: Identity? {
+    if case .signedIn(let identity) = phase { identity } else { nil }
+  }
+
+  // MARK: From the transport, on the loop
+
+  nonisolated func didReceive(_ message: UnsafeRawBufferPointer, isText: Bool) {
+    // The bytes are used before this call returns, on the thread that owns them.
+    nonisolated(unsafe) let message = message
+    assumeIsolated { $0.receive(message) }
+  }
+
+  nonisolated func didClose(code: Int) { assumeIsolated { $0.closed() } }
+
+  private func receive(_ message: UnsafeRawBufferPointer) {
+    if case .ended = phase { return }
+    guard hold == .none, mailbox.isEmpty, replies.count < Session.underWay.stop else {
+      mailbox.append(Array(message) + [UInt8](repeating: 0, count: JSONParser.padding))
+      return regulateReading()
+    }
+    handle(message)
+    regulateReading()
+  }
+
+  private func closed() {
+    end()
+    if let wheelSlot { context.wheel.remove(self, from: wheelSlot) }
+    wheelSlot = nil
+    context.open[ObjectIdentifier(self)] = nil
+    services.admissions.leave(address, at: MonotonicClock.now())
+  }
+
+  // MARK: Texts
+
+  private func handle(_ message: UnsafeRawBufferPointer) {
+    switch Envelope(padded: message, parser: context.parser, methods: services.methods) {
+    case .notJSON: refuseText()
+    case .badBatch:
+      badTexts = 0
+      answer(Reply.error(.invalidRequest, "A batch has 1 to 20 requests").text(id: nil), in: replies.open())
+    case .single(let call):
+      badTexts = 0
+      run(call)
+    case .batch(let calls):
+      badTexts = 0
+      run(calls)
+    }
+  }
+
+  /// "The tenth in a row is answered and then closed with 4501."
+  private func refuseText() {
+    badTexts += 1
+    answer(Reply.error(.parseError).text(id: nil), in: replies.open())
+    if badTexts >= 10 { close(.badProtocol) }
+  }
+
+  /// Handles what waited, unless something new makes it wait again.
+  func drainMailbox() {
+    while hold == .none, replies.count < Session.underWay.stop, let text = mailbox.popFirst() {
+      if case .ended = phase { return mailbox.removeAll() }
+      text.withUnsafeBytes { handle(UnsafeRawBufferPointer(rebasing: $0.dropLast(JSONParser.padding))) }
+    }
+    regulateReading()
+  }
+
+  /// Stops reading while too much waits. What the library has read already still comes; that is one read at most.
+  private func regulateReading() {
+    let waiting = replies.count + mailbox.count
+    if !isPaused, waiting >= Session.underWay.stop {
+      isPaused = true
+      connection.pauseReading()
+    } else if isPaused, waiting <= Session.underWay.goOn {
+      isPaused = false
+      connection.resumeReading()
+    }
+  }
+
+  // MARK: Replies
+
+  /// A place for the reply of the request at hand.
+  func openReply() -> ReplyQueue.Slot { replies.open() }
+
+  /// Fills a reply's place; what is ready leaves.
+  func answer(_ text: [UInt8], in slot: ReplyQueue.Slot) {
+    for text in replies.fill(slot, with: text) { send(text) }
+  }
+
+  /// Sends a text. On a connection that is held it goes before everything that waits, and ends the hold.
+  func send(_ text: [UInt8]) {
+    guard isHeld else { return connection.send(text) }
+    isHeld = false
+    connection.release(first: text)
+  }
+
+  /// Nothing is written until the sign-in has been answered; events of the user's groups pile up meanwhile.
+  func holdEvents() {
+    isHeld = true
+    connection.hold()
+  }
+
+  /// Lets what has piled up go, unless an answer has done so.
+  func releaseEvents() {
+    guard isHeld else { return }
+    isHeld = false
+    connection.release(first: [])
+  }
+
+  // MARK: The end
+
+  /// Closes with a code of the contract; replies that are ready leave first.
+  func close(_ code: CloseCode, reason: String? = nil) {
+    if case .ended = phase { return }
+    releaseEvents()
+    connection.close(code: code.rawValue, reason: reason ?? code.reason)
+    end()
+  }
+
+  /// No session any more, whoever ended it.
+  private func end() {
+    let user: UserID? =
+      switch phase {
+      case .signedIn(let identity), .signingIn(let identity): identity.userID
+      case .anonymous, .ended: nil
+      }
+    phase = .ended
+    mailbox.removeAll()
+    deadlines = Deadlines()
+    guard let user else { return }
+    for group in services.directory.unregister(self, of: user) { services.registry.resident(group)?.presenceChanged(of: user) }
+  }
+
+  // MARK: Deadlines
+
+  /// Puts the session where it is woken at its next deadline.
+  func schedule() {
+    if let wheelSlot { context.wheel.remove(self, from: wheelSlot) }
+    wheelSlot = deadlines.next.map { context.wheel.insert(self, at: $0) }
+  }
+
+  /// The wheel has come to this session.
+  nonisolated func wake(at now: Instant) { assumeIsolated { $0.meetDeadlines(at: now) } }
+
+  private func meetDeadlines(at now: Instant) {
+    wheelSlot = nil
+    for deadline in deadlines.takeDue(at: now) { meet(deadline) }
+    schedule()
+  }
+}

@@ -1,0 +1,51 @@
+import WebSocketTransport
+import WireProtocol
+
+/// What an upgrade brings to sign in with: `Authorization: Bearer`, or `?token=`, with `platform` and `deviceID` as further query parameters
+/// (contract section 2). Never logged.
+struct UpgradeCredential {
+  private let token: String
+  private let platform: String?
+  private let deviceID: String?
+
+  /// What the head holds; nil where there is no token.
+  init?(_ head: borrowing RequestHead) {
+    let query = QueryString(head.query)
+    guard let token = BearerCredential.token(head.authorization) ?? query["token"] else { return nil }
+    self.token = token
+    platform = query["platform"]
+    deviceID = query["deviceID"]
+  }
+
+  func login() throws(WireError) -> Login { try Login(token: token, platform: platform, deviceID: deviceID) }
+}
+
+/// The parameters of a query string; the first of a name counts.
+struct QueryString {
+  private let values: [String: String]
+
+  init(_ query: String) {
+    let pairs = query.split(separator: "&").map { pair in
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      return (QueryString.decoded(parts[0]), parts.count > 1 ? QueryString.decoded(parts[1]) : "")
+    }
+    values = Dictionary(pairs) { first, _ in first }
+  }
+
+  subscript(name: String) -> String? { values[name] }
+
+  /// Without percent-encoding; "+" is a space. What is not encoded properly stands as it is.
+  private static func decoded(_ text: Substring) -> String {
+    var bytes: [UInt8] = []
+    var rest = Substring(text).utf8
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "%"), rest.count >= 2, let value = UInt8(String(rest.prefix(2)) ?? "", radix: 16) {
+        bytes.append(value)
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

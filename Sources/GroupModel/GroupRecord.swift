@@ -1,0 +1,92 @@
+/// What there is to know of a group besides its members and messages.
+public struct GroupRecord: Sendable, Equatable {
+  public let id: GroupID
+  public let type: GroupType
+  /// Changes when the history of this groupID was lost or the groupID is used again (contract section 4).
+  public let epoch: String
+  public let createTime: Instant
+  public var owner: UserID
+  public var name: String
+  public var introduction: String
+  public var notification: String
+  public var faceURL: String
+  /// The most members the group takes; 0 = no bound (AVChatRoom, BChatRoom).
+  public var maxMemberNum: Int
+  public var customInfo: [String: String]
+  /// Without meaning in a BChatRoom, which has no policy fields.
+  public var policy: GroupPolicy
+  public var mute: GroupMute
+  /// When name, texts, policy, owner or customInfo last changed; the creation at first.
+  public var lastInfoTime: Instant
+  /// The ordinal that the next member gets.
+  public var nextOrdinal: Int64
+
+  /// A group with everything given.
+  public init(
+    id: GroupID, type: GroupType, epoch: String, createTime: Instant, owner: UserID, name: String, introduction: String = "",
+    notification: String = "", faceURL: String = "", maxMemberNum: Int, customInfo: [String: String] = [:], policy: GroupPolicy,
+    mute: GroupMute = .none, lastInfoTime: Instant? = nil, nextOrdinal: Int64 = 1
+  ) {
+    self.id = id
+    self.type = type
+    self.epoch = epoch
+    self.createTime = createTime
+    self.owner = owner
+    self.name = name
+    self.introduction = introduction
+    self.notification = notification
+    self.faceURL = faceURL
+    self.maxMemberNum = maxMemberNum
+    self.customInfo = customInfo
+    self.policy = policy
+    self.mute = mute
+    self.lastInfoTime = lastInfoTime ?? createTime
+    self.nextOrdinal = nextOrdinal
+  }
+}
+
+/// Who in a group may not speak, and until when (contract section 4, muteGroup).
+public struct GroupMute: Sendable, Equatable {
+  /// Whom the mute silences.
+  public enum Mode: String, CaseIterable, Sendable {
+    case none = "None"
+    case ordinary = "Ordinary"
+    case all = "All"
+    case custom = "Custom"
+  }
+
+  public var mode: Mode
+  /// The roles silenced in mode `custom`; empty otherwise.
+  public var roles: [Role]
+  /// The end; nil = none.
+  public var muteUntil: Instant?
+
+  /// Nobody is silenced.
+  public static let none = GroupMute(mode: .none)
+
+  /// A mute with everything given.
+  public init(mode: Mode, roles: [Role] = [], muteUntil: Instant? = nil) {
+    self.mode = mode
+    self.roles = roles
+    self.muteUntil = muteUntil
+  }
+
+  /// The mute as it stands at an instant: a timed one is none after its end.
+  public func current(at now: Instant) -> GroupMute {
+    if let muteUntil, muteUntil <= now { return .none }
+    return self
+  }
+
+  /// GroupInfo.allMuted: the modes that silence every ordinary member.
+  public var isAllMuted: Bool { mode == .ordinary || mode == .all }
+
+  /// Whether the mute silences that role.
+  public func silences(_ role: Role) -> Bool {
+    switch mode {
+    case .none: false
+    case .ordinary: !role.isManager
+    case .all: true
+    case .custom: roles.contains(role)
+    }
+  }
+}

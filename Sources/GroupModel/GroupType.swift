@@ -1,0 +1,64 @@
+/// The five kinds of group (contract section 3). What a kind allows is in `GroupPermissions`, what it keeps is here.
+public enum GroupType: String, CaseIterable, Sendable, Hashable {
+  case work = "Work"
+  case `public` = "Public"
+  case meeting = "Meeting"
+  case avChatRoom = "AVChatRoom"
+  case bChatRoom = "BChatRoom"
+
+  /// The type of that name, legacy names included, or nil.
+  public init?(wireName: String) {
+    switch wireName {
+    case "Private": self = .work
+    case "ChatRoom": self = .meeting
+    default: self.init(rawValue: wireName)
+    }
+  }
+
+  /// Messages are kept and numbered by `seq`.
+  public var storesMessages: Bool {
+    switch self {
+    case .work, .public, .meeting: true
+    case .avChatRoom, .bChatRoom: false
+    }
+  }
+
+  /// A member may read what was written before joining.
+  public var showsHistoryFromBeforeJoining: Bool { self == .meeting }
+
+  /// Unread messages are counted.
+  public var countsUnread: Bool {
+    switch self {
+    case .work, .public: true
+    case .meeting, .avChatRoom, .bChatRoom: false
+    }
+  }
+
+  /// getJoinedGroupList names the group.
+  public var isListed: Bool { storesMessages }
+
+  /// The number of members is bounded by `maxMemberNum`.
+  public var limitsMembers: Bool { storesMessages }
+
+  /// Users may be named members when the group is created.
+  public var takesInitialMembers: Bool { storesMessages }
+
+  /// Everyone who is signed in is a member without a record.
+  public var everyoneIsMember: Bool { self == .bChatRoom }
+
+  /// The receive option of somebody who has not chosen one.
+  public var defaultReceiveOption: ReceiveOption {
+    switch self {
+    case .work, .public: .receive
+    case .meeting, .avChatRoom, .bChatRoom: .receiveNotNotify
+    }
+  }
+}
+
+/// What a member wants to get of a group's chat (contract section 4).
+public enum ReceiveOption: String, CaseIterable, Sendable {
+  case receive = "Receive"
+  case notReceive = "NotReceive"
+  case receiveNotNotify = "ReceiveNotNotify"
+  case receiveFromManagers = "ReceiveFromManagers"
+}

@@ -1,0 +1,62 @@
+/// A user's name as the application gave it: 1–32 bytes of 0x21–0x7e, not starting with `@`, not `administrator` (contract section 2).
+public struct UserID: Hashable, Sendable, Comparable, CustomStringConvertible {
+  /// The name as it stands on the wire.
+  public let rawValue: String
+
+  /// The sender that an application administrator appears as. No user can sign in under this name.
+  public static let administrator = UserID(unchecked: "administrator")
+
+  /// The user of that name, or nil where the name is not allowed.
+  public init?(_ name: String) {
+    guard name.isGraphicASCII(upTo: 32), !name.hasPrefix("@"), name != "administrator" else { return nil }
+    rawValue = name
+  }
+
+  private init(unchecked name: String) { rawValue = name }
+
+  /// A sender read back from the store: a user, or the administrator.
+  public init?(stored name: String) {
+    if name == UserID.administrator.rawValue { self = .administrator } else { self.init(name) }
+  }
+
+  public static func < (a: UserID, b: UserID) -> Bool { a.rawValue < b.rawValue }
+
+  public var description: String { rawValue }
+}
+
+/// The name of a group: 1–48 bytes of 0x21–0x7e (contract section 7, 10015).
+public struct GroupID: Hashable, Sendable, Comparable, CustomStringConvertible {
+  /// The name as it stands on the wire.
+  public let rawValue: String
+
+  /// Names that begin so are made by the server; a client may not offer one (8501).
+  public static let generatedPrefix = "@TGS#"
+
+  /// The group of that name, or nil where the name is not allowed.
+  public init?(_ name: String) {
+    guard name.isGraphicASCII(upTo: 48) else { return nil }
+    rawValue = name
+  }
+
+  /// Whether the name is one that only the server gives.
+  public var isGenerated: Bool { rawValue.hasPrefix(GroupID.generatedPrefix) }
+
+  /// A new name that nobody has yet: 64 random bits in base 36 behind the prefix.
+  public static func generate() -> GroupID {
+    let number = String(UInt64.random(in: .min ... .max), radix: 36, uppercase: true)
+    return GroupID(unchecked: generatedPrefix + number)
+  }
+
+  private init(unchecked name: String) { rawValue = name }
+
+  public static func < (a: GroupID, b: GroupID) -> Bool { a.rawValue < b.rawValue }
+
+  public var description: String { rawValue }
+}
+
+extension String {
+  /// Whether the text is 1 to `limit` bytes, each a visible ASCII character (0x21–0x7e).
+  func isGraphicASCII(upTo limit: Int) -> Bool {
+    (1...limit).contains(utf8.count) && utf8.allSatisfy { (0x21...0x7e).contains($0) }
+  }
+}

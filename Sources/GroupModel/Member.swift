@@ -1,0 +1,42 @@
+/// One user's membership of one group.
+public struct Member: Sendable, Equatable {
+  public let userID: UserID
+  public var role: Role
+  /// When the membership began.
+  public var joinTime: Instant
+  /// Counts the joins of the group; tells who came first among members with one `joinTime` and never repeats.
+  public var ordinal: Int64
+  public var nameCard: String
+  public var customInfo: [String: String]
+  /// Until when the member may not speak; 0 or past = free.
+  public var muteUntil: Instant
+  public var receiveOption: ReceiveOption
+  /// The newest message the member has read.
+  public var readSeq: Int64
+  /// The oldest message the member may see, where the type hides what was before joining.
+  public var firstVisibleSeq: Int64
+  /// Who brought the member in, if somebody did.
+  public var inviter: UserID?
+  /// When something of the member's own view of the group last changed; for `updatedSince`.
+  public var changeTime: Instant
+
+  /// A member who has just come.
+  public init(
+    userID: UserID, role: Role, joinTime: Instant, ordinal: Int64, receiveOption: ReceiveOption, readSeq: Int64 = 0,
+    firstVisibleSeq: Int64 = 1, inviter: UserID? = nil, nameCard: String = "", customInfo: [String: String] = [:],
+    muteUntil: Instant = 0, changeTime: Instant? = nil
+  ) {
+    self.userID = userID
+    self.role = role
+    self.joinTime = joinTime
+    self.ordinal = ordinal
+    self.nameCard = nameCard
+    self.customInfo = customInfo
+    self.muteUntil = muteUntil
+    self.receiveOption = receiveOption
+    self.readSeq = readSeq
+    self.firstVisibleSeq = firstVisibleSeq
+    self.inviter = inviter
+    self.changeTime = changeTime ?? joinTime
+  }
+}

@@ -1,0 +1,48 @@
+/// Something a user may want to do with a group: a row of the rights table (contract section 3).
+public enum GroupAction: String, CaseIterable, Sendable {
+  case create, join, invite, send
+  case editInfo, editCustomInfo, editPolicy
+  case decideApplications, remove, muteMember, muteGroup
+  case changeRole, transfer, quitAsOwner, disband
+  case useAttributes, recallOthers
+
+  /// The action as the page names it, in Markdown.
+  public var title: String {
+    switch self {
+    case .create: "create"
+    case .join: "join by application"
+    case .invite: "invite others"
+    case .send: "send a message"
+    case .editInfo: "edit name, introduction, notification, faceURL"
+    case .editCustomInfo: "edit customInfo"
+    case .editPolicy: "edit policy fields, maxMemberNum, isSearchable, isMemberVisible"
+    case .decideApplications: "decide applications to join"
+    case .remove: "remove members"
+    case .muteMember: "mute a member"
+    case .muteGroup: "mute the group"
+    case .changeRole: "change a role"
+    case .transfer: "transfer ownership"
+    case .quitAsOwner: "quit as owner"
+    case .disband: "disband"
+    case .useAttributes:
+      "read and write attributes (× becomes Member where `attributes.groupTypes` names the type; default AVChatRoom alone)"
+    case .recallOthers: "recall somebody else's message"
+    }
+  }
+
+  /// Whether the action is aimed at one member, so that rule 1 knows an "oneself".
+  public var actsOnMember: Bool {
+    switch self {
+    case .remove, .muteMember, .changeRole, .transfer, .recallOthers: true
+    case .create, .join, .invite, .send, .editInfo, .editCustomInfo, .editPolicy, .decideApplications, .muteGroup, .quitAsOwner,
+      .disband, .useAttributes:
+      false
+    }
+  }
+
+  /// Whether somebody who is not a member can mean the action at all.
+  var isOpenToOutsiders: Bool { self == .create || self == .join }
+
+  /// Whether the action, aimed at the owner, would leave the group without one.
+  var unseatsOwner: Bool { self == .remove || self == .changeRole }
+}

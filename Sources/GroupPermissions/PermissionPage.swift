@@ -1,0 +1,53 @@
+import GroupModel
+
+/// The tables as their readers get them: users as a page, programs as data. Both are made from the tables that decide.
+public enum PermissionPage {
+  /// Every type of group, as getServerInfo answers it. Give the permissions of the server, whose configuration decides a row.
+  public static func describe(by permissions: GroupPermissions = GroupPermissions()) -> [GroupTypeDescription] {
+    GroupType.allCases.map { GroupTypeDescription(of: $0, by: permissions) }
+  }
+
+  /// The rights table and the policy table of contract section 3 in Markdown, an empty line between them.
+  public static func markdown(by permissions: GroupPermissions = GroupPermissions()) -> String {
+    rights(by: permissions) + "\n" + policies()
+  }
+
+  private static func rights(by permissions: GroupPermissions) -> String {
+    table(
+      head: ["action"] + GroupType.allCases.map(\.rawValue),
+      rows: GroupAction.allCases.map { action in
+        [action.title] + GroupType.allCases.map { permissions.cell(for: action, in: $0).word }
+      })
+  }
+
+  private static func policies() -> String {
+    let types = GroupType.allCases.filter { !PolicyTable.fields(of: $0).isEmpty }
+    return table(
+      head: ["field", "values"] + types.map(\.rawValue),
+      rows: PolicyField.allCases.map { field in
+        let values = PolicyTable.values(of: field).map(\.text).joined(separator: ", ")
+        return [field.rawValue, values] + types.map { setting(of: field, in: $0) }
+      })
+  }
+
+  private static func setting(of field: PolicyField, in type: GroupType) -> String {
+    GroupPolicy.defaults(for: type)[field].text + (PolicyTable.isSettable(field, in: type) ? " (s)" : "")
+  }
+
+  private static func table(head: [String], rows: [[String]]) -> String {
+    let rule = "|" + String(repeating: "---|", count: head.count)
+    let lines = [line(head), rule] + rows.map(line)
+    return lines.map { $0 + "\n" }.joined()
+  }
+
+  private static func line(_ cells: [String]) -> String { "| " + cells.joined(separator: " | ") + " |" }
+}
+
+extension PolicyValue {
+  fileprivate var text: String {
+    switch self {
+    case .word(let word): word
+    case .flag(let flag): String(flag)
+    }
+  }
+}

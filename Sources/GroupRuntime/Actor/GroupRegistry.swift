@@ -1,0 +1,74 @@
+import GroupModel
+import Synchronization
+
+/// Finds the one actor of each groupID. An actor exists for every ID that was asked for lately, whether there is such a group or not, so that
+/// making a group and finding it taken happen in one place.
+public final class GroupRegistry: Sendable {
+  private struct State {
+    var groups: [GroupID: Group] = [:]
+    var executors: [any GroupExecutor]
+  }
+
+  private let state: Mutex<State>
+  /// Those in memory that everyone signed in is a member of.
+  private let groupsOfEveryone = Mutex<[GroupID: Group]>([:])
+  private let services: GroupServices
+
+  /// A registry whose groups are spread over the executors. Without any, it must be given some before a group is asked for.
+  public init(services: GroupServices, executors: [any GroupExecutor]) {
+    self.services = services
+    state = Mutex(State(executors: executors))
+  }
+
+  /// Spreads the groups to come over these executors. For a start in which the executors come to be after the registry.
+  public func use(_ executors: [any GroupExecutor]) { state.withLock { $0.executors = executors } }
+
+  /// The actor of a groupID; made when there is none.
+  public func group(_ id: GroupID) -> Group {
+    state.withLock { state in
+      if let group = state.groups[id] { return group }
+      precondition(!state.executors.isEmpty, "a group was asked for before there was an executor")
+      let executor = state.executors[Int(UInt(bitPattern: id.hashValue) % UInt(state.executors.count))]
+      let group = Group(id, executor: executor, services: services, registry: self)
+      state.groups[id] = group
+      return group
+    }
+  }
+
+  /// The actor of a groupID where there is one in memory.
+  public func resident(_ id: GroupID) -> Group? { state.withLock { $0.groups[id] } }
+
+  /// Tells groups that sessions of a user came or went, and waits until they have taken note. Those that are not in memory look for
+  /// themselves when they are loaded.
+  public func presenceChanged(of user: UserID, in ids: [GroupID]) async {
+    let concerned = state.withLock { state in ids.compactMap { state.groups[$0] } } + groupsOfEveryone.withLock { Array($0.values) }
+    for group in concerned {
+      await withCheckedContinuation { continuation in
+        group.presenceChanged(of: user) { continuation.resume() }
+      }
+    }
+  }
+
+  /// How many actors there are.
+  public var residentCount: Int { state.withLock { $0.groups.count } }
+
+  /// Lets groups that nobody used since an instant give up their memory.
+  public func retireGroups(unusedSince limit: Instant) {
+    for group in state.withLock({ Array($0.groups.values) }) {
+      group.executor.perform { group.assumeIsolated { $0.retire(unusedSince: limit) } }
+    }
+  }
+
+  /// Called by a group that has turned out to have everyone as a member.
+  func noteEveryoneIsMember(of group: Group) { groupsOfEveryone.withLock { $0[group.id] = group } }
+
+  /// Called by a group that retires; another actor may have its ID by now.
+  func forget(_ group: Group) {
+    groupsOfEveryone.withLock { groups in
+      if groups[group.id] === group { groups[group.id] = nil }
+    }
+    state.withLock { state in
+      if state.groups[group.id] === group { state.groups[group.id] = nil }
+    }
+  }
+}

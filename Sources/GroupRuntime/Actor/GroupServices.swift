@@ -1,0 +1,33 @@
+import GroupModel
+import WireProtocol
+
+/// What all groups of a process share.
+public struct GroupServices: Sendable {
+  public let groups: any GroupStore
+  public let messages: any MessageStore
+  public let broker: any Broker
+  public let clock: any WallClock
+  public let rules: GroupRules
+  public let observer: any GroupObserver
+
+  /// Services with everything given.
+  public init(
+    groups: any GroupStore, messages: any MessageStore, broker: any Broker, clock: any WallClock, rules: GroupRules,
+    observer: any GroupObserver
+  ) {
+    self.groups = groups
+    self.messages = messages
+    self.broker = broker
+    self.clock = clock
+    self.rules = rules
+    self.observer = observer
+  }
+}
+
+/// Hears of what operators want to count or read in a log. Called on the executors of groups; must not block.
+public protocol GroupObserver: Sendable {
+  /// A message was handed to the fan-out.
+  func didDeliver(_ message: DeliveredMessage)
+  /// A group's changes could not be made durable, or a group could not be read.
+  func storeFailed(_ error: StoreError, group: GroupID)
+}

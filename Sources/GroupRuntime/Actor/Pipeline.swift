@@ -1,0 +1,32 @@
+import DequeModule
+import GroupModel
+
+/// What a group has decided and not yet done: decisions whose changes are on their way to the disk, and those that came after them.
+/// Bounded by the requests that sessions may have under way.
+struct Pipeline {
+  typealias Entry = (decision: Decision, completion: Group.Completion)
+
+  private var entries: Deque<Entry> = []
+
+  /// Nothing waits.
+  var isEmpty: Bool { entries.isEmpty }
+
+  mutating func append(_ decision: Decision, _ completion: @escaping Group.Completion) { entries.append((decision, completion)) }
+
+  /// The oldest decision, which is durable now.
+  mutating func popCommitted() -> Entry? { entries.popFirst() }
+
+  /// The oldest decision, where it changes nothing and so need not wait any more.
+  mutating func popUnchanging() -> Entry? {
+    guard let first = entries.first, first.decision.changes.isEmpty else { return nil }
+    return entries.removeFirst()
+  }
+
+  /// Whether a user is to be admitted by a decision that is not durable yet.
+  func willAdmit(_ user: UserID) -> Bool { entries.contains { $0.decision.effects.contains(.admit(user)) } }
+
+  mutating func popAll() -> [Entry] {
+    defer { entries.removeAll() }
+    return Array(entries)
+  }
+}

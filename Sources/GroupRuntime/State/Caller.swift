@@ -1,0 +1,33 @@
+import GroupModel
+import GroupPermissions
+import WireProtocol
+
+/// Who asks a group for something, and from where.
+public struct Caller: Sendable {
+  /// A user, or the application itself.
+  public enum Identity: Sendable, Equatable {
+    case user(UserID)
+    case administrator
+  }
+
+  public let identity: Identity
+  public let platform: Platform
+  /// The session that asks; nil on the application's own interface.
+  public let session: SessionKey?
+
+  /// An application administrator.
+  public static let administrator = Caller(identity: .administrator, platform: .restAPI, session: nil)
+
+  /// A user on a session, or by `asUser`.
+  public static func user(_ user: UserID, platform: Platform, session: SessionKey?) -> Caller {
+    Caller(identity: .user(user), platform: platform, session: session)
+  }
+
+  /// The user; nil for an application administrator.
+  public var userID: UserID? {
+    if case .user(let user) = identity { user } else { nil }
+  }
+
+  /// The name that messages of this caller carry.
+  var senderID: UserID { userID ?? .administrator }
+}

@@ -1,0 +1,66 @@
+import GroupModel
+import WireProtocol
+
+/// What comes of a request: what to remember, and once that is durable, what to do and what to answer.
+public struct Decision: Sendable {
+  /// What to make durable first; all of it or nothing.
+  public var changes: [StoreChange] = []
+  /// What to do then, in this order.
+  public var effects: [Effect] = []
+  /// The message among the effects, for the metrics.
+  public var delivered: DeliveredMessage?
+  /// The group is gone with this.
+  public var disbands = false
+  public var answer: Answer
+
+  /// A decision that changes nothing.
+  static func answer(_ answer: Answer) -> Decision { Decision(answer: answer) }
+
+  /// A decision that changes nothing and answers an object.
+  static func object(capacity: Int = 256, _ body: (inout JSONWriter) -> Void) -> Decision {
+    Decision(answer: .reply(.object(capacity: capacity, body)))
+  }
+}
+
+/// Something a decision does to the world.
+public enum Effect: Sendable, Equatable {
+  /// The user is a member from here on: the user's sessions get the group's events.
+  case admit(UserID)
+  /// Everybody who is signed in is a member from here on, without a record.
+  case admitEverybody
+  /// The user is no member any more: the user's sessions get nothing more.
+  case expel(UserID)
+  /// Every member's sessions get the frame, but the one that caused it where it is named.
+  case publish([UInt8], EventClass, except: SessionKey?)
+  /// All sessions of these users get the frame.
+  case send([UInt8], to: [UserID])
+  /// The group is gone.
+  case disband
+}
+
+/// What the caller gets.
+public enum Answer: Sendable {
+  case reply(Reply)
+  /// Stored messages, as getGroupHistoryMessageList answers them.
+  case history(ClosedRange<Int64>?, newestFirst: Bool, isFinished: Bool)
+  /// Stored messages, as a row of syncGroups.
+  case sync(SyncAnswer)
+  /// The group's info for a member, whose unread count is still to be counted.
+  case info(GroupInfo, of: Member)
+}
+
+/// A row of syncGroups before its messages are read.
+public struct SyncAnswer: Sendable, Equatable {
+  public let epoch: String
+  public let lastSeq: Int64
+  public let recovered: Bool
+  /// Nil where there is nothing to send.
+  public let range: ClosedRange<Int64>?
+  public let more: Bool
+}
+
+/// What metrics need to know of a message.
+public struct DeliveredMessage: Sendable, Equatable {
+  public let type: GroupType
+  public let priority: Priority
+}

@@ -1,0 +1,115 @@
+import GroupModel
+import GroupPermissions
+import WireProtocol
+
+/// createGroup (contract sections 3 and 4).
+extension GroupState {
+  /// The error of creating a group whose ID is in use: it says whether the caller owns the one there is.
+  func taken(_ request: CreateGroup, by caller: Caller) -> WireError {
+    let owner = caller.userID ?? request.ownerUserID
+    return WireError(record.owner == owner ? .groupIDTakenByYourself : .groupIDTaken, field: "groupID")
+  }
+
+  /// A new group, and what comes of making it.
+  public static func create(
+    _ request: CreateGroup, id: GroupID, owner: UserID, unknown: Set<UserID>, by caller: Caller, at now: Instant, rules: GroupRules
+  ) throws(WireError) -> (GroupState, Decision) {
+    let type = request.groupType
+    let asker: Asker = caller.userID == nil ? .administrator : .outsider
+    let defaults = GroupPolicy.defaults(for: type)
+    if let refusal = rules.permissions.refusal(of: .create, in: type, policy: defaults, by: asker) { throw WireError(refusal) }
+    let policy = try initialPolicy(request, defaults: defaults)
+    try checkMemberList(request)
+    let maxMemberNum = try initialMaxMemberNum(request, rules: rules)
+    let customInfo = (request.fields.customInfo ?? [:]).filter { !$0.value.isEmpty }
+    guard customInfo.count <= MapDomain.groupCustomInfo.entries else { throw WireError(.badValue, field: "customInfo") }
+
+    let rows = results(request, owner: owner, unknown: unknown)
+    if type.limitsMembers, rows.filter({ $0.result == .success }).count + 1 > maxMemberNum {
+      throw WireError(.tooManyMembers, field: "memberList")
+    }
+    let record = GroupRecord(
+      id: id, type: type, epoch: makeEpoch(), createTime: now, owner: owner, name: request.groupName,
+      introduction: request.fields.introduction ?? "", notification: request.fields.notification ?? "",
+      faceURL: request.fields.faceURL ?? "", maxMemberNum: maxMemberNum, customInfo: customInfo, policy: policy)
+    var state = GroupState(StoredGroup(record: record, members: [], lastMessage: nil, recentlySent: []), rules: rules)
+    let decision = state.begin(with: request, rows: rows)
+    return (state, decision)
+  }
+
+  /// Brings in the owner and the initial members, in the order of the list.
+  private mutating func begin(with request: CreateGroup, rows: [MemberResult]) -> Decision {
+    let id = record.id
+    var decision = Decision(
+      answer: .reply(
+        .object { writer in
+          writer.member("groupID", id.rawValue)
+          writer.member("groupType", request.groupType.rawValue)
+          writer.member("memberList", rows)
+        }))
+    let roles = Dictionary(request.memberList.map { ($0.userID, $0.role) }) { first, _ in first }
+    let joining = rows.filter { $0.result == .success }.map { ($0.userID, roles[$0.userID] ?? .member) }
+    for (user, role) in [(record.owner, Role.owner)] + joining {
+      var member = newMember(user, role: role, at: record.createTime)
+      member.inviter = role == .owner ? nil : record.owner
+      members[user] = member
+      decision.changes.append(.putMember(member, in: record.id))
+      decision.effects.append(.admit(user))
+    }
+    if record.type.everyoneIsMember { decision.effects.append(.admitEverybody) }
+    decision.changes.insert(.putGroup(record, isNew: true), at: 0)
+    let moment = Moment(now: record.createTime, usersSignedIn: 0)
+    decision.effects.append(.send(event(.onGroupCreated, at: moment), to: [record.owner] + joining.map(\.0)))
+    return decision
+  }
+
+  /// Somebody who comes now. The next ordinal is taken.
+  mutating func newMember(_ user: UserID, role: Role, at now: Instant) -> Member {
+    defer { record.nextOrdinal += 1 }
+    order.invalidate()
+    return Member(
+      userID: user, role: role, joinTime: now, ordinal: record.nextOrdinal, receiveOption: record.type.defaultReceiveOption)
+  }
+
+  /// One row per distinct user; the creator is Invalid, a user that must be known and is not is Fail.
+  private static func results(_ request: CreateGroup, owner: UserID, unknown: Set<UserID>) -> [MemberResult] {
+    var seen: Set<UserID> = []
+    return request.memberList.filter { seen.insert($0.userID).inserted }.map { member in
+      let result: MemberResult.Outcome = member.userID == owner ? .invalid : unknown.contains(member.userID) ? .fail : .success
+      return MemberResult(userID: member.userID, result: result)
+    }
+  }
+
+  /// "Initial members at creation (role Admin: not in Work, 10007)": types that take none refuse any.
+  private static func checkMemberList(_ request: CreateGroup) throws(WireError) {
+    guard !request.memberList.isEmpty else { return }
+    guard request.groupType.takesInitialMembers else { throw WireError(.noRight, field: "memberList") }
+    if request.groupType == .work, request.memberList.contains(where: { $0.role == .admin }) {
+      throw WireError(.noRight, field: "memberList")
+    }
+  }
+
+  private static func initialPolicy(_ request: CreateGroup, defaults: GroupPolicy) throws(WireError) -> GroupPolicy {
+    var policy = defaults
+    for change in request.fields.policy { try apply(change, to: &policy, of: request.groupType) }
+    return policy
+  }
+
+  /// "A fixed field may be set to the value it has; another is 10007."
+  static func apply(_ change: PolicyChange, to policy: inout GroupPolicy, of type: GroupType) throws(WireError) {
+    if PolicyTable.refusal(ofSetting: change.field, to: change.value, in: type) != nil {
+      throw WireError(.noRight, field: change.field.rawValue)
+    }
+    guard policy.set(change.field, to: change.value) else { throw WireError(.badValue, field: change.field.rawValue) }
+  }
+
+  private static func initialMaxMemberNum(_ request: CreateGroup, rules: GroupRules) throws(WireError) -> Int {
+    let cap = rules.limits.maxMemberNum[request.groupType]
+    guard let wanted = request.fields.maxMemberNum else { return cap ?? 0 }
+    guard let cap else { throw WireError(.noRight, field: "maxMemberNum") }
+    guard wanted <= cap else { throw WireError(.tooManyMembers, field: "maxMemberNum") }
+    return wanted
+  }
+
+  private static func makeEpoch() -> String { String(UInt64.random(in: .min ... .max), radix: 36) }
+}

@@ -1,0 +1,109 @@
+import GroupModel
+import GroupPermissions
+import WireProtocol
+
+/// setGroupInfo: "all or nothing, each under its own row" (contract sections 3 and 4).
+extension GroupState {
+  mutating func setInfo(_ request: SetGroupInfo, by caller: Caller, at moment: Moment) throws(WireError) -> Decision {
+    try requireMembership(caller)
+    for action in actions(of: request) { try require(action, by: caller) }
+    var edited = record
+    var changes: [InfoChange] = []
+    try edited.apply(request, at: moment.now, noting: &changes)
+    try checkSize(request, of: edited)
+    var decision = Decision(answer: .reply(.empty))
+    guard !changes.isEmpty else { return decision }
+    edited.lastInfoTime = moment.now
+    record = edited
+    decision.changes.append(.putGroup(record, isNew: false))
+    publishInfoChange(changes, by: caller, at: moment, into: &decision)
+    return decision
+  }
+
+  /// The rows of the table that a request falls under.
+  private func actions(of request: SetGroupInfo) -> [GroupAction] {
+    let fields = request.fields
+    var actions: [GroupAction] = []
+    if request.groupName != nil || fields.introduction != nil || fields.notification != nil || fields.faceURL != nil {
+      actions.append(.editInfo)
+    }
+    if fields.customInfo != nil { actions.append(.editCustomInfo) }
+    if fields.maxMemberNum != nil || !fields.policy.isEmpty { actions.append(.editPolicy) }
+    if request.allMuted != nil { actions.append(.muteGroup) }
+    return actions
+  }
+
+  private func checkSize(_ request: SetGroupInfo, of edited: GroupRecord) throws(WireError) {
+    guard edited.customInfo.count <= MapDomain.groupCustomInfo.entries else { throw WireError(.badValue, field: "customInfo") }
+    guard let wanted = request.fields.maxMemberNum else { return }
+    guard let cap = rules.limits.maxMemberNum[record.type] else { throw WireError(.noRight, field: "maxMemberNum") }
+    guard wanted <= cap else { throw WireError(.tooManyMembers, field: "maxMemberNum") }
+    guard wanted >= members.count else { throw WireError(.maxMemberNumBelowCount, field: "maxMemberNum") }
+  }
+
+  /// One onGroupInfoChanged with all entries, and the tip that keeps it.
+  mutating func publishInfoChange(
+    _ changes: [InfoChange], by caller: Caller, at moment: Moment, into decision: inout Decision
+  ) {
+    let count = members.count
+    let opUser = operatorInfo(caller)
+    let tip = appendTips("GroupInfoChange", by: caller, at: moment, always: true, into: &decision) { writer in
+      writer.member("changeInfoList", changes)
+      writer.member("memberCount", count)
+    }
+    let frame = event(.onGroupInfoChanged, at: moment) { writer in
+      writer.member("opUser", opUser)
+      writer.member("platform", caller.platform.rawValue)
+      writer.member("changeInfoList", changes)
+      writer.tip(tip)
+    }
+    decision.effects.append(.publish(frame, .control, except: nil))
+  }
+}
+
+extension GroupRecord {
+  /// Takes what a request gives. "A field set to the value it has makes no entry."
+  fileprivate mutating func apply(
+    _ request: SetGroupInfo, at now: Instant, noting changes: inout [InfoChange]
+  ) throws(WireError) {
+    let fields = request.fields
+    set(\.name, to: request.groupName, "GroupName", &changes)
+    set(\.introduction, to: fields.introduction, "Introduction", &changes)
+    set(\.notification, to: fields.notification, "Notification", &changes)
+    set(\.faceURL, to: fields.faceURL, "FaceURL", &changes)
+    merge(fields.customInfo ?? [:], &changes)
+    if let wanted = fields.maxMemberNum, wanted != maxMemberNum {
+      maxMemberNum = wanted
+      changes.append(.maxMemberNum(wanted))
+    }
+    for change in fields.policy where type == .bChatRoom || policy[change.field] != change.value {
+      try GroupState.apply(change, to: &policy, of: type)
+      changes.append(.policy(change.field, change.value))
+    }
+    if let allMuted = request.allMuted { setAllMuted(allMuted, at: now, &changes) }
+  }
+
+  private mutating func set(
+    _ field: WritableKeyPath<GroupRecord, String>, to value: String?, _ name: String, _ changes: inout [InfoChange]
+  ) {
+    guard let value, value != self[keyPath: field] else { return }
+    self[keyPath: field] = value
+    changes.append(.text(name, value))
+  }
+
+  /// customInfo merges; an empty value removes a key.
+  private mutating func merge(_ given: [String: String], _ changes: inout [InfoChange]) {
+    for (key, value) in given.sorted(by: { $0.key < $1.key }) where value != customInfo[key, default: ""] {
+      customInfo[key] = value.isEmpty ? nil : value
+      changes.append(.customInfo(key, value))
+    }
+  }
+
+  /// "`allMuted:true` is muteGroup Ordinary without end, `false` is None."
+  private mutating func setAllMuted(_ allMuted: Bool, at now: Instant, _ changes: inout [InfoChange]) {
+    let wanted = allMuted ? GroupMute(mode: .ordinary) : .none
+    guard mute.current(at: now) != wanted else { return }
+    mute = wanted
+    changes += InfoChange.mute(wanted)
+  }
+}

@@ -1,0 +1,56 @@
+import GroupModel
+import GroupPermissions
+import WireProtocol
+
+/// What a group tells of itself: getGroupsInfo and getJoinedGroupList (contract sections 3 and 4).
+extension GroupState {
+  func info(for caller: Caller, at moment: Moment) throws(WireError) -> Decision {
+    switch standing(of: caller) {
+    case .administrator: return rendered(.administrator, at: moment)
+    case .outsider:
+      guard record.type != .work else { throw WireError(.noRight, "Not a member") }
+      return rendered(.outsider, at: moment)
+    case .member:
+      guard let user = caller.userID else { return rendered(.administrator, at: moment) }
+      return infoForMember(members[user] ?? GroupState.everybody(user, in: record), at: moment)
+    }
+  }
+
+  /// "Groups whose info, last message or selfInfo changed at or after it."
+  func joinedInfo(for caller: Caller, since: Instant, at moment: Moment) -> Decision {
+    guard let user = caller.userID, let member = members[user],
+      max(record.lastInfoTime, lastMessage?.timestamp ?? 0, member.changeTime) >= since
+    else { return .answer(.reply(.success(Array("null".utf8)))) }
+    return infoForMember(member, at: moment)
+  }
+
+  /// The unread count needs the store, unless there is plainly nothing to count.
+  private func infoForMember(_ member: Member, at moment: Moment) -> Decision {
+    let countsUnread = record.type.countsUnread && member.receiveOption != .notReceive && member.readSeq < lastSeq
+    let info = groupInfo(.member(GroupInfo.SelfInfo(member: member, unreadCount: 0)), at: moment)
+    guard countsUnread else { return .answer(.reply(.success(JSONWriter.text(capacity: 768) { $0.value(info) }))) }
+    return .answer(.info(info, of: member))
+  }
+
+  private func rendered(_ reader: GroupInfo.Reader, at moment: Moment) -> Decision {
+    let info = groupInfo(reader, at: moment)
+    return .answer(.reply(.success(JSONWriter.text(capacity: 768) { $0.value(info) })))
+  }
+
+  private func groupInfo(_ reader: GroupInfo.Reader, at moment: Moment) -> GroupInfo {
+    GroupInfo(
+      record: record, now: moment.now, memberCount: memberCount(at: moment), onlineCount: onlineCount(at: moment), lastSeq: lastSeq,
+      lastMessageTime: lastMessage?.timestamp ?? 0, lastMessage: lastMessage.flatMap { sees($0, reader) ? $0 : nil }, reader: reader)
+  }
+
+  private func sees(_ message: Message, _ reader: GroupInfo.Reader) -> Bool {
+    switch reader {
+    case .administrator: true
+    case .outsider: false
+    case .member(let selfInfo): (message.seq ?? 0) >= firstVisibleSeq(for: selfInfo.member)
+    }
+  }
+
+  /// The oldest message a member may read.
+  func firstVisibleSeq(for member: Member) -> Int64 { record.type.showsHistoryFromBeforeJoining ? 1 : member.firstVisibleSeq }
+}

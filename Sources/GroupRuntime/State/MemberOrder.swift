@@ -1,0 +1,98 @@
+import GroupModel
+import WireProtocol
+
+/// The order in which members are listed, and the place where a page goes on: "owner, admins, others, each by joinTime then userID;
+/// nobody twice while others join" (contract section 4). Live rooms list the owner and then the newest, newest first.
+struct MemberOrder: Sendable {
+  /// A page of a list.
+  struct Page {
+    let members: [Member]
+    /// Where the next page begins; 0 = this was the last.
+    let nextSeq: Int64
+  }
+
+  /// How many members besides the owner a live room lists.
+  static let newestListed = 300
+  /// How many departed members a list can still go on behind.
+  private static let departuresKept = 1000
+
+  private struct Place: Sendable, Comparable {
+    let rank: Int
+    let joinTime: Instant
+    let userID: UserID
+    let ordinal: Int64
+
+    init(_ member: Member) {
+      rank = -member.role.rank
+      joinTime = member.joinTime
+      userID = member.userID
+      ordinal = member.ordinal
+    }
+
+    static func < (a: Place, b: Place) -> Bool { (a.rank, a.joinTime, a.userID) < (b.rank, b.joinTime, b.userID) }
+  }
+
+  private var sorted: [Place]?
+  /// Where members stood who are gone, so that a list that stopped at one of them goes on in the right place.
+  private var departed: [Int64: Place] = [:]
+  private var departures: [Int64] = []
+
+  /// Somebody came, or a role changed.
+  mutating func invalidate() { sorted = nil }
+
+  /// Somebody left.
+  mutating func noteDeparture(of member: Member) {
+    invalidate()
+    departed[member.ordinal] = Place(member)
+    departures.append(member.ordinal)
+    if departures.count >= 2 * MemberOrder.departuresKept {
+      for ordinal in departures.prefix(MemberOrder.departuresKept) { departed[ordinal] = nil }
+      departures.removeFirst(MemberOrder.departuresKept)
+    }
+  }
+
+  mutating func page(
+    of members: [UserID: Member], filter: GetGroupMemberList.Filter, after cursor: Int64, count: Int, newestFirst: Bool
+  ) -> Page {
+    var places = sorted ?? members.values.map { Place($0) }.sorted()
+    sorted = places
+    if newestFirst { places = MemberOrder.newest(places) }
+    places = places.filter { filter.takes(rank: -$0.rank) }
+    let start = cursor == 0 ? 0 : index(behind: cursor, in: places, newestFirst: newestFirst)
+    let page = places[start...].prefix(count)
+    let isLast = page.endIndex == places.endIndex
+    return Page(members: page.compactMap { members[$0.userID] }, nextSeq: isLast ? 0 : page.last?.ordinal ?? 0)
+  }
+
+  /// The owner, then the newest of the others.
+  private static func newest(_ places: [Place]) -> [Place] {
+    let owner = places.filter { $0.rank == -Role.owner.rank }
+    let others = places.filter { $0.rank != -Role.owner.rank }.sorted { $0.ordinal > $1.ordinal }
+    return owner + others.prefix(newestListed)
+  }
+
+  /// Where the list goes on behind the member with that ordinal, who may have left since.
+  private func index(behind ordinal: Int64, in places: [Place], newestFirst: Bool) -> Int {
+    if let index = places.firstIndex(where: { $0.ordinal == ordinal }) { return index + 1 }
+    let isBehind: (Place) -> Bool
+    if newestFirst {
+      isBehind = { $0.rank != -Role.owner.rank && $0.ordinal < ordinal }
+    } else if let place = departed[ordinal] {
+      isBehind = { place < $0 }
+    } else {
+      isBehind = { $0.ordinal > ordinal && $0.rank == -Role.member.rank }
+    }
+    return places.firstIndex(where: isBehind) ?? places.endIndex
+  }
+}
+
+extension GetGroupMemberList.Filter {
+  fileprivate func takes(rank: Int) -> Bool {
+    switch self {
+    case .all: true
+    case .owner: rank == Role.owner.rank
+    case .admin: rank == Role.admin.rank
+    case .common: rank == Role.member.rank
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import GRDB
+import GroupModel
+import GroupRuntime
+
+/// Reads the columns of a row from left to right. A value that does not fit is `.inconsistent`, never a trap: it comes from a
+/// disk.
+struct Columns {
+  private let row: Row
+  private var index = 0
+
+  init(_ row: Row) { self.row = row }
+
+  private mutating func next() -> DatabaseValue.Storage {
+    defer { index += 1 }
+    return (row[index] as DatabaseValue).storage
+  }
+
+  mutating func integer() throws(StoreError) -> Int64 {
+    guard let value = try optionalInteger() else { throw misfit() }
+    return value
+  }
+
+  mutating func optionalInteger() throws(StoreError) -> Int64? {
+    switch next() {
+    case .int64(let value): return value
+    case .null: return nil
+    default: throw misfit()
+    }
+  }
+
+  mutating func flag() throws(StoreError) -> Bool { try integer() != 0 }
+
+  mutating func text() throws(StoreError) -> String {
+    guard let value = try optionalText() else { throw misfit() }
+    return value
+  }
+
+  mutating func optionalText() throws(StoreError) -> String? {
+    switch next() {
+    case .string(let value): return value
+    case .null: return nil
+    case .blob(let bytes):
+      guard let value = String(validating: bytes, as: UTF8.self) else { throw misfit() }
+      return value
+    default: throw misfit()
+    }
+  }
+
+  /// A text that stands for a value of the model.
+  mutating func value<Value>(_ make: (String) -> Value?) throws(StoreError) -> Value {
+    guard let value = make(try text()) else { throw misfit() }
+    return value
+  }
+
+  /// A list or a dictionary kept as JSON; NULL is the empty one.
+  mutating func json<Value: Decodable>(else empty: Value) throws(StoreError) -> Value {
+    guard let text = try optionalText() else { return empty }
+    do {
+      return try JSONDecoder().decode(Value.self, from: Data(text.utf8))
+    } catch {
+      throw misfit()
+    }
+  }
+
+  // Names the column, never the value: that may be what somebody wrote.
+  private func misfit() -> StoreError {
+    let name = row.columnNames.dropFirst(index - 1).first ?? "?"
+    return StoreError(.inconsistent, "column \(name) holds a value that does not belong there")
+  }
+}
+
+extension String {
+  /// The text as a column keeps it. SQLite's C strings end at a NUL, so a text that has one goes in as bytes.
+  var column: any DatabaseValueConvertible {
+    utf8.contains(0) ? Data(utf8) : self
+  }
+}
+
+/// A list or a dictionary as JSON with sorted keys; nil for the empty one. JSON writes NUL as \u0000.
+func jsonColumn<Value: Encodable & Collection>(_ value: Value) throws -> String? {
+  if value.isEmpty { return nil }
+  let encoder = JSONEncoder()
+  encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+  return String(decoding: try encoder.encode(value), as: UTF8.self)
+}
+
+extension Database {
+  /// Runs a statement that stays prepared.
+  /// - Returns: how many rows it changed.
+  @discardableResult
+  func run(_ sql: String, _ arguments: [(any DatabaseValueConvertible)?]) throws -> Int {
+    try cachedStatement(sql: sql).execute(arguments: StatementArguments(arguments))
+    return changesCount
+  }
+
+  /// The rows of a query that stays prepared, each made into a value while it is at hand.
+  func rows<Value>(
+    _ sql: String, _ arguments: [(any DatabaseValueConvertible)?], _ make: (inout Columns) throws -> Value
+  ) throws -> [Value] {
+    let cursor = try Row.fetchCursor(cachedStatement(sql: sql), arguments: StatementArguments(arguments))
+    var values: [Value] = []
+    while let row = try cursor.next() {
+      var columns = Columns(row)
+      values.append(try make(&columns))
+    }
+    return values
+  }
+
+  /// The group's number, or nil where nobody uses the groupID.
+  func number(of group: GroupID) throws -> Int64? {
+    try rows("SELECT number FROM groupRecord WHERE groupID = ?", [group.rawValue]) { try $0.integer() }.first
+  }
+}

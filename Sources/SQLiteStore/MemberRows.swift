@@ -1,0 +1,73 @@
+import GRDB
+import GroupModel
+import GroupRuntime
+
+/// `member` and `departure` rows.
+enum MemberRows {
+  private static let columns = [
+    "userID", "role", "joinTime", "ordinal", "muteUntil", "receiveOption", "readSeq", "firstVisibleSeq", "inviter", "changeTime",
+    "nameCard", "customInfo",
+  ]
+  private static let putSQL = """
+    INSERT INTO member (number, \(columns.joined(separator: ", ")))
+    SELECT number, \(columns.map { _ in "?" }.joined(separator: ", ")) FROM groupRecord WHERE groupID = ?
+    ON CONFLICT (number, userID) DO UPDATE SET \(columns.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
+    """
+  private static let selectSQL = "SELECT \(columns.joined(separator: ", ")) FROM member WHERE number = ? ORDER BY userID"
+
+  static func put(_ member: Member, in group: GroupID, _ db: Database) throws {
+    guard try db.run(putSQL, try values(of: member) + [group.rawValue]) == 1 else {
+      throw StoreError(.inconsistent, "no group \(group) to be a member of")
+    }
+    try forgetDeparture(of: member.userID, from: group, db)
+  }
+
+  static func remove(_ user: UserID, from group: GroupID, at time: Instant, _ db: Database) throws {
+    let removed = try db.run(
+      "DELETE FROM member WHERE number = (SELECT number FROM groupRecord WHERE groupID = ?) AND userID = ?",
+      [group.rawValue, user.rawValue])
+    guard removed == 1 else { throw StoreError(.inconsistent, "\(user) is no member of \(group)") }
+    try db.run("INSERT OR REPLACE INTO departure VALUES (?, ?, ?)", [user.rawValue, group.rawValue, time])
+  }
+
+  static func members(number: Int64, in db: Database) throws -> [Member] {
+    try db.rows(selectSQL, [number], member)
+  }
+
+  // A member of a group that was disbanded under this groupID has departed too, by a row that the purge has not reached yet.
+  private static func forgetDeparture(of user: UserID, from group: GroupID, _ db: Database) throws {
+    try db.run("DELETE FROM departure WHERE userID = ? AND groupID = ?", [user.rawValue, group.rawValue])
+    try db.run(
+      "DELETE FROM member WHERE number IN (SELECT number FROM dismissedGroup WHERE groupID = ?) AND userID = ?",
+      [group.rawValue, user.rawValue])
+  }
+
+  private static func values(of member: Member) throws -> [(any DatabaseValueConvertible)?] {
+    [
+      member.userID.rawValue, member.role.wireName, member.joinTime, member.ordinal, member.muteUntil,
+      member.receiveOption.rawValue, member.readSeq, member.firstVisibleSeq, member.inviter?.rawValue, member.changeTime,
+      member.nameCard.column, try jsonColumn(member.customInfo),
+    ]
+  }
+
+  private static func member(_ row: inout Columns) throws -> Member {
+    let userID = try row.value(UserID.init(stored:))
+    let role = try row.value(Role.init(wireName:))
+    let joinTime = try row.integer()
+    let ordinal = try row.integer()
+    let muteUntil = try row.integer()
+    var member = Member(
+      userID: userID, role: role, joinTime: joinTime, ordinal: ordinal,
+      receiveOption: try row.value(ReceiveOption.init), readSeq: try row.integer(), firstVisibleSeq: try row.integer(),
+      inviter: try inviter(&row), muteUntil: muteUntil, changeTime: try row.integer())
+    member.nameCard = try row.text()
+    member.customInfo = try row.json(else: [:])
+    return member
+  }
+
+  private static func inviter(_ row: inout Columns) throws -> UserID? {
+    guard let name = try row.optionalText() else { return nil }
+    guard let user = UserID(stored: name) else { throw StoreError(.inconsistent, "column inviter names no user") }
+    return user
+  }
+}

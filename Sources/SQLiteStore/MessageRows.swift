@@ -1,0 +1,85 @@
+import GRDB
+import GroupModel
+import GroupRuntime
+
+/// `message` rows.
+enum MessageRows {
+  /// What a row says the content is; the words of the wire.
+  private enum Kind: String {
+    case text = "Text"
+    case custom = "Custom"
+    case tips = "GroupTips"
+  }
+
+  static let columns =
+    "seq, timestamp, sender, kind, isRevoked, priority, platform, msgID, clientMsgID, nameCard, atUserIDList, content"
+
+  // The message before must be there: a gap would break the promise of contract section 4 (`seq` grows by 1 with no gap).
+  // Looking is free, the row stands on the page that is written anyway.
+  private static let appendSQL = """
+    INSERT INTO message (number, \(columns))
+    SELECT number, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM groupRecord AS g WHERE groupID = ?
+    AND (? = 1 OR EXISTS (SELECT 1 FROM message AS m WHERE m.number = g.number AND m.seq = ? - 1))
+    """
+  private static let reviseSQL = """
+    UPDATE message SET kind = ?, isRevoked = ?, content = ?
+    WHERE number = (SELECT number FROM groupRecord WHERE groupID = ?) AND seq = ? AND msgID = ?
+    """
+
+  static func append(_ message: Message, in db: Database) throws {
+    guard let seq = message.seq else { throw StoreError(.inconsistent, "message \(message.msgID) has no seq") }
+    let (kind, content) = parts(of: message.content)
+    let appended = try db.run(
+      appendSQL,
+      [
+        seq, message.timestamp, message.sender.rawValue, kind.rawValue, message.isRevoked, message.priority.rawValue,
+        message.platform.rawValue, message.msgID.column, message.clientMsgID?.column, message.nameCard.column,
+        try jsonColumn(message.atUserIDList), content.column, message.groupID.rawValue, seq, seq,
+      ])
+    guard appended == 1 else { throw StoreError(.inconsistent, "seq \(seq) is not the next of a group \(message.groupID)") }
+  }
+
+  static func revise(_ message: Message, in db: Database) throws {
+    let (kind, content) = parts(of: message.content)
+    let revised = try db.run(
+      reviseSQL,
+      [kind.rawValue, message.isRevoked, content.column, message.groupID.rawValue, message.seq, message.msgID.column])
+    guard revised == 1 else {
+      throw StoreError(.inconsistent, "no message \(message.msgID) at seq \(message.seq ?? 0) of \(message.groupID)")
+    }
+  }
+
+  static func message(of group: GroupID, _ row: inout Columns) throws -> Message {
+    let seq = try row.integer()
+    let timestamp = try row.integer()
+    let sender = try row.value(UserID.init(stored:))
+    let kind = try row.value(Kind.init)
+    let isRevoked = try row.flag()
+    let priority = try row.value(Priority.init)
+    let platform = try row.value(Platform.init(rawValue:))
+    let msgID = try row.text()
+    let clientMsgID = try row.optionalText()
+    let nameCard = try row.text()
+    let atUserIDList: [String] = try row.json(else: [])
+    return Message(
+      msgID: msgID, groupID: group, seq: seq, sender: sender, nameCard: nameCard, timestamp: timestamp,
+      content: content(kind, try row.text()), priority: priority, clientMsgID: clientMsgID, atUserIDList: atUserIDList,
+      isRevoked: isRevoked, platform: platform)
+  }
+
+  private static func parts(of content: Message.Content) -> (Kind, String) {
+    switch content {
+    case .text(let text): (.text, text)
+    case .custom(let data): (.custom, data)
+    case .tips(let tips): (.tips, tips)
+    }
+  }
+
+  private static func content(_ kind: Kind, _ text: String) -> Message.Content {
+    switch kind {
+    case .text: .text(text)
+    case .custom: .custom(text)
+    case .tips: .tips(text)
+    }
+  }
+}

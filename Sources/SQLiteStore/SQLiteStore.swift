@@ -1,0 +1,111 @@
+import Dispatch
+import GRDB
+import GroupModel
+import GroupRuntime
+import Logging
+
+/// When a commit counts as durable (contract section 9, `store.sync`).
+public enum SyncMode: String, Sendable, CaseIterable {
+  /// When the disk says that it has it: survives a power failure.
+  case full
+  /// When the operating system has it: survives the end of the process, not that of the machine.
+  case normal
+}
+
+/// How the store is tuned; tests make the numbers small.
+struct StoreOptions {
+  /// More would only make the first of a transaction wait longer for its answer.
+  var commitsPerTransaction = 2_000
+  /// About five seconds of full load; who comes later is told at once that the disk does not keep up.
+  var pendingCommits = 100_000
+  /// Rows of a disbanded group that go between two transactions: a few milliseconds.
+  var purgeRows = 500
+  /// The length of the log, in pages of 4 KiB, from which on the writer carries it over itself (64 MiB).
+  var autocheckpointPages = 16_384
+  /// Between two rounds of housekeeping; nil = none by itself.
+  var housekeeping: DispatchTimeInterval? = .seconds(1)
+}
+
+/// Groups, memberships, messages and known users in one SQLite database, `throng.db` in the data directory.
+public final class SQLiteStore: StoreHealth, Sendable {
+  let pool: DatabasePool
+  let writer: Writer
+  let housekeeping: Housekeeping
+  private let lock: DirectoryLock
+  private let logger: Logger
+
+  /// Opens the store of a data directory, and makes both where they are missing.
+  /// - Parameters:
+  ///   - directory: the data directory (contract section 9, `dataDir`); made with mode 0700.
+  ///   - sync: when a commit counts as durable.
+  /// - Throws: `StoreOpenError` with a sentence for the operator. A database that is damaged, foreign or newer is left as it was
+  ///   found.
+  public static func open(directory: String, sync: SyncMode, logger: Logger) throws(StoreOpenError) -> SQLiteStore {
+    try open(directory: directory, sync: sync, logger: logger, options: StoreOptions())
+  }
+
+  static func open(
+    directory: String, sync: SyncMode, logger: Logger, options: StoreOptions
+  ) throws(StoreOpenError) -> SQLiteStore {
+    let opening = Opening(directory: directory, sync: sync, options: options)
+    try opening.makeDirectory()
+    let lock = try DirectoryLock(directory: directory)
+    do throws(StoreOpenError) {
+      try opening.prepareDatabase()
+      let store = SQLiteStore(
+        pool: try opening.pool(), checkpoints: try opening.checkpointConnection(), lock: lock, options: options, logger: logger)
+      store.start(options)
+      return store
+    } catch {
+      lock.release()
+      throw error
+    }
+  }
+
+  private init(pool: DatabasePool, checkpoints: DatabaseQueue, lock: DirectoryLock, options: StoreOptions, logger: Logger) {
+    self.pool = pool
+    self.lock = lock
+    self.logger = logger
+    writer = Writer(pool: pool, options: options, logger: logger)
+    housekeeping = Housekeeping(writer: writer, connection: checkpoints, logger: logger)
+  }
+
+  private func start(_ options: StoreOptions) {
+    // Groups that were disbanded before the last end may not be cleared yet.
+    writer.tick(resumePurge: true)
+    if let interval = options.housekeeping { housekeeping.start(every: interval) }
+  }
+
+  /// Whether the last write succeeded; after a failed one the store tries again by itself about once a second.
+  public var canPersist: Bool { writer.canPersist }
+
+  /// Waits until every commit taken in has been answered, carries the log into the database and gives the directory back.
+  /// Later commits and reads are `.unavailable`. Blocks; a second call does nothing.
+  public func close() {
+    guard writer.inbox.close() else { return }
+    writer.finish()
+    housekeeping.stop()
+    do {
+      try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+      try pool.close()
+    } catch {
+      // Nothing is lost: the log is read at the next opening.
+      logger.warning("the store was not closed cleanly", metadata: ["error": "\(StoreError(describing: error))"])
+    }
+    lock.release()
+  }
+
+  /// Reads in one snapshot, beside the writer.
+  func read<Value: Sendable>(
+    _ body: @escaping @Sendable (Database) throws -> Value
+  ) async throws(StoreError) -> Value {
+    if writer.inbox.isClosed { throw StoreError(.unavailable, "the store is closed") }
+    // Not GRDB's `async` read: it would turn the end of a Task into an error that the port does not have.
+    let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
+      pool.asyncRead { access in
+        continuation.resume(returning: Result { try body(access.get()) }.mapError(StoreError.init(describing:)))
+      }
+    }
+    return try result.get()
+  }
+}

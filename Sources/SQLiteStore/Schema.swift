@@ -1,0 +1,105 @@
+import GRDB
+
+/// The tables of `throng.db`, as numbered migrations. One that was ever released is never edited: the next change is the next
+/// number.
+enum Schema {
+  /// Tells Throng's database from anybody else's: "Thrg" at byte 68 of the file.
+  static let applicationID: Int32 = 0x5468_7267
+
+  static let migrator: DatabaseMigrator = {
+    var migrator = DatabaseMigrator()
+    migrator.registerMigration("v1") { try $0.execute(sql: v1) }
+    return migrator
+  }()
+
+  // - `number` is never used twice (AUTOINCREMENT), so a groupID that is used again shares nothing with the group that had it
+  //   before.
+  // - ANY columns hold texts of users: TEXT, or BLOB where the text has a NUL (Columns.swift).
+  // - Long columns come last: an index b-tree keeps about 1 KB of a row in place, and counting must not read overflow pages.
+  // - `message` has no second index: a message costs one row in one table.
+  private static let v1 = """
+    CREATE TABLE groupRecord (
+      number INTEGER PRIMARY KEY AUTOINCREMENT,
+      groupID TEXT NOT NULL UNIQUE,
+      type TEXT NOT NULL,
+      epoch TEXT NOT NULL,
+      createTime INTEGER NOT NULL,
+      owner TEXT NOT NULL,
+      name ANY NOT NULL,
+      introduction ANY NOT NULL,
+      notification ANY NOT NULL,
+      faceURL ANY NOT NULL,
+      maxMemberNum INTEGER NOT NULL,
+      customInfo TEXT,
+      joinMode TEXT NOT NULL,
+      inviteMode TEXT NOT NULL,
+      beInviteMode TEXT NOT NULL,
+      updateInfoMode TEXT NOT NULL,
+      updateCustomMode TEXT NOT NULL,
+      ownerQuitMode TEXT NOT NULL,
+      memberChangeNotification INTEGER NOT NULL,
+      isSearchable INTEGER NOT NULL,
+      isMemberVisible INTEGER NOT NULL,
+      muteMode TEXT NOT NULL,
+      muteRoles TEXT,
+      muteUntil INTEGER,
+      lastInfoTime INTEGER NOT NULL,
+      nextOrdinal INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX groupRecordByType ON groupRecord (type);
+
+    CREATE TABLE member (
+      number INTEGER NOT NULL,
+      userID TEXT NOT NULL,
+      role TEXT NOT NULL,
+      joinTime INTEGER NOT NULL,
+      ordinal INTEGER NOT NULL,
+      muteUntil INTEGER NOT NULL,
+      receiveOption TEXT NOT NULL,
+      readSeq INTEGER NOT NULL,
+      firstVisibleSeq INTEGER NOT NULL,
+      inviter TEXT,
+      changeTime INTEGER NOT NULL,
+      nameCard ANY NOT NULL,
+      customInfo TEXT,
+      PRIMARY KEY (number, userID)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX memberByUser ON member (userID);
+
+    CREATE TABLE message (
+      number INTEGER NOT NULL,
+      seq INTEGER NOT NULL,
+      timestamp INTEGER NOT NULL,
+      sender TEXT NOT NULL,
+      kind TEXT NOT NULL,
+      isRevoked INTEGER NOT NULL,
+      priority TEXT NOT NULL,
+      platform TEXT NOT NULL,
+      msgID TEXT NOT NULL,
+      clientMsgID ANY,
+      nameCard ANY NOT NULL,
+      atUserIDList TEXT,
+      content ANY NOT NULL,
+      PRIMARY KEY (number, seq)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE departure (
+      userID TEXT NOT NULL,
+      groupID TEXT NOT NULL,
+      time INTEGER NOT NULL,
+      PRIMARY KEY (userID, groupID)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE dismissedGroup (
+      number INTEGER PRIMARY KEY,
+      groupID TEXT NOT NULL,
+      time INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX dismissedGroupByID ON dismissedGroup (groupID);
+
+    CREATE TABLE knownUser (userID TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE probe (id INTEGER PRIMARY KEY CHECK (id = 1), room BLOB NOT NULL) STRICT;
+    INSERT INTO probe VALUES (1, x'');
+    """
+}

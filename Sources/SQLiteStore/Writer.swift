@@ -1,0 +1,232 @@
+import Dispatch
+import GRDB
+import GroupModel
+import GroupRuntime
+import Logging
+import Synchronization
+
+/// The one writer of the database: everything pending goes into one transaction, completions follow the COMMIT in order.
+/// It runs on the queue of the pool's writer connection.
+final class Writer: Sendable {
+  let inbox: Inbox
+  private let pool: DatabasePool
+  private let purgeRows: Int
+  private let logger: Logger
+  private let persists = Atomic<Bool>(true)
+
+  init(pool: DatabasePool, options: StoreOptions, logger: Logger) {
+    self.pool = pool
+    self.logger = logger
+    purgeRows = options.purgeRows
+    inbox = Inbox(maxCommits: options.commitsPerTransaction, maxPending: options.pendingCommits)
+  }
+
+  var canPersist: Bool { persists.load(ordering: .acquiring) }
+
+  func commit(_ commit: Commit) {
+    switch inbox.put(commit) {
+    case .wake: wake()
+    case .queued: break
+    case .full(let mustWake):
+      note(failure: StoreError(.unavailable, "the disk does not keep up: too many commits wait"))
+      if mustWake { wake() }
+    case .closed: refuse(commit)
+    }
+  }
+
+  /// Does once a second what no commit causes: users become durable, a sick store is tried, an interrupted purge goes on.
+  func tick(resumePurge: Bool) {
+    if inbox.ask(flushUsers: true, probe: !canPersist, purge: resumePurge) { wake() }
+  }
+
+  /// Waits until everything that was taken in has been answered. Call it with the inbox closed.
+  func finish() {
+    // The writer's queue is serial: what was woken before runs before. Whoever put a commit in may not have come to wake it yet,
+    // so the rest is taken out here.
+    pool.writeWithoutTransaction { db in
+      while let portion = inbox.take() { perform(portion, db) }
+      let users = inbox.waitingUsers
+      if !users.isEmpty { transact(Inbox.Portion(users: users), db) }
+    }
+  }
+
+  private func wake() {
+    pool.asyncWriteWithoutTransaction { db in
+      while let portion = self.inbox.take() { self.perform(portion, db) }
+    }
+  }
+
+  // The port promises a thread of the store, and a caller may hold a lock that its completion wants.
+  private func refuse(_ commit: Commit) {
+    commit.lineage.markBroken()
+    Self.refusals.async { commit.completion(.failure(StoreError(.unavailable, "the store is closed"))) }
+  }
+
+  private static let refusals = DispatchQueue(label: "throng.store.refusals")
+
+  private func perform(_ portion: Inbox.Portion, _ db: Database) {
+    if !portion.commits.isEmpty || !portion.users.isEmpty { transact(portion, db) }
+    if portion.probe && !canPersist { probe(db) }
+    if portion.purge { purge(db) }
+  }
+}
+
+// MARK: - Commits
+
+extension Writer {
+  private typealias Outcome = Result<Void, StoreError>
+
+  private func transact(_ portion: Inbox.Portion, _ db: Database) {
+    let outcomes = outcomes(of: portion, db)
+    for (commit, outcome) in zip(portion.commits, outcomes) where outcome.isFailure { commit.lineage.markBroken() }
+    for (commit, outcome) in zip(portion.commits, outcomes) { commit.completion(outcome) }
+  }
+
+  private func outcomes(of portion: Inbox.Portion, _ db: Database) -> [Outcome] {
+    do {
+      return try durable(portion, apart: false, db)
+    } catch let failure where failure.kind == .unavailable {
+      return failed(portion, failure)
+    } catch {
+      // Some commit contradicts what is stored. Again, each behind a savepoint, so that only that one fails.
+      do {
+        return try durable(portion, apart: true, db)
+      } catch {
+        return failed(portion, error)
+      }
+    }
+  }
+
+  /// Everything in one transaction, durable when this returns.
+  /// - Parameter apart: a commit that is `.inconsistent` fails alone instead of failing all.
+  private func durable(_ portion: Inbox.Portion, apart: Bool, _ db: Database) throws(StoreError) -> [Outcome] {
+    var outcomes: [Outcome] = []
+    let wrote = try transaction(db) {
+      try self.remember(portion.users, db)
+      for commit in portion.commits {
+        if commit.lineage.isBroken {
+          outcomes.append(.failure(.abandoned))
+        } else if apart {
+          outcomes.append(try self.applyApart(commit, db))
+        } else {
+          for change in commit.changes { try db.apply(change) }
+          outcomes.append(.success(()))
+        }
+      }
+    }
+    inbox.forget(portion.users)
+    if wrote { noteSuccess() }
+    if portion.commits.contains(where: \.dismisses) { _ = inbox.ask(purge: true) }
+    return outcomes
+  }
+
+  private func applyApart(_ commit: Commit, _ db: Database) throws -> Outcome {
+    do {
+      try db.inSavepoint {
+        for change in commit.changes { try db.apply(change) }
+        return .commit
+      }
+      return .success(())
+    } catch {
+      let failure = StoreError(describing: error)
+      // Without its transaction every further change would be durable by itself.
+      if failure.kind == .unavailable || !db.isInsideTransaction { throw failure }
+      commit.lineage.markBroken()
+      logger.error("commit refused", metadata: ["error": "\(failure)"])
+      return .failure(failure)
+    }
+  }
+
+  private func failed(_ portion: Inbox.Portion, _ failure: StoreError) -> [Outcome] {
+    note(failure: failure)
+    return portion.commits.map { .failure($0.lineage.isBroken ? .abandoned : failure) }
+  }
+
+  private func remember(_ users: Set<UserID>, _ db: Database) throws {
+    for user in users { try db.run("INSERT OR IGNORE INTO knownUser VALUES (?)", [user.rawValue]) }
+  }
+
+  /// Runs the body in a transaction and commits it.
+  /// - Returns: whether anything was written.
+  private func transaction(_ db: Database, _ body: () throws -> Void) throws(StoreError) -> Bool {
+    do {
+      let before = db.totalChangesCount
+      try db.beginTransaction(.immediate)
+      try body()
+      try db.commit()
+      return db.totalChangesCount > before
+    } catch {
+      // A COMMIT whose fsync failed leaves its frames behind the end of the log that SQLite knows. The next transaction, the
+      // probe at the latest, writes over them, so what was answered as failed does not come back.
+      rollBack(db)
+      throw StoreError(describing: error)
+    }
+  }
+
+  private func rollBack(_ db: Database) {
+    do {
+      try db.rollback()
+    } catch {
+      // The next transaction fails at BEGIN and comes here again: nothing is acknowledged meanwhile.
+      logger.error("rollback failed", metadata: ["error": "\(StoreError(describing: error))"])
+    }
+  }
+}
+
+// MARK: - Health and purge
+
+extension Writer {
+  // Needs room like a real message does: a page that is there already could be written on a full disk.
+  private func probe(_ db: Database) {
+    do {
+      _ = try transaction(db) { try db.run("UPDATE probe SET room = zeroblob(65536)", []) }
+      _ = try transaction(db) { try db.run("UPDATE probe SET room = x''", []) }
+      noteSuccess()
+    } catch {
+      logger.debug("the store still cannot write", metadata: ["error": "\(error)"])
+    }
+  }
+
+  private func purge(_ db: Database) {
+    do {
+      var isMore = false
+      _ = try transaction(db) { isMore = try Purge.chunk(of: self.purgeRows, in: db) }
+      if !isMore { inbox.purgeEnded() }
+    } catch {
+      // Nobody waits for the purge: it goes on when the store writes again, or at the next start.
+      inbox.purgeEnded()
+      if error.kind == .unavailable { note(failure: error) }
+      logger.warning("clearing a disbanded group was interrupted", metadata: ["error": "\(error)"])
+    }
+  }
+
+  private func note(failure: StoreError) {
+    guard failure.kind == .unavailable else {
+      logger.error("commits refused", metadata: ["error": "\(failure)"])
+      return
+    }
+    if persists.exchange(false, ordering: .acquiringAndReleasing) {
+      logger.error("the store cannot write", metadata: ["error": "\(failure)"])
+    }
+  }
+
+  private func noteSuccess() {
+    guard !persists.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    logger.notice("the store can write again")
+    _ = inbox.ask(purge: true)
+  }
+}
+
+extension Result {
+  fileprivate var isFailure: Bool { if case .failure = self { true } else { false } }
+}
+
+extension Commit {
+  fileprivate var dismisses: Bool {
+    changes.contains { if case .dismiss = $0 { true } else { false } }
+  }
+}
+
+extension StoreError {
+  fileprivate static let abandoned = StoreError(.abandoned, "an earlier commit of the same lineage failed")
+}

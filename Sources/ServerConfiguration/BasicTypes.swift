@@ -1,0 +1,72 @@
+extension ValueType where Value == String {
+  /// Any text that is not empty.
+  static let text = checkedText("a text that is not empty") { !$0.isEmpty }
+
+  /// The path of a file or directory.
+  static let path = checkedText("a path") { !$0.isEmpty && !$0.utf8.contains(0) }
+
+  /// `auth.secret`: as many bytes as the hash has, which RFC 7518 section 3.2 asks for.
+  static let hs256Secret = checkedText("a text of at least 32 bytes") { $0.utf8.count >= 32 }
+
+  /// `admin.apiKey`: what fits into an Authorization header.
+  static let apiKey = checkedText("visible ASCII without spaces") { text in
+    !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+  }
+
+  /// `store.url`: SQLite is the only store so far.
+  static let storeURL = checkedText("a URL of the scheme sqlite:") { $0.hasPrefix("sqlite:") }
+
+  /// A text that passes a check.
+  private static func checkedText(_ name: String, _ check: @escaping @Sendable (String) -> Bool) -> ValueType {
+    scalar(name, as: [.string], show: { $0 }, parse: { check($0) ? $0 : nil })
+  }
+
+  /// One of a few words; `aliases` are accepted and read as the word they stand for.
+  static func word(_ words: [String], aliases: [String: String] = [:]) -> ValueType {
+    scalar("one of \(words.joined(separator: ", "))", as: [.string], show: { $0 }) { text in
+      let word = aliases[text] ?? text
+      return words.contains(word) ? word : nil
+    }
+  }
+}
+
+extension ValueType where Value: CaseIterable & RawRepresentable, Value.RawValue == String {
+  /// One of the cases by its raw value.
+  static func oneOfCases() -> ValueType {
+    let names = Value.allCases.map(\.rawValue).joined(separator: ", ")
+    return scalar("one of \(names)", as: [.string], show: \.rawValue, parse: { Value(rawValue: $0) })
+  }
+}
+
+extension ValueType where Value == Bool {
+  /// `true` or `false`, also in YAML's other spellings.
+  static let boolean = scalar("true or false", as: [.boolean], show: { "\($0)" }) { text in
+    switch text.lowercased() {
+    case "true", "yes", "on", "1": true
+    case "false", "no", "off", "0": false
+    default: nil
+    }
+  }
+}
+
+extension ValueType where Value == Int {
+  /// A decimal integer within the range.
+  static func integer(_ range: ClosedRange<Int>) -> ValueType {
+    let name = "an integer of \(range.lowerBound) to \(range.upperBound)"
+    return scalar(name, as: [.integer], show: { "\($0)" }) { text in
+      Int(text).flatMap { range.contains($0) ? $0 : nil }
+    }
+  }
+}
+
+extension ValueType where Value == Duration {
+  /// A duration within the range, in seconds or with a unit (`500ms`, `10s`, `5m`, `1h`, `7d`).
+  static func duration(_ range: ClosedRange<Duration>) -> ValueType {
+    let bounds = "\(range.lowerBound.configurationText) to \(range.upperBound.configurationText)"
+    return scalar(
+      "a duration of \(bounds)", as: [.integer, .fraction, .string], show: \.configurationText
+    ) { text in
+      Duration(configurationText: text).flatMap { range.contains($0) ? $0 : nil }
+    }
+  }
+}

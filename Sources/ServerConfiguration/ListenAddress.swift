@@ -1,0 +1,36 @@
+/// Where a listener waits: `HOST:PORT`, port 0 = any free one (contract section 9). An IPv6 address stands in brackets.
+public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
+  /// An address or a name, without brackets.
+  public let host: String
+  /// The TCP port; 0 = any free one.
+  public let port: UInt16
+
+  init(host: String, port: UInt16) {
+    self.host = host
+    self.port = port
+  }
+
+  /// The address of that text, or nil where it is none.
+  public init?(_ text: String) {
+    guard let colon = text.lastIndex(of: ":") else { return nil }
+    let digits = text[text.index(after: colon)...]
+    guard digits.allSatisfy({ $0.isASCII && $0.isNumber }), let port = UInt16(digits) else { return nil }
+    var host = text[..<colon]
+    if host.hasPrefix("["), host.hasSuffix("]") {
+      host = host.dropFirst().dropLast()
+      guard IPAddress(String(host))?.bytes.count == 16 else { return nil }
+    } else {
+      guard host.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-._".contains($0)) }) else { return nil }
+    }
+    guard !host.isEmpty else { return nil }
+    self.init(host: String(host), port: port)
+  }
+
+  /// The text that makes it again.
+  public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}
+
+extension ValueType where Value == ListenAddress {
+  static let listenAddress = scalar(
+    "HOST:PORT (an IPv6 host in brackets)", as: [.string], show: \.description, parse: ListenAddress.init)
+}

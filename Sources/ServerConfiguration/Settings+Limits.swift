@@ -1,0 +1,80 @@
+extension Settings {
+  /// What there may be of everything (contract sections 1, 4, 6 and 9). 0 = no limit where it says so.
+  public struct Limits: Sendable {
+    /// Of Work groups.
+    public var work: GroupLimits
+    /// Of Public groups.
+    public var `public`: GroupLimits
+    /// Of Meeting groups.
+    public var meeting: GroupLimits
+    /// Of AVChatRooms.
+    public var avChatRoom: RoomLimits
+    /// Of BChatRooms.
+    public var bChatRoom: RoomLimits
+    /// Requests of a session each second.
+    public var requestsPerSecond: Int
+    /// Requests of a session at once after a pause.
+    public var requestBurst: Int
+    /// Connections to the public listener; 0 = no limit.
+    public var connections: Int
+    /// Connections from one address; 0 = no limit.
+    public var connectionsPerAddress: Int
+    /// Groups that a user may be a member of; 0 = no limit.
+    public var groupsPerUser: Int
+    /// AVChatRooms of the server; 0 = no limit.
+    public var avChatRooms: Int
+    /// Bytes that may wait for one connection.
+    public var sendQueueBytes: Int
+    /// How long senders may recall their own messages.
+    public var revokeWindow: Duration
+    /// Every key of `limits.…` with its number as it was loaded, durations in whole seconds: what `getServerInfo` answers (contract section 4).
+    public let flattened: [(key: String, value: Int64)]
+
+    init(_ values: Resolution) {
+      work = GroupLimits(values, LimitKeys.workMessagesPerSecond, LimitKeys.workMaxMemberNum)
+      `public` = GroupLimits(values, LimitKeys.publicMessagesPerSecond, LimitKeys.publicMaxMemberNum)
+      meeting = GroupLimits(values, LimitKeys.meetingMessagesPerSecond, LimitKeys.meetingMaxMemberNum)
+      avChatRoom = RoomLimits(messagesPerSecond: values[LimitKeys.avChatRoomMessagesPerSecond])
+      bChatRoom = RoomLimits(messagesPerSecond: values[LimitKeys.bChatRoomMessagesPerSecond])
+      requestsPerSecond = values[LimitKeys.requestsPerSecond]
+      requestBurst = values[LimitKeys.requestBurst]
+      connections = values[LimitKeys.connections]
+      connectionsPerAddress = values[LimitKeys.connectionsPerAddress]
+      groupsPerUser = values[LimitKeys.groupsPerUser]
+      avChatRooms = values[LimitKeys.avChatRooms]
+      sendQueueBytes = values[LimitKeys.sendQueueBytes]
+      revokeWindow = values[LimitKeys.revokeWindow]
+      flattened = LimitKeys.all.compactMap { key in values.number(of: key).map { (key.path, $0) } }
+    }
+  }
+
+  /// Limits of a group type that stores messages.
+  public struct GroupLimits: Sendable {
+    /// Messages of one group each second; 0 = no limit.
+    public var messagesPerSecond: Int
+    /// Members of one group.
+    public var maxMemberNum: Int
+
+    init(_ values: Resolution, _ messagesPerSecond: Key<Int>, _ maxMemberNum: Key<Int>) {
+      self.messagesPerSecond = values[messagesPerSecond]
+      self.maxMemberNum = values[maxMemberNum]
+    }
+  }
+
+  /// Limits of a group type without history.
+  public struct RoomLimits: Sendable {
+    /// Messages of one group each second; 0 = no limit.
+    public var messagesPerSecond: Int
+  }
+}
+
+extension Resolution {
+  /// The value of a key as a number, durations in whole seconds; nil where it is none.
+  fileprivate func number(of key: any ConfigurationKey) -> Int64? {
+    switch key {
+    case let key as Key<Int>: Int64(self[key])
+    case let key as Key<Duration>: self[key].components.seconds
+    default: nil
+    }
+  }
+}

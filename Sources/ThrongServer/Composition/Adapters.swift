@@ -1,0 +1,34 @@
+import Authentication
+import Foundation
+import Gateway
+import GroupModel
+import GroupRuntime
+import WireProtocol
+
+/// The time of the system's clock.
+struct SystemClock: WallClock {
+  func now() -> Instant {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Instant(time.tv_sec) * 1000 + Instant(time.tv_nsec) / 1_000_000
+  }
+}
+
+/// Tokens as sessions ask for them, by the library that checks them.
+struct TokenChecker: TokenChecking {
+  private let verifier: TokenVerifier
+
+  init(_ verifier: TokenVerifier) { self.verifier = verifier }
+
+  func owner(of token: String, at now: Instant) -> Result<TokenOwner, WireError> {
+    verifier.verify(token, now: now)
+      .map { TokenOwner(userID: $0.userID, expiresAt: $0.expiresAt, isAdministrator: $0.isAdministrator) }
+      .mapError { error in
+        switch error {
+        case .expired: WireError(.tokenExpired)
+        case .malformed: WireError(.tokenMalformed)
+        case .wrongSignature: WireError(.tokenWrongSignature)
+        }
+      }
+  }
+}

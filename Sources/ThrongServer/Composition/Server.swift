@@ -1,0 +1,168 @@
+import Authentication
+import CoreMetrics
+import Foundation
+import Gateway
+import GroupModel
+import GroupPermissions
+import GroupRuntime
+import Logging
+import SQLiteStore
+import ServerConfiguration
+import WebSocketTransport
+
+/// A server put together from its settings: what `throng serve` runs, and what tests start in their own process.
+public final class Server: Sendable {
+  private let settings: Settings
+  private let logger: Logger
+  private let store: SQLiteStore
+  private let services: GatewayServices
+  private let gateway: Gateway
+  private let transport: Transport
+  private let readiness: Readiness
+  private let metrics: PrometheusRegistry
+
+  /// Opens the store, reads the keys and binds both listeners; nothing is served yet.
+  /// - Throws: a sentence for the operator, as `StartError`.
+  public init(_ settings: Settings, metrics: PrometheusRegistry, logger: Logger) async throws(StartError) {
+    self.settings = settings
+    self.metrics = metrics
+    self.logger = logger
+    TransportLog.setSink { level, text in logger.log(level: level == .error ? .error : .warning, "\(text)") }
+    store = try StartError.translating { () throws(StoreOpenError) in
+      try SQLiteStore.open(directory: settings.dataDir, sync: settings.store.sync == .full ? .full : .normal, logger: logger)
+    }
+    let tokens = try await Server.tokens(settings)
+    services = GatewayServices(
+      configuration: GatewayConfiguration(settings),
+      stores: GatewayServices.Stores(groups: store, messages: store, users: store), tokens: TokenChecker(tokens), clock: SystemClock(),
+      rules: GroupRules(permissions: GroupPermissions(settings), limits: GroupLimits(settings)),
+      product: GatewayServices.Product(name: "Throng", version: Release.version, limits: settings.limits.flattened), logger: logger)
+    readiness = Readiness(store: store)
+    let routes = Routes(services: services, metrics: metrics, readiness: readiness, tokens: tokens, apiKey: settings.admin.apiKey)
+    gateway = Gateway(services, http: routes)
+    let delegate = gateway
+    transport = try StartError.translating { () throws(TransportError) in
+      try Transport(TransportConfiguration(settings), delegate: delegate)
+    }
+    services.registry.use(transport.loops.map(\.executor))
+  }
+
+  /// The keys that tokens are checked with; makes the secret where there is none yet.
+  private static func tokens(_ settings: Settings) async throws(StartError) -> TokenVerifier {
+    do {
+      return try await TokenVerifier(settings.tokenConfiguration())
+    } catch {
+      throw StartError("\(error)")
+    }
+  }
+
+  /// The ports that were bound.
+  public var ports: (public: Int?, internal: Int?) { (transport.publicPort, transport.internalPort) }
+
+  /// Begins to serve. When this returns, the log has said where.
+  public func start() {
+    collectMetrics()
+    transport.start()
+    readiness.set(.serving)
+    logger.info(
+      "listening",
+      metadata: [
+        "listen": "\(address(settings.listen, transport.publicPort))",
+        "internalListen": "\(address(settings.internalListen, transport.internalPort))",
+        "version": "\(Release.version)", "dataDir": "\(settings.dataDir)", "loops": "\(transport.loops.count)",
+      ])
+  }
+
+  private func address(_ address: ListenAddress, _ port: Int?) -> String {
+    let host = address.host.contains(":") ? "[\(address.host)]" : address.host
+    return "\(host):\(port ?? Int(address.port))"
+  }
+
+  /// Gives up the memory of groups that nobody has used for a while; called now and then.
+  public func retireIdleGroups() { services.registry.retireGroups(unusedSince: SystemClock().now() - Server.idleTime) }
+
+  /// How long a group stays in memory without being used, in milliseconds. More than the 5 minutes that a clientMsgID is remembered.
+  private static let idleTime: Instant = 600_000
+
+  /// Ends gracefully (contract section 9): not ready and no new upgrades at once, requests served while sessions are closed one after the other,
+  /// the internal listener up to the end.
+  public func drain() async {
+    readiness.set(.draining)
+    let duration = settings.drain.duration.wholeMilliseconds
+    logger.info("draining", metadata: ["sessions": "\(services.sessionCount)", "duration": "\(duration)"])
+    gateway.drain(over: duration, on: transport.loops)
+    await waitUntilEmpty(atMost: .milliseconds(duration + Server.closingTime))
+    await stop()
+    logger.info("stopped")
+  }
+
+  /// How long the last closes may take beyond the drain's duration, in milliseconds.
+  private static let closingTime: Int64 = 2000
+
+  private func waitUntilEmpty(atMost duration: Duration) async {
+    let end = ContinuousClock.now + duration
+    while ContinuousClock.now < end {
+      var open = 0
+      for loop in transport.loops { open += await openCount(on: loop) }
+      if open == 0 { return }
+      // A poll, because the last connection's end is known to its loop alone; cancellation only shortens the wait.
+      try? await Task.sleep(for: .milliseconds(50))
+    }
+  }
+
+  private func openCount(on loop: EventLoop) async -> Int {
+    await withCheckedContinuation { continuation in
+      loop.perform { continuation.resume(returning: self.gateway.openCount(on: loop)) }
+    }
+  }
+
+  /// Ends at once: cuts what is open and closes the store.
+  public func stop() async {
+    await transport.stop()
+    store.close()
+  }
+
+  // MARK: Metrics
+
+  /// Values that are looked up when somebody scrapes.
+  private func collectMetrics() {
+    metrics.collect("throng_sessions", help: "Signed-in sessions.", type: .gauge) { [services] in
+      [(labels: [], value: Double(services.sessionCount))]
+    }
+    metrics.collect("throng_groups", help: "Groups by type.", type: .gauge) { [store, logger] in
+      do throws(StoreError) {
+        let counts = try await store.groupCounts()
+        return GroupType.allCases.map { (labels: [("groupType", $0.rawValue)], value: Double(counts[$0] ?? 0)) }
+      } catch {
+        logger.error("groups cannot be counted", metadata: ["error": "\(error)"])
+        return []
+      }
+    }
+    collectTransport("throng_connections", "Open WebSocket connections.", .gauge) { [([], Double($0.connections))] }
+    collectTransport("throng_fanout_deliveries_total", "Frames handed to the system, times recipients.", .counter) {
+      [([], Double($0.deliveries))]
+    }
+    collectTransport("throng_fanout_skipped_total", "Live chat that slow connections did not get.", .counter) {
+      [([], Double($0.skippedEntries))]
+    }
+    collectTransport("throng_connections_closed_total", "Closed connections by close code.", .counter) { counters in
+      counters.closes.sorted { $0.key < $1.key }.map { ([("code", String($0.key))], Double($0.value)) }
+    }
+  }
+
+  private func collectTransport(
+    _ name: String, _ help: String, _ type: ScrapedType,
+    _ read: @escaping @Sendable (TransportCounters) -> [(labels: [(String, String)], value: Double)]
+  ) {
+    metrics.collect(name, help: help, type: type) { [transport] in
+      var sum = TransportCounters()
+      for loop in transport.loops {
+        sum = sum
+          + (await withCheckedContinuation { continuation in
+            loop.perform { continuation.resume(returning: loop.counters()) }
+          })
+      }
+      return read(sum)
+    }
+  }
+}

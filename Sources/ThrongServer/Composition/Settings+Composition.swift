@@ -1,0 +1,90 @@
+import Authentication
+import Foundation
+import Gateway
+import GroupModel
+import GroupPermissions
+import GroupRuntime
+import ServerConfiguration
+import WebSocketTransport
+
+/// The configuration in the words of each part.
+
+extension Settings {
+  /// `auth.algorithms` in Authentication's words; nil is the default.
+  private var tokenAlgorithms: [TokenAlgorithm]? { auth.algorithms?.compactMap { TokenAlgorithm(rawValue: $0) } }
+
+  /// The HS256 secret, made where there is none yet; nil where `auth.algorithms` leaves HS256 out.
+  public func signingSecret() throws(AuthenticationError) -> [UInt8]? {
+    try SigningSecret.resolve(configured: auth.secret, algorithms: tokenAlgorithms, dataDirectory: dataDir)
+  }
+
+  /// What tokens are checked against. Makes the secret where there is none yet.
+  func tokenConfiguration() throws -> TokenVerifier.Configuration {
+    TokenVerifier.Configuration(
+      secret: try signingSecret(), keySet: try auth.jwksFile.map { try Data(contentsOf: URL(fileURLWithPath: $0)) },
+      algorithms: tokenAlgorithms, audience: auth.audience, issuer: auth.issuer)
+  }
+
+  /// Reads the secret and the JWKS file as a start would, and makes nothing.
+  public func checkKeys() async throws {
+    let usesSecret = tokenAlgorithms?.contains(.hs256) ?? true
+    let existing = try auth.secret.map { Array($0.utf8) } ?? SecretFile(dataDirectory: dataDir).load()
+    // A start would make the secret that is missing; any will do to check the rest.
+    let secret = existing ?? (0..<32).map { _ in UInt8.random(in: .min ... .max) }
+    let keySet = try auth.jwksFile.map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
+    _ = try await TokenVerifier(.init(secret: usesSecret ? secret : nil, keySet: keySet, algorithms: tokenAlgorithms))
+  }
+}
+
+extension TransportConfiguration {
+  init(_ settings: Settings) {
+    self.init(
+      loops: settings.loops, listen: (settings.listen.host, Int(settings.listen.port)),
+      internalListen: (settings.internalListen.host, Int(settings.internalListen.port)), tls: settings.tls.files,
+      pingInterval: settings.heartbeat.interval, pingTimeout: settings.heartbeat.timeout)
+    sendQueueBytes = settings.limits.sendQueueBytes
+  }
+}
+
+extension Settings.TLS {
+  fileprivate var files: TLSFiles? {
+    guard let certificateFile, let keyFile else { return nil }
+    return TLSFiles(certificateFile: certificateFile, keyFile: keyFile)
+  }
+}
+
+extension GatewayConfiguration {
+  init(_ settings: Settings) {
+    self.init()
+    let sessions = settings.sessions.perPlatform
+    sessionsPerPlatform = [
+      .iOS: sessions.ios, .android: sessions.android, .windows: sessions.windows, .mac: sessions.mac, .web: sessions.web,
+      .unknown: sessions.unknown,
+    ]
+    requestsPerSecond = settings.limits.requestsPerSecond
+    requestBurst = settings.limits.requestBurst
+    connections = settings.limits.connections
+    connectionsPerAddress = settings.limits.connectionsPerAddress
+    heartbeat = (settings.heartbeat.interval.wholeMilliseconds + 999) / 1000
+    failureDelay = settings.auth.failureDelay.wholeMilliseconds
+    allowedOrigins = Set(settings.allowedOrigins)
+    let proxies = settings.trustedProxies
+    isTrustedProxy = { address in proxies.contains { $0.contains(address) } }
+    requiresKnownUsers = settings.users.requireKnown
+  }
+}
+
+extension GroupLimits {
+  init(_ settings: Settings) {
+    let limits = settings.limits
+    self.init(maxMemberNum: [
+      .work: limits.work.maxMemberNum, .public: limits.public.maxMemberNum, .meeting: limits.meeting.maxMemberNum,
+    ])
+  }
+}
+
+extension GroupPermissions {
+  init(_ settings: Settings) {
+    self.init(attributeTypes: Set(settings.attributes.groupTypes.compactMap { GroupType(wireName: $0) }))
+  }
+}

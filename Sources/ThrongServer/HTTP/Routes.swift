@@ -1,0 +1,90 @@
+import Authentication
+import Gateway
+import GroupModel
+import WebSocketTransport
+
+/// The HTTP side of both listeners (contract section 8): "a wrong path is HTTP 404, a wrong method 405 with Allow, a missing or wrong credential
+/// 401, a body over 1 MiB 413", in this order.
+struct Routes: HTTPHandling {
+  private let services: GatewayServices
+  private let metrics: PrometheusRegistry
+  private let readiness: Readiness
+  private let credential: AdministratorCredential
+
+  init(services: GatewayServices, metrics: PrometheusRegistry, readiness: Readiness, tokens: TokenVerifier, apiKey: String?) {
+    self.services = services
+    self.metrics = metrics
+    self.readiness = readiness
+    credential = AdministratorCredential(tokens: tokens, apiKey: apiKey.map { APIKey($0) })
+  }
+
+  /// What there is to ask for on the internal listener.
+  private enum Route: String {
+    case health = "/healthz"
+    case readiness = "/readyz"
+    case metrics = "/metrics"
+    case openRPC = "/openrpc.json"
+    case rpc = "/rpc"
+
+    var methods: [String] { self == .rpc ? ["POST"] : ["GET", "HEAD"] }
+  }
+
+  func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) {
+    guard request.isInternal else { return handlePublic(request, exchange) }
+    guard let route = Route(rawValue: request.head.path) else { return exchange.refuse(404) }
+    guard route.methods.contains(request.head.method) else {
+      return exchange.refuse(405, headers: [("Allow", route.methods.joined(separator: ", "))])
+    }
+    switch route {
+    case .health: exchange.text(200, "alive\n")
+    case .readiness:
+      if let obstacle = readiness.obstacle { exchange.text(503, obstacle + "\n") } else { exchange.text(200, "ready\n") }
+    case .metrics: Task { exchange.respond(status: 200, contentType: "text/plain; version=0.0.4; charset=utf-8", body: await metrics.renderAll()) }
+    case .openRPC: exchange.respond(status: 200, contentType: "application/json", body: services.openRPC)
+    case .rpc: call(request, exchange)
+    }
+  }
+
+  /// On the public listener there is `/ws` alone, and that is for upgrades.
+  private func handlePublic(_ request: HTTPRequest, _ exchange: HTTPExchange) {
+    guard request.head.path == "/ws" else { return exchange.refuse(404) }
+    guard request.head.method == "GET" else { return exchange.refuse(405, headers: [("Allow", "GET")]) }
+    exchange.refuse(426, headers: [("Upgrade", "websocket")])
+  }
+
+  private func call(_ request: HTTPRequest, _ exchange: HTTPExchange) {
+    guard credential.admits(request.head.authorization, at: SystemClock().now()) else {
+      return exchange.refuse(401, headers: [("WWW-Authenticate", "Bearer")])
+    }
+    guard !request.bodyTooLarge else { return exchange.refuse(413) }
+    Task {
+      guard let answer = await services.administration.answer(request.body) else {
+        return exchange.respond(status: 204, contentType: nil, body: [])
+      }
+      exchange.respond(status: 200, contentType: "application/json", body: answer)
+    }
+  }
+}
+
+/// `Authorization: Bearer`, with the API key or a token that has `adm:true` (contract section 8).
+struct AdministratorCredential: Sendable {
+  let tokens: TokenVerifier
+  let apiKey: APIKey?
+
+  func admits(_ authorization: String?, at now: Instant) -> Bool {
+    guard let token = BearerCredential.token(authorization) else { return false }
+    if let apiKey, apiKey.matches(token) { return true }
+    guard case .success(let verified) = tokens.verify(token, now: now) else { return false }
+    return verified.isAdministrator
+  }
+}
+
+extension HTTPExchange {
+  fileprivate func text(_ status: Int, _ text: String) {
+    respond(status: status, contentType: "text/plain; charset=utf-8", body: Array(text.utf8))
+  }
+
+  fileprivate func refuse(_ status: Int, headers: [(String, String)] = []) {
+    respond(status: status, contentType: "text/plain; charset=utf-8", headers: headers, body: Array("\(status)\n".utf8))
+  }
+}

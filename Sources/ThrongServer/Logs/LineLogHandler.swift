@@ -1,0 +1,49 @@
+import Foundation
+import Logging
+import ServerConfiguration
+
+/// Writes each entry as one line on standard output: a JSON object, or text for people. Keys are fixed; no token and no message body is ever
+/// given to it.
+struct LineLogHandler: LogHandler {
+  var metadata: Logger.Metadata = [:]
+  var logLevel: Logger.Level
+  private let format: LogFormat
+
+  init(format: LogFormat, level: Logger.Level) {
+    self.format = format
+    logLevel = level
+  }
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: LogEvent) {
+    var fields = metadata.merging(event.metadata ?? [:]) { $1 }
+    let time = Date().formatted(.iso8601.time(includingFractionalSeconds: true))
+    switch format {
+    case .json:
+      for (key, value) in [("time", time), ("level", event.level.rawValue), ("message", "\(event.message)")] {
+        fields[key] = .string(value)
+      }
+      LineLogHandler.write(LineLogHandler.json(fields))
+    case .text:
+      let rest = fields.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
+      LineLogHandler.write("\(time) \(event.level.rawValue) \(event.message)\(rest)".filter { !$0.isNewline })
+    }
+  }
+
+  /// One write per line, so that lines of several threads do not mix.
+  private static func write(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+
+  private static func json(_ fields: Logger.Metadata) -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    do {
+      return String(decoding: try encoder.encode(fields.mapValues { "\($0)" }), as: UTF8.self)
+    } catch {
+      return #"{"level":"error","message":"a log entry could not be encoded"}"#
+    }
+  }
+}

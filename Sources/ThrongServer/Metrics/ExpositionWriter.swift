@@ -1,0 +1,47 @@
+/// Writes the Prometheus text exposition format, version 0.0.4.
+struct ExpositionWriter {
+  /// What has been written.
+  private(set) var bytes: [UInt8] = []
+
+  /// The two lines before the samples of a family.
+  mutating func head(_ name: String, _ type: MetricType, help: String?) {
+    if let help { line("# HELP \(name) \(ExpositionWriter.escaped(help))") }
+    line("# TYPE \(name) \(type.rawValue)")
+  }
+
+  /// One sample.
+  mutating func sample(_ name: String, _ labels: LabelSet, _ value: Double) {
+    bytes.append(contentsOf: name.utf8)
+    if !labels.text.isEmpty {
+      bytes.append(UInt8(ascii: "{"))
+      bytes.append(contentsOf: labels.text.utf8)
+      bytes.append(UInt8(ascii: "}"))
+    }
+    bytes.append(UInt8(ascii: " "))
+    line(ExpositionWriter.text(of: value))
+  }
+
+  private mutating func line(_ text: String) {
+    bytes.append(contentsOf: text.utf8)
+    bytes.append(UInt8(ascii: "\n"))
+  }
+
+  /// A number as the format has it; whole ones without a fraction as far as a double tells them apart.
+  static func text(of value: Double) -> String {
+    if value.isNaN { return "NaN" }
+    if value.isInfinite { return value > 0 ? "+Inf" : "-Inf" }
+    return value.rounded() == value && abs(value) <= 0x1p53 ? String(Int64(value)) : "\(value)"
+  }
+
+  private static func escaped(_ help: String) -> String {
+    var text = ""
+    for scalar in help.unicodeScalars {
+      switch scalar {
+      case "\\": text += "\\\\"
+      case "\n": text += "\\n"
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+    return text
+  }
+}

@@ -1,0 +1,159 @@
+import CoreMetrics
+import Synchronization
+
+/// Keeps what swift-metrics measures and answers it in the Prometheus text format 0.0.4 (contract section 8, `GET /metrics`).
+///
+/// The same name with the same labels is the same series. Recording neither locks nor allocates; making a series locks.
+/// Timers are histograms in seconds, aggregating recorders histograms of what they are given.
+public final class PrometheusRegistry: Sendable {
+  /// The counter of what was refused: it shows that a measurement is missing.
+  public static let refusedName = "throng_metrics_refused_total"
+
+  private let state: Mutex<RegistryState>
+  private let refused: CounterSeries
+  private let maxSeries: Int
+
+  /// A registry that knows only its own counter of refusals.
+  /// - Parameter maxSeries: how many series it keeps; further ones are counted in `refusedName` and not shown.
+  public init(maxSeries: Int = 10_000) {
+    self.maxSeries = maxSeries
+    state = Mutex(RegistryState(maxSeries: maxSeries))
+    refused = CounterSeries()
+    let done = state.withLock { state in
+      state.update(PrometheusRegistry.refusedName, .counter) { family in
+        family.help = "Series that were not kept: too many, a name of another type, or labels that cannot be used."
+        family.series[.none] = refused
+      }
+    }
+    precondition(done, "the name is a legal one and the registry is empty")
+  }
+
+  /// Says what a metric means, for its HELP line. Its TYPE is told from then on, also without a series.
+  /// - Parameter name: as given to swift-metrics; the `_total` of a counter may be left out.
+  public func describe(_ name: String, help: String, type: MetricType) {
+    update(name, type) { $0.help = help }
+  }
+
+  /// Shows values that are taken when somebody scrapes.
+  ///
+  /// - Parameter read: answers all values of the moment; rows whose labels cannot be used or stand there twice are refused.
+  public func collect(
+    _ name: String, help: String, type: ScrapedType,
+    _ read: @escaping @Sendable () async -> [(labels: [(String, String)], value: Double)]
+  ) {
+    update(name, type.type) { family in
+      family.help = help
+      family.readers.append(read)
+    }
+  }
+
+  /// The text of everything recorded, without what `collect` would have to ask for; families and series in a stable order.
+  public func render() -> [UInt8] { render(read: [:]) }
+
+  /// The text of everything, after asking what `collect` was given.
+  public func renderAll() async -> [UInt8] {
+    var read: [String: [LabelSet: Double]] = [:]
+    for family in state.withLock({ $0.families }).values where !family.readers.isEmpty {
+      read[family.name] = await values(of: family)
+    }
+    return render(read: read)
+  }
+
+  private func render(read: [String: [LabelSet: Double]]) -> [UInt8] {
+    var writer = ExpositionWriter()
+    for family in state.withLock({ $0.families }).values.sorted(by: { $0.name < $1.name }) {
+      family.write(into: &writer, read: read[family.name] ?? [:])
+    }
+    return writer.bytes
+  }
+
+  private func values(of family: MetricFamily) async -> [LabelSet: Double] {
+    var values: [LabelSet: Double] = [:]
+    for read in family.readers {
+      for row in await read() {
+        guard let labels = LabelSet(row.labels, of: family.type), values.count < maxSeries,
+          family.series[labels] == nil, values[labels] == nil
+        else {
+          refuse()
+          continue
+        }
+        values[labels] = row.value
+      }
+    }
+    return values
+  }
+
+  private func update(_ name: String, _ type: MetricType, _ change: @Sendable (inout MetricFamily) -> Void) {
+    let done = state.withLock { $0.update(name, type, change) }
+    if !done { refuse() }
+  }
+
+  /// The series kept, or else one that only its user sees.
+  private func series<Series: MetricSeries>(
+    _ label: String, _ type: MetricType, _ dimensions: [(String, String)], _ make: @Sendable (inout MetricFamily) -> Series
+  ) -> Series {
+    if let labels = LabelSet(dimensions, of: type), let kept = state.withLock({ $0.series(label, type, labels, make) }) {
+      return kept
+    }
+    refuse()
+    var apart = MetricFamily(name: label, type: type)
+    return make(&apart)
+  }
+
+  private func histogram(
+    _ label: String, _ dimensions: [(String, String)], _ bounds: [Double]
+  ) -> HistogramSeries {
+    series(label, .histogram, dimensions) { family in
+      let bounds = family.bounds ?? bounds
+      family.bounds = bounds
+      return HistogramSeries(bounds: bounds)
+    }
+  }
+
+  private func refuse() { refused.increment(by: Int64(1)) }
+
+  private func forget(_ series: AnyObject) { state.withLock { $0.remove(series) } }
+}
+
+extension PrometheusRegistry: MetricsFactory {
+  /// A counter; its name ends in `_total` in the text.
+  public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+    series(label, .counter, dimensions) { _ in CounterSeries() }
+  }
+
+  /// A counter of amounts with fractions.
+  public func makeFloatingPointCounter(label: String, dimensions: [(String, String)]) -> any FloatingPointCounterHandler {
+    series(label, .counter, dimensions) { _ in CounterSeries() }
+  }
+
+  /// A gauge.
+  public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
+    series(label, .gauge, dimensions) { _ in GaugeSeries() }
+  }
+
+  /// A histogram of sizes or counts; a gauge where nothing is to be aggregated.
+  public func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
+    guard aggregate else { return series(label, .gauge, dimensions) { _ in GaugeSeries() } }
+    return histogram(label, dimensions, HistogramSeries.sizeBounds)
+  }
+
+  /// A histogram of durations in seconds.
+  public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+    histogram(label, dimensions, HistogramSeries.durationBounds)
+  }
+
+  /// Takes the series out of the text, for all who share it.
+  public func destroyCounter(_ handler: any CounterHandler) { forget(handler) }
+
+  /// Takes the series out of the text, for all who share it.
+  public func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) { forget(handler) }
+
+  /// Takes the series out of the text, for all who share it.
+  public func destroyMeter(_ handler: any MeterHandler) { forget(handler) }
+
+  /// Takes the series out of the text, for all who share it.
+  public func destroyRecorder(_ handler: any RecorderHandler) { forget(handler) }
+
+  /// Takes the series out of the text, for all who share it.
+  public func destroyTimer(_ handler: any TimerHandler) { forget(handler) }
+}

@@ -1,0 +1,57 @@
+/// The families and series that a registry keeps.
+struct RegistryState: Sendable {
+  private(set) var families: [String: MetricFamily] = [:]
+  /// The names of all samples, by which no two families may collide.
+  private var names: Set<String> = []
+  private var seriesCount = 0
+  private let maxSeries: Int
+
+  /// Nothing yet.
+  init(maxSeries: Int) { self.maxSeries = maxSeries }
+
+  /// Changes a family, made where it is new; false where the name is none or belongs to something else.
+  mutating func update(_ label: String, _ type: MetricType, _ change: (inout MetricFamily) -> Void) -> Bool {
+    guard let name = MetricName.family(label, of: type) else { return false }
+    if var family = families[name] {
+      guard family.type == type else { return false }
+      change(&family)
+      families[name] = family
+      return true
+    }
+    var family = MetricFamily(name: name, type: type)
+    guard names.isDisjoint(with: family.names) else { return false }
+    names.formUnion(family.names)
+    change(&family)
+    families[name] = family
+    return true
+  }
+
+  /// The series with those labels, made where it is new. Nil where the name belongs to something else, or there are too many.
+  mutating func series<Series: MetricSeries>(
+    _ label: String, _ type: MetricType, _ labels: LabelSet, _ make: (inout MetricFamily) -> Series
+  ) -> Series? {
+    if let name = MetricName.family(label, of: type), let known = families[name]?.series[labels] { return known as? Series }
+    guard seriesCount < maxSeries else { return nil }
+    var made: Series?
+    let done = update(label, type) { family in
+      let series = make(&family)
+      family.series[labels] = series
+      made = series
+    }
+    if done { seriesCount += 1 }
+    return made
+  }
+
+  /// Forgets a series, and its family where nothing else is known of it.
+  mutating func remove(_ series: AnyObject) {
+    for var family in families.values {
+      guard let labels = family.series.first(where: { $0.value === series })?.key else { continue }
+      family.series[labels] = nil
+      seriesCount -= 1
+      let isForgotten = family.series.isEmpty && family.readers.isEmpty && family.help == nil
+      families[family.name] = isForgotten ? nil : family
+      if isForgotten { names.subtract(family.names) }
+      return
+    }
+  }
+}

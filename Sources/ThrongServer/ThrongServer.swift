@@ -1,0 +1,92 @@
+import CoreMetrics
+import Dispatch
+import Foundation
+import Logging
+import ServerConfiguration
+import Synchronization
+
+/// What `throng serve` does.
+public enum ThrongServer {
+  /// Serves until a signal: SIGTERM or SIGINT drains and returns, a second one ends the process with 1 at once.
+  /// - Throws: `StartError` when the server cannot start.
+  public static func run(_ settings: Settings) async throws {
+    let logger = bootstrapLogging(settings)
+    let metrics = PrometheusRegistry()
+    MetricsSystem.bootstrap(metrics)
+    let signals = Signals()
+    let server = try await Server(settings, metrics: metrics, logger: logger)
+    server.start()
+    let housekeeping = Task { try await keepHouse(server) }
+    await signals.first()
+    signals.exitOnNext()
+    housekeeping.cancel()
+    await server.drain()
+  }
+
+  private static func bootstrapLogging(_ settings: Settings) -> Logger {
+    let format = settings.log.format
+    // The configuration's levels are swift-log's names.
+    let level = Logger.Level(rawValue: settings.log.level.rawValue) ?? .info
+    LoggingSystem.bootstrap { _ in LineLogHandler(format: format, level: level) }
+    return Logger(label: "throng")
+  }
+
+  private static func keepHouse(_ server: Server) async throws {
+    while true {
+      try await Task.sleep(for: .seconds(60))
+      server.retireIdleGroups()
+    }
+  }
+}
+
+/// SIGTERM and SIGINT as something to wait for.
+private final class Signals: Sendable {
+  private enum State {
+    case waiting(CheckedContinuation<Void, Never>?)
+    case seen
+    case lastChance
+  }
+
+  private let state = Mutex(State.waiting(nil))
+  /// Kept alive and never touched again after `init`, so no two threads meet here.
+  private nonisolated(unsafe) let sources: [any DispatchSourceSignal]
+
+  init() {
+    sources = [SIGTERM, SIGINT].map { number in
+      signal(number, SIG_IGN)
+      return DispatchSource.makeSignalSource(signal: number, queue: .global())
+    }
+    for source in sources {
+      source.setEventHandler { [self] in arrived() }
+      source.resume()
+    }
+  }
+
+  private func arrived() {
+    let waiting = state.withLock { state -> CheckedContinuation<Void, Never>? in
+      switch state {
+      case .waiting(let continuation):
+        state = .seen
+        return continuation
+      case .seen: return nil
+      case .lastChance: exit(1)
+      }
+    }
+    waiting?.resume()
+  }
+
+  /// Returns when a signal has come.
+  func first() async {
+    await withCheckedContinuation { continuation in
+      let hasCome = state.withLock { state -> Bool in
+        guard case .waiting = state else { return true }
+        state = .waiting(continuation)
+        return false
+      }
+      if hasCome { continuation.resume() }
+    }
+  }
+
+  /// From here on a signal ends the process with 1.
+  func exitOnNext() { state.withLock { $0 = .lastChance } }
+}

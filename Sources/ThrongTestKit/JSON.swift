@@ -1,0 +1,72 @@
+import Foundation
+
+/// A JSON value to compare with what was expected. Reads by Foundation, so that the server's own parser is not its own judge.
+public enum JSON: Sendable, Hashable {
+  case null
+  case bool(Bool)
+  case number(Double)
+  case string(String)
+  case array([JSON])
+  case object([String: JSON])
+
+  /// The value of a text; fails where it is no JSON.
+  public init(_ text: some Sequence<UInt8>) throws { self = try JSONDecoder().decode(JSON.self, from: Data(text)) }
+
+  /// The value of a text; fails where it is no JSON.
+  public init(_ text: String) throws { try self.init(text.utf8) }
+
+  /// A member of an object; `.null` where there is none.
+  public subscript(name: String) -> JSON {
+    if case .object(let members) = self { members[name] ?? .null } else { .null }
+  }
+
+  /// An element of an array; `.null` where there is none.
+  public subscript(index: Int) -> JSON {
+    if case .array(let elements) = self, elements.indices.contains(index) { elements[index] } else { .null }
+  }
+
+  /// The elements of an array; none for any other kind.
+  public var elements: [JSON] { if case .array(let elements) = self { elements } else { [] } }
+
+  /// The names of an object's members, ascending; none for any other kind.
+  public var names: [String] { if case .object(let members) = self { members.keys.sorted() } else { [] } }
+
+  /// The text of a string.
+  public var string: String? { if case .string(let text) = self { text } else { nil } }
+
+  /// A whole number.
+  public var integer: Int64? { if case .number(let number) = self { Int64(exactly: number) } else { nil } }
+
+  /// True or false.
+  public var bool: Bool? { if case .bool(let flag) = self { flag } else { nil } }
+}
+
+extension JSON: Decodable {
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if container.decodeNil() {
+      self = .null
+    } else if let flag = try? container.decode(Bool.self) {
+      self = .bool(flag)
+    } else if let number = try? container.decode(Double.self) {
+      self = .number(number)
+    } else if let text = try? container.decode(String.self) {
+      self = .string(text)
+    } else if let elements = try? container.decode([JSON].self) {
+      self = .array(elements)
+    } else {
+      self = .object(try container.decode([String: JSON].self))
+    }
+  }
+}
+
+extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral,
+  ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral
+{
+  public init(stringLiteral text: String) { self = .string(text) }
+  public init(integerLiteral number: Int64) { self = .number(Double(number)) }
+  public init(booleanLiteral flag: Bool) { self = .bool(flag) }
+  public init(arrayLiteral elements: JSON...) { self = .array(elements) }
+  public init(dictionaryLiteral members: (String, JSON)...) { self = .object(Dictionary(members) { $1 }) }
+  public init(nilLiteral: ()) { self = .null }
+}

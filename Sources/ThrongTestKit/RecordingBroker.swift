@@ -1,0 +1,148 @@
+import GroupModel
+import GroupRuntime
+import Synchronization
+
+/// A broker that delivers to sessions which only note what they got. Tests say who is signed in with which sessions.
+public final class RecordingBroker: Broker, Sendable {
+  private struct Directory {
+    var sessions: [UserID: [SessionKey]] = [:]
+    var frames: [SessionKey: [[UInt8]]] = [:]
+    var topics: [GroupID: [RecordingTopic]] = [:]
+    var lastConnection: UInt64 = 0
+  }
+
+  private let directory = Mutex(Directory())
+
+  /// A broker whom nobody is signed in with.
+  public init() {}
+
+  // MARK: Told by tests
+
+  /// Signs a user in once more. Groups hear of it by `Group.presenceChanged(of:)`, as the gateway tells them.
+  public func signIn(_ user: UserID) -> SessionKey {
+    directory.withLock { directory in
+      directory.lastConnection += 1
+      let session = SessionKey(loop: 0, connection: directory.lastConnection)
+      directory.sessions[user, default: []].append(session)
+      return session
+    }
+  }
+
+  /// Ends a session; it gets nothing more.
+  public func signOut(_ session: SessionKey) {
+    directory.withLock { directory in
+      for user in directory.sessions.keys { directory.sessions[user]?.removeAll { $0 == session } }
+    }
+  }
+
+  // MARK: Seen by tests
+
+  /// What a session got, in order, as JSON texts.
+  public func frames(of session: SessionKey) -> [String] {
+    directory.withLock { $0.frames[session] ?? [] }.map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// What a session got since this was last asked.
+  public func takeFrames(of session: SessionKey) -> [String] {
+    directory.withLock { $0.frames.removeValue(forKey: session) ?? [] }.map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// The topics that were opened of a group, the newest last.
+  public func topics(of group: GroupID) -> [RecordingTopic] { directory.withLock { $0.topics[group] ?? [] } }
+
+  // MARK: Broker
+
+  /// A topic that notes its calls.
+  public func openTopic(of group: GroupID) -> any GroupTopic {
+    let topic = RecordingTopic(broker: self)
+    directory.withLock { $0.topics[group, default: []].append(topic) }
+    return topic
+  }
+
+  /// How many users have a session.
+  public var usersSignedIn: Int { directory.withLock { $0.sessions.values.count { !$0.isEmpty } } }
+
+  /// The users that have a session, by name.
+  public func signedInUsers() -> [UserID] {
+    directory.withLock { directory in directory.sessions.filter { !$0.value.isEmpty }.keys.sorted() }
+  }
+
+  fileprivate func sessions(of user: UserID) -> [SessionKey] { directory.withLock { $0.sessions[user] ?? [] } }
+
+  /// Sessions that are closed take nothing.
+  fileprivate func deliver(_ frame: [UInt8], to sessions: some Sequence<SessionKey>) {
+    directory.withLock { directory in
+      let open = Set(directory.sessions.values.joined())
+      for session in sessions where open.contains(session) { directory.frames[session, default: []].append(frame) }
+    }
+  }
+}
+
+/// A topic that notes what it is asked, and delivers to the sessions attached.
+public final class RecordingTopic: GroupTopic, Sendable {
+  /// What a group asked of the topic.
+  public enum Call: Sendable, Equatable {
+    case attach(UserID)
+    case detach(UserID)
+    case publish(String, EventClass, except: SessionKey?)
+    case send(String, to: [UserID])
+    case close
+  }
+
+  private struct State {
+    var attached: [UserID: [SessionKey]] = [:]
+    var calls: [Call] = []
+  }
+
+  private let broker: RecordingBroker
+  private let state = Mutex(State())
+
+  fileprivate init(broker: RecordingBroker) { self.broker = broker }
+
+  /// What was asked, in order.
+  public var calls: [Call] { state.withLock { $0.calls } }
+
+  /// The users with an attached session, by name.
+  public var attachedUsers: [UserID] { state.withLock { state in state.attached.filter { !$0.value.isEmpty }.keys.sorted() } }
+
+  /// Attaches the sessions that the user has at the moment.
+  public func attach(_ user: UserID) -> Bool {
+    let sessions = broker.sessions(of: user)
+    state.withLock { state in
+      state.calls.append(.attach(user))
+      state.attached[user] = sessions
+    }
+    return !sessions.isEmpty
+  }
+
+  /// Detaches all sessions of the user.
+  public func detach(_ user: UserID) {
+    state.withLock { state in
+      state.calls.append(.detach(user))
+      state.attached[user] = nil
+    }
+  }
+
+  /// Gives a frame to all attached sessions but one.
+  public func publish(_ frame: [UInt8], _ kind: EventClass, except: SessionKey?) {
+    let sessions = state.withLock { state in
+      state.calls.append(.publish(String(decoding: frame, as: UTF8.self), kind, except: except))
+      return state.attached.values.joined().filter { $0 != except }
+    }
+    broker.deliver(frame, to: sessions)
+  }
+
+  /// Gives a frame to all sessions of some users.
+  public func send(_ frame: [UInt8], to users: [UserID]) {
+    state.withLock { $0.calls.append(.send(String(decoding: frame, as: UTF8.self), to: users)) }
+    broker.deliver(frame, to: users.flatMap(broker.sessions))
+  }
+
+  /// Detaches everybody.
+  public func close() {
+    state.withLock { state in
+      state.calls.append(.close)
+      state.attached = [:]
+    }
+  }
+}

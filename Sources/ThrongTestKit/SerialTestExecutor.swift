@@ -1,0 +1,36 @@
+import Dispatch
+import GroupRuntime
+
+/// Runs groups on a dispatch queue, as a loop does on its thread.
+public final class SerialTestExecutor: GroupExecutor {
+  private static let mark = DispatchSpecificKey<ObjectIdentifier>()
+  private let queue = DispatchQueue(label: "throng.testkit.executor")
+
+  /// An executor with a queue of its own.
+  public init() { queue.setSpecific(key: SerialTestExecutor.mark, value: ObjectIdentifier(self)) }
+
+  /// Runs `body` at once when called from this executor, else behind what is queued.
+  public func perform(_ body: @escaping @Sendable () -> Void) {
+    if isCurrent { body() } else { queue.async(execute: body) }
+  }
+
+  /// Waits until everything queued so far has run. Not to be called from the executor itself.
+  public func drain() { queue.sync {} }
+
+  /// Queues a job of an actor.
+  public func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+  }
+
+  /// The executor as actors name it.
+  public func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
+
+  /// Whether the caller runs on this executor.
+  public func isIsolatingCurrentContext() -> Bool? { isCurrent }
+
+  /// Stops a caller that does not run on this executor.
+  public func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
+
+  private var isCurrent: Bool { DispatchQueue.getSpecific(key: SerialTestExecutor.mark) == ObjectIdentifier(self) }
+}

@@ -1,0 +1,136 @@
+import CTransport
+
+/// What the C loop calls, all on its own thread.
+///
+/// @unchecked Sendable: `loop`, `delegate` and `running` are set before the thread starts and then touched on it alone.
+final class LoopCallbacks: @unchecked Sendable {
+  let queue = JobQueue()
+  /// Let go when the thread ends: the delegate often owns the transport.
+  private var delegate: (any TransportDelegate)?
+  private unowned(unsafe) var loop: EventLoop?
+  /// Keeps the loop alive while its thread runs, which is also why `loop` needs no counted reference.
+  private var running: EventLoop?
+
+  init(delegate: any TransportDelegate) { self.delegate = delegate }
+
+  func attach(_ loop: EventLoop) { self.loop = loop }
+
+  func start() -> Int32 {
+    running = loop
+    guard let loop else { return 0 }
+    return ct_loop_start(loop.pointer, "throng-loop-\(loop.index)")
+  }
+
+  /// The thread is about to end: runs what is queued and lets everybody go.
+  func end() {
+    if let loop { queue.end(on: loop.executor) }
+    delegate = nil
+    running = nil
+  }
+
+  /// The same for a loop whose thread was never started.
+  func endUnstarted() {
+    guard let loop else { return }
+    ct_loop_adopt_thread(loop.pointer)
+    end()
+    ct_loop_adopt_thread(nil)
+  }
+
+  func makeLoop(_ configuration: TransportConfiguration) throws(TransportError) -> OpaquePointer {
+    let certificate = configuration.tls?.certificateFile
+    let key = configuration.tls?.keyFile
+    var reason = ErrorText()
+    let made = configuration.subprotocol.withCString { subprotocol in
+      withOptionalCString(certificate) { certificate in
+        withOptionalCString(key) { key in
+          var options = ct_options(
+            max_message_bytes: configuration.maxMessageBytes, send_queue_bytes: configuration.sendQueueBytes,
+            max_body_bytes: configuration.maxBodyBytes, ping_interval_ms: configuration.pingInterval.milliseconds,
+            ping_timeout_ms: configuration.pingTimeout.milliseconds,
+            handshake_timeout_s: UInt32(max(1, configuration.handshakeTimeout)),
+            accepts_binary: configuration.acceptsBinary, subprotocol: subprotocol, certificate_file: certificate,
+            key_file: key)
+          var table = makeTable()
+          return reason.fill { ct_loop_create(&options, &table, $0, $1) }
+        }
+      }
+    }
+    guard let made else { throw .context(reason: reason.text) }
+    return made
+  }
+}
+
+extension LoopCallbacks {
+  private func makeTable() -> ct_callbacks {
+    var table = ct_callbacks()
+    table.context = Unmanaged.passUnretained(self).toOpaque()
+    table.upgrade = { context, head in withCallbacks(context) { $0.upgrade(head) } }
+    table.opened = { context, connection, head in withCallbacks(context) { $0.opened(connection, head) } }
+    table.received = { handler, bytes, count, isText in received(handler, bytes, count, isText) }
+    table.closed = { handler, code in closed(handler, code) }
+    table.requested = { context, exchange, head, body, count, tooLarge in
+      withCallbacks(context) { $0.requested(exchange, head, UnsafeRawBufferPointer(start: body, count: count), tooLarge) }
+    }
+    table.ticked = { context in
+      withCallbacks(context) { callbacks in
+        if let loop = callbacks.loop { callbacks.delegate?.didTick(loop) }
+      }
+    }
+    table.turned = { context in
+      withCallbacks(context) { callbacks in callbacks.loop.map { callbacks.queue.drain(on: $0.executor) } ?? false }
+    }
+    table.ended = { context in withCallbacks(context) { $0.end() } }
+    return table
+  }
+
+  private func upgrade(_ head: UnsafePointer<ct_request_head>?) -> Int32 {
+    guard let head, let loop, let delegate else { return 503 }
+    switch delegate.upgradeVerdict(for: RequestHead(head.pointee), on: loop) {
+    case .accept: return 0
+    case .refuse(let status): return Int32(clamping: status)
+    }
+  }
+
+  private func opened(
+    _ connection: ct_connection_id, _ head: UnsafePointer<ct_request_head>?
+  ) -> UnsafeMutableRawPointer? {
+    guard let head, let loop, let delegate else { return nil }
+    let handler = delegate.didOpen(Connection(loop: loop, id: connection), head: RequestHead(head.pointee))
+    return Unmanaged.passRetained(HandlerBox(handler)).toOpaque()
+  }
+
+  private func requested(
+    _ exchange: ct_exchange_id, _ head: UnsafePointer<ct_request_head>?, _ body: UnsafeRawBufferPointer,
+    _ tooLarge: Bool
+  ) {
+    guard let head, let loop, let delegate else { return }
+    let request = HTTPRequest(head: RequestHead(head.pointee), body: Array(body), bodyTooLarge: tooLarge)
+    delegate.didReceive(request, exchange: HTTPExchange(loop: loop, id: exchange))
+  }
+}
+
+/// One pointer for C in place of an existential's two.
+private final class HandlerBox {
+  let handler: any ConnectionHandler
+  init(_ handler: any ConnectionHandler) { self.handler = handler }
+}
+
+/// C gives back what `makeTable` gave it, and the loop's owner keeps that alive as long as the C loop.
+private func withCallbacks<Result>(_ context: UnsafeMutableRawPointer?, _ body: (LoopCallbacks) -> Result) -> Result {
+  Unmanaged<LoopCallbacks>.fromOpaque(context!)._withUnsafeGuaranteedRef(body)
+}
+
+private func received(
+  _ handler: UnsafeMutableRawPointer?, _ bytes: UnsafePointer<UInt8>?, _ count: Int, _ isText: Bool
+) {
+  guard let handler else { return }
+  Unmanaged<HandlerBox>.fromOpaque(handler)._withUnsafeGuaranteedRef {
+    $0.handler.didReceive(UnsafeRawBufferPointer(start: bytes, count: count), isText: isText)
+  }
+}
+
+/// Takes back the reference that `opened` gave.
+private func closed(_ handler: UnsafeMutableRawPointer?, _ code: Int32) {
+  guard let handler else { return }
+  Unmanaged<HandlerBox>.fromOpaque(handler).takeRetainedValue().handler.didClose(code: Int(code))
+}

@@ -1,0 +1,102 @@
+import CTransport
+import Dispatch
+import Synchronization
+
+/// The event loops of a server and their listeners.
+///
+/// Making one binds the listeners; clients can connect from then on but are served only after `start`.
+public final class Transport: Sendable {
+  /// The loops; connections stay on the loop that accepted them.
+  public let loops: [EventLoop]
+  /// The port of the public listener, where there is one.
+  public let publicPort: Int?
+  /// The port of the internal listener, where there is one.
+  public let internalPort: Int?
+
+  private enum State {
+    case made, running, stopped
+  }
+  private let state = Mutex(State.made)
+
+  /// Binds the listeners and makes the loops. The delegate is retained until `stop` has returned.
+  public init(_ configuration: TransportConfiguration, delegate: any TransportDelegate) throws(TransportError) {
+    _ = TransportLog.prepared
+    if let tls = configuration.tls { try Self.check(tls) }
+    var loops: [EventLoop] = []
+    for index in 0..<max(1, configuration.loops) {
+      loops.append(try EventLoop(index: index, configuration: configuration, delegate: delegate))
+    }
+    self.loops = loops
+    publicPort = try Self.listen(configuration.listen, on: loops, isInternal: false)
+    internalPort = try Self.listen(configuration.internalListen, on: [loops[0]], isInternal: true)
+  }
+
+  /// Starts the threads. Once.
+  public func start() {
+    let mayStart = state.withLock { state in
+      defer { if state == .made { state = .running } }
+      return state == .made
+    }
+    precondition(mayStart, "a transport starts once")
+    for loop in loops {
+      let error = loop.callbacks.start()
+      precondition(error == 0, "cannot start a thread: error \(error)")
+    }
+  }
+
+  /// Closes the public listener: nobody new is accepted. Any thread.
+  public func closePublicListener() {
+    for loop in loops { loop.perform { ct_loop_close_listeners(loop.pointer, false) } }
+  }
+
+  /// Cuts what is open, ends the threads and waits for them. A second call returns at once.
+  public func stop() async {
+    let was = state.withLock { state in
+      defer { state = .stopped }
+      return state
+    }
+    switch was {
+    case .made: for loop in loops { loop.callbacks.endUnstarted() }
+    case .running: await join()
+    case .stopped: break
+    }
+  }
+
+  private func join() async {
+    for loop in loops { ct_loop_stop(loop.pointer) }
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async { [loops] in
+        for loop in loops { ct_loop_join(loop.pointer) }
+        continuation.resume()
+      }
+    }
+  }
+
+  private static func check(_ tls: TLSFiles) throws(TransportError) {
+    var reason = ErrorText()
+    guard reason.fill({ ct_check_tls(tls.certificateFile, tls.keyFile, $0, $1) }) else {
+      throw .tls(reason: reason.text)
+    }
+  }
+
+  /// Binds one socket per loop to the same address, and returns the port.
+  private static func listen(
+    _ address: (host: String, port: Int)?, on loops: [EventLoop], isInternal: Bool
+  ) throws(TransportError) -> Int? {
+    guard let address else { return nil }
+    var port = Int32(clamping: address.port)
+    for loop in loops {
+      var reason = ErrorText()
+      let first = loop === loops[0]
+      let shared = loops.count > 1
+      let descriptor = reason.fill { text, size in
+        ct_listen(address.host, &port, shared, first, text, size)
+      }
+      guard descriptor >= 0 else {
+        throw .cannotBind(host: address.host, port: address.port, reason: reason.text)
+      }
+      ct_loop_add_listener(loop.pointer, descriptor, isInternal)
+    }
+    return Int(port)
+  }
+}

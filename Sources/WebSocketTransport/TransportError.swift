@@ -1,0 +1,18 @@
+/// Why a transport could not be made.
+public enum TransportError: Error, Equatable, CustomStringConvertible {
+  /// A listener's address is in use, not ours, or no address at all; `reason` is the system's text.
+  case cannotBind(host: String, port: Int, reason: String)
+  /// The certificate and the key cannot be used.
+  case tls(reason: String)
+  /// The library refused to make an event loop.
+  case context(reason: String)
+
+  /// The error as a sentence for an operator.
+  public var description: String {
+    switch self {
+    case .cannotBind(let host, let port, let reason): "cannot listen on \(host):\(port): \(reason)"
+    case .tls(let reason): "cannot use the TLS files: \(reason)"
+    case .context(let reason): "cannot make an event loop: \(reason)"
+    }
+  }
+}

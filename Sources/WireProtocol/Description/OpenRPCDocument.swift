@@ -1,0 +1,120 @@
+extension MethodTable {
+  /// The OpenRPC 1.3 document of all methods, events, errors and close codes, as JSON: what `rpc.discover` and `GET /openrpc.json`
+  /// answer (contract sections 4 and 8). Events and close codes stand in the extensions `x-events` and `x-close-codes`.
+  /// - Parameter version: the server's release.
+  public func openRPCText(version: String) -> [UInt8] {
+    JSONWriter.text(capacity: 65_536) { writer in
+      writer.object { writer in
+        writer.member("openrpc", "1.3.2")
+        writer.key("info")
+        writer.object { writer in
+          writer.member("title", "Throng")
+          writer.member("description", "Real-time group messaging: JSON-RPC 2.0 over WebSocket, protocol throng.v1.")
+          writer.member("version", version)
+        }
+        writer.member("methods", entries)
+        writer.member("x-events", EventName.allCases)
+        writer.member("x-close-codes", CloseCode.allCases)
+        writer.key("components")
+        writer.object { $0.components() }
+      }
+    }
+  }
+}
+
+extension MethodTable.Entry: WireEncodable {
+  /// The method as an OpenRPC Method Object.
+  public func encode(into writer: inout JSONWriter) {
+    writer.object { writer in
+      writer.member("name", name)
+      writer.member("summary", specification.summary)
+      writer.member("paramStructure", "by-name")
+      writer.member("params", parameters)
+      writer.key("result")
+      writer.object { writer in
+        writer.member("name", "result")
+        writer.key("schema")
+        writer.schema(ofObject: specification.result)
+      }
+      writer.member("errors", specification.errors)
+    }
+  }
+}
+
+extension ParameterDescription: WireEncodable {
+  /// The parameter as an OpenRPC Content Descriptor Object.
+  public func encode(into writer: inout JSONWriter) {
+    writer.object { writer in
+      writer.member("name", name)
+      writer.member("required", isRequired)
+      writer.key("schema")
+      writer.raw(schema)
+    }
+  }
+}
+
+extension ErrorCode: WireEncodable {
+  /// The error as an OpenRPC Error Object.
+  public func encode(into writer: inout JSONWriter) {
+    writer.object { writer in
+      writer.member("code", rawValue)
+      writer.member("message", title)
+      writer.key("data")
+      writer.object { $0.member("temporary", isTemporary) }
+    }
+  }
+}
+
+extension EventName: WireEncodable {
+  /// The event as a row of `x-events`: its params are described as those of a method.
+  public func encode(into writer: inout JSONWriter) {
+    writer.object { writer in
+      writer.member("name", rawValue)
+      writer.member("audience", audience)
+      writer.member("paramStructure", "by-name")
+      writer.key("params")
+      writer.array(fields) { writer, field in
+        writer.object { writer in
+          writer.member("name", field.name)
+          writer.member("required", !field.isOptional)
+          writer.key("schema")
+          writer.schema(ofType: field.type)
+        }
+      }
+    }
+  }
+}
+
+extension CloseCode: WireEncodable {
+  /// Whether a client should connect again, with what it had before or after changing something (contract section 1).
+  var meansReconnect: Bool { (4000..<4500).contains(rawValue) }
+
+  /// The code as a row of `x-close-codes`.
+  public func encode(into writer: inout JSONWriter) {
+    writer.object { writer in
+      writer.member("code", rawValue)
+      writer.member("reason", reason)
+      writer.member("reconnect", meansReconnect)
+    }
+  }
+}
+
+extension JSONWriter {
+  /// The members of the Components Object: every named type, and the whole table of errors by its names.
+  fileprivate mutating func components() {
+    key("schemas")
+    object { writer in
+      for type in Vocabulary.types {
+        writer.key(named: type.name)
+        writer.schema(ofObject: type.fields)
+      }
+    }
+    key("errors")
+    object { writer in
+      for code in ErrorCode.allCases {
+        writer.key(named: "\(code)")
+        writer.value(code)
+      }
+    }
+  }
+}

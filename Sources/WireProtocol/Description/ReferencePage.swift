@@ -1,0 +1,82 @@
+extension MethodTable {
+  /// Every method, named type, event, error and close code in Markdown: what users of the protocol look up.
+  public func referencePage() -> String {
+    let words = SchemaWords()
+    var page = ReferenceText()
+    page.paragraph("# Reference")
+    page.paragraph(
+      "Generated from the method table; `THRONG_UPDATE_REFERENCE=1 swift test` rewrites it. A question mark behind a name says that the "
+        + "member may be absent. Who may call a method in which group is in [Permissions](Permissions.md).")
+    page.paragraph("## Methods")
+    page.paragraph(
+      "Besides the errors it lists, a method can answer those of JSON-RPC (below -32000), 6014 before sign-in, 7008 when requests come too "
+        + "fast, and 10002 when the server cannot do its work.")
+    for entry in entries { page.method(entry, words) }
+    page.paragraph("## Types")
+    for type in Vocabulary.types {
+      page.paragraph("### \(type.name)")
+      page.paragraph(type.summary)
+      page.fields(type.fields, head: "member")
+    }
+    page.paragraph("## Events")
+    for event in EventName.allCases { page.event(event) }
+    page.paragraph("## Errors")
+    page.table(
+      ["code", "when", "may succeed later"],
+      ErrorCode.allCases.sorted { $0.rawValue < $1.rawValue }.map { ["\($0.rawValue)", $0.title, $0.isTemporary ? "yes" : ""] })
+    page.paragraph("## Close codes")
+    page.table(
+      ["code", "reason", "connect again"],
+      CloseCode.allCases.map { ["\($0.rawValue)", $0.reason, $0.meansReconnect ? "yes" : "not unchanged"] })
+    return page.text
+  }
+}
+
+/// The page as far as it is written: blocks with an empty line between them.
+private struct ReferenceText {
+  private(set) var text = ""
+
+  mutating func paragraph(_ words: String) {
+    if !text.isEmpty { text += "\n" }
+    text += words + "\n"
+  }
+
+  mutating func table(_ head: [String], _ rows: [[String]]) {
+    let rule = Array(repeating: "---", count: head.count)
+    paragraph(([head, rule] + rows).map(ReferenceText.line).joined(separator: "\n"))
+  }
+
+  private static func line(_ cells: [String]) -> String {
+    "| " + cells.map { $0.replacing("|", with: "\\|") }.joined(separator: " | ") + " |"
+  }
+
+  mutating func fields(_ fields: [ResultField], head: String) {
+    table([head, "type"], fields.map { ["`\($0.name)\($0.isOptional ? "?" : "")`", "`\($0.type)`"] })
+  }
+
+  mutating func method(_ entry: MethodTable.Entry, _ words: SchemaWords) {
+    paragraph("### \(entry.name)")
+    paragraph(entry.specification.summary)
+    if entry.parameters.isEmpty {
+      paragraph("No parameters.")
+    } else {
+      table(
+        ["parameter", "value"],
+        entry.parameters.map { ["`\($0.name)\($0.isRequired ? "" : "?")`", words.words(for: $0)] })
+    }
+    if entry.specification.result.isEmpty {
+      paragraph("Result: `{}`.")
+    } else {
+      fields(entry.specification.result, head: "result")
+    }
+    if !entry.specification.errors.isEmpty {
+      paragraph("Errors: " + entry.specification.errors.map { "\($0.rawValue)" }.joined(separator: ", ") + ".")
+    }
+  }
+
+  mutating func event(_ event: EventName) {
+    paragraph("### \(event.rawValue)")
+    paragraph("To \(event.audience).")
+    fields(event.fields, head: "member")
+  }
+}

@@ -1,0 +1,62 @@
+/// Says in words, for the reference page, which values a parameter takes.
+struct SchemaWords {
+  /// Bounds from here on are those of JSON's whole numbers, not of the parameter.
+  private static let largest: Int64 = 1 << 53
+
+  private let parser = JSONParser()
+
+  /// The words for a schema that a `ParameterRecorder` wrote.
+  func words(for parameter: ParameterDescription) -> String {
+    parser.parse(Array(parameter.schema.utf8)).map(words) ?? ""
+  }
+
+  private func words(_ schema: JSONValue) -> String {
+    let type = schema["type"]?.string ?? ""
+    let base =
+      switch type {
+      case "string": text(schema)
+      case "integer": number(schema)
+      case "array": list(schema)
+      case "object": object(schema)
+      default: type
+      }
+    return [base, schema["description"]?.string].compactMap { $0 }.joined(separator: ", ")
+  }
+
+  private func text(_ schema: JSONValue) -> String {
+    guard let options = schema["enum"] else { return schema["minLength"] == nil ? "string" : "string, not empty" }
+    return "one of " + strings(options).joined(separator: ", ")
+  }
+
+  private func number(_ schema: JSONValue) -> String {
+    let least = schema["minimum"]?.integer ?? 0
+    let most = schema["maximum"]?.integer ?? SchemaWords.largest
+    return most >= SchemaWords.largest ? "integer from \(least)" : "integer from \(least) to \(most)"
+  }
+
+  private func list(_ schema: JSONValue) -> String {
+    let least = schema["minItems"]?.integer ?? 0
+    let most = schema["maxItems"]?.integer ?? SchemaWords.largest
+    return "list of \(least) to \(most): " + (schema["items"].map(words) ?? "")
+  }
+
+  private func object(_ schema: JSONValue) -> String {
+    guard let properties = schema["properties"] else {
+      return "object of at most \(schema["maxProperties"]?.integer ?? SchemaWords.largest) members"
+    }
+    let required = schema["required"].map(strings) ?? []
+    var members: [String] = []
+    properties.forEachMember { name, schema in
+      members.append("\(name)\(required.contains(name) ? "" : "?"): \(words(schema))")
+    }
+    return "{" + members.joined(separator: "; ") + "}"
+  }
+
+  private func strings(_ array: JSONValue) -> [String] {
+    var strings: [String] = []
+    array.forEachElement { element in
+      if let text = element.string { strings.append(text) }
+    }
+    return strings
+  }
+}

@@ -1,0 +1,2 @@
+extension MethodTable { func openRPCx() {} 
+  public func openRPC(version: String) -> [UInt8] { [] } }

@@ -1,0 +1,91 @@
+import GroupModel
+
+/// The types that specifications name without spelling them out (contract sections 4 and 5), for the document and the page.
+enum Vocabulary {
+  /// An object that has a name.
+  struct NamedType {
+    let name: String
+    /// One sentence.
+    let summary: String
+    let fields: [ResultField]
+  }
+
+  /// Every named type, in the order of the page.
+  static let types = [groupInfo, selfInfo, groupMute, memberInfo, message, tips]
+
+  /// The type of that name.
+  static func type(_ name: String) -> NamedType? { types.first { $0.name == name } }
+
+  private static let groupInfo = NamedType(
+    name: "GroupInfo", summary: "A group. Who is no member gets the required members and joinMode only; a BChatRoom has no policy.",
+    fields: [
+      ResultField("groupID", "string"), ResultField("groupType", words(GroupType.self)), ResultField("groupName", "string"),
+      ResultField("introduction", "string"), ResultField("notification?", "string"), ResultField("faceURL", "string"),
+      ResultField("owner", "string"), ResultField("createTime", "integer"), ResultField("lastInfoTime?", "integer"),
+      ResultField("lastMessageTime?", "integer"), ResultField("lastSeq?", "integer"), ResultField("epoch?", "string"),
+      ResultField("memberCount", "integer"), ResultField("onlineCount", "integer"), ResultField("maxMemberNum", "integer"),
+      ResultField("allMuted?", "boolean"), ResultField("mute?", "GroupMute"), ResultField("customInfo", "map"),
+    ] + PolicyField.allCases.map { ResultField($0.rawValue + "?", $0.isFlag ? "boolean" : quoted($0.words)) } + [
+      ResultField("lastMessage?", "Message"), ResultField("selfInfo?", "SelfInfo"),
+    ])
+
+  private static let selfInfo = NamedType(
+    name: "SelfInfo", summary: "What members see of their own membership.",
+    fields: [
+      ResultField("role", "string"), ResultField("joinTime", "integer"), ResultField("nameCard", "string"),
+      ResultField("muteUntil", "integer"), ResultField("receiveMessageOpt", words(ReceiveOption.self)),
+      ResultField("readSeq", "integer"), ResultField("unreadCount", "integer"), ResultField("customInfo", "map"),
+    ])
+
+  private static let groupMute = NamedType(
+    name: "GroupMute", summary: "Whom a group silences, and until when; without muteUntil there is no end.",
+    fields: [
+      ResultField("mode", words(GroupMute.Mode.self)), ResultField("roles?", "[string]"), ResultField("muteUntil?", "integer"),
+    ])
+
+  private static let memberInfo = NamedType(
+    name: "MemberInfo",
+    summary: "A member: in events the first three, in lists all but inviter, which is for oneself. An application administrator is a userID alone.",
+    fields: [
+      ResultField("userID", "string"), ResultField("nameCard?", "string"), ResultField("role?", "string"),
+      ResultField("joinTime?", "integer"), ResultField("muteUntil?", "integer"), ResultField("customInfo?", "map"),
+      ResultField("isOnline?", "boolean"), ResultField("inviter?", "string"),
+    ])
+
+  private static let message = NamedType(
+    name: "Message", summary: "A message: text, data or tips by its type, and none of them when it is recalled.",
+    fields: [
+      ResultField("msgID", "string"), ResultField("groupID", "string"), ResultField("seq?", "integer"),
+      ResultField("sender", "string"), ResultField("nameCard?", "string"), ResultField("timestamp", "integer"),
+      ResultField("type", "\"Text\", \"Custom\" or \"GroupTips\""), ResultField("text?", "string"), ResultField("data?", "string"),
+      ResultField("tips?", "Tips"), ResultField("priority", words(Priority.self)), ResultField("clientMsgID?", "string"),
+      ResultField("atUserIDList?", "[string]"), ResultField("isRevoked?", "boolean"), ResultField("platform", "string"),
+    ])
+
+  private static let tips = NamedType(
+    name: "Tips", summary: "What happened in the group, as its history keeps it.",
+    fields: [
+      ResultField(
+        "type",
+        quoted(["Join", "Invite", "Quit", "Kicked", "SetAdmin", "CancelAdmin", "GroupInfoChange", "MemberInfoChange"])),
+      ResultField("opUser", "MemberInfo"), ResultField("memberList?", "[MemberInfo]"), ResultField("changeInfoList?", "[object]"),
+      ResultField("memberCount", "integer"),
+    ])
+
+  /// The types of members that specifications list by name only, as in `{userID, result}`.
+  static let members: [String: String] = [
+    "code": "integer", "epoch": "string", "groupID": "string", "info": "GroupInfo", "key": "string", "lastSeq": "integer",
+    "message": "string", "messageList": "[Message]", "more": "boolean", "recovered": "boolean", "seq": "integer", "type": "string",
+    "unreadCount": "integer", "userID": "string", "value": "any", "result": words(MemberResult.Outcome.self),
+  ]
+
+  private static func words<Value: RawRepresentable<String> & CaseIterable>(_ type: Value.Type) -> String {
+    quoted(Value.allCases.map(\.rawValue))
+  }
+
+  private static func quoted(_ words: [String]) -> String {
+    let all = words.map { "\"\($0)\"" }
+    guard let last = all.last, all.count > 1 else { return all.joined() }
+    return all.dropLast().joined(separator: ", ") + " or " + last
+  }
+}

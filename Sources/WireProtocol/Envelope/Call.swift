@@ -1,0 +1,57 @@
+import GroupModel
+
+/// The `id` of a request; it comes back as it was sent (contract section 1).
+public enum RequestID: Hashable, Sendable, WireEncodable {
+  case number(Int64)
+  case text(String)
+
+  /// The whole numbers an id may be: those a double holds exactly.
+  static let range: ClosedRange<Int64> = -(1 << 53)...(1 << 53)
+
+  init?(_ value: JSONValue) {
+    if let number = value.integer, RequestID.range.contains(number) {
+      self = .number(number)
+    } else if let text = value.string {
+      self = .text(text)
+    } else {
+      return nil
+    }
+  }
+
+  public func encode(into writer: inout JSONWriter) {
+    switch self {
+    case .number(let number): writer.value(number)
+    case .text(let text): writer.value(text)
+    }
+  }
+}
+
+/// One request of a text: whom to answer and what it asks.
+public struct Call: Sendable {
+  /// What the request turned out to be.
+  public enum Content: Sendable {
+    /// A known method whose parameters are well-formed.
+    case request(Request)
+    /// A known method whose parameters are not; told only after sign-in and rate were looked at (contract section 7, order).
+    case badParameters(WireError, method: String)
+    /// A method that does not exist.
+    case unknownMethod
+    /// No JSON-RPC 2.0 request at all; answered with `id:null`.
+    case invalid
+  }
+
+  /// Nil where no answer is wanted.
+  public let id: RequestID?
+  public let content: Content
+  /// The user that the application's backend wants to act as; nil on the public listener, and for the application itself.
+  public let asUser: UserID?
+
+  /// The method's name as metrics count it: "unknown" where there is no such method.
+  public var methodName: String {
+    switch content {
+    case .request(let request): request.methodName
+    case .badParameters(_, let method): method
+    case .unknownMethod, .invalid: "unknown"
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import GroupModel
+
+/// What one text message holds (contract section 1).
+public enum Envelope: Sendable {
+  /// One request.
+  case single(Call)
+  /// 1 to 20 requests, answered by one array.
+  case batch([Call])
+  /// A batch of none or too many; one -32600 answers it.
+  case badBatch
+  /// No JSON; -32700 answers it.
+  case notJSON
+
+  /// The most requests a batch may have.
+  public static let maxBatch = 20
+
+  /// Reads a text. Nothing of the result points into it.
+  /// - Parameters:
+  ///   - text: the message; `JSONParser.padding` more bytes must be readable behind it.
+  ///   - methods: what there is to call.
+  ///   - takesAsUser: `params.asUser` means something: on the application's own interface alone (contract section 8).
+  public init(padded text: UnsafeRawBufferPointer, parser: JSONParser, methods: MethodTable, takesAsUser: Bool = false) {
+    guard let root = parser.parse(padded: text) else {
+      self = .notJSON
+      return
+    }
+    guard root.kind == .array else {
+      self = .single(Call(root, methods: methods, takesAsUser: takesAsUser))
+      return
+    }
+    guard (1...Envelope.maxBatch).contains(root.count) else {
+      self = .badBatch
+      return
+    }
+    var calls: [Call] = []
+    calls.reserveCapacity(root.count)
+    root.forEachElement { calls.append(Call($0, methods: methods, takesAsUser: takesAsUser)) }
+    self = .batch(calls)
+  }
+}
+
+extension Call {
+  init(_ value: JSONValue, methods: MethodTable, takesAsUser: Bool) {
+    let idValue = value["id"]
+    let id = idValue.flatMap { RequestID($0) }
+    guard value.kind == .object, value["jsonrpc"]?.string == "2.0", let method = value["method"]?.string,
+      idValue == nil || id != nil
+    else {
+      self.init(id: nil, content: .invalid, asUser: nil)
+      return
+    }
+    guard let entry = methods[method] else {
+      self.init(id: id, content: .unknownMethod, asUser: nil)
+      return
+    }
+    do throws(WireError) {
+      let params = try Call.object(value["params"])
+      var reader = JSONParameterReader(params)
+      let asUser = takesAsUser ? try reader.mayString("asUser", .userID).flatMap { UserID($0) } : nil
+      self.init(id: id, content: .request(try entry.decode(&reader)), asUser: asUser)
+    } catch {
+      self.init(id: id, content: .badParameters(error, method: entry.name), asUser: nil)
+    }
+  }
+
+  /// "`params` is an object (absent = `{}`; anything else is -32602)"; null counts as absent.
+  private static func object(_ params: JSONValue?) throws(WireError) -> JSONValue? {
+    guard let params, params.kind != .object, params.kind != .null else { return params }
+    throw WireError(.invalidParams, "params is an object", field: "params")
+  }
+}

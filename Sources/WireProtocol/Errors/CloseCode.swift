@@ -1,0 +1,36 @@
+/// Why the server closes a connection (contract section 1): below 4500 reconnect, from 4500 on not unchanged.
+public enum CloseCode: Int, CaseIterable, Sendable {
+  case normal = 1000
+  /// The store could not be read while signing in at the upgrade; the standard's code for "try again later".
+  case tryAgainLater = 1013
+  case draining = 4001
+  case slowConsumer = 4002
+  case noSignOfLife = 4003
+  case requestFlood = 4004
+  case connectionLimit = 4005
+  case tokenExpired = 4006
+  case notSignedIn = 4007
+  case authenticationFailed = 4500
+  case badProtocol = 4501
+  case replaced = 4502
+  case removed = 4503
+
+  /// The reason that the close frame carries.
+  public var reason: String {
+    switch self {
+    case .normal: "bye"
+    case .tryAgainLater: "try again later"
+    case .draining: "server draining"
+    case .slowConsumer: "slow consumer"
+    case .noSignOfLife: "no sign of life"
+    case .requestFlood: "request flood"
+    case .connectionLimit: "connection limit"
+    case .tokenExpired: "token expired"
+    case .notSignedIn: "not signed in in time"
+    case .authenticationFailed: "authentication failed"
+    case .badProtocol: "bad protocol"
+    case .replaced: "replaced by another device"
+    case .removed: "removed by an administrator"
+    }
+  }
+}

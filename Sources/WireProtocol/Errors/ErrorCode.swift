@@ -1,0 +1,89 @@
+/// The closed table of errors a client can get (contract section 7).
+public enum ErrorCode: Int, CaseIterable, Sendable {
+  case parseError = -32700
+  case invalidRequest = -32600
+  case methodNotFound = -32601
+  case invalidParams = -32602
+  case internalError = -32603
+  case notSignedIn = 6014
+  case otherUserSignedIn = 6015
+  case requestRate = 7008
+  case tokenExpired = 70001
+  case tokenMalformed = 70003
+  case tokenWrongSignature = 70009
+  case badNewGroupID = 8501
+  case badGroupName = 8502
+  case introductionTooLong = 8503
+  case notificationTooLong = 8504
+  case faceURLTooLong = 8505
+  case nameCardTooLong = 8506
+  case tooManyMembers = 8507
+  case workNotJoinable = 8508
+  case ownerInMemberList = 8509
+  case emptyUserList = 8510
+  case temporary = 10002
+  case badValue = 10004
+  case noRight = 10007
+  case ownerMayNotQuit = 10009
+  case noSuchGroup = 10010
+  case alreadyMember = 10013
+  case groupFull = 10014
+  case badGroupID = 10015
+  case muted = 10017
+  case userUnknown = 10019
+  case groupIDTaken = 10021
+  case groupIDTakenByYourself = 10025
+  case maxMemberNumBelowCount = 10038
+  case tooManyMentions = 10053
+  case messageTooLong = 80002
+
+  /// What went wrong, in a sentence for developers.
+  public var title: String {
+    switch self {
+    case .parseError: "The text is not JSON, or nested too deeply"
+    case .invalidRequest: "Not a JSON-RPC 2.0 request"
+    case .methodNotFound: "No such method"
+    case .invalidParams: "A required parameter is missing or has the wrong type"
+    case .internalError: "A fault of the server"
+    case .notSignedIn: "Not signed in"
+    case .otherUserSignedIn: "Another user is signed in on this connection"
+    case .requestRate: "Too many requests"
+    case .tokenExpired: "The token has expired"
+    case .tokenMalformed: "The token cannot be accepted"
+    case .tokenWrongSignature: "The token was signed with another key"
+    case .badNewGroupID: "A groupID is 1 to 48 visible ASCII characters and does not start with @TGS#"
+    case .badGroupName: "A group name is 1 to 30 bytes"
+    case .introductionTooLong: "An introduction is at most 240 bytes"
+    case .notificationTooLong: "A notification is at most 300 bytes"
+    case .faceURLTooLong: "A faceURL is at most 100 bytes"
+    case .nameCardTooLong: "A name card is at most 50 bytes"
+    case .tooManyMembers: "More members than the group may have"
+    case .workNotJoinable: "Nobody can apply to join a Work group"
+    case .ownerInMemberList: "Owner is not a role for a listed member"
+    case .emptyUserList: "The list of users is empty"
+    case .temporary: "The server cannot do this at the moment; nothing was changed"
+    case .badValue: "A value is outside its domain"
+    case .noRight: "Not allowed: the role is too low, the type does not support it, or not a member"
+    case .ownerMayNotQuit: "The owner may not quit this group"
+    case .noSuchGroup: "No such group"
+    case .alreadyMember: "Already a member"
+    case .groupFull: "The group is full"
+    case .badGroupID: "A groupID is 1 to 48 visible ASCII characters"
+    case .muted: "Muted"
+    case .userUnknown: "No such user"
+    case .groupIDTaken: "The groupID is taken"
+    case .groupIDTakenByYourself: "The groupID is taken by a group of yours"
+    case .maxMemberNumBelowCount: "maxMemberNum is below the number of members"
+    case .tooManyMentions: "At most 30 users can be mentioned"
+    case .messageTooLong: "A message is at most 12288 bytes"
+    }
+  }
+
+  /// Whether the same request may succeed later without being changed.
+  public var isTemporary: Bool {
+    switch self {
+    case .temporary, .requestRate, .internalError: true
+    default: false
+    }
+  }
+}

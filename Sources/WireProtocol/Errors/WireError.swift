@@ -1,0 +1,31 @@
+/// An error as a client gets it: `{code, message, data:{temporary, field?, retryAfterMs?}}` (contract section 1).
+public struct WireError: Error, Sendable, Equatable, WireEncodable {
+  public let code: ErrorCode
+  public let message: String
+  /// The member of `params` that is wrong, where one is.
+  public let field: String?
+  /// When to try again, where the server knows.
+  public let retryAfterMs: Int64?
+
+  /// An error from the table.
+  /// - Parameter message: more than the code's own sentence, where there is more to say. Never holds a token or a message body.
+  public init(_ code: ErrorCode, _ message: String? = nil, field: String? = nil, retryAfterMs: Int64? = nil) {
+    self.code = code
+    self.message = message ?? code.title
+    self.field = field
+    self.retryAfterMs = retryAfterMs
+  }
+
+  public func encode(into writer: inout JSONWriter) {
+    writer.object { writer in
+      writer.member("code", code.rawValue)
+      writer.member("message", message)
+      writer.key("data")
+      writer.object { writer in
+        writer.member("temporary", code.isTemporary)
+        writer.member("field", ifPresent: field)
+        writer.member("retryAfterMs", ifPresent: retryAfterMs)
+      }
+    }
+  }
+}

@@ -1,0 +1,213 @@
+import GroupModel
+
+/// One policy field that a request wants to have a value.
+public struct PolicyChange: Sendable, Equatable {
+  public let field: PolicyField
+  public let value: PolicyValue
+}
+
+/// Texts and policy that createGroup and setGroupInfo share.
+public struct GroupFields: Sendable, Equatable {
+  public var introduction: String?
+  public var notification: String?
+  public var faceURL: String?
+  public var maxMemberNum: Int?
+  public var customInfo: [String: String]?
+  public var policy: [PolicyChange] = []
+
+  /// Nothing is given.
+  public init() {}
+
+  init(from reader: inout some ParameterReader) throws(WireError) {
+    introduction = try reader.mayString("introduction", TextDomain(0...240, .introductionTooLong))
+    notification = try reader.mayString("notification", TextDomain(0...300, .notificationTooLong))
+    faceURL = try reader.mayString("faceURL", TextDomain(0...100, .faceURLTooLong))
+    maxMemberNum = try reader.mayInteger("maxMemberNum", in: 1...(1 << 53)).map { Int($0) }
+    customInfo = try reader.mayMap("customInfo", .groupCustomInfo)
+    for field in PolicyField.allCases {
+      if let value = try GroupFields.value(of: field, from: &reader) { policy.append(PolicyChange(field: field, value: value)) }
+    }
+  }
+
+  private static func value(
+    of field: PolicyField, from reader: inout some ParameterReader
+  ) throws(WireError) -> PolicyValue? {
+    switch field {
+    case .joinMode: try word("joinMode", field, from: &reader)
+    case .inviteMode: try word("inviteMode", field, from: &reader)
+    case .beInviteMode: try word("beInviteMode", field, from: &reader)
+    case .updateInfoMode: try word("updateInfoMode", field, from: &reader)
+    case .updateCustomMode: try word("updateCustomMode", field, from: &reader)
+    case .ownerQuitMode: try word("ownerQuitMode", field, from: &reader)
+    case .memberChangeNotification: try reader.mayFlag("memberChangeNotification").map(PolicyValue.flag)
+    case .isSearchable: try reader.mayFlag("isSearchable").map(PolicyValue.flag)
+    case .isMemberVisible: try reader.mayFlag("isMemberVisible").map(PolicyValue.flag)
+    }
+  }
+
+  private static func word(
+    _ name: StaticString, _ field: PolicyField, from reader: inout some ParameterReader
+  ) throws(WireError) -> PolicyValue? {
+    try reader.mayWord(name, of: field.words) { field.words.contains($0) ? .word($0) : nil }
+  }
+}
+
+extension TextDomain {
+  /// 1–30 bytes without control characters (8502, 10004).
+  static let groupName = TextDomain(1...30, .badGroupName, .printable)
+}
+
+/// Makes a group (contract section 4).
+public struct CreateGroup: Method {
+  /// Somebody who is to be a member from the beginning.
+  public struct InitialMember: Sendable, Equatable {
+    public let userID: UserID
+    public let role: Role
+
+    /// A user and the role wanted.
+    public init(userID: UserID, role: Role = .member) {
+      self.userID = userID
+      self.role = role
+    }
+  }
+
+  public let groupType: GroupType
+  public let groupName: String
+  /// Nil = the server makes one.
+  public let groupID: GroupID?
+  public let fields: GroupFields
+  /// As listed; a user may stand there twice.
+  public let memberList: [InitialMember]
+  /// Only for the application's backend.
+  public let ownerUserID: UserID?
+
+  public static let specification = MethodSpecification(
+    "createGroup", "Makes a group with the caller as its owner.",
+    result: [
+      ResultField("groupID", "string"), ResultField("groupType", "string"), ResultField("memberList", "[{userID, result}]"),
+    ],
+    errors: [
+      .badNewGroupID, .badGroupName, .introductionTooLong, .notificationTooLong, .faceURLTooLong, .tooManyMembers, .ownerInMemberList,
+      .badValue, .noRight, .groupIDTaken, .groupIDTakenByYourself,
+    ])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    groupType = try reader.needWord("groupType", of: GroupType.allCases.map(\.rawValue)) { GroupType(wireName: $0) }
+    groupName = try reader.needString("groupName", .groupName)
+    groupID = try reader.mayString("groupID", .newGroupID).flatMap { GroupID($0) }
+    fields = try GroupFields(from: &reader)
+    memberList =
+      try reader.mayObjects("memberList", .optional(upTo: 100)) { (reader) throws(WireError) in
+        guard let user = UserID(try reader.needString("userID", .userID)) else { throw reader.missing("userID") }
+        let role = try reader.mayWord("role", of: ["Admin", "Member"]) { Role(wireName: $0) } ?? .member
+        guard role != .owner else { throw WireError(.ownerInMemberList, field: "memberList") }
+        return InitialMember(userID: user, role: role)
+      } ?? []
+    ownerUserID = try reader.mayString("ownerUserID", .userID).flatMap { UserID($0) }
+  }
+
+  /// A group with everything given, for tests and tools.
+  public init(
+    groupType: GroupType, groupName: String, groupID: GroupID? = nil, fields: GroupFields = GroupFields(),
+    memberList: [InitialMember] = [], ownerUserID: UserID? = nil
+  ) {
+    self.groupType = groupType
+    self.groupName = groupName
+    self.groupID = groupID
+    self.fields = fields
+    self.memberList = memberList
+    self.ownerUserID = ownerUserID
+  }
+}
+
+/// Joins a group, or applies to.
+public struct JoinGroup: Method {
+  public let groupID: GroupID
+  public let message: String?
+
+  public static let specification = MethodSpecification(
+    "joinGroup", "Joins a group.", result: [ResultField("status", "\"Joined\" or \"Pending\"")],
+    errors: [.badGroupID, .noSuchGroup, .alreadyMember, .workNotJoinable, .noRight, .groupFull])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    groupID = try reader.groupID()
+    message = try reader.mayString("message", .remark)
+  }
+}
+
+/// Leaves a group.
+public struct QuitGroup: Method {
+  public let groupID: GroupID
+
+  public static let specification = MethodSpecification(
+    "quitGroup", "Leaves a group.", errors: [.badGroupID, .noSuchGroup, .noRight, .ownerMayNotQuit])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) { groupID = try reader.groupID() }
+}
+
+/// Disbands a group.
+public struct DismissGroup: Method {
+  public let groupID: GroupID
+
+  public static let specification = MethodSpecification(
+    "dismissGroup", "Disbands a group.", errors: [.badGroupID, .noSuchGroup, .noRight])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) { groupID = try reader.groupID() }
+}
+
+/// The groups the caller is in.
+public struct GetJoinedGroupList: Method {
+  public let groupType: GroupType?
+  public let updatedSince: Instant?
+  public let count: Int
+  public let nextSeq: Int64
+
+  public static let specification = MethodSpecification(
+    "getJoinedGroupList", "Lists the groups that the caller is a member of.",
+    result: [
+      ResultField("groupList", "[GroupInfo]"), ResultField("leftGroupIDList", "[string]"), ResultField("nextSeq", "integer"),
+    ])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    groupType = try reader.mayWord("groupType", of: GroupType.allCases.map(\.rawValue)) { GroupType(wireName: $0) }
+    updatedSince = try reader.mayInteger("updatedSince", in: 0...(1 << 53))
+    count = try reader.count(upTo: 200, otherwise: 50)
+    nextSeq = try reader.nextSeq()
+  }
+}
+
+/// What there is to know of some groups.
+public struct GetGroupsInfo: Method {
+  public let groupIDList: [String]
+
+  public static let specification = MethodSpecification(
+    "getGroupsInfo", "Tells what the caller may know of up to 50 groups.",
+    result: [ResultField("resultList", "[{groupID, code, message?, info?}]")], errors: [.badValue])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    guard let list = try reader.mayStrings("groupIDList", ListDomain(1...50), .any) else { throw reader.missing("groupIDList") }
+    groupIDList = list
+  }
+}
+
+/// Changes texts, customInfo, policy or size of a group: all or nothing.
+public struct SetGroupInfo: Method {
+  public let groupID: GroupID
+  public let groupName: String?
+  public let fields: GroupFields
+  public let allMuted: Bool?
+
+  public static let specification = MethodSpecification(
+    "setGroupInfo", "Changes a group's info, all of what is given or nothing.",
+    errors: [
+      .badGroupID, .noSuchGroup, .noRight, .badGroupName, .introductionTooLong, .notificationTooLong, .faceURLTooLong, .badValue,
+      .tooManyMembers, .maxMemberNumBelowCount,
+    ])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    groupID = try reader.groupID()
+    groupName = try reader.mayString("groupName", .groupName)
+    fields = try GroupFields(from: &reader)
+    allMuted = try reader.mayFlag("allMuted")
+  }
+}

@@ -1,0 +1,122 @@
+import GroupModel
+
+/// The params of one request. Lives no longer than the parsed text.
+public struct JSONParameterReader: ParameterReader {
+  private let object: JSONValue?
+
+  /// The members of an object; of nothing where `params` was absent.
+  public init(_ object: JSONValue?) { self.object = object }
+
+  /// The value behind a name; null counts as absent (contract, first paragraph).
+  private func value(_ name: StaticString) -> JSONValue? {
+    guard let value = object?[name], value.kind != .null else { return nil }
+    return value
+  }
+
+  private func wrongType(_ name: StaticString, _ expected: String) -> WireError {
+    WireError(.invalidParams, "\(name) is \(expected)", field: "\(name)")
+  }
+
+  public func missing(_ name: StaticString) -> WireError { WireError(.invalidParams, "\(name) is missing", field: "\(name)") }
+
+  public mutating func mayString(_ name: StaticString, _ domain: TextDomain) throws(WireError) -> String? {
+    guard let value = value(name) else { return nil }
+    return try string(value, name, domain)
+  }
+
+  public mutating func needString(_ name: StaticString, _ domain: TextDomain) throws(WireError) -> String {
+    guard let text = try mayString(name, domain) else { throw missing(name) }
+    return text
+  }
+
+  private func string(_ value: JSONValue, _ name: StaticString, _ domain: TextDomain) throws(WireError) -> String {
+    guard let text = value.string else { throw wrongType(name, "a string") }
+    if let fault = domain.fault(of: text, in: name) { throw fault }
+    return text
+  }
+
+  public mutating func mayInteger(_ name: StaticString, in range: ClosedRange<Int64>) throws(WireError) -> Int64? {
+    guard let value = value(name) else { return nil }
+    guard value.kind == .integer || value.kind == .number else { throw wrongType(name, "an integer") }
+    guard let number = value.wholeNumber, range.contains(number) else {
+      throw WireError(.badValue, "\(name) is a whole number from \(range.lowerBound) to \(range.upperBound)", field: "\(name)")
+    }
+    return number
+  }
+
+  public mutating func needInteger(_ name: StaticString, in range: ClosedRange<Int64>) throws(WireError) -> Int64 {
+    guard let number = try mayInteger(name, in: range) else { throw missing(name) }
+    return number
+  }
+
+  public mutating func mayFlag(_ name: StaticString) throws(WireError) -> Bool? {
+    guard let value = value(name) else { return nil }
+    guard let flag = value.bool else { throw wrongType(name, "true or false") }
+    return flag
+  }
+
+  public mutating func mayWord<Value>(
+    _ name: StaticString, of words: [String], _ parse: (String) -> Value?
+  ) throws(WireError) -> Value? {
+    guard let word = try mayString(name, .any) else { return nil }
+    guard let value = parse(word) else {
+      throw WireError(.badValue, "\(name) is one of \(words.joined(separator: ", "))", field: "\(name)")
+    }
+    return value
+  }
+
+  public mutating func needWord<Value>(
+    _ name: StaticString, of words: [String], _ parse: (String) -> Value?
+  ) throws(WireError) -> Value {
+    guard let value = try mayWord(name, of: words, parse) else { throw missing(name) }
+    return value
+  }
+
+  public mutating func mayStrings(
+    _ name: StaticString, _ list: ListDomain, _ domain: TextDomain
+  ) throws(WireError) -> [String]? {
+    guard let list = try array(name, list) else { return nil }
+    var texts: [String] = []
+    try list.forEachElement { (element) throws(WireError) in texts.append(try string(element, name, domain)) }
+    return texts
+  }
+
+  public mutating func mayObjects<Value>(
+    _ name: StaticString, _ list: ListDomain, _ element: (inout JSONParameterReader) throws(WireError) -> Value
+  ) throws(WireError) -> [Value]? {
+    guard let list = try array(name, list) else { return nil }
+    var values: [Value] = []
+    try list.forEachElement { (value) throws(WireError) in
+      guard value.kind == .object else { throw wrongType(name, "an array of objects") }
+      var reader = JSONParameterReader(value)
+      values.append(try element(&reader))
+    }
+    return values
+  }
+
+  private func array(_ name: StaticString, _ domain: ListDomain) throws(WireError) -> JSONValue? {
+    guard let value = value(name) else { return nil }
+    guard value.kind == .array else { throw wrongType(name, "an array") }
+    let field = "\(name)"
+    guard value.count >= domain.count.lowerBound else { throw WireError(domain.whenEmpty, "\(name) is empty", field: field) }
+    guard value.count <= domain.count.upperBound else {
+      throw WireError(domain.whenTooMany, "\(name) has at most \(domain.count.upperBound) elements", field: field)
+    }
+    return value
+  }
+
+  public mutating func mayMap(_ name: StaticString, _ domain: MapDomain) throws(WireError) -> [String: String]? {
+    guard let value = value(name) else { return nil }
+    guard value.kind == .object else { throw wrongType(name, "an object of strings") }
+    var map: [String: String] = [:]
+    try value.forEachMember { (key, value) throws(WireError) in
+      guard value.kind == .null || value.kind == .string else { throw wrongType(name, "an object of strings") }
+      let text = value.string ?? ""
+      guard MapDomain.isKey(key), text.utf8.count <= domain.valueBytes else {
+        throw WireError(.badValue, "A key is 1 to 16 letters, digits or _, a value at most \(domain.valueBytes) bytes", field: "\(name)")
+      }
+      map[key] = text
+    }
+    return map
+  }
+}

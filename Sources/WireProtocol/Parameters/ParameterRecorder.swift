@@ -1,0 +1,145 @@
+import GroupModel
+
+/// One parameter of a method as the description shows it.
+public struct ParameterDescription: Sendable, Equatable {
+  public let name: String
+  /// A JSON Schema (draft 2020-12) of the value, as JSON text.
+  public let schema: String
+  public let isRequired: Bool
+}
+
+/// Notes what a method asks for instead of reading it, so that descriptions cannot drift from decoding.
+struct ParameterRecorder: ParameterReader {
+  private(set) var parameters: [ParameterDescription] = []
+
+  /// The parameters that `read` asks for.
+  static func parameters<Value>(
+    of read: (inout ParameterRecorder) throws(WireError) -> Value
+  ) throws(WireError) -> [ParameterDescription] {
+    var recorder = ParameterRecorder()
+    _ = try read(&recorder)
+    return recorder.parameters
+  }
+
+  private mutating func note(_ name: StaticString, required: Bool = false, _ schema: (inout JSONWriter) -> Void) {
+    let text = String(decoding: JSONWriter.text { $0.object(schema) }, as: UTF8.self)
+    parameters.append(ParameterDescription(name: "\(name)", schema: text, isRequired: required))
+  }
+
+  private static func write(_ domain: TextDomain, into writer: inout JSONWriter) {
+    writer.member("type", "string")
+    if domain.bytes.lowerBound > 0 { writer.member("minLength", domain.bytes.lowerBound) }
+    if domain.bytes.upperBound < Int.max { writer.member("description", "at most \(domain.bytes.upperBound) bytes of UTF-8") }
+  }
+
+  func missing(_ name: StaticString) -> WireError { WireError(.invalidParams, field: "\(name)") }
+
+  mutating func mayString(_ name: StaticString, _ domain: TextDomain) throws(WireError) -> String? {
+    note(name) { ParameterRecorder.write(domain, into: &$0) }
+    return nil
+  }
+
+  mutating func needString(_ name: StaticString, _ domain: TextDomain) throws(WireError) -> String {
+    note(name, required: true) { ParameterRecorder.write(domain, into: &$0) }
+    return "example"
+  }
+
+  private mutating func noteInteger(_ name: StaticString, _ range: ClosedRange<Int64>, required: Bool) {
+    note(name, required: required) { writer in
+      writer.member("type", "integer")
+      writer.member("minimum", range.lowerBound)
+      writer.member("maximum", range.upperBound)
+    }
+  }
+
+  mutating func mayInteger(_ name: StaticString, in range: ClosedRange<Int64>) throws(WireError) -> Int64? {
+    noteInteger(name, range, required: false)
+    return nil
+  }
+
+  mutating func needInteger(_ name: StaticString, in range: ClosedRange<Int64>) throws(WireError) -> Int64 {
+    noteInteger(name, range, required: true)
+    return range.lowerBound
+  }
+
+  mutating func mayFlag(_ name: StaticString) throws(WireError) -> Bool? {
+    note(name) { $0.member("type", "boolean") }
+    return nil
+  }
+
+  mutating func mayWord<Value>(
+    _ name: StaticString, of words: [String], _ parse: (String) -> Value?
+  ) throws(WireError) -> Value? {
+    note(name) { writer in
+      writer.member("type", "string")
+      writer.member("enum", words)
+    }
+    return nil
+  }
+
+  mutating func needWord<Value>(
+    _ name: StaticString, of words: [String], _ parse: (String) -> Value?
+  ) throws(WireError) -> Value {
+    note(name, required: true) { writer in
+      writer.member("type", "string")
+      writer.member("enum", words)
+    }
+    guard let value = words.first.flatMap(parse) else { throw missing(name) }
+    return value
+  }
+
+  mutating func mayStrings(
+    _ name: StaticString, _ list: ListDomain, _ domain: TextDomain
+  ) throws(WireError) -> [String]? {
+    noteList(name, list) { writer in writer.object { ParameterRecorder.write(domain, into: &$0) } }
+    return ["example"]
+  }
+
+  mutating func mayObjects<Value>(
+    _ name: StaticString, _ list: ListDomain, _ element: (inout ParameterRecorder) throws(WireError) -> Value
+  ) throws(WireError) -> [Value]? {
+    var inner = ParameterRecorder()
+    let value = try element(&inner)
+    let members = inner.parameters
+    noteList(name, list) { $0.objectSchema(members) }
+    return [value]
+  }
+
+  private mutating func noteList(_ name: StaticString, _ list: ListDomain, _ items: (inout JSONWriter) -> Void) {
+    note(name, required: list.count.lowerBound > 0) { writer in
+      writer.member("type", "array")
+      writer.key("items")
+      items(&writer)
+      if list.count.lowerBound > 0 { writer.member("minItems", list.count.lowerBound) }
+      writer.member("maxItems", list.count.upperBound)
+    }
+  }
+
+  mutating func mayMap(_ name: StaticString, _ domain: MapDomain) throws(WireError) -> [String: String]? {
+    note(name) { writer in
+      writer.member("type", "object")
+      writer.key("additionalProperties")
+      writer.object { $0.key("type"); $0.array(["string", "null"]) { $0.value($1) } }
+      writer.member("description", "keys [A-Za-z0-9_]{1,16}, values at most \(domain.valueBytes) bytes of UTF-8; null removes a key")
+      writer.member("maxProperties", domain.entries)
+    }
+    return nil
+  }
+}
+
+extension JSONWriter {
+  /// The JSON Schema of an object with those members.
+  mutating func objectSchema(_ members: [ParameterDescription]) {
+    object { writer in
+      writer.member("type", "object")
+      writer.key("properties")
+      writer.object { writer in
+        for member in members {
+          writer.key(named: member.name)
+          writer.raw(member.schema)
+        }
+      }
+      writer.member("required", members.filter(\.isRequired).map(\.name))
+    }
+  }
+}

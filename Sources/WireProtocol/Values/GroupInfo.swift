@@ -1,0 +1,136 @@
+import GroupModel
+
+/// A group as its members, or others, may see it (contract section 4, and section 3 for those who are no members).
+public struct GroupInfo: Sendable, WireEncodable {
+  /// What a member sees of the own membership.
+  public struct SelfInfo: Sendable {
+    public let member: Member
+    public let unreadCount: Int
+
+    /// A membership with its unread count.
+    public init(member: Member, unreadCount: Int) {
+      self.member = member
+      self.unreadCount = unreadCount
+    }
+  }
+
+  /// Who reads.
+  public enum Reader: Sendable {
+    case administrator
+    case member(SelfInfo)
+    case outsider
+  }
+
+  public let record: GroupRecord
+  public let now: Instant
+  public let memberCount: Int
+  public let onlineCount: Int
+  public let lastSeq: Int64
+  public let lastMessageTime: Instant
+  /// Nil where there is none or the reader may not see it.
+  public let lastMessage: Message?
+  public let reader: Reader
+
+  /// A group with everything given.
+  public init(
+    record: GroupRecord, now: Instant, memberCount: Int, onlineCount: Int, lastSeq: Int64, lastMessageTime: Instant,
+    lastMessage: Message?, reader: Reader
+  ) {
+    self.record = record
+    self.now = now
+    self.memberCount = memberCount
+    self.onlineCount = onlineCount
+    self.lastSeq = lastSeq
+    self.lastMessageTime = lastMessageTime
+    self.lastMessage = lastMessage
+    self.reader = reader
+  }
+
+  public func encode(into writer: inout JSONWriter) {
+    writer.object { writer in
+      encodePublic(into: &writer)
+      if case .outsider = reader { return }
+      encodeInner(into: &writer)
+      if case .member(let selfInfo) = reader { writer.member("selfInfo", selfInfo) }
+    }
+  }
+
+  private func encodePublic(into writer: inout JSONWriter) {
+    writer.member("groupID", record.id.rawValue)
+    writer.member("groupType", record.type.rawValue)
+    writer.member("groupName", record.name)
+    writer.member("introduction", record.introduction)
+    writer.member("faceURL", record.faceURL)
+    writer.member("owner", record.owner.rawValue)
+    writer.member("createTime", record.createTime)
+    writer.member("memberCount", memberCount)
+    writer.member("onlineCount", onlineCount)
+    writer.member("maxMemberNum", record.maxMemberNum)
+    writer.member("customInfo", record.customInfo)
+    if hasPolicy { writer.member("joinMode", record.policy.joinMode.rawValue) }
+  }
+
+  private func encodeInner(into writer: inout JSONWriter) {
+    let mute = record.mute.current(at: now)
+    writer.member("notification", record.notification)
+    writer.member("lastInfoTime", record.lastInfoTime)
+    writer.member("lastMessageTime", lastMessageTime)
+    writer.member("lastSeq", lastSeq)
+    writer.member("epoch", record.epoch)
+    writer.member("allMuted", mute.isAllMuted)
+    writer.member("mute", mute)
+    if hasPolicy {
+      for field in PolicyField.allCases where field != .joinMode {
+        writer.key(named: field.rawValue)
+        writer.value(record.policy[field])
+      }
+    }
+    if let lastMessage { writer.member("lastMessage", lastMessage) }
+  }
+
+  /// A BChatRoom has no policy fields.
+  private var hasPolicy: Bool { record.type != .bChatRoom }
+}
+
+extension GroupInfo.SelfInfo: WireEncodable {
+  public func encode(into writer: inout JSONWriter) {
+    writer.object { writer in
+      writer.member("role", member.role.wireName)
+      writer.member("joinTime", member.joinTime)
+      writer.member("nameCard", member.nameCard)
+      writer.member("muteUntil", member.muteUntil)
+      writer.member("receiveMessageOpt", member.receiveOption.rawValue)
+      writer.member("readSeq", member.readSeq)
+      writer.member("unreadCount", unreadCount)
+      writer.member("customInfo", member.customInfo)
+    }
+  }
+}
+
+extension GroupMute: WireEncodable {
+  public func encode(into writer: inout JSONWriter) {
+    writer.object { writer in
+      writer.member("mode", mode.rawValue)
+      if mode == .custom { writer.member("roles", roles.map(\.wireName)) }
+      writer.member("muteUntil", ifPresent: muteUntil)
+    }
+  }
+}
+
+extension PolicyValue: WireEncodable {
+  public func encode(into writer: inout JSONWriter) {
+    switch self {
+    case .word(let word): writer.value(word)
+    case .flag(let flag): writer.value(flag)
+    }
+  }
+}
+
+extension GroupInfo {
+  /// The same group for another reader.
+  public func with(reader: Reader) -> GroupInfo {
+    GroupInfo(
+      record: record, now: now, memberCount: memberCount, onlineCount: onlineCount, lastSeq: lastSeq, lastMessageTime: lastMessageTime,
+      lastMessage: lastMessage, reader: reader)
+  }
+}

@@ -1,0 +1,56 @@
+import GroupModel
+
+/// One entry of `changeInfoList`: `{type, key?, value}` (contract section 5, onGroupInfoChanged).
+public struct InfoChange: Sendable, Equatable, WireEncodable {
+  /// What the entry holds.
+  public enum Value: Sendable, Equatable {
+    case text(String)
+    case number(Int)
+    case flag(Bool)
+    case mute(GroupMute)
+    case policy(PolicyValue)
+  }
+
+  public let type: String
+  public let key: String?
+  public let value: Value
+
+  /// The group's name, a text, the URL, the owner.
+  public static func text(_ type: String, _ value: String) -> InfoChange { InfoChange(type: type, key: nil, value: .text(value)) }
+
+  /// One key of customInfo; "" where it was removed.
+  public static func customInfo(_ key: String, _ value: String) -> InfoChange {
+    InfoChange(type: "CustomInfo", key: key, value: .text(value))
+  }
+
+  /// Another bound of the members.
+  public static func maxMemberNum(_ value: Int) -> InfoChange { InfoChange(type: "MaxMemberNum", key: nil, value: .number(value)) }
+
+  /// A field of the policy, by its name.
+  public static func policy(_ field: PolicyField, _ value: PolicyValue) -> InfoChange {
+    InfoChange(type: field.rawValue, key: nil, value: .policy(value))
+  }
+
+  /// The two entries that a change of the group's mute makes.
+  public static func mute(_ mute: GroupMute) -> [InfoChange] {
+    [
+      InfoChange(type: "AllMuted", key: nil, value: .flag(mute.isAllMuted)),
+      InfoChange(type: "Mute", key: nil, value: .mute(mute)),
+    ]
+  }
+
+  public func encode(into writer: inout JSONWriter) {
+    writer.object { writer in
+      writer.member("type", type)
+      writer.member("key", ifPresent: key)
+      writer.key("value")
+      switch value {
+      case .text(let text): writer.value(text)
+      case .number(let number): writer.value(number)
+      case .flag(let flag): writer.value(flag)
+      case .mute(let mute): writer.value(mute)
+      case .policy(let value): writer.value(value)
+      }
+    }
+  }
+}

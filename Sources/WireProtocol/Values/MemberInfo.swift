@@ -1,0 +1,85 @@
+import GroupModel
+
+/// A member as events show it: `{userID, nameCard, role}`; an application administrator has a userID alone (contract section 4).
+public struct MemberInfo: Sendable, Equatable, WireEncodable {
+  public let userID: UserID
+  public let nameCard: String
+  /// Nil for an application administrator.
+  public let role: Role?
+
+  /// What an application administrator appears as.
+  public static let administrator = MemberInfo(userID: .administrator, nameCard: "", role: nil)
+
+  /// A member's face.
+  public init(_ member: Member) { self.init(userID: member.userID, nameCard: member.nameCard, role: member.role) }
+
+  private init(userID: UserID, nameCard: String, role: Role?) {
+    self.userID = userID
+    self.nameCard = nameCard
+    self.role = role
+  }
+
+  public func encode(into writer: inout JSONWriter) {
+    writer.object { writer in
+      writer.member("userID", userID.rawValue)
+      guard let role else { return }
+      writer.member("nameCard", nameCard)
+      writer.member("role", role.wireName)
+    }
+  }
+}
+
+/// A member as lists show it: also `{joinTime, muteUntil, customInfo, isOnline}`, and `inviter` for oneself.
+public struct ListedMember: WireEncodable {
+  public let member: Member
+  public let isOnline: Bool
+  public let isReader: Bool
+
+  /// A member for somebody who reads the list.
+  public init(_ member: Member, isOnline: Bool, isReader: Bool) {
+    self.member = member
+    self.isOnline = isOnline
+    self.isReader = isReader
+  }
+
+  public func encode(into writer: inout JSONWriter) {
+    writer.object { writer in
+      writer.member("userID", member.userID.rawValue)
+      writer.member("nameCard", member.nameCard)
+      writer.member("role", member.role.wireName)
+      writer.member("joinTime", member.joinTime)
+      writer.member("muteUntil", member.muteUntil)
+      writer.member("customInfo", member.customInfo)
+      writer.member("isOnline", isOnline)
+      if isReader { writer.member("inviter", ifPresent: member.inviter?.rawValue) }
+    }
+  }
+}
+
+/// One row of a bulk answer: what became of one user (contract section 4).
+public struct MemberResult: Sendable, Equatable, WireEncodable {
+  /// What became of the user.
+  public enum Outcome: String, CaseIterable, Sendable {
+    case fail = "Fail"
+    case success = "Success"
+    case invalid = "Invalid"
+    case pending = "Pending"
+    case overLimit = "OverLimit"
+  }
+
+  public let userID: UserID
+  public let result: Outcome
+
+  /// A row.
+  public init(userID: UserID, result: Outcome) {
+    self.userID = userID
+    self.result = result
+  }
+
+  public func encode(into writer: inout JSONWriter) {
+    writer.object { writer in
+      writer.member("userID", userID.rawValue)
+      writer.member("result", result.rawValue)
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import ArgumentParser
+import Authentication
+import ServerConfiguration
+import ThrongServer
+
+/// `throng config`: looks at the configuration without starting anything.
+struct Config: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Check or show the configuration.", subcommands: [ConfigCheck.self, ConfigShow.self])
+}
+
+/// `throng config check`: says `ok`, or everything that is wrong.
+struct ConfigCheck: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check", abstract: "Check the configuration, the keys of auth.jwksFile included.")
+
+  @OptionGroup var options: ConfigurationOptions
+
+  func run() async throws {
+    let settings = try options.load()
+    do { try await settings.checkKeys() } catch let error as AuthenticationError {
+      throw StandardError.failure(error.description)
+    }
+    print("ok")
+  }
+}
+
+/// `throng config show`: each key with its value and where the value came from.
+struct ConfigShow: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show", abstract: "Print each key with its value and source; secrets are masked.")
+
+  @OptionGroup var options: ConfigurationOptions
+
+  func run() async throws {
+    let entries = try options.load().entries
+    let keyWidth = entries.map(\.key.count).max() ?? 0
+    let valueWidth = entries.map(\.value.count).max() ?? 0
+    for entry in entries {
+      print("\(entry.key.padded(to: keyWidth))  \(entry.value.padded(to: valueWidth))  \(entry.source)")
+    }
+  }
+}
+
+extension String {
+  fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+}

@@ -1,0 +1,56 @@
+import ArgumentParser
+import Foundation
+import ServerConfiguration
+
+/// The flags of every subcommand that reads the configuration (contract section 9).
+struct ConfigurationOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("The configuration file, YAML or JSON; otherwise that of THRONG_CONFIG.", valueName: "file"))
+  var config: String?
+
+  @Option(
+    name: .customLong("set"), help: ArgumentHelp("Set a key of the configuration; repeatable.", valueName: "key=value"),
+    transform: Assignment.init)
+  var assignments: [Assignment] = []
+
+  @Option(help: ArgumentHelp("The public listener; short for --set listen=….", valueName: "host:port"))
+  var listen: String?
+
+  @Option(help: ArgumentHelp("The internal listener; short for --set internalListen=….", valueName: "host:port"))
+  var internalListen: String?
+
+  @Option(help: ArgumentHelp("The data directory; short for --set dataDir=….", valueName: "directory"))
+  var dataDir: String?
+
+  @Flag(help: "Serve the demo chat page; short for --set demo=true.")
+  var demo = false
+
+  /// One `KEY=VALUE`.
+  struct Assignment {
+    let key: String
+    let value: String
+
+    init(_ text: String) throws {
+      guard let separator = text.firstIndex(of: "="), separator != text.startIndex else {
+        throw ValidationError("--set takes KEY=VALUE")
+      }
+      key = String(text[..<separator])
+      value = String(text[text.index(after: separator)...])
+    }
+  }
+
+  /// The checked configuration; what is wrong with it goes to standard error, and the command ends with 1.
+  func load() throws -> Settings {
+    let variables = ProcessInfo.processInfo.environment
+    do { return try Settings.load(configFile: config, environment: variables, flags: flags) } catch {
+      throw StandardError.failure(error.description)
+    }
+  }
+
+  /// The parser does not tell how `--set` and its short forms were mixed: the short forms win.
+  private var flags: [(key: String, value: String)] {
+    let short = [
+      ("listen", listen), ("internalListen", internalListen), ("dataDir", dataDir), ("demo", demo ? "true" : nil),
+    ]
+    return assignments.map { ($0.key, $0.value) } + short.compactMap { key, value in value.map { (key, $0) } }
+  }
+}

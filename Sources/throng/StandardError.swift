@@ -1,0 +1,11 @@
+import ArgumentParser
+import Foundation
+
+/// Where a command says what went wrong; standard output is for what was asked for.
+enum StandardError {
+  /// Writes a message and gives the error that ends the command with 1 (contract section 9).
+  static func failure(_ message: String) -> ExitCode {
+    FileHandle.standardError.write(Data((message + "\n").utf8))
+    return .failure
+  }
+}

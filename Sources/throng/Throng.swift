@@ -1,0 +1,19 @@
+import ArgumentParser
+import ServerConfiguration
+
+/// The one executable (contract section 9).
+@main
+struct Throng: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "throng", abstract: "A real-time group-messaging server.", version: Version.text,
+    subcommands: [Serve.self, Token.self, Config.self, Version.self])
+}
+
+/// `throng version`: which release this is.
+struct Version: ParsableCommand {
+  static let configuration = CommandConfiguration(abstract: "Print the version.")
+
+  static let text = "throng \(Release.version)"
+
+  func run() { print(Version.text) }
+}

@@ -1,0 +1,55 @@
+import ArgumentParser
+import Authentication
+import Foundation
+import ServerConfiguration
+import ThrongServer
+
+/// `throng token`: a token for trying things out, as the application's backend would make it.
+struct Token: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Print a token for a user.",
+    discussion: "The secret is auth.secret, or the one in dataDir/auth-secret, made if missing.")
+
+  @Argument(help: "The userID: 1-32 visible ASCII characters, not beginning with @.")
+  var user: String
+
+  @Option(help: ArgumentHelp("How long the token is good: 30s, 15m, 1h, 7d.", valueName: "duration"), transform: Lifetime.init)
+  var ttl = Lifetime.oneHour
+
+  @Flag(help: "Make an application administrator's token, for the internal listener only.")
+  var admin = false
+
+  @OptionGroup var options: ConfigurationOptions
+
+  func run() async throws {
+    let settings = try options.load()
+    do {
+      // Before the secret: a wrong call makes nothing.
+      try TokenIssuer.userID(user)
+      guard let secret = try settings.signingSecret() else {
+        throw StandardError.failure("auth.algorithms does not name HS256, the only algorithm that throng token can sign with")
+      }
+      let issuer = try await TokenIssuer(secret: secret, audience: settings.auth.audience, issuer: settings.auth.issuer)
+      let now = Int64(Date().timeIntervalSince1970 * 1000)
+      print(try issuer.issue(user: user, lifetime: ttl.seconds, isAdministrator: admin, now: now))
+    } catch let error as AuthenticationError {
+      throw StandardError.failure(error.description)
+    }
+  }
+
+  /// A whole number of seconds, at least one.
+  struct Lifetime {
+    let seconds: Int64
+
+    static let oneHour = Lifetime(seconds: 3600)
+
+    private init(seconds: Int64) { self.seconds = seconds }
+
+    init(_ text: String) throws {
+      guard let duration = Duration(configurationText: text), duration >= .seconds(1) else {
+        throw ValidationError("--ttl takes a duration of at least a second, such as 30s, 15m, 1h or 7d")
+      }
+      seconds = duration.components.seconds
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import Testing
+
+@testable import Authentication
+
+/// The secret in the data directory (contract section 9), each test in a directory of its own.
+@Suite final class SecretFileTests {
+  /// Does not exist at first; its parent neither.
+  let directory = NSTemporaryDirectory() + "throng-secret-\(UUID().uuidString)/data"
+
+  deinit { try? FileManager.default.removeItem(atPath: (directory as NSString).deletingLastPathComponent) }
+
+  private func write(_ text: String) throws -> SecretFile {
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    let file = SecretFile(dataDirectory: directory)
+    try Data(text.utf8).write(to: URL(fileURLWithPath: file.path))
+    return file
+  }
+
+  @Test func noneAtFirstAndNoneMadeByReading() throws {
+    #expect(try SecretFile(dataDirectory: directory).load() == nil)
+    #expect(!FileManager.default.fileExists(atPath: directory))
+  }
+
+  @Test func madeOnceThenKept() throws {
+    let file = SecretFile(dataDirectory: directory)
+    let secret = try file.loadOrMake()
+    #expect(try file.loadOrMake() == secret)
+    #expect(try SecretFile(dataDirectory: directory + "/").load() == secret)
+    #expect(Data(base64Encoded: Data(secret))?.count ?? 0 >= 32)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["auth-secret"])
+    let mode = try #require(FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int)
+    #expect(mode == 0o600)
+  }
+
+  @Test func twoDirectoriesHaveTwoSecrets() throws {
+    let other = SecretFile(dataDirectory: directory + "-2")
+    #expect(try SecretFile(dataDirectory: directory).loadOrMake() != other.loadOrMake())
+  }
+
+  @Test func startsAtOnceAgree() async throws {
+    let directory = directory
+    let secrets = try await withThrowingTaskGroup(of: [UInt8].self) { group in
+      for _ in 0..<32 { group.addTask { try SecretFile(dataDirectory: directory).loadOrMake() } }
+      return try await group.reduce(into: Set()) { $0.insert($1) }
+    }
+    #expect(secrets.count == 1)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["auth-secret"])
+  }
+
+  /// What happens when two starts both saw no file: the second to finish must not replace what the first already uses.
+  @Test func makingTwiceKeepsTheFirst() throws {
+    let file = SecretFile(dataDirectory: directory)
+    try file.make()
+    let first = try file.load()
+    try file.make()
+    #expect(try file.load() == first)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["auth-secret"])
+  }
+
+  @Test func writtenByHandIsTheTextWithoutItsLineEnd() throws {
+    let text = "0123456789 0123456789 0123456789"
+    #expect(try write(" \(text)\r\n").loadOrMake() == Array(text.utf8))
+  }
+
+  @Test(arguments: ["", "\n", "0123456789012345678901234567890\n", " 0123456789012345678901234567890 "])
+  func tooLittleIsRefusedAndNotShown(text: String) throws {
+    let file = try write(text)
+    let error = #expect(throws: AuthenticationError.self) { try file.loadOrMake() }
+    #expect(error?.description.contains(file.path) == true)
+    #expect(error?.description.contains("0123456789") == false)
+  }
+
+  @Test func directoryThatCannotBeMadeIsRefused() throws {
+    let file = try write("x")
+    let error = #expect(throws: AuthenticationError.self) { try SecretFile(dataDirectory: file.path + "/below").loadOrMake() }
+    #expect(error?.description.contains(file.path) == true)
+  }
+
+  @Test func configuredSecretNeedsNoFile() throws {
+    let text = "configured secret of 32 bytes or more"
+    #expect(try SigningSecret.resolve(configured: text, algorithms: nil, dataDirectory: directory) == Array(text.utf8))
+    #expect(try SigningSecret.resolve(configured: nil, algorithms: [.rs256], dataDirectory: directory) == nil)
+    #expect(!FileManager.default.fileExists(atPath: directory))
+    let made = try SigningSecret.resolve(configured: nil, algorithms: [.rs256, .hs256], dataDirectory: directory)
+    #expect(try made == SecretFile(dataDirectory: directory).load())
+  }
+}

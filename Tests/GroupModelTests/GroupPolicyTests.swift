@@ -1,0 +1,61 @@
+import GroupModel
+import Testing
+
+@Suite struct GroupPolicyTests {
+  private static let policy = GroupPolicy(
+    joinMode: .any, inviteMode: .any, beInviteMode: .none, updateInfoMode: .any, updateCustomMode: .any, ownerQuitMode: .transfer,
+    memberChangeNotification: true, isSearchable: true, isMemberVisible: true)
+
+  private static let words: [PolicyField: [String]] = [
+    .joinMode: ["Any", "Auth", "Forbid"],
+    .inviteMode: ["Any", "Admin", "Nobody"],
+    .beInviteMode: ["None", "Auth"],
+    .updateInfoMode: ["Any", "Admin", "Owner"],
+    .updateCustomMode: ["Any", "Admin", "Owner"],
+    .ownerQuitMode: ["Transfer", "Forbid"],
+  ]
+
+  private static func values(of field: PolicyField) -> [PolicyValue] {
+    words[field]?.map(PolicyValue.word) ?? [.flag(true), .flag(false)]
+  }
+
+  @Test(arguments: PolicyField.allCases)
+  func wordsAreTheContracts(field: PolicyField) {
+    #expect(field.words == Self.words[field] ?? [])
+    #expect(field.isFlag == (Self.words[field] == nil))
+  }
+
+  @Test(arguments: PolicyField.allCases)
+  func whatIsSetIsReadBackAndNothingElseChanges(field: PolicyField) {
+    for value in Self.values(of: field) {
+      var policy = Self.policy
+      let isSet = policy.set(field, to: value)
+      #expect(isSet)
+      #expect(policy[field] == value)
+      for other in PolicyField.allCases where other != field {
+        #expect(policy[other] == Self.policy[other])
+      }
+    }
+  }
+
+  @Test(arguments: PolicyField.allCases)
+  func aForeignValueChangesNothing(field: PolicyField) {
+    let foreign: [PolicyValue] =
+      field.isFlag
+      ? [.word("true"), .word("Any")] : [.flag(true), .flag(false), .word(""), .word("any"), .word("ANY"), .word("Everybody")]
+    for value in foreign {
+      var policy = Self.policy
+      let isSet = policy.set(field, to: value)
+      #expect(!isSet)
+      #expect(policy == Self.policy)
+    }
+  }
+
+  @Test(arguments: [(PolicyField.joinMode, "Admin"), (.ownerQuitMode, "Any"), (.beInviteMode, "Forbid"), (.inviteMode, "None")])
+  func aWordOfAnotherFieldIsForeign(field: PolicyField, word: String) {
+    var policy = Self.policy
+    let isSet = policy.set(field, to: .word(word))
+    #expect(!isSet)
+    #expect(policy == Self.policy)
+  }
+}

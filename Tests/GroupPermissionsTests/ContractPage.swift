@@ -1,0 +1,94 @@
+import GroupModel
+import Testing
+
+/// Section 3 of the contract as its readers have it, word for word, and how it is read. Nothing here comes from the code tested.
+enum ContractPage {
+  static let rights = """
+    | action | Work | Public | Meeting | AVChatRoom | BChatRoom |
+    |---|---|---|---|---|---|
+    | create | anyone | anyone | anyone | anyone | admin |
+    | join by application | joinMode | joinMode | joinMode | joinMode | × |
+    | invite others | inviteMode | inviteMode | inviteMode | × | × |
+    | send a message | Member | Member | Member | Member | Admin |
+    | edit name, introduction, notification, faceURL | updateInfoMode | updateInfoMode | updateInfoMode | updateInfoMode | Admin |
+    | edit customInfo | updateCustomMode | updateCustomMode | updateCustomMode | updateCustomMode | Admin |
+    | edit policy fields, maxMemberNum, isSearchable, isMemberVisible | Owner | Admin | Admin | Owner | Owner |
+    | decide applications to join | × | Admin | Admin | Owner | × |
+    | remove members | Owner | Admin | Admin | × | × |
+    | mute a member | admin | Admin | Admin | Owner | × |
+    | mute the group | Owner | Admin | Admin | Owner | × |
+    | change a role | × | Owner | Owner | × | Owner |
+    | transfer ownership | Owner | Owner | Owner | × | × |
+    | quit as owner | ownerQuitMode | ownerQuitMode | ownerQuitMode | × | × |
+    | disband | admin | Owner | Owner | Owner | Owner |
+    | read and write attributes (× becomes Member where `attributes.groupTypes` names the type; default AVChatRoom alone) | × | × | × | Member | × |
+    | recall somebody else's message | Owner | Admin | Admin | × | × |
+    """
+
+  static let policies = """
+    | field | values | Work | Public | Meeting | AVChatRoom |
+    |---|---|---|---|---|---|
+    | joinMode | Any, Auth, Forbid | Forbid | Auth (s) | Any (s) | Any (s) |
+    | inviteMode | Any, Admin, Nobody | Any (s) | Nobody (s) | Nobody (s) | Nobody |
+    | beInviteMode | None, Auth | None (s) | None (s) | None (s) | None |
+    | updateInfoMode | Any, Admin, Owner | Any (s) | Admin (s) | Admin (s) | Owner (s) |
+    | updateCustomMode | Any, Admin, Owner | Any (s) | Admin (s) | Admin (s) | Owner (s) |
+    | ownerQuitMode | Transfer, Forbid | Transfer (s) | Forbid (s) | Forbid (s) | Forbid |
+    | memberChangeNotification | true, false | true (s) | true (s) | false (s) | true (s) |
+    | isSearchable | true, false | false | true (s) | true (s) | false |
+    | isMemberVisible | true, false | true (s) | true (s) | true (s) | true (s) |
+    """
+
+  static let facts = """
+    | | Work | Public | Meeting | AVChatRoom | BChatRoom |
+    |---|---|---|---|---|---|
+    | initial members at creation (role Admin: not in Work, 10007) | yes | yes | yes | 10007 | 10007 |
+    | members | ≤ maxMemberNum | same | same | unlimited | everyone signed in |
+    | messages stored, `seq` | yes | yes | yes | no | no |
+    | history from before joining | no | no | yes | – | – |
+    | unread count | yes | yes | no (always 0) | no | no |
+    | listed by getJoinedGroupList | yes | yes | yes | no | no |
+    | default receive option | Receive | Receive | ReceiveNotNotify | ReceiveNotNotify | ReceiveNotNotify |
+    | member list | whole | whole | whole | owner, then the 300 newest, newest first | 10007 |
+    | recall | yes | yes | yes | 10033 | 10033 |
+    """
+
+  /// The cells by the row's first cell and the column's head.
+  static func cells(of table: String) throws -> [String: [String: String]] {
+    var rows = table.split(separator: "\n").map(split)
+    let head = rows.removeFirst()
+    rows.removeFirst()
+    return try Dictionary(
+      uniqueKeysWithValues: rows.map { row in
+        try #require(row.count == head.count)
+        return (row[0], Dictionary(uniqueKeysWithValues: zip(head, row).dropFirst()))
+      })
+  }
+
+  private static func split(_ line: Substring) -> [String] {
+    let cells = line.split(separator: "|", omittingEmptySubsequences: false).dropFirst().dropLast()
+    return cells.map { String($0.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()) }
+  }
+
+  /// The row that speaks of an action, found by the start of its title.
+  static let openings: [(start: String, action: String)] = [
+    ("create", "create"), ("join by application", "join"), ("invite others", "invite"), ("send a message", "send"),
+    ("edit name", "editInfo"), ("edit customInfo", "editCustomInfo"), ("edit policy fields", "editPolicy"),
+    ("decide applications", "decideApplications"), ("remove members", "remove"), ("mute a member", "muteMember"),
+    ("mute the group", "muteGroup"), ("change a role", "changeRole"), ("transfer ownership", "transfer"),
+    ("quit as owner", "quitAsOwner"), ("disband", "disband"), ("read and write attributes", "useAttributes"),
+    ("recall somebody", "recallOthers"),
+  ]
+
+  /// The rights table by action and type.
+  static func rightsByAction() throws -> [String: [String: String]] {
+    let rows = try cells(of: rights)
+    try #require(rows.count == openings.count)
+    return try Dictionary(
+      uniqueKeysWithValues: openings.map { opening in
+        let matches = rows.filter { $0.key.hasPrefix(opening.start) }
+        try #require(matches.count == 1, "\(opening.start)")
+        return (opening.action, matches.values.first ?? [:])
+      })
+  }
+}

@@ -1,0 +1,130 @@
+import GroupModel
+import GroupRuntime
+import Testing
+import ThrongTestKit
+import WireProtocol
+
+/// createGroup (contract sections 3 and 4).
+@Suite struct CreateGroupTests {
+  @Test func theCallerOwnsTheGroupAndTheListedAreMembers() throws {
+    let scene = Scene()
+    let made = try scene.ask(
+      "createGroup", #"{"groupType":"Public","groupName":"n","memberList":[{"userID":"adam","role":"Admin"},{"userID":"mary"},{"userID":"carl","role":"200"}]}"#,
+      by: "olga")
+    #expect(made.code == 0)
+    #expect(made.result == ["groupID": "g", "groupType": "Public", "memberList": [
+      ["userID": "adam", "result": "Success"], ["userID": "mary", "result": "Success"], ["userID": "carl", "result": "Success"],
+    ]])
+    let roles = try #require(scene.state).members.mapValues(\.role)
+    #expect(roles == ["olga": .owner, "adam": .admin, "mary": .member, "carl": .custom(200)])
+    #expect(scene.state?.record.owner == "olga")
+  }
+
+  @Test func initialMembersAndAllSessionsOfTheCreatorGetOnGroupCreatedOnly() throws {
+    let scene = Scene()
+    scene.signIn("olga", as: "olga/2")
+    scene.signIn("mary", as: "mary/2")
+    let made = try scene.ask("createGroup", #"{"groupType":"Work","groupName":"n","memberList":[{"userID":"mary"}]}"#, by: "olga")
+    #expect(made.events.keys.sorted() == ["mary", "mary/2", "olga", "olga/2"])
+    for session in made.events.keys { #expect(made.names(session) == ["onGroupCreated"]) }
+    #expect(try made.params("onGroupCreated", to: "mary") == ["groupID": "g", "opTime": .number(Double(scene.clock.now()))])
+  }
+
+  @Test func createGroupStoresNoTip() throws {
+    let scene = Scene()
+    try scene.ask("createGroup", #"{"groupType":"Work","groupName":"n","memberList":[{"userID":"mary"}]}"#, by: "olga")
+    #expect(scene.messages.isEmpty)
+    #expect(try scene.ask("info", by: "mary").result["lastSeq"] == 0)
+    #expect(try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary").result["seq"] == 1)
+  }
+
+  @Test func theCreatorInTheListIsInvalidAndAUserListedTwiceIsOneRow() throws {
+    let scene = Scene()
+    let made = try scene.ask(
+      "createGroup", #"{"groupType":"Public","groupName":"n","memberList":[{"userID":"mary"},{"userID":"olga","role":"Admin"},{"userID":"mary","role":"Admin"}]}"#,
+      by: "olga")
+    #expect(made.result["memberList"] == [["userID": "mary", "result": "Success"], ["userID": "olga", "result": "Invalid"]])
+    #expect(scene.state?.members.mapValues(\.role) == ["olga": .owner, "mary": .member])
+  }
+
+  @Test func aUserWhomNobodyKnowsIsARowThatFails() throws {
+    let scene = Scene()
+    let made = try scene.ask(
+      "createGroup", #"{"groupType":"Work","groupName":"n","memberList":[{"userID":"mary"},{"userID":"carl"}]}"#, by: "olga", unknown: ["carl"])
+    #expect(made.result["memberList"] == [["userID": "mary", "result": "Success"], ["userID": "carl", "result": "Fail"]])
+    #expect(scene.state?.members.count == 2)
+    #expect(made.events.keys.sorted() == ["mary", "olga"])
+  }
+
+  @Test(arguments: [
+    ("AVChatRoom", "Member", 10007), ("BChatRoom", "Member", 10007), ("Work", "Admin", 10007), ("Work", "Member", 0), ("Public", "Admin", 0),
+    ("Meeting", "Admin", 0), ("Meeting", "Member", 0),
+  ])
+  func whoMayBeAnInitialMemberIsTheTypes(type: String, role: String, code: Int) throws {
+    let caller = type == "BChatRoom" ? "administrator" : "olga"
+    let params = #"{"groupType":"\#(type)","groupName":"n","ownerUserID":"olga","memberList":[{"userID":"mary","role":"\#(role)"}]}"#
+    let made = try Scene().ask("createGroup", params, by: caller)
+    #expect(made.code == code)
+    if code != 0 { #expect(made.events.isEmpty && made.decision.changes.isEmpty) }
+  }
+
+  @Test func onlyAnApplicationAdministratorMakesABChatRoom() throws {
+    let scene = Scene()
+    let params = #"{"groupType":"BChatRoom","groupName":"n","ownerUserID":"olga"}"#
+    #expect(try scene.ask("createGroup", params, by: "olga").code == 10007)
+    #expect(scene.state == nil)
+    #expect(try scene.ask("createGroup", params, by: "administrator").code == 0)
+  }
+
+  @Test func everybodySignedInHearsANewBChatRoom() throws {
+    let scene = Scene()
+    try scene.ask("createGroup", #"{"groupType":"BChatRoom","groupName":"n","ownerUserID":"olga"}"#, by: "administrator")
+    let sent = try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "olga")
+    #expect(sent.receivers(of: "onRecvNewMessage") == ["adam", "carl", "mary", "oscar"])
+  }
+
+  @Test func aTakenGroupIDSaysWhetherItIsOnesOwn() throws {
+    let scene = try Scene(.public)
+    let params = #"{"groupType":"Work","groupName":"n","groupID":"g"}"#
+    for (user, code) in [("olga", 10025), ("adam", 10021), ("oscar", 10021), ("administrator", 10021)] {
+      #expect(try scene.ask("createGroup", params, by: user).code == code, "\(user)")
+    }
+    #expect(try scene.ask("createGroup", #"{"groupType":"Work","groupName":"n","groupID":"g","ownerUserID":"olga"}"#, by: "administrator").code == 10025)
+  }
+
+  @Test func theSizeIsBoundByTheTypesCapAndByTheMembersListed() throws {
+    let rules = GroupRules(limits: GroupLimits(maxMemberNum: [.work: 3, .public: 3, .meeting: 3]))
+    let two = #""memberList":[{"userID":"mary"},{"userID":"carl"}]"#
+    for (size, list, code) in [
+      ("3", two, 0), ("2", two, 8507), ("1", #""memberList":[]"#, 0), ("1", #""memberList":[{"userID":"olga"}]"#, 0),
+      ("1", #""memberList":[{"userID":"mary"}]"#, 8507), ("4", two, 8507), ("5000000000", two, 8507), ("9007199254740992", two, 8507),
+    ] {
+      let made = try Scene(rules: rules).ask("createGroup", #"{"groupType":"Work","groupName":"n","maxMemberNum":\#(size),\#(list)}"#, by: "olga")
+      #expect(made.code == code, "\(size), \(list)")
+    }
+    let scene = Scene(rules: rules)
+    try scene.ask("createGroup", #"{"groupType":"Work","groupName":"n"}"#, by: "olga")
+    #expect(try scene.ask("info", by: "olga").result["maxMemberNum"] == 3)
+    let three = #"{"groupType":"Work","groupName":"n","memberList":[{"userID":"mary"},{"userID":"carl"},{"userID":"adam"}]}"#
+    #expect(try Scene(rules: rules).ask("createGroup", three, by: "olga").code == 8507)
+  }
+
+  @Test(arguments: ["AVChatRoom", "BChatRoom"])
+  func aLiveRoomHasNoMaxMemberNum(type: String) throws {
+    let caller = type == "BChatRoom" ? "administrator" : "olga"
+    let params = #"{"groupType":"\#(type)","groupName":"n","ownerUserID":"olga""#
+    #expect(try Scene().ask("createGroup", params + #","maxMemberNum":10}"#, by: caller).code == 10007)
+    let scene = Scene()
+    try scene.ask("createGroup", params + "}", by: caller)
+    #expect(try scene.ask("info", by: "olga").result["maxMemberNum"] == 0)
+  }
+
+  @Test func customInfoTakesTenKeysAndForgetsEmptyOnes() throws {
+    let scene = Scene()
+    try scene.ask("createGroup", #"{"groupType":"Work","groupName":"n","customInfo":{"a":"1","b":"","c":null}}"#, by: "olga")
+    #expect(try scene.ask("info", by: "olga").result["customInfo"] == ["a": "1"])
+    let keys = { (count: Int) in (0..<count).map { #""k\#($0)":"v""# }.joined(separator: ",") }
+    #expect(try Scene().ask("createGroup", #"{"groupType":"Work","groupName":"n","customInfo":{\#(keys(10)),"x":null}}"#, by: "olga").code == 0)
+    #expect(try Scene().ask("createGroup", #"{"groupType":"Work","groupName":"n","customInfo":{\#(keys(11))}}"#, by: "olga").code == 10004)
+  }
+}

@@ -1,0 +1,62 @@
+import GroupModel
+import GroupRuntime
+import Testing
+import ThrongTestKit
+import WireProtocol
+
+extension UserID: ExpressibleByStringLiteral {
+  public init(stringLiteral name: String) {
+    guard let user = UserID(stored: name) else { preconditionFailure("no userID: \(name)") }
+    self = user
+  }
+}
+
+extension GroupID: ExpressibleByStringLiteral {
+  public init(stringLiteral name: String) {
+    guard let group = GroupID(name) else { preconditionFailure("no groupID: \(name)") }
+    self = group
+  }
+}
+
+/// The request that a client's params make; a groupID is added where the params name none.
+func request(_ method: String, _ params: String = "{}", of group: GroupID = "g") throws -> Request {
+  let members = params.dropFirst().dropLast()
+  let whole = params.contains("\"groupID\"") || method == "syncGroups" ? String(members) : "\"groupID\":\"\(group)\"" + (members.isEmpty ? "" : ",") + members
+  let text = Array(#"{"jsonrpc":"2.0","id":1,"method":"\#(method)","params":{\#(whole)}}"#.utf8)
+  let padded = text + [UInt8](repeating: 0, count: JSONParser.padding)
+  let envelope = padded.withUnsafeBytes {
+    Envelope(padded: UnsafeRawBufferPointer(rebasing: $0.dropLast(JSONParser.padding)), parser: JSONParser(), methods: MethodTable())
+  }
+  guard case .single(let call) = envelope else { throw WireError(.parseError) }
+  switch call.content {
+  case .request(let request): return request
+  case .badParameters(let error, _): throw error
+  case .unknownMethod, .invalid: throw WireError(.invalidRequest)
+  }
+}
+
+/// What a group is asked when a client sends that.
+func groupRequest(_ method: String, _ params: String = "{}", of group: GroupID = "g", by caller: Caller) throws -> GroupRequest {
+  switch method {
+  case "info": return .info
+  case "joinedInfo": return .joinedInfo(updatedSince: try JSON(params)["updatedSince"].integer ?? 0)
+  case "sync":
+    let position = try JSON(params)
+    return .sync(epoch: position["epoch"].string ?? "", seq: position["seq"].integer ?? 0)
+  default: break
+  }
+  switch try request(method, params, of: group) {
+  case .createGroup(let request): return .create(request, owner: caller.userID ?? request.ownerUserID ?? "nobody", unknown: [])
+  case .joinGroup(let request): return .join(request)
+  case .quitGroup: return .quit
+  case .dismissGroup: return .dismiss
+  case .setGroupInfo(let request): return .setInfo(request)
+  case .getGroupMemberList(let request): return .memberList(request)
+  case .getGroupMembersInfo(let request): return .membersInfo(request.userIDList)
+  case .getGroupOnlineMemberCount: return .onlineMemberCount
+  case .sendGroupTextMessage(let request): return .send(.text(request.text), request.options)
+  case .sendGroupCustomMessage(let request): return .send(.custom(request.data), request.options)
+  case .getGroupHistoryMessageList(let request): return .history(request)
+  case .login, .logout, .ping, .getServerInfo, .discover, .getJoinedGroupList, .getGroupsInfo, .syncGroups: throw WireError(.methodNotFound)
+  }
+}

@@ -1,0 +1,178 @@
+import Dispatch
+import GroupModel
+import GroupPermissions
+import Synchronization
+import Testing
+import ThrongTestKit
+import WireProtocol
+
+@testable import GroupRuntime
+
+/// One group without its actor: the pure state, sessions that note what they get, and a store that every decision goes to at once.
+final class Scene {
+  /// What came of a request.
+  struct Outcome {
+    /// 0 = success.
+    let code: Int
+    let result: JSON
+    let field: String?
+    let decision: Decision
+    /// What each session got, by the name the scene gave it; sessions that got nothing are absent.
+    let events: [String: [JSON]]
+
+    /// The sessions that got an event of that name.
+    func receivers(of event: String) -> [String] {
+      events.filter { $0.value.contains { $0["method"].string == event } }.keys.sorted()
+    }
+
+    /// The names of the events that a session got, in order.
+    func names(_ session: String) -> [String] { (events[session] ?? []).compactMap { $0["method"].string } }
+
+    /// The params of the only event of that name that a session got.
+    func params(_ event: String, to session: String) throws -> JSON {
+      let found = (events[session] ?? []).filter { $0["method"].string == event }
+      try #require(found.count == 1, "\(event) to \(session): \(found.count)")
+      return found[0]["params"]
+    }
+  }
+
+  let clock = ManualClock()
+  let broker = RecordingBroker()
+  let store = InMemoryStore()
+  let rules: GroupRules
+  private(set) var topic: any GroupTopic
+  private(set) var sessions: [String: SessionKey] = [:]
+  var state: GroupState?
+  /// Everything that was appended, so that ranges can be looked up.
+  var messages: [Message] { store.allMessages(of: "g") }
+
+  /// A scene without a group. Each user has one session, named like the user; a second one is `name/2`.
+  init(users: [String] = ["olga", "adam", "mary", "carl", "oscar"], rules: GroupRules = GroupRules()) {
+    self.rules = rules
+    topic = broker.openTopic(of: "g")
+    for user in users { signIn(user) }
+  }
+
+  /// A group with an owner `olga`, and as far as wanted an admin `adam`, a member `mary` and `carl` with the role 200, who came in this
+  /// order, one second after the other, all with no history. `oscar` stays outside.
+  convenience init(
+    _ type: GroupType, members: [String: Role] = ["adam": .admin, "mary": .member, "carl": .custom(200)], maxMemberNum: Int? = nil,
+    rules: GroupRules = GroupRules(), policy change: (inout GroupPolicy) -> Void = { _ in }
+  ) throws {
+    self.init(rules: rules)
+    var policy = GroupPolicy.defaults(for: type)
+    change(&policy)
+    let now = clock.now()
+    let record = GroupRecord(
+      id: "g", type: type, epoch: "e", createTime: now, owner: "olga", name: "n", maxMemberNum: maxMemberNum ?? (type.limitsMembers ? 6000 : 0),
+      policy: policy, nextOrdinal: 5)
+    let roles = members.merging(["olga": .owner]) { $1 }
+    let list = ["olga", "adam", "mary", "carl"].enumerated().compactMap { index, name in
+      roles[name].map { role in
+        Member(
+          userID: UserID(stringLiteral: name), role: role, joinTime: now + Instant(index) * 1000, ordinal: Int64(index + 1),
+          receiveOption: type.defaultReceiveOption)
+      }
+    }
+    clock.advance(by: 10_000)
+    try commit([.putGroup(record, isNew: true)] + list.map { .putMember($0, in: "g") })
+    state = GroupState(StoredGroup(record: record, members: list, lastMessage: nil, recentlySent: []), rules: rules)
+    for member in list { perform(.admit(member.userID)) }
+    if type.everyoneIsMember { for user in broker.signedInUsers() { perform(.admit(user)) } }
+  }
+
+  /// One more session of a user; the group hears of it.
+  func signIn(_ user: String, as name: String? = nil) {
+    sessions[name ?? user] = broker.signIn(UserID(stringLiteral: user))
+    refreshPresence(of: user)
+  }
+
+  /// The end of a session; the group hears of it.
+  func signOut(_ name: String) {
+    guard let session = sessions.removeValue(forKey: name) else { return }
+    broker.signOut(session)
+    refreshPresence(of: String(name.prefix { $0 != "/" }))
+  }
+
+  private func refreshPresence(of user: String) {
+    let user = UserID(stringLiteral: user)
+    if state?.isMember(user) == true { perform(.admit(user)) }
+  }
+
+  /// `administrator` is the application; `mary/2` is mary on her second session.
+  func caller(_ name: String) -> Caller {
+    if name == "administrator" { return .administrator }
+    return .user(UserID(stringLiteral: String(name.prefix { $0 != "/" })), platform: .web, session: sessions[name])
+  }
+
+  /// Decides, stores, acts.
+  @discardableResult
+  func ask(_ method: String, _ params: String = "{}", by name: String, unknown: Set<UserID> = []) throws -> Outcome {
+    for session in sessions.values { _ = broker.takeFrames(of: session) }
+    let caller = caller(name)
+    let decision = decide(try groupRequest(method, params, by: caller), by: caller, unknown: unknown)
+    if !decision.changes.isEmpty { try commit(decision.changes) }
+    for effect in decision.effects { perform(effect) }
+    if decision.disbands { state = nil }
+    var events: [String: [JSON]] = [:]
+    for (name, session) in sessions {
+      let frames = try broker.takeFrames(of: session).map { try JSON($0) }
+      if !frames.isEmpty { events[name] = frames }
+    }
+    guard case .reply(let reply) = decision.answer else {
+      return Outcome(code: 0, result: .null, field: nil, decision: decision, events: events)
+    }
+    switch reply {
+    case .success(let text): return Outcome(code: 0, result: try JSON(text), field: nil, decision: decision, events: events)
+    case .failure(let error):
+      return Outcome(code: error.code.rawValue, result: .null, field: error.field, decision: decision, events: events)
+    }
+  }
+
+  private func decide(_ request: GroupRequest, by caller: Caller, unknown: Set<UserID>) -> Decision {
+    if let decision = state?.decide(request, by: caller, at: clock.now(), usersSignedIn: broker.usersSignedIn) { return decision }
+    guard case .create(let create, let owner, _) = request else { return Decision(answer: .reply(.error(.noSuchGroup))) }
+    do throws(WireError) {
+      let (created, decision) = try GroupState.create(
+        create, id: "g", owner: owner, unknown: unknown, by: caller, at: clock.now(), rules: rules)
+      state = created
+      return decision
+    } catch {
+      return Decision(answer: .reply(.failure(error)))
+    }
+  }
+
+  private func commit(_ changes: [StoreChange]) throws {
+    let done = DispatchSemaphore(value: 0)
+    let outcome = Mutex<StoreError?>(nil)
+    store.commit(
+      Commit(changes: changes, lineage: Lineage()) { result in
+        if case .failure(let error) = result { outcome.withLock { $0 = error } }
+        done.signal()
+      })
+    done.wait()
+    if let error = outcome.withLock({ $0 }) { throw error }
+  }
+
+  private func perform(_ effect: Effect) {
+    switch effect {
+    case .admit(let user):
+      let isOnline = topic.attach(user)
+      if state?.members[user] != nil { state?.setOnline(user, isOnline) }
+    case .admitEverybody: for user in broker.signedInUsers() { _ = topic.attach(user) }
+    case .expel(let user): topic.detach(user)
+    case .publish(let frame, let kind, let session): topic.publish(frame, kind, except: session)
+    case .send(let frame, let users): topic.send(frame, to: users)
+    case .disband:
+      topic.close()
+      topic = broker.openTopic(of: "g")
+    }
+  }
+
+  /// All that the group is, to see whether something changed.
+  var fingerprint: String {
+    guard let state else { return "none" }
+    let members = state.members.values.sorted { $0.ordinal < $1.ordinal }
+    return "\(state.record)\n\(members)\n\(String(describing: state.lastMessage))\n\(state.online.sorted())\n\(state.sent)"
+  }
+}

@@ -1,0 +1,66 @@
+"""Fixtures: one server shared by most tests, servers of one's own, and the world of a test."""
+import pytest
+
+from harness.server import BINARY, Server
+from harness.world import World
+
+# The tests of one process share an address and are quick: the brakes on rates and on failed sign-ins have tests of their own.
+SHARED = {"limits.requestsPerSecond": 100000, "limits.requestBurst": 100000, "auth.failureDelay": 0}
+
+
+def pytest_configure(config):
+    if not BINARY.exists():
+        pytest.exit(f"no server at {BINARY}: build it (swift build) or name it in THRONG_BINARY", returncode=1)
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory):
+    shared = Server(tmp_path_factory.mktemp("shared") / "data", SHARED).start()
+    yield shared
+    assert shared.running, f"the shared server ended by itself:\n{shared.log[-8000:]}"
+    shared.kill()
+
+
+@pytest.fixture
+async def world(server):
+    current = World(server)
+    yield current
+    await current.close()
+
+
+@pytest.fixture
+def make_server(tmp_path):
+    """Starts servers of one's own: `make_server(settings, data_dir=…)`."""
+    made = []
+
+    def make(settings=None, start=True, data_dir=None, **options):
+        own = Server(data_dir or tmp_path / f"data-{len(made)}", {**SHARED, **(settings or {})}, **options)
+        made.append(own)
+        return own.start() if start else own
+
+    yield make
+    for own in made:
+        if own.running:
+            own.kill()
+
+
+@pytest.fixture
+async def make_world():
+    """Worlds on servers of one's own."""
+    made = []
+
+    def make(own):
+        made.append(World(own))
+        return made[-1]
+
+    yield make
+    for current in made:
+        await current.close()
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Prints what a test recorded as its summary, also when the tests run in several processes."""
+    for report in terminalreporter.stats.get("passed", []):
+        for name, value in report.user_properties:
+            if name == "summary":
+                terminalreporter.write_line(value)

@@ -1,0 +1,188 @@
+"""The server as a process: `throng serve` on free ports with a data directory of its own."""
+import http.client
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+from .tokens import SECRET, admin_token
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+BINARY = Path(os.environ.get("THRONG_BINARY") or REPOSITORY / ".build/debug/throng").resolve()
+START_PATIENCE = 60
+EXIT_PATIENCE = 60
+
+
+def clean_environment(extra=None):
+    """The environment without THRONG_ variables: one that names no key would stop the start (section 9)."""
+    base = {name: value for name, value in os.environ.items() if not name.startswith("THRONG_")}
+    return {**base, **(extra or {})}
+
+
+def run_throng(*arguments, environment=None, cwd=None, timeout=EXIT_PATIENCE):
+    """Runs a subcommand to its end; gives the completed process with text output."""
+    command = [str(BINARY), *map(str, arguments)]
+    return subprocess.run(
+        command, env=clean_environment(environment), cwd=cwd, timeout=timeout, capture_output=True, text=True
+    )
+
+
+class StartFailed(AssertionError):
+    """The process ended before it said `listening`."""
+
+    def __init__(self, status, log):
+        super().__init__(f"throng serve ended with {status}:\n{log}")
+        self.status = status
+        self.log = log
+
+
+class Response:
+    def __init__(self, status, headers, body):
+        self.status = status
+        self.headers = headers
+        self.body = body
+
+    @property
+    def text(self):
+        return self.body.decode()
+
+    def json(self):
+        return json.loads(self.body)
+
+
+class Server:
+    """One `throng serve`. `settings` are `--set` values; the rest is what a test needs to vary."""
+
+    def __init__(self, data_dir, settings=None, arguments=(), environment=None, secret=SECRET, preexec=None,
+                 internal="127.0.0.1:0"):
+        self.data_dir = Path(data_dir)
+        self.settings = dict(settings or {})
+        if secret is not None:
+            self.settings.setdefault("auth.secret", secret)
+        self.arguments = list(arguments)
+        self.environment = environment
+        self.preexec = preexec
+        self.internal = internal
+        self.process = None
+        self.lines = []
+        self.listening = None
+        self._news = threading.Condition()
+        self._ended = False
+
+    # Life
+
+    def start(self):
+        """Starts the process and returns when it has said where it listens."""
+        command = [str(BINARY), "serve", "--listen", "127.0.0.1:0", "--internal-listen", self.internal]
+        command += ["--data-dir", str(self.data_dir), *self.arguments]
+        for key, value in self.settings.items():
+            command += ["--set", f"{key}={value}"]
+        self.listening, self._ended = None, False
+        self.process = subprocess.Popen(
+            command, env=clean_environment(self.environment), cwd=str(self.data_dir.parent), stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=self.preexec, restore_signals=self.preexec is None,
+        )
+        threading.Thread(target=self._read, args=(self.process.stdout,), daemon=True).start()
+        with self._news:
+            self._news.wait_for(lambda: self.listening or self._ended, timeout=START_PATIENCE)
+        if not self.listening:
+            if self.process.poll() is None and not self._ended:
+                self.kill()
+            raise StartFailed(self.process.wait(EXIT_PATIENCE), self.log)
+        return self
+
+    def _read(self, pipe):
+        with pipe:
+            for raw in pipe:
+                line = raw.decode(errors="replace").rstrip("\n")
+                with self._news:
+                    self.lines.append(line)
+                    if self.listening is None and '"listening"' in line:
+                        self.listening = json.loads(line)
+                    self._news.notify_all()
+        with self._news:
+            self._ended = True
+            self._news.notify_all()
+
+    @property
+    def log(self):
+        with self._news:
+            return "\n".join(self.lines)
+
+    def terminate(self):
+        self.process.send_signal(signal.SIGTERM)
+
+    def kill(self):
+        """`kill -9`: no chance to finish anything."""
+        self.process.kill()
+        self.process.wait(EXIT_PATIENCE)
+
+    def wait(self):
+        return self.process.wait(EXIT_PATIENCE)
+
+    def stop(self):
+        """A drain to its end."""
+        self.terminate()
+        return self.wait()
+
+    @property
+    def running(self):
+        return self.process is not None and self.process.poll() is None
+
+    # Addresses
+
+    @property
+    def address(self):
+        return self.listening["listen"]
+
+    @property
+    def internal_address(self):
+        return self.listening["internalListen"]
+
+    @property
+    def url(self):
+        return f"ws://{self.address}/ws"
+
+    # HTTP
+
+    def http(self, method, path, body=None, headers=None, public=False):
+        """One request on a connection of its own, to the internal listener unless `public`."""
+        connection = http.client.HTTPConnection(self.address if public else self.internal_address, timeout=30)
+        try:
+            connection.request(method, path, body=body, headers=headers or {})
+            answer = connection.getresponse()
+            return Response(answer.status, dict((k.lower(), v) for k, v in answer.getheaders()), answer.read())
+        finally:
+            connection.close()
+
+    def post_rpc(self, body, credential="admin"):
+        """POST /rpc with any JSON body; `credential` None sends none."""
+        headers = {"Content-Type": "application/json"}
+        if credential is not None:
+            headers["Authorization"] = "Bearer " + (admin_token() if credential == "admin" else credential)
+        return self.http("POST", "/rpc", body if isinstance(body, (bytes, str)) else json.dumps(body), headers)
+
+    def rpc(self, method, /, **params):
+        """One administrator's call: the whole JSON-RPC answer."""
+        response = self.post_rpc({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+        assert response.status == 200, response.text
+        return response.json()
+
+    def metric(self, name, **labels):
+        """The sum of all samples of a metric that carry these labels; 0 when there is none."""
+        total = 0.0
+        for line in self.http("GET", "/metrics").text.splitlines():
+            if line.startswith(name + "{") or line.startswith(name + " "):
+                if all(f'{label}="{value}"' in line for label, value in labels.items()):
+                    total += float(line.rsplit(" ", 1)[1])
+        return total
+
+    def wait_until(self, condition, what, patience=30):
+        """Waits for something that only polling can show (a metric, a file)."""
+        deadline = time.monotonic() + patience
+        while not condition():
+            assert time.monotonic() < deadline, f"not within {patience} s: {what}"
+            time.sleep(0.02)

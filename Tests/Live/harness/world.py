@@ -1,0 +1,112 @@
+"""Users and groups of one test: fresh names on a server that many tests share."""
+import asyncio
+import itertools
+
+from .client import Client, has
+from .raw import RawSocket
+
+_numbers = itertools.count(1)
+
+
+class World:
+    """Makes users, connections and groups, and closes every connection at the end."""
+
+    def __init__(self, server):
+        self.server = server
+        self.clients = []
+        self.raws = []
+
+    def name(self, word="user"):
+        """A userID (or groupID) that no other test uses."""
+        return f"{word}-{next(_numbers)}"
+
+    async def open(self, **options):
+        """A connection that is not signed in."""
+        client = await Client.open(self.server, **options)
+        self.clients.append(client)
+        return client
+
+    async def user(self, word="user", **options):
+        """A session of a new user."""
+        return await self.session(self.name(word), **options)
+
+    async def session(self, user, **options):
+        """A further session of a user."""
+        client = await Client.sign_in(self.server, user, **options)
+        self.clients.append(client)
+        return client
+
+    async def users(self, *words):
+        return [await self.user(word) for word in words]
+
+    async def raw(self, **options):
+        socket = await RawSocket.open(self.server, **options)
+        self.raws.append(socket)
+        return socket
+
+    async def group(self, owner, groupType="Public", members=(), admins=(), **fields):
+        """A group with these clients as members. Public groups are open to join, unless `fields` say otherwise."""
+        if groupType == "Public":
+            fields.setdefault("joinMode", "Any")
+        rows = [{"userID": client.user, "role": "Admin"} for client in admins]
+        rows += [{"userID": client.user} for client in members]
+        if rows and groupType != "AVChatRoom":
+            fields["memberList"] = rows
+        fields.setdefault("groupName", "group")
+        group = (await owner.call("createGroup", groupType=groupType, **fields))["groupID"]
+        if groupType == "AVChatRoom":
+            for client in members:
+                await client.call("joinGroup", groupID=group)
+        return group
+
+    async def group_of(self, groupType, **fields):
+        """A group with its people by role: owner, admin (where the type has initial admins), member, outsider."""
+        people = {role: await self.user(role) for role in ("owner", "member", "outsider")}
+        if groupType in ("Public", "Meeting"):
+            people["admin"] = await self.user("admin")
+        admins = [people["admin"]] if "admin" in people else []
+        group = await self.group(people["owner"], groupType, [people["member"]], admins, **fields)
+        return group, people
+
+    async def settle(self, group, speaker, *listeners):
+        """A marker message: events of one group reach every session in the same order (section 1),
+        so an event that has not come before the marker will not come at all."""
+        text = self.name("marker")
+        await speaker.call("sendGroupTextMessage", groupID=group, text=text)
+        for listener in listeners:
+            await listener.expect("onRecvNewMessage", groupID=group, message=has(text=text))
+
+    async def close(self):
+        for raw in self.raws:
+            await raw.cut()
+        await asyncio.gather(*(client.close() for client in self.clients))
+        violations = [line for client in self.clients for line in client.violations]
+        assert not violations, "\n".join(violations)
+
+
+async def eventually(question, answer, patience=20):
+    """Asks (by round trips) until this is the answer: for what the contract gives no moment for."""
+    deadline = asyncio.get_running_loop().time() + patience
+    while True:
+        given = await question()
+        if given == answer:
+            return
+        assert asyncio.get_running_loop().time() < deadline, f"still {given}, not {answer}"
+
+
+async def info_of(client, group):
+    """GroupInfo as this client sees it."""
+    (row,) = (await client.call("getGroupsInfo", groupIDList=[group]))["resultList"]
+    assert row["code"] == 0, row
+    return row["info"]
+
+
+async def history_of(client, group):
+    """Everything in a group that this client may see, oldest first."""
+    messages, start = [], {}
+    while True:
+        page = await client.call("getGroupHistoryMessageList", groupID=group, direction="Newer", count=100, **start)
+        messages += page["messageList"]
+        if page["isFinished"]:
+            return messages
+        start = {"fromSeq": messages[-1]["seq"]}

@@ -1,0 +1,80 @@
+"""Section 4: the same clientMsgID from the same user to the same group answers the first result and delivers nothing twice."""
+import pytest
+
+from harness.client import has
+from harness.world import history_of
+
+KINDS = {"Stored": "Public", "Delivered": "AVChatRoom"}
+
+
+@pytest.mark.parametrize("status", KINDS)
+async def test_a_repeated_id_answers_the_first_result_and_is_delivered_once(world, status):
+    alice, bob = await world.users("alice", "bob")
+    group = await world.group(alice, KINDS[status], [bob])
+    first = await alice.call("sendGroupTextMessage", groupID=group, text="once", clientMsgID="same")
+    assert first["status"] == status
+    second = await world.session(alice.user)
+    assert await alice.call("sendGroupTextMessage", groupID=group, text="once", clientMsgID="same") == first
+    assert await second.call("sendGroupTextMessage", groupID=group, text="once", clientMsgID="same") == first
+    await bob.expect("onRecvNewMessage", groupID=group, message=has(clientMsgID="same"))
+    await world.settle(group, alice, bob)
+    assert not bob.received("onRecvNewMessage", groupID=group)
+
+
+@pytest.mark.parametrize("status", KINDS)
+async def test_also_while_the_first_is_under_way(world, status):
+    alice, bob = await world.users("alice", "bob")
+    group = await world.group(alice, KINDS[status], [bob])
+    second = await world.session(alice.user)
+    for turn in range(20):
+        params = {"groupID": group, "text": "at once", "clientMsgID": f"twin-{turn}"}
+        under_way = [await client.start("sendGroupTextMessage", **params) for client in (alice, second, alice)]
+        results = [(await future)["result"] for future in under_way]
+        assert results[0] == results[1] == results[2]
+        await bob.expect("onRecvNewMessage", groupID=group, message=has(clientMsgID=f"twin-{turn}"))
+    await world.settle(group, alice, bob)
+    assert not bob.received("onRecvNewMessage", groupID=group)
+
+
+async def test_another_user_or_group_or_id_is_another_message(world):
+    alice, bob = await world.users("alice", "bob")
+    one, two = await world.group(alice, members=[bob]), await world.group(alice, members=[bob])
+    sent = [
+        await client.call("sendGroupTextMessage", groupID=group, text="x", clientMsgID=name)
+        for client in (alice, bob) for group in (one, two) for name in ("a", "b")
+    ]
+    assert len({result["msgID"] for result in sent}) == 8
+    for group in (one, two):
+        assert len(await history_of(alice, group)) == 4
+
+
+async def test_without_an_id_equal_messages_are_different(world):
+    alice = await world.user("alice")
+    group = await world.group(alice)
+    sent = [await alice.call("sendGroupTextMessage", groupID=group, text="x") for _ in range(3)]
+    assert len({result["msgID"] for result in sent}) == 3
+
+
+async def test_errors_are_not_remembered(world):
+    alice, bob = await world.users("alice", "bob")
+    group = await world.group(alice)
+    params = {"groupID": group, "text": "x", "clientMsgID": "again"}
+    await bob.refused(10007, "sendGroupTextMessage", **params)
+    await bob.call("joinGroup", groupID=group)
+    await bob.refused(80002, "sendGroupTextMessage", **{**params, "text": "x" * 12289})
+    assert (await bob.call("sendGroupTextMessage", **params))["status"] == "Stored"
+    assert [m.get("clientMsgID") for m in await history_of(bob, group)] == [None, "again"]
+
+
+async def test_a_stored_message_is_remembered_across_a_restart(make_server, make_world):
+    own = make_server({"drain.duration": 1})
+    world = make_world(own)
+    alice = await world.session("alice")
+    group = await world.group(alice)
+    params = {"groupID": group, "text": "x", "clientMsgID": "kept"}
+    first = await alice.call("sendGroupTextMessage", **params)
+    own.kill()
+    own.start()
+    alice = await world.session("alice")
+    assert await alice.call("sendGroupTextMessage", **params) == first
+    assert [message["msgID"] for message in await history_of(alice, group)] == [first["msgID"]]

@@ -1,0 +1,177 @@
+"""Section 9: the command line and the configuration."""
+import json
+import stat
+
+import pytest
+
+from harness.server import StartFailed, run_throng
+from harness.tokens import SECRET
+
+
+def check(*arguments, **options):
+    return run_throng("config", "check", *arguments, **options)
+
+
+def shown(key, *arguments, **options):
+    """The line of `config show` for a key."""
+    done = run_throng("config", "show", *arguments, **options)
+    assert done.returncode == 0, done.stderr
+    (line,) = [line for line in done.stdout.splitlines() if line.split() and line.split()[0].rstrip(":=") == key]
+    return line
+
+
+def test_help_everywhere_and_version():
+    for arguments in (["--help"], ["serve", "--help"], ["token", "--help"], ["config", "--help"], ["config", "check", "--help"],
+                      ["config", "show", "--help"], ["bench", "--help"], ["version", "--help"]):
+        done = run_throng(*arguments)
+        assert done.returncode == 0 and "USAGE" in done.stdout.upper(), arguments
+    assert run_throng("version").returncode == 0 and run_throng("version").stdout.strip()
+
+
+@pytest.mark.parametrize("arguments", [["fly"], ["serve", "--fly"], ["token"], ["token", "a", "b"], ["config", "fly"]])
+def test_wrong_usage_is_64(arguments):
+    done = run_throng(*arguments)
+    assert done.returncode == 64 and done.stderr
+
+
+def test_a_good_configuration_is_0(tmp_path):
+    assert check(cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize("setting, named", [
+    ("limits.requestPerSecond=5", "limits.requestsPerSecond"),
+    ("heartbeat.intervall=5", "heartbeat.interval"),
+    ("limits.avChatRoom.messagePerSecond=5", "limits.avChatRoom.messagesPerSecond"),
+    ("auth.secret=too-short", "auth.secret"),
+    ("limits.requestsPerSecond=many", "limits.requestsPerSecond"),
+    ("listen=nowhere", "listen"),
+    ("listen=127.0.0.1:65536", "listen"),
+    ("log.format=xml", "log.format"),
+    ("store.sync=never", "store.sync"),
+    ("trustedProxies=10.0.0.0/40", "trustedProxies"),
+    ("tls.keyFile=/nowhere/key.pem", "tls"),
+    ("auth.jwksFile=/nowhere/keys.json", "auth.jwksFile"),
+    ("demo=perhaps", "demo"),
+])
+def test_a_bad_setting_stops_with_1_and_names_the_key(tmp_path, setting, named):
+    done = check("--set", setting, cwd=tmp_path)
+    assert done.returncode == 1 and named in done.stderr, done
+    done = run_throng("serve", "--listen", "127.0.0.1:0", "--internal-listen", "127.0.0.1:0", "--set", setting, cwd=tmp_path)
+    assert done.returncode == 1 and named in done.stdout + done.stderr, done
+
+
+def test_an_unknown_variable_stops_and_names_the_nearest(tmp_path):
+    done = check(cwd=tmp_path, environment={"THRONG_LIMITS_REQUEST_PER_SECOND": "5"})
+    assert done.returncode == 1 and "THRONG_LIMITS_REQUESTS_PER_SECOND" in done.stderr
+    for name in ("THRONG_SERVICE_HOST", "THRONG_SERVICE_PORT_HTTP", "THRONG_PORT", "THRONG_PORT_8080_TCP_ADDR"):
+        assert check(cwd=tmp_path, environment={name: "x"}).returncode == 0, name
+
+
+def test_an_unknown_key_in_the_file_stops_and_names_the_nearest(tmp_path):
+    file = tmp_path / "throng.yaml"
+    file.write_text("limits:\n  requestPerSecond: 5\n")
+    done = check("--config", file, cwd=tmp_path)
+    assert done.returncode == 1 and "limits.requestsPerSecond" in done.stderr
+
+
+def test_a_file_that_cannot_be_read_stops(tmp_path):
+    assert check("--config", tmp_path / "none.yaml", cwd=tmp_path).returncode == 1
+    broken = tmp_path / "broken.yaml"
+    broken.write_text("limits: [1, 2\n  x: {")
+    assert check("--config", broken, cwd=tmp_path).returncode == 1
+
+
+def test_defaults_file_environment_flags_the_later_wins(tmp_path):
+    file = tmp_path / "throng.yaml"
+    file.write_text("limits:\n  avChatRoom:\n    messagesPerSecond: 41\n")
+    key, variable = "limits.avChatRoom.messagesPerSecond", "THRONG_LIMITS_AV_CHAT_ROOM_MESSAGES_PER_SECOND"
+    assert "40" in shown(key, cwd=tmp_path) and "default" in shown(key, cwd=tmp_path)
+    assert "41" in shown(key, "--config", file, cwd=tmp_path) and "throng.yaml" in shown(key, "--config", file, cwd=tmp_path)
+    environment = {variable: "42", "THRONG_CONFIG": str(file)}
+    line = shown(key, cwd=tmp_path, environment=environment)
+    assert "42" in line and variable in line
+    assert "43" in shown(key, "--set", f"{key}=43", cwd=tmp_path, environment=environment)
+    assert "41" in shown(key, cwd=tmp_path, environment={"THRONG_CONFIG": str(file)})
+
+
+def test_the_file_may_be_json(tmp_path):
+    file = tmp_path / "throng.json"
+    file.write_text(json.dumps({"limits": {"revokeWindow": 77}, "allowedOrigins": ["https://a.example", "https://b.example"]}))
+    assert "77" in shown("limits.revokeWindow", "--config", file, cwd=tmp_path)
+    assert "b.example" in shown("allowedOrigins", "--config", file, cwd=tmp_path)
+
+
+def test_lists_are_comma_separated(tmp_path):
+    environment = {"THRONG_ALLOWED_ORIGINS": "https://a.example,https://b.example"}
+    line = shown("allowedOrigins", cwd=tmp_path, environment=environment)
+    assert "https://a.example" in line and "https://b.example" in line
+
+
+def test_secrets_are_masked(tmp_path):
+    done = run_throng("config", "show", "--set", f"auth.secret={SECRET}", "--set", "admin.apiKey=" + "k" * 40, cwd=tmp_path)
+    assert done.returncode == 0 and SECRET not in done.stdout and "k" * 40 not in done.stdout
+    assert "auth.secret" in done.stdout and "admin.apiKey" in done.stdout
+
+
+async def test_the_configuration_reaches_the_server(make_server, make_world, tmp_path):
+    file = tmp_path / "throng.yaml"
+    file.write_text("limits:\n  revokeWindow: 77\n  public:\n    maxMemberNum: 5\n")
+    own = make_server(arguments=["--config", str(file)], environment={"THRONG_LIMITS_SEND_QUEUE_BYTES": "2000000"})
+    alice = await make_world(own).user("alice")
+    limits = (await alice.call("getServerInfo"))["limits"]
+    assert limits["limits.revokeWindow"] == 77 and limits["limits.public.maxMemberNum"] == 5
+    assert limits["limits.sendQueueBytes"] == 2000000 and limits["limits.avChatRoom.messagesPerSecond"] == 40
+
+
+async def test_throng_token_prints_a_token_for_the_servers_own_secret(make_server, make_world, tmp_path):
+    data = tmp_path / "data"
+    data.mkdir()
+    done = run_throng("token", "alice", "--ttl", "30s", "--data-dir", data, cwd=tmp_path)
+    assert done.returncode == 0 and len(done.stdout.split()) == 1, "the token alone"
+    secret = data / "auth-secret"
+    assert stat.S_IMODE(secret.stat().st_mode) == 0o600
+    own = make_server(data_dir=data, secret=None)
+    world = make_world(own)
+    alice = await world.session("alice", token=done.stdout.strip())
+    left = alice.welcome["tokenExpiresAt"] - alice.welcome["serverTime"]
+    assert 0 < left <= 31_000
+    for ttl, most in (("1h", 3600), ("15m", 900), ("7d", 604800)):
+        again = run_throng("token", "bob", "--ttl", ttl, "--data-dir", data, cwd=tmp_path)
+        bob = await world.session("bob", token=again.stdout.strip())
+        left = bob.welcome["tokenExpiresAt"] - bob.welcome["serverTime"]
+        assert (most - 60) * 1000 < left <= (most + 1) * 1000
+    admin = run_throng("token", "backend", "--admin", "--data-dir", data, cwd=tmp_path).stdout.strip()
+    assert own.post_rpc({"jsonrpc": "2.0", "id": 1, "method": "ping"}, admin).status == 200
+    assert secret.read_text().strip() not in own.log
+
+
+def test_the_first_start_makes_a_secret_and_keeps_it(make_server, tmp_path):
+    own = make_server(secret=None)
+    file = own.data_dir / "auth-secret"
+    secret = file.read_bytes()
+    assert len(secret.strip()) >= 32 and stat.S_IMODE(file.stat().st_mode) == 0o600
+    own.kill()
+    own.start()
+    assert file.read_bytes() == secret
+
+
+@pytest.mark.parametrize("user", ["", "@alice", "administrator", "a b", "x" * 33])
+def test_throng_token_refuses_what_is_no_user_id(tmp_path, user):
+    done = run_throng("token", "--data-dir", tmp_path, "--", user, cwd=tmp_path)
+    assert done.returncode == 1 and done.stderr and not done.stdout
+
+
+def test_listening_is_said_in_one_line(make_server):
+    own = make_server()
+    lines = [json.loads(line) for line in own.lines if '"listening"' in line]
+    assert len(lines) == 1 and lines[0]["message"] == "listening"
+    for address in (lines[0]["listen"], lines[0]["internalListen"]):
+        host, port = address.rsplit(":", 1)
+        assert host == "127.0.0.1" and 0 < int(port) < 65536
+
+
+def test_a_port_that_is_taken_stops_the_start(make_server):
+    own = make_server()
+    with pytest.raises(StartFailed) as failure:
+        make_server(internal=own.internal_address)
+    assert failure.value.status == 1 and own.internal_address.rsplit(":", 1)[1] in failure.value.log

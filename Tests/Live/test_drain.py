@@ -1,0 +1,70 @@
+"""Section 9: SIGTERM drains."""
+import asyncio
+import time
+
+from harness.client import Gone
+from harness.world import history_of
+
+
+async def exit_status(own):
+    return await asyncio.to_thread(own.wait)
+
+
+async def test_sigterm_drains(make_server, make_world):
+    """readyz and new upgrades 503 at once; every session is told, served on, closed with 4001; then exit 0."""
+    own = make_server({"drain.duration": 4})
+    world = make_world(own)
+    people = await world.users(*["user"] * 8)
+    group = await world.group(people[0], members=people[1:])
+    own.terminate()
+    for client in people:
+        event = await client.expect("onServerDraining")
+        assert isinstance(event["retryAfterMs"], int) and event["retryAfterMs"] >= 0
+    assert own.http("GET", "/readyz").status == 503
+    assert own.http("GET", "/healthz").status == 200
+    assert (await world.raw()).status == 503
+    acknowledged = []
+    for client in people:
+        try:
+            result = await client.call("sendGroupTextMessage", groupID=group, text="last words")
+        except Gone:
+            continue  # its turn to be closed had come
+        assert result["status"] == "Stored"
+        acknowledged.append(result["msgID"])
+    assert acknowledged, "no request was served while draining"
+    for client in people:
+        await client.closed(4001)
+    assert await exit_status(own) == 0
+    own.start()
+    messages = await history_of(await world.session(people[0].user), group)
+    assert [m["msgID"] for m in messages if m["type"] == "Text"] == acknowledged
+
+
+async def test_the_delays_are_jittered(make_server, make_world):
+    own = make_server({"drain.duration": 2})
+    people = await make_world(own).users(*["user"] * 20)
+    own.terminate()
+    delays = [(await client.expect("onServerDraining"))["retryAfterMs"] for client in people]
+    assert len(set(delays)) > 3, delays
+    assert await exit_status(own) == 0
+
+
+async def test_a_second_signal_ends_at_once(make_server, make_world):
+    own = make_server({"drain.duration": 120})
+    alice = await make_world(own).user("alice")
+    group = await make_world(own).group(alice)
+    result = await alice.call("sendGroupTextMessage", groupID=group, text="kept")
+    own.terminate()
+    await alice.expect("onServerDraining")
+    before = time.monotonic()
+    own.terminate()
+    assert await exit_status(own) == 1
+    assert time.monotonic() - before < 60, "the drain was not cut short"
+    own.start()
+    alice = await make_world(own).session(alice.user)
+    assert [m["msgID"] for m in await history_of(alice, group)] == [result["msgID"]]
+
+
+def test_without_sessions_the_drain_ends_with_0(make_server):
+    own = make_server({"drain.duration": 1})
+    assert own.stop() == 0

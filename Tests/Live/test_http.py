@@ -1,0 +1,169 @@
+"""Section 8: the internal listener."""
+import json
+
+import pytest
+
+from harness.client import has
+from harness.tokens import OTHER_SECRET, admin_token, make_token
+from harness.world import info_of
+
+PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+METHODS = {
+    "createGroup", "joinGroup", "quitGroup", "dismissGroup", "getJoinedGroupList", "getGroupsInfo", "setGroupInfo",
+    "getGroupMemberList", "getGroupMembersInfo", "getGroupOnlineMemberCount", "sendGroupTextMessage",
+    "sendGroupCustomMessage", "getGroupHistoryMessageList", "syncGroups", "getServerInfo", "ping", "login", "logout",
+}
+
+
+def test_health_and_readiness(server):
+    assert server.http("GET", "/healthz").status == 200
+    assert server.http("GET", "/readyz").status == 200
+
+
+@pytest.mark.parametrize("method, path, allowed", [
+    ("POST", "/healthz", "GET"), ("DELETE", "/readyz", "GET"), ("PUT", "/metrics", "GET"), ("POST", "/openrpc.json", "GET"),
+    ("GET", "/rpc", "POST"), ("PATCH", "/rpc", "POST"), ("PUT", "/rpc", "POST"),
+])
+def test_a_wrong_method_is_405_with_allow_before_the_credential(server, method, path, allowed):
+    response = server.http(method, path, body="{}" if method != "GET" else None)
+    assert response.status == 405
+    assert allowed in [name.strip() for name in response.headers["allow"].split(",")]
+
+
+def test_a_wrong_path_is_404_before_the_method(server):
+    for method in ("GET", "POST", "DELETE"):
+        for path in ("/nowhere", "/rpc/x", "/healthzz"):
+            assert server.http(method, path).status == 404
+
+
+def test_the_public_listener_shows_nothing_internal(server):
+    for path in ("/healthz", "/readyz", "/metrics", "/openrpc.json", "/nowhere"):
+        assert server.http("GET", path, public=True).status == 404
+    headers = {"Authorization": f"Bearer {admin_token()}"}
+    assert server.http("POST", "/rpc", json.dumps(PING), headers, public=True).status == 404
+
+
+@pytest.mark.parametrize("credential", [
+    None, "", "abc", "user", "expired", "another key",
+])
+def test_a_missing_or_wrong_credential_is_401(server, credential):
+    made = {
+        "user": make_token("alice"), "expired": admin_token(ttl=-60), "another key": admin_token(secret=OTHER_SECRET),
+    }
+    assert server.post_rpc(PING, made.get(credential, credential)).status == 401
+
+
+def test_the_credential_comes_before_the_size_of_the_body(server):
+    large = json.dumps({**PING, "params": {"pad": "x" * (1 << 20)}})
+    assert server.post_rpc(large, credential="abc").status == 401
+    assert server.post_rpc(large).status == 413
+    fitting = json.dumps({**PING, "params": {"pad": ""}})
+    fitting = fitting.replace('"pad": ""', '"pad": "%s"' % ("x" * ((1 << 20) - len(fitting))))
+    assert len(fitting) == 1 << 20
+    assert server.post_rpc(fitting).json()["result"]["serverTime"]
+
+
+def test_everything_else_is_200_with_a_json_rpc_answer(server):
+    unknown = json.dumps({**PING, "method": "noSuchMethod"})
+    for body, code in (("{", -32700), ("[]", -32600), ("5", -32600), (unknown, -32601)):
+        response = server.post_rpc(body)
+        assert response.status == 200 and response.json()["error"]["code"] == code
+    response = server.post_rpc(PING)
+    assert response.status == 200 and response.headers["content-type"].startswith("application/json")
+
+
+def test_requests_without_id_are_204(server):
+    silent = {"jsonrpc": "2.0", "method": "ping"}
+    response = server.post_rpc(silent)
+    assert (response.status, response.body) == (204, b"")
+    assert server.post_rpc([silent, silent]).status == 204
+
+
+def test_a_batch_over_http(server):
+    answer = server.post_rpc([PING, {**PING, "id": 2, "method": "noSuchMethod"}, {"jsonrpc": "2.0", "method": "ping"}]).json()
+    assert [reply["id"] for reply in answer] == [1, 2]
+
+
+def test_there_is_no_session_rate_limit(make_server):
+    own = make_server({"limits.requestsPerSecond": 1, "limits.requestBurst": 1})
+    for _ in range(5):
+        assert all("result" in reply for reply in own.post_rpc([PING] * 20).json())
+
+
+def test_the_api_key_is_a_credential_as_well(make_server):
+    own = make_server({"admin.apiKey": "an-api-key-of-the-live-tests-0123456789"})
+    assert own.post_rpc(PING, "an-api-key-of-the-live-tests-0123456789").status == 200
+    assert own.post_rpc(PING).status == 200
+    assert own.post_rpc(PING, "an-api-key-of-the-live-tests-012345678").status == 401
+
+
+async def test_as_user_runs_with_that_users_rights(server, world):
+    alice, bob = await world.users("alice", "bob")
+    group = await world.group(alice)
+    answer = server.rpc("setGroupInfo", groupID=group, groupName="x", asUser=bob.user)
+    assert answer["error"]["code"] == 10007
+    assert server.rpc("joinGroup", groupID=group, asUser=bob.user)["result"] == {"status": "Joined"}
+    event = await bob.expect("onMemberEnter", groupID=group)
+    assert event["memberList"][0]["userID"] == bob.user
+    sent = server.rpc("sendGroupTextMessage", groupID=group, text="x", asUser=bob.user)["result"]
+    for client in (alice, bob):
+        message = (await client.expect("onRecvNewMessage", groupID=group))["message"]
+        assert has(sender=bob.user, msgID=sent["msgID"])(message)
+    assert server.rpc("quitGroup", groupID=group, asUser=bob.user)["result"] == {}
+
+
+@pytest.mark.parametrize("method, params", [
+    ("joinGroup", {"groupID": "g"}), ("quitGroup", {"groupID": "g"}), ("getJoinedGroupList", {}),
+    ("syncGroups", {"groups": [{"groupID": "g", "epoch": "e", "seq": 0}]}),
+])
+def test_what_means_nothing_without_a_user_names_as_user(server, method, params):
+    error = server.rpc(method, **params)["error"]
+    assert error["code"] == -32602 and error["data"]["field"] == "asUser"
+
+
+def test_login_and_logout_do_not_exist_over_http(server):
+    assert server.rpc("login", token=make_token("alice"))["error"]["code"] == -32601
+    assert server.rpc("logout")["error"]["code"] == -32601
+    assert server.rpc("logout", asUser="alice")["error"]["code"] == -32601
+
+
+async def test_an_administrator_creates_a_group_for_its_owner(server, world):
+    alice, bob = await world.users("alice", "bob")
+    assert server.rpc("createGroup", groupType="Public", groupName="g")["error"]["data"]["field"] == "ownerUserID"
+    answer = server.rpc("createGroup", groupType="Public", groupName="g", ownerUserID=alice.user,
+                        memberList=[{"userID": bob.user}])["result"]
+    for client in (alice, bob):
+        await client.expect("onGroupCreated", groupID=answer["groupID"])
+    assert (await info_of(bob, answer["groupID"]))["owner"] == alice.user
+    as_bob = server.rpc("createGroup", groupType="Work", groupName="g", asUser=bob.user)["result"]
+    assert (await info_of(bob, as_bob["groupID"]))["selfInfo"]["role"] == "Owner"
+
+
+async def test_an_administrator_is_not_bound_by_membership_or_modes(server, world):
+    alice = await world.user("alice")
+    group = await world.group(alice, "Work", updateInfoMode="Owner")
+    assert server.rpc("setGroupInfo", groupID=group, groupName="by the backend")["result"] == {}
+    event = await alice.expect("onGroupInfoChanged", groupID=group)
+    assert event["opUser"] == {"userID": "administrator"} and event["platform"] == "RESTful API"
+    row = server.rpc("getGroupsInfo", groupIDList=[group])["result"]["resultList"][0]
+    assert row["info"]["groupName"] == "by the backend"
+    assert server.rpc("getGroupMemberList", groupID=group)["result"]["memberList"][0]["userID"] == alice.user
+
+
+async def test_what_only_the_backend_may_call_does_not_exist_on_the_websocket(world):
+    alice = await world.user("alice")
+    for method in ("listGroups", "sendGroupSystemNotification", "recycleGroup", "listSessions", "kickUser", "importUsers",
+                   "importGroup", "importGroupMembers", "importGroupMessages", "setUnreadCount", "getStats"):
+        await alice.refused(-32601, method)
+
+
+async def test_the_openrpc_document_names_every_method(server, world):
+    document = server.http("GET", "/openrpc.json").json()
+    assert document["openrpc"].startswith("1.") and document["info"]["title"]
+    names = {method["name"] for method in document["methods"]}
+    assert METHODS <= names
+    alice = await world.user("alice")
+    assert {method["name"] for method in (await alice.call("rpc.discover"))["methods"]} <= names
+    for name in METHODS - {"login", "logout"}:
+        frame = await alice.exchange({"jsonrpc": "2.0", "id": name, "method": name})
+        assert frame.get("error", {}).get("code") != -32601, name

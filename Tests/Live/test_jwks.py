@@ -1,0 +1,81 @@
+"""Section 2: RS256, ES256 and EdDSA by a JWKS file."""
+import hashlib
+import hmac
+import json
+
+import jwt
+import pytest
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
+
+from harness.tokens import SECRET, make_token
+
+WRITERS = {"RS256": RSAAlgorithm, "ES256": ECAlgorithm, "EdDSA": OKPAlgorithm}
+
+
+def new_key(algorithm):
+    if algorithm == "RS256":
+        return rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    return ec.generate_private_key(ec.SECP256R1()) if algorithm == "ES256" else ed25519.Ed25519PrivateKey.generate()
+
+
+@pytest.fixture(scope="module")
+def keys():
+    return {algorithm: new_key(algorithm) for algorithm in WRITERS}
+
+
+@pytest.fixture
+def jwks_file(keys, tmp_path):
+    rows = []
+    for algorithm, key in keys.items():
+        row = json.loads(WRITERS[algorithm].to_jwk(key.public_key()))
+        rows.append({**row, "kid": algorithm.lower(), "alg": algorithm, "use": "sig"})
+    path = tmp_path / "keys.json"
+    path.write_text(json.dumps({"keys": rows}))
+    return path
+
+
+async def verdict(world, token):
+    """0 when the token signs in, else the error's code."""
+    client = await world.open()
+    frame = await client.exchange({"jsonrpc": "2.0", "id": "v", "method": "login", "params": {"token": token}})
+    return frame["error"]["code"] if "error" in frame else 0
+
+
+async def test_the_keys_of_the_file_and_the_secret_sign_in_each_with_its_algorithm(make_server, make_world, keys, jwks_file):
+    world = make_world(make_server({"auth.jwksFile": jwks_file}))
+    for algorithm, key in keys.items():
+        assert await verdict(world, make_token("alice", secret=key, algorithm=algorithm, headers={"kid": algorithm.lower()})) == 0
+        assert await verdict(world, make_token("alice", secret=key, algorithm=algorithm)) == 0, "without kid"
+    assert await verdict(world, make_token("alice")) == 0
+
+
+async def test_another_key_or_an_unknown_kid_is_refused(make_server, make_world, keys, jwks_file):
+    world = make_world(make_server({"auth.jwksFile": jwks_file}))
+    for algorithm in keys:
+        assert await verdict(world, make_token("alice", secret=new_key(algorithm), algorithm=algorithm)) == 70009
+        token = make_token("alice", secret=keys[algorithm], algorithm=algorithm, headers={"kid": "unknown"})
+        assert await verdict(world, token) == 70009
+        expired = make_token("alice", secret=keys[algorithm], algorithm=algorithm, ttl=-60)
+        assert await verdict(world, expired) == 70001
+
+
+async def test_a_public_key_is_no_secret(make_server, make_world, keys, jwks_file):
+    """Each algorithm takes keys of its own kind only."""
+    world = make_world(make_server({"auth.jwksFile": jwks_file}))
+    for key in keys.values():
+        pem = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+        head, body = (jwt.utils.base64url_encode(json.dumps(part).encode()) for part in (
+            {"alg": "HS256", "typ": "JWT", "kid": "rs256"}, {"sub": "alice", "exp": 4102444800}))
+        digest = hmac.new(pem, head + b"." + body, hashlib.sha256).digest()
+        signature = jwt.utils.base64url_encode(digest)
+        assert await verdict(world, b".".join((head, body, signature)).decode()) == 70009
+
+
+async def test_the_algorithms_may_be_narrowed(make_server, make_world, keys, jwks_file):
+    world = make_world(make_server({"auth.jwksFile": jwks_file, "auth.algorithms": "ES256,EdDSA"}))
+    assert await verdict(world, make_token("alice", secret=keys["ES256"], algorithm="ES256")) == 0
+    assert await verdict(world, make_token("alice", secret=keys["EdDSA"], algorithm="EdDSA")) == 0
+    assert await verdict(world, make_token("alice", secret=keys["RS256"], algorithm="RS256")) == 70003
+    assert await verdict(world, make_token("alice", secret=SECRET)) == 70003

@@ -1,0 +1,107 @@
+"""Section 9: no acknowledged write is lost by `kill -9`."""
+import asyncio
+import random
+
+from harness.client import Gone
+from harness.world import World, history_of
+
+ROUNDS = 10
+SENDERS = 4
+GROUPS = 2
+UNDER_WAY = 16
+
+
+class Sender:
+    """One user who keeps messages under way until the connection is gone."""
+
+    def __init__(self, client, groups, round_):
+        self.client = client
+        self.groups = groups
+        self.round = round_
+        self.acknowledged = {}
+        self.open = {}
+
+    async def run(self, total):
+        ends = await asyncio.gather(*(self._lane(lane, total) for lane in range(UNDER_WAY)), return_exceptions=True)
+        for end in ends:
+            if not isinstance(end, Gone):  # Gone is the kill that the test is about
+                raise end
+
+    async def _lane(self, lane, total):
+        number = 0
+        while True:
+            group = self.groups[number % len(self.groups)]
+            name = f"{self.round}/{self.client.user}/{lane}/{number}"
+            self.open[name] = group
+            result = await self.client.call("sendGroupTextMessage", groupID=group, text=name, clientMsgID=name)
+            assert result["status"] == "Stored"
+            del self.open[name]
+            self.acknowledged[name] = (group, result["msgID"], result["seq"])
+            total.add()
+            number += 1
+
+
+class Total:
+    """Counts acknowledgements and says when enough are there."""
+
+    def __init__(self, enough):
+        self.count = 0
+        self.enough = enough
+        self.reached = asyncio.Event()
+
+    def add(self):
+        self.count += 1
+        if self.count >= self.enough:
+            self.reached.set()
+
+
+async def check_round(own, groups, acknowledged):
+    """Every acknowledged message is there exactly once with its seq, and the seq have no gap."""
+    world = World(own)
+    reader = await world.session("user-0")
+    for group in groups:
+        messages = await history_of(reader, group)
+        assert [message["seq"] for message in messages] == list(range(1, len(messages) + 1))
+        names = [message["clientMsgID"] for message in messages]
+        assert len(set(names)) == len(names), "stored twice"
+        stored = {message["clientMsgID"]: (group, message["msgID"], message["seq"]) for message in messages}
+        expected = {name: row for name, row in acknowledged.items() if row[0] == group}
+        assert {name: stored.get(name) for name in expected} == expected
+    await world.close()
+
+
+async def send_again(own, sender, acknowledged):
+    """What was not acknowledged is sent again under its clientMsgID, as a client would."""
+    world = World(own)
+    client = await world.session(sender.client.user)
+    for name, group in sender.open.items():
+        result = await client.call("sendGroupTextMessage", groupID=group, text=name, clientMsgID=name)
+        acknowledged[name] = (group, result["msgID"], result["seq"])
+    await world.close()
+
+
+async def test_ten_rounds_of_kill_9_under_load(make_server, record_property):
+    own = make_server()
+    random_ = random.Random(20)
+    world = World(own)
+    users = [await world.session(f"user-{n}") for n in range(SENDERS)]
+    groups = [await world.group(users[0], "Work", users[1:]) for _ in range(GROUPS)]
+    await world.close()
+    acknowledged = {}
+    for round_ in range(ROUNDS):
+        world = World(own)
+        senders = [Sender(await world.session(f"user-{n}"), groups, round_) for n in range(SENDERS)]
+        total = Total(random_.randint(50, 500))
+        running = [asyncio.ensure_future(sender.run(total)) for sender in senders]
+        await asyncio.wait_for(total.reached.wait(), 60)
+        own.kill()
+        await asyncio.gather(*running)
+        await world.close()
+        for sender in senders:
+            acknowledged.update(sender.acknowledged)
+        own.start()
+        await check_round(own, groups, acknowledged)
+        for sender in senders:
+            await send_again(own, sender, acknowledged)
+        await check_round(own, groups, acknowledged)
+    record_property("summary", f"kill-9: {ROUNDS} rounds, {len(acknowledged)} acknowledged messages checked")

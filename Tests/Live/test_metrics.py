@@ -1,0 +1,53 @@
+"""Section 8: the metrics."""
+from harness.tokens import OTHER_SECRET, make_token
+
+
+async def test_the_metrics_count_what_happened(make_server, make_world):
+    own = make_server()
+    world = make_world(own)
+    alice, bob = await world.users("alice-secret", "bob-secret")
+    group = await world.group(alice, members=[bob], groupID="group-secret")
+    await world.group(alice, "AVChatRoom")
+    for n in range(3):
+        await alice.call("sendGroupTextMessage", groupID=group, text=f"{n}", priority="High")
+        await bob.expect("onRecvNewMessage", groupID=group)
+    await alice.call("sendGroupTextMessage", groupID=group, text="x")
+    await bob.expect("onRecvNewMessage", groupID=group)
+    await alice.refused(10010, "joinGroup", groupID="nowhere-secret")
+    labels = {"groupType": "Public", "priority": "High"}
+    assert own.metric("throng_messages_accepted_total", **labels) == 3
+    own.wait_until(lambda: own.metric("throng_messages_delivered_total", **labels) == 3, "3 messages delivered")
+    assert own.metric("throng_messages_accepted_total", groupType="Public", priority="Normal") == 1
+    assert own.metric("throng_messages_dropped_total") == 0
+    own.wait_until(lambda: own.metric("throng_fanout_deliveries_total") >= 4, "4 deliveries")
+    assert own.metric("throng_sessions") == 2 and own.metric("throng_connections") == 2
+    assert own.metric("throng_groups", groupType="Public") == own.metric("throng_groups", groupType="AVChatRoom") == 1
+    assert own.metric("throng_requests_total", method="sendGroupTextMessage", code="0") == 4
+    assert own.metric("throng_requests_total", method="joinGroup", code="10010") == 1
+    assert own.metric("throng_request_duration_seconds_count") >= 5
+    text = own.http("GET", "/metrics").text
+    assert "throng_request_duration_seconds_bucket" in text and "# TYPE throng_request_duration_seconds histogram" in text
+    assert "-secret" not in text, "a group or user ID is never a label"
+
+
+async def test_an_unknown_method_is_no_label_of_its_own(make_server, make_world):
+    own = make_server()
+    alice = await make_world(own).user("alice")
+    for n in range(5):
+        await alice.refused(-32601, f"inventedMethod{n}")
+    assert "inventedMethod" not in own.http("GET", "/metrics").text
+    assert own.metric("throng_requests_total", code="-32601") == 5
+
+
+async def test_closed_connections_are_counted_by_code(make_server, make_world):
+    own = make_server()
+    world = make_world(own)
+    alice = await world.user("alice")
+    await alice.call("logout")
+    await alice.closed(1000)
+    client = await world.open(query={"token": make_token("bob", secret=OTHER_SECRET)})
+    await client.closed(4500)
+    for code in ("1000", "4500"):
+        own.wait_until(lambda: own.metric("throng_connections_closed_total", code=code) == 1, f"one close with {code}")
+    own.wait_until(lambda: own.metric("throng_connections") == 0, "no connection")
+    assert own.metric("throng_sessions") == 0

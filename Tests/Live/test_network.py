@@ -1,0 +1,87 @@
+"""Sections 8 and 9: TLS, proxies, and the number of connections."""
+import datetime
+import ipaddress
+import json
+import ssl
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from websockets.asyncio.client import connect
+
+from harness.server import StartFailed
+from harness.tokens import make_token
+
+
+@pytest.fixture
+def certificate(tmp_path):
+    """A self-signed certificate for 127.0.0.1 and its key, as files."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "throng test")])
+    start = datetime.datetime(2020, 1, 1)
+    made = (
+        x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+        .serial_number(1).not_valid_before(start).not_valid_after(start + datetime.timedelta(days=36500))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    certificate_file, key_file = tmp_path / "certificate.pem", tmp_path / "key.pem"
+    certificate_file.write_bytes(made.public_bytes(Encoding.PEM))
+    key_file.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    return certificate_file, key_file
+
+
+async def test_tls_on_the_public_listener_only(make_server, certificate):
+    certificate_file, key_file = certificate
+    own = make_server({"tls.certificateFile": certificate_file, "tls.keyFile": key_file})
+    trust = ssl.create_default_context(cafile=str(certificate_file))
+    url = f"wss://{own.address}/ws?token={make_token('alice')}"
+    async with connect(url, ssl=trust, proxy=None, compression=None) as socket:
+        assert json.loads(await socket.recv())["method"] == "onConnectSuccess"
+        await socket.send(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"pad": "x" * 60000}}))
+        assert json.loads(await socket.recv())["result"]["serverTime"]
+    assert own.http("GET", "/healthz").status == 200
+
+
+def test_a_certificate_that_does_not_fit_stops_the_start(make_server, certificate, tmp_path):
+    certificate_file, key_file = certificate
+    junk = tmp_path / "junk.pem"
+    junk.write_text("no key")
+    with pytest.raises(StartFailed) as failure:
+        make_server({"tls.certificateFile": certificate_file, "tls.keyFile": junk})
+    assert failure.value.status == 1 and failure.value.log.strip()
+
+
+@pytest.mark.parametrize("key", ["limits.connections", "limits.connectionsPerAddress"])
+async def test_the_connection_limits_close_with_4005(make_server, make_world, key):
+    world = make_world(make_server({key: 2}))
+    first, second = await world.users("a", "b")
+    third = await world.open()
+    await third.closed(4005)
+    await first.call("ping")
+    await second.call("logout")
+    await second.closed(1000)
+    world.server.wait_until(lambda: world.server.metric("throng_connections") == 1, "room for another")
+    await world.user("c")
+
+
+async def test_behind_a_trusted_proxy_the_forwarded_address_counts(make_server, make_world):
+    """The address is the right-most entry of X-Forwarded-For that is not a trusted proxy."""
+    world = make_world(make_server({"limits.connectionsPerAddress": 1, "trustedProxies": "127.0.0.0/8,10.0.0.0/8"}))
+    for forwarded in ("203.0.113.1", "203.0.113.2", "203.0.113.1, 203.0.113.3", "203.0.113.1, 203.0.113.4, 10.1.2.3"):
+        client = await world.open(headers={"X-Forwarded-For": forwarded})
+        await client.refused(6014, "ping")
+    for forwarded in ("203.0.113.2", "198.51.100.9, 203.0.113.4", "203.0.113.3, 10.9.9.9"):
+        client = await world.open(headers={"X-Forwarded-For": forwarded})
+        await client.closed(4005)
+
+
+async def test_without_a_trusted_proxy_the_header_is_ignored(make_server, make_world):
+    world = make_world(make_server({"limits.connectionsPerAddress": 1}))
+    first = await world.open(headers={"X-Forwarded-For": "203.0.113.1"})
+    await first.refused(6014, "ping")
+    second = await world.open(headers={"X-Forwarded-For": "203.0.113.2"})
+    await second.closed(4005)

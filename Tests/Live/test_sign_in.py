@@ -1,0 +1,226 @@
+"""Section 2: tokens and the three ways to bring them."""
+import time
+
+import pytest
+
+from harness.client import Gone, Refused
+from harness.tokens import OTHER_SECRET, SECRET, expiry_of, make_token, unsigned_token
+
+
+def check_welcome(result, user, token):
+    assert result["userID"] == user
+    assert isinstance(result["sessionID"], str) and result["sessionID"]
+    assert abs(result["serverTime"] - time.time() * 1000) < 60_000
+    assert result["tokenExpiresAt"] == expiry_of(token)
+    assert result["heartbeat"] == 25
+
+
+@pytest.mark.parametrize("via", ["query", "header", "login"])
+async def test_a_token_signs_in_in_three_ways(world, via):
+    user = world.name("alice")
+    token = make_token(user)
+    alice = await world.session(user, token=token, via=via, platform="Web", deviceID="d1")
+    check_welcome(alice.welcome, user, token)
+    await alice.call("ping")
+
+
+@pytest.mark.parametrize("via", ["query", "header"])
+async def test_the_first_frame_after_an_upgrade_with_a_token_is_on_connect_success(world, via):
+    alice = await world.user("alice", via=via)
+    assert alice.frames[0]["method"] == "onConnectSuccess"
+
+
+@pytest.mark.parametrize("platform", ["iOS", "Android", "Windows", "Mac", "Web", "Unknown", None])
+async def test_every_platform_of_the_list_signs_in(world, platform):
+    await world.user("alice", via="login", platform=platform)
+
+
+async def test_another_platform_or_a_long_device_id_leaves_the_connection_open(world):
+    client = await world.open()
+    token = make_token(world.name("alice"))
+    await client.refused(10004, "login", token=token, platform="Amiga")
+    await client.refused(10004, "login", token=token, platform="ios")
+    await client.refused(10004, "login", token=token, deviceID="é" * 256 + "x")
+    await client.call("login", token=token, deviceID="é" * 256)
+
+
+@pytest.mark.parametrize("query", [{"platform": "Amiga"}, {"deviceID": "x" * 513}])
+async def test_a_bad_platform_or_device_id_on_the_upgrade_closes(world, query):
+    client = await world.open(query={"token": make_token(world.name("alice")), **query})
+    assert (await client.closed(4500)).startswith("10004")
+
+
+async def test_before_sign_in_every_other_method_is_refused(world):
+    client = await world.open()
+    await client.refused(6014, "ping")
+    await client.refused(6014, "createGroup", groupType=5)
+    await client.refused(-32601, "noSuchMethod")
+    await client.refused(-32602, "login")
+    await client.call("login", token=make_token(world.name("alice")))
+    await client.call("ping")
+
+
+async def test_before_sign_in_a_connection_may_send_ten_requests(world):
+    client = await world.open()
+    for _ in range(10):
+        await client.refused(6014, "ping")
+    await client.send({"jsonrpc": "2.0", "id": 11, "method": "ping"})
+    await client.closed(4004)
+
+
+async def test_a_connection_that_does_not_sign_in_within_ten_seconds_closes(world):
+    client = await world.open()
+    await client.closed(4007, patience=40)
+
+
+def bad_tokens():
+    """By name: how to make the token of a user, and the code, for everything that section 2 refuses."""
+    return {
+        "no JWT": (lambda user: "abc", 70003),
+        "empty": (lambda user: "", 70003),
+        "three dots": (lambda user: "...", 70003),
+        "padding": (lambda user: make_token(user) + "=", 70003),
+        "alg none": (unsigned_token, 70003),
+        "an algorithm that is not configured": (lambda user: make_token(user, algorithm="HS512"), 70003),
+        "no exp": (lambda user: make_token(user, exp=None), 70003),
+        "exp no number": (lambda user: make_token(user, exp="soon"), 70003),
+        "nbf to come": (lambda user: make_token(user, nbf=int(time.time()) + 600), 70003),
+        "no sub": (lambda user: make_token(None), 70003),
+        "an administrator on the public listener": (lambda user: make_token(user, adm=True), 70003),
+        "expired": (lambda user: make_token(user, ttl=-60), 70001),
+        "another key": (lambda user: make_token(user, secret=OTHER_SECRET), 70009),
+        "a changed signature": (lambda user: make_token(user)[:-6] + "AAAAAA", 70009),
+        "expired and another key": (lambda user: make_token(user, ttl=-60, secret=OTHER_SECRET), 70009),
+    }
+
+
+@pytest.mark.parametrize("name", bad_tokens())
+async def test_a_bad_token_is_answered_with_its_code_and_closes(world, name):
+    make, code = bad_tokens()[name]
+    client = await world.open()
+    await client.refused(code, "login", token=make(world.name("alice")))
+    await client.closed(4500)
+
+
+@pytest.mark.parametrize("name", ["no JWT", "expired", "another key", "an administrator on the public listener"])
+async def test_a_bad_token_on_the_upgrade_closes_with_the_code_as_reason(world, name):
+    make, code = bad_tokens()[name]
+    token = make(world.name("alice"))
+    by_query = await world.open(query={"token": token})
+    by_header = await world.open(headers={"Authorization": f"Bearer {token}"})
+    assert (await by_query.closed(4500)).startswith(str(code))
+    assert (await by_header.closed(4500)).startswith(str(code))
+    assert not by_query.frames and not by_header.frames
+
+
+@pytest.mark.parametrize("user", ["x" * 33, "", "@alice", "administrator", "a b", "a\u007f", "ä", "a\nb"])
+async def test_a_sub_outside_its_domain_is_malformed(world, user):
+    client = await world.open()
+    await client.refused(70003, "login", token=make_token(user))
+
+
+@pytest.mark.parametrize("user", ["x" * 32, "!~{}\"'\\/?&=%", "Administrator", "a@b"])
+async def test_a_sub_inside_its_domain_signs_in(world, user):
+    alice = await world.session(user, platform="Web")
+    assert alice.welcome["userID"] == user
+
+
+async def test_clock_leeway_is_five_seconds(world):
+    soon = await world.user("alice", nbf=int(time.time()) + 3)
+    await soon.call("ping")
+    late = await world.user("alice", ttl=-2)
+    await late.closed(4006)
+
+
+async def test_aud_and_iss_are_ignored_unless_configured(world):
+    await world.user("alice", aud="anything", iss="anybody")
+
+
+async def test_aud_and_iss_are_demanded_when_configured(make_server, make_world):
+    world = make_world(make_server({"auth.audience": "throng", "auth.issuer": "shop"}))
+    await world.user("alice", aud="throng", iss="shop")
+    await world.user("alice", aud=["other", "throng"], iss="shop")
+    for claims in ({}, {"aud": "other", "iss": "shop"}, {"aud": "throng", "iss": "other"}, {"aud": "throng"}):
+        client = await world.open()
+        await client.refused(70003, "login", token=make_token("alice", **claims))
+
+
+async def test_after_twenty_failures_each_further_answer_waits(make_server, make_world):
+    world = make_world(make_server({"auth.failureDelay": 2}))
+    for _ in range(20):
+        client = await world.open()
+        await client.refused(70003, "login", token="abc")
+    client = await world.open()
+    before = time.monotonic()
+    await client.refused(70003, "login", token="abc")
+    assert time.monotonic() - before > 1.9
+
+
+async def test_login_again_renews_and_keeps_the_session(world):
+    user = world.name("alice")
+    alice = await world.session(user, ttl=600, platform="iOS", deviceID="one")
+    token = make_token(user, ttl=7200)
+    again = await alice.call("login", token=token, platform="Amiga", deviceID="x" * 600)
+    check_welcome(again, user, token)
+    assert again["sessionID"] == alice.welcome["sessionID"]
+
+
+async def test_a_renewed_session_outlives_its_old_token(world):
+    renewed, witness = await world.user("alice", ttl=4), await world.user("bob", ttl=5)
+    await renewed.call("login", token=make_token(renewed.user))
+    await witness.closed(4006)
+    await renewed.call("ping")
+
+
+async def test_a_bad_renewal_is_an_error_and_the_session_lives_on(world):
+    alice = await world.user("alice")
+    await alice.refused(70001, "login", token=make_token(alice.user, ttl=-60))
+    await alice.refused(70009, "login", token=make_token(alice.user, secret=OTHER_SECRET))
+    await alice.refused(70003, "login", token="abc")
+    await alice.refused(6015, "login", token=make_token(world.name("bob")))
+    await alice.call("ping")
+
+
+async def test_the_session_is_told_before_its_token_ends_and_closed_when_it_does(world):
+    user = world.name("alice")
+    token = make_token(user, ttl=3)
+    alice = await world.session(user, token=token)
+    event = await alice.expect("onUserSigExpired")
+    assert event["expiresAt"] == expiry_of(token)
+    await alice.closed(4006)
+    assert time.time() * 1000 >= expiry_of(token) - 50
+
+
+async def test_with_more_than_a_minute_left_nothing_is_said_yet(world):
+    alice = await world.user("alice", ttl=90)
+    await alice.quiet("onUserSigExpired")
+
+
+async def test_logout_answers_and_closes(world):
+    alice = await world.user("alice")
+    assert await alice.call("logout") == {}
+    await alice.closed(1000)
+
+
+async def test_a_token_is_never_written_to_the_log(make_server, make_world):
+    own = make_server({"log.level": "debug"})
+    world = make_world(own)
+    good, bad = make_token("alice"), make_token("alice", secret=OTHER_SECRET)
+    alice = await world.session("alice", token=good)
+    group = await world.group(alice)
+    await alice.call("sendGroupTextMessage", groupID=group, text="a very private sentence")
+    client = await world.open(query={"token": bad})
+    await client.closed(4500)
+    await alice.call("logout")
+    await alice.closed(1000)
+    assert own.stop() == 0
+    for secret in (good, bad, good.split(".")[2], bad.split(".")[2], SECRET, "a very private sentence"):
+        assert secret not in own.log
+
+
+async def test_a_closed_session_takes_no_requests(world):
+    alice = await world.user("alice")
+    await alice.call("logout")
+    await alice.closed(1000)
+    with pytest.raises((Gone, Refused)):
+        await alice.call("ping")

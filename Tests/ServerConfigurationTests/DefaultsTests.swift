@@ -1,0 +1,60 @@
+import Foundation
+import ServerConfiguration
+import Testing
+
+/// The defaults that contract section 9 names.
+@Suite struct DefaultsTests {
+  let settings: Settings
+
+  init() throws { settings = try Settings.load() }
+
+  @Test func listenersAndPlaces() {
+    #expect(settings.listen.description == "0.0.0.0:8080")
+    #expect(settings.internalListen.description == "127.0.0.1:8081")
+    #expect(settings.dataDir == "./throng-data")
+    #expect(settings.store.url == "sqlite:")
+    #expect(settings.store.sync == .full)
+    #expect(!settings.demo && !settings.users.requireKnown)
+    #expect(settings.loops == max(1, ProcessInfo.processInfo.activeProcessorCount - 1))
+    #expect(settings.log.level == .info && settings.log.format == .json)
+  }
+
+  @Test func credentials() {
+    #expect(settings.auth.secret == nil && settings.auth.jwksFile == nil && settings.auth.algorithms == nil)
+    #expect(settings.auth.audience == nil && settings.auth.issuer == nil && settings.admin.apiKey == nil)
+    #expect(settings.auth.failureDelay == .seconds(1))
+    #expect(settings.tls.certificateFile == nil && settings.tls.keyFile == nil)
+    #expect(settings.allowedOrigins.isEmpty && settings.trustedProxies.isEmpty)
+  }
+
+  @Test func sessionsAndTimes() {
+    let sessions = settings.sessions.perPlatform
+    #expect(sessions.ios == 1 && sessions.android == 1 && sessions.windows == 1 && sessions.mac == 1)
+    #expect(sessions.web == 10 && sessions.unknown == 10)
+    #expect(settings.heartbeat.interval == .seconds(25) && settings.heartbeat.timeout == .seconds(10))
+    #expect(settings.drain.duration == .seconds(10))
+    #expect(settings.avChatRoom.offlineGrace == .seconds(300))
+    #expect(settings.attributes.groupTypes == ["AVChatRoom"])
+  }
+
+  @Test func limitsAsGetServerInfoAnswersThem() {
+    let expected: [String: Int64] = [
+      "limits.work.messagesPerSecond": 0, "limits.public.messagesPerSecond": 0, "limits.meeting.messagesPerSecond": 0,
+      "limits.avChatRoom.messagesPerSecond": 40, "limits.bChatRoom.messagesPerSecond": 0, "limits.work.maxMemberNum": 6000,
+      "limits.public.maxMemberNum": 6000, "limits.meeting.maxMemberNum": 6000, "limits.requestsPerSecond": 50,
+      "limits.requestBurst": 100, "limits.connections": 0, "limits.connectionsPerAddress": 0, "limits.groupsPerUser": 0,
+      "limits.avChatRooms": 0, "limits.sendQueueBytes": 1_048_576, "limits.revokeWindow": 120,
+    ]
+    #expect(Dictionary(uniqueKeysWithValues: settings.limits.flattened.map { ($0.key, $0.value) }) == expected)
+  }
+
+  @Test func everyEntrySaysDefault() {
+    #expect(settings.entries.map(\.key) == Settings.keys.map(\.path))
+    #expect(settings.entries.allSatisfy { $0.source == .fallback && $0.source.description == "default" })
+    #expect(settings.entries.map(\.value) == Settings.keys.map(\.defaultValue))
+  }
+
+  @Test func everyKeyIsDocumented() {
+    for key in Settings.keys { #expect(key.documentation.hasSuffix(".") && !key.type.isEmpty, "\(key.path)") }
+  }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import ServerConfiguration
+import Testing
+
+/// One value for each key, different from its default, written as YAML, as text, and as it is shown.
+struct Sample: CustomTestStringConvertible {
+  let key: String
+  let yaml: String
+  let text: String
+  let shown: String
+
+  init(_ key: String, _ text: String, yaml: String? = nil, shown: String? = nil) {
+    self.key = key
+    self.text = text
+    self.yaml = yaml ?? text
+    self.shown = shown ?? text
+  }
+
+  var testDescription: String { key }
+
+  /// Files that exist come from the test's own source.
+  static let existingFile = #filePath
+
+  static let all: [Sample] =
+    [
+      Sample("listen", "127.0.0.1:0"), Sample("internalListen", "[::1]:9", yaml: #""[::1]:9""#),
+      Sample("dataDir", "/var/lib/throng"),
+      Sample("demo", "true"), Sample("loops", "3"), Sample("log.level", "debug"), Sample("log.format", "text"),
+      Sample("auth.secret", "0123456789abcdef0123456789abcdef", shown: "********"), Sample("auth.jwksFile", existingFile),
+      Sample("auth.algorithms", "RS256,HS256", yaml: "[RS256, HS256]"), Sample("auth.audience", "app"),
+      Sample("auth.issuer", "https://issuer.example"), Sample("auth.failureDelay", "250ms", shown: "0.25s"),
+      Sample("admin.apiKey", "a-key", shown: "********"),
+      Sample("allowedOrigins", "https://a.example,http://b.example:81", yaml: "[https://a.example, 'http://b.example:81']"),
+      Sample("trustedProxies", "10.0.0.0/8,fd00::/8", yaml: #"["10.0.0.0/8", "fd00::/8"]"#),
+      Sample("tls.certificateFile", existingFile), Sample("tls.keyFile", existingFile), Sample("store.url", "sqlite:other.db"),
+      Sample("store.sync", "normal"), Sample("users.requireKnown", "true"),
+      Sample("attributes.groupTypes", "AVChatRoom,Meeting", yaml: "[AVChatRoom, ChatRoom]"),
+      Sample("avChatRoom.offlineGrace", "5m", shown: "300s"), Sample("heartbeat.interval", "5", shown: "5s"),
+      Sample("heartbeat.timeout", "1.5", shown: "1.5s"), Sample("drain.duration", "0", shown: "0s"),
+      Sample("limits.revokeWindow", "2h", shown: "7200s"), Sample("limits.sendQueueBytes", "65536"),
+    ]
+    + ["ios", "android", "windows", "mac", "web", "unknown"].map { Sample("sessions.perPlatform.\($0)", "7") }
+    + ["work", "public", "meeting", "avChatRoom", "bChatRoom"].map { Sample("limits.\($0).messagesPerSecond", "77") }
+    + ["work", "public", "meeting"].map { Sample("limits.\($0).maxMemberNum", "777") }
+    + ["requestsPerSecond", "requestBurst", "connections", "connectionsPerAddress", "groupsPerUser", "avChatRooms"]
+    .map { Sample("limits.\($0)", "7777") }
+}
+
+/// Every key through every layer. The variable's name is worked out here by another rule than the product's.
+@Suite struct EveryKeyTests {
+  /// What a key needs beside it to be good.
+  private func companions(of key: String) -> [(key: String, value: String)] {
+    switch key {
+    case "tls.certificateFile": [("tls.keyFile", Sample.existingFile)]
+    case "tls.keyFile": [("tls.certificateFile", Sample.existingFile)]
+    case "auth.algorithms": [("auth.jwksFile", Sample.existingFile)]
+    default: []
+    }
+  }
+
+  private func variable(_ key: String) -> String {
+    let words = key.replacing(/[A-Z]+/) { "_" + $0.output.map { "\($0)" }.joined(separator: "_") }
+    return "THRONG_" + words.replacing(".", with: "_").uppercased()
+  }
+
+  @Test func samplesAreComplete() {
+    #expect(Set(Sample.all.map(\.key)) == Set(Settings.keys.map(\.path)))
+    #expect(Sample.all.count == Settings.keys.count)
+  }
+
+  @Test func namesOfTheContract() {
+    let names = Dictionary(uniqueKeysWithValues: Settings.keys.map { ($0.path, $0.environmentName) })
+    #expect(names["limits.avChatRoom.messagesPerSecond"] == "THRONG_LIMITS_AV_CHAT_ROOM_MESSAGES_PER_SECOND")
+    #expect(names["listen"] == "THRONG_LISTEN")
+    #expect(names["internalListen"] == "THRONG_INTERNAL_LISTEN")
+    #expect(names["sessions.perPlatform.ios"] == "THRONG_SESSIONS_PER_PLATFORM_IOS")
+    #expect(names["auth.jwksFile"] == "THRONG_AUTH_JWKS_FILE")
+    #expect(names["limits.bChatRoom.messagesPerSecond"] == "THRONG_LIMITS_B_CHAT_ROOM_MESSAGES_PER_SECOND")
+    #expect(names["store.url"] == "THRONG_STORE_URL")
+  }
+
+  @Test(arguments: Sample.all)
+  func environment(sample: Sample) throws {
+    let settings = try Settings.load(environment: [variable(sample.key): sample.text], flags: companions(of: sample.key))
+    let entry = try settings.entry(sample.key)
+    #expect(entry.value == sample.shown)
+    #expect(entry.source.description == "environment \(variable(sample.key))")
+  }
+
+  @Test(arguments: Sample.all)
+  func flag(sample: Sample) throws {
+    let flags = companions(of: sample.key) + [(sample.key, sample.text)]
+    let entry = try Settings.load(flags: flags).entry(sample.key)
+    #expect(entry.value == sample.shown)
+    #expect(entry.source.description == "flag --set")
+  }
+
+  @Test(arguments: Sample.all)
+  func fileInSections(sample: Sample) throws {
+    let scratch = try Scratch()
+    var yaml = ""
+    for (depth, name) in sample.key.split(separator: ".").enumerated() {
+      yaml += (depth == 0 ? "" : "\n") + String(repeating: "  ", count: depth) + "\(name):"
+    }
+    let file = try scratch.file(yaml + " \(sample.yaml)\n")
+    let entry = try Settings.load(configFile: file, flags: companions(of: sample.key)).entry(sample.key)
+    #expect(entry.value == sample.shown)
+    #expect(entry.source.description == "file \(file)")
+  }
+
+  /// A configuration that `config show` printed can be set again, secrets apart.
+  @Test func shownValuesAreGoodValues() throws {
+    let all = try Settings.load(flags: Sample.all.map { ($0.key, $0.text) })
+    let shown = all.entries.filter { $0.value != "********" }
+    let again = try Settings.load(flags: shown.map { ($0.key, $0.value) })
+    #expect(again.entries.filter { $0.value != "(none)" }.map(\.value) == shown.map(\.value))
+  }
+}

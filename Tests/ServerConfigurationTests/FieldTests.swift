@@ -1,0 +1,73 @@
+import ServerConfiguration
+import Testing
+
+/// Each field holds the value of its own key: all values differ here.
+@Suite struct FieldTests {
+  let settings: Settings
+
+  init() throws {
+    settings = try Settings.load(flags: Sample.all.map { ($0.key, $0.text) } + FieldTests.numbers.map { ($0, "\($1)") })
+  }
+
+  /// Every integer key but one (no number is good for `loops` and for `limits.sendQueueBytes`) with a number of its own.
+  static let numbers = Settings.keys.filter { Int($0.defaultValue) != nil && $0.path != "limits.sendQueueBytes" }
+    .enumerated().map { ($1.path, 900 + $0) }
+
+  private func number(_ key: String) -> Int? { FieldTests.numbers.first { $0.0 == key }?.1 }
+
+  @Test func numbersOfGroupTypes() {
+    let limits = settings.limits
+    #expect(limits.work.messagesPerSecond == number("limits.work.messagesPerSecond"))
+    #expect(limits.public.messagesPerSecond == number("limits.public.messagesPerSecond"))
+    #expect(limits.meeting.messagesPerSecond == number("limits.meeting.messagesPerSecond"))
+    #expect(limits.avChatRoom.messagesPerSecond == number("limits.avChatRoom.messagesPerSecond"))
+    #expect(limits.bChatRoom.messagesPerSecond == number("limits.bChatRoom.messagesPerSecond"))
+    #expect(limits.work.maxMemberNum == number("limits.work.maxMemberNum"))
+    #expect(limits.public.maxMemberNum == number("limits.public.maxMemberNum"))
+    #expect(limits.meeting.maxMemberNum == number("limits.meeting.maxMemberNum"))
+  }
+
+  @Test func otherNumbers() {
+    let limits = settings.limits
+    #expect(limits.requestsPerSecond == number("limits.requestsPerSecond"))
+    #expect(limits.requestBurst == number("limits.requestBurst"))
+    #expect(limits.connections == number("limits.connections"))
+    #expect(limits.connectionsPerAddress == number("limits.connectionsPerAddress"))
+    #expect(limits.groupsPerUser == number("limits.groupsPerUser"))
+    #expect(limits.avChatRooms == number("limits.avChatRooms"))
+    #expect(limits.sendQueueBytes == 65536)
+    #expect(settings.loops == number("loops"))
+    for (key, value) in limits.flattened where key != "limits.revokeWindow" && key != "limits.sendQueueBytes" {
+      #expect(number(key).map(Int64.init) == value, "\(key)")
+    }
+  }
+
+  @Test func sessions() {
+    let sessions = settings.sessions.perPlatform
+    #expect(sessions.ios == number("sessions.perPlatform.ios"))
+    #expect(sessions.android == number("sessions.perPlatform.android"))
+    #expect(sessions.windows == number("sessions.perPlatform.windows"))
+    #expect(sessions.mac == number("sessions.perPlatform.mac"))
+    #expect(sessions.web == number("sessions.perPlatform.web"))
+    #expect(sessions.unknown == number("sessions.perPlatform.unknown"))
+  }
+
+  @Test func texts() {
+    #expect(settings.listen == ListenAddress("127.0.0.1:0") && settings.internalListen.host == "::1")
+    #expect(settings.dataDir == "/var/lib/throng" && settings.store.url == "sqlite:other.db" && settings.store.sync == .normal)
+    #expect(settings.log.level == .debug && settings.log.format == .text)
+    #expect(settings.auth.secret == "0123456789abcdef0123456789abcdef" && settings.admin.apiKey == "a-key")
+    #expect(settings.auth.algorithms == ["RS256", "HS256"] && settings.auth.jwksFile == Sample.existingFile)
+    #expect(settings.auth.audience == "app" && settings.auth.issuer == "https://issuer.example")
+    #expect(settings.allowedOrigins == ["https://a.example", "http://b.example:81"])
+    #expect(settings.trustedProxies.map(\.description) == ["10.0.0.0/8", "fd00::/8"])
+    #expect(settings.attributes.groupTypes == ["AVChatRoom", "Meeting"])
+    #expect(settings.demo && settings.users.requireKnown)
+  }
+
+  @Test func durations() {
+    #expect(settings.auth.failureDelay == .milliseconds(250) && settings.heartbeat.interval == .seconds(5))
+    #expect(settings.heartbeat.timeout == .milliseconds(1500) && settings.drain.duration == .zero)
+    #expect(settings.avChatRoom.offlineGrace == .seconds(300) && settings.limits.revokeWindow == .seconds(7200))
+  }
+}

@@ -1,0 +1,123 @@
+import ServerConfiguration
+import Testing
+
+/// What is not accepted, and that the message says where and what.
+@Suite struct RefusalTests {
+  let scratch: Scratch
+
+  init() throws { scratch = try Scratch() }
+
+  /// Values as text, for environment and flags alike.
+  @Test(arguments: [
+    (
+      "listen",
+      ["", "8080", ":8080", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "a:b", "::1:80", "[::1]", "h st:1"]
+    ),
+    ("internalListen", ["[1.2.3.4]:1", "[]:1", "host:+1", "http://h:1"]), ("dataDir", [""]),
+    ("demo", ["", "2", "wahr", "t"]), ("loops", ["0", "-1", "1.5", "1025", "many", ""]),
+    ("log.level", ["", "loud", "INFO"]), ("log.format", ["xml"]),
+    ("auth.algorithms", ["", "HS512", "none", "hs256", "HS256,"]), ("auth.audience", [""]), ("auth.issuer", [""]),
+    ("auth.failureDelay", ["-1", "1x", "61", "s", "1 s", ".5", "5.", "1e3", "inf", "nan", "0x1", "٣"]),
+    ("admin.apiKey", ["", "a key", "schlüssel"]),
+    (
+      "allowedOrigins",
+      [
+        "example.com", "https://", "https://a/", "https://a/b", "https://u@a", "https://a:b", "https://a:+80", "https://a:99999",
+        "//a", "null",
+        "https://a,,https://b", "https://*.a", "1http://a", "https://[a]", "https://a?b",
+      ]
+    ),
+    (
+      "trustedProxies",
+      [
+        "10.0.0.1", "10.0.0.0/33", "10.0.0/8", "x/8", "::/129", "10.0.0.0/", "10.0.0.0/8/8", "/8", "10.0.0.0/-1",
+        "::ffff:10.0.0.0/8", "0:0:0:0:0:FFFF:a00:0/8",
+      ]
+    ),
+    ("store.url", ["", "postgres://h/d", "sqlite", "SQLITE:", "file:a.db"]), ("store.sync", ["off", ""]),
+    ("users.requireKnown", ["maybe"]), ("attributes.groupTypes", ["Community", "work"]),
+    ("avChatRoom.offlineGrace", ["-1s", "5min", "4294967296"]), ("heartbeat.interval", ["0", "1ms", "2d"]),
+    ("heartbeat.timeout", ["0", ""]), ("drain.duration", ["25h", "soon"]), ("sessions.perPlatform.ios", ["-1", "one", "1,0"]),
+    ("limits.avChatRoom.messagesPerSecond", ["-1", "40.0", " 40", "9999999999999999999999"]), ("limits.work.maxMemberNum", ["0"]),
+    ("limits.requestsPerSecond", ["0"]), ("limits.requestBurst", ["0"]), ("limits.sendQueueBytes", ["0", "1MiB", "1023"]),
+    ("limits.revokeWindow", ["-1", "two minutes"]), ("limits.connections", ["-1"]),
+  ])
+  func textOutsideTheDomain(key: String, values: [String]) throws {
+    let name = try #require(Settings.keys.first { $0.path == key }).environmentName
+    for value in values {
+      for found in [problems(environment: [name: value]), problems(flags: [(key, value)])] {
+        #expect(found.count == 1, "\(key)=\(value)")
+        #expect(found.first?.hasPrefix("\(key): expected ") == true, "\(found)")
+      }
+      #expect(problems(environment: [name: value]).first?.hasSuffix("(environment \(name))") == true)
+    }
+  }
+
+  @Test(arguments: [
+    "demo: 'true'", "demo: 1", "demo: [true]", "loops: '2'", "loops: true", "loops: 2.0", "loops: 0x2", "loops: 1_0",
+    "listen: 8080",
+    "dataDir: 7", "dataDir: true", "dataDir: [a]", "log: {level: 1}", "heartbeat: {interval: true}", "heartbeat: {interval: [1]}",
+    "allowedOrigins: 7", "allowedOrigins: [true]", "trustedProxies: [10]", "auth: {audience: 7}", "store: {sync: yes}",
+    "auth: {algorithms: []}", "limits: {revokeWindow: 1:30}",
+  ])
+  func wrongTypeInAFile(yaml: String) throws {
+    let found = problems(try scratch.file(yaml))
+    #expect(found.count == 1 && found[0].contains("expected") && found[0].contains("found"), "\(found)")
+  }
+
+  @Test(arguments: ["", "short", "1234567890123456789012345678901"])
+  func shortSecretIsRefusedAndNotShown(secret: String) throws {
+    let file = try scratch.file("auth: {secret: '\(secret)'}")
+    for found in [
+      problems(file), problems(environment: ["THRONG_AUTH_SECRET": secret]), problems(flags: [("auth.secret", secret)]),
+    ] {
+      #expect(found.count == 1 && found[0].contains("at least 32 bytes"))
+      #expect(secret.isEmpty || !found[0].contains(secret))
+    }
+  }
+
+  @Test func secretIsCountedInBytes() {
+    #expect(problems(flags: [("auth.secret", String(repeating: "é", count: 16))]) == [])
+    #expect(problems(flags: [("auth.secret", String(repeating: "é", count: 15))]).count == 1)
+  }
+
+  @Test(arguments: ["tls.certificateFile", "tls.keyFile"])
+  func halfATLSPair(key: String) {
+    let found = problems(flags: [(key, Sample.existingFile)])
+    #expect(found.count == 1 && found[0].hasPrefix("\(key): set without tls."))
+  }
+
+  @Test(arguments: ["auth.jwksFile", "tls.certificateFile", "tls.keyFile"])
+  func filesMustBeReadable(key: String) throws {
+    var flags = [("tls.certificateFile", Sample.existingFile), ("tls.keyFile", Sample.existingFile)].map { (key: $0, value: $1) }
+    for path in ["/nonexistent/file", scratch.path, try scratch.file("", named: "empty")] {
+      flags.append((key, path))
+      let found = problems(flags: flags)
+      #expect(found.count == 1 && found[0].hasPrefix("\(key): ") && found[0].contains(path), "\(found)")
+    }
+  }
+
+  @Test func algorithmsNeedTheirFile() {
+    let found = problems(flags: [("auth.algorithms", "HS256,ES256,EdDSA")])
+    #expect(found.count == 1 && found[0].contains("ES256, EdDSA without auth.jwksFile"))
+    #expect(problems(flags: [("auth.algorithms", "HS256")]) == [])
+  }
+
+  @Test func listenersMustDiffer() {
+    #expect(problems(flags: [("listen", "h:1"), ("internalListen", "h:1")]).count == 1)
+    #expect(problems(flags: [("listen", "h:0"), ("internalListen", "h:0")]) == [])
+  }
+
+  @Test func everythingIsReportedTogetherOnOneLineEach() throws {
+    let file = try scratch.file("demo: maybe\nlimits: {conections: 1}\nloops: 0")
+    let flags = [
+      (key: "listen", value: "nowhere\nat all"), (key: "x\ny", value: ""), (key: "tls.keyFile", value: "/nonexistent"),
+    ]
+    let error = #expect(throws: ConfigurationError.self) {
+      try Settings.load(configFile: file, environment: ["THRONG_LISTN": "x", "THRONG_LOG_LEVEL": "loud"], flags: flags)
+    }
+    let found = try #require(error).problems
+    #expect(found.count == 9, "\(found)")
+    #expect(error?.description.split(separator: "\n").count == 9)
+  }
+}

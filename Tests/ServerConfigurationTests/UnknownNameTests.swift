@@ -1,0 +1,52 @@
+import ServerConfiguration
+import Testing
+
+/// A name that is none is told with the nearest that is one (contract section 9).
+@Suite struct UnknownNameTests {
+  @Test(arguments: [
+    ("lisen", "listen"), ("datadir", "dataDir"), ("limits.requestPerSecond", "limits.requestsPerSecond"),
+    ("limits.avchatroom.messagesPerSecond", "limits.avChatRoom.messagesPerSecond"), ("auth.secrets", "auth.secret"),
+    ("secret", "auth.secret"), ("tls.certFile", "tls.keyFile"), ("session.perPlatform.web", "sessions.perPlatform.web"),
+    ("store.sync.mode", "store.sync"), ("allowedOrigin", "allowedOrigins"), ("Demo", "demo"), ("", "demo"),
+  ])
+  func keys(name: String, nearest: String) throws {
+    let flag = problems(flags: [(name, "value-of-it")])
+    #expect(flag.count == 1 && flag[0].contains("the nearest is \(nearest) "), "\(flag)")
+    #expect(!flag[0].contains("value-of-it"))
+    guard !name.isEmpty else { return }
+    let scratch = try Scratch()
+    let file = problems(try scratch.file("\(name): value-of-it"))
+    #expect(file.count == 1 && file[0].contains("the nearest is \(nearest) "), "\(file)")
+  }
+
+  @Test func sectionsInAFile() throws {
+    let scratch = try Scratch()
+    let found = problems(try scratch.file("limit: {connections: 1}\ndemo: {page: true}\nloop:\n"))
+    #expect(found.count == 3)
+    for nearest in ["limits.connections", "demo", "loops"] {
+      #expect(found.contains { $0.contains("the nearest is \(nearest) ") }, "\(found)")
+    }
+  }
+
+  @Test(arguments: ["limits", "limits.avChatRoom", "sessions.perPlatform", "tls"])
+  func aSectionIsNoKey(name: String) {
+    let found = problems(flags: [(name, "1")])
+    #expect(found.count == 1 && found[0].contains("a section"))
+  }
+
+  @Test(arguments: [
+    ("THRONG_LISTN", "THRONG_LISTEN"), ("THRONG_DATADIR", "THRONG_DATA_DIR"), ("THRONG_SECRET", "THRONG_AUTH_SECRET"),
+    ("THRONG_LIMITS_AVCHATROOM_MESSAGES_PER_SECOND", "THRONG_LIMITS_AV_CHAT_ROOM_MESSAGES_PER_SECOND"),
+    ("THRONG_AUTH_JWKSFILE", "THRONG_AUTH_JWKS_FILE"), ("THRONG_listen", "THRONG_LISTEN"),
+  ])
+  func variables(name: String, nearest: String) {
+    let found = problems(environment: [name: "value-of-it"])
+    #expect(found.count == 1 && found[0].hasPrefix("\(name): no such variable"), "\(found)")
+    #expect(found[0].hasSuffix("the nearest is \(nearest)"), "\(found)")
+  }
+
+  @Test(arguments: ["THRONG_SERVICES", "THRONG_SERVICE", "THRONG_", "THRONG_CONFIGURATION"])
+  func almostIgnoredVariables(name: String) {
+    #expect(problems(environment: [name: ""]).count == 1)
+  }
+}

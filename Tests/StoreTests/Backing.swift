@@ -1,0 +1,112 @@
+import Foundation
+import GRDB
+import GroupModel
+import GroupRuntime
+import Logging
+import Testing
+import ThrongTestKit
+
+@testable import SQLiteStore
+
+typealias AnyStore = GroupStore & MessageStore & UserStore & StoreHealth
+
+/// The stores that one suite of rules holds for.
+enum Backing: String, CaseIterable, CustomTestStringConvertible {
+  case memory, sqlite
+
+  var testDescription: String { rawValue }
+
+  /// Runs the body with an empty store.
+  func withStore(_ body: (any AnyStore) async throws -> Void) async throws {
+    switch self {
+    case .memory: try await body(InMemoryStore())
+    case .sqlite:
+      try await withDirectory { directory in
+        try await withSQLite(directory) { try await body($0) }
+      }
+    }
+  }
+}
+
+/// A directory that goes with the test.
+func withDirectory(_ body: (String) async throws -> Void) async throws {
+  let path = FileManager.default.temporaryDirectory.path + "/throng-store-" + UUID().uuidString
+  defer { try? FileManager.default.removeItem(atPath: path) }
+  try await body(path)
+}
+
+/// A store without housekeeping of its own: a test says when a second is over.
+func openSQLite(
+  _ directory: String, sync: SyncMode = .full, _ tune: (inout StoreOptions) -> Void = { _ in }
+) throws(StoreOpenError) -> SQLiteStore {
+  var options = StoreOptions()
+  options.housekeeping = nil
+  tune(&options)
+  return try SQLiteStore.open(directory: directory, sync: sync, logger: quiet, options: options)
+}
+
+func withSQLite(
+  _ directory: String, sync: SyncMode = .full, _ tune: (inout StoreOptions) -> Void = { _ in },
+  _ body: (SQLiteStore) async throws -> Void
+) async throws {
+  let store = try openSQLite(directory, sync: sync, tune)
+  defer { store.close() }
+  try await body(store)
+}
+
+private let quiet = Logger(label: "store-tests") { _ in SwiftLogNoOpLogHandler() }
+
+extension SQLiteStore {
+  /// Waits until the writer has nothing to do.
+  func settle() async {
+    // The writer's queue is serial.
+    await withCheckedContinuation { continuation in
+      pool.asyncWriteWithoutTransaction { _ in continuation.resume() }
+    }
+  }
+
+  /// A second is over.
+  func tick() async {
+    housekeeping.tick()
+    await settle()
+  }
+}
+
+extension GroupStore {
+  /// Commits and waits for the answer.
+  @discardableResult
+  func put(_ changes: [StoreChange], _ lineage: Lineage = Lineage()) async -> Result<Void, StoreError> {
+    await withCheckedContinuation { continuation in
+      commit(Commit(changes: changes, lineage: lineage) { continuation.resume(returning: $0) })
+    }
+  }
+
+  /// Commits all at once, without waiting in between.
+  /// - Returns: the answers in the order of the commits.
+  func putTogether(_ commits: [([StoreChange], Lineage)]) async -> [Result<Void, StoreError>] {
+    let answers = Answers(expected: commits.count)
+    return await withCheckedContinuation { continuation in
+      answers.whenAllCame { continuation.resume(returning: $0) }
+      for (index, (changes, lineage)) in commits.enumerated() {
+        commit(Commit(changes: changes, lineage: lineage) { answers.came($0, index) })
+      }
+    }
+  }
+}
+
+extension Result where Failure == StoreError {
+  /// nil = success.
+  var failure: StoreError.Kind? {
+    if case .failure(let error) = self { error.kind } else { nil }
+  }
+}
+
+/// The error that the body throws; nil = none.
+func failure<Value>(_ body: () async throws(StoreError) -> Value) async -> StoreError? {
+  do {
+    _ = try await body()
+    return nil
+  } catch {
+    return error
+  }
+}

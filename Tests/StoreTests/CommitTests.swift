@@ -1,0 +1,119 @@
+import Dispatch
+import GroupModel
+import GroupRuntime
+import Testing
+
+@Suite("Commits, on every store")
+struct CommitTests {
+  /// Changes that contradict an empty store, or one that has `club` with alice and one message.
+  static let contradictions: [[StoreChange]] = [
+    [.create()],
+    [.putGroup(.sample(team), isNew: false)],
+    [.join(bob, team)],
+    [.removeMember(bob, from: club, at: 1)],
+    [.removeMember(alice, from: team, at: 1)],
+    [.append(.sample(1))],
+    [.append(.sample(3))],
+    [.append(.sample(0))],
+    [.append(.sample(nil))],
+    [.append(.sample(1, in: team))],
+    [.revise(.sample(2))],
+    [.revise(.sample(nil))],
+    [.revise(.sample(1, in: team))],
+    [.dismiss(team, at: 1)],
+    // Good ones before a bad one must leave no trace.
+    [.create(team), .join(bob), .append(.sample(2)), .removeMember(alice, from: club, at: 1), .append(.sample(4))],
+    [.dismiss(club, at: 1), .create(epoch: "e9"), .join(bob), .append(.sample(2))],
+  ]
+
+  @Test(arguments: Backing.allCases, contradictions)
+  func `a contradiction is refused and changes nothing`(_ backing: Backing, _ changes: [StoreChange]) async throws {
+    try await backing.withStore { store in
+      try await store.put([.create(), .join(alice), .append(.sample(1))]).get()
+      let before = try await store.group(club, sentSince: 0)
+      #expect(await store.put(changes).failure == .inconsistent)
+      #expect(try await store.group(club, sentSince: 0) == before)
+      #expect(try await store.group(team, sentSince: 0) == nil)
+      #expect(try await store.departures(of: alice, since: 0).isEmpty)
+      #expect(store.canPersist)
+      // What was next before is next still.
+      try await store.put([.append(.sample(2)), .create(team)]).get()
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func `a failed commit breaks its lineage and nobody else's`(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      try await store.put([.create(), .create(team)]).get()
+      let broken = Lineage()
+      let sound = Lineage()
+      let answers = await store.putTogether([
+        ([.append(.sample(1))], broken),
+        ([.append(.sample(1, in: team))], sound),
+        ([.append(.sample(7))], broken),
+        ([.append(.sample(2, in: team))], sound),
+        ([.append(.sample(2))], broken),
+        ([.append(.sample(3, in: team))], sound),
+      ])
+      #expect(answers.map(\.failure) == [nil, nil, .inconsistent, nil, .abandoned, nil])
+      #expect(broken.isBroken && !sound.isBroken)
+      #expect(try await store.group(club, sentSince: 0)?.lastMessage?.seq == 1)
+      #expect(try await store.group(team, sentSince: 0)?.lastMessage?.seq == 3)
+      #expect(await store.put([.append(.sample(2))], broken).failure == .abandoned)
+      try await store.put([.append(.sample(2))], Lineage()).get()
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func `one poison commit among hundreds fails alone`(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      let ids = (0..<300).map { GroupID("g\($0)")! }
+      let commits = ids.enumerated().map { index, id -> ([StoreChange], Lineage) in
+        (index % 100 == 50 ? [.create(id), .append(.sample(2, in: id))] : [.create(id), .append(.sample(1, in: id))], Lineage())
+      }
+      let answers = await store.putTogether(commits)
+      for (index, answer) in answers.enumerated() {
+        #expect(answer.failure == (index % 100 == 50 ? .inconsistent : nil))
+      }
+      let groups = try await store.groups(ofType: nil, after: 0, limit: 1000)
+      #expect(groups.count == 297)
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func `many threads commit, and each lineage is answered in order`(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      let (threads, each) = (8, 150)
+      let answers = Answers(expected: threads * (each + 1))
+      DispatchQueue.concurrentPerform(iterations: threads) { thread in
+        let group = GroupID("thread\(thread)")!
+        let lineage = Lineage()
+        for step in 0...each {
+          let change = step == 0 ? StoreChange.create(group) : .append(.sample(Int64(step), in: group))
+          let index = thread * (each + 1) + step
+          store.commit(Commit(changes: [change], lineage: lineage) { answers.came($0, index) })
+        }
+      }
+      #expect(await answers.all().allSatisfy { $0.failure == nil })
+      for thread in 0..<threads {
+        let own = answers.order.filter { $0 / (each + 1) == thread }
+        #expect(own == own.sorted())
+        let group = try await store.group(GroupID("thread\(thread)")!, sentSince: 0)
+        #expect(group?.lastMessage?.seq == Int64(each))
+      }
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func `a completion may commit again`(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      let second: Result<Void, StoreError> = await withCheckedContinuation { continuation in
+        store.commit(
+          Commit(changes: [.create()], lineage: Lineage()) { _ in
+            store.commit(Commit(changes: [.append(.sample(1))], lineage: Lineage()) { continuation.resume(returning: $0) })
+          })
+      }
+      #expect(second.failure == nil)
+    }
+  }
+}

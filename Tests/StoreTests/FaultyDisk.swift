@@ -1,0 +1,154 @@
+import Dispatch
+import Foundation
+import GRDBSQLite
+import Synchronization
+
+/// A disk that fails, or is slow, on demand: SQLite's own file system with a door in front of it. Other directories are not
+/// touched.
+final class FaultyDisk: Sendable {
+  enum Operation: Hashable, Sendable { case open, read, write, sync }
+
+  private struct State {
+    var faults: [Operation: Int32] = [:]
+    var logSyncs = 0
+    var logSyncsBeforeHold: Int?
+  }
+
+  private let state = Mutex(State())
+  private let held = DispatchSemaphore(value: 0)
+  private let gate = DispatchSemaphore(value: 0)
+
+  /// Puts the door before every file that is opened below the directory from now on.
+  init(directory: String) {
+    FaultyDisk.register(self, for: directory)
+  }
+
+  /// From now on the operation fails with that SQLite code; nil heals it.
+  func fail(_ operation: Operation, _ code: Int32?) {
+    state.withLock { $0.faults[operation] = code }
+  }
+
+  /// How often the log was synced, successfully.
+  var logSyncs: Int { state.withLock { $0.logSyncs } }
+
+  /// Stops the writer in a sync of the log.
+  /// - Parameter passing: how many syncs go through before.
+  func holdSync(passing: Int = 0) {
+    state.withLock { $0.logSyncsBeforeHold = passing }
+  }
+
+  /// Returns when the writer stands in the sync.
+  func writerIsHeld() async {
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        self.held.wait()
+        continuation.resume()
+      }
+    }
+  }
+
+  /// Lets the held writer go on.
+  func release() { gate.signal() }
+
+  fileprivate func fault(_ operation: Operation) -> Int32? { state.withLock { $0.faults[operation] } }
+
+  fileprivate func passSync(of path: String) {
+    guard path.hasSuffix("-wal") else { return }
+    let holds = state.withLock { state in
+      state.logSyncs += 1
+      guard let passing = state.logSyncsBeforeHold else { return false }
+      state.logSyncsBeforeHold = passing == 0 ? nil : passing - 1
+      return passing == 0
+    }
+    if holds {
+      held.signal()
+      gate.wait()
+    }
+  }
+}
+
+// MARK: - The door, as SQLite's C interface wants it
+
+/// An open file behind the door.
+private struct DoorFile: @unchecked Sendable {
+  let path: String
+  let disk: FaultyDisk
+  /// SQLite's own table of functions: constant, and never freed.
+  let methods: UnsafePointer<sqlite3_io_methods>
+}
+
+/// What SQLite calls must be found by the file alone.
+private struct Doors: @unchecked Sendable {
+  var disks: [String: FaultyDisk] = [:]
+  var files: [UnsafeMutablePointer<sqlite3_file>: DoorFile] = [:]
+  /// The door's table for each table of SQLite's; never freed.
+  var tables: [UnsafePointer<sqlite3_io_methods>: UnsafePointer<sqlite3_io_methods>] = [:]
+
+  mutating func opened(_ file: UnsafeMutablePointer<sqlite3_file>, _ path: String, _ disk: FaultyDisk) {
+    let methods = file.pointee.pMethods!
+    files[file] = DoorFile(path: path, disk: disk, methods: methods)
+    let table = tables[methods] ?? doorTable(before: methods)
+    tables[methods] = table
+    file.pointee.pMethods = table
+  }
+}
+
+private let doors = Mutex(Doors())
+
+// Both are written before the door is registered, and then only read.
+nonisolated(unsafe) private let real: UnsafeMutablePointer<sqlite3_vfs> = sqlite3_vfs_find("unix")
+nonisolated(unsafe) private let door = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
+
+extension FaultyDisk {
+  private static func register(_ disk: FaultyDisk, for directory: String) {
+    _ = installation
+    doors.withLock { $0.disks[directory] = disk }
+  }
+
+  private static let installation: Void = {
+    door.initialize(to: real.pointee)
+    door.pointee.zName = UnsafePointer(strdup("faulty"))
+    door.pointee.xOpen = { _, name, file, flags, outFlags in
+      let path = name.map { String(cString: $0) } ?? ""
+      let disk = doors.withLock { doors in doors.disks.first { path.hasPrefix($0.key) }?.value }
+      if let code = disk?.fault(.open) {
+        file?.pointee.pMethods = nil
+        return code
+      }
+      let code = real.pointee.xOpen(real, name, file, flags, outFlags)
+      if code == SQLITE_OK, let disk, let file { doors.withLock { $0.opened(file, path, disk) } }
+      return code
+    }
+    precondition(sqlite3_vfs_register(door, 1) == SQLITE_OK)
+  }()
+}
+
+private func behind(_ file: UnsafeMutablePointer<sqlite3_file>?) -> DoorFile {
+  doors.withLock { $0.files[file!]! }
+}
+
+private func doorTable(before methods: UnsafePointer<sqlite3_io_methods>) -> UnsafePointer<sqlite3_io_methods> {
+  let table = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
+  table.initialize(to: methods.pointee)
+  table.pointee.xClose = { file in
+    let methods = behind(file).methods
+    doors.withLock { $0.files[file!] = nil }
+    return methods.pointee.xClose(file)
+  }
+  table.pointee.xRead = { file, bytes, count, offset in
+    let own = behind(file)
+    return own.disk.fault(.read) ?? own.methods.pointee.xRead(file, bytes, count, offset)
+  }
+  table.pointee.xWrite = { file, bytes, count, offset in
+    let own = behind(file)
+    return own.disk.fault(.write) ?? own.methods.pointee.xWrite(file, bytes, count, offset)
+  }
+  table.pointee.xSync = { file, flags in
+    let own = behind(file)
+    if let code = own.disk.fault(.sync) { return code }
+    let code = own.methods.pointee.xSync(file, flags)
+    if code == SQLITE_OK { own.disk.passSync(of: own.path) }
+    return code
+  }
+  return UnsafePointer(table)
+}

@@ -1,0 +1,152 @@
+import GroupModel
+import GroupRuntime
+import Testing
+
+@Suite("Groups and members, on every store")
+struct GroupStoreTests {
+  @Test(arguments: Backing.allCases)
+  func `an unused groupID has no group`(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      let group = try await store.group(club, sentSince: 0)
+      #expect(group == nil)
+      #expect(try await store.memberships(of: alice).isEmpty)
+      #expect(try await store.departures(of: alice, since: 0).isEmpty)
+      #expect(try await store.groupCounts().isEmpty)
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func `a group comes back with every field`(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      var record = GroupRecord.sample()
+      record.name = "Fußball \u{1f3c0}"
+      record.introduction = "intro\0duction"
+      record.notification = "Hinweis"
+      record.faceURL = "https://example.org/ä.png"
+      record.maxMemberNum = 17
+      record.customInfo = ["level": "3\0", "tag": "é"]
+      record.mute = GroupMute(mode: .custom, roles: [.admin, .custom(Int32.max)], muteUntil: 99)
+      record.lastInfoTime = 7
+      record.nextOrdinal = 1 << 40
+      try await store.put([.putGroup(record, isNew: true)]).get()
+      let stored = try #require(try await store.group(club, sentSince: 0))
+      #expect(stored.record == record)
+      #expect(stored.record.introduction.bytes == record.introduction.bytes)
+      #expect(stored.members.isEmpty && stored.lastMessage == nil && stored.recentlySent.isEmpty)
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func `every value of every policy field comes back`(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      var record = GroupRecord.sample()
+      try await store.put([.putGroup(record, isNew: true)]).get()
+      for field in PolicyField.allCases {
+        let values = field.isFlag ? [PolicyValue.flag(true), .flag(false)] : field.words.map(PolicyValue.word)
+        for value in values {
+          let isSet = record.policy.set(field, to: value)
+          #expect(isSet)
+          try await store.put([.putGroup(record, isNew: false)]).get()
+          #expect(try await store.group(club, sentSince: 0)?.record.policy == record.policy)
+        }
+      }
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func `members come back with every field, by userID`(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      var first = Member.sample(bob, ordinal: 5, at: 12)
+      first.role = .custom(100)
+      first.nameCard = "Käpt'n"
+      first.customInfo = ["k": "v\0w"]
+      first.muteUntil = 77
+      first.receiveOption = .receiveFromManagers
+      first.readSeq = 3
+      first.firstVisibleSeq = 2
+      first.inviter = .administrator
+      first.changeTime = 13
+      let second = Member.sample(alice, ordinal: 6)
+      try await store.put([.create(), .putMember(first, in: club), .putMember(second, in: club)]).get()
+      #expect(try await store.group(club, sentSince: 0)?.members == [second, first])
+      first.readSeq = 4
+      first.inviter = nil
+      first.customInfo = [:]
+      try await store.put([.putMember(first, in: club)]).get()
+      #expect(try await store.group(club, sentSince: 0)?.members == [second, first])
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func `memberships come by groupNumber, and numbers are never used again`(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      try await store.put([.create(team, type: .work), .join(bob, team)]).get()
+      try await store.put([.create(), .join(bob)]).get()
+      let before = try await store.memberships(of: bob)
+      #expect(before.map(\.groupID) == [team, club])
+      #expect(before.map(\.type) == [.work, .public])
+      #expect(before[0].groupNumber < before[1].groupNumber)
+      try await store.put([.dismiss(club, at: 5)]).get()
+      try await store.put([.create(epoch: "e2"), .join(bob)]).get()
+      let after = try await store.memberships(of: bob)
+      #expect(after.map(\.groupID) == [team, club])
+      #expect(after[1].groupNumber > before[1].groupNumber)
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func `departures are those who left, from an instant on, and not those who came back`(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      try await store.put([.create(), .create(team), .join(alice), .join(bob), .join(bob, team)]).get()
+      try await store.put([.removeMember(bob, from: team, at: 20)]).get()
+      try await store.put([.removeMember(bob, from: club, at: 10)]).get()
+      #expect(try await store.departures(of: bob, since: 0) == [club, team])
+      #expect(try await store.departures(of: bob, since: 11) == [team])
+      #expect(try await store.departures(of: bob, since: 20) == [team])
+      #expect(try await store.departures(of: bob, since: 21).isEmpty)
+      #expect(try await store.departures(of: alice, since: 0).isEmpty)
+      #expect(try await store.memberships(of: bob).isEmpty)
+      try await store.put([.join(bob)]).get()
+      #expect(try await store.departures(of: bob, since: 0) == [team])
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func `disbanding frees the groupID at once and every member has departed`(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      try await store.put([.create(), .join(alice), .join(bob), .append(.sample(1)), .append(.sample(2))]).get()
+      try await store.put([.dismiss(club, at: 30)]).get()
+      #expect(try await store.group(club, sentSince: 0) == nil)
+      #expect(try await store.departures(of: alice, since: 30) == [club])
+      #expect(try await store.departures(of: bob, since: 30) == [club])
+      #expect(try await store.messages(of: club, in: 1...9, newestFirst: false, limit: 9).isEmpty)
+      try await store.put([.create(epoch: "e2"), .join(bob)]).get()
+      let again = try #require(try await store.group(club, sentSince: 0))
+      #expect(again.record.epoch == "e2" && again.lastMessage == nil && again.members.map(\.userID) == [bob])
+      #expect(try await store.departures(of: bob, since: 0).isEmpty)
+      #expect(try await store.departures(of: alice, since: 0) == [club])
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func `groups are listed by type and number, and counted`(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      let ids = (1...5).map { GroupID("g\($0)")! }
+      for (index, id) in ids.enumerated() { try await store.put([.create(id, type: index < 3 ? .meeting : .work)]).get() }
+      let all = try await store.groups(ofType: nil, after: 0, limit: 10)
+      #expect(all.map(\.groupID) == ids)
+      #expect(try await store.groups(ofType: nil, after: all[1].groupNumber, limit: 2).map(\.groupID) == [ids[2], ids[3]])
+      #expect(try await store.groups(ofType: .meeting, after: all[0].groupNumber, limit: 10).map(\.groupID) == [ids[1], ids[2]])
+      #expect(try await store.groups(ofType: .public, after: 0, limit: 10).isEmpty)
+      #expect(try await store.groups(ofType: nil, after: 0, limit: 0).isEmpty)
+      #expect(try await store.groupCounts() == [.meeting: 3, .work: 2])
+    }
+  }
+}
+
+extension StoredGroup: Equatable {
+  /// Whether both hold the same.
+  public static func == (a: StoredGroup, b: StoredGroup) -> Bool {
+    a.record == b.record && a.members == b.members && a.lastMessage == b.lastMessage && a.recentlySent == b.recentlySent
+  }
+}

@@ -1,0 +1,138 @@
+import GroupModel
+import GroupRuntime
+import Testing
+
+@Suite("Messages and users, on every store")
+struct MessageStoreTests {
+  @Test(arguments: Backing.allCases)
+  func `a message comes back with every field`(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      var messages: [Message] = []
+      for content in [Message.Content.text("t"), .custom("{\"a\":1}"), .tips("{\"type\":\"Join\"}")] {
+        for (platform, priority) in zip(Platform.allCases, Priority.allCases + Priority.allCases) {
+          messages.append(
+            Message(
+              msgID: "m\(messages.count)", groupID: club, seq: Int64(messages.count + 1), sender: .administrator,
+              nameCard: "Köchin", timestamp: 1 << 42, content: content, priority: priority, clientMsgID: "c\0\(messages.count)",
+              atUserIDList: ["bob", "@all", "a\0\"b"], isRevoked: messages.count == 2, platform: platform))
+        }
+      }
+      try await store.put([.create()] + messages.map(StoreChange.append)).get()
+      #expect(try await store.messages(of: club, in: 1...100, newestFirst: false, limit: 100) == messages)
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func `any text comes back byte by byte`(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      try await store.put([.create()]).get()
+      for (index, text) in difficultTexts.enumerated() {
+        let message = Message(
+          msgID: "m\(index)", groupID: club, seq: Int64(index + 1), sender: alice, nameCard: text, timestamp: 1,
+          content: index.isMultiple(of: 2) ? .text(text) : .custom(text), priority: .normal, clientMsgID: text,
+          atUserIDList: [text], platform: .iOS)
+        try await store.put([.append(message)]).get()
+      }
+      let stored = try await store.messages(of: club, in: 1...100, newestFirst: false, limit: 100)
+      #expect(stored.count == difficultTexts.count)
+      for (message, text) in zip(stored, difficultTexts) {
+        #expect(message.text?.bytes == text.bytes)
+        #expect(message.nameCard.bytes == text.bytes)
+        #expect(message.clientMsgID?.bytes == text.bytes)
+        #expect(message.atUserIDList.first?.bytes == text.bytes)
+      }
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func `messages are read in both directions, inside a range, up to a limit`(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      try await store.put([.create(), .create(team)]).get()
+      try await store.put((1...20).map { .append(.sample($0)) } + [.append(.sample(1, in: team))]).get()
+      func seqs(_ range: ClosedRange<Int64>, _ newestFirst: Bool, _ limit: Int) async throws -> [Int64?] {
+        try await store.messages(of: club, in: range, newestFirst: newestFirst, limit: limit).map(\.seq)
+      }
+      #expect(try await seqs(5...8, false, 9) == [5, 6, 7, 8])
+      #expect(try await seqs(5...8, true, 9) == [8, 7, 6, 5])
+      #expect(try await seqs(5...8, false, 2) == [5, 6])
+      #expect(try await seqs(5...8, true, 2) == [8, 7])
+      #expect(try await seqs(0...1, false, 9) == [1])
+      #expect(try await seqs(19...Int64.max, true, 9) == [20, 19])
+      #expect(try await seqs(21...30, false, 9).isEmpty)
+      #expect(try await seqs(1...20, false, 0).isEmpty)
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func `unread are texts and customs of others that were not recalled`(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      var recalled = Message.sample(5, from: bob)
+      try await store.put([
+        .create(), .append(.sample(1, from: bob)), .append(.sample(2, from: alice)), .append(.sample(3, from: bob, .tips("{}"))),
+        .append(.sample(4, from: .administrator, .custom("x"))), .append(recalled),
+      ]).get()
+      #expect(try await store.unreadCount(of: club, after: 0, reader: alice) == 3)
+      recalled.isRevoked = true
+      recalled.content = .text("")
+      try await store.put([.revise(recalled)]).get()
+      #expect(try await store.unreadCount(of: club, after: 0, reader: alice) == 2)
+      #expect(try await store.unreadCount(of: club, after: 1, reader: alice) == 1)
+      #expect(try await store.unreadCount(of: club, after: 5, reader: alice) == 0)
+      #expect(try await store.unreadCount(of: club, after: 0, reader: bob) == 2)
+      #expect(try await store.unreadCount(of: team, after: 0, reader: bob) == 0)
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func `a recalled message keeps its place`(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      var message = Message.sample(1, .text("secret"), clientMsgID: "c")
+      try await store.put([.create(), .append(message), .append(.sample(2))]).get()
+      message.isRevoked = true
+      message.content = .custom("")
+      try await store.put([.revise(message)]).get()
+      #expect(try await store.messages(of: club, in: 1...2, newestFirst: false, limit: 9) == [message, .sample(2)])
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func `a group comes with its newest message and what was sent lately`(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      let messages: [Message] = [
+        .sample(1, at: 100, clientMsgID: "a"), .sample(2, at: 200, clientMsgID: "b"), .sample(3, at: 200),
+        .sample(4, at: 300, clientMsgID: "c"), .sample(5, at: 400, .tips("{}")),
+      ]
+      try await store.put([.create()] + messages.map(StoreChange.append)).get()
+      let all = try #require(try await store.group(club, sentSince: 0))
+      #expect(all.lastMessage == messages[4])
+      #expect(all.recentlySent == [messages[0], messages[1], messages[3]])
+      #expect(try await store.group(club, sentSince: 200)?.recentlySent == [messages[1], messages[3]])
+      #expect(try await store.group(club, sentSince: 201)?.recentlySent == [messages[3]])
+      let none = try #require(try await store.group(club, sentSince: 999))
+      #expect(none.recentlySent.isEmpty && none.lastMessage == messages[4])
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func `users are known from the first time on`(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      #expect(try await store.known(among: [alice, bob]).isEmpty)
+      store.remember([alice, bob])
+      store.remember([bob])
+      #expect(try await store.known(among: [alice, carol]) == [alice])
+      #expect(try await store.knownCount() == 2)
+      try await store.put([.create()]).get()
+      store.remember([carol, alice])
+      #expect(try await store.known(among: [alice, bob, carol]) == [alice, bob, carol])
+      #expect(try await store.knownCount() == 3)
+    }
+  }
+}
+
+extension Message {
+  fileprivate var text: String? {
+    switch content {
+    case .text(let text), .custom(let text), .tips(let text): text
+    }
+  }
+}

@@ -1,0 +1,183 @@
+import Foundation
+import GRDB
+import GroupModel
+import GroupRuntime
+import Testing
+
+@testable import SQLiteStore
+
+@Suite("SQLite: opening and closing")
+struct OpeningTests {
+  private func refusalToOpen(_ directory: String) -> StoreOpenError? {
+    do {
+      try openSQLite(directory).close()
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test(arguments: [(SyncMode.full, 2), (.normal, 1)])
+  func `the log is write-ahead and synced as asked`(_ sync: SyncMode, _ level: Int) async throws {
+    try await withDirectory { directory in
+      let disk = FaultyDisk(directory: directory)
+      try await withSQLite(directory, sync: sync) { store in
+        let (mode, synchronous) = try await store.pool.writeWithoutTransaction { db in
+          (try String.fetchOne(db, sql: "PRAGMA journal_mode"), try Int.fetchOne(db, sql: "PRAGMA synchronous"))
+        }
+        #expect(mode == "wal" && synchronous == level)
+        // Not only set: done.
+        try await store.put([.create()]).get()
+        let before = disk.logSyncs
+        for seq in 1...5 { try await store.put([.append(.sample(Int64(seq)))]).get() }
+        #expect(disk.logSyncs - before == (sync == .full ? 5 : 0))
+      }
+    }
+  }
+
+  @Test func `the directory is made for the owner alone`() async throws {
+    try await withDirectory { directory in
+      let inner = directory + "/a/b"
+      try await withSQLite(inner) { _ in
+        for (name, mode) in [("", 0o700), ("/throng.db", 0o600), ("/throng.db-wal", 0o600), ("/lock", 0o600)] {
+          let attributes = try FileManager.default.attributesOfItem(atPath: inner + name)
+          #expect(attributes[.posixPermissions] as? Int == mode, "\(name)")
+        }
+      }
+    }
+  }
+
+  @Test func `what was committed is there after closing and opening, and the log is gone`() async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory) { store in
+        store.remember([carol])
+        try await store.put([.create(), .join(bob), .append(.sample(1))]).get()
+        store.remember([bob])
+      }
+      #expect(!FileManager.default.fileExists(atPath: directory + "/throng.db-wal"))
+      try await withSQLite(directory) { store in
+        let group = try #require(try await store.group(club, sentSince: 0))
+        #expect(group.lastMessage == .sample(1) && group.members == [.sample(bob)])
+        #expect(try await store.known(among: [alice, bob, carol]) == [bob, carol])
+      }
+    }
+  }
+
+  @Test func `closing answers what waits, then refuses`() async throws {
+    try await withDirectory { directory in
+      let store = try openSQLite(directory)
+      let answers = Answers(expected: 200)
+      for index in 0..<200 {
+        store.commit(Commit(changes: [.create(GroupID("g\(index)")!)], lineage: Lineage()) { answers.came($0, index) })
+      }
+      store.close()
+      #expect(answers.order == Array(0..<200))
+      store.close()
+      let lineage = Lineage()
+      #expect(await store.put([.create()], lineage).failure == .unavailable)
+      #expect(lineage.isBroken)
+      let failure = await failure { () async throws(StoreError) in try await store.groupCounts() }
+      #expect(failure?.kind == .unavailable)
+      let again = try openSQLite(directory)
+      #expect(try await again.groupCounts() == [.public: 200])
+      again.close()
+    }
+  }
+
+  @Test func `one directory has one store`() async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory) { _ in
+        let refusal = try #require(refusalToOpen(directory))
+        #expect(refusal.kind == .locked)
+        #expect(refusal.description.contains(directory) && refusal.description.contains("process \(getpid())"))
+      }
+      #expect(refusalToOpen(directory) == nil)
+    }
+  }
+
+  @Test func `a directory that cannot be made is named`() async throws {
+    try await withDirectory { directory in
+      try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+      try Data("file".utf8).write(to: URL(filePath: directory + "/file"))
+      let refusal = try #require(refusalToOpen(directory + "/file/data"))
+      #expect(refusal.kind == .directory && refusal.description.contains(directory + "/file/data"))
+    }
+  }
+
+  @Test func `a directory that cannot be written to is named`() async throws {
+    // The superuser may write anywhere but where there is no such thing as a file.
+    let directory = getuid() == 0 ? "/proc/self" : "/"
+    let refusal = try #require(refusalToOpen(directory))
+    #expect(refusal.kind == .directory && refusal.description.contains(directory))
+  }
+
+  @Test(arguments: [Data(), Data("hello, world".utf8), Data(repeating: 0x20, count: 8192), Data("SQLite format 3\0".utf8)])
+  func `a file that is no database is left alone`(_ content: Data) async throws {
+    try await withDirectory { directory in
+      try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+      let file = URL(filePath: directory + "/throng.db")
+      try content.write(to: file)
+      let refusal = try #require(refusalToOpen(directory))
+      #expect(refusal.kind == (content.isEmpty ? .corrupt : .foreign) && refusal.description.contains(file.path))
+      #expect(try Data(contentsOf: file) == content)
+    }
+  }
+
+  @Test func `somebody else's database is left alone`() async throws {
+    try await withDirectory { directory in
+      try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+      let path = directory + "/throng.db"
+      let other = try DatabaseQueue(path: path)
+      try await other.write { try $0.execute(sql: "CREATE TABLE t (x)") }
+      try other.close()
+      let before = try Data(contentsOf: URL(filePath: path))
+      #expect(refusalToOpen(directory)?.kind == .foreign)
+      #expect(try Data(contentsOf: URL(filePath: path)) == before)
+    }
+  }
+
+  @Test func `a log without its database is not thrown away`() async throws {
+    try await withDirectory { directory in
+      try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+      let log = URL(filePath: directory + "/throng.db-wal")
+      try Data("frames".utf8).write(to: log)
+      #expect(refusalToOpen(directory)?.kind == .corrupt)
+      #expect(try Data(contentsOf: log) == Data("frames".utf8))
+    }
+  }
+
+  @Test func `a damaged database and its log stay as they were found`() async throws {
+    try await withDirectory { copy in
+      try await withDirectory { directory in
+        try await withSQLite(directory) { store in
+          let text = String(repeating: "x", count: 900)
+          try await store.put([.create()] + (1...200).map { .append(.sample($0, .text(text))) }).get()
+          await store.tick()
+          try await store.put([.append(.sample(201))]).get()
+          try copyDatabase(from: directory, to: copy)
+        }
+      }
+      let files = ["/throng.db", "/throng.db-wal"].map { URL(filePath: copy + $0) }
+      try overwrite(files[0].path, from: 8192)
+      let before = try files.map { try Data(contentsOf: $0) }
+      #expect(before.allSatisfy { !$0.isEmpty })
+      let refusal = try #require(refusalToOpen(copy))
+      #expect(refusal.kind == .corrupt && refusal.description.contains(files[0].path))
+      #expect(try files.map { try Data(contentsOf: $0) } == before)
+    }
+  }
+
+  @Test func `a database of a newer version is left alone`() async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory) { try await $0.put([.create()]).get() }
+      let path = directory + "/throng.db"
+      let newer = try DatabaseQueue(path: path)
+      try await newer.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('v1000')") }
+      try newer.close()
+      let before = try Data(contentsOf: URL(filePath: path))
+      let refusal = try #require(refusalToOpen(directory))
+      #expect(refusal.kind == .newer && refusal.description.contains("newer version"))
+      #expect(try Data(contentsOf: URL(filePath: path)) == before)
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import GroupModel
+import GroupRuntime
+
+let alice = UserID("alice")!
+let bob = UserID("bob")!
+let carol = UserID("carol")!
+let club = GroupID("club")!
+let team = GroupID("@TGS#TEAM")!
+
+extension GroupRecord {
+  static func sample(_ id: GroupID = club, type: GroupType = .public, epoch: String = "e1") -> GroupRecord {
+    GroupRecord(
+      id: id, type: type, epoch: epoch, createTime: 1_000, owner: alice, name: "Club", maxMemberNum: 6000,
+      policy: GroupPolicy(
+        joinMode: .auth, inviteMode: .nobody, beInviteMode: .none, updateInfoMode: .admin, updateCustomMode: .owner,
+        ownerQuitMode: .forbid, memberChangeNotification: true, isSearchable: false, isMemberVisible: true))
+  }
+}
+
+extension Member {
+  static func sample(_ user: UserID, ordinal: Int64 = 1, at time: Instant = 1_000) -> Member {
+    Member(userID: user, role: .member, joinTime: time, ordinal: ordinal, receiveOption: .receive)
+  }
+}
+
+extension Message {
+  static func sample(
+    _ seq: Int64?, in group: GroupID = club, from sender: UserID = alice, at time: Instant? = nil,
+    _ content: Content = .text("hi"), clientMsgID: String? = nil
+  ) -> Message {
+    Message(
+      msgID: "\(group)-\(seq ?? 0)", groupID: group, seq: seq, sender: sender, nameCard: "", timestamp: time ?? seq ?? 0,
+      content: content, priority: .normal, clientMsgID: clientMsgID, platform: .web)
+  }
+}
+
+extension StoreChange {
+  /// A new group of the sample's kind.
+  static func create(_ id: GroupID = club, type: GroupType = .public, epoch: String = "e1") -> StoreChange {
+    .putGroup(.sample(id, type: type, epoch: epoch), isNew: true)
+  }
+
+  static func join(_ user: UserID, _ group: GroupID = club) -> StoreChange { .putMember(.sample(user), in: group) }
+}
+
+/// Texts that a store is tempted to change: with NUL, in Unicode forms that compare equal, from all planes, empty.
+let difficultTexts = [
+  "", "\0", "a\0b", "\0\0end\0", "Füße 群聊 \0 👩‍👩‍👧‍👦", "e\u{301}", "\u{e9}", "\u{feff}bom", "\u{2028}\u{2029}\u{7f}\u{85}",
+  "\u{10ffff}\u{fffe}\u{fffd}", "'; DROP TABLE message; --", "line\r\nline\ttab", String(repeating: "长", count: 4096) + "\0",
+]
+
+extension String {
+  /// Swift's == takes canonically equivalent texts for equal; a store must keep the bytes.
+  var bytes: [UInt8] { Array(utf8) }
+}

@@ -1,0 +1,185 @@
+import Foundation
+import GRDB
+import GroupModel
+import GroupRuntime
+import Testing
+
+@testable import SQLiteStore
+
+@Suite("SQLite: schema, plans and clearing away")
+struct SchemaTests {
+  @Test func `migration v1 makes these tables`() async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory) { store in
+        let (applied, tables, check) = try await store.pool.read { db in
+          (
+            try Schema.migrator.appliedMigrations(db),
+            try String.fetchSet(db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"),
+            try String.fetchOne(db, sql: "PRAGMA integrity_check")
+          )
+        }
+        #expect(applied == ["v1"])
+        #expect(
+          tables == [
+            "groupRecord", "member", "message", "departure", "dismissedGroup", "knownUser", "probe", "grdb_migrations",
+          ])
+        #expect(check == "ok")
+      }
+    }
+  }
+
+  @Test func `a database without its migrations gets them at the opening`() async throws {
+    try await withDirectory { directory in
+      // As a crash between the making of the file and the first migration leaves it.
+      let opening = Opening(directory: directory, sync: .full, options: StoreOptions())
+      try opening.makeDirectory()
+      try opening.prepareDatabase()
+      try await withSQLite(directory) { try await $0.put([.create()]).get() }
+    }
+  }
+
+  @Test(arguments: [
+    "SELECT number FROM groupRecord WHERE groupID = 'g'",
+    "SELECT seq, content FROM message WHERE number = 1 AND seq BETWEEN 5 AND 9 ORDER BY seq DESC LIMIT 3",
+    "SELECT seq, content FROM message WHERE number = 1 ORDER BY seq DESC",
+    "SELECT count(*) FROM message WHERE number = (SELECT number FROM groupRecord WHERE groupID = 'g') AND seq > 4",
+    "SELECT groupID, type, number FROM member JOIN groupRecord USING (number) WHERE userID = 'u' ORDER BY number",
+    "SELECT groupID, type, number FROM groupRecord WHERE type = 'Work' AND number > 5 ORDER BY number LIMIT 3",
+    "SELECT groupID FROM departure WHERE userID = 'u' AND time >= 4",
+    "DELETE FROM member WHERE number IN (SELECT number FROM dismissedGroup WHERE groupID = 'g') AND userID = 'u'",
+  ])
+  func `no query of the running server scans a table or sorts`(_ sql: String) async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory) { store in
+        let plan = try await store.pool.writeWithoutTransaction { db in
+          try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + sql).map { $0["detail"] as String }
+        }
+        #expect(!plan.isEmpty && !plan.contains { $0.hasPrefix("SCAN") || $0.contains("TEMP B-TREE") }, "\(plan)")
+      }
+    }
+  }
+
+  @Test func `a tick carries the log into the database`() async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory) { store in
+        try await store.put([.create()] + (1...300).map { .append(.sample($0)) }).get()
+        await store.tick()
+        let state = try await store.pool.writeWithoutTransaction { try $0.checkpoint(.passive) }
+        #expect(state.walFrameCount > 5 && state.checkpointedFrameCount == state.walFrameCount)
+        let size = try FileManager.default.attributesOfItem(atPath: directory + "/throng.db")[.size] as? Int
+        #expect(try #require(size) > 10 * 4096)
+      }
+    }
+  }
+
+  @Test func `the log stays bounded while the writer never rests`() async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory, sync: .normal, { $0.autocheckpointPages = 20 }) { store in
+        try await store.put([.create()]).get()
+        for seq in 1...400 { try await store.put([.append(.sample(Int64(seq)))]).get() }
+        let size = try FileManager.default.attributesOfItem(atPath: directory + "/throng.db-wal")[.size] as? Int
+        #expect(try #require(size) < 40 * 4200)
+      }
+    }
+  }
+
+  @Test func `a disbanded group is cleared away in bounded chunks`() async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory, { $0.purgeRows = 10 }) { store in
+        let users = (0..<25).map { UserID("user\($0)")! }
+        let messages = (1...95).map { StoreChange.append(.sample($0)) }
+        try await store.put([.create(), .create(team), .append(.sample(1, in: team)), .join(bob, team)]).get()
+        try await store.put(users.map { .join($0) } + messages).get()
+        // Without the writer, to see each step.
+        let steps = try await store.pool.writeWithoutTransaction { db in
+          try db.apply(.dismiss(club, at: 50))
+          var steps: [Int] = []
+          var before = try leftovers(db)
+          while try Purge.chunk(of: 10, in: db) {
+            let after = try leftovers(db)
+            steps.append(before - after)
+            before = after
+          }
+          return steps
+        }
+        #expect(steps == [10, 10, 5] + Array(repeating: 10, count: 9) + [5] + [1])
+        #expect(try await store.departures(of: users[24], since: 50) == [club])
+        #expect(try await store.group(team, sentSince: 0)?.lastMessage?.seq == 1)
+        #expect(try await store.group(team, sentSince: 0)?.members == [.sample(bob)])
+      }
+    }
+  }
+
+  @Test func `while members are being cleared away they have departed, and who comes back has not`() async throws {
+    try await withDirectory { directory in
+      let disk = FaultyDisk(directory: directory)
+      try await withSQLite(directory, { $0.purgeRows = 1 }) { store in
+        try await store.put([.create(), .join(alice), .join(bob), .append(.sample(1))]).get()
+        disk.holdSync(passing: 1)
+        try await store.put([.dismiss(club, at: 40)]).get()
+        await disk.writerIsHeld()
+        #expect(try await store.group(club, sentSince: 0) == nil)
+        #expect(try await store.memberships(of: bob).isEmpty)
+        #expect(try await store.departures(of: alice, since: 40) == [club])
+        #expect(try await store.departures(of: bob, since: 40) == [club])
+        let answers = Answers(expected: 1)
+        store.commit(Commit(changes: [.create(epoch: "e2"), .join(bob)], lineage: Lineage()) { answers.came($0, 0) })
+        disk.release()
+        #expect(await answers.all().map(\.failure) == [nil])
+        await store.settle()
+        #expect(try await store.departures(of: bob, since: 0).isEmpty)
+        #expect(try await store.departures(of: alice, since: 0) == [club])
+        #expect(try await store.pool.read { try leftovers($0) } == 0)
+        #expect(try await store.group(club, sentSince: 0)?.members == [.sample(bob)])
+      }
+    }
+  }
+
+  @Test func `clearing away goes on after a restart`() async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory) { store in
+        try await store.put([.create(), .join(bob)] + (1...50).map { .append(.sample($0)) }).get()
+        // Past the writer, which would begin at once.
+        try await store.pool.write { try $0.apply(.dismiss(club, at: 9)) }
+      }
+      try await withSQLite(directory, { $0.purgeRows = 7 }) { store in
+        await store.settle()
+        let rows = try await store.pool.read { try leftovers($0) }
+        #expect(rows == 0)
+        #expect(try await store.departures(of: bob, since: 0) == [club])
+      }
+    }
+  }
+
+  @Test func `values that make no sense are inconsistent, not a trap`() async throws {
+    let damages = [
+      "UPDATE groupRecord SET type = 'Circle'", "UPDATE groupRecord SET joinMode = ''", "UPDATE groupRecord SET customInfo = '{'",
+      "UPDATE groupRecord SET muteRoles = '[\"King\"]'", "UPDATE groupRecord SET name = 3", "UPDATE groupRecord SET name = x'ff'",
+      "UPDATE member SET role = 'King'", "UPDATE member SET inviter = ' '", "UPDATE message SET kind = 'Song'",
+      "UPDATE message SET sender = ''", "UPDATE message SET content = 1.5",
+    ]
+    try await withDirectory { directory in
+      try await withSQLite(directory) { store in
+        try await store.put([.create(), .join(bob), .append(.sample(1))]).get()
+        for damage in damages {
+          try await store.pool.writeWithoutTransaction { try $0.execute(sql: damage) }
+          let failure = await failure { () async throws(StoreError) in try await store.group(club, sentSince: 0) }
+          #expect(failure?.kind == .inconsistent, "\(damage)")
+          #expect(failure?.description.hasPrefix("column ") == true, "\(damage)")
+          try await store.put([.dismiss(club, at: 1)]).get()
+          try await store.put([.create(), .join(bob), .append(.sample(1))]).get()
+        }
+      }
+    }
+  }
+}
+
+/// Rows of groups that are gone, and the groups not yet cleared away.
+private func leftovers(_ db: Database) throws -> Int {
+  try Int.fetchOne(
+    db,
+    sql: """
+      SELECT (SELECT count(*) FROM member JOIN dismissedGroup USING (number))
+      + (SELECT count(*) FROM message WHERE number NOT IN (SELECT number FROM groupRecord)) + (SELECT count(*) FROM dismissedGroup)
+      """) ?? 0
+}

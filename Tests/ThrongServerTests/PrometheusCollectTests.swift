@@ -1,0 +1,49 @@
+import CoreMetrics
+import Synchronization
+import Testing
+import ThrongServer
+
+/// Values that are taken when somebody scrapes.
+@Suite struct PrometheusCollectTests {
+  private let registry = PrometheusRegistry()
+
+  @Test func everyScrapeAsksAgain() async throws {
+    let counted = Counted()
+    registry.collect("throng_groups", help: "Groups by type.", type: .gauge) {
+      let now = counted.next()
+      return [(labels: [("groupType", "Work")], value: Double(now)), (labels: [("groupType", "Public")], value: 0.5)]
+    }
+    #expect(try PrometheusText(registry.render()).family("throng_groups")?.samples.isEmpty == true)
+    for scrape in 1...3 {
+      let text = try PrometheusText(await registry.renderAll())
+      #expect(text.value("throng_groups", ["groupType": "Work"]) == Double(scrape))
+      #expect(text.family("throng_groups")?.samples.map(\.labels) == [["groupType": "Public"], ["groupType": "Work"]])
+      #expect(text.family("throng_groups")?.help == "Groups by type.")
+    }
+  }
+
+  @Test func aScrapedCounterEndsInTotal() async throws {
+    registry.collect("deliveries", help: "Frames handed over.", type: .counter) { [(labels: [], value: 12)] }
+    let text = try PrometheusText(await registry.renderAll())
+    #expect(text.value("deliveries_total") == 12)
+    #expect(text.family("deliveries_total")?.type == "counter")
+  }
+
+  @Test func scrapedRowsJoinRecordedOnesAndNeverRepeatThem() async throws {
+    Gauge(label: "queue", dimensions: [("loop", "0")], factory: registry).record(1)
+    registry.collect("queue", help: "Waiting jobs.", type: .gauge) {
+      [(labels: [("loop", "0")], value: 9), (labels: [("loop", "1")], value: 2), (labels: [("__x", "1")], value: 3)]
+    }
+    registry.collect("queue", help: "Waiting jobs.", type: .gauge) { [(labels: [("loop", "1")], value: 8)] }
+    let text = try PrometheusText(await registry.renderAll())
+    #expect(text.value("queue", ["loop": "0"]) == 1)
+    #expect(text.value("queue", ["loop": "1"]) == 2)
+    #expect(text.value(PrometheusRegistry.refusedName) == 3)
+  }
+
+  /// Counts how often it was asked.
+  private final class Counted: Sendable {
+    private let count = Atomic<Int>(0)
+    func next() -> Int { count.add(1, ordering: .relaxed).newValue }
+  }
+}

@@ -1,0 +1,130 @@
+import Testing
+import WebSocketTransport
+
+@Suite struct CloseTests {
+  private typealias Opcode = WebSocketClient.Opcode
+
+  /// Each breach, and the close code that answers it (contract section 1).
+  private static let breaches: [(name: String, bytes: [UInt8], code: Int)] = [
+    ("too long", WebSocketClient.frame(.text, [UInt8](repeating: 97, count: 1001)), 1009),
+    (
+      "too long in fragments",
+      WebSocketClient.frame(.text, [UInt8](repeating: 97, count: 600), isFinal: false)
+        + WebSocketClient.frame(.continuation, [UInt8](repeating: 97, count: 401)), 1009
+    ),
+    ("announced too long", [0x81, 0xff, 0, 0, 0, 0, 0xff, 0, 0, 0, 1, 2, 3, 4, 5], 1009),
+    ("invalid UTF-8", WebSocketClient.frame(.text, [0x61, 0xff]), 1007),
+    ("a surrogate", WebSocketClient.frame(.text, [0xed, 0xa0, 0x80]), 1007),
+    ("half a character", WebSocketClient.frame(.text, [0x61, 0xc3]), 1007),
+    ("binary", WebSocketClient.frame(.binary, [1, 2, 3]), 1003),
+    ("reserved bits", WebSocketClient.frame(.text, [0x61], reserved: 2), 1002),
+    ("compressed without agreement", WebSocketClient.frame(.text, [0x61], reserved: 4), 1002),
+    ("unknown opcode", [0x83, 0x80, 1, 2, 3, 4], 1002),
+    ("unknown control opcode", [0x8b, 0x80, 1, 2, 3, 4], 1002),
+    ("a lone continuation", WebSocketClient.frame(.continuation, [0x61]), 1002),
+    ("a fragmented ping", WebSocketClient.frame(.ping, [0x61], isFinal: false), 1002),
+    ("a long ping", WebSocketClient.frame(.ping, [UInt8](repeating: 97, count: 126)), 1002),
+    ("a close of one byte", WebSocketClient.frame(.close, [3]), 1002),
+    ("a close with a forbidden code", WebSocketClient.frame(.close, [3, 0xed]), 1002),
+  ]
+
+  @Test(arguments: breaches.indices)
+  func aBreachClosesWithItsCode(index: Int) async throws {
+    let breach = Self.breaches[index]
+    try await TestServer.with({ $0.maxMessageBytes = 1000 }) { running in
+      let (client, _) = try running.connect()
+      try client.socket.send(breach.bytes)
+      let code = try client.receiveClose().code
+      #expect(code == breach.code, "\(breach.name)")
+      try client.sendClose(breach.code)
+      let counted = try running.server.closed.next()
+      #expect(counted == breach.code, "\(breach.name)")
+      try client.socket.waitForEnd()
+      let closes = try running.onLoop { running.loop.counters().closes }
+      #expect(closes == [breach.code: 1])
+    }
+  }
+
+  @Test func thePeersCloseIsEchoedBehindWhatIsQueued() async throws {
+    let behaviour = TestServer.Behaviour(receive: { connection, bytes, _ in connection.send(bytes) })
+    try await TestServer.with(behaviour: behaviour) { running in
+      let (client, _) = try running.connect()
+      let ignored = WebSocketClient.frame(.text, Array("too late".utf8))
+      try client.socket.send(
+        WebSocketClient.frame(.text, Array("last".utf8)) + WebSocketClient.frame(.close, [0x0f, 0xa0] + Array("bye".utf8)) + ignored)
+      #expect(try client.receiveText() == "last")
+      #expect(try client.receiveClose().code == 4000)
+      #expect(try running.server.closed.next() == 4000)
+      try client.socket.waitForEnd()
+    }
+  }
+
+  @Test func aCloseWithoutCodeCountsAs1005() async throws {
+    try await TestServer.with { running in
+      let (client, _) = try running.connect()
+      try client.send(.close, [])
+      #expect(try client.receiveClose().payload.isEmpty)
+      #expect(try running.server.closed.next() == 1005)
+    }
+  }
+
+  @Test func aVanishedPeerCountsAs1006() async throws {
+    try await TestServer.with { running in
+      var pair: (WebSocketClient, Connection)? = try running.connect()
+      let connection = try #require(pair?.1)
+      pair = nil
+      #expect(try running.server.closed.next() == 1006)
+      try running.onLoop {
+        #expect(!connection.isOpen)
+        connection.send([0x61])
+        connection.close(code: 4001, reason: "")
+        connection.release(first: [])
+      }
+      #expect(try running.onLoop { running.loop.counters().connections } == 0)
+    }
+  }
+
+  @Test func closingSendsWhatIsQueuedThenCodeAndReason() async throws {
+    try await TestServer.with { running in
+      let (client, connection) = try running.connect()
+      try running.onLoop {
+        let topic = Topic(on: running.loop)
+        topic.subscribe(connection)
+        connection.send(Array("own".utf8))
+        topic.publish(Array("from the topic".utf8), lane: .skippable)
+        connection.close(code: 4502, reason: "replaced — " + String(repeating: "é", count: 100))
+        connection.send(Array("never".utf8))
+        topic.publish(Array("never".utf8), lane: .lossless)
+        #expect(topic.subscriberCount == 0)
+      }
+      #expect(try client.receiveText() == "own")
+      #expect(try client.receiveText() == "from the topic")
+      let close = try client.receive()
+      #expect(close.code == 4502 && close.reason.hasPrefix("replaced — é") && close.payload.count <= 125)
+      #expect(String(validating: close.payload.dropFirst(2), as: UTF8.self) != nil)
+      try client.send("ignored")
+      try client.sendClose(4502)
+      #expect(try running.server.closed.next() == 4502)
+      try client.socket.waitForEnd()
+    }
+  }
+
+  @Test func aPeerThatDoesNotAnswerACloseIsCut() async throws {
+    try await TestServer.with { running in
+      let (client, connection) = try running.connect()
+      try running.onLoop { connection.close(code: 1000, reason: "") }
+      #expect(try client.receiveClose().code == 1000)
+      #expect(try running.server.closed.next() == 1000)
+      try client.socket.waitForEnd()
+    }
+  }
+
+  @Test func stoppingCutsWhatIsOpen() async throws {
+    try await TestServer.with { running in
+      let (client, _) = try running.connect()
+      await running.transport.stop()
+      #expect(try running.server.closed.next() == 1006)
+      try client.socket.waitForEnd()
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import Synchronization
+import Testing
+import WebSocketTransport
+
+@Suite struct ExecutorTests {
+  /// An actor pinned to a loop.
+  private actor Counter {
+    let executor: LoopExecutor
+    private(set) var numbers: [Int] = []
+
+    init(executor: LoopExecutor) { self.executor = executor }
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    func add(_ number: Int) { numbers.append(number) }
+    func isOnLoop(_ loop: EventLoop) -> Bool { loop.isCurrent }
+  }
+
+  @Test func whatOneThreadQueuesRunsInItsOrder() async throws {
+    try await TestServer.with { running in
+      let counter = Counter(executor: running.loop.executor)
+      let done = EventQueue<Void>()
+      for number in 0..<10_000 {
+        running.loop.enqueue { counter.assumeIsolated { $0.add(number) } }
+      }
+      running.loop.enqueue { done.add(()) }
+      try done.next()
+      #expect(await counter.numbers == Array(0..<10_000))
+      #expect(await counter.isOnLoop(running.loop))
+    }
+  }
+
+  @Test func performRunsAtOnceOnTheLoopAndEnqueueLater() async throws {
+    try await TestServer.with { running in
+      let order = try running.onLoop {
+        let log = Log()
+        running.loop.enqueue { log.add("enqueued") }
+        running.loop.perform { log.add("performed") }
+        log.add("after")
+        return log
+      }
+      _ = try running.onLoop {}
+      #expect(order.words == ["performed", "after", "enqueued"])
+    }
+  }
+
+  @Test func callbacksAreIsolatedToActorsOfTheLoop() async throws {
+    let seen = EventQueue<[Int]>()
+    let behaviour = TestServer.Behaviour(receive: { connection, bytes, _ in
+      let counter = Counter(executor: connection.loop.executor)
+      seen.add(
+        counter.assumeIsolated {
+          $0.add(bytes.count)
+          return $0.numbers
+        })
+    })
+    try await TestServer.with(behaviour: behaviour) { running in
+      let (client, _) = try running.connect()
+      try client.send("four")
+      #expect(try seen.next() == [4])
+    }
+  }
+
+  @Test func endlessWorkDoesNotStarveSockets() async throws {
+    try await TestServer.with(behaviour: .init(receive: { connection, bytes, _ in connection.send(bytes) })) { running in
+      let spinner = Spinner()
+      defer { spinner.stop() }
+      spinner.spin(on: running.loop)
+      let (client, _) = try running.connect()
+      try client.send("hello")
+      #expect(try client.receiveText() == "hello")
+    }
+  }
+
+  @Test func workAfterTheEndStillRuns() async throws {
+    let transport = try Transport(TransportConfiguration(loops: 2), delegate: Nobody())
+    transport.start()
+    let counter = Counter(executor: transport.loops[1].executor)
+    await counter.add(1)
+    await transport.stop()
+    await counter.add(2)
+    #expect(await counter.numbers == [1, 2])
+    #expect(await counter.isOnLoop(transport.loops[1]))
+  }
+
+  @Test func aTransportThatNeverStartsCanStop() async throws {
+    let transport = try Transport(TransportConfiguration(), delegate: Nobody())
+    let counter = Counter(executor: transport.loops[0].executor)
+    async let added: Void = counter.add(1)
+    await transport.stop()
+    await added
+    #expect(await counter.numbers == [1])
+  }
+
+  private final class Log: Sendable {
+    private let list = Mutex<[String]>([])
+    var words: [String] { list.withLock { $0 } }
+    func add(_ word: String) { list.withLock { $0.append(word) } }
+  }
+
+  /// Queues itself again and again.
+  private final class Spinner: Sendable {
+    private let isStopped = Mutex(false)
+
+    func spin(on loop: EventLoop) {
+      loop.enqueue { [self] in if !isStopped.withLock({ $0 }) { spin(on: loop) } }
+    }
+
+    func stop() { isStopped.withLock { $0 = true } }
+  }
+}
+
+/// A delegate nobody calls.
+final class Nobody: TransportDelegate {
+  private final class Handler: ConnectionHandler {
+    func didReceive(_ message: UnsafeRawBufferPointer, isText: Bool) {}
+    func didClose(code: Int) {}
+  }
+
+  func upgradeVerdict(for head: borrowing RequestHead, on loop: EventLoop) -> UpgradeVerdict { .refuse(status: 404) }
+  func didOpen(_ connection: Connection, head: borrowing RequestHead) -> any ConnectionHandler { Handler() }
+  func didReceive(_ request: HTTPRequest, exchange: HTTPExchange) {
+    exchange.respond(status: 404, contentType: nil, body: [])
+  }
+  func didTick(_ loop: EventLoop) {}
+}

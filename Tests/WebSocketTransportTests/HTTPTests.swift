@@ -1,0 +1,149 @@
+import Testing
+import WebSocketTransport
+
+@Suite struct HTTPTests {
+  /// Answers with what it understood.
+  private static let describe = TestServer.Behaviour(request: { request, exchange in
+    let text =
+      "\(request.head.method) \(request.head.path) \(request.head.query) \(request.body.count) \(request.bodyTooLarge)"
+      + " \(request.isInternal)"
+    exchange.respond(
+      status: request.bodyTooLarge ? 413 : 200, contentType: "text/plain", headers: [("Allow", "GET\r\nEvil: yes")],
+      body: Array(text.utf8))
+  })
+
+  @Test(arguments: ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
+  func everyMethodArrivesAndTheConnectionLivesOn(method: String) async throws {
+    try await TestServer.with(behaviour: Self.describe) { running in
+      let client = try HTTPClient(port: running.internalPort)
+      for body in [[], [UInt8](repeating: 0x61, count: 5), [UInt8](repeating: 0x61, count: 200_000)] {
+        let headers = body.isEmpty ? ["Content-Length: 0"] : []
+        let response = try client.ask(method, "/a%20b/../c?x=1", headers: headers, body: body)
+        #expect(response.status == 200)
+        #expect(response.text == "\(method) /c x=1 \(body.count) false true")
+        #expect(response.head.contains("Content-Type: text/plain\r\n"))
+        #expect(response.head.contains("Allow: GETEvil: yes\r\n"))
+      }
+    }
+  }
+
+  @Test func headHasNoBody() async throws {
+    try await TestServer.with(behaviour: Self.describe) { running in
+      let client = try HTTPClient(port: running.port)
+      let response = try client.ask("HEAD", "/")
+      #expect(response.status == 200 && response.head.contains("Content-Length: 21\r\n"))
+      #expect(try client.ask("GET", "/").text == "GET /  0 false false")
+    }
+  }
+
+  @Test func aBodyOverTheLimitIsDroppedAndTold() async throws {
+    try await TestServer.with({ $0.maxBodyBytes = 1000 }, behaviour: Self.describe) { running in
+      let client = try HTTPClient(port: running.internalPort)
+      #expect(try client.ask("POST", "/", body: [UInt8](repeating: 0x61, count: 1000)).text == "POST /  1000 false true")
+      let response = try client.ask("POST", "/", body: [UInt8](repeating: 0x61, count: 1001))
+      #expect(response.status == 413 && response.text == "POST /  0 true true")
+      #expect(try client.ask("GET", "/").status == 200)
+    }
+  }
+
+  @Test func chunkedBodiesAreRefused() async throws {
+    try await TestServer.with(behaviour: Self.describe) { running in
+      let client = try HTTPClient(port: running.internalPort)
+      try client.send("POST", "/", headers: ["Transfer-Encoding: chunked"])
+      #expect(try client.receive().status == 411)
+    }
+  }
+
+  @Test(arguments: ["abc", "-1", "1 2", "99999999999999999999"])
+  func aLengthThatIsNoneIsRefused(length: String) async throws {
+    try await TestServer.with(behaviour: Self.describe) { running in
+      let client = try HTTPClient(port: running.internalPort)
+      try client.send("POST", "/", headers: ["Content-Length: \(length)"])
+      #expect(try client.receive().status == 400)
+    }
+  }
+
+  @Test func aPostWithoutLengthHasNoBody() async throws {
+    try await TestServer.with(behaviour: Self.describe) { running in
+      let client = try HTTPClient(port: running.internalPort)
+      let response = try client.ask("POST", "/")
+      #expect(response.text == "POST /  0 false true" && response.head.contains("Connection: close"))
+      try client.socket.waitForEnd()
+    }
+  }
+
+  @Test func expectIsAnsweredBeforeTheBody() async throws {
+    try await TestServer.with(behaviour: Self.describe) { running in
+      let client = try HTTPClient(port: running.internalPort)
+      try client.socket.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n")
+      #expect(try client.socket.receive(through: "\r\n\r\n").hasPrefix("HTTP/1.1 100 "))
+      try client.socket.send("abc")
+      #expect(try client.receive().text == "POST /  3 false true")
+    }
+  }
+
+  @Test func anAnswerMayComeLaterAndFromAnywhere() async throws {
+    try await TestServer.with { running in
+      let client = try HTTPClient(port: running.internalPort)
+      let gone = try HTTPClient(port: running.internalPort)
+      try gone.send("GET", "/gone")
+      let lost = try running.server.requests.next()
+      gone.socket.shutdownSending()
+      try client.send("GET", "/kept")
+      let kept = try running.server.requests.next()
+      #expect(kept.request.head.path == "/kept")
+      kept.exchange.respond(status: 204, contentType: nil, body: [])
+      #expect(try client.receive().status == 204)
+      kept.exchange.respond(status: 500, contentType: nil, body: [])
+      lost.exchange.respond(status: 200, contentType: nil, body: [])
+      try client.send("GET", "/again")
+      let again = try running.server.requests.next()
+      lost.exchange.respond(status: 500, contentType: nil, body: [])
+      again.exchange.respond(status: 200, contentType: nil, body: Array("ok".utf8))
+      #expect(try client.receive().text == "ok")
+    }
+  }
+
+  @Test func pipelinedRequestsAreAnsweredInOrder() async throws {
+    try await TestServer.with(behaviour: Self.describe) { running in
+      let client = try HTTPClient(port: running.internalPort)
+      for number in 0..<20 { try client.send("GET", "/\(number)") }
+      for number in 0..<20 { #expect(try client.receive().text == "GET /\(number)  0 false true") }
+    }
+  }
+
+  @Test func aLargeAnswerArrivesWhole() async throws {
+    let size = 5_000_000
+    let behaviour = TestServer.Behaviour(request: { _, exchange in
+      exchange.respond(status: 200, contentType: nil, body: (0..<size).map { UInt8(truncatingIfNeeded: $0 / 7) })
+    })
+    try await TestServer.with(behaviour: behaviour) { running in
+      let client = try HTTPClient(port: running.port)
+      for _ in 0..<2 {
+        let body = try client.ask("GET", "/").body
+        #expect(body.count == size && body.indices.allSatisfy { body[$0] == UInt8(truncatingIfNeeded: $0 / 7) })
+      }
+    }
+  }
+
+  @Test func connectionCloseIsKept() async throws {
+    try await TestServer.with(behaviour: Self.describe) { running in
+      for request in ["GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "GET / HTTP/1.0\r\n\r\n"] {
+        let client = try HTTPClient(port: running.port)
+        try client.socket.send(request)
+        let response = try client.receive()
+        #expect(response.status == 200 && response.head.contains("Connection: close"))
+        try client.socket.waitForEnd()
+      }
+    }
+  }
+
+  @Test func theInternalListenerTakesUpgradesOnlyIfAsked() async throws {
+    let behaviour = TestServer.Behaviour(verdict: { $0.isInternal ? .refuse(status: 404) : .accept })
+    try await TestServer.with(behaviour: behaviour) { running in
+      let refused = try WebSocketClient(port: running.internalPort)
+      let accepted = try WebSocketClient(port: running.port)
+      #expect(refused.answer.hasPrefix("HTTP/1.1 404 ") && accepted.answer.hasPrefix("HTTP/1.1 101 "))
+    }
+  }
+}

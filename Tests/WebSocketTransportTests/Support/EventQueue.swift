@@ -1,0 +1,21 @@
+import Dispatch
+import Synchronization
+
+/// What happened, in order; the test waits for the next thing.
+final class EventQueue<Event: Sendable>: Sendable {
+  struct TimedOut: Error {}
+
+  private let events = Mutex<[Event]>([])
+  private let filled = DispatchSemaphore(value: 0)
+
+  func add(_ event: Event) {
+    events.withLock { $0.append(event) }
+    filled.signal()
+  }
+
+  /// The time limit only ends a test that has failed already.
+  func next() throws -> Event {
+    guard filled.wait(timeout: .now() + 20) == .success else { throw TimedOut() }
+    return events.withLock { $0.removeFirst() }
+  }
+}

@@ -1,0 +1,117 @@
+import Foundation
+
+/// A blocking TCP connection, or a pair of pipes that lead to one.
+final class SocketClient {
+  struct Failed: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  private let input: Int32
+  private let output: Int32
+  private var buffer: [UInt8] = []
+  private var keepsAlive: AnyObject?
+
+  /// `receiveBuffer`: bytes; the system doubles it and has a minimum.
+  init(port: Int, receiveBuffer: Int? = nil) throws {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    guard descriptor >= 0 else { throw Failed(description: "socket: \(errno)") }
+    input = descriptor
+    output = descriptor
+    var limit = timeval(tv_sec: 20, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    if var size = receiveBuffer.map(Int32.init) {
+      setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+    }
+    var address = Self.loopback(port)
+    let result = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        Foundation.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    guard result == 0 else { throw Failed(description: "connect: \(errno)") }
+  }
+
+  init(input: Int32, output: Int32, keepingAlive owner: AnyObject) {
+    self.input = input
+    self.output = output
+    keepsAlive = owner
+  }
+
+  deinit {
+    if keepsAlive == nil { close(input) }
+  }
+
+  static func isFree(port: Int) -> Bool {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = loopback(port)
+    return withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+      }
+    }
+  }
+
+  private static func loopback(_ port: Int) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(port).bigEndian
+    address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
+    return address
+  }
+
+  func send(_ bytes: [UInt8]) throws {
+    var sent = 0
+    while sent < bytes.count {
+      let count = bytes.withUnsafeBytes { write(output, $0.baseAddress! + sent, bytes.count - sent) }
+      guard count > 0 else { throw Failed(description: "write: \(errno)") }
+      sent += count
+    }
+  }
+
+  func send(_ text: String) throws { try send(Array(text.utf8)) }
+
+  /// Exactly `count` bytes.
+  func receive(_ count: Int) throws -> [UInt8] {
+    while buffer.count < count {
+      guard try fill() else { throw Failed(description: "the stream ended") }
+    }
+    defer { buffer.removeFirst(count) }
+    return Array(buffer.prefix(count))
+  }
+
+  /// Everything up to and including the mark.
+  func receive(through mark: String) throws -> String {
+    let mark = Array(mark.utf8)
+    var searched = 0
+    while true {
+      if buffer.count >= mark.count {
+        for start in searched...(buffer.count - mark.count) where buffer[start..<start + mark.count].elementsEqual(mark) {
+          return String(decoding: try receive(start + mark.count), as: UTF8.self)
+        }
+        searched = buffer.count - mark.count + 1
+      }
+      guard try fill() else { throw Failed(description: "the stream ended") }
+    }
+  }
+
+  /// Waits for the end of the stream; what comes before it is dropped. A reset counts as an end.
+  func waitForEnd() throws {
+    while true {
+      var chunk = [UInt8](repeating: 0, count: 65_536)
+      let count = read(input, &chunk, chunk.count)
+      if count == 0 || (count < 0 && errno == ECONNRESET) { return }
+      guard count > 0 else { throw Failed(description: "read: \(errno)") }
+    }
+  }
+
+  func shutdownSending() { shutdown(output, Int32(SHUT_WR)) }
+
+  private func fill() throws -> Bool {
+    var chunk = [UInt8](repeating: 0, count: 65_536)
+    let count = read(input, &chunk, chunk.count)
+    guard count >= 0 else { throw Failed(description: "read: \(errno)") }
+    buffer.append(contentsOf: chunk.prefix(count))
+    return count > 0
+  }
+}

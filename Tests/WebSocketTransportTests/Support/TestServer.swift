@@ -1,0 +1,126 @@
+import Synchronization
+import WebSocketTransport
+
+/// A transport whose happenings a test can wait for, and steer.
+final class TestServer: TransportDelegate {
+  struct Opened: Sendable {
+    let connection: Connection
+    let head: RequestHead
+  }
+  struct Message: Sendable, Equatable {
+    let text: String
+    let isText: Bool
+  }
+  struct Request: Sendable {
+    let request: HTTPRequest
+    let exchange: HTTPExchange
+  }
+  /// What a test may put in place of the default behaviour, before the first client comes.
+  struct Behaviour: Sendable {
+    var verdict: @Sendable (RequestHead) -> UpgradeVerdict = { _ in .accept }
+    var open: @Sendable (Connection) -> Void = { _ in }
+    var receive: @Sendable (Connection, [UInt8], Bool) -> Void = { _, _, _ in }
+    var request: (@Sendable (HTTPRequest, HTTPExchange) -> Void)?
+    var tick: @Sendable (EventLoop) -> Void = { _ in }
+  }
+
+  let opened = EventQueue<Opened>()
+  let messages = EventQueue<Message>()
+  let closed = EventQueue<Int>()
+  let requests = EventQueue<Request>()
+  private let behaviour: Behaviour
+
+  private init(_ behaviour: Behaviour) { self.behaviour = behaviour }
+
+  func upgradeVerdict(for head: borrowing RequestHead, on loop: EventLoop) -> UpgradeVerdict {
+    behaviour.verdict(copy head)
+  }
+
+  func didOpen(_ connection: Connection, head: borrowing RequestHead) -> any ConnectionHandler {
+    behaviour.open(connection)
+    opened.add(Opened(connection: connection, head: copy head))
+    return Handler(server: self, connection: connection)
+  }
+
+  func didReceive(_ request: HTTPRequest, exchange: HTTPExchange) {
+    if let answer = behaviour.request { answer(request, exchange) }
+    requests.add(Request(request: request, exchange: exchange))
+  }
+
+  func didTick(_ loop: EventLoop) { behaviour.tick(loop) }
+
+  private final class Handler: ConnectionHandler {
+    let server: TestServer
+    let connection: Connection
+
+    init(server: TestServer, connection: Connection) {
+      self.server = server
+      self.connection = connection
+    }
+
+    func didReceive(_ message: UnsafeRawBufferPointer, isText: Bool) {
+      // The padding must be readable; a sanitizer would object.
+      let padded = UnsafeRawBufferPointer(start: message.baseAddress, count: message.count + 64)
+      withExtendedLifetime(padded.reduce(0) { $0 &+ Int($1) }) {}
+      server.behaviour.receive(connection, Array(message), isText)
+      server.messages.add(Message(text: String(decoding: message, as: UTF8.self), isText: isText))
+    }
+
+    func didClose(code: Int) { server.closed.add(code) }
+  }
+}
+
+extension TestServer {
+  /// A running server.
+  struct Running {
+    let server: TestServer
+    let transport: Transport
+
+    var loop: EventLoop { transport.loops[0] }
+    var port: Int { transport.publicPort ?? 0 }
+    var internalPort: Int { transport.internalPort ?? 0 }
+
+    /// A client, and the server's end of it.
+    func connect(_ path: String = "/ws", receiveBuffer: Int? = nil) throws -> (WebSocketClient, Connection) {
+      let client = try WebSocketClient(port: port, path: path, receiveBuffer: receiveBuffer)
+      return (client, try server.opened.next().connection)
+    }
+
+    /// Runs `body` on the first loop and waits for what it returns.
+    func onLoop<Value: Sendable>(_ body: @escaping @Sendable () -> Value) throws -> Value {
+      let done = EventQueue<Value>()
+      loop.enqueue { done.add(body()) }
+      return try done.next()
+    }
+  }
+
+  static func with(
+    _ change: (inout TransportConfiguration) -> Void = { _ in }, behaviour: Behaviour = Behaviour(),
+    _ body: (Running) async throws -> Void
+  ) async throws {
+    var configuration = TransportConfiguration(
+      listen: ("127.0.0.1", TestPorts.next()), internalListen: ("127.0.0.1", TestPorts.next()))
+    change(&configuration)
+    let server = TestServer(behaviour)
+    let transport = try Transport(configuration, delegate: server)
+    transport.start()
+    let result: Result<Void, any Error>
+    do { result = .success(try await body(Running(server: server, transport: transport))) } catch { result = .failure(error) }
+    await transport.stop()
+    try result.get()
+  }
+}
+
+/// Ports below the ephemeral range, which other tests of this machine take theirs from.
+enum TestPorts {
+  private static let last = Mutex(0)
+
+  static func next() -> Int {
+    last.withLock { last in
+      repeat {
+        last = last == 0 ? Int.random(in: 20_000..<28_000) : last + 1
+      } while !SocketClient.isFree(port: last)
+      return last
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import Testing
+import WebSocketTransport
+
+/// The client is the openssl command, which also makes the certificate.
+@Suite struct TLSTests {
+  @Test func webSocketAndHTTPWorkOverTLS() async throws {
+    let files = try CertificateFiles()
+    let behaviour = TestServer.Behaviour(
+      receive: { connection, bytes, _ in connection.send(bytes) },
+      request: { $1.respond(status: 200, contentType: nil, body: Array("\($0.head.isTLS)".utf8)) })
+    try await TestServer.with({ $0.tls = files.tls }, behaviour: behaviour) { running in
+      let client = try WebSocketClient(try Self.connect(port: running.port))
+      #expect(client.answer.hasPrefix("HTTP/1.1 101 "))
+      let opened = try running.server.opened.next()
+      #expect(opened.head.isTLS)
+      for size in [5, 20_000, 65_536] {
+        let text = String(repeating: "x", count: size)
+        try client.send(text)
+        #expect(try client.receiveText() == text)
+      }
+      let topic = try running.onLoop { Topic(on: running.loop) }
+      try running.onLoop {
+        topic.subscribe(opened.connection)
+        for number in 0..<200 { topic.publish(Array("\(number)".utf8) + [UInt8](repeating: 0x2e, count: 3000), lane: .lossless) }
+      }
+      for number in 0..<200 { #expect(try client.receiveText().prefix { $0 != "." } == "\(number)") }
+      try client.sendClose(1000)
+      #expect(try client.receiveClose().code == 1000)
+      // The internal listener stays plain.
+      #expect(try HTTPClient(port: running.internalPort).ask("GET", "/").text == "false")
+    }
+  }
+
+  @Test func filesThatCannotBeUsedAreRefused() async throws {
+    let files = try CertificateFiles()
+    let other = try CertificateFiles()
+    for tls in [
+      TLSFiles(certificateFile: "/nowhere", keyFile: files.tls.keyFile),
+      TLSFiles(certificateFile: files.tls.certificateFile, keyFile: other.tls.keyFile),
+    ] {
+      #expect {
+        try Transport(TransportConfiguration(listen: ("127.0.0.1", 0), tls: tls), delegate: Nobody())
+      } throws: { error in
+        if case TransportError.tls = error { true } else { false }
+      }
+    }
+  }
+
+  @Test func plainBytesOnTheTLSPortAreCut() async throws {
+    let files = try CertificateFiles()
+    try await TestServer.with({ $0.tls = files.tls }) { running in
+      let client = try SocketClient(port: running.port)
+      try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      try client.waitForEnd()
+    }
+  }
+
+  private static func connect(port: Int) throws -> SocketClient {
+    let process = Process(), input = Pipe(), output = Pipe()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
+    process.arguments = ["s_client", "-quiet", "-connect", "127.0.0.1:\(port)"]
+    process.standardInput = input
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    let owner = Owner(process, input, output)
+    return SocketClient(
+      input: output.fileHandleForReading.fileDescriptor, output: input.fileHandleForWriting.fileDescriptor,
+      keepingAlive: owner)
+  }
+
+  /// Ends the command with the client.
+  private final class Owner {
+    let process: Process, input: Pipe, output: Pipe
+
+    init(_ process: Process, _ input: Pipe, _ output: Pipe) {
+      self.process = process
+      self.input = input
+      self.output = output
+    }
+
+    deinit { process.terminate() }
+  }
+}
+
+/// A self-signed certificate in a folder of its own.
+private final class CertificateFiles {
+  let tls: TLSFiles
+  private let folder: URL
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent("throng-tls-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    tls = TLSFiles(
+      certificateFile: folder.appendingPathComponent("certificate.pem").path,
+      keyFile: folder.appendingPathComponent("key.pem").path)
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
+    process.arguments = [
+      "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+      "/CN=localhost", "-keyout", tls.keyFile, "-out", tls.certificateFile,
+    ]
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+  }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+}

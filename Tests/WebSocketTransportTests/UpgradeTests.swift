@@ -1,0 +1,91 @@
+import Testing
+import WebSocketTransport
+
+@Suite struct UpgradeTests {
+  @Test func verdictSeesTheHeadAndCanRefuse() async throws {
+    let behaviour = TestServer.Behaviour(verdict: { head in
+      switch head.path {
+      case "/ws": .accept
+      case "/busy": .refuse(status: 503)
+      default: .refuse(status: 404)
+      }
+    })
+    try await TestServer.with(behaviour: behaviour) { running in
+      for (path, status) in [("/busy", "503 Service Unavailable"), ("/other?token=x", "404 Not Found")] {
+        let client = try WebSocketClient(port: running.port, path: path)
+        #expect(client.answer.hasPrefix("HTTP/1.1 \(status)\r\n"))
+        #expect(client.answer.contains("Connection: close"))
+      }
+      let token = String(repeating: "aB3-_.", count: 1300)
+      let client = try WebSocketClient(
+        port: running.port, path: "/ws?token=\(token)&deviceID=a%20b%26c+d%2B",
+        headers: ["Origin: https://example.org", "Authorization: Bearer \(token)", "X-Forwarded-For: 10.0.0.1, 10.0.0.2"])
+      #expect(client.answer.hasPrefix("HTTP/1.1 101 "))
+      let head = try running.server.opened.next().head
+      #expect(head.method == "GET" && head.path == "/ws")
+      #expect(head.query == "token=\(token)&deviceID=a%20b%26c%20d%2B")
+      #expect(head.host == "example.org:1" && head.origin == "https://example.org")
+      #expect(head.authorization == "Bearer \(token)")
+      #expect(head.forwardedFor == "10.0.0.1, 10.0.0.2")
+      #expect(head.peerAddress == "127.0.0.1" && !head.isTLS && !head.isInternal)
+      #expect(head.subprotocols == nil)
+    }
+  }
+
+  @Test(arguments: [
+    (offer: "throng.v1.json", selected: true), ("chat, throng.v1.json", true), ("throng.v1.json,chat", true),
+    ("chat", false), ("chat, soap", false), ("u", false), ("throng.v1.json.bak", false),
+  ])
+  func selectsOnlyItsSubprotocol(offer: String, selected: Bool) async throws {
+    try await TestServer.with { running in
+      let client = try WebSocketClient(port: running.port, headers: ["Sec-WebSocket-Protocol: \(offer)"])
+      #expect(client.answer.hasPrefix("HTTP/1.1 101 "))
+      #expect(client.answer.contains("Sec-WebSocket-Protocol: throng.v1.json\r\n") == selected)
+      #expect(client.answer.contains("Sec-WebSocket-Protocol") == selected)
+      #expect(try running.server.opened.next().head.subprotocols == offer)
+    }
+  }
+
+  @Test func selectsNothingWhereNothingIsOffered() async throws {
+    try await TestServer.with { running in
+      let client = try WebSocketClient(port: running.port, headers: ["Sec-WebSocket-Extensions: permessage-deflate"])
+      #expect(client.answer.hasPrefix("HTTP/1.1 101 "))
+      #expect(!client.answer.contains("Sec-WebSocket-Protocol") && !client.answer.contains("Extensions"))
+    }
+  }
+
+  @Test(arguments: [
+    ("POST /ws HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: a", 405),
+    ("GET /ws HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 8\r\nSec-WebSocket-Key: a", 426),
+    ("GET /ws HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13", 400),
+    ("GET /ws HTTP/1.1\r\nHost: a\r\nUpgrade: chess", 403),
+  ])
+  func anUpgradeThatIsNoneGetsAnAnswer(request: String, status: Int) async throws {
+    try await TestServer.with { running in
+      let client = try SocketClient(port: running.port)
+      try client.send(request + "\r\nConnection: Upgrade\r\n\r\n")
+      #expect(try client.receive(through: "\r\n").contains(" \(status) "))
+      try client.waitForEnd()
+    }
+  }
+
+  @Test func http2UpgradeIsAnsweredAsPlainHTTP() async throws {
+    let behaviour = TestServer.Behaviour(request: { $1.respond(status: 200, contentType: nil, body: Array("plain".utf8)) })
+    try await TestServer.with(behaviour: behaviour) { running in
+      let client = try HTTPClient(port: running.port)
+      let response = try client.ask(
+        "GET", "/", headers: ["Upgrade: h2c", "Connection: Upgrade, HTTP2-Settings", "HTTP2-Settings: AAMAAABkAAQAAP__"])
+      #expect(response.status == 200 && response.text == "plain")
+    }
+  }
+
+  @Test func aClientThatNeverAsksIsCut() async throws {
+    try await TestServer.with({ $0.handshakeTimeout = 1 }) { running in
+      let silent = try SocketClient(port: running.port)
+      let halfway = try SocketClient(port: running.port)
+      try halfway.send("GET /ws HTTP/1.1\r\nHost:")
+      try silent.waitForEnd()
+      try halfway.waitForEnd()
+    }
+  }
+}

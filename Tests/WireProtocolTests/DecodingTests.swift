@@ -1,0 +1,95 @@
+import GroupModel
+import Testing
+import WireProtocol
+
+/// What reaches the server of a request: values, defaults, and names of old (contract sections 3 and 4).
+@Suite struct DecodingTests {
+  private func request(_ method: String, _ params: String) throws -> Request {
+    guard case .single(let call) = read(#"{"jsonrpc":"2.0","id":1,"method":"\#(method)","params":\#(params)}"#),
+      case .request(let request) = call.content
+    else { throw WireError(fault(method, params)?.code ?? .parseError) }
+    return request
+  }
+
+  @Test func createGroupTakesWhatIsGiven() throws {
+    let params = #"""
+      {"groupType":"Public","groupName":"né","groupID":"g","introduction":"i","notification":"","faceURL":"f","maxMemberNum":7,
+       "customInfo":{"a":"1","b":null},"joinMode":"Any","isSearchable":false,
+       "memberList":[{"userID":"a","role":"Admin"},{"userID":"b"},{"userID":"a","role":"200"}]}
+      """#
+    guard case .createGroup(let create) = try request("createGroup", params) else { return #expect(Bool(false)) }
+    #expect(create.groupType == .public && create.groupName == "né" && create.groupID == GroupID("g"))
+    #expect(create.fields.introduction == "i" && create.fields.notification == "" && create.fields.faceURL == "f")
+    #expect(create.fields.maxMemberNum == 7 && create.fields.customInfo == ["a": "1", "b": ""])
+    #expect(create.fields.policy.map(\.field) == [.joinMode, .isSearchable])
+    #expect(create.fields.policy.map(\.value) == [.word("Any"), .flag(false)])
+    #expect(create.memberList.map(\.userID.rawValue) == ["a", "b", "a"])
+    #expect(create.memberList.map(\.role) == [.admin, .member, .custom(200)])
+  }
+
+  @Test(arguments: [
+    ("Work", GroupType.work), ("Private", .work), ("Public", .public), ("Meeting", .meeting), ("ChatRoom", .meeting),
+    ("AVChatRoom", .avChatRoom), ("BChatRoom", .bChatRoom),
+  ])
+  func legacyNamesOfTypesAreAccepted(name: String, type: GroupType) throws {
+    guard case .createGroup(let create) = try request("createGroup", #"{"groupType":"\#(name)","groupName":"n"}"#) else {
+      return #expect(Bool(false))
+    }
+    #expect(create.groupType == type)
+  }
+
+  @Test func withoutOptionsTheDefaultsOfThePageHold() throws {
+    guard case .sendGroupTextMessage(let send) = try request("sendGroupTextMessage", #"{"groupID":"g","text":"\u0000"}"#),
+      case .getGroupHistoryMessageList(let history) = try request("getGroupHistoryMessageList", #"{"groupID":"g"}"#),
+      case .getGroupMemberList(let members) = try request("getGroupMemberList", #"{"groupID":"g"}"#),
+      case .getJoinedGroupList(let joined) = try request("getJoinedGroupList", "{}"), case .login(let login) = try request("login", #"{"token":""}"#)
+    else { return #expect(Bool(false)) }
+    #expect(send.text == "\0" && send.options == MessageOptions(priority: .normal))
+    #expect(history.count == 20 && history.fromSeq == 0 && history.direction == .older)
+    #expect(members.filter == .all && members.nextSeq == 0 && members.count == 50)
+    #expect(joined.count == 50 && joined.updatedSince == nil && joined.groupType == nil && joined.nextSeq == 0)
+    #expect(login.platform == .unknown && login.deviceID == nil)
+  }
+
+  @Test func anEmptyOptionalListCountsAsAbsent() throws {
+    guard case .sendGroupTextMessage(let send) = try request("sendGroupTextMessage", #"{"groupID":"g","text":"x","atUserIDList":[]}"#) else {
+      return #expect(Bool(false))
+    }
+    #expect(send.options.atUserIDList.isEmpty)
+  }
+
+  @Test func aUserNamedTwiceIsOneUserInOrder() throws {
+    guard case .getGroupMembersInfo(let info) = try request("getGroupMembersInfo", #"{"groupID":"g","userIDList":["b","a","b"]}"#) else {
+      return #expect(Bool(false))
+    }
+    #expect(info.userIDList.map(\.rawValue) == ["b", "a"])
+  }
+
+  @Test func aWholeNumberMayBeWrittenAsADecimal() throws {
+    for text in ["20", "20.0", "2e1", "200e-1"] {
+      guard case .getGroupHistoryMessageList(let history) = try request("getGroupHistoryMessageList", #"{"groupID":"g","count":\#(text)}"#) else {
+        return #expect(Bool(false))
+      }
+      #expect(history.count == 20)
+    }
+  }
+
+  @Test func faultsAreToldInTheOrderOfThePage() {
+    #expect(fault("createGroup", "{}")?.field == "groupType")
+    #expect(fault("createGroup", #"{"groupType":"x"}"#)?.field == "groupType")
+    #expect(fault("createGroup", #"{"groupType":"Work"}"#)?.field == "groupName")
+    #expect(fault("sendGroupTextMessage", #"{"text":""}"#)?.field == "groupID")
+  }
+
+  @Test func anUpgradesPlatformAndDeviceAreJudgedLikeLogins() throws {
+    let login = try Login(token: "t", platform: "Web", deviceID: "d")
+    #expect(login.platform == .web && login.deviceID == "d")
+    #expect(try Login(token: "t", platform: nil, deviceID: nil).platform == .unknown)
+    for platform in ["web", "", "RESTful API"] {
+      #expect(throws: WireError(.badValue, field: "platform")) { try Login(token: "t", platform: platform, deviceID: nil) }
+    }
+    #expect(throws: WireError(.badValue, field: "deviceID")) {
+      try Login(token: "t", platform: nil, deviceID: String(repeating: "é", count: 257))
+    }
+  }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import GroupModel
+import Testing
+
+@testable import WireProtocol
+
+/// The OpenRPC document as another JSON library reads it.
+@Suite struct DescriptionOpenRPCTests {
+  private let methods = MethodTable()
+  private let document: [String: Any]
+
+  init() throws {
+    let text = MethodTable().openRPCText(version: "1.2.3")
+    document = try #require(try JSONSerialization.jsonObject(with: Data(text)) as? [String: Any])
+  }
+
+  private func rows(_ name: String) throws -> [[String: Any]] { try #require(document[name] as? [[String: Any]]) }
+
+  private var schemas: [String: [String: Any]] {
+    get throws {
+      let components = try #require(document["components"] as? [String: Any])
+      return try #require(components["schemas"] as? [String: [String: Any]])
+    }
+  }
+
+  /// Every object of the document, the document itself included.
+  private func objects() -> [[String: Any]] { objects(in: document) }
+
+  private func objects(in value: Any) -> [[String: Any]] {
+    switch value {
+    case let object as [String: Any]: [object] + object.values.flatMap(objects)
+    case let array as [Any]: array.flatMap(objects)
+    default: []
+    }
+  }
+
+  @Test func theHeadIsOpenRPCs() throws {
+    #expect(document["openrpc"] as? String == "1.3.2")
+    let info = try #require(document["info"] as? [String: String])
+    #expect(info["title"] == "Throng" && info["version"] == "1.2.3")
+  }
+
+  @Test func everyMethodIsNamedInOrder() throws {
+    #expect(try rows("methods").map { $0["name"] as? String } == methods.entries.map(\.name))
+    #expect(try rows("methods").contains { $0["name"] as? String == "sendGroupTextMessage" })
+  }
+
+  @Test func everyParameterHasItsSchema() throws {
+    for (method, entry) in zip(try rows("methods"), methods.entries) {
+      let params = try #require(method["params"] as? [[String: Any]])
+      #expect(method["paramStructure"] as? String == "by-name")
+      #expect(params.map { $0["name"] as? String } == entry.parameters.map(\.name))
+      #expect(params.map { $0["required"] as? Bool } == entry.parameters.map(\.isRequired))
+      for param in params {
+        let schema = try #require(param["schema"] as? [String: Any])
+        #expect(schema["type"] is String, "\(entry.name).\(param["name"] ?? "")")
+      }
+    }
+    let create = try #require(try rows("methods").first { $0["name"] as? String == "createGroup" })
+    let first = try #require((create["params"] as? [[String: Any]])?.first?["schema"] as? [String: Any])
+    #expect((first["enum"] as? [String])?.contains("AVChatRoom") == true)
+  }
+
+  @Test func everyResultAndErrorIsDescribed() throws {
+    for (method, entry) in zip(try rows("methods"), methods.entries) {
+      let schema = try #require((method["result"] as? [String: Any])?["schema"] as? [String: Any])
+      #expect(Set(try #require(schema["properties"] as? [String: Any]).keys) == Set(entry.specification.result.map(\.name)))
+      #expect(schema["required"] as? [String] == entry.specification.result.filter { !$0.isOptional }.map(\.name))
+      let errors = try #require(method["errors"] as? [[String: Any]])
+      #expect(errors.map { $0["code"] as? Int } == entry.specification.errors.map(\.rawValue))
+      #expect(errors.allSatisfy { ($0["message"] as? String)?.isEmpty == false })
+    }
+  }
+
+  @Test func everyEventIsNamedWithItsFieldsAndAudience() throws {
+    let events = try rows("x-events")
+    #expect(events.map { $0["name"] as? String } == EventName.allCases.map(\.rawValue))
+    for (event, name) in zip(events, EventName.allCases) {
+      #expect((event["params"] as? [[String: Any]])?.map { $0["name"] as? String } == name.fields.map(\.name))
+      #expect(event["audience"] as? String == name.audience)
+    }
+  }
+
+  @Test func errorsAndCloseCodesAreWhole() throws {
+    let errors = try #require((document["components"] as? [String: Any])?["errors"] as? [String: [String: Any]])
+    #expect(Set(errors.values.compactMap { $0["code"] as? Int }) == Set(ErrorCode.allCases.map(\.rawValue)))
+    #expect(errors["noRight"]?["code"] as? Int == 10007)
+    let reconnecting = try rows("x-close-codes").filter { $0["reconnect"] as? Bool == true }.map { $0["code"] as? Int }
+    #expect(reconnecting == [4001, 4002, 4003, 4004, 4005, 4006, 4007])
+  }
+
+  @Test func everyReferenceResolves() throws {
+    let references = objects().compactMap { $0["$ref"] as? String }
+    #expect(references.contains("#/components/schemas/GroupInfo"))
+    let known = Set(try schemas.keys.map { "#/components/schemas/\($0)" })
+    #expect(Set(references).isSubset(of: known))
+  }
+
+  @Test func everyTypeInWordsIsUnderstood() {
+    let fields = methods.entries.flatMap(\.specification.result) + EventName.allCases.flatMap(\.fields) + Vocabulary.types.flatMap(\.fields)
+    for field in fields { #expect(unknown(in: field.type).isEmpty, "\(field.name): \(field.type)") }
+    for (name, type) in Vocabulary.members { #expect(unknown(in: type).isEmpty, "\(name): \(type)") }
+  }
+
+  private func unknown(in words: String) -> [String] { TypeNotation(words).map(unknown) ?? [words] }
+
+  private func unknown(in type: TypeNotation) -> [String] {
+    switch type {
+    case .name(let name):
+      ["string", "integer", "boolean", "object", "map", "any"].contains(name) || Vocabulary.type(name) != nil ? [] : [name]
+    case .literal: []
+    case .array(let element): unknown(in: element)
+    case .any(let types): types.flatMap(unknown)
+    case .object(let members):
+      members.flatMap { member in
+        if let type = member.type { unknown(in: type) } else { Vocabulary.members[member.name] == nil ? [member.name] : [] }
+      }
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+import WireProtocol
+
+/// The page that users of the protocol read: Sources/Documentation/Reference.md.
+@Suite struct DescriptionPageTests {
+  private static let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appending(path: "Sources/Documentation/Reference.md")
+
+  private let page = MethodTable().referencePage()
+
+  @Test func thePageIsUpToDate() throws {
+    if ProcessInfo.processInfo.environment["THRONG_UPDATE_REFERENCE"] == "1" {
+      try page.write(to: DescriptionPageTests.file, atomically: true, encoding: .utf8)
+    } else {
+      let kept = try String(contentsOf: DescriptionPageTests.file, encoding: .utf8)
+      #expect(kept == page, "THRONG_UPDATE_REFERENCE=1 swift test rewrites it")
+    }
+  }
+
+  @Test func everythingHasItsHeading() {
+    let headings = page.split(separator: "\n").filter { $0.hasPrefix("### ") }.map { String($0.dropFirst(4)) }
+    let methods = MethodTable().entries.map(\.name)
+    #expect(Array(headings.prefix(methods.count)) == methods)
+    #expect(Array(headings.suffix(EventName.allCases.count)) == EventName.allCases.map(\.rawValue))
+  }
+
+  @Test func everyCodeHasItsRow() {
+    for code in ErrorCode.allCases { #expect(page.contains("\n| \(code.rawValue) | \(code.title) |")) }
+    for code in CloseCode.allCases { #expect(page.contains("\n| \(code.rawValue) | \(code.reason) |")) }
+  }
+
+  @Test func parametersAreSaidInWords() {
+    #expect(page.contains("\n| `groupName` | string, not empty, at most 30 bytes of UTF-8 |\n"))
+    #expect(page.contains("\n| `count?` | integer from 1 to 200 |\n"))
+    #expect(page.contains("\n| `fromSeq?` | integer from 0 |\n"))
+    #expect(page.contains("\n| `direction?` | one of Older, Newer |\n"))
+    #expect(page.contains("| list of 0 to 100: {userID: string, not empty, at most 32 bytes of UTF-8; role?: one of Admin, Member} |\n"))
+  }
+
+  @Test func tablesAreWhole() {
+    var columns: Int?
+    for line in page.split(separator: "\n", omittingEmptySubsequences: false) {
+      guard line.hasPrefix("|") else {
+        columns = nil
+        continue
+      }
+      let count = line.replacing("\\|", with: "").filter { $0 == "|" }.count
+      #expect(columns == nil || columns == count, "\(line)")
+      columns = count
+    }
+  }
+}

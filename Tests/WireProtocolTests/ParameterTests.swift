@@ -1,0 +1,86 @@
+import Testing
+import WireProtocol
+
+/// Every method of contract section 4 that there is, by the page in MethodPage.swift.
+@Suite struct ParameterTests {
+  /// "code" or "code field", as one line to compare.
+  private func answer(_ method: MethodPage, _ params: String) -> String {
+    fault(method.name, params).map { "\($0.code.rawValue) \($0.field ?? "")" } ?? "taken"
+  }
+
+  private func code(_ method: MethodPage, _ params: String) -> Int { fault(method.name, params)?.code.rawValue ?? 0 }
+
+  @Test func thePageHasTheMethodsOfTheTable() {
+    #expect(MethodTable().entries.map(\.name) == MethodPage.all.map(\.name))
+  }
+
+  @Test(arguments: MethodPage.all)
+  func whatIsRequiredIsEnough(method: MethodPage) {
+    #expect(answer(method, method.params()) == "taken")
+  }
+
+  @Test(arguments: MethodPage.all)
+  func aRequiredMemberThatIsMissingOrNullIsNamed(method: MethodPage) {
+    for field in method.fields where field.isRequired {
+      #expect(answer(method, method.params([field.name: nil])) == "-32602 \(field.name)")
+      #expect(answer(method, method.params([field.name: "null"])) == "-32602 \(field.name)")
+    }
+  }
+
+  @Test(arguments: MethodPage.all)
+  func anOptionalMemberThatIsNullCountsAsAbsent(method: MethodPage) {
+    for field in method.fields where !field.isRequired {
+      #expect(answer(method, method.params([field.name: "null"])) == "taken", "\(field.name)")
+    }
+  }
+
+  @Test(arguments: MethodPage.all)
+  func aMemberOfTheWrongTypeIsNamed(method: MethodPage) {
+    for field in method.fields {
+      for value in field.domain.wrongType {
+        let found = fault(method.name, method.params([field.name: value]))
+        #expect(found?.code == .invalidParams, "\(field.name): \(value)")
+        #expect(found?.field == field.name || field.domain.innerNames.contains(found?.field ?? ""), "\(field.name): \(value)")
+      }
+    }
+  }
+
+  @Test(arguments: MethodPage.all)
+  func everyValueInsideADomainIsTaken(method: MethodPage) {
+    for field in method.fields {
+      for value in field.domain.valid {
+        #expect(answer(method, method.params([field.name: value])) == "taken", "\(field.name): \(value.prefix(60))")
+      }
+    }
+  }
+
+  @Test(arguments: MethodPage.all)
+  func everyValueOutsideADomainHasItsOwnCode(method: MethodPage) {
+    for field in method.fields {
+      for (value, expected) in field.domain.outside {
+        let found = fault(method.name, method.params([field.name: value]))
+        #expect(found?.code.rawValue == expected, "\(field.name): \(value.prefix(60))")
+        #expect(found?.field == field.name || field.domain.innerNames.contains(found?.field ?? ""), "\(field.name): \(value.prefix(60))")
+      }
+    }
+  }
+
+  @Test(arguments: MethodPage.all)
+  func unknownMembersAreIgnored(method: MethodPage) {
+    let params = method.params().dropLast() + (method.params() == "{}" ? "" : ",") + #""groupId":5,"x":{"y":[null,1e400]},"":""}"#
+    #expect(answer(method, String(params)) == "taken")
+  }
+
+  @Test(arguments: MethodPage.all)
+  func theDescriptionRequiresWhatThePageRequires(method: MethodPage) throws {
+    let entry = try #require(MethodTable()[method.name])
+    let described = Dictionary(uniqueKeysWithValues: entry.parameters.map { ($0.name, $0.isRequired) })
+    for field in method.fields { #expect(described[field.name] == field.isRequired, "\(field.name)") }
+    #expect(Set(described.keys).subtracting(method.fields.map(\.name)) == (method.name == "createGroup" ? ["ownerUserID"] : []))
+  }
+}
+
+extension Domain {
+  /// The members of the objects in a list; a fault inside names them.
+  fileprivate var innerNames: [String] { if case .objects(let fields, _) = self { fields.map(\.name) } else { [] } }
+}

@@ -1,0 +1,69 @@
+import WireProtocol
+
+private let methods = MethodTable()
+
+/// What the server makes of a text.
+func read(_ text: String) -> Envelope { read(Array(text.utf8)) }
+
+func read(_ bytes: [UInt8]) -> Envelope {
+  let padded = bytes + [UInt8](repeating: 0, count: JSONParser.padding)
+  return padded.withUnsafeBytes { text in
+    Envelope(padded: UnsafeRawBufferPointer(rebasing: text.prefix(bytes.count)), parser: JSONParser(), methods: methods)
+  }
+}
+
+/// An envelope in one line: `ping#17`, `joinGroup!-32602:groupID#-` (refused; field; no id), `?#1` (no such method), `invalid#-`;
+/// a batch in brackets.
+func outline(_ envelope: Envelope) -> String {
+  switch envelope {
+  case .single(let call): outline(call)
+  case .batch(let calls): "[" + calls.map(outline).joined(separator: " ") + "]"
+  case .badBatch: "badBatch"
+  case .notJSON: "notJSON"
+  }
+}
+
+func outline(_ text: String) -> String { outline(read(text)) }
+
+private func outline(_ call: Call) -> String {
+  let id =
+    switch call.id {
+    case .number(let number): String(number)
+    case .text(let text): "\"\(text)\""
+    case nil: "-"
+    }
+  let content =
+    switch call.content {
+    case .request(let request): request.methodName
+    case .badParameters(let error, let method): "\(method)!\(error.code.rawValue):\(error.field ?? "")"
+    case .unknownMethod: "?"
+    case .invalid: "invalid"
+    }
+  return "\(content)#\(id)"
+}
+
+/// The error that a method's parameters are refused with; nil where they are taken.
+func fault(_ method: String, _ params: String) -> WireError? {
+  guard case .single(let call) = read(#"{"jsonrpc":"2.0","id":1,"method":"\#(method)","params":\#(params)}"#) else { return WireError(.parseError) }
+  switch call.content {
+  case .request: return nil
+  case .badParameters(let error, _): return error
+  case .unknownMethod: return WireError(.methodNotFound)
+  case .invalid: return WireError(.invalidRequest)
+  }
+}
+
+/// SplitMix64: the same numbers for the same seed, so that a failure can be seen again.
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+    return mixed ^ (mixed >> 31)
+  }
+}
