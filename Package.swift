@@ -86,8 +86,10 @@ let package = Package(
     .testTarget(name: "AuthenticationTests", dependencies: ["Authentication", "GroupModel", jwt], swiftSettings: strict),
     .testTarget(name: "ServerConfigurationTests", dependencies: ["ServerConfiguration"], swiftSettings: strict),
     .testTarget(
-      name: "GatewayTests", dependencies: ["Gateway", "GroupModel", "GroupRuntime", "ThrongTestKit", "WireProtocol"],
+      name: "GatewayTests",
+      dependencies: ["Gateway", "GroupModel", "GroupPermissions", "GroupRuntime", "ThrongTestKit", "WireProtocol"],
       swiftSettings: strict),
+    .testTarget(name: "ThrongServerTests", dependencies: ["ThrongServer", metrics], swiftSettings: strict),
   ],
   cxxLanguageStandard: .cxx17
 )

@@ -93,11 +93,11 @@ void connection_fail(connection *c, int code, const char *reason) {
 }
 
 // The library closes a connection only through its own timer from here, and that runs behind an event of its own.
+// The subscriptions stay until then: this may be called from a walk over a topic's members.
 void connection_cut(connection *c) {
   if (c->is_dead) return;
   c->is_closing = c->is_dead = true;
   connection_unmark_dirty(c);
-  remove_subscriptions(c);
   bytes_free(&c->own);
   lws_set_timeout(c->wsi, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_ASYNC);
   c->loop->must_service = true;

@@ -8,7 +8,6 @@
 enum {
   HEADERS_MAX = 20 * 1024,  // a token of 8 KB travels in the query, and may be encoded
   RECEIVE_STEP = 2048,      // memory of every connection
-  SERVICE_BUFFER = 64 * 1024,
   PACKET_MAX = 1 << 20,     // a longer write would be cut and copied
   KEEP_ALIVE_SECONDS = 30,
   TURNS = 4                 // of jobs and flushes before the sockets are looked at again

@@ -161,6 +161,7 @@ struct connection {
   bool is_closing;     // one side has begun to close: nothing more is taken or queued
   bool is_close_sent;
   bool is_dead;        // nothing may be written
+  bool is_inside_frame;  // more of a frame's payload is to come
   bool was_heard;      // since the last ping
   bool awaits_sign;    // a ping is under way
   bool was_writeable;
@@ -188,6 +189,13 @@ void connection_library_closes(connection *c);
 bool loop_flush(ct_loop *loop);
 void connection_write(connection *c);
 void connection_writeable(connection *c);
+
+// -- mask.c
+enum { SERVICE_BUFFER = 64 * 1024 };  // what the library reads into
+// The library's answer to an upgrade is written there, too, and its room ends where the buffer does.
+void mask_learn_buffer(ct_loop *loop, const struct lws_process_html_args *answer);
+// Whether a data frame of count bytes, the first of which are at payload, has come without a mask.
+bool is_unmasked(const connection *c, const uint8_t *payload, size_t count);
 
 // -- wheel.c: one timer for each connection.
 enum { TICK_MS = 100, WHEEL_SLOTS = 512 };
@@ -256,6 +264,7 @@ struct ct_loop {
   subscription **buckets;
   size_t bucket_count, subscription_count;
   bytes scratch, head_text;
+  const uint8_t *service_buffer;
   uint8_t *received;  // a whole message and its padding
   peer *adopting;     // until the library has it
   connection *wheel[WHEEL_SLOTS];

@@ -60,6 +60,9 @@ static int http_callback(struct lws *wsi, enum lws_callback_reasons reason, peer
   case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:  // selected, and not yet answered
     p->loop->any_protocol[0] = '\0';
     return 0;
+  case LWS_CALLBACK_ADD_HEADERS:  // of the answer to an upgrade
+    mask_learn_buffer(p->loop, in);
+    return 0;
   case LWS_CALLBACK_ESTABLISHED:
     return establish(wsi, p);
   case LWS_CALLBACK_HTTP:

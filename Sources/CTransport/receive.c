@@ -40,6 +40,12 @@ void connection_receive(connection *c, uint8_t *data, size_t count) {
     return;
   }
   size_t left = lws_remaining_packet_payload(c->wsi);
+  bool begins_frame = !c->is_inside_frame;
+  c->is_inside_frame = left > 0;
+  if (begins_frame && is_unmasked(c, data, count + left)) {
+    connection_fail(c, CODE_PROTOCOL, "frame is not masked");
+    return;
+  }
   size_t max = c->loop->options.max_message_bytes, before = bytes_count(&c->assembly);
   if (before + count > max || left > max - before - count) {
     connection_fail(c, CODE_TOO_BIG, "message too big");

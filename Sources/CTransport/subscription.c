@@ -107,3 +107,13 @@ void subscription_count_lag(subscription *s) {
   s->connection->lag += lag - s->lag;
   s->lag = lag;
 }
+
+size_t ct_loop_longest_search(const ct_loop *loop) {
+  size_t longest = 0;
+  for (size_t i = 0; i < loop->bucket_count; i++) {
+    size_t steps = 0;
+    for (const subscription *s = loop->buckets[i]; s; s = s->next_in_bucket) steps++;
+    if (steps > longest) longest = steps;
+  }
+  return longest;
+}

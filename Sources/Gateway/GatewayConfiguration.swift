@@ -20,6 +20,10 @@ public struct GatewayConfiguration: Sendable {
   public var allowedOrigins: Set<String>
   /// Whether an address is a proxy whose X-Forwarded-For is believed.
   public var isTrustedProxy: @Sendable (String) -> Bool
+  /// How many groups a user may be a member of, AVChatRooms aside; 0 = no limit.
+  public var groupsPerUser: Int
+  /// How many AVChatRooms there may be; 0 = no limit.
+  public var avChatRooms: Int
   /// Only users that were seen before may be made members.
   public var requiresKnownUsers: Bool
 
@@ -34,6 +38,8 @@ public struct GatewayConfiguration: Sendable {
     failureDelay = 1000
     allowedOrigins = []
     isTrustedProxy = { _ in false }
+    groupsPerUser = 0
+    avChatRooms = 0
     requiresKnownUsers = false
   }
 }

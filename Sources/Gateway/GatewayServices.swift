@@ -73,8 +73,8 @@ public final class GatewayServices: Sendable {
       name: product.name, version: product.version, limits: product.limits,
       groupTypes: PermissionPage.describe(by: rules.permissions))
     dispatcher = Dispatcher(
-      registry: registry, groups: stores.groups, users: stores.users, clock: clock, requiresKnownUsers: configuration.requiresKnownUsers,
-      observer: observer, serverInfo: serverInfo.reply(), openRPC: openRPC)
+      registry: registry, stores: stores, clock: clock, configuration: configuration, observer: observer, serverInfo: serverInfo.reply(),
+      openRPC: openRPC)
     administration = AdministratorRPC(methods: methods, dispatcher: dispatcher, users: stores.users, metrics: metrics)
   }
 

@@ -47,6 +47,9 @@ public final class EventLoop: Sendable {
     return counters
   }
 
+  /// The most steps it can take to find a subscription.
+  var longestSubscriptionSearch: Int { ct_loop_longest_search(pointer) }
+
   var pointer: OpaquePointer { executor.handle.pointer }
 
   @inline(__always)

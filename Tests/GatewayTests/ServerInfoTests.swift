@@ -41,7 +41,8 @@ import WireProtocol
     let written = String(decoding: text, as: UTF8.self)
     #expect(
       written.contains(
-        #""limits":{"limits.avChatRoom.messagesPerSecond":40,"limits.sendQueueBytes":1099511627776,"limits.work.maxMemberNum":6000}"#))
+        #""limits":{"limits.avChatRoom.messagesPerSecond":40,"limits.sendQueueBytes":1099511627776,"limits.work.maxMemberNum":6000}"#
+      ))
   }
 
   @Test func typesStandInTheContractsOrderWithTheirLegacyNames() throws {

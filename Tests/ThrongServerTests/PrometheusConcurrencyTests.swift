@@ -32,6 +32,20 @@ import ThrongServer
     #expect(text.value("seconds_bucket", ["le": "0.0001"]) == 40_000)
   }
 
+  @Test func noFractionIsLost() async throws {
+    // So many that two cores meet: an addition that is not tried again after a lost race failed here each time.
+    let rounds = 2_000_000
+    let counter = FloatingPointCounter(label: "fractional", factory: registry)
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<4 {
+        group.addTask {
+          for _ in 0..<rounds { counter.increment(by: 0.5) }
+        }
+      }
+    }
+    #expect(try PrometheusText(registry.render()).value("fractional_total") == Double(2 * rounds))
+  }
+
   @Test func seriesMadeByManyAtOnceAreTheSame() async throws {
     let registry = registry
     await withTaskGroup(of: Void.self) { group in

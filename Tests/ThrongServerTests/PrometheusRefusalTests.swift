@@ -31,7 +31,8 @@ import ThrongServer
   }
 
   @Test(arguments: [
-    [("a", "1"), ("a", "2")], [("a.b", "1"), ("a_b", "2")], [("", "1")], [("__name__", "x")], [("a", String(repeating: "x", count: 1025))],
+    [("a", "1"), ("a", "2")], [("a.b", "1"), ("a_b", "2")], [("", "1")], [("__name__", "x")],
+    [("a", String(repeating: "x", count: 1025))],
   ])
   func labelsThatCannotBeUsed(dimensions: [(String, String)]) throws {
     Counter(label: "c", dimensions: dimensions, factory: registry).increment()

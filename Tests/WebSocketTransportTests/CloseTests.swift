@@ -24,6 +24,10 @@ import WebSocketTransport
     ("a lone continuation", WebSocketClient.frame(.continuation, [0x61]), 1002),
     ("a fragmented ping", WebSocketClient.frame(.ping, [0x61], isFinal: false), 1002),
     ("a long ping", WebSocketClient.frame(.ping, [UInt8](repeating: 97, count: 126)), 1002),
+    ("not masked", [0x81, 2, 0x61, 0x62], 1002),
+    ("not masked, behind a good one", WebSocketClient.frame(.text, [0x61]) + [0x81, 2, 0x61, 0x62], 1002),
+    ("not masked, medium", [0x81, 126, 1, 0] + [UInt8](repeating: 0x61, count: 256), 1002),
+    ("a fragment that is not masked", WebSocketClient.frame(.text, [0x61], isFinal: false) + [0x80, 1, 0x61], 1002),
     ("a close of one byte", WebSocketClient.frame(.close, [3]), 1002),
     ("a close with a forbidden code", WebSocketClient.frame(.close, [3, 0xed]), 1002),
   ]

@@ -5,6 +5,7 @@ import WebSocketTransport
   private static func quick(_ configuration: inout TransportConfiguration) {
     configuration.pingInterval = .milliseconds(300)
     configuration.pingTimeout = .milliseconds(400)
+    configuration.handshakeTimeout = 1  // shorter than the tests: it must not outlive the handshake
   }
 
   @Test func aSilentConnectionClosesWith4003() async throws {

@@ -80,7 +80,10 @@ import WebSocketTransport
       self.output = output
     }
 
-    deinit { process.terminate() }
+    deinit {
+      process.terminate()
+      process.waitUntilExit()
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 import Testing
-import WebSocketTransport
+
+@testable import WebSocketTransport
 
 @Suite struct TopicTests {
   @Test func everySubscriberGetsEveryEntryInOrder() async throws {
@@ -154,6 +155,7 @@ import WebSocketTransport
       let (client, connection) = try running.connect()
       let topics = try running.onLoop { (0..<10_000).map { _ in Topic(on: running.loop) } }
       try running.onLoop { for topic in topics { topic.subscribe(connection) } }
+      #expect(try running.onLoop { running.loop.longestSubscriptionSearch } < 20)
       try running.onLoop { for topic in topics.shuffled().prefix(5000) { topic.unsubscribe(connection) } }
       #expect(try running.onLoop { topics.reduce(0) { $0 + $1.subscriberCount } } == 5000)
       try running.onLoop { for topic in topics { topic.publish("x", lane: .lossless) } }

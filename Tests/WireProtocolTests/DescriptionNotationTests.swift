@@ -30,7 +30,9 @@ import Testing
     #expect(String(decoding: JSONWriter.text { $0.schema(ofType: words) }, as: UTF8.self) == schema)
   }
 
-  @Test(arguments: ["", "[", "[string", "{}", "{a", "{a:}", "{a: }", "\"a", "string or", "string, integer", "a b", "[]", "string]"])
+  @Test(arguments: [
+    "", "[", "[string", "{}", "{a", "{a:}", "{a: }", "\"a", "string or", "string, integer", "a b", "[]", "string]",
+  ])
   func whatIsNoTypeIsRefused(words: String) {
     #expect(TypeNotation(words) == nil)
     #expect(String(decoding: JSONWriter.text { $0.schema(ofType: words) }, as: UTF8.self).hasPrefix(#"{"description":"#))

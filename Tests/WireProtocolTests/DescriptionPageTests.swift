@@ -35,7 +35,9 @@ import WireProtocol
     #expect(page.contains("\n| `count?` | integer from 1 to 200 |\n"))
     #expect(page.contains("\n| `fromSeq?` | integer from 0 |\n"))
     #expect(page.contains("\n| `direction?` | one of Older, Newer |\n"))
-    #expect(page.contains("| list of 0 to 100: {userID: string, not empty, at most 32 bytes of UTF-8; role?: one of Admin, Member} |\n"))
+    #expect(
+      page.contains(
+        "| list of at most 100: {userID: string, not empty, at most 32 bytes of UTF-8; role?: one of Admin, Member} |\n"))
   }
 
   @Test func tablesAreWhole() {

@@ -6,7 +6,8 @@ import Testing
 
 /// The named types against what is really written: neither has a member that the other lacks.
 @Suite struct DescriptionValueTests {
-  private let member = Member(userID: .administrator, role: .custom(100), joinTime: 1, ordinal: 1, receiveOption: .receive, inviter: .administrator)
+  private let member = Member(
+    userID: .administrator, role: .custom(100), joinTime: 1, ordinal: 1, receiveOption: .receive, inviter: .administrator)
 
   private func names(_ value: some WireEncodable) throws -> Set<String> {
     let text = JSONWriter.text { $0.value(value) }
@@ -20,7 +21,8 @@ import Testing
 
   private func message(_ content: Message.Content) throws -> Message {
     Message(
-      msgID: "m", groupID: try #require(GroupID("g")), seq: 1, sender: .administrator, nameCard: "card", timestamp: 1, content: content,
+      msgID: "m", groupID: try #require(GroupID("g")), seq: 1, sender: .administrator, nameCard: "card", timestamp: 1,
+      content: content,
       priority: .high, clientMsgID: "c", atUserIDList: ["@all"], isRevoked: false, platform: .unknown)
   }
 
@@ -28,10 +30,12 @@ import Testing
     let record = GroupRecord(
       id: try #require(GroupID("g")), type: type, epoch: "e", createTime: 1, owner: .administrator, name: "n", maxMemberNum: 5,
       policy: GroupPolicy(
-        joinMode: .any, inviteMode: .any, beInviteMode: .none, updateInfoMode: .any, updateCustomMode: .any, ownerQuitMode: .forbid,
+        joinMode: .any, inviteMode: .any, beInviteMode: .none, updateInfoMode: .any, updateCustomMode: .any,
+        ownerQuitMode: .forbid,
         memberChangeNotification: true, isSearchable: true, isMemberVisible: true))
     return GroupInfo(
-      record: record, now: 2, memberCount: 1, onlineCount: 1, lastSeq: 1, lastMessageTime: 1, lastMessage: try message(.text("x")),
+      record: record, now: 2, memberCount: 1, onlineCount: 1, lastSeq: 1, lastMessageTime: 1,
+      lastMessage: try message(.text("x")),
       reader: reader)
   }
 

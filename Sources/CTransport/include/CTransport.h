@@ -138,6 +138,8 @@ void ct_topic_publish(
 // One text frame for one connection, in order with what is published to the topic.
 void ct_topic_send(ct_topic *topic, ct_connection_id connection, const void *bytes, size_t count);
 size_t ct_topic_subscriber_count(const ct_topic *topic);
+// The most steps that finding a subscription of this loop can take; for tests.
+size_t ct_loop_longest_search(const ct_loop *loop);
 
 // -- HTTP.
 

@@ -9,6 +9,7 @@ public final class Dispatcher: Sendable {
   private let groups: any GroupStore
   private let users: any UserStore
   private let clock: any WallClock
+  private let quotas: GroupQuotas
   private let requiresKnownUsers: Bool
   private let observer: StoreObserver
   private let serverInfo: Reply
@@ -18,14 +19,15 @@ public final class Dispatcher: Sendable {
   public typealias Completion = @Sendable (Reply) -> Void
 
   init(
-    registry: GroupRegistry, groups: any GroupStore, users: any UserStore, clock: any WallClock, requiresKnownUsers: Bool,
+    registry: GroupRegistry, stores: GatewayServices.Stores, clock: any WallClock, configuration: GatewayConfiguration,
     observer: StoreObserver, serverInfo: Reply, openRPC: [UInt8]
   ) {
     self.registry = registry
-    self.groups = groups
-    self.users = users
+    groups = stores.groups
+    users = stores.users
     self.clock = clock
-    self.requiresKnownUsers = requiresKnownUsers
+    quotas = GroupQuotas(groups: stores.groups, configuration: configuration)
+    requiresKnownUsers = configuration.requiresKnownUsers
     self.observer = observer
     self.serverInfo = serverInfo
     self.openRPC = openRPC
@@ -88,11 +90,15 @@ public final class Dispatcher: Sendable {
       return completion(.error(.invalidParams, "ownerUserID is missing", field: "ownerUserID"))
     }
     let id = request.groupID ?? GroupID.generate()
-    guard requiresKnownUsers, !request.memberList.isEmpty || caller.userID == nil else {
+    guard requiresKnownUsers || quotas.apply(to: request.groupType) else {
       users.remember(request.memberList.map(\.userID) + [owner])
       return ask(id, .create(request, owner: owner, unknown: []), by: caller, completion)
     }
-    run(completion) { () async throws(StoreError) in try await self.create(request, id: id, owner: owner, by: caller) }
+    run(completion) { () async throws(StoreError) in
+      try await self.quotas.within(request.groupType, of: owner) { () async throws(StoreError) in
+        try await self.create(request, id: id, owner: owner, by: caller)
+      }
+    }
   }
 
   /// Where users must be known: an unknown owner is 10019, an unknown member's row Fail.
@@ -100,9 +106,14 @@ public final class Dispatcher: Sendable {
     _ request: CreateGroup, id: GroupID, owner: UserID, by caller: Caller
   ) async throws(StoreError) -> Reply {
     let named = request.memberList.map(\.userID)
-    let known = try await users.known(among: named + [owner])
-    guard known.contains(owner) || caller.userID != nil else { return .error(.userUnknown, field: "ownerUserID") }
-    let unknown = Set(named).subtracting(known)
+    var unknown: Set<UserID> = []
+    if requiresKnownUsers {
+      let known = try await users.known(among: named + [owner])
+      guard known.contains(owner) || caller.userID != nil else { return .error(.userUnknown, field: "ownerUserID") }
+      unknown = Set(named).subtracting(known)
+    } else {
+      users.remember(named + [owner])
+    }
     return await registry.group(id).ask(.create(request, owner: owner, unknown: unknown), by: caller)
   }
 }

@@ -20,11 +20,7 @@ extension Session {
       deadlines[.signIn] = MonotonicClock.now() + Session.signInTime
       return schedule()
     }
-    do throws(WireError) {
-      signInAnew(try credential.login()) { session, reply in session.finishUpgrade(reply) }
-    } catch {
-      closeUpgrade(because: error)
-    }
+    signInAnew(credential.login) { session, reply in session.finishUpgrade(reply) }
   }
 
   private func finishUpgrade(_ reply: Reply) {
@@ -59,13 +55,15 @@ extension Session {
 
   private func signInAnew(_ login: Login, then reply: @escaping Replied) {
     guard case .anonymous = phase else { return reply(self, .error(.notSignedIn)) }
+    let device: Login.Device
+    do throws(WireError) { device = try login.device() } catch { return reply(self, .failure(error)) }
     switch services.tokens.publicOwner(of: login.token, at: services.clock.now()) {
     case .failure(let error): refuse(error, then: reply)
     case .success(let owner):
-      guard services.configuration.sessionsPerPlatform[login.platform, default: 0] > 0 else {
+      guard services.configuration.sessionsPerPlatform[device.platform, default: 0] > 0 else {
         return reply(self, .error(.badValue, "This platform is not admitted", field: "platform"))
       }
-      admit(owner, login, then: reply)
+      admit(owner, on: device, then: reply)
     }
   }
 
@@ -85,18 +83,18 @@ extension Session {
     schedule()
   }
 
-  private func admit(_ owner: TokenOwner, _ login: Login, then reply: @escaping Replied) {
+  private func admit(_ owner: TokenOwner, on device: Login.Device, then reply: @escaping Replied) {
     let identity = Identity(userID: owner.userID, sessionID: SessionID.make(), tokenExpiresAt: owner.expiresAt)
     phase = .signingIn(identity)
-    platform = login.platform
+    platform = device.platform
     let wasHeld = hold
     hold = .working
     deadlines[.signIn] = nil
     holdEvents()
     let entry = SessionEntry(
-      sessionID: identity.sessionID, connection: connection, session: self, platform: login.platform, deviceID: login.deviceID,
+      sessionID: identity.sessionID, connection: connection, session: self, platform: device.platform, deviceID: device.deviceID,
       address: address, loginTime: services.clock.now())
-    let limit = services.configuration.sessionsPerPlatform[login.platform, default: 0]
+    let limit = services.configuration.sessionsPerPlatform[device.platform, default: 0]
     for replaced in services.directory.register(entry, of: identity.userID, limit: limit) { replaced.replace() }
     services.users.remember([identity.userID])
     Task { await self.attachGroups(of: identity, wasHeld: wasHeld, then: reply) }

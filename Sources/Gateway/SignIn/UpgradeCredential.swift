@@ -17,7 +17,7 @@ struct UpgradeCredential {
     deviceID = query["deviceID"]
   }
 
-  func login() throws(WireError) -> Login { try Login(token: token, platform: platform, deviceID: deviceID) }
+  var login: Login { Login(token: token, platform: platform, deviceID: deviceID) }
 }
 
 /// The parameters of a query string; the first of a name counts.

@@ -27,6 +27,9 @@ struct RecentlySent: Sendable {
     for message in messages { note(message) }
   }
 
+  /// How many marks are kept, those too old included until the next message.
+  var count: Int { byAge.count }
+
   /// The first result, where this mark was used before.
   func result(of clientMsgID: String?, from sender: UserID, at now: Instant) -> Result? {
     guard let clientMsgID, let result = results[Mark(sender: sender, clientMsgID: clientMsgID)],

@@ -70,6 +70,8 @@ extension GatewayConfiguration {
     allowedOrigins = Set(settings.allowedOrigins)
     let proxies = settings.trustedProxies
     isTrustedProxy = { address in proxies.contains { $0.contains(address) } }
+    groupsPerUser = settings.limits.groupsPerUser
+    avChatRooms = settings.limits.avChatRooms
     requiresKnownUsers = settings.users.requireKnown
   }
 }

@@ -21,7 +21,7 @@ struct LineLogHandler: LogHandler {
 
   func log(event: LogEvent) {
     var fields = metadata.merging(event.metadata ?? [:]) { $1 }
-    let time = Date().formatted(.iso8601.time(includingFractionalSeconds: true))
+    let time = Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     switch format {
     case .json:
       for (key, value) in [("time", time), ("level", event.level.rawValue), ("message", "\(event.message)")] {

@@ -12,17 +12,16 @@ struct RegistryState: Sendable {
   /// Changes a family, made where it is new; false where the name is none or belongs to something else.
   mutating func update(_ label: String, _ type: MetricType, _ change: (inout MetricFamily) -> Void) -> Bool {
     guard let name = MetricName.family(label, of: type) else { return false }
-    if var family = families[name] {
-      guard family.type == type else { return false }
-      change(&family)
+    if let known = families[name]?.type {
+      guard known == type else { return false }
+    } else {
+      let family = MetricFamily(name: name, type: type)
+      guard names.isDisjoint(with: family.names) else { return false }
+      names.formUnion(family.names)
       families[name] = family
-      return true
     }
-    var family = MetricFamily(name: name, type: type)
-    guard names.isDisjoint(with: family.names) else { return false }
-    names.formUnion(family.names)
-    change(&family)
-    families[name] = family
+    // In place: a family taken out and put back would copy all its series each time.
+    change(&families[name, default: MetricFamily(name: name, type: type)])
     return true
   }
 
@@ -49,8 +48,8 @@ struct RegistryState: Sendable {
       family.series[labels] = nil
       seriesCount -= 1
       let isForgotten = family.series.isEmpty && family.readers.isEmpty && family.help == nil
-      families[family.name] = isForgotten ? nil : family
       if isForgotten { names.subtract(family.names) }
+      families[family.name] = isForgotten ? nil : family
       return
     }
   }

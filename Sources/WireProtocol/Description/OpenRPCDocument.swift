@@ -2,7 +2,7 @@ extension MethodTable {
   /// The OpenRPC 1.3 document of all methods, events, errors and close codes, as JSON: what `rpc.discover` and `GET /openrpc.json`
   /// answer (contract sections 4 and 8). Events and close codes stand in the extensions `x-events` and `x-close-codes`.
   /// - Parameter version: the server's release.
-  public func openRPCText(version: String) -> [UInt8] {
+  public func openRPC(version: String) -> [UInt8] {
     JSONWriter.text(capacity: 65_536) { writer in
       writer.object { writer in
         writer.member("openrpc", "1.3.2")
@@ -86,8 +86,8 @@ extension EventName: WireEncodable {
 }
 
 extension CloseCode: WireEncodable {
-  /// Whether a client should connect again, with what it had before or after changing something (contract section 1).
-  var meansReconnect: Bool { (4000..<4500).contains(rawValue) }
+  /// Whether a client should connect again: below 4500, except after it logged out (contract section 1).
+  var meansReconnect: Bool { rawValue < 4500 && self != .normal }
 
   /// The code as a row of `x-close-codes`.
   public func encode(into writer: inout JSONWriter) {

@@ -9,7 +9,7 @@ extension MethodTable {
         + "member may be absent. Who may call a method in which group is in [Permissions](Permissions.md).")
     page.paragraph("## Methods")
     page.paragraph(
-      "Besides the errors it lists, a method can answer those of JSON-RPC (below -32000), 6014 before sign-in, 7008 when requests come too "
+      "Besides the errors it lists, a method can answer those of JSON-RPC (-32700 to -32600), 6014 before sign-in, 7008 when requests come too "
         + "fast, and 10002 when the server cannot do its work.")
     for entry in entries { page.method(entry, words) }
     page.paragraph("## Types")
@@ -27,7 +27,7 @@ extension MethodTable {
     page.paragraph("## Close codes")
     page.table(
       ["code", "reason", "connect again"],
-      CloseCode.allCases.map { ["\($0.rawValue)", $0.reason, $0.meansReconnect ? "yes" : "not unchanged"] })
+      CloseCode.allCases.map { ["\($0.rawValue)", $0.reason, $0.meansReconnect ? "yes" : $0 == .normal ? "" : "not unchanged"] })
     return page.text
   }
 }

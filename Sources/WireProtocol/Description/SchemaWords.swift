@@ -37,7 +37,7 @@ struct SchemaWords {
   private func list(_ schema: JSONValue) -> String {
     let least = schema["minItems"]?.integer ?? 0
     let most = schema["maxItems"]?.integer ?? SchemaWords.largest
-    return "list of \(least) to \(most): " + (schema["items"].map(words) ?? "")
+    return (least == 0 ? "list of at most \(most): " : "list of \(least) to \(most): ") + (schema["items"].map(words) ?? "")
   }
 
   private func object(_ schema: JSONValue) -> String {

@@ -17,7 +17,8 @@ enum Vocabulary {
   static func type(_ name: String) -> NamedType? { types.first { $0.name == name } }
 
   private static let groupInfo = NamedType(
-    name: "GroupInfo", summary: "A group. Who is no member gets the required members and joinMode only; a BChatRoom has no policy.",
+    name: "GroupInfo",
+    summary: "A group. Who is no member gets only what is always there, and joinMode; a BChatRoom has no policy fields.",
     fields: [
       ResultField("groupID", "string"), ResultField("groupType", words(GroupType.self)), ResultField("groupName", "string"),
       ResultField("introduction", "string"), ResultField("notification?", "string"), ResultField("faceURL", "string"),
@@ -45,7 +46,8 @@ enum Vocabulary {
 
   private static let memberInfo = NamedType(
     name: "MemberInfo",
-    summary: "A member: in events the first three, in lists all but inviter, which is for oneself. An application administrator is a userID alone.",
+    summary:
+      "A member. Events have the first three (an application administrator only userID), lists all; inviter is for oneself.",
     fields: [
       ResultField("userID", "string"), ResultField("nameCard?", "string"), ResultField("role?", "string"),
       ResultField("joinTime?", "integer"), ResultField("muteUntil?", "integer"), ResultField("customInfo?", "map"),
@@ -57,7 +59,8 @@ enum Vocabulary {
     fields: [
       ResultField("msgID", "string"), ResultField("groupID", "string"), ResultField("seq?", "integer"),
       ResultField("sender", "string"), ResultField("nameCard?", "string"), ResultField("timestamp", "integer"),
-      ResultField("type", "\"Text\", \"Custom\" or \"GroupTips\""), ResultField("text?", "string"), ResultField("data?", "string"),
+      ResultField("type", "\"Text\", \"Custom\" or \"GroupTips\""), ResultField("text?", "string"),
+      ResultField("data?", "string"),
       ResultField("tips?", "Tips"), ResultField("priority", words(Priority.self)), ResultField("clientMsgID?", "string"),
       ResultField("atUserIDList?", "[string]"), ResultField("isRevoked?", "boolean"), ResultField("platform", "string"),
     ])
@@ -75,7 +78,8 @@ enum Vocabulary {
   /// The types of members that specifications list by name only, as in `{userID, result}`.
   static let members: [String: String] = [
     "code": "integer", "epoch": "string", "groupID": "string", "info": "GroupInfo", "key": "string", "lastSeq": "integer",
-    "message": "string", "messageList": "[Message]", "more": "boolean", "recovered": "boolean", "seq": "integer", "type": "string",
+    "message": "string", "messageList": "[Message]", "more": "boolean", "recovered": "boolean", "seq": "integer",
+    "type": "string",
     "unreadCount": "integer", "userID": "string", "value": "any", "result": words(MemberResult.Outcome.self),
   ]
 

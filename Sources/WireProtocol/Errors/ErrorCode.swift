@@ -33,6 +33,8 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
   case userUnknown = 10019
   case groupIDTaken = 10021
   case groupIDTakenByYourself = 10025
+  case tooManyAVChatRooms = 10036
+  case tooManyGroups = 10037
   case maxMemberNumBelowCount = 10038
   case tooManyMentions = 10053
   case messageTooLong = 80002
@@ -73,6 +75,8 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
     case .userUnknown: "No such user"
     case .groupIDTaken: "The groupID is taken"
     case .groupIDTakenByYourself: "The groupID is taken by a group of yours"
+    case .tooManyAVChatRooms: "There are as many AVChatRooms as this server allows"
+    case .tooManyGroups: "The user is in as many groups as this server allows"
     case .maxMemberNumBelowCount: "maxMemberNum is below the number of members"
     case .tooManyMentions: "At most 30 users can be mentioned"
     case .messageTooLong: "A message is at most 12288 bytes"

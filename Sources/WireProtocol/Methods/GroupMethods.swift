@@ -88,7 +88,7 @@ public struct CreateGroup: Method {
     ],
     errors: [
       .badNewGroupID, .badGroupName, .introductionTooLong, .notificationTooLong, .faceURLTooLong, .tooManyMembers, .ownerInMemberList,
-      .badValue, .noRight, .groupIDTaken, .groupIDTakenByYourself,
+      .badValue, .noRight, .groupIDTaken, .groupIDTakenByYourself, .tooManyAVChatRooms, .tooManyGroups, .userUnknown,
     ])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {

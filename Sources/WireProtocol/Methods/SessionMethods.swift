@@ -3,7 +3,8 @@ import GroupModel
 /// Signs the connection in, or renews the session (contract section 2).
 public struct Login: Method {
   public let token: String
-  public let platform: Platform
+  /// As given: a renewal ignores platform and deviceID, whatever they are.
+  public let platform: String?
   public let deviceID: String?
 
   public static let specification = MethodSpecification(
@@ -16,22 +17,31 @@ public struct Login: Method {
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     token = try reader.needString("token", .any)
-    platform =
-      try reader.mayWord("platform", of: Platform.allCases.map(\.rawValue).filter { Platform(signIn: $0) != nil }) {
-        Platform(signIn: $0)
-      } ?? .unknown
-    deviceID = try reader.mayString("deviceID", .remark)
+    platform = try reader.mayString("platform", .any)
+    deviceID = try reader.mayString("deviceID", .any)
   }
 
   /// The sign-in that an upgrade asks for by its header or query.
-  public init(token: String, platform: String?, deviceID: String?) throws(WireError) {
-    guard let platform = platform.map(Platform.init(signIn:)) ?? .unknown else {
-      throw WireError(.badValue, field: "platform")
-    }
-    if let deviceID, let fault = TextDomain.remark.fault(of: deviceID, in: "deviceID") { throw fault }
+  public init(token: String, platform: String?, deviceID: String?) {
     self.token = token
     self.platform = platform
     self.deviceID = deviceID
+  }
+
+  /// Where a new session runs: `platform` and `deviceID` within their domains, 10004 otherwise.
+  public func device() throws(WireError) -> Device {
+    guard let platform = platform.map({ Platform(signIn: $0) }) ?? .unknown else {
+      throw WireError(.badValue, "platform is one of iOS, Android, Windows, Mac, Web, Unknown", field: "platform")
+    }
+    if let deviceID, let fault = TextDomain.remark.fault(of: deviceID, in: "deviceID") { throw fault }
+    return Device(platform: platform, deviceID: deviceID)
+  }
+
+  /// Where a session runs.
+  public struct Device: Sendable, Equatable {
+    public let platform: Platform
+    /// Nil = not told; such a session replaces no other by its device.
+    public let deviceID: String?
   }
 }
 
@@ -64,7 +74,11 @@ public struct GetServerInfo: Method {
 
 /// The OpenRPC document.
 public struct Discover: Method {
-  public static let specification = MethodSpecification("rpc.discover", "Answers the OpenRPC document of this server.")
+  public static let specification = MethodSpecification("rpc.discover", "Answers the OpenRPC document of this server.",
+    result: [
+      ResultField("openrpc", "string"), ResultField("info", "object"), ResultField("methods", "[object]"),
+      ResultField("components", "object"),
+    ])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {}
 }

@@ -37,8 +37,8 @@ public struct JSONParameterReader: ParameterReader {
 
   public mutating func mayInteger(_ name: StaticString, in range: ClosedRange<Int64>) throws(WireError) -> Int64? {
     guard let value = value(name) else { return nil }
-    guard value.kind == .integer || value.kind == .number else { throw wrongType(name, "an integer") }
-    guard let number = value.wholeNumber, range.contains(number) else {
+    guard let number = value.wholeNumber else { throw wrongType(name, "an integer") }
+    guard range.contains(number) else {
       throw WireError(.badValue, "\(name) is a whole number from \(range.lowerBound) to \(range.upperBound)", field: "\(name)")
     }
     return number

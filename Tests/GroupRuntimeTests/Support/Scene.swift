@@ -119,10 +119,7 @@ final class Scene {
       let frames = try broker.takeFrames(of: session).map { try JSON($0) }
       if !frames.isEmpty { events[name] = frames }
     }
-    guard case .reply(let reply) = decision.answer else {
-      return Outcome(code: 0, result: .null, field: nil, decision: decision, events: events)
-    }
-    switch reply {
+    switch reply(to: decision.answer) {
     case .success(let text): return Outcome(code: 0, result: try JSON(text), field: nil, decision: decision, events: events)
     case .failure(let error):
       return Outcome(code: error.code.rawValue, result: .null, field: error.field, decision: decision, events: events)
@@ -139,6 +136,30 @@ final class Scene {
       return decision
     } catch {
       return Decision(answer: .reply(.failure(error)))
+    }
+  }
+
+  /// The answer with the stored messages that it names, looked up plainly.
+  private func reply(to answer: Answer) -> Reply {
+    let within = { (range: ClosedRange<Int64>?) in self.messages.filter { range?.contains($0.seq ?? 0) ?? false } }
+    switch answer {
+    case .reply(let reply): return reply
+    case .history(let range, let newestFirst, let isFinished):
+      return .object { writer in
+        writer.member("messageList", newestFirst ? within(range).reversed() : within(range))
+        writer.member("isFinished", isFinished)
+      }
+    case .sync(let row):
+      return .object { writer in
+        writer.member("epoch", row.epoch)
+        writer.member("lastSeq", row.lastSeq)
+        writer.member("recovered", row.recovered)
+        writer.member("messageList", within(row.range))
+        writer.member("more", row.more)
+      }
+    case .info(let info, let member):
+      let unread = messages.count { ($0.seq ?? 0) > member.readSeq && $0.isChat && $0.sender != member.userID }
+      return .success(JSONWriter.text { $0.value(info.with(reader: .member(.init(member: member, unreadCount: unread)))) })
     }
   }
 

@@ -85,7 +85,7 @@ class Server:
             command, env=clean_environment(self.environment), cwd=str(self.data_dir.parent), stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=self.preexec, restore_signals=self.preexec is None,
         )
-        threading.Thread(target=self._read, args=(self.process.stdout,), daemon=True).start()
+        threading.Thread(target=self._read, args=(self.process,), daemon=True).start()
         with self._news:
             self._news.wait_for(lambda: self.listening or self._ended, timeout=START_PATIENCE)
         if not self.listening:
@@ -94,8 +94,8 @@ class Server:
             raise StartFailed(self.process.wait(EXIT_PATIENCE), self.log)
         return self
 
-    def _read(self, pipe):
-        with pipe:
+    def _read(self, process):
+        with process.stdout as pipe:
             for raw in pipe:
                 line = raw.decode(errors="replace").rstrip("\n")
                 with self._news:
@@ -104,8 +104,10 @@ class Server:
                         self.listening = json.loads(line)
                     self._news.notify_all()
         with self._news:
-            self._ended = True
-            self._news.notify_all()
+            # After a kill and a new start, the old process's end is nobody's news.
+            if process is self.process:
+                self._ended = True
+                self._news.notify_all()
 
     @property
     def log(self):

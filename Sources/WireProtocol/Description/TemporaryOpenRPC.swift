@@ -1,2 +1,0 @@
-extension MethodTable { func openRPCx() {} 
-  public func openRPC(version: String) -> [UInt8] { [] } }

@@ -1,0 +1,46 @@
+import GroupModel
+import GroupRuntime
+import Testing
+import ThrongTestKit
+
+/// dismissGroup (contract sections 3 and 5).
+@Suite struct DismissGroupTests {
+  static let callers = ["olga", "adam", "mary", "carl", "oscar", "administrator"]
+
+  /// The callers that the table lets disband.
+  static func allowed(_ type: GroupType) -> [String] { type == .work ? ["administrator"] : ["olga", "administrator"] }
+
+  @Test(arguments: GroupType.allCases, callers)
+  func theTableDecidesAndEverybodyHears(type: GroupType, name: String) throws {
+    let scene = try Scene(type)
+    let before = scene.fingerprint
+    let dismissed = try scene.ask("dismissGroup", by: name)
+    guard DismissGroupTests.allowed(type).contains(name) else {
+      #expect(dismissed.code == 10007)
+      #expect(dismissed.events.isEmpty && scene.fingerprint == before)
+      return
+    }
+    #expect(dismissed.result == [:] as JSON)
+    let everybody = ["adam", "carl", "mary", "olga"] + (type == .bChatRoom ? ["oscar"] : [])
+    #expect(dismissed.receivers(of: "onGroupDismissed") == everybody)
+    for session in everybody { #expect(dismissed.names(session) == ["onGroupDismissed"]) }
+    let event = try dismissed.params("onGroupDismissed", to: "mary")
+    #expect(event["opUser"] == (name == "olga" ? ["userID": "olga", "nameCard": "", "role": "Owner"] : ["userID": "administrator"]))
+    #expect(event["platform"] == (name == "olga" ? "Web" : "RESTful API"))
+    #expect(scene.state == nil)
+    for method in ["info", "joinGroup", "quitGroup", "dismissGroup"] { #expect(try scene.ask(method, by: "olga").code == 10010) }
+  }
+
+  @Test func aGroupIDUsedAgainHasAnotherEpochAndStartsAtSeq1() throws {
+    let scene = try Scene(.public)
+    try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary")
+    try scene.ask("dismissGroup", by: "olga")
+    try scene.ask("createGroup", #"{"groupType":"Public","groupName":"n"}"#, by: "mary")
+    let info = try scene.ask("info", by: "mary").result
+    #expect(info["epoch"] != "e" && info["epoch"].string?.isEmpty == false)
+    #expect(info["lastSeq"] == 0 && info["memberCount"] == 1)
+    let sent = try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary")
+    #expect(sent.result["seq"] == 1)
+    #expect(sent.events.isEmpty, "those of the old group hear nothing")
+  }
+}

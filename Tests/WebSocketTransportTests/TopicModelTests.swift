@@ -1,0 +1,107 @@
+import Testing
+import WebSocketTransport
+
+/// Random traffic against a model: what each client must see of each topic, and of its own frames, in order.
+@Suite struct TopicModelTests {
+  private struct Client {
+    let socket: WebSocketClient
+    let connection: Connection
+    var masks: [Int: UInt8] = [:]
+    /// By topic; -1 is the connection's own lane.
+    var expected: [Int: [Int]] = [:]
+    var isHeld = false
+  }
+
+  private struct Step: Sendable {
+    let act: @Sendable () -> Void
+  }
+
+  @Test(arguments: 0..<6)
+  func everyClientSeesWhatTheModelSays(seed: Int) async throws {
+    var random = Generator(state: UInt64(seed) &* 0x9e37_79b9 &+ 1)
+    let (size, turns) = [(20, 300), (2000, 300), (40_000, 80)][seed % 3]
+    try await TestServer.with({ $0.sendQueueBytes = 1 << 30 }) { running in
+      var clients = try (0..<6).map { number in
+        let pair = try running.connect(receiveBuffer: number % 2 == 0 ? 4096 : nil)
+        return Client(socket: pair.0, connection: pair.1)
+      }
+      let topics = try running.onLoop { (0..<4).map { _ in Topic(on: running.loop) } }
+      var number = 0
+      for _ in 0..<turns {
+        var steps: [Step] = []
+        for _ in 0..<Int.random(in: 1...12, using: &random) {
+          steps.append(Self.step(&clients, topics, number: &number, size: size, &random))
+        }
+        let turn = steps
+        try running.onLoop { for step in turn { step.act() } }
+      }
+      for client in clients {
+        let connection = client.connection
+        try running.onLoop {
+          connection.release(first: [])
+          connection.close(code: 4001, reason: "")
+        }
+        var seen: [Int: [Int]] = [:]
+        while true {
+          let frame = try client.socket.receive()
+          if frame.opcode == WebSocketClient.Opcode.close.rawValue { break }
+          let parts = frame.text.prefix { $0 != "." }.split(separator: ":")
+          let topic = try #require(Int(parts[0])), number = try #require(Int(parts[1]))
+          seen[topic, default: []].append(number)
+        }
+        for (topic, numbers) in client.expected { #expect(seen[topic] == numbers) }
+        #expect(seen.values.map(\.count).reduce(0, +) == client.expected.values.map(\.count).reduce(0, +))
+      }
+    }
+  }
+
+  private static func step(
+    _ clients: inout [Client], _ topics: [Topic], number: inout Int, size: Int, _ random: inout Generator
+  ) -> Step {
+    let index = Int.random(in: clients.indices, using: &random)
+    let place = Int.random(in: topics.indices, using: &random)
+    let topic = topics[place], connection = clients[index].connection
+    number += 1
+    func payload(_ place: Int) -> [UInt8] {
+      Array("\(place):\(number).".utf8) + [UInt8](repeating: 0x2e, count: size)
+    }
+    switch Int.random(in: 0..<20, using: &random) {
+    case 0, 1:
+      let mask = UInt8.random(in: 1...3, using: &random)
+      clients[index].masks[place] = mask
+      return Step { topic.subscribe(connection, mask: mask) }
+    case 2:
+      clients[index].masks[place] = nil
+      return Step { topic.unsubscribe(connection) }
+    case 3:
+      clients[index].expected[-1, default: []].append(number)
+      let bytes = payload(-1)
+      return Step { connection.send(bytes) }
+    case 4, 5:
+      clients[index].expected[place, default: []].append(number)
+      let bytes = payload(place)
+      return Step { topic.send(bytes, to: connection) }
+    case 6:
+      clients[index].isHeld.toggle()
+      return clients[index].isHeld ? Step { connection.hold() } : Step { connection.release(first: []) }
+    default:
+      let kind = UInt8.random(in: 1...3, using: &random)
+      let except = Bool.random(using: &random) ? index : nil
+      for other in clients.indices where other != except && (clients[other].masks[place] ?? 0) & kind != 0 {
+        clients[other].expected[place, default: []].append(number)
+      }
+      let bytes = payload(place)
+      return Step { topic.publish(bytes, lane: .skippable, kind: kind, except: except == nil ? nil : connection) }
+    }
+  }
+
+  /// The same numbers for the same seed.
+  private struct Generator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return state ^ state >> 29
+    }
+  }
+}
