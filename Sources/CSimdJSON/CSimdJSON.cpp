@@ -64,8 +64,8 @@ static bool is_huge(const char *at, size_t length) {
   return is_integer ? length - (*at == '-') > 18 : std::isinf(std::strtod(at, nullptr));
 }
 
-/// simdjson refuses numbers that fit neither 64 bits nor a double, though they are JSON. Puts "0.5" in place of every such number:
-/// no integer member takes it, so it is refused where its member is read.
+/// simdjson refuses numbers that fit neither 64 bits nor a double, though they are JSON. Puts ±9e99 in place of every such number,
+/// of which none is shorter: it is outside of every member's range as well.
 static std::string without_huge_numbers(const char *bytes, size_t length) {
   std::string text(bytes, length);
   bool in_string = false;
@@ -77,7 +77,10 @@ static std::string without_huge_numbers(const char *bytes, size_t length) {
       i++;
     } else if (c == '-' || digit(c)) {
       size_t n = number_length(text.data() + i, text.data() + text.size());
-      if (n && is_huge(text.data() + i, n)) text.replace(i, n, std::string("0.5") + std::string(n - 3, ' '));
+      if (n && is_huge(text.data() + i, n)) {
+        const char *large = c == '-' ? "-9e99" : "9e99";
+        text.replace(i, n, large + std::string(n - strlen(large), ' '));
+      }
       i += n ? n : 1;
     } else {
       in_string = c == '"';

@@ -77,6 +77,7 @@ void connection_begin_close(connection *c, int code, const void *reason, size_t 
   bytes_free(&c->assembly);
   c->is_closing = true;
   c->is_held = false;
+  if (c->is_paused) lws_rx_flow_control(c->wsi, 1);  // the answer to the close must be heard
   c->close_code = (uint16_t)code;
   uint8_t payload[2 + CLOSE_REASON_MAX] = {(uint8_t)(code >> 8), (uint8_t)code};
   if (count > CLOSE_REASON_MAX) count = CLOSE_REASON_MAX;
@@ -125,7 +126,9 @@ void ct_connection_close(ct_loop *loop, ct_connection_id id, int code, const cha
 
 void ct_connection_read(ct_loop *loop, ct_connection_id id, bool enabled) {
   connection *c = open_connection(loop, id);
-  if (c && !c->is_dead) lws_rx_flow_control(c->wsi, enabled);
+  if (!c || c->is_dead || c->is_paused == !enabled) return;
+  c->is_paused = !enabled;
+  lws_rx_flow_control(c->wsi, enabled);
 }
 
 void ct_connection_hold(ct_loop *loop, ct_connection_id id) {

@@ -143,10 +143,18 @@ static void flush_later(member *m) {
 
 static bool has_only_this(const connection *c) { return !c->first_pending && !bytes_count(&c->own); }
 
+// Nothing new has a kind that the member wants, and nothing old waits for it.
+static bool pass_over(ct_topic *topic, member *m) {
+  if ((topic->kinds & m->mask) || m->subscription->is_pending) return false;
+  m->cursor = topic_end(topic);
+  m->exceptions = 0;
+  return true;
+}
+
 static void flush_topic(ct_topic *topic, bool is_only_one) {
   for (size_t i = 0; i < topic->member_count; i++) {
     member *m = &topic->members[i];
-    if (m->cursor == topic_end(topic)) continue;
+    if (m->cursor == topic_end(topic) || pass_over(topic, m)) continue;
     connection *c = m->connection;
     if (is_only_one && has_only_this(c) && can_write(c) && write_log(c, m, step_limit(c))) continue;
     flush_later(m);

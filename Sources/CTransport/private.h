@@ -157,7 +157,7 @@ struct connection {
   uint64_t received_at_ping;  // bytes
   uint64_t heard_turn;
   uint16_t close_code;
-  bool is_dirty, is_held, is_choked, is_tls;
+  bool is_dirty, is_held, is_paused, is_choked, is_tls;
   bool is_closing;     // one side has begun to close: nothing more is taken or queued
   bool is_close_sent;
   bool is_dead;        // nothing may be written

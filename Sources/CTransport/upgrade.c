@@ -79,6 +79,7 @@ int upgrade_decide(struct lws *wsi, peer *p, char *protocol) {
     protocol[0] = '-';  // h2c: not wanted, so the request is answered as plain HTTP/1.1
     return 0;
   }
+  p->loop->any_protocol[0] = '\0';
   int status = missing(wsi);
   if (status) return refuse(wsi, status);
   ct_request_head head;

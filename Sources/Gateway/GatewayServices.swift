@@ -73,7 +73,8 @@ public final class GatewayServices: Sendable {
       name: product.name, version: product.version, limits: product.limits,
       groupTypes: PermissionPage.describe(by: rules.permissions))
     dispatcher = Dispatcher(
-      registry: registry, stores: stores, clock: clock, configuration: configuration, observer: observer, serverInfo: serverInfo.reply(),
+      registry: registry, stores: stores, clock: clock, configuration: configuration,
+      pageBytes: rules.limits.pageBytes, observer: observer, serverInfo: serverInfo.reply(),
       openRPC: openRPC)
     administration = AdministratorRPC(methods: methods, dispatcher: dispatcher, users: stores.users, metrics: metrics)
   }

@@ -45,8 +45,11 @@ public final class Topic: @unchecked Sendable {
   }
 
   /// Appends one text frame for all subscribers but `except`, who gets everything before and after it in order.
+  ///
+  /// `kind` has at least one bit; a subscriber gets the entry if its mask has one of them.
   public func publish(_ payload: UnsafeRawBufferPointer, lane: Lane, kind: UInt8 = 1, except: Connection? = nil) {
     loop.preconditionCurrent()
+    precondition(kind != 0, "an entry without a kind is for nobody")
     ct_topic_publish(topic, payload.baseAddress, payload.count, lane == .skippable, kind, except?.id ?? 0)
   }
 

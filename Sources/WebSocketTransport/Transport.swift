@@ -31,7 +31,7 @@ public final class Transport: Sendable {
     internalPort = try Self.listen(configuration.internalListen, on: [loops[0]], isInternal: true)
   }
 
-  /// Starts the threads. Once.
+  /// Starts the threads. Once; they run until `stop`, also when nobody holds the transport any more.
   public func start() {
     let mayStart = state.withLock { state in
       defer { if state == .made { state = .running } }

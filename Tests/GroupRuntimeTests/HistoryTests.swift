@@ -13,7 +13,7 @@ import ThrongTestKit
 
   private func page(_ scene: Scene, _ params: String, by user: String = "mary") throws -> (seqs: [Int64], isFinished: Bool) {
     let result = try scene.ask("getGroupHistoryMessageList", params, by: user).result
-    return (result["messageList"].elements.compactMap { $0["seq"].integer }, try #require(result["isFinished"].bool))
+    return (result["messageList"].elements.compactMap { $0["seq"].integer }, result["isFinished"] == true)
   }
 
   @Test(arguments: [

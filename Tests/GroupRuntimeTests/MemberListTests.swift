@@ -1,7 +1,8 @@
 import GroupModel
-import GroupRuntime
 import Testing
 import ThrongTestKit
+
+@testable import GroupRuntime
 
 /// getGroupMemberList: "owner, admins, others, each by joinTime then userID; nobody twice while others join" (contract sections 3 and 4).
 @Suite struct MemberListTests {

@@ -1,7 +1,8 @@
 import GroupModel
-import GroupRuntime
 import Testing
 import ThrongTestKit
+
+@testable import GroupRuntime
 
 /// A refused request changes nothing, stores nothing and tells nobody, whoever asks whatever of whichever type.
 @Suite struct RefusalTests {

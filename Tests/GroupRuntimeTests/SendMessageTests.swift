@@ -1,7 +1,8 @@
 import GroupModel
-import GroupRuntime
 import Testing
 import ThrongTestKit
+
+@testable import GroupRuntime
 
 /// sendGroupTextMessage and sendGroupCustomMessage (contract sections 3 to 5).
 @Suite struct SendMessageTests {

@@ -53,9 +53,10 @@ import WebSocketTransport
     let behaviour = TestServer.Behaviour(receive: { connection, bytes, _ in connection.send(bytes) })
     try await TestServer.with(behaviour: behaviour) { running in
       let (client, _) = try running.connect()
+      let last = WebSocketClient.frame(.text, Array("last".utf8))
+      let close = WebSocketClient.frame(.close, [0x0f, 0xa0] + Array("bye".utf8))
       let ignored = WebSocketClient.frame(.text, Array("too late".utf8))
-      try client.socket.send(
-        WebSocketClient.frame(.text, Array("last".utf8)) + WebSocketClient.frame(.close, [0x0f, 0xa0] + Array("bye".utf8)) + ignored)
+      try client.socket.send(last + close + ignored)
       #expect(try client.receiveText() == "last")
       #expect(try client.receiveClose().code == 4000)
       #expect(try running.server.closed.next() == 4000)
@@ -120,6 +121,20 @@ import WebSocketTransport
       #expect(try client.receiveClose().code == 1000)
       #expect(try running.server.closed.next() == 1000)
       try client.socket.waitForEnd()
+    }
+  }
+
+  @Test func aPausedConnectionHearsTheAnswerToItsClose() async throws {
+    try await TestServer.with { running in
+      let (client, connection) = try running.connect()
+      try running.onLoop {
+        connection.pauseReading()
+        connection.close(code: 4004, reason: "flood")
+      }
+      #expect(try client.receiveClose().code == 4004)
+      try client.sendClose(4004)
+      try client.socket.waitForEnd()
+      #expect(try running.server.closed.next() == 4004)
     }
   }
 

@@ -48,7 +48,7 @@ import WireProtocol
     #expect(history.count == 20 && history.fromSeq == 0 && history.direction == .older)
     #expect(members.filter == .all && members.nextSeq == 0 && members.count == 50)
     #expect(joined.count == 50 && joined.updatedSince == nil && joined.groupType == nil && joined.nextSeq == 0)
-    #expect(login.platform == .unknown && login.deviceID == nil)
+    #expect(try login.device() == Login(token: "", platform: "Unknown", deviceID: nil).device())
   }
 
   @Test func anEmptyOptionalListCountsAsAbsent() throws {
@@ -81,15 +81,17 @@ import WireProtocol
     #expect(fault("sendGroupTextMessage", #"{"text":""}"#)?.field == "groupID")
   }
 
-  @Test func anUpgradesPlatformAndDeviceAreJudgedLikeLogins() throws {
-    let login = try Login(token: "t", platform: "Web", deviceID: "d")
-    #expect(login.platform == .web && login.deviceID == "d")
-    #expect(try Login(token: "t", platform: nil, deviceID: nil).platform == .unknown)
-    for platform in ["web", "", "RESTful API"] {
-      #expect(throws: WireError(.badValue, field: "platform")) { try Login(token: "t", platform: platform, deviceID: nil) }
+  /// A renewal ignores platform and deviceID, so a new session judges them and not the reading of the params.
+  @Test func aNewSessionsPlatformAndDeviceAreJudged() throws {
+    for name in ["iOS", "Android", "Windows", "Mac", "Web", "Unknown"] {
+      #expect(try Login(token: "t", platform: name, deviceID: nil).device().platform.rawValue == name)
     }
-    #expect(throws: WireError(.badValue, field: "deviceID")) {
-      try Login(token: "t", platform: nil, deviceID: String(repeating: "é", count: 257))
+    let longest = String(repeating: "é", count: 256)
+    #expect(try Login(token: "t", platform: nil, deviceID: longest).device().deviceID == longest)
+    #expect(try Login(token: "t", platform: nil, deviceID: nil).device().platform == .unknown)
+    for (platform, deviceID, field) in [("web", nil, "platform"), ("", nil, "platform"), ("RESTful API", nil, "platform"), (nil, longest + "a", "deviceID")] {
+      let error = #expect(throws: WireError.self) { try Login(token: "t", platform: platform, deviceID: deviceID).device() }
+      #expect(error?.code == .badValue && error?.field == field)
     }
   }
 }

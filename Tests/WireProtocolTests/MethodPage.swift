@@ -23,8 +23,7 @@ struct MethodPage: Sendable, CustomTestStringConvertible {
   }
 
   static let all: [MethodPage] = [
-    MethodPage("login", [.need("token", .text(0...60_000)), .may("platform", .word(["iOS", "Android", "Windows", "Mac", "Web", "Unknown"])),
-      .may("deviceID", .text(0...512))]),
+    MethodPage("login", [.need("token", .text(0...60_000)), .may("platform", .text(0...60_000)), .may("deviceID", .text(0...60_000))]),
     MethodPage("logout"), MethodPage("ping"), MethodPage("getServerInfo"), MethodPage("rpc.discover"),
     MethodPage("createGroup", [
       .need("groupType", .word(["Work", "Private", "Public", "Meeting", "ChatRoom", "AVChatRoom", "BChatRoom"])),

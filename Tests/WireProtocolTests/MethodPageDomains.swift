@@ -38,7 +38,7 @@ indirect enum Domain: Sendable {
   var wrongType: [String] {
     switch self {
     case .text, .groupID, .newGroupID, .userID, .mention, .role, .word: ["5", "1.5", "true", "[]", #"["a"]"#, "{}"]
-    case .integer: [#""1""#, "true", "[]", "[1]", "{}", #""""#]
+    case .integer: [#""1""#, "1.5", "0.1e-3", "true", "[]", "[1]", "{}", #""""#]
     case .flag: ["0", "1", #""true""#, "[]", "{}", #""""#]
     case .list(let element, _, _, _):
       [#""a""#, "5", "true", "{}"] + element.wrongType.map { "[\($0)]" } + ["[\(element.valid[0]),null]"]
@@ -64,9 +64,9 @@ indirect enum Domain: Sendable {
     case .role: [(#""Owner""#, 8509)] + ["owner", "", "99", "2147483648", "-100", "0100", "1e3", "admin"].map { ("\"\($0)\"", 10004) }
     case .word(let words):
       ["", "x", " \(words[0])", words[0] + "\\u0000", words[0].lowercased() == words[0] ? "X" : words[0].lowercased()].map { ("\"\($0)\"", 10004) }
-        + (words.contains("iOS") ? [(#""RESTful API""#, 10004)] : [])
+
     case .integer(let range):
-      ["\(range.lowerBound - 1)", "\(range.upperBound + 1)", "-1", "1.5", "1e400", "18446744073709551616", "-9223372036854775808",
+      ["\(range.lowerBound - 1)", "\(range.upperBound + 1)", "-1", "1e400", "-1e400", "1e30", "18446744073709551616", "-9223372036854775808",
         "123456789012345678901234567890"].map { ($0, 10004) }
     case .flag: []
     case .list(let element, let count, let empty, let tooMany):

@@ -32,7 +32,7 @@ sj_parser *sj_parser_create(size_t max_depth);
 void sj_parser_free(sj_parser *parser);
 
 /// Parses `length` bytes, behind which 64 more must be readable. False where the text is no JSON, or nested too deeply.
-/// A number too large for 64 bits or for a double is legal JSON: it becomes an SJ_NUMBER of no use.
+/// A number too large for 64 bits or for a double is legal JSON: it becomes an SJ_NUMBER of ±9e99.
 bool sj_parse(sj_parser *parser, const char *bytes, size_t length, sj_value *root);
 
 sj_kind sj_kind_of(sj_value value);

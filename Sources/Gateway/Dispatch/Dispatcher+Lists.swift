@@ -11,23 +11,26 @@ extension Dispatcher {
       membership.type.isListed && membership.groupNumber > request.nextSeq && request.groupType ?? membership.type == membership.type
     }
     var rows: [[UInt8]] = []
+    var bytes = 0
     var nextSeq: Int64 = 0
     for (index, membership) in joined.enumerated() {
       let reply = await registry.group(membership.groupID).ask(.joinedInfo(updatedSince: request.updatedSince ?? 0), by: caller)
       // A group that has gone meanwhile has no row; one that cannot be read must not look as if it had gone.
       switch reply {
-      case .success(let row) where row.first == UInt8(ascii: "{"): rows.append(row)
+      case .success(let row) where row.first == UInt8(ascii: "{"):
+        rows.append(row)
+        bytes += row.count
       case .success: break
       case .failure(let error) where error.code == .noSuchGroup: break
       case .failure(let error): return .failure(error)
       }
-      if rows.count == request.count, index + 1 < joined.count {
+      if rows.count == request.count || bytes >= pageBytes, index + 1 < joined.count {
         nextSeq = membership.groupNumber
         break
       }
     }
     let left = try await leftGroups(of: user, since: request.updatedSince)
-    return .object(capacity: 128 + rows.reduce(0) { $0 + $1.count }) { writer in
+    return .object(capacity: 128 + bytes) { writer in
       writer.key("groupList")
       writer.array(rows) { $0.raw($1) }
       writer.member("leftGroupIDList", left.map(\.rawValue))
@@ -37,7 +40,7 @@ extension Dispatcher {
 
   /// getGroupsInfo: "10010, 10015, 10007 are row codes".
   func groupsInfo(_ request: GetGroupsInfo, for caller: Caller) async -> Reply {
-    await rows(of: request.groupIDList, key: "resultList") { name in
+    await rows(of: request.groupIDList, key: "resultList") { name, _ in
       await self.row(name) { id in
         let reply = await self.registry.group(id).ask(.info, by: caller)
         return reply.map { info in
@@ -56,24 +59,29 @@ extension Dispatcher {
 
   /// syncGroups: a row for each position, in their order.
   func syncGroups(_ request: SyncGroups, for caller: Caller) async -> Reply {
-    await rows(of: request.groups, key: "groups") { position in
+    await rows(of: request.groups, key: "groups") { position, used in
       await self.row(position.groupID) { id in
-        await self.registry.group(id).ask(.sync(epoch: position.epoch, seq: position.seq), by: caller)
+        let room = max(0, self.pageBytes - used)
+        return await self.registry.group(id).ask(.sync(epoch: position.epoch, seq: position.seq, bytes: room), by: caller)
       }
     }
   }
 
+  /// - Parameter row: is told how many bytes the rows before it take.
   private func rows<Item: Sendable>(
-    of items: [Item], key: StaticString, _ row: @Sendable (Item) async -> Result<[UInt8], WireError>
+    of items: [Item], key: StaticString, _ row: @Sendable (Item, Int) async -> Result<[UInt8], WireError>
   ) async -> Reply {
     var rows: [[UInt8]] = []
+    var bytes = 0
     for item in items {
-      switch await row(item) {
-      case .success(let text): rows.append(text)
+      switch await row(item, bytes) {
+      case .success(let text):
+        rows.append(text)
+        bytes += text.count + 1
       case .failure(let error): return .failure(error)
       }
     }
-    return .object(capacity: 64 + rows.reduce(0) { $0 + $1.count }) { writer in
+    return .object(capacity: 64 + bytes) { writer in
       writer.key(key)
       writer.array(rows) { $0.raw($1) }
     }

@@ -11,6 +11,8 @@ public final class Dispatcher: Sendable {
   private let clock: any WallClock
   private let quotas: GroupQuotas
   private let requiresKnownUsers: Bool
+  /// How much of groups and messages a reply holds at most.
+  let pageBytes: Int
   private let observer: StoreObserver
   private let serverInfo: Reply
   private let openRPC: [UInt8]
@@ -19,7 +21,7 @@ public final class Dispatcher: Sendable {
   public typealias Completion = @Sendable (Reply) -> Void
 
   init(
-    registry: GroupRegistry, stores: GatewayServices.Stores, clock: any WallClock, configuration: GatewayConfiguration,
+    registry: GroupRegistry, stores: GatewayServices.Stores, clock: any WallClock, configuration: GatewayConfiguration, pageBytes: Int,
     observer: StoreObserver, serverInfo: Reply, openRPC: [UInt8]
   ) {
     self.registry = registry
@@ -28,6 +30,7 @@ public final class Dispatcher: Sendable {
     self.clock = clock
     quotas = GroupQuotas(groups: stores.groups, configuration: configuration)
     requiresKnownUsers = configuration.requiresKnownUsers
+    self.pageBytes = pageBytes
     self.observer = observer
     self.serverInfo = serverInfo
     self.openRPC = openRPC

@@ -6,6 +6,7 @@ struct AnswerReader: Sendable {
   let group: GroupID
   let messages: any MessageStore
   let observer: any GroupObserver
+  let pageBytes: Int
 
   func reply(to answer: Answer) async -> Reply {
     do throws(StoreError) {
@@ -25,23 +26,25 @@ struct AnswerReader: Sendable {
   private func history(
     _ range: ClosedRange<Int64>?, newestFirst: Bool, isFinished: Bool
   ) async throws(StoreError) -> Reply {
-    let list = try await read(range, newestFirst: newestFirst)
-    return .object(capacity: 64 + list.count * 384) { writer in
-      writer.member("messageList", list)
-      writer.member("isFinished", isFinished)
+    let page = try await page(range, newestFirst: newestFirst, bytes: pageBytes)
+    return .object(capacity: 64 + page.bytes) { writer in
+      writer.key("messageList")
+      writer.array(page.texts) { $0.raw($1) }
+      writer.member("isFinished", isFinished && !page.isCut)
     }
   }
 
   private func sync(_ row: SyncAnswer) async throws(StoreError) -> Reply {
-    let list = try await read(row.range, newestFirst: false)
-    return .object(capacity: 160 + list.count * 384) { writer in
+    let page = try await page(row.range, newestFirst: false, bytes: min(row.bytes, pageBytes))
+    return .object(capacity: 160 + page.bytes) { writer in
       writer.member("groupID", group.rawValue)
       writer.member("code", 0)
       writer.member("epoch", row.epoch)
       writer.member("lastSeq", row.lastSeq)
       writer.member("recovered", row.recovered)
-      writer.member("messageList", list)
-      writer.member("more", row.more)
+      writer.key("messageList")
+      writer.array(page.texts) { $0.raw($1) }
+      writer.member("more", row.more || page.isCut)
     }
   }
 
@@ -51,8 +54,28 @@ struct AnswerReader: Sendable {
     return .success(JSONWriter.text(capacity: 768) { $0.value(counted) })
   }
 
-  private func read(_ range: ClosedRange<Int64>?, newestFirst: Bool) async throws(StoreError) -> [Message] {
-    guard let range else { return [] }
-    return try await messages.messages(of: group, in: range, newestFirst: newestFirst, limit: range.count)
+  /// Messages ready to be written into a reply.
+  private struct Page {
+    var texts: [[UInt8]] = []
+    var bytes = 0
+    /// There were more than fit.
+    var isCut = false
+  }
+
+  /// At least one message, where there is one and any room at all, and as many as fit.
+  private func page(_ range: ClosedRange<Int64>?, newestFirst: Bool, bytes room: Int) async throws(StoreError) -> Page {
+    var page = Page()
+    guard let range else { return page }
+    guard room > 0 else { return Page(isCut: true) }
+    for message in try await messages.messages(of: group, in: range, newestFirst: newestFirst, limit: range.count) {
+      let text = JSONWriter.text(capacity: 384) { $0.value(message) }
+      guard page.texts.isEmpty || page.bytes + text.count <= room else {
+        page.isCut = true
+        break
+      }
+      page.texts.append(text)
+      page.bytes += text.count + 1
+    }
+    return page
   }
 }

@@ -211,7 +211,8 @@ public actor Group {
 
   /// Reads what the answer needs; the store is asked outside the order of decisions, which the answer does not touch.
   private func read(_ answer: Answer, _ completion: @escaping Completion) {
-    let reader = AnswerReader(group: id, messages: services.messages, observer: services.observer)
+    let reader = AnswerReader(
+      group: id, messages: services.messages, observer: services.observer, pageBytes: services.rules.limits.pageBytes)
     Task { completion(await reader.reply(to: answer)) }
   }
 

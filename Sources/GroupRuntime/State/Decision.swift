@@ -57,6 +57,8 @@ public struct SyncAnswer: Sendable, Equatable {
   /// Nil where there is nothing to send.
   public let range: ClosedRange<Int64>?
   public let more: Bool
+  /// How many bytes of messages the row may hold; 0 = none are read.
+  public let bytes: Int
 }
 
 /// What metrics need to know of a message.

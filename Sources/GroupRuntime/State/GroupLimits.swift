@@ -4,10 +4,19 @@ import GroupModel
 public struct GroupLimits: Sendable {
   /// `limits.{work,public,meeting}.maxMemberNum`; a type that is not there takes any number.
   public var maxMemberNum: [GroupType: Int]
+  /// How many bytes of messages or groups one reply holds at most; a page ends early rather than being more than a connection may have
+  /// waiting (`limits.sendQueueBytes`). A single item is never too much.
+  public var pageBytes: Int
 
   /// The contract's defaults: 6000 each.
   public static let standard = GroupLimits(maxMemberNum: [.work: 6000, .public: 6000, .meeting: 6000])
 
+  /// Half of the send queue's default.
+  public static let standardPageBytes = 1 << 19
+
   /// Limits with everything given.
-  public init(maxMemberNum: [GroupType: Int]) { self.maxMemberNum = maxMemberNum }
+  public init(maxMemberNum: [GroupType: Int], pageBytes: Int = GroupLimits.standardPageBytes) {
+    self.maxMemberNum = maxMemberNum
+    self.pageBytes = pageBytes
+  }
 }

@@ -18,5 +18,6 @@ public enum GroupRequest: Sendable {
   case onlineMemberCount
   case send(Message.Content, MessageOptions)
   case history(GetGroupHistoryMessageList)
-  case sync(epoch: String, seq: Int64)
+  /// - Parameter bytes: how much room the reply has left for messages.
+  case sync(epoch: String, seq: Int64, bytes: Int)
 }

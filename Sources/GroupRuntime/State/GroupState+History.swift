@@ -29,22 +29,22 @@ extension GroupState {
   }
 
   /// "Every message after seq that I may see, none missing, or recovered:false and none."
-  func sync(epoch: String, seq: Int64, for caller: Caller) throws(WireError) -> Decision {
+  func sync(epoch: String, seq: Int64, bytes: Int, for caller: Caller) throws(WireError) -> Decision {
     try requireMembership(caller)
-    let lastSeq = lastSeq
     guard record.type.storesMessages, epoch == record.epoch, seq <= lastSeq else {
-      return .answer(.sync(SyncAnswer(epoch: record.epoch, lastSeq: lastSeq, recovered: false, range: nil, more: false)))
+      return .answer(.sync(SyncAnswer(epoch: record.epoch, lastSeq: lastSeq, recovered: false, range: nil, more: false, bytes: 0)))
     }
     let visible = try visibleRange(for: caller)
     guard let visible, seq < visible.upperBound else {
-      return .answer(.sync(SyncAnswer(epoch: record.epoch, lastSeq: lastSeq, recovered: true, range: nil, more: false)))
+      return .answer(.sync(SyncAnswer(epoch: record.epoch, lastSeq: lastSeq, recovered: true, range: nil, more: false, bytes: 0)))
     }
     let oldest = max(visible.lowerBound, seq + 1)
     let newest = min(visible.upperBound, oldest + GroupState.syncPage - 1)
     return .answer(
       .sync(
         SyncAnswer(
-          epoch: record.epoch, lastSeq: lastSeq, recovered: true, range: oldest...newest, more: newest < visible.upperBound)))
+          epoch: record.epoch, lastSeq: lastSeq, recovered: true, range: oldest...newest, more: newest < visible.upperBound,
+          bytes: bytes)))
   }
 
   /// How many messages one row of syncGroups holds at most.

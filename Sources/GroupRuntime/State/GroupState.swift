@@ -48,7 +48,7 @@ public struct GroupState: Sendable {
       case .onlineMemberCount: return try onlineMemberCount(for: caller, at: moment)
       case .send(let content, let options): return try send(content, options, by: caller, at: moment)
       case .history(let request): return try history(request, for: caller)
-      case .sync(let epoch, let seq): return try sync(epoch: epoch, seq: seq, for: caller)
+      case .sync(let epoch, let seq, let bytes): return try sync(epoch: epoch, seq: seq, bytes: bytes, for: caller)
       }
     } catch {
       return .answer(.reply(.failure(error)))

@@ -17,7 +17,8 @@ struct MemberOrder: Sendable {
   private static let departuresKept = 1000
 
   private struct Place: Sendable, Comparable {
-    let rank: Int
+    /// The higher the role, the smaller.
+    var rank: Int
     let joinTime: Instant
     let userID: UserID
     let ordinal: Int64
@@ -29,7 +30,26 @@ struct MemberOrder: Sendable {
       ordinal = member.ordinal
     }
 
+    func with(rank: Int) -> Place {
+      var place = self
+      place.rank = rank
+      return place
+    }
+
     static func < (a: Place, b: Place) -> Bool { (a.rank, a.joinTime, a.userID) < (b.rank, b.joinTime, b.userID) }
+  }
+
+  /// What a `nextSeq` holds: the member at which the list stopped, and the role it was listed under.
+  private struct Cursor {
+    let rank: Int
+    let ordinal: Int64
+
+    init(_ place: Place) { (rank, ordinal) = (place.rank, place.ordinal) }
+
+    init(_ nextSeq: Int64) { (rank, ordinal) = (-Int(nextSeq % 4), nextSeq / 4) }
+
+    /// Never 0, because no role ranks 0.
+    var nextSeq: Int64 { ordinal * 4 - Int64(rank) }
   }
 
   private var sorted: [Place]?
@@ -52,16 +72,16 @@ struct MemberOrder: Sendable {
   }
 
   mutating func page(
-    of members: [UserID: Member], filter: GetGroupMemberList.Filter, after cursor: Int64, count: Int, newestFirst: Bool
+    of members: [UserID: Member], filter: GetGroupMemberList.Filter, after nextSeq: Int64, count: Int, newestFirst: Bool
   ) -> Page {
     var places = sorted ?? members.values.map { Place($0) }.sorted()
     sorted = places
     if newestFirst { places = MemberOrder.newest(places) }
     places = places.filter { filter.takes(rank: -$0.rank) }
-    let start = cursor == 0 ? 0 : index(behind: cursor, in: places, newestFirst: newestFirst)
+    let start = nextSeq == 0 ? 0 : index(behind: Cursor(nextSeq), in: places, newestFirst: newestFirst)
     let page = places[start...].prefix(count)
     let isLast = page.endIndex == places.endIndex
-    return Page(members: page.compactMap { members[$0.userID] }, nextSeq: isLast ? 0 : page.last?.ordinal ?? 0)
+    return Page(members: page.compactMap { members[$0.userID] }, nextSeq: isLast ? 0 : page.last.map { Cursor($0).nextSeq } ?? 0)
   }
 
   /// The owner, then the newest of the others.
@@ -71,16 +91,17 @@ struct MemberOrder: Sendable {
     return owner + others.prefix(newestListed)
   }
 
-  /// Where the list goes on behind the member with that ordinal, who may have left since.
-  private func index(behind ordinal: Int64, in places: [Place], newestFirst: Bool) -> Int {
-    if let index = places.firstIndex(where: { $0.ordinal == ordinal }) { return index + 1 }
+  /// Where the list goes on behind the member at which it stopped, who may have left or got another role since.
+  private func index(behind cursor: Cursor, in places: [Place], newestFirst: Bool) -> Int {
     let isBehind: (Place) -> Bool
     if newestFirst {
-      isBehind = { $0.rank != -Role.owner.rank && $0.ordinal < ordinal }
-    } else if let place = departed[ordinal] {
-      isBehind = { place < $0 }
+      if let index = places.firstIndex(where: { $0.ordinal == cursor.ordinal }) { return index + 1 }
+      isBehind = { $0.rank != -Role.owner.rank && $0.ordinal < cursor.ordinal }
+    } else if let place = sorted?.first(where: { $0.ordinal == cursor.ordinal }) ?? departed[cursor.ordinal] {
+      let stopped = place.with(rank: cursor.rank)
+      isBehind = { stopped < $0 }
     } else {
-      isBehind = { $0.ordinal > ordinal && $0.rank == -Role.member.rank }
+      isBehind = { ($0.rank, $0.ordinal) > (cursor.rank, cursor.ordinal) }
     }
     return places.firstIndex(where: isBehind) ?? places.endIndex
   }

@@ -79,9 +79,10 @@ extension GatewayConfiguration {
 extension GroupLimits {
   init(_ settings: Settings) {
     let limits = settings.limits
-    self.init(maxMemberNum: [
-      .work: limits.work.maxMemberNum, .public: limits.public.maxMemberNum, .meeting: limits.meeting.maxMemberNum,
-    ])
+    self.init(
+      maxMemberNum: [
+        .work: limits.work.maxMemberNum, .public: limits.public.maxMemberNum, .meeting: limits.meeting.maxMemberNum,
+      ], pageBytes: limits.sendQueueBytes / 2)
   }
 }
 

@@ -77,12 +77,13 @@ public struct JSONValue {
     return sj_integer(raw, &value) ? value : nil
   }
 
-  /// The number, where it is whole: an integer, or a decimal number without fraction up to ±2⁵³.
+  /// The number, where it is whole: an integer, or a decimal number without fraction; one that does not fit 64 bits is the largest or
+  /// smallest that does.
   public var wholeNumber: Int64? {
     if let integer { return integer }
     var value = 0.0
-    guard kind == .number, sj_number(raw, &value), value.rounded() == value, abs(value) <= 0x1p53 else { return nil }
-    return Int64(value)
+    guard kind == .number, sj_number(raw, &value), value.rounded() == value else { return nil }
+    return Int64(exactly: value) ?? (value < 0 ? .min : .max)
   }
 
   /// True or false.
