@@ -15,6 +15,7 @@ let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let jwt = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
+let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 
 let package = Package(
@@ -81,7 +82,7 @@ let package = Package(
       name: "GroupRuntimeTests", dependencies: ["GroupModel", "GroupRuntime", "ThrongTestKit", "WireProtocol"],
       swiftSettings: strict),
     .testTarget(
-      name: "StoreTests", dependencies: ["GroupModel", "GroupRuntime", "SQLiteStore", "ThrongTestKit", grdb],
+      name: "StoreTests", dependencies: ["GroupModel", "GroupRuntime", "SQLiteStore", "ThrongTestKit", grdb, sqlite, logging],
       swiftSettings: strict),
     .testTarget(name: "AuthenticationTests", dependencies: ["Authentication", "GroupModel", jwt], swiftSettings: strict),
     .testTarget(name: "ServerConfigurationTests", dependencies: ["ServerConfiguration"], swiftSettings: strict),

@@ -15,6 +15,8 @@ public struct Member: Sendable, Equatable {
   public var readSeq: Int64
   /// The oldest message the member may see, where the type hides what was before joining.
   public var firstVisibleSeq: Int64
+  /// What was visible in former memberships, as ranges of `seq`, ascending; all below `firstVisibleSeq`.
+  public var earlierStays: [ClosedRange<Int64>] = []
   /// Who brought the member in, if somebody did.
   public var inviter: UserID?
   /// When something of the member's own view of the group last changed; for `updatedSince`.

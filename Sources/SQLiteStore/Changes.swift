@@ -11,6 +11,8 @@ extension Database {
     case .putGroup(let record, isNew: false): try GroupRows.update(record, in: self)
     case .putMember(let member, in: let group): try MemberRows.put(member, in: group, self)
     case .removeMember(let user, from: let group, let time): try MemberRows.remove(user, from: group, at: time, self)
+    case .putFormer(let former, in: let group): try FormerMemberRows.put(former, in: group, self)
+    case .forgetFormer(let user, in: let group): try FormerMemberRows.forget(user, in: group, self)
     case .append(let message): try MessageRows.append(message, in: self)
     case .revise(let message): try MessageRows.revise(message, in: self)
     case .dismiss(let group, let time): try dismiss(group, at: time)
@@ -38,6 +40,7 @@ enum Purge {
     guard let group = oldest.first else { return false }
     if try members(of: group.number, groupID: group.groupID, time: group.time, rows, db) { return true }
     if try messages(of: group.number, rows, db) { return true }
+    if try formerMembers(of: group.number, rows, db) { return true }
     try db.run("DELETE FROM dismissedGroup WHERE number = ?", [group.number])
     return true
   }
@@ -56,6 +59,12 @@ enum Purge {
       """, [groupID, time, number, last])
     try db.run("DELETE FROM member WHERE number = ? AND userID <= ?", [number, last])
     return true
+  }
+
+  private static func formerMembers(of number: Int64, _ rows: Int, _ db: Database) throws -> Bool {
+    try db.run(
+      "DELETE FROM formerMember WHERE number = ? AND userID IN (SELECT userID FROM formerMember WHERE number = ? LIMIT ?)",
+      [number, number, rows]) > 0
   }
 
   private static func messages(of number: Int64, _ rows: Int, _ db: Database) throws -> Bool {

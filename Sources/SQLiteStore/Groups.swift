@@ -16,7 +16,8 @@ extension SQLiteStore: GroupStore {
       guard let number = try db.number(of: id), let record = try GroupRows.record(number: number, in: db) else { return nil }
       let tail = try MessageRows.tail(of: id, number: number, sentSince: sentSince, in: db)
       return StoredGroup(
-        record: record, members: try MemberRows.members(number: number, in: db), lastMessage: tail.newest,
+        record: record, members: try MemberRows.members(number: number, in: db),
+        former: try FormerMemberRows.all(number: number, in: db), lastMessage: tail.newest,
         recentlySent: tail.recentlySent)
     }
   }

@@ -6,7 +6,7 @@ import GroupRuntime
 enum MemberRows {
   private static let columns = [
     "userID", "role", "joinTime", "ordinal", "muteUntil", "receiveOption", "readSeq", "firstVisibleSeq", "inviter", "changeTime",
-    "nameCard", "customInfo",
+    "earlierStays", "nameCard", "customInfo",
   ]
   private static let putSQL = """
     INSERT INTO member (number, \(columns.joined(separator: ", ")))
@@ -46,7 +46,7 @@ enum MemberRows {
     [
       member.userID.rawValue, member.role.wireName, member.joinTime, member.ordinal, member.muteUntil,
       member.receiveOption.rawValue, member.readSeq, member.firstVisibleSeq, member.inviter?.rawValue, member.changeTime,
-      member.nameCard.column, try jsonColumn(member.customInfo),
+      try jsonColumn(member.earlierStays.map { [$0.lowerBound, $0.upperBound] }), member.nameCard.column, try jsonColumn(member.customInfo),
     ]
   }
 
@@ -60,6 +60,7 @@ enum MemberRows {
       userID: userID, role: role, joinTime: joinTime, ordinal: ordinal,
       receiveOption: try row.value(ReceiveOption.init), readSeq: try row.integer(), firstVisibleSeq: try row.integer(),
       inviter: try inviter(&row), muteUntil: muteUntil, changeTime: try row.integer())
+    member.earlierStays = try row.stays()
     member.nameCard = try row.text()
     member.customInfo = try row.json(else: [:])
     return member

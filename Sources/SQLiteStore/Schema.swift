@@ -60,11 +60,19 @@ enum Schema {
       firstVisibleSeq INTEGER NOT NULL,
       inviter TEXT,
       changeTime INTEGER NOT NULL,
+      earlierStays TEXT,
       nameCard ANY NOT NULL,
       customInfo TEXT,
       PRIMARY KEY (number, userID)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX memberByUser ON member (userID);
+
+    CREATE TABLE formerMember (
+      number INTEGER NOT NULL,
+      userID TEXT NOT NULL,
+      stays TEXT,
+      PRIMARY KEY (number, userID)
+    ) STRICT, WITHOUT ROWID;
 
     CREATE TABLE message (
       number INTEGER NOT NULL,

@@ -92,6 +92,7 @@ public final class InMemoryStore: GroupStore, MessageStore, UserStore, StoreHeal
       let recent = group.messages.reversed().prefix { $0.timestamp >= sentSince }.reversed()
       return StoredGroup(
         record: group.record, members: group.members.values.sorted { $0.userID < $1.userID },
+        former: group.former.values.sorted { $0.userID < $1.userID },
         lastMessage: group.messages.last, recentlySent: recent.filter { $0.clientMsgID != nil })
     }
   }
@@ -169,6 +170,7 @@ private struct StoreContents {
     let number: Int64
     var record: GroupRecord
     var members: [UserID: Member] = [:]
+    var former: [UserID: FormerMember] = [:]
     /// `seq` is the index + 1.
     var messages: [Message] = []
 
@@ -198,6 +200,8 @@ private struct StoreContents {
     case .putGroup(let record, let isNew): try put(record, isNew)
     case .putMember(let member, in: let group): try put(member, group)
     case .removeMember(let user, from: let group, let time): try remove(user, group, time)
+    case .putFormer(let former, in: let group): try set(former, of: former.userID, group)
+    case .forgetFormer(let user, in: let group): try set(nil, of: user, group)
     case .append(let message): try append(message)
     case .revise(let message): try revise(message)
     case .dismiss(let group, let time): try dismiss(group, time)
@@ -238,6 +242,13 @@ private struct StoreContents {
       $0.groups[group]?.members[user] = member
       $0.departures[user]?[group] = nil
     }
+  }
+
+  private mutating func set(_ former: FormerMember?, of user: UserID, _ group: GroupID) throws(StoreError) -> Undo {
+    try expect(groups[group] != nil, "no group \(group) to remember somebody in")
+    let before = groups[group]?.former[user]
+    groups[group]?.former[user] = former
+    return { $0.groups[group]?.former[user] = before }
   }
 
   private mutating func append(_ message: Message) throws(StoreError) -> Undo {

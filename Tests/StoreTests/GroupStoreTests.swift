@@ -112,6 +112,23 @@ struct GroupStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
+  func `what is remembered of former members comes back with the group until it is forgotten`(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      try await store.put([.create(), .join(alice)]).get()
+      let known = FormerMember(userID: bob, stays: [1...4, 9...9])
+      try await store.put([.putFormer(FormerMember(userID: bob, stays: [1...4]), in: club)]).get()
+      try await store.put([.putFormer(known, in: club)]).get()
+      #expect(try await store.group(club, sentSince: 0)?.former == [known])
+      try await store.put([.forgetFormer(bob, in: club)]).get()
+      #expect(try await store.group(club, sentSince: 0)?.former == [])
+      var back = Member(userID: bob, role: .member, joinTime: 5, ordinal: 7, receiveOption: .receive, firstVisibleSeq: 12)
+      back.earlierStays = known.stays
+      try await store.put([.putMember(back, in: club)]).get()
+      #expect(try await store.group(club, sentSince: 0)?.members.last == back)
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
   func `disbanding frees the groupID at once and every member has departed`(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([.create(), .join(alice), .join(bob), .append(.sample(1)), .append(.sample(2))]).get()

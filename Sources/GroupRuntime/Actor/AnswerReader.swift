@@ -12,8 +12,7 @@ struct AnswerReader: Sendable {
     do throws(StoreError) {
       switch answer {
       case .reply(let reply): return reply
-      case .history(let range, let newestFirst, let isFinished):
-        return try await history(range, newestFirst: newestFirst, isFinished: isFinished)
+      case .history(let page, let newestFirst): return try await history(page, newestFirst: newestFirst)
       case .sync(let row): return try await sync(row)
       case .info(let info, let member): return try await self.info(info, of: member)
       }
@@ -23,28 +22,26 @@ struct AnswerReader: Sendable {
     }
   }
 
-  private func history(
-    _ range: ClosedRange<Int64>?, newestFirst: Bool, isFinished: Bool
-  ) async throws(StoreError) -> Reply {
-    let page = try await page(range, newestFirst: newestFirst, bytes: pageBytes)
-    return .object(capacity: 64 + page.bytes) { writer in
+  private func history(_ page: VisibleHistory.Page, newestFirst: Bool) async throws(StoreError) -> Reply {
+    let read = try await read(page.ranges, newestFirst: newestFirst, bytes: pageBytes)
+    return .object(capacity: 64 + read.bytes) { writer in
       writer.key("messageList")
-      writer.array(page.texts) { $0.raw($1) }
-      writer.member("isFinished", isFinished && !page.isCut)
+      writer.array(read.texts) { $0.raw($1) }
+      writer.member("isFinished", page.isFinished && !read.isCut)
     }
   }
 
   private func sync(_ row: SyncAnswer) async throws(StoreError) -> Reply {
-    let page = try await page(row.range, newestFirst: false, bytes: min(row.bytes, pageBytes))
-    return .object(capacity: 160 + page.bytes) { writer in
+    let read = try await read(row.page?.ranges ?? [], newestFirst: false, bytes: min(row.bytes, pageBytes))
+    return .object(capacity: 160 + read.bytes) { writer in
       writer.member("groupID", group.rawValue)
       writer.member("code", 0)
       writer.member("epoch", row.epoch)
       writer.member("lastSeq", row.lastSeq)
-      writer.member("recovered", row.recovered)
+      writer.member("recovered", row.page != nil)
       writer.key("messageList")
-      writer.array(page.texts) { $0.raw($1) }
-      writer.member("more", row.more || page.isCut)
+      writer.array(read.texts) { $0.raw($1) }
+      writer.member("more", row.page?.isFinished == false || read.isCut)
     }
   }
 
@@ -55,7 +52,7 @@ struct AnswerReader: Sendable {
   }
 
   /// Messages ready to be written into a reply.
-  private struct Page {
+  private struct Read {
     var texts: [[UInt8]] = []
     var bytes = 0
     /// There were more than fit.
@@ -63,19 +60,20 @@ struct AnswerReader: Sendable {
   }
 
   /// At least one message, where there is one and any room at all, and as many as fit.
-  private func page(_ range: ClosedRange<Int64>?, newestFirst: Bool, bytes room: Int) async throws(StoreError) -> Page {
-    var page = Page()
-    guard let range else { return page }
-    guard room > 0 else { return Page(isCut: true) }
-    for message in try await messages.messages(of: group, in: range, newestFirst: newestFirst, limit: range.count) {
-      let text = JSONWriter.text(capacity: 384) { $0.value(message) }
-      guard page.texts.isEmpty || page.bytes + text.count <= room else {
-        page.isCut = true
-        break
+  private func read(_ ranges: [ClosedRange<Int64>], newestFirst: Bool, bytes room: Int) async throws(StoreError) -> Read {
+    guard room > 0 else { return Read(isCut: !ranges.isEmpty) }
+    var read = Read()
+    for range in ranges {
+      for message in try await messages.messages(of: group, in: range, newestFirst: newestFirst, limit: range.count) {
+        let text = JSONWriter.text(capacity: 384) { $0.value(message) }
+        guard read.texts.isEmpty || read.bytes + text.count <= room else {
+          read.isCut = true
+          return read
+        }
+        read.texts.append(text)
+        read.bytes += text.count + 1
       }
-      page.texts.append(text)
-      page.bytes += text.count + 1
     }
-    return page
+    return read
   }
 }

@@ -5,15 +5,20 @@ import Synchronization
 public struct StoredGroup: Sendable {
   public var record: GroupRecord
   public var members: [Member]
+  /// Those who have left and of whom something is remembered.
+  public var former: [FormerMember]
   /// The newest message; nil where there is none.
   public var lastMessage: Message?
   /// Stored messages that carry a clientMsgID and were accepted at or after the instant asked for, in order of `seq`.
   public var recentlySent: [Message]
 
   /// A group with everything given.
-  public init(record: GroupRecord, members: [Member], lastMessage: Message?, recentlySent: [Message]) {
+  public init(
+    record: GroupRecord, members: [Member], former: [FormerMember] = [], lastMessage: Message?, recentlySent: [Message]
+  ) {
     self.record = record
     self.members = members
+    self.former = former
     self.lastMessage = lastMessage
     self.recentlySent = recentlySent
   }

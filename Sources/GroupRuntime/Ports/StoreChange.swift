@@ -8,6 +8,10 @@ public enum StoreChange: Sendable, Equatable {
   case putMember(Member, in: GroupID)
   /// The member goes; `departures(of:since:)` names the group from then on.
   case removeMember(UserID, from: GroupID, at: Instant)
+  /// What the group remembers of somebody who has left.
+  case putFormer(FormerMember, in: GroupID)
+  /// The group has nothing to remember of that user any more.
+  case forgetFormer(UserID, in: GroupID)
   /// A new message; its `seq` is the next of its group.
   case append(Message)
   /// The new state of a stored message (recalled), found by its group and `seq`.

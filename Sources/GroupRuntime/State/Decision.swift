@@ -11,7 +11,7 @@ public struct Decision: Sendable {
   public var delivered: DeliveredMessage?
   /// The group is gone with this.
   public var disbands = false
-  public var answer: Answer
+  var answer: Answer
 
   /// A decision that changes nothing.
   static func answer(_ answer: Answer) -> Decision { Decision(answer: answer) }
@@ -39,10 +39,10 @@ public enum Effect: Sendable, Equatable {
 }
 
 /// What the caller gets.
-public enum Answer: Sendable {
+enum Answer: Sendable {
   case reply(Reply)
   /// Stored messages, as getGroupHistoryMessageList answers them.
-  case history(ClosedRange<Int64>?, newestFirst: Bool, isFinished: Bool)
+  case history(VisibleHistory.Page, newestFirst: Bool)
   /// Stored messages, as a row of syncGroups.
   case sync(SyncAnswer)
   /// The group's info for a member, whose unread count is still to be counted.
@@ -50,15 +50,13 @@ public enum Answer: Sendable {
 }
 
 /// A row of syncGroups before its messages are read.
-public struct SyncAnswer: Sendable, Equatable {
-  public let epoch: String
-  public let lastSeq: Int64
-  public let recovered: Bool
-  /// Nil where there is nothing to send.
-  public let range: ClosedRange<Int64>?
-  public let more: Bool
+struct SyncAnswer: Sendable, Equatable {
+  let epoch: String
+  let lastSeq: Int64
+  /// Nil where the position means nothing here: recovered is false.
+  let page: VisibleHistory.Page?
   /// How many bytes of messages the row may hold; 0 = none are read.
-  public let bytes: Int
+  let bytes: Int
 }
 
 /// What metrics need to know of a message.

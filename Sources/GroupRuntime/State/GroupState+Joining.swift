@@ -21,6 +21,10 @@ extension GroupState {
     var decision = Decision(answer: .reply(.object { $0.member("status", "Joined") }))
     var member = newMember(user, role: .member, at: moment.now)
     member.firstVisibleSeq = lastSeq + 1
+    if let known = former.removeValue(forKey: user) {
+      member.earlierStays = known.stays
+      decision.changes.append(.forgetFormer(user, in: record.id))
+    }
     members[user] = member
     let info = MemberInfo(member)
     let count = members.count

@@ -27,6 +27,7 @@ extension GroupState {
   /// onMemberLeave to the rest, onQuitFromGroup to the quitter.
   private mutating func leave(_ member: Member, by caller: Caller, at moment: Moment, into begun: Decision) -> Decision {
     var decision = begun
+    rememberStay(of: member, into: &decision)
     let info = MemberInfo(member)
     let count = members.count - 1
     let tip = appendTips("Quit", by: caller, at: moment, into: &decision) { writer in
@@ -46,6 +47,16 @@ extension GroupState {
       decision.effects.append(.publish(frame, noticeClass(), except: nil))
     }
     return decision
+  }
+
+  /// What the member has seen is visible again after coming back.
+  private mutating func rememberStay(of member: Member, into decision: inout Decision) {
+    guard record.type.storesMessages, !record.type.showsHistoryFromBeforeJoining else { return }
+    let stay = member.firstVisibleSeq <= lastSeq ? [member.firstVisibleSeq...lastSeq] : []
+    let known = FormerMember(userID: member.userID, stays: member.earlierStays + stay)
+    guard !known.stays.isEmpty else { return }
+    former[member.userID] = known
+    decision.changes.append(.putFormer(known, in: record.id))
   }
 
   private mutating func remove(_ member: Member) {

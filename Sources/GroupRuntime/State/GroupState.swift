@@ -7,6 +7,8 @@ import WireProtocol
 public struct GroupState: Sendable {
   public internal(set) var record: GroupRecord
   public internal(set) var members: [UserID: Member]
+  /// Those who have left and of whom something is remembered.
+  var former: [UserID: FormerMember]
   public internal(set) var lastMessage: Message?
   /// The members with a session.
   var online: Set<UserID> = []
@@ -21,6 +23,7 @@ public struct GroupState: Sendable {
   public init(_ stored: StoredGroup, rules: GroupRules) {
     record = stored.record
     members = Dictionary(uniqueKeysWithValues: stored.members.map { ($0.userID, $0) })
+    former = Dictionary(uniqueKeysWithValues: stored.former.map { ($0.userID, $0) })
     lastMessage = stored.lastMessage
     sent = RecentlySent(stored.recentlySent)
     self.rules = rules

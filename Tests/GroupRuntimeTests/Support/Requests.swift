@@ -42,7 +42,7 @@ func groupRequest(_ method: String, _ params: String = "{}", of group: GroupID =
   case "joinedInfo": return .joinedInfo(updatedSince: try JSON(params)["updatedSince"].integer ?? 0)
   case "sync":
     let position = try JSON(params)
-    return .sync(epoch: position["epoch"].string ?? "", seq: position["seq"].integer ?? 0)
+    return .sync(epoch: position["epoch"].string ?? "", seq: position["seq"].integer ?? 0, bytes: 1 << 19)
   default: break
   }
   switch try request(method, params, of: group) {

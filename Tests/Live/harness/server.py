@@ -80,7 +80,8 @@ class Server:
         command += ["--data-dir", str(self.data_dir), *self.arguments]
         for key, value in self.settings.items():
             command += ["--set", f"{key}={value}"]
-        self.listening, self._ended = None, False
+        with self._news:
+            self.process, self.listening, self._ended = None, None, False
         self.process = subprocess.Popen(
             command, env=clean_environment(self.environment), cwd=str(self.data_dir.parent), stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=self.preexec, restore_signals=self.preexec is None,

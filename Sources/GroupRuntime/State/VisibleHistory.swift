@@ -1,0 +1,40 @@
+/// The messages that somebody may read, as ranges of `seq`, ascending and apart. There is no gap in `seq`, so a page is a choice of ranges.
+struct VisibleHistory: Equatable {
+  let ranges: [ClosedRange<Int64>]
+
+  /// A page: what to read, in the order of reading, and whether nothing more lies in that direction.
+  struct Page: Equatable {
+    let ranges: [ClosedRange<Int64>]
+    let isFinished: Bool
+  }
+
+  /// The newest `count` messages with a `seq` below a bound, newest range first.
+  func older(than bound: Int64, count: Int64) -> Page {
+    var left = count
+    var page: [ClosedRange<Int64>] = []
+    for range in ranges.reversed() where range.lowerBound < bound {
+      guard left > 0 else { return Page(ranges: page, isFinished: false) }
+      let newest = min(range.upperBound, bound - 1)
+      let oldest = max(range.lowerBound, newest - left + 1)
+      page.append(oldest...newest)
+      left -= newest - oldest + 1
+      if oldest > range.lowerBound { return Page(ranges: page, isFinished: false) }
+    }
+    return Page(ranges: page, isFinished: true)
+  }
+
+  /// The oldest `count` messages with a `seq` above a bound.
+  func newer(than bound: Int64, count: Int64) -> Page {
+    var left = count
+    var page: [ClosedRange<Int64>] = []
+    for range in ranges where range.upperBound > bound {
+      guard left > 0 else { return Page(ranges: page, isFinished: false) }
+      let oldest = max(range.lowerBound, bound + 1)
+      let newest = min(range.upperBound, oldest + left - 1)
+      page.append(oldest...newest)
+      left -= newest - oldest + 1
+      if newest < range.upperBound { return Page(ranges: page, isFinished: false) }
+    }
+    return Page(ranges: page, isFinished: true)
+  }
+}

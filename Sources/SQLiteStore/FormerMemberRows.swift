@@ -1,0 +1,39 @@
+import GRDB
+import GroupModel
+import GroupRuntime
+
+/// `formerMember` rows.
+enum FormerMemberRows {
+  static func put(_ former: FormerMember, in group: GroupID, _ db: Database) throws {
+    let stays = try jsonColumn(former.stays.map { [$0.lowerBound, $0.upperBound] })
+    let changed = try db.run(
+      """
+      INSERT INTO formerMember (number, userID, stays) SELECT number, ?, ? FROM groupRecord WHERE groupID = ?
+      ON CONFLICT (number, userID) DO UPDATE SET stays = excluded.stays
+      """, [former.userID.rawValue, stays, group.rawValue])
+    guard changed == 1 else { throw StoreError(.inconsistent, "no group \(group) to remember somebody in") }
+  }
+
+  static func forget(_ user: UserID, in group: GroupID, _ db: Database) throws {
+    try db.run(
+      "DELETE FROM formerMember WHERE number = (SELECT number FROM groupRecord WHERE groupID = ?) AND userID = ?",
+      [group.rawValue, user.rawValue])
+  }
+
+  static func all(number: Int64, in db: Database) throws -> [FormerMember] {
+    try db.rows("SELECT userID, stays FROM formerMember WHERE number = ? ORDER BY userID", [number]) { row in
+      FormerMember(userID: try row.value(UserID.init(stored:)), stays: try row.stays())
+    }
+  }
+}
+
+extension Columns {
+  /// Ranges of `seq`, each as the JSON array of its bounds.
+  mutating func stays() throws(StoreError) -> [ClosedRange<Int64>] {
+    let pairs: [[Int64]] = try json(else: [])
+    guard pairs.allSatisfy({ $0.count == 2 && $0[0] <= $0[1] }) else {
+      throw StoreError(.inconsistent, "a column of stays holds no ranges")
+    }
+    return pairs.map { $0[0]...$0[1] }
+  }
+}

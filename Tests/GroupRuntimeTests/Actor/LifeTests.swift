@@ -1,0 +1,134 @@
+import GroupModel
+import GroupRuntime
+import Testing
+import ThrongTestKit
+
+/// Loading, retiring, disbanding and making again.
+@Suite struct LifeTests {
+  @Test func ofConcurrentCreationsOneWins() async throws {
+    let scene = ActorScene()
+    let params = #"{"groupType":"Work","groupName":"n"}"#
+    let codes = try await withThrowingTaskGroup(of: Int.self) { tasks in
+      for name in ["olga", "adam", "mary", "oscar", "olga", "adam", "mary", "oscar"] {
+        tasks.addTask { try await scene.ask("createGroup", params, by: name).code }
+      }
+      return try await tasks.reduce(into: []) { $0.append($1) }
+    }
+    #expect(codes.sorted() == [0, 10021, 10021, 10021, 10021, 10021, 10021, 10025])
+    #expect(try await scene.store.groupCounts() == [.work: 1])
+  }
+
+  @Test func requestsWhileLoadingAreAnsweredInOrderByOneRead() async throws {
+    let store = InMemoryStore()
+    let gate = ReadGate(store)
+    let scene = ActorScene(store: store, groups: gate)
+    try await scene.makeGroup()
+    scene.registry.retireGroups(unusedSince: .max)
+    scene.settle()
+    let reads = gate.reads
+    gate.hold()
+    let pending = try (1...5).map { try scene.begin("sendGroupTextMessage", #"{"text":"\#($0)"}"#, by: "mary") }
+    let info = try scene.begin("info", by: "olga")
+    scene.settle()
+    #expect(pending.allSatisfy { !$0.isAnswered })
+    gate.release()
+    for (number, sent) in pending.enumerated() { #expect(try await sent.answer().result["seq"] == .number(Double(number + 1))) }
+    #expect(try await info.answer().result["lastSeq"] == 5)
+    #expect(gate.reads == reads + 1)
+    #expect(scene.events("olga").count == 5, "members with sessions were attached before")
+  }
+
+  @Test func anActorOfAGroupThatIsNotThereDoesNotStay() async throws {
+    let scene = ActorScene()
+    for number in 0..<20 {
+      let id = GroupID(stringLiteral: "no\(number)")
+      for method in ["info", "joinGroup", "dismissGroup"] { #expect(try await scene.ask(method, by: "olga", of: id).code == 10010) }
+    }
+    scene.settle()
+    #expect(scene.registry.residentCount == 0)
+    try await scene.makeGroup()
+    #expect(scene.registry.residentCount == 1)
+    try await scene.ask("dismissGroup", by: "olga")
+    scene.settle()
+    #expect(scene.registry.residentCount == 0)
+  }
+
+  @Test func aRetiredActorForwards() async throws {
+    let scene = ActorScene()
+    try await scene.makeGroup()
+    let old = scene.registry.group("g")
+    scene.registry.retireGroups(unusedSince: .max)
+    scene.settle()
+    #expect(scene.registry.residentCount == 0 && scene.registry.resident("g") == nil)
+    let pending = try (1...3).map { _ in try scene.begin("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary", of: old) }
+    for (number, sent) in pending.enumerated() { #expect(try await sent.answer().result["seq"] == .number(Double(number + 1))) }
+    let successor = try #require(scene.registry.resident("g"))
+    #expect(successor !== old && scene.registry.residentCount == 1)
+    #expect(scene.events("olga") == ["onRecvNewMessage", "onRecvNewMessage", "onRecvNewMessage"])
+    scene.signIn("olga", as: "olga/2")
+    await withCheckedContinuation { continuation in old.presenceChanged(of: "olga") { continuation.resume() } }
+    try await scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary")
+    #expect(scene.events("olga/2") == ["onRecvNewMessage"])
+  }
+
+  @Test func onlyGroupsThatNobodyUsesRetire() async throws {
+    let scene = ActorScene()
+    try await scene.makeGroup()
+    let made = scene.clock.now()
+    scene.clock.advance(by: 1000)
+    scene.registry.retireGroups(unusedSince: made)
+    scene.settle()
+    #expect(scene.registry.residentCount == 1)
+    try await scene.ask("info", by: "olga")
+    scene.registry.retireGroups(unusedSince: made + 1000)
+    scene.settle()
+    #expect(scene.registry.residentCount == 1, "used since")
+    scene.store.hold()
+    let sent = try scene.begin("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary")
+    scene.registry.retireGroups(unusedSince: .max)
+    scene.settle()
+    #expect(scene.registry.residentCount == 1, "not while something is on its way to the disk")
+    scene.store.release()
+    #expect(try await sent.answer().code == 0)
+    scene.registry.retireGroups(unusedSince: .max)
+    scene.settle()
+    #expect(scene.registry.residentCount == 0)
+    #expect(scene.broker.topics(of: "g").allSatisfy { $0.calls.last == .close && $0.attachedUsers.isEmpty })
+  }
+
+  @Test func aGroupMadeAgainHasAnotherEpochEvenWhileTheOldOneGoes() async throws {
+    let scene = ActorScene()
+    try await scene.makeGroup()
+    let epoch = try await scene.ask("info", by: "olga").result["epoch"]
+    try await scene.ask("sendGroupTextMessage", #"{"text":"x","clientMsgID":"c"}"#, by: "mary")
+    _ = scene.events("olga")
+    scene.store.hold()
+    let dismissed = try scene.begin("dismissGroup", by: "olga")
+    let gone = try scene.begin("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary")
+    let made = try scene.begin("createGroup", #"{"groupType":"Public","groupName":"m"}"#, by: "mary")
+    let sent = try scene.begin("sendGroupTextMessage", #"{"text":"x","clientMsgID":"c"}"#, by: "mary")
+    scene.settle()
+    scene.store.release()
+    #expect(try await dismissed.answer().code == 0)
+    #expect(try await gone.answer().code == 10010)
+    #expect(try await made.answer().code == 0)
+    #expect(try await sent.answer().result["seq"] == 1)
+    let info = try await scene.ask("info", by: "mary").result
+    #expect(info["epoch"] != epoch && info["groupName"] == "m" && info["memberCount"] == 1)
+    #expect(scene.events("olga") == ["onGroupDismissed"], "those of the old group hear nothing of the new one")
+    #expect(scene.events("mary") == ["onGroupDismissed", "onGroupCreated"])
+  }
+
+  @Test func theQuitterIsToldAndThenHearsNothing() async throws {
+    let scene = ActorScene()
+    try await scene.makeGroup()
+    try await scene.ask("quitGroup", by: "mary")
+    try await scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "olga")
+    #expect(scene.events("mary") == ["onQuitFromGroup"])
+    let calls = try #require(scene.broker.topics(of: "g").last).calls
+    let told = try #require(calls.firstIndex { if case .send(_, to: ["mary"]) = $0 { true } else { false } })
+    let detached = try #require(calls.firstIndex(of: .detach("mary")))
+    let published = try #require(calls.firstIndex { if case .publish = $0 { true } else { false } })
+    #expect(told < detached && detached < published)
+  }
+}

@@ -1,0 +1,56 @@
+import GroupModel
+import GroupRuntime
+import Synchronization
+import ThrongTestKit
+
+/// A store whose reading of groups fails or waits when told to.
+final class ReadGate: GroupStore {
+  private struct State {
+    var failure: StoreError?
+    var isHeld = false
+    var waiting: [CheckedContinuation<Void, Never>] = []
+    var reads = 0
+  }
+
+  private let store: InMemoryStore
+  private let state = Mutex(State())
+
+  init(_ store: InMemoryStore) { self.store = store }
+
+  /// How often a group was asked for.
+  var reads: Int { state.withLock { $0.reads } }
+
+  func fail(with failure: StoreError?) { state.withLock { $0.failure = failure } }
+
+  func hold() { state.withLock { $0.isHeld = true } }
+
+  func release() {
+    let waiting = state.withLock { state in
+      state.isHeld = false
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for continuation in waiting { continuation.resume() }
+  }
+
+  func group(_ id: GroupID, sentSince: Instant) async throws(StoreError) -> StoredGroup? {
+    await withCheckedContinuation { continuation in
+      let passes = state.withLock { state in
+        state.reads += 1
+        if state.isHeld { state.waiting.append(continuation) }
+        return !state.isHeld
+      }
+      if passes { continuation.resume() }
+    }
+    if let failure = state.withLock({ $0.failure }) { throw failure }
+    return try await store.group(id, sentSince: sentSince)
+  }
+
+  func commit(_ commit: Commit) { store.commit(commit) }
+  func memberships(of user: UserID) async throws(StoreError) -> [Membership] { try await store.memberships(of: user) }
+  func departures(of user: UserID, since: Instant) async throws(StoreError) -> [GroupID] { try await store.departures(of: user, since: since) }
+  func groupCounts() async throws(StoreError) -> [GroupType: Int] { try await store.groupCounts() }
+  func groups(ofType type: GroupType?, after: Int64, limit: Int) async throws(StoreError) -> [Membership] {
+    try await store.groups(ofType: type, after: after, limit: limit)
+  }
+}
