@@ -1,5 +1,6 @@
 #include "private.h"
 
+#include <openssl/ssl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,6 +111,9 @@ static bool make_context(ct_loop *loop) {
   // same one a Host header could move a request from one listener's to the other's.
   info.port = CONTEXT_PORT_NO_LISTEN_SERVER;
   if (loop->certificate_file) info.options |= LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT;
+  // Given one, the library does not make a context for client connections: those load all certificates of the system,
+  // and are lost where there are several loops.
+  if (loop->certificate_file) info.provided_client_ssl_ctx = loop->unused_tls = SSL_CTX_new(TLS_client_method());
   info.ssl_cert_filepath = loop->certificate_file;
   info.ssl_private_key_filepath = loop->key_file;
   loop->public_vhost = lws_create_vhost(loop->context, &info);
@@ -188,6 +192,7 @@ void ct_loop_join(ct_loop *loop) { pthread_join(loop->thread, NULL); }
 void ct_loop_destroy(ct_loop *loop) {
   close_everything(loop);
   unwatch(loop);
+  SSL_CTX_free(loop->unused_tls);
   slot_table_free(&loop->connections);
   slot_table_free(&loop->exchanges);
   bytes_free(&loop->scratch);

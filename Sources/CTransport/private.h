@@ -248,6 +248,7 @@ struct ct_loop {
   struct ev_loop *events;
   struct lws_context *context;
   struct lws_vhost *public_vhost, *internal_vhost;
+  SSL_CTX *unused_tls;
   ev_prepare before_poll;
   ev_idle spinner;
   ev_async waker;

@@ -91,7 +91,7 @@ void connection_library_closes(connection *c) {
   if (c->is_dead) return;
   if (!c->is_closing && !c->loop->is_ending && peer_is_there(c)) {
     connection_write(c);
-    if (lws_get_close_length(c->wsi) < 2) lws_close_reason(c->wsi, CODE_PROTOCOL, NULL, 0);
+    if (lws_get_close_length(c->wsi) < 2) lws_close_reason(c->wsi, LWS_CLOSE_STATUS_PROTOCOL_ERR, NULL, 0);
     const uint8_t *payload = lws_get_close_payload(c->wsi);
     c->close_code = (uint16_t)(payload[0] << 8 | payload[1]);
   }

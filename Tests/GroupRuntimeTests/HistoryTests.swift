@@ -69,14 +69,18 @@ import ThrongTestKit
     #expect(try page(scene, "{}", by: "oscar") == ([5, 4, 3, 2, 1], true))
   }
 
-  @Test func whatWasSentWhileAwayStaysInvisible() throws {
+  @Test func whatWasSeenBeforeIsVisibleAgainAndWhatWasSentWhileAwayIsNot() throws {
     let scene = try scene(messages: 1)
     try scene.ask("joinGroup", by: "oscar")  // 2
     try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary")  // 3
     try scene.ask("quitGroup", by: "oscar")  // 4
     try scene.ask("sendGroupTextMessage", #"{"text":"away"}"#, by: "mary")  // 5
     try scene.ask("joinGroup", by: "oscar")  // 6
-    #expect(try page(scene, "{}", by: "oscar") == ([6], true))
+    #expect(try page(scene, "{}", by: "oscar") == ([6, 3, 2], true))
+    #expect(try page(scene, #"{"count":2}"#, by: "oscar") == ([6, 3], false))
+    #expect(try page(scene, #"{"direction":"Newer","fromSeq":2}"#, by: "oscar") == ([3, 6], true))
+    let row = try scene.ask("sync", #"{"epoch":"e","seq":3}"#, by: "oscar").result
+    #expect(row["messageList"].elements.map { $0["seq"] } == [6] && row["recovered"] == true)
   }
 
   @Test func anInitialMemberReadsFromTheBeginning() throws {

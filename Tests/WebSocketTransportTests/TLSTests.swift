@@ -57,33 +57,12 @@ import WebSocketTransport
   }
 
   private static func connect(port: Int) throws -> SocketClient {
-    let process = Process(), input = Pipe(), output = Pipe()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
-    process.arguments = ["s_client", "-quiet", "-connect", "127.0.0.1:\(port)"]
-    process.standardInput = input
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    let owner = Owner(process, input, output)
-    return SocketClient(
-      input: output.fileHandleForReading.fileDescriptor, output: input.fileHandleForWriting.fileDescriptor,
-      keepingAlive: owner)
-  }
-
-  /// Ends the command with the client.
-  private final class Owner {
-    let process: Process, input: Pipe, output: Pipe
-
-    init(_ process: Process, _ input: Pipe, _ output: Pipe) {
-      self.process = process
-      self.input = input
-      self.output = output
-    }
-
-    deinit {
-      process.terminate()
-      process.waitUntilExit()
-    }
+    var pair: [Int32] = [0, 0]
+    socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &pair)
+    let command = try Command(
+      openssl: ["s_client", "-quiet", "-connect", "127.0.0.1:\(port)"], input: pair[1], output: pair[1])
+    close(pair[1])
+    return SocketClient(descriptor: pair[0], keepingAlive: command)
   }
 }
 
@@ -98,15 +77,11 @@ private final class CertificateFiles {
     tls = TLSFiles(
       certificateFile: folder.appendingPathComponent("certificate.pem").path,
       keyFile: folder.appendingPathComponent("key.pem").path)
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
-    process.arguments = [
+    let command = try Command(openssl: [
       "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
       "/CN=localhost", "-keyout", tls.keyFile, "-out", tls.certificateFile,
-    ]
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    process.waitUntilExit()
+    ])
+    #expect(command.succeeds())
   }
 
   deinit { try? FileManager.default.removeItem(at: folder) }

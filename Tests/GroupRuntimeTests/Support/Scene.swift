@@ -40,10 +40,11 @@ final class Scene {
   let broker = RecordingBroker()
   let store = InMemoryStore()
   let rules: GroupRules
+  private let readingExecutor = QueueTaskExecutor()
   private(set) var topic: any GroupTopic
   private(set) var sessions: [String: SessionKey] = [:]
   var state: GroupState?
-  /// Everything that was appended, so that ranges can be looked up.
+  /// Everything that was stored.
   var messages: [Message] { store.allMessages(of: "g") }
 
   /// A scene without a group. Each user has one session, named like the user; a second one is `name/2`.
@@ -139,28 +140,19 @@ final class Scene {
     }
   }
 
-  /// The answer with the stored messages that it names, looked up plainly.
+  /// The answer with the stored messages that it names. Tests wait here, so the reading has a thread of its own.
   private func reply(to answer: Answer) -> Reply {
-    let within = { (range: ClosedRange<Int64>?) in self.messages.filter { range?.contains($0.seq ?? 0) ?? false } }
-    switch answer {
-    case .reply(let reply): return reply
-    case .history(let range, let newestFirst, let isFinished):
-      return .object { writer in
-        writer.member("messageList", newestFirst ? within(range).reversed() : within(range))
-        writer.member("isFinished", isFinished)
-      }
-    case .sync(let row):
-      return .object { writer in
-        writer.member("epoch", row.epoch)
-        writer.member("lastSeq", row.lastSeq)
-        writer.member("recovered", row.recovered)
-        writer.member("messageList", within(row.range))
-        writer.member("more", row.more)
-      }
-    case .info(let info, let member):
-      let unread = messages.count { ($0.seq ?? 0) > member.readSeq && $0.isChat && $0.sender != member.userID }
-      return .success(JSONWriter.text { $0.value(info.with(reader: .member(.init(member: member, unreadCount: unread)))) })
+    if case .reply(let reply) = answer { return reply }
+    let reader = AnswerReader(group: "g", messages: store, observer: RecordingObserver(), pageBytes: rules.limits.pageBytes)
+    let result = Mutex<Reply>(.error(.internalError))
+    let done = DispatchSemaphore(value: 0)
+    Task(executorPreference: readingExecutor) {
+      let reply = await reader.reply(to: answer)
+      result.withLock { $0 = reply }
+      done.signal()
     }
+    done.wait()
+    return result.withLock { $0 }
   }
 
   private func commit(_ changes: [StoreChange]) throws {
@@ -194,6 +186,6 @@ final class Scene {
   var fingerprint: String {
     guard let state else { return "none" }
     let members = state.members.values.sorted { $0.ordinal < $1.ordinal }
-    return "\(state.record)\n\(members)\n\(String(describing: state.lastMessage))\n\(state.online.sorted())\n\(state.sent)"
+    return "\(state.record)\n\(members)\n\(state.former.values.sorted { $0.userID < $1.userID })\n\(String(describing: state.lastMessage))\n\(state.online.sorted())\n\(state.sent)"
   }
 }

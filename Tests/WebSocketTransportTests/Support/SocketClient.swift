@@ -1,13 +1,12 @@
 import Foundation
 
-/// A blocking TCP connection, or a pair of pipes that lead to one.
+/// A blocking TCP connection, or a socket that leads to one.
 final class SocketClient {
   struct Failed: Error, CustomStringConvertible {
     let description: String
   }
 
-  private let input: Int32
-  private let output: Int32
+  private let descriptor: Int32
   private var buffer: [UInt8] = []
   private var keepsAlive: AnyObject?
 
@@ -15,8 +14,7 @@ final class SocketClient {
   init(port: Int, receiveBuffer: Int? = nil) throws {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     guard descriptor >= 0 else { throw Failed(description: "socket: \(errno)") }
-    input = descriptor
-    output = descriptor
+    self.descriptor = descriptor
     var limit = timeval(tv_sec: 20, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     if var size = receiveBuffer.map(Int32.init) {
@@ -31,15 +29,12 @@ final class SocketClient {
     guard result == 0 else { throw Failed(description: "connect: \(errno)") }
   }
 
-  init(input: Int32, output: Int32, keepingAlive owner: AnyObject) {
-    self.input = input
-    self.output = output
+  init(descriptor: Int32, keepingAlive owner: AnyObject) {
+    self.descriptor = descriptor
     keepsAlive = owner
   }
 
-  deinit {
-    if keepsAlive == nil { close(input) }
-  }
+  deinit { close(descriptor) }
 
   static func isFree(port: Int) -> Bool {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -63,7 +58,7 @@ final class SocketClient {
   func send(_ bytes: [UInt8]) throws {
     var sent = 0
     while sent < bytes.count {
-      let count = bytes.withUnsafeBytes { write(output, $0.baseAddress! + sent, bytes.count - sent) }
+      let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress! + sent, bytes.count - sent) }
       guard count > 0 else { throw Failed(description: "write: \(errno)") }
       sent += count
     }
@@ -99,17 +94,17 @@ final class SocketClient {
   func waitForEnd() throws {
     while true {
       var chunk = [UInt8](repeating: 0, count: 65_536)
-      let count = read(input, &chunk, chunk.count)
+      let count = read(descriptor, &chunk, chunk.count)
       if count == 0 || (count < 0 && errno == ECONNRESET) { return }
       guard count > 0 else { throw Failed(description: "read: \(errno)") }
     }
   }
 
-  func shutdownSending() { shutdown(output, Int32(SHUT_WR)) }
+  func shutdownSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
   private func fill() throws -> Bool {
     var chunk = [UInt8](repeating: 0, count: 65_536)
-    let count = read(input, &chunk, chunk.count)
+    let count = read(descriptor, &chunk, chunk.count)
     guard count >= 0 else { throw Failed(description: "read: \(errno)") }
     buffer.append(contentsOf: chunk.prefix(count))
     return count > 0

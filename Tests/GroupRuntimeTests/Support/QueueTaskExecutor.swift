@@ -1,0 +1,11 @@
+import Dispatch
+
+/// Runs tasks on a queue outside the pool, so that a test may wait for them.
+final class QueueTaskExecutor: TaskExecutor {
+  private let queue = DispatchQueue(label: "throng.tests.reading")
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
+}

@@ -1,0 +1,33 @@
+import Testing
+import ThrongTestKit
+
+@testable import GroupRuntime
+
+/// Pages over ranges of `seq`, against a list of single numbers.
+@Suite struct VisibleHistoryTests {
+  @Test(arguments: 1...50 as ClosedRange<UInt64>)
+  func aPageIsWhatAPlainListGives(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var ranges: [ClosedRange<Int64>] = []
+    var next: Int64 = 1
+    for _ in 0..<Int.random(in: 0...4, using: &random) {
+      let first = next + Int64.random(in: 0...3, using: &random)
+      let last = first + Int64.random(in: 0...5, using: &random)
+      ranges.append(first...last)
+      next = last + 2
+    }
+    let visible = VisibleHistory(ranges: ranges)
+    let list = ranges.flatMap { Array($0) }
+    for bound in 0...(next + 1) {
+      for count in 1...8 as ClosedRange<Int64> {
+        let (older, newer) = (visible.older(than: bound, count: count), visible.newer(than: bound, count: count))
+        let below = Array(list.filter { $0 < bound }.reversed())
+        let above = list.filter { $0 > bound }
+        #expect(older.ranges.flatMap { $0.reversed() } == Array(below.prefix(Int(count))), "seed \(seed), older than \(bound), \(count)")
+        #expect(older.isFinished == (below.count <= count), "seed \(seed), older than \(bound), \(count)")
+        #expect(newer.ranges.flatMap { Array($0) } == Array(above.prefix(Int(count))), "seed \(seed), newer than \(bound), \(count)")
+        #expect(newer.isFinished == (above.count <= count), "seed \(seed), newer than \(bound), \(count)")
+      }
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import Foundation
+
+/// A command that runs beside the test. It ends with this object.
+final class Command {
+  private let process: pid_t
+
+  /// Runs `/usr/bin/openssl`. The standard streams are the given descriptors, or nothing.
+  init(openssl arguments: [String], input: Int32? = nil, output: Int32? = nil) throws {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    for (stream, descriptor) in [(Int32(0), input), (1, output), (2, nil)] {
+      if let descriptor {
+        posix_spawn_file_actions_adddup2(&actions, descriptor, stream)
+      } else {
+        posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0)
+      }
+    }
+    var words: [UnsafeMutablePointer<CChar>?] = (["openssl"] + arguments).map { strdup($0) } + [nil]
+    defer { for word in words { free(word) } }
+    var process = pid_t()
+    guard posix_spawn(&process, "/usr/bin/openssl", &actions, nil, &words, environ) == 0 else {
+      throw SocketClient.Failed(description: "cannot run openssl")
+    }
+    self.process = process
+  }
+
+  /// Waits for its end and says whether it succeeded.
+  func succeeds() -> Bool {
+    var status: Int32 = 0
+    return waitpid(process, &status, 0) == process && status == 0
+  }
+
+  deinit {
+    if kill(process, SIGTERM) == 0 { _ = waitpid(process, nil, 0) }
+  }
+}
