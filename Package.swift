@@ -36,7 +36,8 @@ let package = Package(
   targets: [
     // Floor 6: the executable.
     .executableTarget(
-      name: "throng", dependencies: ["ServerConfiguration", "ThrongServer", "Authentication", argumentParser], swiftSettings: strict),
+      name: "throng", dependencies: ["ServerConfiguration", "ThrongServer", "Authentication", argumentParser],
+      swiftSettings: strict),
     // Floor 5: composition.
     .target(
       name: "ThrongServer",

@@ -1,5 +1,6 @@
 /// What a group remembers of somebody who has left it.
 public struct FormerMember: Sendable, Equatable {
+  /// Who has left.
   public let userID: UserID
   /// The messages seen during the memberships, as ranges of `seq`, ascending: they are visible again when the user comes back, and those of the
   /// time between stay invisible (contract section 4, getGroupHistoryMessageList).

@@ -39,14 +39,23 @@ public enum PolicyValue: Hashable, Sendable {
 /// The choices a group has made (contract section 3). The defaults of each type, and which fields a type lets change, are in
 /// `GroupPermissions`.
 public struct GroupPolicy: Hashable, Sendable {
+  /// Who may join without being invited.
   public var joinMode: JoinMode
+  /// Who may invite.
   public var inviteMode: InviteMode
+  /// Whether the invited are asked first.
   public var beInviteMode: BeInviteMode
+  /// Who may edit name, texts and URL.
   public var updateInfoMode: EditMode
+  /// Who may edit customInfo.
   public var updateCustomMode: EditMode
+  /// What the owner's quitting does.
   public var ownerQuitMode: OwnerQuitMode
+  /// Whether members hear of others coming, going and changing.
   public var memberChangeNotification: Bool
+  /// Whether those who are no members find the group.
   public var isSearchable: Bool
+  /// Whether ordinary members see who the others are.
   public var isMemberVisible: Bool
 
   /// A policy with every field given.

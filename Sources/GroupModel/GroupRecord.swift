@@ -1,20 +1,30 @@
 /// What there is to know of a group besides its members and messages.
 public struct GroupRecord: Sendable, Equatable {
+  /// The name of the group.
   public let id: GroupID
+  /// Its kind, which never changes.
   public let type: GroupType
   /// Changes when the history of this groupID was lost or the groupID is used again (contract section 4).
   public let epoch: String
+  /// When it was made.
   public let createTime: Instant
+  /// Who owns it.
   public var owner: UserID
+  /// 1–30 bytes, no control characters.
   public var name: String
+  /// Up to 240 bytes.
   public var introduction: String
+  /// Up to 300 bytes.
   public var notification: String
+  /// Up to 100 bytes.
   public var faceURL: String
   /// The most members the group takes; 0 = no bound (AVChatRoom, BChatRoom).
   public var maxMemberNum: Int
+  /// The application's own fields: at most 10.
   public var customInfo: [String: String]
   /// Without meaning in a BChatRoom, which has no policy fields.
   public var policy: GroupPolicy
+  /// Who may not speak; ask `current(at:)`, for a timed one ends.
   public var mute: GroupMute
   /// When name, texts, policy, owner or customInfo last changed; the creation at first.
   public var lastInfoTime: Instant
@@ -55,6 +65,7 @@ public struct GroupMute: Sendable, Equatable {
     case custom = "Custom"
   }
 
+  /// Whom it silences.
   public var mode: Mode
   /// The roles silenced in mode `custom`; empty otherwise.
   public var roles: [Role]

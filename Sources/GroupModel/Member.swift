@@ -1,15 +1,20 @@
 /// One user's membership of one group.
 public struct Member: Sendable, Equatable {
+  /// Who it is.
   public let userID: UserID
+  /// The member's rights.
   public var role: Role
   /// When the membership began.
   public var joinTime: Instant
   /// Counts the joins of the group; tells who came first among members with one `joinTime` and never repeats.
   public var ordinal: Int64
+  /// The name in this group, up to 50 bytes; empty = none.
   public var nameCard: String
+  /// The application's own fields of this membership: at most 5.
   public var customInfo: [String: String]
   /// Until when the member may not speak; 0 or past = free.
   public var muteUntil: Instant
+  /// Which chat the member wants.
   public var receiveOption: ReceiveOption
   /// The newest message the member has read.
   public var readSeq: Int64

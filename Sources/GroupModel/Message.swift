@@ -28,7 +28,9 @@ public struct Message: Sendable, Equatable {
     case tips(String)
   }
 
+  /// Unique among all messages of the server.
   public let msgID: String
+  /// Where it was sent.
   public let groupID: GroupID
   /// The place in the group's history, from 1 without gap; nil where the type keeps none.
   public var seq: Int64?
@@ -38,12 +40,17 @@ public struct Message: Sendable, Equatable {
   public let nameCard: String
   /// When it was accepted.
   public let timestamp: Instant
+  /// What it carries.
   public var content: Content
+  /// How it ranks in a live room over its limit.
   public let priority: Priority
+  /// The sender's own mark, under which sending again is answered with the first result.
   public let clientMsgID: String?
+  /// Whom it mentions; "@all" is everybody.
   public let atUserIDList: [String]
   /// Recalled: it keeps its place and has no content.
   public var isRevoked: Bool
+  /// Where the sender sat.
   public let platform: Platform
 
   /// A message with everything given.

@@ -46,7 +46,8 @@ enum MemberRows {
     [
       member.userID.rawValue, member.role.wireName, member.joinTime, member.ordinal, member.muteUntil,
       member.receiveOption.rawValue, member.readSeq, member.firstVisibleSeq, member.inviter?.rawValue, member.changeTime,
-      try jsonColumn(member.earlierStays.map { [$0.lowerBound, $0.upperBound] }), member.nameCard.column, try jsonColumn(member.customInfo),
+      try jsonColumn(member.earlierStays.map { [$0.lowerBound, $0.upperBound] }), member.nameCard.column,
+      try jsonColumn(member.customInfo),
     ]
   }
 

@@ -41,7 +41,8 @@ public final class GroupRegistry: Sendable {
   /// Tells groups that sessions of a user came or went, and waits until they have taken note. Those that are not in memory look for
   /// themselves when they are loaded.
   public func presenceChanged(of user: UserID, in ids: [GroupID]) async {
-    let concerned = state.withLock { state in ids.compactMap { state.groups[$0] } } + groupsOfEveryone.withLock { Array($0.values) }
+    let concerned =
+      state.withLock { state in ids.compactMap { state.groups[$0] } } + groupsOfEveryone.withLock { Array($0.values) }
     for group in concerned {
       await withCheckedContinuation { continuation in
         group.presenceChanged(of: user) { continuation.resume() }

@@ -12,7 +12,8 @@ extension GroupState {
 
   /// A new group, and what comes of making it.
   public static func create(
-    _ request: CreateGroup, id: GroupID, owner: UserID, unknown: Set<UserID>, by caller: Caller, at now: Instant, rules: GroupRules
+    _ request: CreateGroup, id: GroupID, owner: UserID, unknown: Set<UserID>, by caller: Caller, at now: Instant,
+    rules: GroupRules
   ) throws(WireError) -> (GroupState, Decision) {
     let type = request.groupType
     let asker: Asker = caller.userID == nil ? .administrator : .outsider

@@ -4,7 +4,8 @@ import WireProtocol
 /// How a group's happenings become events and tips.
 extension GroupState {
   /// The head that all events of a group share.
-  func event(_ name: EventName, at moment: Moment, capacity: Int = 320, _ body: (inout JSONWriter) -> Void = { _ in }) -> [UInt8] {
+  func event(_ name: EventName, at moment: Moment, capacity: Int = 320, _ body: (inout JSONWriter) -> Void = { _ in }) -> [UInt8]
+  {
     name.text(capacity: capacity) { writer in
       writer.member("groupID", record.id.rawValue)
       writer.member("opTime", moment.now)

@@ -39,8 +39,10 @@ extension GroupState {
 
   private func groupInfo(_ reader: GroupInfo.Reader, at moment: Moment) -> GroupInfo {
     GroupInfo(
-      record: record, now: moment.now, memberCount: memberCount(at: moment), onlineCount: onlineCount(at: moment), lastSeq: lastSeq,
-      lastMessageTime: lastMessage?.timestamp ?? 0, lastMessage: lastMessage.flatMap { sees($0, reader) ? $0 : nil }, reader: reader)
+      record: record, now: moment.now, memberCount: memberCount(at: moment), onlineCount: onlineCount(at: moment),
+      lastSeq: lastSeq,
+      lastMessageTime: lastMessage?.timestamp ?? 0, lastMessage: lastMessage.flatMap { sees($0, reader) ? $0 : nil },
+      reader: reader)
   }
 
   private func sees(_ message: Message, _ reader: GroupInfo.Reader) -> Bool {

@@ -87,7 +87,8 @@ public struct CreateGroup: Method {
       ResultField("groupID", "string"), ResultField("groupType", "string"), ResultField("memberList", "[{userID, result}]"),
     ],
     errors: [
-      .badNewGroupID, .badGroupName, .introductionTooLong, .notificationTooLong, .faceURLTooLong, .tooManyMembers, .ownerInMemberList,
+      .badNewGroupID, .badGroupName, .introductionTooLong, .notificationTooLong, .faceURLTooLong, .tooManyMembers,
+      .ownerInMemberList,
       .badValue, .noRight, .groupIDTaken, .groupIDTakenByYourself, .tooManyAVChatRooms, .tooManyGroups, .userUnknown,
     ])
 

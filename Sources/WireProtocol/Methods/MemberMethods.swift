@@ -49,7 +49,8 @@ public struct GetGroupOnlineMemberCount: Method {
   public let groupID: GroupID
 
   public static let specification = MethodSpecification(
-    "getGroupOnlineMemberCount", "Counts the members with at least one signed-in session.", result: [ResultField("count", "integer")],
+    "getGroupOnlineMemberCount", "Counts the members with at least one signed-in session.",
+    result: [ResultField("count", "integer")],
     errors: [.badGroupID, .noSuchGroup, .noRight])
 
   public init(from reader: inout some ParameterReader) throws(WireError) { groupID = try reader.groupID() }

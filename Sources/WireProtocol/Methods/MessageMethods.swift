@@ -125,8 +125,10 @@ public struct SyncGroups: Method {
   public let groups: [Position]
 
   public static let specification = MethodSpecification(
-    "syncGroups", "Answers the messages of up to 50 groups that came after a position, none missing, or says that this is not possible.",
-    result: [ResultField("groups", "[{groupID, code, message?, epoch?, lastSeq?, recovered?, messageList?, more?}]")], errors: [.badValue])
+    "syncGroups",
+    "Answers the messages of up to 50 groups that came after a position, none missing, or says that this is not possible.",
+    result: [ResultField("groups", "[{groupID, code, message?, epoch?, lastSeq?, recovered?, messageList?, more?}]")],
+    errors: [.badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     guard

@@ -74,7 +74,8 @@ public struct GetServerInfo: Method {
 
 /// The OpenRPC document.
 public struct Discover: Method {
-  public static let specification = MethodSpecification("rpc.discover", "Answers the OpenRPC document of this server.",
+  public static let specification = MethodSpecification(
+    "rpc.discover", "Answers the OpenRPC document of this server.",
     result: [
       ResultField("openrpc", "string"), ResultField("info", "object"), ResultField("methods", "[object]"),
       ResultField("components", "object"),

@@ -113,7 +113,8 @@ public struct JSONParameterReader: ParameterReader {
       guard value.kind == .null || value.kind == .string else { throw wrongType(name, "an object of strings") }
       let text = value.string ?? ""
       guard MapDomain.isKey(key), text.utf8.count <= domain.valueBytes else {
-        throw WireError(.badValue, "A key is 1 to 16 letters, digits or _, a value at most \(domain.valueBytes) bytes", field: "\(name)")
+        throw WireError(
+          .badValue, "A key is 1 to 16 letters, digits or _, a value at most \(domain.valueBytes) bytes", field: "\(name)")
       }
       map[key] = text
     }

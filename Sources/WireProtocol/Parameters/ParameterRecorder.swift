@@ -119,8 +119,11 @@ struct ParameterRecorder: ParameterReader {
     note(name) { writer in
       writer.member("type", "object")
       writer.key("additionalProperties")
-      writer.object { $0.key("type"); $0.array(["string", "null"]) { $0.value($1) } }
-      writer.member("description", "keys [A-Za-z0-9_]{1,16}, values at most \(domain.valueBytes) bytes of UTF-8; null removes a key")
+      writer.object {
+        $0.key("type"); $0.array(["string", "null"]) { $0.value($1) }
+      }
+      writer.member(
+        "description", "keys [A-Za-z0-9_]{1,16}, values at most \(domain.valueBytes) bytes of UTF-8; null removes a key")
       writer.member("maxProperties", domain.entries)
     }
     return nil

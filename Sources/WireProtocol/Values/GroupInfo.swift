@@ -130,7 +130,8 @@ extension GroupInfo {
   /// The same group for another reader.
   public func with(reader: Reader) -> GroupInfo {
     GroupInfo(
-      record: record, now: now, memberCount: memberCount, onlineCount: onlineCount, lastSeq: lastSeq, lastMessageTime: lastMessageTime,
+      record: record, now: now, memberCount: memberCount, onlineCount: onlineCount, lastSeq: lastSeq,
+      lastMessageTime: lastMessageTime,
       lastMessage: lastMessage, reader: reader)
   }
 }

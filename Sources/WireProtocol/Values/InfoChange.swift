@@ -24,7 +24,9 @@ public struct InfoChange: Sendable, Equatable, WireEncodable {
   }
 
   /// Another bound of the members.
-  public static func maxMemberNum(_ value: Int) -> InfoChange { InfoChange(type: "MaxMemberNum", key: nil, value: .number(value)) }
+  public static func maxMemberNum(_ value: Int) -> InfoChange {
+    InfoChange(type: "MaxMemberNum", key: nil, value: .number(value))
+  }
 
   /// A field of the policy, by its name.
   public static func policy(_ field: PolicyField, _ value: PolicyValue) -> InfoChange {

@@ -3,6 +3,7 @@ import Foundation
 /// A command that runs beside the test. It ends with this object.
 final class Command {
   private let process: pid_t
+  private var isOver = false
 
   /// Runs `/usr/bin/openssl`. The standard streams are the given descriptors, or nothing.
   init(openssl arguments: [String], input: Int32? = nil, output: Int32? = nil) throws {
@@ -28,10 +29,14 @@ final class Command {
   /// Waits for its end and says whether it succeeded.
   func succeeds() -> Bool {
     var status: Int32 = 0
+    isOver = true
     return waitpid(process, &status, 0) == process && status == 0
   }
 
   deinit {
-    if kill(process, SIGTERM) == 0 { _ = waitpid(process, nil, 0) }
+    // Once it has been waited for, its number may be another's.
+    guard !isOver else { return }
+    kill(process, SIGTERM)
+    waitpid(process, nil, 0)
   }
 }
