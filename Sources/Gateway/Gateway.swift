@@ -32,10 +32,12 @@ public final class Gateway: TransportDelegate {
     let context = context(of: connection.loop)
     let session = Session(connection, address: address, services: services, context: context)
     context.open[ObjectIdentifier(session)] = session
-    let isAdmitted = services.admissions.enter(address)
     let credential = UpgradeCredential(head)
+    let drainEnd = context.drainEnd
     session.assumeIsolated { session in
-      if isAdmitted { session.begin(credential) } else { session.close(.connectionLimit) }
+      session.open(credential)
+      // Its upgrade was let in just before the drain began.
+      if let drainEnd { session.drain(until: drainEnd) }
     }
     return session
   }
@@ -48,7 +50,8 @@ public final class Gateway: TransportDelegate {
     if loop.index == 0 { services.admissions.sweepIfDue(at: now) }
   }
 
-  private func context(of loop: EventLoop) -> LoopContext {
+  /// What the sessions of a loop share. On its thread only.
+  func context(of loop: EventLoop) -> LoopContext {
     contexts.withLock { contexts in
       if let context = contexts[loop.index] { return context }
       let context = LoopContext()
@@ -63,17 +66,18 @@ public final class Gateway: TransportDelegate {
   /// time, so that they do not all come back at once (contract section 9).
   public func drain(over duration: Instant, on loops: [EventLoop]) {
     isDraining.store(true, ordering: .releasing)
+    let end = MonotonicClock.now() + duration
     for loop in loops {
       loop.perform {
-        for session in self.context(of: loop).open.values {
-          session.drain(retryAfterMs: .random(in: 0...max(1000, duration)), closeAfter: .random(in: 0...max(0, duration)))
-        }
+        let context = self.context(of: loop)
+        context.drainEnd = end
+        for session in context.open.values { session.assumeIsolated { $0.drain(until: end) } }
       }
     }
   }
 
-  /// How many connections are open on a loop. On its thread only.
-  public func openCount(on loop: EventLoop) -> Int { context(of: loop).open.count }
+  /// Returns when no connection is open, or when the task is cancelled.
+  public func waitUntilEmpty() async { await services.admissions.waitUntilEmpty() }
 }
 
 /// Answers the HTTP requests of both listeners.

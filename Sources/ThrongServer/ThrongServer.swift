@@ -18,7 +18,6 @@ public enum ThrongServer {
     server.start()
     let housekeeping = Task { try await keepHouse(server) }
     await signals.first()
-    signals.exitOnNext()
     housekeeping.cancel()
     await server.drain()
   }
@@ -39,12 +38,11 @@ public enum ThrongServer {
   }
 }
 
-/// SIGTERM and SIGINT as something to wait for.
+/// SIGTERM and SIGINT as something to wait for; a second one ends the process with 1.
 private final class Signals: Sendable {
   private enum State {
     case waiting(CheckedContinuation<Void, Never>?)
     case seen
-    case lastChance
   }
 
   private let state = Mutex(State.waiting(nil))
@@ -68,8 +66,8 @@ private final class Signals: Sendable {
       case .waiting(let continuation):
         state = .seen
         return continuation
-      case .seen: return nil
-      case .lastChance: exit(1)
+      // Not `exit`: what runs at an orderly end would meet threads that still work.
+      case .seen: _exit(1)
       }
     }
     waiting?.resume()
@@ -86,7 +84,4 @@ private final class Signals: Sendable {
       if hasCome { continuation.resume() }
     }
   }
-
-  /// From here on a signal ends the process with 1.
-  func exitOnNext() { state.withLock { $0 = .lastChance } }
 }

@@ -4,7 +4,8 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// "The same clientMsgID from the same user to the same group within 5 minutes answers the first result again and delivers nothing twice."
+/// "The same clientMsgID from the same user to the same group within 5 minutes answers the first result again and delivers
+/// nothing twice."
 @Suite struct ClientMessageIDTests {
   private let marked = #"{"text":"x","clientMsgID":"c"}"#
 
@@ -17,7 +18,8 @@ import ThrongTestKit
     let before = scene.fingerprint
     let again = try scene.ask("sendGroupCustomMessage", #"{"data":"other","clientMsgID":"c","priority":"High"}"#, by: "mary/2")
     #expect(again.result == first.result)
-    #expect(again.events.isEmpty && again.decision.changes.isEmpty && again.decision.delivered == nil && scene.fingerprint == before)
+    #expect(
+      again.events.isEmpty && again.decision.changes.isEmpty && again.decision.delivered == nil && scene.fingerprint == before)
   }
 
   @Test(arguments: [GroupType.public, .avChatRoom])

@@ -9,12 +9,18 @@ import WireProtocol
   @Test func theCallerOwnsTheGroupAndTheListedAreMembers() throws {
     let scene = Scene()
     let made = try scene.ask(
-      "createGroup", #"{"groupType":"Public","groupName":"n","memberList":[{"userID":"adam","role":"Admin"},{"userID":"mary"},{"userID":"carl","role":"200"}]}"#,
+      "createGroup",
+      #"{"groupType":"Public","groupName":"n","memberList":[{"userID":"adam","role":"Admin"},{"userID":"mary"},{"userID":"carl","role":"200"}]}"#,
       by: "olga")
     #expect(made.code == 0)
-    #expect(made.result == ["groupID": "g", "groupType": "Public", "memberList": [
-      ["userID": "adam", "result": "Success"], ["userID": "mary", "result": "Success"], ["userID": "carl", "result": "Success"],
-    ]])
+    #expect(
+      made.result == [
+        "groupID": "g", "groupType": "Public",
+        "memberList": [
+          ["userID": "adam", "result": "Success"], ["userID": "mary", "result": "Success"],
+          ["userID": "carl", "result": "Success"],
+        ],
+      ])
     let roles = try #require(scene.state).members.mapValues(\.role)
     #expect(roles == ["olga": .owner, "adam": .admin, "mary": .member, "carl": .custom(200)])
     #expect(scene.state?.record.owner == "olga")
@@ -41,7 +47,8 @@ import WireProtocol
   @Test func theCreatorInTheListIsInvalidAndAUserListedTwiceIsOneRow() throws {
     let scene = Scene()
     let made = try scene.ask(
-      "createGroup", #"{"groupType":"Public","groupName":"n","memberList":[{"userID":"mary"},{"userID":"olga","role":"Admin"},{"userID":"mary","role":"Admin"}]}"#,
+      "createGroup",
+      #"{"groupType":"Public","groupName":"n","memberList":[{"userID":"mary"},{"userID":"olga","role":"Admin"},{"userID":"mary","role":"Admin"}]}"#,
       by: "olga")
     #expect(made.result["memberList"] == [["userID": "mary", "result": "Success"], ["userID": "olga", "result": "Invalid"]])
     #expect(scene.state?.members.mapValues(\.role) == ["olga": .owner, "mary": .member])
@@ -50,19 +57,22 @@ import WireProtocol
   @Test func aUserWhomNobodyKnowsIsARowThatFails() throws {
     let scene = Scene()
     let made = try scene.ask(
-      "createGroup", #"{"groupType":"Work","groupName":"n","memberList":[{"userID":"mary"},{"userID":"carl"}]}"#, by: "olga", unknown: ["carl"])
+      "createGroup", #"{"groupType":"Work","groupName":"n","memberList":[{"userID":"mary"},{"userID":"carl"}]}"#, by: "olga",
+      unknown: ["carl"])
     #expect(made.result["memberList"] == [["userID": "mary", "result": "Success"], ["userID": "carl", "result": "Fail"]])
     #expect(scene.state?.members.count == 2)
     #expect(made.events.keys.sorted() == ["mary", "olga"])
   }
 
   @Test(arguments: [
-    ("AVChatRoom", "Member", 10007), ("BChatRoom", "Member", 10007), ("Work", "Admin", 10007), ("Work", "Member", 0), ("Public", "Admin", 0),
+    ("AVChatRoom", "Member", 10007), ("BChatRoom", "Member", 10007), ("Work", "Admin", 10007), ("Work", "Member", 0),
+    ("Public", "Admin", 0),
     ("Meeting", "Admin", 0), ("Meeting", "Member", 0),
   ])
   func whoMayBeAnInitialMemberIsTheTypes(type: String, role: String, code: Int) throws {
     let caller = type == "BChatRoom" ? "administrator" : "olga"
-    let params = #"{"groupType":"\#(type)","groupName":"n","ownerUserID":"olga","memberList":[{"userID":"mary","role":"\#(role)"}]}"#
+    let params =
+      #"{"groupType":"\#(type)","groupName":"n","ownerUserID":"olga","memberList":[{"userID":"mary","role":"\#(role)"}]}"#
     let made = try Scene().ask("createGroup", params, by: caller)
     #expect(made.code == code)
     if code != 0 { #expect(made.events.isEmpty && made.decision.changes.isEmpty) }
@@ -89,7 +99,10 @@ import WireProtocol
     for (user, code) in [("olga", 10025), ("adam", 10021), ("oscar", 10021), ("administrator", 10021)] {
       #expect(try scene.ask("createGroup", params, by: user).code == code, "\(user)")
     }
-    #expect(try scene.ask("createGroup", #"{"groupType":"Work","groupName":"n","groupID":"g","ownerUserID":"olga"}"#, by: "administrator").code == 10025)
+    #expect(
+      try scene.ask(
+        "createGroup", #"{"groupType":"Work","groupName":"n","groupID":"g","ownerUserID":"olga"}"#, by: "administrator"
+      ).code == 10025)
   }
 
   @Test func theSizeIsBoundByTheTypesCapAndByTheMembersListed() throws {
@@ -97,9 +110,11 @@ import WireProtocol
     let two = #""memberList":[{"userID":"mary"},{"userID":"carl"}]"#
     for (size, list, code) in [
       ("3", two, 0), ("2", two, 8507), ("1", #""memberList":[]"#, 0), ("1", #""memberList":[{"userID":"olga"}]"#, 0),
-      ("1", #""memberList":[{"userID":"mary"}]"#, 8507), ("4", two, 8507), ("5000000000", two, 8507), ("9007199254740992", two, 8507),
+      ("1", #""memberList":[{"userID":"mary"}]"#, 8507), ("4", two, 8507), ("5000000000", two, 8507),
+      ("9007199254740992", two, 8507),
     ] {
-      let made = try Scene(rules: rules).ask("createGroup", #"{"groupType":"Work","groupName":"n","maxMemberNum":\#(size),\#(list)}"#, by: "olga")
+      let made = try Scene(rules: rules).ask(
+        "createGroup", #"{"groupType":"Work","groupName":"n","maxMemberNum":\#(size),\#(list)}"#, by: "olga")
       #expect(made.code == code, "\(size), \(list)")
     }
     let scene = Scene(rules: rules)
@@ -124,7 +139,11 @@ import WireProtocol
     try scene.ask("createGroup", #"{"groupType":"Work","groupName":"n","customInfo":{"a":"1","b":"","c":null}}"#, by: "olga")
     #expect(try scene.ask("info", by: "olga").result["customInfo"] == ["a": "1"])
     let keys = { (count: Int) in (0..<count).map { #""k\#($0)":"v""# }.joined(separator: ",") }
-    #expect(try Scene().ask("createGroup", #"{"groupType":"Work","groupName":"n","customInfo":{\#(keys(10)),"x":null}}"#, by: "olga").code == 0)
-    #expect(try Scene().ask("createGroup", #"{"groupType":"Work","groupName":"n","customInfo":{\#(keys(11))}}"#, by: "olga").code == 10004)
+    #expect(
+      try Scene().ask("createGroup", #"{"groupType":"Work","groupName":"n","customInfo":{\#(keys(10)),"x":null}}"#, by: "olga")
+        .code == 0)
+    #expect(
+      try Scene().ask("createGroup", #"{"groupType":"Work","groupName":"n","customInfo":{\#(keys(11))}}"#, by: "olga").code
+        == 10004)
   }
 }

@@ -25,7 +25,8 @@ import ThrongTestKit
     #expect(dismissed.receivers(of: "onGroupDismissed") == everybody)
     for session in everybody { #expect(dismissed.names(session) == ["onGroupDismissed"]) }
     let event = try dismissed.params("onGroupDismissed", to: "mary")
-    #expect(event["opUser"] == (name == "olga" ? ["userID": "olga", "nameCard": "", "role": "Owner"] : ["userID": "administrator"]))
+    #expect(
+      event["opUser"] == (name == "olga" ? ["userID": "olga", "nameCard": "", "role": "Owner"] : ["userID": "administrator"]))
     #expect(event["platform"] == (name == "olga" ? "Web" : "RESTful API"))
     #expect(scene.state == nil)
     for method in ["info", "joinGroup", "quitGroup", "dismissGroup"] { #expect(try scene.ask(method, by: "olga").code == 10010) }

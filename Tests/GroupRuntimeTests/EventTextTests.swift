@@ -6,7 +6,9 @@ import ThrongTestKit
 /// One example of each event, byte for byte (contract section 5).
 @Suite struct EventTextTests {
   /// The texts that a session got of one request.
-  private func texts(_ scene: Scene, to session: String, _ method: String, _ params: String = "{}", by user: String) throws -> [String] {
+  private func texts(_ scene: Scene, to session: String, _ method: String, _ params: String = "{}", by user: String) throws
+    -> [String]
+  {
     let decision = try scene.ask(method, params, by: user).decision
     return decision.effects.compactMap { effect in
       switch effect {
@@ -19,42 +21,51 @@ import ThrongTestKit
 
   @Test func onMemberEnterAndOnMemberLeave() throws {
     let scene = try Scene(.public) { $0.joinMode = .any }
-    #expect(try texts(scene, to: "mary", "joinGroup", by: "oscar") == [
-      #"{"jsonrpc":"2.0","method":"onMemberEnter","params":{"groupID":"g","opTime":1700000010000,"memberList":[{"userID":"oscar","nameCard":"","role":"Member"}],"memberCount":5,"seq":1,"msgID":"e-1"}}"#
-    ])
-    #expect(try texts(scene, to: "mary", "quitGroup", by: "oscar") == [
-      #"{"jsonrpc":"2.0","method":"onMemberLeave","params":{"groupID":"g","opTime":1700000010000,"memberList":[{"userID":"oscar","nameCard":"","role":"Member"}],"memberCount":4,"seq":2,"msgID":"e-2"}}"#
-    ])
+    #expect(
+      try texts(scene, to: "mary", "joinGroup", by: "oscar") == [
+        #"{"jsonrpc":"2.0","method":"onMemberEnter","params":{"groupID":"g","opTime":1700000010000,"memberList":[{"userID":"oscar","nameCard":"","role":"Member"}],"memberCount":5,"seq":1,"msgID":"e-1"}}"#
+      ])
+    #expect(
+      try texts(scene, to: "mary", "quitGroup", by: "oscar") == [
+        #"{"jsonrpc":"2.0","method":"onMemberLeave","params":{"groupID":"g","opTime":1700000010000,"memberList":[{"userID":"oscar","nameCard":"","role":"Member"}],"memberCount":4,"seq":2,"msgID":"e-2"}}"#
+      ])
   }
 
   @Test func onGroupCreatedAndOnQuitFromGroup() throws {
     let scene = Scene()
-    #expect(try texts(scene, to: "olga", "createGroup", #"{"groupType":"AVChatRoom","groupName":"n"}"#, by: "olga") == [
-      #"{"jsonrpc":"2.0","method":"onGroupCreated","params":{"groupID":"g","opTime":1700000000000}}"#
-    ])
+    #expect(
+      try texts(scene, to: "olga", "createGroup", #"{"groupType":"AVChatRoom","groupName":"n"}"#, by: "olga") == [
+        #"{"jsonrpc":"2.0","method":"onGroupCreated","params":{"groupID":"g","opTime":1700000000000}}"#
+      ])
     let quit = try texts(try Scene(.meeting), to: "mary", "quitGroup", by: "mary")
     #expect(quit == [#"{"jsonrpc":"2.0","method":"onQuitFromGroup","params":{"groupID":"g","opTime":1700000010000}}"#])
   }
 
   @Test func onGroupDismissed() throws {
-    #expect(try texts(try Scene(.public), to: "mary", "dismissGroup", by: "olga") == [
-      #"{"jsonrpc":"2.0","method":"onGroupDismissed","params":{"groupID":"g","opTime":1700000010000,"opUser":{"userID":"olga","nameCard":"","role":"Owner"},"platform":"Web"}}"#
-    ])
-    #expect(try texts(try Scene(.work), to: "mary", "dismissGroup", by: "administrator") == [
-      #"{"jsonrpc":"2.0","method":"onGroupDismissed","params":{"groupID":"g","opTime":1700000010000,"opUser":{"userID":"administrator"},"platform":"RESTful API"}}"#
-    ])
+    #expect(
+      try texts(try Scene(.public), to: "mary", "dismissGroup", by: "olga") == [
+        #"{"jsonrpc":"2.0","method":"onGroupDismissed","params":{"groupID":"g","opTime":1700000010000,"opUser":{"userID":"olga","nameCard":"","role":"Owner"},"platform":"Web"}}"#
+      ])
+    #expect(
+      try texts(try Scene(.work), to: "mary", "dismissGroup", by: "administrator") == [
+        #"{"jsonrpc":"2.0","method":"onGroupDismissed","params":{"groupID":"g","opTime":1700000010000,"opUser":{"userID":"administrator"},"platform":"RESTful API"}}"#
+      ])
   }
 
   @Test func onGroupInfoChanged() throws {
-    #expect(try texts(try Scene(.public), to: "mary", "setGroupInfo", #"{"customInfo":{"k":"\"\u0000é"},"isSearchable":false}"#, by: "adam") == [
-      #"{"jsonrpc":"2.0","method":"onGroupInfoChanged","params":{"groupID":"g","opTime":1700000010000,"opUser":{"userID":"adam","nameCard":"","role":"Admin"},"platform":"Web","changeInfoList":[{"type":"CustomInfo","key":"k","value":"\"\u0000é"},{"type":"isSearchable","value":false}],"seq":1,"msgID":"e-1"}}"#
-    ])
+    #expect(
+      try texts(
+        try Scene(.public), to: "mary", "setGroupInfo", #"{"customInfo":{"k":"\"\u0000é"},"isSearchable":false}"#, by: "adam")
+        == [
+          #"{"jsonrpc":"2.0","method":"onGroupInfoChanged","params":{"groupID":"g","opTime":1700000010000,"opUser":{"userID":"adam","nameCard":"","role":"Admin"},"platform":"Web","changeInfoList":[{"type":"CustomInfo","key":"k","value":"\"\u0000é"},{"type":"isSearchable","value":false}],"seq":1,"msgID":"e-1"}}"#
+        ])
   }
 
   @Test func onRecvNewMessage() throws {
     let params = #"{"text":"hi \u0000😀","priority":"High","clientMsgID":"c","atUserIDList":["mary"]}"#
-    #expect(try texts(try Scene(.public), to: "mary", "sendGroupTextMessage", params, by: "carl") == [
-      #"{"jsonrpc":"2.0","method":"onRecvNewMessage","params":{"groupID":"g","opTime":1700000010000,"message":{"msgID":"e-1","groupID":"g","seq":1,"sender":"carl","timestamp":1700000010000,"type":"Text","text":"hi \u0000😀","priority":"High","clientMsgID":"c","atUserIDList":["mary"],"platform":"Web"}}}"#
-    ])
+    #expect(
+      try texts(try Scene(.public), to: "mary", "sendGroupTextMessage", params, by: "carl") == [
+        #"{"jsonrpc":"2.0","method":"onRecvNewMessage","params":{"groupID":"g","opTime":1700000010000,"message":{"msgID":"e-1","groupID":"g","seq":1,"sender":"carl","timestamp":1700000010000,"type":"Text","text":"hi \u0000😀","priority":"High","clientMsgID":"c","atUserIDList":["mary"],"platform":"Web"}}}"#
+      ])
   }
 }

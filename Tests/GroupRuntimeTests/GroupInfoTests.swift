@@ -6,11 +6,13 @@ import ThrongTestKit
 /// What getGroupsInfo and getJoinedGroupList tell of one group (contract sections 3 and 4).
 @Suite struct GroupInfoTests {
   static let publicNames = [
-    "createTime", "customInfo", "faceURL", "groupID", "groupName", "groupType", "introduction", "joinMode", "maxMemberNum", "memberCount",
+    "createTime", "customInfo", "faceURL", "groupID", "groupName", "groupType", "introduction", "joinMode", "maxMemberNum",
+    "memberCount",
     "onlineCount", "owner",
   ]
   static let policyNames = [
-    "beInviteMode", "inviteMode", "isMemberVisible", "isSearchable", "memberChangeNotification", "ownerQuitMode", "updateCustomMode",
+    "beInviteMode", "inviteMode", "isMemberVisible", "isSearchable", "memberChangeNotification", "ownerQuitMode",
+    "updateCustomMode",
     "updateInfoMode",
   ]
   static let innerNames = ["allMuted", "epoch", "lastInfoTime", "lastMessageTime", "lastSeq", "mute", "notification"]
@@ -33,17 +35,21 @@ import ThrongTestKit
     #expect(try scene.ask("info", by: "mary").result.names == (names + ["selfInfo"]).sorted())
     #expect(try scene.ask("info", by: "administrator").result.names == names.sorted())
     try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary")
-    #expect(try scene.ask("info", by: "mary").result.names == (names + ["selfInfo"] + (type.storesMessages ? ["lastMessage"] : [])).sorted())
+    #expect(
+      try scene.ask("info", by: "mary").result.names
+        == (names + ["selfInfo"] + (type.storesMessages ? ["lastMessage"] : [])).sorted())
   }
 
   @Test func selfInfoHasTheMembersOwnView() throws {
     let scene = try Scene(.public)
     let info = try scene.ask("info", by: "carl").result
     let joined = try #require(info["createTime"].integer) + 3000
-    #expect(info["selfInfo"] == [
-      "role": "200", "joinTime": .number(Double(joined)), "nameCard": "", "muteUntil": 0, "receiveMessageOpt": "Receive", "readSeq": 0,
-      "unreadCount": 0, "customInfo": [:],
-    ])
+    #expect(
+      info["selfInfo"] == [
+        "role": "200", "joinTime": .number(Double(joined)), "nameCard": "", "muteUntil": 0, "receiveMessageOpt": "Receive",
+        "readSeq": 0,
+        "unreadCount": 0, "customInfo": [:],
+      ])
   }
 
   @Test func aNewGroupHasNoMessageAndNoMute() throws {
@@ -55,7 +61,9 @@ import ThrongTestKit
   }
 
   @Test func lastMessageIsShownToThoseWhoMaySeeIt() throws {
-    let scene = try Scene(.public) { $0.joinMode = .any; $0.memberChangeNotification = false }
+    let scene = try Scene(.public) {
+      $0.joinMode = .any; $0.memberChangeNotification = false
+    }
     try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary")
     try scene.ask("joinGroup", by: "oscar")
     let info = try scene.ask("info", by: "oscar").result
@@ -84,7 +92,8 @@ import ThrongTestKit
     scene.signIn("mary", as: "mary/2")
     let info = try scene.ask("info", by: "oscar").result
     #expect(info["memberCount"] == 5 && info["onlineCount"] == 5)
-    #expect(info.names == (GroupInfoTests.publicNames.filter { $0 != "joinMode" } + GroupInfoTests.innerNames + ["selfInfo"]).sorted())
+    #expect(
+      info.names == (GroupInfoTests.publicNames.filter { $0 != "joinMode" } + GroupInfoTests.innerNames + ["selfInfo"]).sorted())
     scene.signOut("oscar")
     #expect(try scene.ask("info", by: "mary").result["memberCount"] == 4)
   }

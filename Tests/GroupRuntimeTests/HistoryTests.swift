@@ -16,16 +16,22 @@ import ThrongTestKit
     return (result["messageList"].elements.compactMap { $0["seq"].integer }, result["isFinished"] == true)
   }
 
-  @Test(arguments: [
-    (#"{}"#, Array((11...30).reversed()), false), (#"{"count":30}"#, Array((1...30).reversed()), true), (#"{"count":29}"#, Array((2...30).reversed()), false),
-    (#"{"count":100}"#, Array((1...30).reversed()), true), (#"{"count":1}"#, [30], false), (#"{"fromSeq":30,"count":1}"#, [29], false),
-    (#"{"fromSeq":2}"#, [1], true), (#"{"fromSeq":1}"#, [], true), (#"{"fromSeq":31,"count":1}"#, [30], false), (#"{"fromSeq":9007199254740992,"count":1}"#, [30], false),
-    (#"{"fromSeq":4,"count":3}"#, [3, 2, 1], true), (#"{"fromSeq":5,"count":3}"#, [4, 3, 2], false),
-    (#"{"direction":"Newer","count":3}"#, [1, 2, 3], false), (#"{"direction":"Newer","fromSeq":0,"count":30}"#, Array(1...30), true),
-    (#"{"direction":"Newer","fromSeq":28,"count":3}"#, [29, 30], true), (#"{"direction":"Newer","fromSeq":27,"count":3}"#, [28, 29, 30], true),
-    (#"{"direction":"Newer","fromSeq":26,"count":3}"#, [27, 28, 29], false), (#"{"direction":"Newer","fromSeq":30}"#, [], true),
-    (#"{"direction":"Newer","fromSeq":9007199254740992}"#, [], true),
-  ] as [(String, [Int64], Bool)])
+  @Test(
+    arguments: [
+      (#"{}"#, Array((11...30).reversed()), false), (#"{"count":30}"#, Array((1...30).reversed()), true),
+      (#"{"count":29}"#, Array((2...30).reversed()), false),
+      (#"{"count":100}"#, Array((1...30).reversed()), true), (#"{"count":1}"#, [30], false),
+      (#"{"fromSeq":30,"count":1}"#, [29], false),
+      (#"{"fromSeq":2}"#, [1], true), (#"{"fromSeq":1}"#, [], true), (#"{"fromSeq":31,"count":1}"#, [30], false),
+      (#"{"fromSeq":9007199254740992,"count":1}"#, [30], false),
+      (#"{"fromSeq":4,"count":3}"#, [3, 2, 1], true), (#"{"fromSeq":5,"count":3}"#, [4, 3, 2], false),
+      (#"{"direction":"Newer","count":3}"#, [1, 2, 3], false),
+      (#"{"direction":"Newer","fromSeq":0,"count":30}"#, Array(1...30), true),
+      (#"{"direction":"Newer","fromSeq":28,"count":3}"#, [29, 30], true),
+      (#"{"direction":"Newer","fromSeq":27,"count":3}"#, [28, 29, 30], true),
+      (#"{"direction":"Newer","fromSeq":26,"count":3}"#, [27, 28, 29], false), (#"{"direction":"Newer","fromSeq":30}"#, [], true),
+      (#"{"direction":"Newer","fromSeq":9007199254740992}"#, [], true),
+    ] as [(String, [Int64], Bool)])
   func aPageIsTheWindowBehindAnExclusiveSeq(params: String, seqs: [Int64], isFinished: Bool) throws {
     let found = try page(try scene(messages: 30), params)
     #expect(found.seqs == seqs && found.isFinished == isFinished)

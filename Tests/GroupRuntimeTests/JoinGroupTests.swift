@@ -7,7 +7,9 @@ import ThrongTestKit
 @Suite struct JoinGroupTests {
   @Test(arguments: [GroupType.public, .meeting])
   func everyMemberAndTheNewOneHearOfIt(type: GroupType) throws {
-    let scene = try Scene(type) { $0.joinMode = .any; $0.memberChangeNotification = true }
+    let scene = try Scene(type) {
+      $0.joinMode = .any; $0.memberChangeNotification = true
+    }
     scene.signIn("oscar", as: "oscar/2")
     let joined = try scene.ask("joinGroup", by: "oscar")
     #expect(joined.result == ["status": "Joined"])
@@ -34,7 +36,9 @@ import ThrongTestKit
 
   @Test(arguments: [GroupType.public, .meeting, .avChatRoom])
   func withNotificationOffOnlyTheNewMemberHearsAndNoTipIsStored(type: GroupType) throws {
-    let scene = try Scene(type) { $0.joinMode = .any; $0.memberChangeNotification = false }
+    let scene = try Scene(type) {
+      $0.joinMode = .any; $0.memberChangeNotification = false
+    }
     let joined = try scene.ask("joinGroup", by: "oscar")
     #expect(joined.receivers(of: "onMemberEnter") == ["oscar"])
     #expect(joined.events.count == 1)

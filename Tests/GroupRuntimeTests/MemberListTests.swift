@@ -4,7 +4,8 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// getGroupMemberList: "owner, admins, others, each by joinTime then userID; nobody twice while others join" (contract sections 3 and 4).
+/// getGroupMemberList: "owner, admins, others, each by joinTime then userID; nobody twice while others join" (contract
+/// sections 3 and 4).
 @Suite struct MemberListTests {
   private func page(_ scene: Scene, _ params: String = "{}", by user: String = "mary") throws -> (names: [String], next: Int64) {
     let result = try scene.ask("getGroupMemberList", params, by: user).result
@@ -24,7 +25,8 @@ import ThrongTestKit
   /// What the page says of the order, written down plainly.
   private func expected(_ scene: Scene) throws -> [String] {
     let members = try #require(scene.state).members.values
-    return members.sorted { ($1.role.rank, $0.joinTime, $0.userID) < ($0.role.rank, $1.joinTime, $1.userID) }.map(\.userID.rawValue)
+    return members.sorted { ($1.role.rank, $0.joinTime, $0.userID) < ($0.role.rank, $1.joinTime, $1.userID) }.map(
+      \.userID.rawValue)
   }
 
   private func pages(_ scene: Scene, count: Int, by user: String = "mary", between: () throws -> Void = {}) throws -> [String] {
@@ -53,7 +55,9 @@ import ThrongTestKit
     #expect(try scene.ask("getGroupMemberList", by: "olga").result["memberList"][2]["inviter"] == .null)
   }
 
-  @Test(arguments: [("All", ["olga", "adam", "mary", "carl"]), ("Owner", ["olga"]), ("Admin", ["adam"]), ("Common", ["mary", "carl"])])
+  @Test(arguments: [
+    ("All", ["olga", "adam", "mary", "carl"]), ("Owner", ["olga"]), ("Admin", ["adam"]), ("Common", ["mary", "carl"]),
+  ])
   func aFilterTakesItsRoles(filter: String, names: [String]) throws {
     let found = try page(try Scene(.public), #"{"filter":"\#(filter)"}"#)
     #expect(found.names == names && found.next == 0)
@@ -83,7 +87,9 @@ import ThrongTestKit
         if Bool.random(using: &random) {
           fresh += 1
           try scene.ask("joinGroup", by: "\(fresh % 2 == 0 ? "a" : "z")new\(fresh)")
-        } else if let leaver = present.filter({ !gone.contains($0) && !["olga", "mary"].contains($0) }).randomElement(using: &random) {
+        } else if let leaver = present.filter({ !gone.contains($0) && !["olga", "mary"].contains($0) }).randomElement(
+          using: &random)
+        {
           gone.insert(leaver)
           try scene.ask("quitGroup", by: leaver)
         }
@@ -94,7 +100,9 @@ import ThrongTestKit
   }
 
   @Test func aListGoesOnInItsPlaceWhenTheLastListedBecomesTheOwner() throws {
-    let scene = try Scene(.public, members: ["mary": .member, "carl": .admin]) { $0.ownerQuitMode = .transfer; $0.joinMode = .any }
+    let scene = try Scene(.public, members: ["mary": .member, "carl": .admin]) {
+      $0.ownerQuitMode = .transfer; $0.joinMode = .any
+    }
     try scene.ask("joinGroup", by: "oscar")
     let first = try page(scene, #"{"count":3}"#)
     #expect(first.names == ["olga", "carl", "mary"])
@@ -123,7 +131,9 @@ import ThrongTestKit
       for user in ["olga", "mary", "oscar", "administrator"] {
         let may = type != .bChatRoom && user != "oscar"
         #expect(try Scene(type).ask("getGroupMemberList", by: user).code == (may ? 0 : 10007), "\(type) \(user)")
-        #expect(try Scene(type).ask("getGroupMembersInfo", #"{"userIDList":["adam"]}"#, by: user).code == (may ? 0 : 10007), "\(type) \(user)")
+        #expect(
+          try Scene(type).ask("getGroupMembersInfo", #"{"userIDList":["adam"]}"#, by: user).code == (may ? 0 : 10007),
+          "\(type) \(user)")
       }
     }
   }
@@ -134,12 +144,14 @@ import ThrongTestKit
       #expect(try scene.ask("getGroupMemberList", by: user).code == code, "\(user)")
       #expect(try scene.ask("getGroupMembersInfo", #"{"userIDList":["olga"]}"#, by: user).code == code, "\(user)")
     }
-    #expect(try scene.ask("getGroupMembersInfo", #"{"userIDList":["mary"]}"#, by: "mary").result["memberList"][0]["userID"] == "mary")
+    #expect(
+      try scene.ask("getGroupMembersInfo", #"{"userIDList":["mary"]}"#, by: "mary").result["memberList"][0]["userID"] == "mary")
     #expect(try scene.ask("getGroupMembersInfo", #"{"userIDList":["mary","olga"]}"#, by: "mary").code == 10007)
   }
 
   @Test func membersInfoLeavesOutWhoIsNoMember() throws {
-    let list = try Scene(.public).ask("getGroupMembersInfo", #"{"userIDList":["mary","oscar","olga","mary"]}"#, by: "carl").result["memberList"]
+    let list = try Scene(.public).ask("getGroupMembersInfo", #"{"userIDList":["mary","oscar","olga","mary"]}"#, by: "carl")
+      .result["memberList"]
     #expect(list.elements.map { $0["userID"] } == ["mary", "olga"])
   }
 

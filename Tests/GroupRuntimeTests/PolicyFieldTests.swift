@@ -35,7 +35,8 @@ import ThrongTestKit
       let isSettable = row.defaults[column].hasSuffix("*")
       for value in row.values {
         let code = isSettable || value == row.defaults[column] ? 0 : 10007
-        let created = try Scene().ask("createGroup", #"{"groupType":"\#(type.rawValue)","groupName":"n","\#(row.field)":\#(value)}"#, by: "olga")
+        let created = try Scene().ask(
+          "createGroup", #"{"groupType":"\#(type.rawValue)","groupName":"n","\#(row.field)":\#(value)}"#, by: "olga")
         #expect(created.code == code, "create with \(row.field) \(value)")
         let scene = try Scene(type)
         let before = scene.fingerprint
@@ -55,7 +56,8 @@ import ThrongTestKit
       for value in row.values {
         let params = #"{"groupType":"BChatRoom","groupName":"n","ownerUserID":"olga","\#(row.field)":\#(value)}"#
         #expect(try Scene().ask("createGroup", params, by: "administrator").code == 10007, "\(row.field)")
-        #expect(try Scene(.bChatRoom).ask("setGroupInfo", #"{"\#(row.field)":\#(value)}"#, by: "olga").code == 10007, "\(row.field)")
+        #expect(
+          try Scene(.bChatRoom).ask("setGroupInfo", #"{"\#(row.field)":\#(value)}"#, by: "olga").code == 10007, "\(row.field)")
       }
     }
     let info = try Scene(.bChatRoom).ask("info", by: "olga").result

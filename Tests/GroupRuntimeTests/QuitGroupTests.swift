@@ -33,9 +33,11 @@ import ThrongTestKit
   @Test func whoHasQuitGetsNothingMore() throws {
     let scene = try Scene(.public)
     try scene.ask("quitGroup", by: "mary")
-    #expect(try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "olga").receivers(of: "onRecvNewMessage") == ["adam", "carl"])
+    #expect(
+      try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "olga").receivers(of: "onRecvNewMessage") == ["adam", "carl"])
     scene.signIn("mary", as: "mary/2")
-    #expect(try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "olga").receivers(of: "onRecvNewMessage") == ["adam", "carl"])
+    #expect(
+      try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "olga").receivers(of: "onRecvNewMessage") == ["adam", "carl"])
     #expect(try scene.ask("quitGroup", by: "mary").code == 10007)
   }
 
@@ -68,7 +70,9 @@ import ThrongTestKit
   }
 
   @Test func anOwnerWhoComesBackIsAMemberAndTheLast() throws {
-    let scene = try Scene(.public) { $0.ownerQuitMode = .transfer; $0.joinMode = .any }
+    let scene = try Scene(.public) {
+      $0.ownerQuitMode = .transfer; $0.joinMode = .any
+    }
     try scene.ask("quitGroup", by: "olga")
     try scene.ask("joinGroup", by: "olga")
     #expect(scene.state?.members["olga"]?.role == .member)
@@ -95,7 +99,8 @@ import ThrongTestKit
 
   @Test func ownerQuitModeForbidHoldsTheLastMemberToo() throws {
     for members in [[:], ["mary": Role.member]] {
-      #expect(try Scene(.work, members: members, policy: { $0.ownerQuitMode = .forbid }).ask("quitGroup", by: "olga").code == 10009)
+      #expect(
+        try Scene(.work, members: members, policy: { $0.ownerQuitMode = .forbid }).ask("quitGroup", by: "olga").code == 10009)
     }
     // A fixed mode is the type's, whatever a record says.
     #expect(try Scene(.avChatRoom, policy: { $0.ownerQuitMode = .transfer }).ask("quitGroup", by: "olga").code == 10009)

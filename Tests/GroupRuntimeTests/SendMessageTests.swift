@@ -18,8 +18,10 @@ import ThrongTestKit
     #expect(first.receivers(of: "onRecvNewMessage") == ["adam", "carl", "mary/2", "olga"])
     #expect(first.events.count == 4)
     let message = try first.params("onRecvNewMessage", to: "adam")["message"]
-    #expect(message["msgID"] == first.result["msgID"] && message["seq"] == 1 && message["text"] == "hello" && message["type"] == "Text")
-    #expect(message["sender"] == "mary" && message["priority"] == "Normal" && message["platform"] == "Web" && message["groupID"] == "g")
+    #expect(
+      message["msgID"] == first.result["msgID"] && message["seq"] == 1 && message["text"] == "hello" && message["type"] == "Text")
+    #expect(
+      message["sender"] == "mary" && message["priority"] == "Normal" && message["platform"] == "Web" && message["groupID"] == "g")
     let second = try scene.ask("sendGroupCustomMessage", #"{"data":"\u0000","priority":"High"}"#, by: "mary/2")
     #expect(second.result["seq"] == 2)
     #expect(second.receivers(of: "onRecvNewMessage") == ["adam", "carl", "mary", "olga"])

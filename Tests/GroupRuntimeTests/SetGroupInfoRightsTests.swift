@@ -3,7 +3,8 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// "All or nothing, each under its own row": the rows of contract section 3 that setGroupInfo falls under, with the default policies.
+/// "All or nothing, each under its own row": the rows of contract section 3 that setGroupInfo falls under, with the default
+/// policies.
 @Suite struct SetGroupInfoRightsTests {
   /// How high a caller stands: outside 0, Member and custom 1, Admin 2, Owner 3, application administrator 4.
   private static let callers = [("oscar", 0), ("mary", 1), ("carl", 1), ("adam", 2), ("olga", 3), ("administrator", 4)]
@@ -15,7 +16,8 @@ import ThrongTestKit
     (#"{"customInfo":{"a":"1"}}"#, [1, 2, 2, 3, 2]), (#"{"maxMemberNum":10}"#, [3, 2, 2, 5, 5]),
     (#"{"isMemberVisible":false}"#, [3, 2, 2, 3, 5]), (#"{"updateInfoMode":"Any"}"#, [3, 2, 2, 3, 5]),
     (#"{"isSearchable":false}"#, [3, 2, 2, 3, 5]), (#"{"allMuted":true}"#, [3, 2, 2, 3, 5]),
-    (#"{"groupName":"other","isMemberVisible":false}"#, [3, 2, 2, 3, 5]), (#"{"customInfo":{"a":"1"},"allMuted":true}"#, [3, 2, 2, 3, 5]),
+    (#"{"groupName":"other","isMemberVisible":false}"#, [3, 2, 2, 3, 5]),
+    (#"{"customInfo":{"a":"1"},"allMuted":true}"#, [3, 2, 2, 3, 5]),
   ]
 
   @Test(arguments: GroupType.allCases)

@@ -19,14 +19,17 @@ import ThrongTestKit
     let event = try set.params("onGroupInfoChanged", to: "mary")
     let expected: JSON = [
       ["type": "GroupName", "value": "a"], ["type": "Introduction", "value": "b"], ["type": "Notification", "value": "c"],
-      ["type": "FaceURL", "value": "d"], ["type": "CustomInfo", "key": "x", "value": "1"], ["type": "CustomInfo", "key": "y", "value": "2"],
+      ["type": "FaceURL", "value": "d"], ["type": "CustomInfo", "key": "x", "value": "1"],
+      ["type": "CustomInfo", "key": "y", "value": "2"],
       ["type": "MaxMemberNum", "value": 9], ["type": "joinMode", "value": "Any"], ["type": "isSearchable", "value": false],
       ["type": "AllMuted", "value": true], ["type": "Mute", "value": ["mode": "Ordinary"]],
     ]
     #expect(event["changeInfoList"] == expected)
-    #expect(event["opUser"] == ["userID": "olga", "nameCard": "", "role": "Owner"] && event["platform"] == "Web" && event["seq"] == 1)
+    #expect(
+      event["opUser"] == ["userID": "olga", "nameCard": "", "role": "Owner"] && event["platform"] == "Web" && event["seq"] == 1)
     let tip = try scene.ask("getGroupHistoryMessageList", by: "mary").result["messageList"][0]
-    #expect(tip["tips"]["type"] == "GroupInfoChange" && tip["tips"]["changeInfoList"] == expected && tip["msgID"] == event["msgID"])
+    #expect(
+      tip["tips"]["type"] == "GroupInfoChange" && tip["tips"]["changeInfoList"] == expected && tip["msgID"] == event["msgID"])
     let info = try scene.ask("info", by: "mary").result
     #expect(info["groupName"] == "a" && info["introduction"] == "b" && info["notification"] == "c" && info["faceURL"] == "d")
     #expect(info["customInfo"] == ["x": "1", "y": "2"] && info["maxMemberNum"] == 9 && info["joinMode"] == "Any")
@@ -35,7 +38,8 @@ import ThrongTestKit
   }
 
   @Test(arguments: [
-    "{}", #"{"groupName":"n"}"#, #"{"introduction":""}"#, #"{"customInfo":{}}"#, #"{"customInfo":{"x":null,"y":""}}"#, #"{"allMuted":false}"#,
+    "{}", #"{"groupName":"n"}"#, #"{"introduction":""}"#, #"{"customInfo":{}}"#, #"{"customInfo":{"x":null,"y":""}}"#,
+    #"{"allMuted":false}"#,
     #"{"joinMode":"Auth"}"#, #"{"maxMemberNum":6000}"#, #"{"groupName":"n","isSearchable":true,"faceURL":""}"#,
   ])
   func whereNothingChangesThereIsNoEventAndNoTip(params: String) throws {
@@ -62,7 +66,8 @@ import ThrongTestKit
   @Test func aLiveRoomTellsAndStoresNothing() throws {
     let scene = try Scene(.avChatRoom)
     let set = try scene.ask("setGroupInfo", #"{"groupName":"other"}"#, by: "olga")
-    #expect(try set.params("onGroupInfoChanged", to: "mary").names == ["changeInfoList", "groupID", "opTime", "opUser", "platform"])
+    #expect(
+      try set.params("onGroupInfoChanged", to: "mary").names == ["changeInfoList", "groupID", "opTime", "opUser", "platform"])
     #expect(scene.messages.isEmpty)
   }
 
@@ -70,10 +75,11 @@ import ThrongTestKit
     let scene = try Scene(.public)
     try scene.ask("setGroupInfo", #"{"customInfo":{"a":"1","b":"2","c":"3"}}"#, by: "olga")
     let set = try scene.ask("setGroupInfo", #"{"customInfo":{"b":null,"c":"","d":"4","a":"1"}}"#, by: "olga")
-    #expect(try set.params("onGroupInfoChanged", to: "mary")["changeInfoList"] == [
-      ["type": "CustomInfo", "key": "b", "value": ""], ["type": "CustomInfo", "key": "c", "value": ""],
-      ["type": "CustomInfo", "key": "d", "value": "4"],
-    ])
+    #expect(
+      try set.params("onGroupInfoChanged", to: "mary")["changeInfoList"] == [
+        ["type": "CustomInfo", "key": "b", "value": ""], ["type": "CustomInfo", "key": "c", "value": ""],
+        ["type": "CustomInfo", "key": "d", "value": "4"],
+      ])
     #expect(try scene.ask("info", by: "mary").result["customInfo"] == ["a": "1", "d": "4"])
   }
 
@@ -102,14 +108,16 @@ import ThrongTestKit
   @Test func allMutedNamesBothAllMutedAndMute() throws {
     let scene = try Scene(.work)
     let on = try scene.ask("setGroupInfo", #"{"allMuted":true}"#, by: "olga")
-    #expect(try on.params("onGroupInfoChanged", to: "mary")["changeInfoList"] == [
-      ["type": "AllMuted", "value": true], ["type": "Mute", "value": ["mode": "Ordinary"]],
-    ])
+    #expect(
+      try on.params("onGroupInfoChanged", to: "mary")["changeInfoList"] == [
+        ["type": "AllMuted", "value": true], ["type": "Mute", "value": ["mode": "Ordinary"]],
+      ])
     #expect(try scene.ask("setGroupInfo", #"{"allMuted":true}"#, by: "olga").events.isEmpty)
     let off = try scene.ask("setGroupInfo", #"{"allMuted":false}"#, by: "olga")
-    #expect(try off.params("onGroupInfoChanged", to: "mary")["changeInfoList"] == [
-      ["type": "AllMuted", "value": false], ["type": "Mute", "value": ["mode": "None"]],
-    ])
+    #expect(
+      try off.params("onGroupInfoChanged", to: "mary")["changeInfoList"] == [
+        ["type": "AllMuted", "value": false], ["type": "Mute", "value": ["mode": "None"]],
+      ])
   }
 
   @Test func anApplicationAdministratorIsNamedAsSuch() throws {

@@ -3,7 +3,8 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// The row of syncGroups: "every message after seq that I may see, none missing, or recovered:false and none" (contract section 4).
+/// The row of syncGroups: "every message after seq that I may see, none missing, or recovered:false and none" (contract
+/// section 4).
 @Suite struct SyncTests {
   private func row(_ scene: Scene, epoch: String = "e", seq: Int, by user: String = "mary") throws -> JSON {
     try scene.ask("sync", #"{"epoch":"\#(epoch)","seq":\#(seq)}"#, by: user).result
@@ -28,7 +29,9 @@ import ThrongTestKit
 
   @Test func aRowHasAHundredMessagesAndSaysThatThereAreMore() throws {
     let scene = try scene(messages: 201)
-    for (seq, expected, more) in [(0, 1...100, true), (100, 101...200, true), (101, 102...201, false), (200, 201...201, false)] as [(Int, ClosedRange<Int64>, JSON)] {
+    for (seq, expected, more) in [(0, 1...100, true), (100, 101...200, true), (101, 102...201, false), (200, 201...201, false)]
+      as [(Int, ClosedRange<Int64>, JSON)]
+    {
       let row = try row(scene, seq: seq)
       #expect(seqs(row) == Array(expected) && row["more"] == more)
     }

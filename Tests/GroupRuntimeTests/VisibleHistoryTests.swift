@@ -23,9 +23,12 @@ import ThrongTestKit
         let (older, newer) = (visible.older(than: bound, count: count), visible.newer(than: bound, count: count))
         let below = Array(list.filter { $0 < bound }.reversed())
         let above = list.filter { $0 > bound }
-        #expect(older.ranges.flatMap { $0.reversed() } == Array(below.prefix(Int(count))), "seed \(seed), older than \(bound), \(count)")
+        #expect(
+          older.ranges.flatMap { $0.reversed() } == Array(below.prefix(Int(count))), "seed \(seed), older than \(bound), \(count)"
+        )
         #expect(older.isFinished == (below.count <= count), "seed \(seed), older than \(bound), \(count)")
-        #expect(newer.ranges.flatMap { Array($0) } == Array(above.prefix(Int(count))), "seed \(seed), newer than \(bound), \(count)")
+        #expect(
+          newer.ranges.flatMap { Array($0) } == Array(above.prefix(Int(count))), "seed \(seed), newer than \(bound), \(count)")
         #expect(newer.isFinished == (above.count <= count), "seed \(seed), newer than \(bound), \(count)")
       }
     }

@@ -29,7 +29,8 @@ import WireProtocol
   }
 
   @Test func valuesOfOneElementDoNotReachTheNext() {
-    let text = #"[{"jsonrpc":"2.0","id":1,"method":"joinGroup","params":{"groupID":"g"}},{"jsonrpc":"2.0","id":2,"method":"joinGroup"}]"#
+    let text =
+      #"[{"jsonrpc":"2.0","id":1,"method":"joinGroup","params":{"groupID":"g"}},{"jsonrpc":"2.0","id":2,"method":"joinGroup"}]"#
     #expect(outline(text) == "[joinGroup#1 joinGroup!-32602:groupID#2]")
   }
 

@@ -42,7 +42,8 @@ import WireProtocol
     guard case .sendGroupTextMessage(let send) = try request("sendGroupTextMessage", #"{"groupID":"g","text":"\u0000"}"#),
       case .getGroupHistoryMessageList(let history) = try request("getGroupHistoryMessageList", #"{"groupID":"g"}"#),
       case .getGroupMemberList(let members) = try request("getGroupMemberList", #"{"groupID":"g"}"#),
-      case .getJoinedGroupList(let joined) = try request("getJoinedGroupList", "{}"), case .login(let login) = try request("login", #"{"token":""}"#)
+      case .getJoinedGroupList(let joined) = try request("getJoinedGroupList", "{}"),
+      case .login(let login) = try request("login", #"{"token":""}"#)
     else { return #expect(Bool(false)) }
     #expect(send.text == "\0" && send.options == MessageOptions(priority: .normal))
     #expect(history.count == 20 && history.fromSeq == 0 && history.direction == .older)
@@ -52,14 +53,17 @@ import WireProtocol
   }
 
   @Test func anEmptyOptionalListCountsAsAbsent() throws {
-    guard case .sendGroupTextMessage(let send) = try request("sendGroupTextMessage", #"{"groupID":"g","text":"x","atUserIDList":[]}"#) else {
+    guard
+      case .sendGroupTextMessage(let send) = try request("sendGroupTextMessage", #"{"groupID":"g","text":"x","atUserIDList":[]}"#)
+    else {
       return #expect(Bool(false))
     }
     #expect(send.options.atUserIDList.isEmpty)
   }
 
   @Test func aUserNamedTwiceIsOneUserInOrder() throws {
-    guard case .getGroupMembersInfo(let info) = try request("getGroupMembersInfo", #"{"groupID":"g","userIDList":["b","a","b"]}"#) else {
+    guard case .getGroupMembersInfo(let info) = try request("getGroupMembersInfo", #"{"groupID":"g","userIDList":["b","a","b"]}"#)
+    else {
       return #expect(Bool(false))
     }
     #expect(info.userIDList.map(\.rawValue) == ["b", "a"])
@@ -67,7 +71,10 @@ import WireProtocol
 
   @Test func aWholeNumberMayBeWrittenAsADecimal() throws {
     for text in ["20", "20.0", "2e1", "200e-1"] {
-      guard case .getGroupHistoryMessageList(let history) = try request("getGroupHistoryMessageList", #"{"groupID":"g","count":\#(text)}"#) else {
+      guard
+        case .getGroupHistoryMessageList(let history) = try request(
+          "getGroupHistoryMessageList", #"{"groupID":"g","count":\#(text)}"#)
+      else {
         return #expect(Bool(false))
       }
       #expect(history.count == 20)
@@ -89,7 +96,9 @@ import WireProtocol
     let longest = String(repeating: "é", count: 256)
     #expect(try Login(token: "t", platform: nil, deviceID: longest).device().deviceID == longest)
     #expect(try Login(token: "t", platform: nil, deviceID: nil).device().platform == .unknown)
-    for (platform, deviceID, field) in [("web", nil, "platform"), ("", nil, "platform"), ("RESTful API", nil, "platform"), (nil, longest + "a", "deviceID")] {
+    for (platform, deviceID, field) in [
+      ("web", nil, "platform"), ("", nil, "platform"), ("RESTful API", nil, "platform"), (nil, longest + "a", "deviceID"),
+    ] {
       let error = #expect(throws: WireError.self) { try Login(token: "t", platform: platform, deviceID: deviceID).device() }
       #expect(error?.code == .badValue && error?.field == field)
     }

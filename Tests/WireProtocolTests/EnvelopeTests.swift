@@ -20,14 +20,18 @@ import WireProtocol
   }
 
   @Test func theIDIsWrittenAsItWasSent() {
-    #expect(String(decoding: Reply.empty.text(id: .number(-(1 << 53))), as: UTF8.self) == #"{"jsonrpc":"2.0","id":-9007199254740992,"result":{}}"#)
-    #expect(String(decoding: Reply.empty.text(id: .text("a\"\0")), as: UTF8.self) == #"{"jsonrpc":"2.0","id":"a\"\u0000","result":{}}"#)
+    #expect(
+      String(decoding: Reply.empty.text(id: .number(-(1 << 53))), as: UTF8.self)
+        == #"{"jsonrpc":"2.0","id":-9007199254740992,"result":{}}"#)
+    #expect(
+      String(decoding: Reply.empty.text(id: .text("a\"\0")), as: UTF8.self) == #"{"jsonrpc":"2.0","id":"a\"\u0000","result":{}}"#)
     #expect(String(decoding: Reply.empty.text(id: nil), as: UTF8.self) == #"{"jsonrpc":"2.0","id":null,"result":{}}"#)
   }
 
   @Test(arguments: [
     #"{"id":1,"method":"ping"}"#, #"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, #"{"jsonrpc":2.0,"id":1,"method":"ping"}"#,
-    #"{"jsonrpc":2,"id":1,"method":"ping"}"#, #"{"jsonrpc":null,"id":1,"method":"ping"}"#, #"{"jsonrpc":"2.0 ","id":1,"method":"ping"}"#,
+    #"{"jsonrpc":2,"id":1,"method":"ping"}"#, #"{"jsonrpc":null,"id":1,"method":"ping"}"#,
+    #"{"jsonrpc":"2.0 ","id":1,"method":"ping"}"#,
     #"{"jsonrpc":"2.0","id":1}"#, #"{"jsonrpc":"2.0","id":1,"method":null}"#, #"{"jsonrpc":"2.0","id":1,"method":5}"#,
     #"{"jsonrpc":"2.0","id":1,"method":["ping"]}"#, "{}", "5", "1.5", #""ping""#, "null", "true", "false",
   ])

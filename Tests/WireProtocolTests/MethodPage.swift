@@ -1,6 +1,7 @@
 import Testing
 
-/// The parameters of each method as contract section 4 writes them, and section 7 the errors of their domains. Written from the page.
+/// The parameters of each method as contract section 4 writes them, and section 7 the errors of their domains. Written from
+/// the page.
 struct MethodPage: Sendable, CustomTestStringConvertible {
   let name: String
   let fields: [Field]
@@ -23,34 +24,51 @@ struct MethodPage: Sendable, CustomTestStringConvertible {
   }
 
   static let all: [MethodPage] = [
-    MethodPage("login", [.need("token", .text(0...60_000)), .may("platform", .text(0...60_000)), .may("deviceID", .text(0...60_000))]),
+    MethodPage(
+      "login", [.need("token", .text(0...60_000)), .may("platform", .text(0...60_000)), .may("deviceID", .text(0...60_000))]),
     MethodPage("logout"), MethodPage("ping"), MethodPage("getServerInfo"), MethodPage("rpc.discover"),
-    MethodPage("createGroup", [
-      .need("groupType", .word(["Work", "Private", "Public", "Meeting", "ChatRoom", "AVChatRoom", "BChatRoom"])),
-      .need("groupName", .text(1...30, 8502, empty: 8502)), .may("groupID", .newGroupID),
-      .may("memberList", .objects([.need("userID", .userID), .may("role", .role)], 0...100)),
-    ] + Field.groupFields),
+    MethodPage(
+      "createGroup",
+      [
+        .need("groupType", .word(["Work", "Private", "Public", "Meeting", "ChatRoom", "AVChatRoom", "BChatRoom"])),
+        .need("groupName", .text(1...30, 8502, empty: 8502)), .may("groupID", .newGroupID),
+        .may("memberList", .objects([.need("userID", .userID), .may("role", .role)], 0...100)),
+      ] + Field.groupFields),
     MethodPage("joinGroup", [.groupID, .may("message", .text(0...512))]),
     MethodPage("quitGroup", [.groupID]), MethodPage("dismissGroup", [.groupID]),
-    MethodPage("getJoinedGroupList", [
-      .may("groupType", .word(["Work", "Private", "Public", "Meeting", "ChatRoom", "AVChatRoom", "BChatRoom"])),
-      .may("updatedSince", .instant), .may("count", .integer(1...200)), .may("nextSeq", .instant),
-    ]),
+    MethodPage(
+      "getJoinedGroupList",
+      [
+        .may("groupType", .word(["Work", "Private", "Public", "Meeting", "ChatRoom", "AVChatRoom", "BChatRoom"])),
+        .may("updatedSince", .instant), .may("count", .integer(1...200)), .may("nextSeq", .instant),
+      ]),
     MethodPage("getGroupsInfo", [.need("groupIDList", .list(.text(0...60_000), 1...50, empty: 10004))]),
-    MethodPage("setGroupInfo", [.groupID, .may("groupName", .text(1...30, 8502, empty: 8502)), .may("allMuted", .flag)] + Field.groupFields),
-    MethodPage("getGroupMemberList", [
-      .groupID, .may("filter", .word(["All", "Owner", "Admin", "Common"])), .may("nextSeq", .instant), .may("count", .integer(1...50)),
-    ]),
+    MethodPage(
+      "setGroupInfo",
+      [.groupID, .may("groupName", .text(1...30, 8502, empty: 8502)), .may("allMuted", .flag)] + Field.groupFields),
+    MethodPage(
+      "getGroupMemberList",
+      [
+        .groupID, .may("filter", .word(["All", "Owner", "Admin", "Common"])), .may("nextSeq", .instant),
+        .may("count", .integer(1...50)),
+      ]),
     MethodPage("getGroupMembersInfo", [.groupID, .need("userIDList", .list(.userID, 1...50, empty: 8510))]),
     MethodPage("getGroupOnlineMemberCount", [.groupID]),
     MethodPage("sendGroupTextMessage", [.groupID, .need("text", .text(1...12_288, 80002, empty: 10004))] + Field.messageOptions),
-    MethodPage("sendGroupCustomMessage", [.groupID, .need("data", .text(1...12_288, 80002, empty: 10004))] + Field.messageOptions),
-    MethodPage("getGroupHistoryMessageList", [
-      .groupID, .may("count", .integer(1...100)), .may("fromSeq", .instant), .may("direction", .word(["Older", "Newer"])),
-    ]),
-    MethodPage("syncGroups", [
-      .need("groups", .objects([.need("groupID", .text(0...60_000)), .need("epoch", .text(0...60_000)), .need("seq", .instant)], 1...50))
-    ]),
+    MethodPage(
+      "sendGroupCustomMessage", [.groupID, .need("data", .text(1...12_288, 80002, empty: 10004))] + Field.messageOptions),
+    MethodPage(
+      "getGroupHistoryMessageList",
+      [
+        .groupID, .may("count", .integer(1...100)), .may("fromSeq", .instant), .may("direction", .word(["Older", "Newer"])),
+      ]),
+    MethodPage(
+      "syncGroups",
+      [
+        .need(
+          "groups",
+          .objects([.need("groupID", .text(0...60_000)), .need("epoch", .text(0...60_000)), .need("seq", .instant)], 1...50))
+      ]),
   ]
 }
 

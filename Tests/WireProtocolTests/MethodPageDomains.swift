@@ -19,14 +19,16 @@ indirect enum Domain: Sendable {
     case .text(let bytes, _, _):
       [#""a""#, quoted(exactly(bytes.upperBound)), quoted(exactly(max(1, bytes.lowerBound))), #""\u0020""#]
         + (bytes.lowerBound == 0 ? [#""""#] : []) + (bytes.upperBound == 12_288 ? [#""\u0000""#, #""\n\t""#] : [])
-    case .groupID, .newGroupID: [#""g""#, quoted(String(repeating: "~", count: 48)), #""!""#, #""@x""#, #""@TGS""#] + (isNew ? [] : [#""@TGS#1""#])
+    case .groupID, .newGroupID:
+      [#""g""#, quoted(String(repeating: "~", count: 48)), #""!""#, #""@x""#, #""@TGS""#] + (isNew ? [] : [#""@TGS#1""#])
     case .userID: [#""u""#, quoted(String(repeating: "!", count: 32)), #""Administrator""#, #""a@b""#]
     case .mention: [#""u""#, #""@all""#]
     case .role: [#""Member""#, #""Admin""#, #""100""#, #""2147483647""#]
     case .word(let words): words.map(quoted)
     case .integer(let range): ["\(range.lowerBound)", "\(range.upperBound)", "\(range.lowerBound + 1)"]
     case .flag: ["true", "false"]
-    case .list(let element, let count, _, _): [array(element.valid[0], 1), array(element.valid[0], count.upperBound)] + (count.lowerBound == 0 ? ["[]"] : [])
+    case .list(let element, let count, _, _):
+      [array(element.valid[0], 1), array(element.valid[0], count.upperBound)] + (count.lowerBound == 0 ? ["[]"] : [])
     case .objects(let fields, let count):
       [1, count.upperBound].map { array(MethodPage("", fields).params(), $0) } + (count.lowerBound == 0 ? ["[]"] : [])
     case .customInfo:
@@ -59,15 +61,22 @@ indirect enum Domain: Sendable {
     case .groupID, .newGroupID:
       ["", "a b", "é", "\\u007f", "\\u0000", String(repeating: "a", count: 49)].map { ("\"\($0)\"", isNew ? 8501 : 10015) }
         + (isNew ? [(#""@TGS#""#, 8501), (#""@TGS#1""#, 8501)] : [])
-    case .userID: ["", "@a", "administrator", "a b", "é", "\\u0000", String(repeating: "a", count: 33)].map { ("\"\($0)\"", 10004) }
+    case .userID:
+      ["", "@a", "administrator", "a b", "é", "\\u0000", String(repeating: "a", count: 33)].map { ("\"\($0)\"", 10004) }
     case .mention: ["", "@ALL", "a b", "administrator"].map { ("\"\($0)\"", 10004) }
-    case .role: [(#""Owner""#, 8509)] + ["owner", "", "99", "2147483648", "-100", "0100", "1e3", "admin"].map { ("\"\($0)\"", 10004) }
+    case .role:
+      [(#""Owner""#, 8509)] + ["owner", "", "99", "2147483648", "-100", "0100", "1e3", "admin"].map { ("\"\($0)\"", 10004) }
     case .word(let words):
-      ["", "x", " \(words[0])", words[0] + "\\u0000", words[0].lowercased() == words[0] ? "X" : words[0].lowercased()].map { ("\"\($0)\"", 10004) }
+      ["", "x", " \(words[0])", words[0] + "\\u0000", words[0].lowercased() == words[0] ? "X" : words[0].lowercased()].map {
+        ("\"\($0)\"", 10004)
+      }
 
     case .integer(let range):
-      ["\(range.lowerBound - 1)", "\(range.upperBound + 1)", "-1", "1e400", "-1e400", "1e30", "18446744073709551616", "-9223372036854775808",
-        "123456789012345678901234567890"].map { ($0, 10004) }
+      [
+        "\(range.lowerBound - 1)", "\(range.upperBound + 1)", "-1", "1e400", "-1e400", "1e30", "18446744073709551616",
+        "-9223372036854775808",
+        "123456789012345678901234567890",
+      ].map { ($0, 10004) }
     case .flag: []
     case .list(let element, let count, let empty, let tooMany):
       [(array(element.valid[0], count.upperBound + 1), tooMany)] + (empty.map { [("[]", $0)] } ?? [])
@@ -78,8 +87,11 @@ indirect enum Domain: Sendable {
           field.domain.outside.map { ("[\(MethodPage("", fields).params([field.name: $0.json]))]", $0.code) }
         }
     case .customInfo:
-      [#"{"":"x"}"#, #"{"abcdefghijklmnopq":"x"}"#, #"{"a-b":"x"}"#, #"{"é":"x"}"#, #"{"a\u0000":"x"}"#, #"{"a":\#(quoted(exactly(513)))}"#]
-        .map { ($0, 10004) }
+      [
+        #"{"":"x"}"#, #"{"abcdefghijklmnopq":"x"}"#, #"{"a-b":"x"}"#, #"{"é":"x"}"#, #"{"a\u0000":"x"}"#,
+        #"{"a":\#(quoted(exactly(513)))}"#,
+      ]
+      .map { ($0, 10004) }
     }
   }
 
@@ -94,4 +106,6 @@ func exactly(_ bytes: Int) -> String {
   return String(repeating: "😀", count: bytes / 4) + characters[bytes % 4]
 }
 
-private func array(_ element: String, _ count: Int) -> String { "[" + Array(repeating: element, count: count).joined(separator: ",") + "]" }
+private func array(_ element: String, _ count: Int) -> String {
+  "[" + Array(repeating: element, count: count).joined(separator: ",") + "]"
+}

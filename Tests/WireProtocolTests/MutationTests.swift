@@ -49,7 +49,8 @@ import WireProtocol
   @Test func randomBytesGiveAnEnvelope() {
     var random = SeededGenerator(seed: 11)
     for round in 0..<5000 {
-      let bytes = (0..<Int.random(in: 0...80, using: &random)).map { _ in MutationTests.likely.randomElement(using: &random) ?? 0 }
+      let bytes = (0..<Int.random(in: 0...80, using: &random)).map { _ in MutationTests.likely.randomElement(using: &random) ?? 0
+      }
       if case .notJSON = read(bytes) { continue }
       #expect(isJSON(bytes), "round \(round): \(String(decoding: bytes, as: UTF8.self))")
     }
@@ -73,7 +74,8 @@ import WireProtocol
     }
   }
 
-  /// What Foundation says. Numbers that it cannot hold are JSON all the same, so a text that it refuses gets a second hearing with short ones.
+  /// What Foundation says. Numbers that it cannot hold are JSON all the same, so a text that it refuses gets a second
+  /// hearing with short ones.
   private func isJSON(_ bytes: [UInt8]) -> Bool {
     guard let text = String(validating: bytes, as: UTF8.self) else { return false }
     let short = text.replacing(/\\u[0-9a-fA-F]{4}/) { _ in "x" }.replacing(/[0-9]{15,}/) { _ in "111111111111111" }

@@ -60,7 +60,9 @@ import WireProtocol
       for (value, expected) in field.domain.outside {
         let found = fault(method.name, method.params([field.name: value]))
         #expect(found?.code.rawValue == expected, "\(field.name): \(value.prefix(60))")
-        #expect(found?.field == field.name || field.domain.innerNames.contains(found?.field ?? ""), "\(field.name): \(value.prefix(60))")
+        #expect(
+          found?.field == field.name || field.domain.innerNames.contains(found?.field ?? ""), "\(field.name): \(value.prefix(60))"
+        )
       }
     }
   }

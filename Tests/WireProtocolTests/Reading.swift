@@ -44,7 +44,9 @@ private func outline(_ call: Call) -> String {
 
 /// The error that a method's parameters are refused with; nil where they are taken.
 func fault(_ method: String, _ params: String) -> WireError? {
-  guard case .single(let call) = read(#"{"jsonrpc":"2.0","id":1,"method":"\#(method)","params":\#(params)}"#) else { return WireError(.parseError) }
+  guard case .single(let call) = read(#"{"jsonrpc":"2.0","id":1,"method":"\#(method)","params":\#(params)}"#) else {
+    return WireError(.parseError)
+  }
   switch call.content {
   case .request: return nil
   case .badParameters(let error, _): return error

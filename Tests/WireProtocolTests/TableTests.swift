@@ -33,7 +33,8 @@ import WireProtocol
     let error = WireError(.noSuchGroup, "m", field: "groupID", retryAfterMs: 0)
     #expect(
       String(decoding: Reply.failure(error).text(id: .number(17)), as: UTF8.self)
-        == #"{"jsonrpc":"2.0","id":17,"error":{"code":10010,"message":"m","data":{"temporary":false,"field":"groupID","retryAfterMs":0}}}"#)
+        == #"{"jsonrpc":"2.0","id":17,"error":{"code":10010,"message":"m","data":{"temporary":false,"field":"groupID","retryAfterMs":0}}}"#
+    )
   }
 
   @Test func closeCodesSayWhetherToReconnect() {

@@ -13,9 +13,12 @@ final class Admissions: Sendable {
   }
 
   private struct State {
-    var connections = 0
+    /// Those refused and not yet gone included.
+    var open = 0
+    var admitted = 0
     var addresses: [String: Address] = [:]
     var nextSweep: Instant = 0
+    var waiting: [CheckedContinuation<Void, Never>] = []
   }
 
   private let state = Mutex(State())
@@ -28,26 +31,56 @@ final class Admissions: Sendable {
     self.connectionsPerAddress = connectionsPerAddress
   }
 
-  /// Counts a connection; false when there are too many now. Every call is answered by one `leave`.
+  /// Admits a connection; false when there are as many as there may be, and then it does not count. Every call is answered by one `leave`.
   func enter(_ address: String) -> Bool {
     state.withLock { state in
-      state.connections += 1
+      state.open += 1
+      let ofAddress = state.addresses[address]?.connections ?? 0
+      guard connections == 0 || state.admitted < connections, connectionsPerAddress == 0 || ofAddress < connectionsPerAddress else {
+        return false
+      }
+      state.admitted += 1
       state.addresses[address, default: Address()].connections += 1
-      let isWithin = connections == 0 || state.connections <= connections
-      let isWithinAddress = connectionsPerAddress == 0 || state.addresses[address]?.connections ?? 0 <= connectionsPerAddress
-      return isWithin && isWithinAddress
+      return true
     }
   }
 
   /// The connection is gone. An address is forgotten with its last connection and failure.
-  func leave(_ address: String, at now: Instant) {
-    state.withLock { state in
-      state.connections -= 1
-      state.addresses[address]?.connections -= 1
+  func leave(_ address: String, wasAdmitted: Bool, at now: Instant) {
+    let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+      state.open -= 1
+      if wasAdmitted {
+        state.admitted -= 1
+        state.addresses[address]?.connections -= 1
+      }
       if var entry = state.addresses[address], entry.connections <= 0, entry.failures.isEmpty(at: now) {
         state.addresses[address] = nil
       }
+      return state.open == 0 ? Admissions.takeWaiting(&state) : []
     }
+    for continuation in waiting { continuation.resume() }
+  }
+
+  /// Returns when no connection is open, or when the task is cancelled.
+  func waitUntilEmpty() async {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isOver = state.withLock { state in
+          // A cancellation from here on finds the continuation, because it waits for the lock.
+          let isOver = state.open == 0 || Task.isCancelled
+          if !isOver { state.waiting.append(continuation) }
+          return isOver
+        }
+        if isOver { continuation.resume() }
+      }
+    } onCancel: {
+      for continuation in state.withLock({ Admissions.takeWaiting(&$0) }) { continuation.resume() }
+    }
+  }
+
+  private static func takeWaiting(_ state: inout State) -> [CheckedContinuation<Void, Never>] {
+    defer { state.waiting = [] }
+    return state.waiting
   }
 
   /// Notes a bad token; true when the answer should wait.
@@ -70,4 +103,7 @@ final class Admissions: Sendable {
       }
     }
   }
+
+  /// How many addresses are remembered.
+  var addressCount: Int { state.withLock { $0.addresses.count } }
 }

@@ -24,23 +24,29 @@ final class SessionDirectory: Sendable {
 
   private let users = Mutex<[UserID: Presence]>([:])
 
-  /// Adds a session.
-  /// - Returns: the sessions that it replaces (contract section 2): the same device's, and the oldest beyond the platform's limit. They are
-  ///   still listed until they close.
-  func register(_ entry: SessionEntry, of user: UserID, limit: Int) -> [Session] {
+  /// Adds a session that is signing in, so that groups which its user joins from now on find it.
+  func register(_ entry: SessionEntry, of user: UserID) {
+    users.withLock { $0[user, default: Presence()].sessions.append(entry) }
+  }
+
+  /// The session has signed in: it takes the place of others that came before it (contract section 2): the same device's, and the oldest beyond
+  /// the platform's limit.
+  /// - Returns: those, which are not listed any more; nil when a later session has taken this one's own place.
+  func settle(_ session: Session, of user: UserID, limit: Int) -> [Session]? {
     users.withLock { users in
-      var presence = users[user] ?? Presence()
-      var replaced: [SessionEntry] = []
-      if let device = entry.deviceID { replaced = presence.sessions.filter { $0.deviceID == device } }
-      let others = presence.sessions.filter { old in
-        old.platform == entry.platform && !replaced.contains { $0.session === old.session }
-      }
-      replaced += others.prefix(max(0, others.count + 1 - limit))
-      presence.sessions.removeAll { old in replaced.contains { $0.session === old.session } }
-      presence.sessions.append(entry)
-      users[user] = presence
-      return replaced.map(\.session)
+      guard let sessions = users[user]?.sessions, let index = sessions.firstIndex(where: { $0.session === session }) else { return nil }
+      let replaced = SessionDirectory.replaced(by: sessions[index], among: sessions[..<index], limit: limit)
+      users[user]?.sessions.removeAll { old in replaced.contains { $0 === old.session } }
+      return replaced
     }
+  }
+
+  private static func replaced(by entry: SessionEntry, among older: ArraySlice<SessionEntry>, limit: Int) -> [Session] {
+    let sameDevice = entry.deviceID.map { device in older.filter { $0.deviceID == device } } ?? []
+    let samePlatform = older.filter { old in
+      old.platform == entry.platform && !sameDevice.contains { $0.session === old.session }
+    }
+    return (sameDevice + samePlatform.prefix(max(0, samePlatform.count + 1 - limit))).map(\.session)
   }
 
   /// Takes a session out.

@@ -1,3 +1,4 @@
+import DequeModule
 import GroupModel
 import GroupRuntime
 import Synchronization
@@ -5,18 +6,20 @@ import WireProtocol
 
 /// How many groups one user may be in, and how many AVChatRooms there may be (`limits.groupsPerUser`, `limits.avChatRooms`).
 ///
-/// The store is asked how many there are, and what is still under way is counted here, so that requests that come at once cannot pass the limit
-/// together.
+/// The store is asked how many there are. Those who want one more of the same stand in a line, so that requests that come at once can neither
+/// pass the limit together nor count one another twice.
 final class GroupQuotas: Sendable {
-  private struct UnderWay {
-    var groups: [UserID: Int] = [:]
-    var rooms = 0
+  /// What a limit is counted over.
+  private enum Scope: Hashable {
+    case groups(of: UserID)
+    case avChatRooms
   }
 
   private let groups: any GroupStore
   private let groupsPerUser: Int
   private let avChatRooms: Int
-  private let underWay = Mutex(UnderWay())
+  /// Who waits behind the one whose turn it is; a scope without anybody has no line.
+  private let lines = Mutex<[Scope: Deque<CheckedContinuation<Void, Never>>]>([:])
 
   init(groups: any GroupStore, configuration: GatewayConfiguration) {
     self.groups = groups
@@ -32,23 +35,43 @@ final class GroupQuotas: Sendable {
     _ type: GroupType, of user: UserID, _ body: () async throws(StoreError) -> Reply
   ) async throws(StoreError) -> Reply {
     guard apply(to: type) else { return try await body() }
-    underWay.withLock { type == .avChatRoom ? $0.rooms += 1 : ($0.groups[user, default: 0] += 1) }
-    defer { leave(type, of: user) }
-    if type == .avChatRoom {
-      let existing = try await groups.groupCounts()[.avChatRoom] ?? 0
-      guard existing + underWay.withLock({ $0.rooms }) <= avChatRooms else { return .error(.tooManyAVChatRooms) }
-    } else {
-      let existing = try await groups.memberships(of: user).filter { $0.type.isListed }.count
-      guard existing + underWay.withLock({ $0.groups[user] ?? 0 }) <= groupsPerUser else { return .error(.tooManyGroups) }
+    let scope: Scope = type == .avChatRoom ? .avChatRooms : .groups(of: user)
+    await enter(scope)
+    defer { leave(scope) }
+    switch scope {
+    case .avChatRooms:
+      guard try await groups.groupCounts()[.avChatRoom] ?? 0 < avChatRooms else { return .error(.tooManyAVChatRooms) }
+    case .groups(let user):
+      let existing = try await groups.memberships(of: user).count { $0.type.isListed }
+      guard existing < groupsPerUser else { return .error(.tooManyGroups) }
     }
     return try await body()
   }
 
-  private func leave(_ type: GroupType, of user: UserID) {
-    underWay.withLock { underWay in
-      guard type != .avChatRoom else { return underWay.rooms -= 1 }
-      let count = underWay.groups[user, default: 1] - 1
-      underWay.groups[user] = count > 0 ? count : nil
+  /// Returns when it is the caller's turn.
+  private func enter(_ scope: Scope) async {
+    await withCheckedContinuation { continuation in
+      let isFirst = lines.withLock { lines in
+        guard lines[scope] != nil else {
+          lines[scope] = []
+          return true
+        }
+        lines[scope]?.append(continuation)
+        return false
+      }
+      if isFirst { continuation.resume() }
     }
   }
+
+  private func leave(_ scope: Scope) {
+    let next = lines.withLock { lines in
+      let next = lines[scope]?.popFirst()
+      if next == nil { lines[scope] = nil }
+      return next
+    }
+    next?.resume()
+  }
+
+  /// In how many lines somebody stands or is served.
+  var lineCount: Int { lines.withLock { $0.count } }
 }

@@ -4,11 +4,13 @@ import WireProtocol
 
 /// What the sessions of one loop share.
 ///
-/// @unchecked Sendable: made before the loop runs, and from then on touched on the loop's thread only, by sessions (actors of that loop's
-/// executor) and by `Gateway.didTick`.
+/// @unchecked Sendable: made and touched on the loop's thread only, by sessions (actors of that loop's executor) and by `Gateway` in what the
+/// transport calls.
 final class LoopContext: @unchecked Sendable {
   let parser = JSONParser()
   var wheel = DeadlineWheel(now: MonotonicClock.now())
   /// The sessions with an open connection, signed in or not.
   var open: [ObjectIdentifier: Session] = [:]
+  /// When the last session is closed, on the monotonic clock; nil while the server does not drain.
+  var drainEnd: Instant?
 }

@@ -5,6 +5,9 @@ import WireProtocol
 
 /// How requests become replies, in the order of errors of contract section 7: envelope, signed in, rate, parameters, and then the group.
 extension Session {
+  /// "Before sign-in a connection may send 10 requests" (contract section 2).
+  private static let anonymousRequests = 10
+
   /// One request on its own.
   func run(_ call: Call) {
     let slot = openReply()
@@ -16,10 +19,17 @@ extension Session {
     let slot = openReply()
     hold = .working
     runBatch(calls[...], answered: []) { session, texts in
+      session.hold = .none
       session.answer(texts.isEmpty ? [] : JSONWriter.text { $0.array(texts) { $0.raw($1) } }, in: slot)
-      if session.hold == .working { session.hold = .none }
       session.drainMailbox()
     }
+  }
+
+  /// A batch of none or too many counts as one request.
+  func refuseBatch() {
+    let slot = openReply()
+    if case .flood = judge() { finish(.requestFlood) }
+    answer(Reply.error(.invalidRequest, "A batch has 1 to 20 requests").text(id: nil), in: slot)
   }
 
   private func runBatch(
@@ -37,20 +47,20 @@ extension Session {
   private func perform(_ call: Call, then answered: @escaping Answered) {
     if case .ended = phase { return answered(self, []) }
     let start = MonotonicClock.nanoseconds()
-    let verdict = judge(call)
+    let verdict = judge()
+    if case .flood = verdict { finish(.requestFlood) }
     dispatch(call, verdict) { session, reply in
       session.services.metrics.didAnswer(call.methodName, reply, since: start)
       let isAnswered = call.id != nil || call.isInvalid
       answered(session, isAnswered ? reply.text(id: call.id) : [])
-      if case .flood = verdict { session.close(.requestFlood) }
     }
   }
 
   /// Counts a request: those of a session for its rate, those before sign-in for their bound.
-  private func judge(_ call: Call) -> RateGuard.Verdict {
+  private func judge() -> RateGuard.Verdict {
     if case .anonymous(let requests) = phase {
       phase = .anonymous(requests: requests + 1)
-      return requests < 10 ? .pass : .flood(retryAfterMs: 0)
+      return requests < Session.anonymousRequests ? .pass : .flood(retryAfterMs: 0)
     }
     return rate.judge(at: MonotonicClock.now())
   }
@@ -80,8 +90,10 @@ extension Session {
     switch request {
     case .login(let login): signIn(login, then: reply)
     case .logout:
+      // What stands behind it in a batch finds nobody signed in.
+      signOut()
+      finish(.normal)
       reply(self, .empty)
-      close(.normal)
     default:
       guard let identity else { return reply(self, .error(.notSignedIn)) }
       let caller = Caller.user(identity.userID, platform: platform, session: key)

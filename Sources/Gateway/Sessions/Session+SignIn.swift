@@ -54,7 +54,8 @@ extension Session {
   }
 
   private func signInAnew(_ login: Login, then reply: @escaping Replied) {
-    guard case .anonymous = phase else { return reply(self, .error(.notSignedIn)) }
+    // Behind a logout or a bad token of the same batch nobody signs in any more.
+    guard case .anonymous(let requests) = phase, farewell == nil else { return reply(self, .error(.notSignedIn)) }
     let device: Login.Device
     do throws(WireError) { device = try login.device() } catch { return reply(self, .failure(error)) }
     switch services.tokens.publicOwner(of: login.token, at: services.clock.now()) {
@@ -63,27 +64,29 @@ extension Session {
       guard services.configuration.sessionsPerPlatform[device.platform, default: 0] > 0 else {
         return reply(self, .error(.badValue, "This platform is not admitted", field: "platform"))
       }
-      admit(owner, on: device, then: reply)
+      admit(owner, on: device, after: requests, then: reply)
     }
   }
 
   /// "After 20 failures in 10 s from one address each further answer waits `auth.failureDelay`."
   private func refuse(_ error: WireError, then reply: @escaping Replied) {
-    let finish: Replied = { session, answer in
-      reply(session, answer)
-      session.close(.authenticationFailed, reason: "\(error.code.rawValue) \(error.message)")
+    let refused: @Sendable (isolated Session) -> Void = { session in
+      session.finish(.authenticationFailed, reason: "\(error.code.rawValue) \(error.message)")
+      reply(session, .failure(error))
     }
     let now = MonotonicClock.now()
+    deadlines[.signIn] = nil
     guard services.admissions.noteFailure(from: address, at: now), services.configuration.failureDelay > 0 else {
-      return finish(self, .failure(error))
+      return refused(self)
     }
+    let wasHeld = hold
     hold = .delayed
-    delayedRefusal = { $0.hold = .none; finish($0, .failure(error)) }
+    delayedRefusal = { $0.hold = wasHeld; refused($0) }
     deadlines[.failureAnswer] = now + services.configuration.failureDelay
     schedule()
   }
 
-  private func admit(_ owner: TokenOwner, on device: Login.Device, then reply: @escaping Replied) {
+  private func admit(_ owner: TokenOwner, on device: Login.Device, after requests: Int, then reply: @escaping Replied) {
     let identity = Identity(userID: owner.userID, sessionID: SessionID.make(), tokenExpiresAt: owner.expiresAt)
     phase = .signingIn(identity)
     platform = device.platform
@@ -94,40 +97,43 @@ extension Session {
     let entry = SessionEntry(
       sessionID: identity.sessionID, connection: connection, session: self, platform: device.platform, deviceID: device.deviceID,
       address: address, loginTime: services.clock.now())
-    let limit = services.configuration.sessionsPerPlatform[device.platform, default: 0]
-    for replaced in services.directory.register(entry, of: identity.userID, limit: limit) { replaced.replace() }
+    services.directory.register(entry, of: identity.userID)
     services.users.remember([identity.userID])
-    Task { await self.attachGroups(of: identity, wasHeld: wasHeld, then: reply) }
+    Task { await self.attachGroups(of: identity, wasHeld: wasHeld, after: requests, then: reply) }
   }
 
   /// Every group in memory that the user is a member of has the session attached before the sign-in is answered; a group that is not in memory
   /// looks for its members' sessions when it is loaded.
-  private func attachGroups(of identity: Identity, wasHeld: Hold, then reply: @escaping Replied) async {
+  private func attachGroups(of identity: Identity, wasHeld: Hold, after requests: Int, then reply: @escaping Replied) async {
     do throws(StoreError) {
       let memberships = try await services.groups.memberships(of: identity.userID)
       await services.registry.presenceChanged(of: identity.userID, in: memberships.map(\.groupID))
       finishSignIn(identity, wasHeld: wasHeld, then: reply)
     } catch {
       services.observer.storeFailed(error)
-      abandonSignIn(identity, wasHeld: wasHeld, then: reply)
+      abandonSignIn(wasHeld: wasHeld, after: requests, then: reply)
     }
   }
 
   private func finishSignIn(_ identity: Identity, wasHeld: Hold, then reply: @escaping Replied) {
-    // Replaced or cut while the store was read.
+    // Closed while the store was read, or replaced, and the close is on its way.
     guard case .signingIn = phase else { return }
+    let limit = services.configuration.sessionsPerPlatform[platform, default: 0]
+    guard let replaced = services.directory.settle(self, of: identity.userID, limit: limit) else { return }
+    for session in replaced { session.replace() }
     phase = .signedIn(identity)
     watchToken()
     hold = wasHeld
     reply(self, signedIn(identity))
     releaseEvents()
+    announceDrain()
     drainMailbox()
   }
 
-  private func abandonSignIn(_ identity: Identity, wasHeld: Hold, then reply: @escaping Replied) {
+  /// "10002: nothing was changed": nobody has been replaced, and the connection is what it was.
+  private func abandonSignIn(wasHeld: Hold, after requests: Int, then reply: @escaping Replied) {
     guard case .signingIn = phase else { return }
-    _ = services.directory.unregister(self, of: identity.userID)
-    phase = .anonymous(requests: 0)
+    signOut(leaving: requests)
     hold = wasHeld
     deadlines[.signIn] = MonotonicClock.now() + Session.signInTime
     schedule()
@@ -182,7 +188,7 @@ extension Session {
       refusal?(self)
     case .expiryWarning: warn()
     case .expiry: expire()
-    case .drain: close(.draining)
+    case .drain: finish(.draining)
     }
   }
 
@@ -206,18 +212,6 @@ extension Session {
         session.connection.send(EventName.onKickedOffline.text { $0.member("reason", "OtherDevice") })
         session.close(.replaced)
       }
-    }
-  }
-
-  /// The server is about to end: the session hears of it now and is closed later.
-  nonisolated func drain(retryAfterMs: Instant, closeAfter: Instant) {
-    assumeIsolated { session in
-      if case .ended = session.phase { return }
-      if session.identity != nil {
-        session.connection.send(EventName.onServerDraining.text { $0.member("retryAfterMs", retryAfterMs) })
-      }
-      session.deadlines[.drain] = MonotonicClock.now() + closeAfter
-      session.schedule()
     }
   }
 }

@@ -1,4 +1,3 @@
-import DequeModule
 import GroupModel
 import GroupRuntime
 import WebSocketTransport
@@ -30,6 +29,12 @@ actor Session: ConnectionHandler {
     case ended
   }
 
+  /// How the connection is to end once the replies under way have left.
+  struct Farewell {
+    let code: CloseCode
+    let reason: String
+  }
+
   /// Why texts wait instead of being handled.
   enum Hold {
     case none
@@ -41,6 +46,8 @@ actor Session: ConnectionHandler {
 
   /// At how many requests under way, or texts waiting, reading stops, and at how many it goes on.
   private static let underWay = (stop: 64, goOn: 16)
+  /// At how many bytes of waiting texts reading stops: two of the longest.
+  private static let mailboxBytes = 2 * 65_536
 
   nonisolated let connection: Connection
   nonisolated let address: String
@@ -52,11 +59,18 @@ actor Session: ConnectionHandler {
   var rate: RateGuard
   var deadlines = Deadlines()
   private var replies = ReplyQueue()
-  private var mailbox: Deque<[UInt8]> = []
+  private var mailbox = Mailbox()
   private var isPaused = false
+  private var isEmptyingMailbox = false
   private var badTexts = 0
   private var isHeld = false
   private var wheelSlot: Instant?
+  /// Set once; from then on nothing new is handled.
+  private(set) var farewell: Farewell?
+  /// What onServerDraining will say, until it has been said.
+  private var retryAfterDrain: Instant?
+  /// Whether the connection is within the limits, and counted for them.
+  private var isAdmitted = false
   /// What is to be done when the answer to a bad token has waited long enough.
   var delayedRefusal: (@Sendable (isolated Session) -> Void)?
 
@@ -88,10 +102,17 @@ actor Session: ConnectionHandler {
 
   nonisolated func didClose(code: Int) { assumeIsolated { $0.closed() } }
 
+  /// The connection is open: what the upgrade brought is looked at, or the connection is one too many.
+  func open(_ credential: UpgradeCredential?) {
+    isAdmitted = services.admissions.enter(address)
+    if isAdmitted { begin(credential) } else { close(.connectionLimit) }
+  }
+
   private func receive(_ message: UnsafeRawBufferPointer) {
     if case .ended = phase { return }
+    guard farewell == nil else { return }
     guard hold == .none, mailbox.isEmpty, replies.count < Session.underWay.stop else {
-      mailbox.append(Array(message) + [UInt8](repeating: 0, count: JSONParser.padding))
+      mailbox.append(message)
       return regulateReading()
     }
     handle(message)
@@ -103,7 +124,7 @@ actor Session: ConnectionHandler {
     if let wheelSlot { context.wheel.remove(self, from: wheelSlot) }
     wheelSlot = nil
     context.open[ObjectIdentifier(self)] = nil
-    services.admissions.leave(address, at: MonotonicClock.now())
+    services.admissions.leave(address, wasAdmitted: isAdmitted, at: MonotonicClock.now())
   }
 
   // MARK: Texts
@@ -113,7 +134,7 @@ actor Session: ConnectionHandler {
     case .notJSON: refuseText()
     case .badBatch:
       badTexts = 0
-      answer(Reply.error(.invalidRequest, "A batch has 1 to 20 requests").text(id: nil), in: replies.open())
+      refuseBatch()
     case .single(let call):
       badTexts = 0
       run(call)
@@ -126,26 +147,29 @@ actor Session: ConnectionHandler {
   /// "The tenth in a row is answered and then closed with 4501."
   private func refuseText() {
     badTexts += 1
-    answer(Reply.error(.parseError).text(id: nil), in: replies.open())
-    if badTexts >= 10 { close(.badProtocol) }
+    let slot = openReply()
+    if badTexts >= 10 { finish(.badProtocol) }
+    answer(Reply.error(.parseError).text(id: nil), in: slot)
   }
 
   /// Handles what waited, unless something new makes it wait again.
   func drainMailbox() {
-    while hold == .none, replies.count < Session.underWay.stop, let text = mailbox.popFirst() {
-      if case .ended = phase { return mailbox.removeAll() }
-      text.withUnsafeBytes { handle(UnsafeRawBufferPointer(rebasing: $0.dropLast(JSONParser.padding))) }
-    }
+    // A request that is answered at once comes back here; going deeper with each would use up the stack.
+    guard !isEmptyingMailbox else { return }
+    isEmptyingMailbox = true
+    while hold == .none, replies.count < Session.underWay.stop, let text = mailbox.popFirst() { text.read { handle($0) } }
+    isEmptyingMailbox = false
     regulateReading()
   }
 
   /// Stops reading while too much waits. What the library has read already still comes; that is one read at most.
   private func regulateReading() {
     let waiting = replies.count + mailbox.count
-    if !isPaused, waiting >= Session.underWay.stop {
+    let isFull = mailbox.bytes >= Session.mailboxBytes
+    if !isPaused, waiting >= Session.underWay.stop || isFull {
       isPaused = true
       connection.pauseReading()
-    } else if isPaused, waiting <= Session.underWay.goOn {
+    } else if isPaused, waiting <= Session.underWay.goOn, !isFull {
       isPaused = false
       connection.resumeReading()
     }
@@ -159,6 +183,7 @@ actor Session: ConnectionHandler {
   /// Fills a reply's place; what is ready leaves.
   func answer(_ text: [UInt8], in slot: ReplyQueue.Slot) {
     for text in replies.fill(slot, with: text) { send(text) }
+    leaveIfAnswered()
   }
 
   /// Sends a text. On a connection that is held it goes before everything that waits, and ends the hold.
@@ -183,7 +208,20 @@ actor Session: ConnectionHandler {
 
   // MARK: The end
 
-  /// Closes with a code of the contract; replies that are ready leave first.
+  /// Closes when every request taken so far has been answered, the one at hand included. What comes from now on is ignored.
+  func finish(_ code: CloseCode, reason: String? = nil) {
+    if case .ended = phase { return }
+    guard farewell == nil else { return }
+    farewell = Farewell(code: code, reason: reason ?? code.reason)
+    mailbox.removeAll()
+    leaveIfAnswered()
+  }
+
+  private func leaveIfAnswered() {
+    if let farewell, replies.count == 0 { close(farewell.code, reason: farewell.reason) }
+  }
+
+  /// Closes at once with a code of the contract; replies that are ready leave first.
   func close(_ code: CloseCode, reason: String? = nil) {
     if case .ended = phase { return }
     releaseEvents()
@@ -191,18 +229,45 @@ actor Session: ConnectionHandler {
     end()
   }
 
-  /// No session any more, whoever ended it.
+  /// Nothing happens here any more, whoever ended it.
   private func end() {
-    let user: UserID? =
-      switch phase {
-      case .signedIn(let identity), .signingIn(let identity): identity.userID
-      case .anonymous, .ended: nil
-      }
+    signOut()
     phase = .ended
     mailbox.removeAll()
     deadlines = Deadlines()
-    guard let user else { return }
+    delayedRefusal = nil
+  }
+
+  /// The user has this session no more; groups hear of it where it was the last one.
+  func signOut(leaving requests: Int = 0) {
+    let user: UserID
+    switch phase {
+    case .signedIn(let identity), .signingIn(let identity): user = identity.userID
+    case .anonymous, .ended: return
+    }
+    phase = .anonymous(requests: requests)
+    deadlines[.expiryWarning] = nil
+    deadlines[.expiry] = nil
     for group in services.directory.unregister(self, of: user) { services.registry.resident(group)?.presenceChanged(of: user) }
+  }
+
+  /// The server is about to end: the session hears of it, now or when it has signed in, and is closed at a moment of its own before `end` (on the
+  /// monotonic clock).
+  func drain(until end: Instant) {
+    if case .ended = phase { return }
+    let now = MonotonicClock.now()
+    let left = max(0, end - now)
+    retryAfterDrain = .random(in: 0...max(1000, left))
+    deadlines[.drain] = now + .random(in: 0...left)
+    schedule()
+    announceDrain()
+  }
+
+  /// Sends onServerDraining where it is due and somebody is signed in.
+  func announceDrain() {
+    guard identity != nil, let retryAfterMs = retryAfterDrain else { return }
+    retryAfterDrain = nil
+    connection.send(EventName.onServerDraining.text { $0.member("retryAfterMs", retryAfterMs) })
   }
 
   // MARK: Deadlines

@@ -39,7 +39,7 @@ struct QueryString {
     var bytes: [UInt8] = []
     var rest = Substring(text).utf8
     while let byte = rest.popFirst() {
-      if byte == UInt8(ascii: "%"), rest.count >= 2, let value = UInt8(String(rest.prefix(2)) ?? "", radix: 16) {
+      if byte == UInt8(ascii: "%"), let value = hexadecimal(rest.prefix(2)) {
         bytes.append(value)
         rest = rest.dropFirst(2)
       } else {
@@ -47,5 +47,11 @@ struct QueryString {
       }
     }
     return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Two hexadecimal digits, and nothing else (a number's own parser takes a sign).
+  private static func hexadecimal(_ digits: Substring.UTF8View) -> UInt8? {
+    let values = digits.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+    return values.count == 2 ? UInt8(values[0] * 16 + values[1]) : nil
   }
 }

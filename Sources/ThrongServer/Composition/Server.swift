@@ -100,19 +100,12 @@ public final class Server: Sendable {
   private static let closingTime: Int64 = 2000
 
   private func waitUntilEmpty(atMost duration: Duration) async {
-    let end = ContinuousClock.now + duration
-    while ContinuousClock.now < end {
-      var open = 0
-      for loop in transport.loops { open += await openCount(on: loop) }
-      if open == 0 { return }
-      // A poll, because the last connection's end is known to its loop alone; cancellation only shortens the wait.
-      try? await Task.sleep(for: .milliseconds(50))
-    }
-  }
-
-  private func openCount(on loop: EventLoop) async -> Int {
-    await withCheckedContinuation { continuation in
-      loop.perform { continuation.resume(returning: self.gateway.openCount(on: loop)) }
+    await withTaskGroup { group in
+      group.addTask { await self.gateway.waitUntilEmpty() }
+      // Cancelled when the last connection has gone, which is as good an end as any.
+      group.addTask { try? await Task.sleep(for: duration) }
+      await group.next()
+      group.cancelAll()
     }
   }
 

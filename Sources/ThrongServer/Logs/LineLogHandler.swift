@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import ServerConfiguration
+import Synchronization
 
 /// Writes each entry as one line on standard output: a JSON object, or text for people. Keys are fixed; no token and no message body is ever
 /// given to it.
@@ -34,8 +35,20 @@ struct LineLogHandler: LogHandler {
     }
   }
 
-  /// One write per line, so that lines of several threads do not mix.
-  private static func write(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+  /// Lines of several threads do not mix.
+  private static let output = Mutex<Int32>(STDOUT_FILENO)
+
+  /// Writes a line. A log that cannot be written (its reader has gone, the disk is full) must not end the server, and there is nowhere to say so.
+  private static func write(_ line: String) {
+    output.withLock { descriptor in
+      var rest = Array((line + "\n").utf8)[...]
+      while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+        if count < 0 && errno != EINTR { return }
+        rest = rest.dropFirst(max(0, count))
+      }
+    }
+  }
 
   private static func json(_ fields: Logger.Metadata) -> String {
     let encoder = JSONEncoder()

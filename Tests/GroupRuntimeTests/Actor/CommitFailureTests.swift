@@ -33,7 +33,8 @@ import ThrongTestKit
     #expect(try await scene.ask("joinGroup", by: "oscar").code == 10002)
     #expect(try await scene.ask("dismissGroup", by: "olga").code == 10002)
     let info = try await scene.ask("info", by: "mary")
-    #expect(info.code == 0 && info.result["lastSeq"] == 1 && info.result["memberCount"] == 3, "questions are answered all the same")
+    #expect(
+      info.code == 0 && info.result["lastSeq"] == 1 && info.result["memberCount"] == 3, "questions are answered all the same")
     #expect(try await scene.ask("joinGroup", by: "mary").code == 10013)
     scene.store.fail(with: nil)
     _ = scene.events("olga")

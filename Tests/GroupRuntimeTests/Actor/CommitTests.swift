@@ -118,7 +118,9 @@ import ThrongTestKit
     var all: [Int64] = []
     var isFinished = false
     while !isFinished {
-      let page = try await scene.ask("getGroupHistoryMessageList", #"{"direction":"Newer","fromSeq":\#(all.last ?? 0)}"#, by: "olga").result
+      let page = try await scene.ask(
+        "getGroupHistoryMessageList", #"{"direction":"Newer","fromSeq":\#(all.last ?? 0)}"#, by: "olga"
+      ).result
       let seqs = page["messageList"].elements.compactMap { $0["seq"].integer }
       try #require((1...4).contains(seqs.count), "at least one, and not all at once")
       all += seqs
@@ -127,7 +129,9 @@ import ThrongTestKit
     #expect(all == [1, 2, 3, 4, 5])
     let epoch = try await scene.ask("info", by: "olga").result["epoch"].string ?? ""
     let row = try await scene.ask("sync", #"{"epoch":"\#(epoch)","seq":0}"#, by: "olga").result
-    #expect(row["recovered"] == true && row["more"] == true && row["messageList"][0]["seq"] == 1 && row["groupID"] == "g" && row["code"] == 0)
+    #expect(
+      row["recovered"] == true && row["more"] == true && row["messageList"][0]["seq"] == 1 && row["groupID"] == "g"
+        && row["code"] == 0)
   }
 
   @Test func unreadIsCountedByTheStore() async throws {

@@ -42,7 +42,9 @@ import ThrongTestKit
     let scene = ActorScene()
     for number in 0..<20 {
       let id = GroupID(stringLiteral: "no\(number)")
-      for method in ["info", "joinGroup", "dismissGroup"] { #expect(try await scene.ask(method, by: "olga", of: id).code == 10010) }
+      for method in ["info", "joinGroup", "dismissGroup"] {
+        #expect(try await scene.ask(method, by: "olga", of: id).code == 10010)
+      }
     }
     scene.settle()
     #expect(scene.registry.residentCount == 0)

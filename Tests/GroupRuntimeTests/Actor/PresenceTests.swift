@@ -5,7 +5,9 @@ import ThrongTestKit
 
 /// Whose sessions hear a group, and who is online ("at least one signed-in session").
 @Suite struct PresenceTests {
-  private func online(_ scene: ActorScene) async throws -> JSON { try await scene.ask("getGroupOnlineMemberCount", by: "olga").result["count"] }
+  private func online(_ scene: ActorScene) async throws -> JSON {
+    try await scene.ask("getGroupOnlineMemberCount", by: "olga").result["count"]
+  }
 
   private func say(_ scene: ActorScene) async throws {
     #expect(try await scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "olga").code == 0)
@@ -71,7 +73,8 @@ import ThrongTestKit
 
   @Test func everybodyWhoSignsInHearsABChatRoom() async throws {
     let scene = ActorScene(users: ["olga", "mary"])
-    let made = try await scene.ask("createGroup", #"{"groupType":"BChatRoom","groupName":"n","ownerUserID":"olga"}"#, by: "administrator")
+    let made = try await scene.ask(
+      "createGroup", #"{"groupType":"BChatRoom","groupName":"n","ownerUserID":"olga"}"#, by: "administrator")
     try #require(made.code == 0)
     scene.signIn("oscar")
     await scene.refresh("oscar")

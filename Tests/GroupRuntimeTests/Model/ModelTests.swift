@@ -4,7 +4,8 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// Random sequences of operations by several users, against a second statement of the rules. What fails is shrunk and printed with its seed.
+/// Random sequences of operations by several users, against a second statement of the rules. What fails is shrunk and
+/// printed with its seed.
 @Suite struct ModelTests {
   private static let length = 60
 
@@ -74,7 +75,9 @@ import ThrongTestKit
       }
     }
     if events != expected.events { return "events \(events), not \(expected.events)" }
-    if let first = expected.repeats, outcome.result != results[first] { return "answered \(outcome.result), first \(results[first])" }
+    if let first = expected.repeats, outcome.result != results[first] {
+      return "answered \(outcome.result), first \(results[first])"
+    }
     return nil
   }
 

@@ -32,8 +32,10 @@ enum Operation: Sendable, CustomStringConvertible {
   }
 
   private static let settings: [(String, [String])] = [
-    ("groupName", [#""n""#, #""m""#]), ("joinMode", [#""Any""#, #""Auth""#, #""Forbid""#]), ("ownerQuitMode", [#""Transfer""#, #""Forbid""#]),
-    ("memberChangeNotification", ["true", "false"]), ("maxMemberNum", ["1", "2", "3", "4", "6000"]), ("allMuted", ["true", "false"]),
+    ("groupName", [#""n""#, #""m""#]), ("joinMode", [#""Any""#, #""Auth""#, #""Forbid""#]),
+    ("ownerQuitMode", [#""Transfer""#, #""Forbid""#]),
+    ("memberChangeNotification", ["true", "false"]), ("maxMemberNum", ["1", "2", "3", "4", "6000"]),
+    ("allMuted", ["true", "false"]),
   ]
 
   private static func initialMembers(_ type: GroupType, using random: inout SeededGenerator) -> [(String, Role)] {

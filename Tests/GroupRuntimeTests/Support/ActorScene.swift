@@ -23,7 +23,8 @@ final class ActorScene: Sendable {
     self.store = store
     registry = GroupRegistry(
       services: GroupServices(
-        groups: groups ?? store, messages: store, broker: broker, clock: clock, rules: GroupRules(limits: limits), observer: observer),
+        groups: groups ?? store, messages: store, broker: broker, clock: clock, rules: GroupRules(limits: limits),
+        observer: observer),
       executors: [executor])
     for user in users { signIn(user) }
   }

@@ -48,7 +48,9 @@ final class ReadGate: GroupStore {
 
   func commit(_ commit: Commit) { store.commit(commit) }
   func memberships(of user: UserID) async throws(StoreError) -> [Membership] { try await store.memberships(of: user) }
-  func departures(of user: UserID, since: Instant) async throws(StoreError) -> [GroupID] { try await store.departures(of: user, since: since) }
+  func departures(of user: UserID, since: Instant) async throws(StoreError) -> [GroupID] {
+    try await store.departures(of: user, since: since)
+  }
   func groupCounts() async throws(StoreError) -> [GroupType: Int] { try await store.groupCounts() }
   func groups(ofType type: GroupType?, after: Int64, limit: Int) async throws(StoreError) -> [Membership] {
     try await store.groups(ofType: type, after: after, limit: limit)

@@ -21,11 +21,14 @@ extension GroupID: ExpressibleByStringLiteral {
 /// The request that a client's params make; a groupID is added where the params name none.
 func request(_ method: String, _ params: String = "{}", of group: GroupID = "g") throws -> Request {
   let members = params.dropFirst().dropLast()
-  let whole = params.contains("\"groupID\"") || method == "syncGroups" ? String(members) : "\"groupID\":\"\(group)\"" + (members.isEmpty ? "" : ",") + members
+  let whole =
+    params.contains("\"groupID\"") || method == "syncGroups"
+    ? String(members) : "\"groupID\":\"\(group)\"" + (members.isEmpty ? "" : ",") + members
   let text = Array(#"{"jsonrpc":"2.0","id":1,"method":"\#(method)","params":{\#(whole)}}"#.utf8)
   let padded = text + [UInt8](repeating: 0, count: JSONParser.padding)
   let envelope = padded.withUnsafeBytes {
-    Envelope(padded: UnsafeRawBufferPointer(rebasing: $0.dropLast(JSONParser.padding)), parser: JSONParser(), methods: MethodTable())
+    Envelope(
+      padded: UnsafeRawBufferPointer(rebasing: $0.dropLast(JSONParser.padding)), parser: JSONParser(), methods: MethodTable())
   }
   guard case .single(let call) = envelope else { throw WireError(.parseError) }
   switch call.content {
@@ -57,6 +60,7 @@ func groupRequest(_ method: String, _ params: String = "{}", of group: GroupID =
   case .sendGroupTextMessage(let request): return .send(.text(request.text), request.options)
   case .sendGroupCustomMessage(let request): return .send(.custom(request.data), request.options)
   case .getGroupHistoryMessageList(let request): return .history(request)
-  case .login, .logout, .ping, .getServerInfo, .discover, .getJoinedGroupList, .getGroupsInfo, .syncGroups: throw WireError(.methodNotFound)
+  case .login, .logout, .ping, .getServerInfo, .discover, .getJoinedGroupList, .getGroupsInfo, .syncGroups:
+    throw WireError(.methodNotFound)
   }
 }

@@ -8,7 +8,8 @@ import WireProtocol
 
 @testable import GroupRuntime
 
-/// One group without its actor: the pure state, sessions that note what they get, and a store that every decision goes to at once.
+/// One group without its actor: the pure state, sessions that note what they get, and a store that every decision goes to at
+/// once.
 final class Scene {
   /// What came of a request.
   struct Outcome {
@@ -54,10 +55,12 @@ final class Scene {
     for user in users { signIn(user) }
   }
 
-  /// A group with an owner `olga`, and as far as wanted an admin `adam`, a member `mary` and `carl` with the role 200, who came in this
+  /// A group with an owner `olga`, and as far as wanted an admin `adam`, a member `mary` and `carl` with the role 200, who
+  /// came in this
   /// order, one second after the other, all with no history. `oscar` stays outside.
   convenience init(
-    _ type: GroupType, members: [String: Role] = ["adam": .admin, "mary": .member, "carl": .custom(200)], maxMemberNum: Int? = nil,
+    _ type: GroupType, members: [String: Role] = ["adam": .admin, "mary": .member, "carl": .custom(200)],
+    maxMemberNum: Int? = nil,
     rules: GroupRules = GroupRules(), policy change: (inout GroupPolicy) -> Void = { _ in }
   ) throws {
     self.init(rules: rules)
@@ -65,7 +68,8 @@ final class Scene {
     change(&policy)
     let now = clock.now()
     let record = GroupRecord(
-      id: "g", type: type, epoch: "e", createTime: now, owner: "olga", name: "n", maxMemberNum: maxMemberNum ?? (type.limitsMembers ? 6000 : 0),
+      id: "g", type: type, epoch: "e", createTime: now, owner: "olga", name: "n",
+      maxMemberNum: maxMemberNum ?? (type.limitsMembers ? 6000 : 0),
       policy: policy, nextOrdinal: 5)
     let roles = members.merging(["olga": .owner]) { $1 }
     let list = ["olga", "adam", "mary", "carl"].enumerated().compactMap { index, name in
@@ -186,6 +190,8 @@ final class Scene {
   var fingerprint: String {
     guard let state else { return "none" }
     let members = state.members.values.sorted { $0.ordinal < $1.ordinal }
-    return "\(state.record)\n\(members)\n\(state.former.values.sorted { $0.userID < $1.userID })\n\(String(describing: state.lastMessage))\n\(state.online.sorted())\n\(state.sent)"
+    let former = state.former.values.sorted { $0.userID < $1.userID }
+    let last = String(describing: state.lastMessage)
+    return "\(state.record)\n\(members)\n\(former)\n\(last)\n\(state.online.sorted())\n\(state.sent)"
   }
 }
