@@ -17,17 +17,12 @@ struct request {
   struct lws *wsi;
   ct_exchange_id id;
   bytes body, response;
-  bool is_head, keeps_alive, is_too_large, is_answered, is_handed_up;
+  bool is_head, is_too_large, is_answered, is_handed_up;
 };
 
 static bool header_is(struct lws *wsi, enum lws_token_indexes token, const char *value) {
   char text[32];
   return lws_hdr_copy(wsi, text, sizeof text, token) > 0 && !strcasecmp(text, value);
-}
-
-static bool keeps_alive(struct lws *wsi) {
-  if (header_is(wsi, WSI_TOKEN_HTTP, "HTTP/1.1")) return !header_is(wsi, WSI_TOKEN_CONNECTION, "close");
-  return header_is(wsi, WSI_TOKEN_CONNECTION, "keep-alive");
 }
 
 // -1: it is no length; otherwise the library waits for that many bytes.
@@ -45,7 +40,6 @@ static request *request_open(struct lws *wsi, peer *p) {
   r->wsi = wsi;
   r->id = slot_put(&p->loop->exchanges, r);
   r->is_head = lws_hdr_total_length(wsi, WSI_TOKEN_HEAD_URI) > 0;
-  r->keeps_alive = keeps_alive(wsi);
   p->request = r;
   return r;
 }
@@ -61,7 +55,6 @@ void http_forget(peer *p) {
 }
 
 static int refuse(request *r, int status) {
-  r->keeps_alive = false;
   const char *phrase = status_phrase(status);
   ct_text type = {.bytes = "text/plain", .count = 10}, none = {0};
   ct_exchange_respond(r->loop, r->id, status, type, none, (const uint8_t *)phrase, strlen(phrase));
@@ -84,13 +77,6 @@ static int hand_up(struct lws *wsi, peer *p) {
   return 0;
 }
 
-// Without a length the library would wait for 100 MB behind some methods; there is no body then, and no next request.
-static bool library_waits(struct lws *wsi) {
-  return !lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH)
-         && (lws_hdr_total_length(wsi, WSI_TOKEN_POST_URI) || lws_hdr_total_length(wsi, WSI_TOKEN_PUT_URI)
-             || lws_hdr_total_length(wsi, WSI_TOKEN_PATCH_URI));
-}
-
 int http_begin(struct lws *wsi, peer *p) {
   http_forget(p);
   request *r = request_open(wsi, p);
@@ -98,7 +84,6 @@ int http_begin(struct lws *wsi, peer *p) {
   if (lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_TRANSFER_ENCODING)) return refuse(r, 411);
   if (length < 0) return refuse(r, 400);
   r->is_too_large = (uint64_t)length > p->loop->options.max_body_bytes;
-  if (library_waits(wsi) || length > DISCARD_MAX) r->keeps_alive = false;
   if (length == 0 || length > DISCARD_MAX) return hand_up(wsi, p);
   if (header_is(wsi, WSI_TOKEN_HTTP_EXPECT, "100-continue")) {
     static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -134,17 +119,17 @@ void ct_exchange_respond(
   bytes_append(to, headers.bytes, headers.count);
   // RFC 9110 section 8.6: a 204 has no length.
   if (status != 204) bytes_append(to, line, (size_t)snprintf(line, sizeof line, "Content-Length: %zu\r\n", count));
-  const char *end = r->keeps_alive ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n";
-  bytes_append(to, end, strlen(end));
+  bytes_append(to, "Connection: close\r\n\r\n", 21);
   if (!r->is_head && status != 204) bytes_append(to, body, count);
   lws_rx_flow_control(r->wsi, 1);
   lws_callback_on_writable(r->wsi);
 }
 
-static int finish(struct lws *wsi, peer *p) {
-  bool keeps_alive = p->request->keeps_alive;
+// One request per connection. When a second one has arrived behind the first, libwebsockets 4.1.6 parses its head out of its
+// buffer and then takes the same buffer for the body, again and again without end: one client would stop the loop.
+static int finish(peer *p) {
   http_forget(p);
-  return !keeps_alive || lws_http_transaction_completed(wsi) ? -1 : 0;
+  return -1;
 }
 
 int http_write(struct lws *wsi, peer *p) {
@@ -156,7 +141,7 @@ int http_write(struct lws *wsi, peer *p) {
     if (lws_write(wsi, (unsigned char *)bytes_first(&r->response), count, LWS_WRITE_HTTP) < 0) return -1;
     bytes_take(&r->response, count);
   }
-  if (!bytes_count(&r->response)) return finish(wsi, p);
+  if (!bytes_count(&r->response)) return finish(p);
   lws_callback_on_writable(wsi);
   return 0;
 }

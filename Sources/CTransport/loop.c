@@ -10,7 +10,6 @@ enum {
   HEADERS_MAX = 20 * 1024,  // a token of 8 KB travels in the query, and may be encoded
   RECEIVE_STEP = 2048,      // memory of every connection
   PACKET_MAX = 1 << 20,     // a longer write would be cut and copied
-  KEEP_ALIVE_SECONDS = 30,
   TURNS = 4                 // of jobs and flushes before the sockets are looked at again
 };
 
@@ -92,7 +91,6 @@ static struct lws_context_creation_info creation_info(ct_loop *loop) {
   info.pt_serv_buf_size = SERVICE_BUFFER;
   info.timeout_secs = loop->options.handshake_timeout_s;
   info.timeout_secs_ah_idle = loop->options.handshake_timeout_s;
-  info.keepalive_timeout = KEEP_ALIVE_SECONDS;
   info.alpn = "http/1.1";  // frames go out as they are, which HTTP/2 would not understand
   return info;
 }

@@ -6,7 +6,8 @@ public struct Member: Sendable, Equatable {
   public var role: Role
   /// When the membership began.
   public var joinTime: Instant
-  /// Counts the joins of the group; tells who came first among members with one `joinTime` and never repeats.
+  /// Counts the joins of the group; tells who came first among members with one `joinTime`. Unique among members; that of somebody who
+  /// has left may be given again after a restart.
   public var ordinal: Int64
   /// The name in this group, up to 50 bytes; empty = none.
   public var nameCard: String

@@ -38,7 +38,7 @@ public final class AdministratorRPC: Sendable {
     let padded = body + [UInt8](repeating: 0, count: JSONParser.padding)
     return padded.withUnsafeBytes { bytes in
       let text = UnsafeRawBufferPointer(rebasing: bytes.dropLast(JSONParser.padding))
-      return Envelope(padded: text, parser: JSONParser(), methods: methods, takesAsUser: true)
+      return Envelope(padded: text, parser: JSONParser(), methods: methods, servesApplication: true)
     }
   }
 

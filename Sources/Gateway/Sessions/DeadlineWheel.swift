@@ -9,6 +9,9 @@ struct DeadlineWheel {
   private var slots: [Instant: [ObjectIdentifier: Session]] = [:]
   private var turned: Instant
 
+  /// How many sessions are to be woken.
+  var count: Int { slots.values.reduce(0) { $0 + $1.count } }
+
   /// An empty wheel.
   init(now: Instant) { turned = now / DeadlineWheel.slot }
 

@@ -18,14 +18,14 @@ public enum Envelope: Sendable {
   /// - Parameters:
   ///   - text: the message; `JSONParser.padding` more bytes must be readable behind it.
   ///   - methods: what there is to call.
-  ///   - takesAsUser: `params.asUser` means something: on the application's own interface alone (contract section 8).
-  public init(padded text: UnsafeRawBufferPointer, parser: JSONParser, methods: MethodTable, takesAsUser: Bool = false) {
+  ///   - servesApplication: `params.asUser` and other members for the backend mean something: on its own interface alone (section 8).
+  public init(padded text: UnsafeRawBufferPointer, parser: JSONParser, methods: MethodTable, servesApplication: Bool = false) {
     guard let root = parser.parse(padded: text) else {
       self = .notJSON
       return
     }
     guard root.kind == .array else {
-      self = .single(Call(root, methods: methods, takesAsUser: takesAsUser))
+      self = .single(Call(root, methods: methods, servesApplication: servesApplication))
       return
     }
     guard (1...Envelope.maxBatch).contains(root.count) else {
@@ -34,13 +34,13 @@ public enum Envelope: Sendable {
     }
     var calls: [Call] = []
     calls.reserveCapacity(root.count)
-    root.forEachElement { calls.append(Call($0, methods: methods, takesAsUser: takesAsUser)) }
+    root.forEachElement { calls.append(Call($0, methods: methods, servesApplication: servesApplication)) }
     self = .batch(calls)
   }
 }
 
 extension Call {
-  init(_ value: JSONValue, methods: MethodTable, takesAsUser: Bool) {
+  init(_ value: JSONValue, methods: MethodTable, servesApplication: Bool) {
     let idValue = value["id"]
     let id = idValue.flatMap { RequestID($0) }
     guard value.kind == .object, value["jsonrpc"]?.string == "2.0", let method = value["method"]?.string,
@@ -55,8 +55,8 @@ extension Call {
     }
     do throws(WireError) {
       let params = try Call.object(value["params"])
-      var reader = JSONParameterReader(params)
-      let asUser = takesAsUser ? try reader.mayString("asUser", .userID).flatMap { UserID($0) } : nil
+      var reader = JSONParameterReader(params, servesApplication: servesApplication)
+      let asUser = servesApplication ? try reader.mayString("asUser", .userID).flatMap { UserID($0) } : nil
       self.init(id: id, content: .request(try entry.decode(&reader)), asUser: asUser)
     } catch {
       self.init(id: id, content: .badParameters(error, method: entry.name), asUser: nil)

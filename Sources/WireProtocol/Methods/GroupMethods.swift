@@ -104,7 +104,7 @@ public struct CreateGroup: Method {
         guard role != .owner else { throw WireError(.ownerInMemberList, field: "memberList") }
         return InitialMember(userID: user, role: role)
       } ?? []
-    ownerUserID = try reader.mayString("ownerUserID", .userID).flatMap { UserID($0) }
+    ownerUserID = reader.servesApplication ? try reader.mayString("ownerUserID", .userID).flatMap { UserID($0) } : nil
   }
 
   /// A group with everything given, for tests and tools.

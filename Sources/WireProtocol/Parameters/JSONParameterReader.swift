@@ -3,9 +3,13 @@ import GroupModel
 /// The params of one request. Lives no longer than the parsed text.
 public struct JSONParameterReader: ParameterReader {
   private let object: JSONValue?
+  public let servesApplication: Bool
 
   /// The members of an object; of nothing where `params` was absent.
-  public init(_ object: JSONValue?) { self.object = object }
+  public init(_ object: JSONValue?, servesApplication: Bool = false) {
+    self.object = object
+    self.servesApplication = servesApplication
+  }
 
   /// The value behind a name; null counts as absent (contract, first paragraph).
   private func value(_ name: StaticString) -> JSONValue? {

@@ -11,6 +11,7 @@ public struct ParameterDescription: Sendable, Equatable {
 /// Notes what a method asks for instead of reading it, so that descriptions cannot drift from decoding.
 struct ParameterRecorder: ParameterReader {
   private(set) var parameters: [ParameterDescription] = []
+  var servesApplication: Bool { true }
 
   /// The parameters that `read` asks for.
   static func parameters<Value>(

@@ -28,7 +28,8 @@ func request(_ method: String, _ params: String = "{}", of group: GroupID = "g")
   let padded = text + [UInt8](repeating: 0, count: JSONParser.padding)
   let envelope = padded.withUnsafeBytes {
     Envelope(
-      padded: UnsafeRawBufferPointer(rebasing: $0.dropLast(JSONParser.padding)), parser: JSONParser(), methods: MethodTable())
+      padded: UnsafeRawBufferPointer(rebasing: $0.dropLast(JSONParser.padding)), parser: JSONParser(), methods: MethodTable(),
+      servesApplication: true)
   }
   guard case .single(let call) = envelope else { throw WireError(.parseError) }
   switch call.content {

@@ -1,0 +1,130 @@
+import GroupModel
+import Testing
+import WebSocketTransport
+
+@testable import Gateway
+
+/// Who gives way to whom (contract section 2), and what is left when all have gone.
+@Suite struct SessionDirectoryTests {
+  private let directory = SessionDirectory()
+  private let made: [Session]
+
+  init() async throws {
+    let backend = Backend()
+    let transport = try Transport(TransportConfiguration(), delegate: Gateway(backend.services, http: NoHTTP()))
+    let context = LoopContext()
+    made = (1...12).map {
+      Session(Connection(number: $0, on: transport.loops[0]), address: "a", services: backend.services, context: context)
+    }
+    await transport.stop()
+  }
+
+  private struct NoHTTP: HTTPHandling {
+    func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) {}
+  }
+
+  private func register(_ number: Int, _ platform: Platform = .web, device: String? = nil, user: UserID = "u") {
+    let session = made[number]
+    directory.register(
+      SessionEntry(
+        sessionID: "\(number)", connection: session.connection, session: session, platform: platform, deviceID: device, address: "a",
+        loginTime: 0), of: user)
+  }
+
+  /// The numbers of those who give way; nil when the session itself has.
+  private func settle(_ number: Int, limit: Int, user: UserID = "u") -> [Int]? {
+    directory.settle(made[number], of: user, limit: limit)?.map { replaced in made.firstIndex { $0 === replaced } ?? -1 }
+  }
+
+  private func signIn(_ number: Int, _ platform: Platform = .web, device: String? = nil, limit: Int) -> [Int]? {
+    register(number, platform, device: device)
+    return settle(number, limit: limit)
+  }
+
+  private var listed: [String] { directory.sessions(of: "u").map(\.sessionID) }
+
+  @Test func withinTheLimitNobodyGivesWay() {
+    for number in 0..<10 { #expect(signIn(number, limit: 10) == []) }
+    #expect(signIn(10, limit: 10) == [0])
+    #expect(signIn(11, limit: 10) == [1])
+    #expect(listed.count == 10)
+  }
+
+  @Test func platformsAreCountedApart() {
+    #expect(signIn(0, .iOS, limit: 1) == [])
+    #expect(signIn(1, .android, limit: 1) == [])
+    #expect(signIn(2, .iOS, limit: 1) == [0])
+    #expect(listed == ["1", "2"])
+  }
+
+  @Test func aDeviceGivesWayToItselfOnAnyPlatform() {
+    #expect(signIn(0, .iOS, device: "d", limit: 1) == [])
+    #expect(signIn(1, .web, device: "e", limit: 10) == [])
+    #expect(signIn(2, .web, device: "d", limit: 10) == [0])
+    #expect(listed == ["1", "2"])
+  }
+
+  @Test func theDevicesOwnSessionMakesTheRoom() {
+    #expect(signIn(0, .web, limit: 2) == [])
+    #expect(signIn(1, .web, device: "d", limit: 2) == [])
+    #expect(signIn(2, .web, device: "d", limit: 2) == [1], "the oldest stays: there is room again")
+  }
+
+  @Test func sessionsWithoutADeviceAreNotOneDevice() {
+    #expect(signIn(0, .web, limit: 10) == [])
+    #expect(signIn(1, .web, limit: 10) == [])
+  }
+
+  @Test func aLoweredLimitTakesAllThatAreTooMany() {
+    for number in 0..<4 { _ = signIn(number, limit: 10) }
+    #expect(signIn(4, limit: 2) == [0, 1, 2])
+  }
+
+  @Test func untilItHasSignedInASessionTakesNobodysPlace() {
+    #expect(signIn(0, .iOS, limit: 1) == [])
+    register(1, .iOS)
+    #expect(listed == ["0", "1"])
+    #expect(directory.unregister(made[1], of: "u") == [], "the store failed: the first is still there")
+    #expect(listed == ["0"])
+  }
+
+  @Test func ofTwoThatSignInAtOnceTheLaterStays() {
+    register(0, .iOS)
+    register(1, .iOS)
+    #expect(settle(1, limit: 1) == [0])
+    #expect(settle(0, limit: 1) == nil, "it has been replaced meanwhile")
+    #expect(listed == ["1"])
+  }
+
+  @Test func theEarlierOfTwoDoesNotTakeTheLatersPlace() {
+    register(0, .iOS, device: "d")
+    register(1, .iOS, device: "d")
+    #expect(settle(0, limit: 1) == [])
+    #expect(settle(1, limit: 1) == [0])
+  }
+
+  @Test func usersAreApart() {
+    let other: UserID = "v"
+    _ = signIn(0, .iOS, device: "d", limit: 1)
+    register(1, .iOS, device: "d", user: other)
+    #expect(settle(1, limit: 1, user: other) == [])
+    #expect(directory.userCount == 2 && directory.sessionCount == 2)
+    #expect(directory.signedInUsers().sorted() == ["u", other])
+  }
+
+  @Test func groupsHearOfTheLastSessionOnly() {
+    let user: UserID = "u"
+    let groups = ["g", "h"] as [GroupID]
+    #expect(directory.attach(groups[0], to: user).isEmpty, "nobody is there")
+    _ = signIn(0, limit: 10)
+    _ = signIn(1, limit: 10)
+    #expect(directory.attach(groups[0], to: user).count == 2)
+    #expect(directory.attach(groups[1], to: user).count == 2)
+    #expect(directory.detach(groups[1], from: user).count == 2)
+    #expect(directory.unregister(made[0], of: user) == [])
+    #expect(directory.unregister(made[0], of: user) == [], "a second time changes nothing")
+    #expect(directory.unregister(made[1], of: user) == [groups[0]])
+    #expect(directory.attach(groups[0], to: user).isEmpty)
+    #expect(directory.userCount == 0 && directory.sessionCount == 0, "attaching made no entry")
+  }
+}

@@ -1,0 +1,262 @@
+import GroupModel
+import GroupRuntime
+import Testing
+import ThrongTestKit
+
+@testable import Gateway
+
+/// Signing in on real connections: every path holds what it should and ends as the contract says (section 2).
+@Suite struct SignInTests {
+  private let login = #"{"jsonrpc":"2.0","id":"l","method":"login","params":{"token":"alice"}}"#
+  private let ping = #"{"jsonrpc":"2.0","id":"p","method":"ping"}"#
+
+  @Test func requestsBehindALoginWaitForIt() async throws {
+    try await LiveGateway.with { live in
+      let alice = try await live.connect()
+      live.store.hold()
+      try await alice.send(login, ping, ping)
+      await live.store.arrival()
+      live.store.release()
+      #expect(try await alice.next()["result"]["userID"] == "alice")
+      #expect(try await alice.next()["id"] == "p")
+      #expect(try await alice.next()["result"]["serverTime"] != nil)
+    }
+  }
+
+  @Test func anUpgradeIsAnsweredBeforeWhatItsClientAsks() async throws {
+    try await LiveGateway.with { live in
+      live.store.hold()
+      let alice = try await Client.open(port: live.port, query: "token=alice&platform=Web&deviceID=d")
+      try await alice.send(ping)
+      await live.store.arrival()
+      live.store.release()
+      #expect(try await alice.next()["method"] == "onConnectSuccess")
+      #expect(try await alice.next()["id"] == "p")
+    }
+  }
+
+  /// "A `login` first in a batch signs in the rest"; it is answered by one array.
+  @Test func aBatchMaySignItselfIn() async throws {
+    try await LiveGateway.with { live in
+      let alice = try await live.connect()
+      try await alice.send("[\(login),\(ping)]", ping)
+      let rows = try await alice.next().elements
+      #expect(rows.map { $0["id"] } == ["l", "p"] && rows.allSatisfy { $0["error"] == nil })
+      #expect(try await alice.next()["id"] == "p")
+    }
+  }
+
+  /// What waits for the session while it signs in comes behind the answer.
+  @Test func eventsOfTheUsersGroupsComeBehindTheAnswer() async throws {
+    try await LiveGateway.with { live in
+      _ = try await live.backend.rpc("createGroup", #"{"groupType":"Public","groupName":"g","groupID":"g","joinMode":"Any","asUser":"olga"}"#)
+      _ = try await live.backend.rpc("joinGroup", #"{"groupID":"g","asUser":"alice"}"#)
+      let alice = try await live.connect()
+      live.store.hold()
+      try await alice.send(login)
+      await live.store.arrival()
+      // Her group hears of her by the session that is signing in, and says something.
+      let online = try #require(live.services.registry.resident("g"))
+      await withCheckedContinuation { continuation in online.presenceChanged(of: "alice") { continuation.resume() } }
+      _ = try await live.backend.rpc("sendGroupTextMessage", #"{"groupID":"g","text":"early","asUser":"olga"}"#)
+      live.store.release()
+      #expect(try await alice.next()["id"] == "l")
+      #expect(try await alice.event("onRecvNewMessage")["message"]["text"] == "early")
+    }
+  }
+
+  // MARK: The store fails
+
+  @Test func aFailedStoreLeavesTheConnectionAsItWas() async throws {
+    try await LiveGateway.with { live in
+      let phone = try await live.signIn("alice", "platform=iOS")
+      _ = try await live.backend.rpc("createGroup", #"{"groupType":"Work","groupName":"g","groupID":"g","asUser":"bob","memberList":[{"userID":"alice"}]}"#)
+      let second = try await live.connect()
+      live.store.release(failing: StoreError(.unavailable, "test"))
+      let error = try await second.call("login", #"{"token":"alice","platform":"iOS"}"#)["error"]
+      #expect(error["code"] == 10002 && error["data"]["temporary"] == true)
+      #expect(try await phone.call("ping")["result"] != nil, "nothing was changed: nobody was replaced")
+      #expect(try await second.call("ping")["error"]["code"] == 6014)
+      live.store.release()
+      #expect(try await second.call("login", #"{"token":"alice","platform":"iOS"}"#)["result"]["userID"] == "alice")
+      #expect(try await phone.event("onKickedOffline")["reason"] == "OtherDevice")
+      #expect(try await phone.closed().code == 4502)
+    }
+  }
+
+  @Test func afterAFailedStoreNobodyIsOnlineWhoIsNot() async throws {
+    try await LiveGateway.with { live in
+      _ = try await live.backend.rpc("createGroup", #"{"groupType":"Public","groupName":"g","groupID":"g","joinMode":"Any","asUser":"olga"}"#)
+      let alice = try await live.connect()
+      live.store.hold()
+      try await alice.send(login)
+      await live.store.arrival()
+      _ = try await live.backend.rpc("joinGroup", #"{"groupID":"g","asUser":"alice"}"#)
+      let count = #"{"groupID":"g","asUser":"olga"}"#
+      #expect(try await live.backend.rpc("getGroupOnlineMemberCount", count)["result"]["count"] == 1)
+      live.store.release(failing: StoreError(.unavailable, "test"))
+      #expect(try await alice.reply { $0["id"] == "l" }["error"]["code"] == 10002)
+      #expect(try await live.backend.rpc("getGroupOnlineMemberCount", count)["result"]["count"] == 0)
+    }
+  }
+
+  @Test func aFailedStoreAtTheUpgradeAsksToComeAgain() async throws {
+    try await LiveGateway.with { live in
+      live.store.release(failing: StoreError(.unavailable, "test"))
+      let alice = try await Client.open(port: live.port, query: "token=alice")
+      #expect(try await alice.closed().code == 1013)
+      #expect(await live.remains() == [:])
+    }
+  }
+
+  @Test func aFailedSignInKeepsTheCountOfRequests() async throws {
+    try await LiveGateway.with { live in
+      live.store.release(failing: StoreError(.unavailable, "test"))
+      let alice = try await live.connect()
+      for _ in 0..<10 { #expect(try await alice.call("login", #"{"token":"alice"}"#)["error"]["code"] == 10002) }
+      #expect(try await alice.call("login", #"{"token":"alice"}"#)["error"]["code"] == 7008)
+      #expect(try await alice.closed().code == 4004)
+    }
+  }
+
+  // MARK: Gone meanwhile
+
+  @Test func aConnectionThatGoesWhileItSignsInLeavesNothing() async throws {
+    try await LiveGateway.with { live in
+      let alice = try await live.connect()
+      live.store.hold()
+      try await alice.send(login, ping)
+      await live.store.arrival()
+      await alice.cut()
+      #expect(await live.remains() == [:])
+      live.store.release()
+      let again = try await live.signIn("alice")
+      try await again.leave()
+      #expect(await live.remains() == [:])
+    }
+  }
+
+  @Test func whoIsReplacedWhileSigningInIsClosed() async throws {
+    try await LiveGateway.with { live in
+      let first = try await live.connect()
+      live.store.hold()
+      try await first.send(#"{"jsonrpc":"2.0","id":1,"method":"login","params":{"token":"alice","platform":"iOS"}}"#)
+      await live.store.arrival()
+      let second = try await live.connect()
+      try await second.send(#"{"jsonrpc":"2.0","id":1,"method":"login","params":{"token":"alice","platform":"iOS"}}"#)
+      // Both are answered at once; which comes first is open, who stays is not.
+      while live.services.sessionCount < 2 { await Task.yield() }
+      live.store.release()
+      #expect(try await first.closed().code == 4502)
+      #expect(try await second.reply { $0["id"] == 1 }["result"]["userID"] == "alice")
+      #expect(try await second.call("ping")["result"] != nil)
+      #expect(live.services.sessionCount == 1)
+    }
+  }
+
+  // MARK: Bad tokens
+
+  @Test(arguments: [("bad", "70003"), ("expired", "70001"), ("wrong", "70009"), ("adm:alice", "70003")])
+  func aBadTokenIsAnsweredAndCloses(token: String, code: String) async throws {
+    try await LiveGateway.with { live in
+      let client = try await live.connect()
+      try await client.send(#"{"jsonrpc":"2.0","id":1,"method":"login","params":{"token":"\#(token)"}}"#, login, ping)
+      #expect(try await client.next()["error"]["code"].integer == Int64(code))
+      let (closed, reason) = try await client.closed()
+      #expect(closed == 4500 && reason.hasPrefix(code))
+      #expect(await client.events.isEmpty, "what stood behind it was not handled")
+      #expect(await live.remains() == ["addresses": 1], "the failure is remembered")
+
+      let upgrade = try await Client.open(port: live.port, query: "token=\(token)")
+      let (closedAtOnce, why) = try await upgrade.closed()
+      #expect(closedAtOnce == 4500 && why.hasPrefix(code))
+      #expect(await upgrade.events.isEmpty)
+    }
+  }
+
+  @Test func behindABadTokenOfABatchNobodySignsIn() async throws {
+    try await LiveGateway.with { live in
+      let client = try await live.connect()
+      try await client.send(#"[{"jsonrpc":"2.0","id":1,"method":"login","params":{"token":"bad"}},\#(login),\#(ping)]"#)
+      #expect(try await client.next().elements.map { $0["error"]["code"] } == [70003, 6014, 6014])
+      #expect(try await client.closed().code == 4500)
+      #expect(live.services.sessionCount == 0)
+    }
+  }
+
+  @Test func aPlatformThatIsRefusedLeavesTheConnectionOpen() async throws {
+    try await LiveGateway.with {
+      $0.sessionsPerPlatform[.mac] = 0
+    } _: { live in
+      let client = try await live.connect()
+      for params in [#"{"token":"alice","platform":"Mac"}"#, #"{"token":"alice","platform":"Amiga"}"#] {
+        #expect(try await client.call("login", params)["error"]["code"] == 10004)
+      }
+      #expect(try await client.call("login", #"{"token":"alice","platform":"iOS"}"#)["result"]["userID"] == "alice")
+      let upgrade = try await Client.open(port: live.port, query: "token=alice&platform=Mac")
+      let (code, reason) = try await upgrade.closed()
+      #expect(code == 4500 && reason.hasPrefix("10004"))
+    }
+  }
+
+  @Test func afterTwentyFailuresTheAnswerWaitsAndNothingBehindItIsHandled() async throws {
+    try await LiveGateway.with {
+      $0.failureDelay = 300
+    } _: { live in
+      for _ in 0..<20 {
+        let client = try await live.connect()
+        #expect(try await client.call("login", #"{"token":"bad"}"#)["error"]["code"] == 70003)
+      }
+      let batch = try await live.connect()
+      let upgrade = try await Client.open(port: live.port, query: "token=expired")
+      let before = ContinuousClock.now
+      try await batch.send(#"[{"jsonrpc":"2.0","id":1,"method":"login","params":{"token":"bad"}},\#(login)]"#, login)
+      #expect(try await batch.next().elements.map { $0["error"]["code"] } == [70003, 6014])
+      #expect(ContinuousClock.now - before >= .milliseconds(300))
+      #expect(try await batch.closed().code == 4500)
+      #expect(await batch.events.isEmpty)
+      #expect(try await upgrade.closed().reason.hasPrefix("70001"))
+      #expect(live.services.sessionCount == 0)
+    }
+  }
+
+  @Test func whoGoesWhileTheAnswerWaitsLeavesNothing() async throws {
+    try await LiveGateway.with {
+      $0.failureDelay = 60_000
+    } _: { live in
+      for _ in 0..<20 { _ = live.services.admissions.noteFailure(from: "127.0.0.1", at: MonotonicClock.now()) }
+      let client = try await Client.open(port: live.port, query: "token=bad")
+      let session = try #require(await live.openSessions()[0].first)
+      await client.cut()
+      #expect(await live.remains() == ["addresses": 1])
+      while session.session != nil { await Task.yield() }
+    }
+  }
+
+  // MARK: Renewal and expiry
+
+  @Test func aTokenThatHasExpiredIsToldOfAndThenCloses() async throws {
+    try await LiveGateway.with { live in
+      let alice = try await live.signIn("alice~0")
+      #expect(try await alice.event("onUserSigExpired")["expiresAt"].integer == live.backend.clock.now())
+      #expect(try await alice.closed().code == 4006)
+    }
+  }
+
+  @Test func aRenewalCarriesTheSessionOn() async throws {
+    try await LiveGateway.with { live in
+      let alice = try await live.connect()
+      let first = try await alice.call("login", #"{"token":"alice~60000"}"#)["result"]
+      _ = try await alice.event("onUserSigExpired")
+      let again = try await alice.call("login", #"{"token":"alice~59000","platform":"Amiga"}"#)["result"]
+      #expect(again["sessionID"] == first["sessionID"])
+      #expect(again["tokenExpiresAt"].integer == live.backend.clock.now() + 59_000)
+      _ = try await alice.event("onUserSigExpired")
+      #expect(try await alice.call("login", #"{"token":"bob"}"#)["error"]["code"] == 6015)
+      #expect(try await alice.call("login", #"{"token":"bad"}"#)["error"]["code"] == 70003)
+      #expect(try await alice.call("login", #"{"token":"adm:alice"}"#)["error"]["code"] == 70003)
+      #expect(try await alice.call("ping")["result"] != nil)
+      #expect(live.services.sessionCount == 1)
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import GroupModel
+import GroupPermissions
+import GroupRuntime
+import Logging
+import ThrongTestKit
+import WireProtocol
+
+@testable import Gateway
+
+/// The services of a server over a store in memory, with groups on a queue: everything but connections.
+struct Backend {
+  let store = GatedStore()
+  let clock = ManualClock()
+  let services: GatewayServices
+
+  init(
+    rules: GroupRules = GroupRules(), executors: [any GroupExecutor] = [SerialTestExecutor()],
+    _ configure: (inout GatewayConfiguration) -> Void = { _ in }
+  ) {
+    var configuration = GatewayConfiguration()
+    configure(&configuration)
+    services = GatewayServices(
+      configuration: configuration, stores: .init(groups: store, messages: store.inner, users: store.inner), tokens: NamedTokens(),
+      clock: clock, rules: rules, product: .init(name: "Throng", version: "0", limits: []),
+      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    services.registry.use(executors)
+  }
+
+  /// The answer of `POST /rpc` to a body.
+  func post(_ body: String) async throws -> JSON? {
+    try await services.administration.answer(Array(body.utf8)).map { try JSON($0) }
+  }
+
+  /// One call on the application's own interface.
+  func rpc(_ method: String, _ params: String = "{}") async throws -> JSON {
+    try await post(#"{"jsonrpc":"2.0","id":1,"method":"\#(method)","params":\#(params)}"#) ?? .null
+  }
+
+  /// One call of a user without a session.
+  func ask(_ request: Request, by user: UserID) async throws -> JSON {
+    let reply: Reply = await withCheckedContinuation { continuation in
+      services.dispatcher.dispatch(request, by: .user(user, platform: .unknown, session: nil)) { continuation.resume(returning: $0) }
+    }
+    return try JSON(reply.text(id: .number(1)))
+  }
+}

@@ -1,0 +1,77 @@
+import GroupModel
+import GroupRuntime
+import Synchronization
+import ThrongTestKit
+
+/// The store in memory, whose answer to `memberships(of:)`, which a sign-in waits for, can be held back or made to fail.
+final class GatedStore: GroupStore, Sendable {
+  private struct State {
+    var isHeld = false
+    var failure: StoreError?
+    var waiting: [CheckedContinuation<Void, Never>] = []
+    var arrivals: [CheckedContinuation<Void, Never>] = []
+  }
+
+  let inner = InMemoryStore()
+  private let state = Mutex(State())
+
+  /// From now on who asks waits.
+  func hold() { state.withLock { $0.isHeld = true } }
+
+  /// Who waits is answered, and nobody waits any more. With a failure, that is the answer from now on.
+  func release(failing failure: StoreError? = nil) {
+    let waiting = state.withLock { state in
+      defer { state.waiting = [] }
+      state.isHeld = false
+      state.failure = failure
+      return state.waiting
+    }
+    for continuation in waiting { continuation.resume() }
+  }
+
+  /// Returns when somebody waits.
+  func arrival() async {
+    await withCheckedContinuation { continuation in
+      let isThere = state.withLock { state in
+        if state.waiting.isEmpty { state.arrivals.append(continuation) }
+        return !state.waiting.isEmpty
+      }
+      if isThere { continuation.resume() }
+    }
+  }
+
+  private func pass() async {
+    await withCheckedContinuation { continuation in
+      let (passes, arrivals) = state.withLock { state -> (Bool, [CheckedContinuation<Void, Never>]) in
+        guard state.isHeld else { return (true, []) }
+        state.waiting.append(continuation)
+        defer { state.arrivals = [] }
+        return (false, state.arrivals)
+      }
+      if passes { continuation.resume() }
+      for arrival in arrivals { arrival.resume() }
+    }
+  }
+
+  func memberships(of user: UserID) async throws(StoreError) -> [Membership] {
+    await pass()
+    if let failure = state.withLock({ $0.failure }) { throw failure }
+    return try await inner.memberships(of: user)
+  }
+
+  func commit(_ commit: Commit) { inner.commit(commit) }
+
+  func group(_ id: GroupID, sentSince: Instant) async throws(StoreError) -> StoredGroup? {
+    try await inner.group(id, sentSince: sentSince)
+  }
+
+  func departures(of user: UserID, since: Instant) async throws(StoreError) -> [GroupID] {
+    try await inner.departures(of: user, since: since)
+  }
+
+  func groups(ofType type: GroupType?, after: Int64, limit: Int) async throws(StoreError) -> [Membership] {
+    try await inner.groups(ofType: type, after: after, limit: limit)
+  }
+
+  func groupCounts() async throws(StoreError) -> [GroupType: Int] { try await inner.groupCounts() }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import Synchronization
+import ThrongTestKit
+
+/// What a connection brings, read by a thread of its own and taken by one test.
+final class Inbox: Sendable {
+  private struct State {
+    var frames: [Client.Frame] = []
+    var taker: CheckedContinuation<Client.Frame, Never>?
+    /// The reader has ended, and so has the client: the descriptor may be closed by the last of the two.
+    var users = 2
+  }
+
+  private let state = Mutex(State())
+  private let descriptor: Int32
+
+  init(_ descriptor: Int32) {
+    self.descriptor = descriptor
+    Thread.detachNewThread { [self] in
+      read()
+      release()
+    }
+  }
+
+  /// The next frame, waiting for it.
+  func next() async -> Client.Frame {
+    await withCheckedContinuation { continuation in
+      let frame = state.withLock { state -> Client.Frame? in
+        if state.frames.isEmpty {
+          state.taker = continuation
+          return nil
+        }
+        return state.frames.removeFirst()
+      }
+      if let frame { continuation.resume(returning: frame) }
+    }
+  }
+
+  /// One of the two who use the descriptor has done with it.
+  func release() {
+    let isLast = state.withLock { state in
+      state.users -= 1
+      return state.users == 0
+    }
+    if isLast { close(descriptor) }
+  }
+
+  private func add(_ frame: Client.Frame) {
+    let taker = state.withLock { state -> CheckedContinuation<Client.Frame, Never>? in
+      defer { state.taker = nil }
+      if state.taker == nil { state.frames.append(frame) }
+      return state.taker
+    }
+    taker?.resume(returning: frame)
+  }
+
+  private func read() {
+    var stream = ByteStream(descriptor)
+    do {
+      add(.upgrade(try stream.head()))
+      while true {
+        let (opcode, payload) = try stream.frame()
+        switch opcode {
+        case 1: add(.text(try JSON(payload)))
+        case 8:
+          let code = payload.count < 2 ? 1005 : Int(payload[0]) << 8 | Int(payload[1])
+          add(.close(code: code, reason: String(decoding: payload.dropFirst(2), as: UTF8.self)))
+        default: break  // pings
+        }
+      }
+    } catch {
+      add(.ended("\(error)"))
+    }
+  }
+}
+
+private struct ByteStream {
+  private let descriptor: Int32
+  private var buffer: [UInt8] = []
+
+  init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+  mutating func head() throws -> String {
+    let mark = Array("\r\n\r\n".utf8)
+    while true {
+      if let end = buffer.indices.first(where: { buffer[$0...].starts(with: mark) }) {
+        return String(decoding: try take(end + mark.count), as: UTF8.self)
+      }
+      try fill()
+    }
+  }
+
+  mutating func frame() throws -> (opcode: UInt8, payload: [UInt8]) {
+    let head = try take(2)
+    var count = Int(head[1])
+    if count > 125 { count = try take(count == 126 ? 2 : 8).reduce(0) { $0 << 8 | Int($1) } }
+    return (head[0] & 15, try take(count))
+  }
+
+  private mutating func take(_ count: Int) throws -> [UInt8] {
+    while buffer.count < count { try fill() }
+    defer { buffer.removeFirst(count) }
+    return Array(buffer.prefix(count))
+  }
+
+  private mutating func fill() throws {
+    var chunk = [UInt8](repeating: 0, count: 16_384)
+    let count = Foundation.read(descriptor, &chunk, chunk.count)
+    guard count > 0 else { throw Client.Failed(description: count == 0 ? "the stream ended" : "read: \(errno)") }
+    buffer.append(contentsOf: chunk.prefix(count))
+  }
+}

@@ -1,0 +1,118 @@
+import GroupModel
+import GroupRuntime
+import Synchronization
+import ThrongTestKit
+import WebSocketTransport
+
+@testable import Gateway
+
+/// A gateway on a real transport, over a store in memory.
+struct LiveGateway {
+  let backend: Backend
+  let gateway: Gateway
+  let transport: Transport
+  let port: Int
+
+  var services: GatewayServices { backend.services }
+  var store: GatedStore { backend.store }
+
+  /// Runs `body` with a server, and stops it.
+  static func with(
+    loops: Int = 1, sendQueueBytes: Int = 1 << 20, _ configure: (inout GatewayConfiguration) -> Void = { _ in },
+    _ body: (LiveGateway) async throws -> Void
+  ) async throws {
+    let live = try LiveGateway(loops: loops, sendQueueBytes: sendQueueBytes, configure)
+    live.transport.start()
+    let result: Result<Void, any Error>
+    do { result = .success(try await body(live)) } catch { result = .failure(error) }
+    live.store.release()
+    await live.transport.stop()
+    try result.get()
+  }
+
+  private init(loops: Int, sendQueueBytes: Int, _ configure: (inout GatewayConfiguration) -> Void) throws {
+    backend = Backend(executors: [], configure)
+    gateway = Gateway(backend.services, http: NoHTTP())
+    (transport, port) = try LiveGateway.bind(loops, sendQueueBytes, gateway)
+    backend.services.registry.use(transport.loops.map(\.executor))
+  }
+
+  /// On a port below those that the system gives to clients.
+  private static func bind(_ loops: Int, _ sendQueueBytes: Int, _ gateway: Gateway) throws -> (Transport, Int) {
+    while true {
+      let port = Ports.next()
+      do throws(TransportError) {
+        var configuration = TransportConfiguration(loops: loops, listen: ("127.0.0.1", port))
+        configuration.sendQueueBytes = sendQueueBytes
+        return (try Transport(configuration, delegate: gateway), port)
+      } catch {
+        guard case .cannotBind = error else { throw error }
+      }
+    }
+  }
+
+  // MARK: Clients
+
+  /// A connection that is not signed in.
+  func connect() async throws -> Client { try await Client.open(port: port) }
+
+  /// A session by the upgrade; returns when it has been told so.
+  func signIn(_ user: String, _ query: String = "") async throws -> Client {
+    let client = try await Client.open(port: port, query: "token=\(user)&\(query)")
+    let first = try await client.next()
+    guard first["method"].string == "onConnectSuccess" else { throw Client.Failed(description: "first frame \(first)") }
+    return client
+  }
+
+  // MARK: What is left
+
+  /// Runs `body` on a loop's thread.
+  func on<Value: Sendable>(_ loop: EventLoop, _ body: @escaping @Sendable () -> Value) async -> Value {
+    await withCheckedContinuation { continuation in loop.enqueue { continuation.resume(returning: body()) } }
+  }
+
+  /// Sessions with an open connection, by loop.
+  func openSessions() async -> [[Weak]] {
+    var sessions: [[Weak]] = []
+    for loop in transport.loops {
+      sessions.append(await on(loop) { [gateway] in gateway.context(of: loop).open.values.map { Weak($0) } })
+    }
+    return sessions
+  }
+
+  /// What sessions have left behind, when every connection has gone; all 0 is as it should be.
+  func remains() async -> [String: Int] {
+    await gateway.waitUntilEmpty()
+    var remains = ["sessions": services.sessionCount, "users": services.directory.userCount, "addresses": services.admissions.addressCount]
+    for loop in transport.loops {
+      let (open, waking) = await on(loop) { [gateway] in
+        (gateway.context(of: loop).open.count, gateway.context(of: loop).wheel.count)
+      }
+      remains["open", default: 0] += open
+      remains["waking", default: 0] += waking
+    }
+    return remains.filter { $0.value != 0 }
+  }
+
+  /// A session without keeping it.
+  final class Weak: Sendable {
+    weak let session: Session?
+    init(_ session: Session) { self.session = session }
+  }
+
+  private struct NoHTTP: HTTPHandling {
+    func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) { exchange.respond(status: 404, contentType: nil, body: []) }
+  }
+}
+
+/// Ports for servers of tests that run at once.
+private enum Ports {
+  private static let last = Mutex(Int.random(in: 12_000..<20_000))
+
+  static func next() -> Int {
+    last.withLock { last in
+      last = last >= 20_000 ? 12_000 : last + 1
+      return last
+    }
+  }
+}
