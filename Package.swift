@@ -89,9 +89,16 @@ let package = Package(
     .testTarget(name: "ServerConfigurationTests", dependencies: ["ServerConfiguration"], swiftSettings: strict),
     .testTarget(
       name: "GatewayTests",
-      dependencies: ["Gateway", "GroupModel", "GroupPermissions", "GroupRuntime", "ThrongTestKit", "WireProtocol"],
-      swiftSettings: strict),
-    .testTarget(name: "ThrongServerTests", dependencies: ["ThrongServer", metrics], swiftSettings: strict),
+      dependencies: [
+        "Gateway", "GroupModel", "GroupPermissions", "GroupRuntime", "ThrongTestKit", "WebSocketTransport", "WireProtocol",
+        logging,
+      ], swiftSettings: strict),
+    .testTarget(
+      name: "ThrongServerTests",
+      dependencies: [
+        "Authentication", "Gateway", "GroupModel", "GroupPermissions", "GroupRuntime", "ServerConfiguration", "ThrongServer",
+        "WebSocketTransport", logging, metrics,
+      ], swiftSettings: strict),
   ],
   cxxLanguageStandard: .cxx17
 )

@@ -80,11 +80,17 @@ static void write_step(connection *c) {
   }
 }
 
-static size_t waiting(const connection *c) { return bytes_count(&c->own) + c->unsent + c->lag; }
+// One frame that alone is more than the bound is on its way already, and nobody can be slow before it is through:
+// what counts is what waits behind it.
+static size_t under_way(const connection *c) {
+  return c->unsent > c->loop->options.send_queue_bytes ? 0 : c->unsent;
+}
+
+static size_t waiting(const connection *c) { return bytes_count(&c->own) + under_way(c) + c->lag; }
 
 // Too much waits. What is not for the connection after all goes first, then what may be skipped, then the connection.
 static void relieve(connection *c) {
-  size_t bound = c->loop->options.send_queue_bytes, wanted = bytes_count(&c->own) + c->unsent;
+  size_t bound = c->loop->options.send_queue_bytes, wanted = bytes_count(&c->own) + under_way(c);
   for (subscription *s = c->first_pending; s; s = s->next_pending) wanted += topic_wanted(s);
   bool must_skip = wanted > bound;
   while (c->first_pending) topic_take(c->first_pending, &c->own, SIZE_MAX, must_skip);

@@ -8,6 +8,7 @@
 enum {
   ANSWER_SECONDS = 60,            // for the server to answer
   PROGRESS_SECONDS = 30,          // for the client to read the next step of it
+  BODY_SECONDS = 60,              // for the client to send the whole body: each byte of it resets the library's own limit
   STEP = 256 * 1024,
   DISCARD_MAX = 64 * 1024 * 1024  // a body longer than this is not read to its end
 };
@@ -17,6 +18,7 @@ struct request {
   struct lws *wsi;
   ct_exchange_id id;
   bytes body, response;
+  uint64_t begun;  // in ticks
   bool is_head, is_too_large, is_answered, is_handed_up;
 };
 
@@ -39,6 +41,7 @@ static request *request_open(struct lws *wsi, peer *p) {
   r->loop = p->loop;
   r->wsi = wsi;
   r->id = slot_put(&p->loop->exchanges, r);
+  r->begun = tick_now();
   r->is_head = lws_hdr_total_length(wsi, WSI_TOKEN_HEAD_URI) > 0;
   p->request = r;
   return r;
@@ -92,9 +95,11 @@ int http_begin(struct lws *wsi, peer *p) {
   return 0;
 }
 
-void http_body(peer *p, const void *data, size_t count) {
+int http_body(peer *p, const void *data, size_t count) {
   request *r = p->request;
+  if (r && tick_now() - r->begun > ticks(BODY_SECONDS * 1000)) return -1;
   if (r && !r->is_handed_up && !r->is_answered && !r->is_too_large) bytes_append(&r->body, data, count);
+  return 0;
 }
 
 int http_complete(struct lws *wsi, peer *p) {

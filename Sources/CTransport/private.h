@@ -229,7 +229,7 @@ const char *status_phrase(int status);
 
 // -- http.c
 int http_begin(struct lws *wsi, peer *p);
-void http_body(peer *p, const void *data, size_t count);
+int http_body(peer *p, const void *data, size_t count);
 int http_complete(struct lws *wsi, peer *p);
 int http_write(struct lws *wsi, peer *p);
 void http_forget(peer *p);

@@ -68,8 +68,7 @@ static int http_callback(struct lws *wsi, enum lws_callback_reasons reason, peer
   case LWS_CALLBACK_HTTP:
     return http_begin(wsi, p);
   case LWS_CALLBACK_HTTP_BODY:
-    http_body(p, in, count);
-    return 0;
+    return http_body(p, in, count);
   case LWS_CALLBACK_HTTP_BODY_COMPLETION:
     return http_complete(wsi, p);
   case LWS_CALLBACK_HTTP_WRITEABLE:

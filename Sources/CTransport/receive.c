@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { CODE_PROTOCOL = 1002, CODE_UNSUPPORTED = 1003, CODE_NONE = 1005, CODE_TOO_BIG = 1009 };
+enum { CODE_PROTOCOL = 1002, CODE_UNSUPPORTED = 1003, CODE_NONE = 1005, CODE_TOO_BIG = 1009, CODE_MAX = 4999 };
 
 static void deliver(connection *c, const uint8_t *message, size_t count, bool is_text) {
   c->loop->counters.messages_received++;
@@ -62,7 +62,9 @@ void connection_receive(connection *c, uint8_t *data, size_t count) {
 
 static int close_code(const uint8_t *payload, size_t count) {
   if (count == 0) return CODE_NONE;
-  return count == 1 ? CODE_PROTOCOL : payload[0] << 8 | payload[1];  // the library has made bad codes 1002
+  if (count == 1) return CODE_PROTOCOL;
+  int code = payload[0] << 8 | payload[1];  // the library has made bad codes 1002, but looks at low ones only
+  return code > CODE_MAX ? CODE_PROTOCOL : code;
 }
 
 // Our own last words in place of the library's: it would answer a payload of one byte with the same, and it keeps

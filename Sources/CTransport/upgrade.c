@@ -27,11 +27,12 @@ const char *status_phrase(int status) {
 
 static int refuse(struct lws *wsi, int status) {
   char response[256];
-  const char *phrase = status_phrase(status), *version = status == 426 ? "Sec-WebSocket-Version: 13\r\n" : "";
+  const char *phrase = status_phrase(status);
+  const char *more = status == 426 ? "Sec-WebSocket-Version: 13\r\n" : status == 405 ? "Allow: GET\r\n" : "";
   int count = snprintf(
     response, sizeof response,
     "HTTP/1.1 %d %s\r\n%sContent-Type: text/plain\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n%s", status, phrase,
-    version, strlen(phrase), phrase);
+    more, strlen(phrase), phrase);
   lws_write(wsi, (unsigned char *)response, (size_t)count, LWS_WRITE_HTTP_HEADERS);
   return -1;
 }

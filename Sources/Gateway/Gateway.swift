@@ -3,7 +3,8 @@ import Synchronization
 import WebSocketTransport
 import WireProtocol
 
-/// The door between the loops and the sessions: admits upgrades, makes a session of each connection, wakes sessions, and closes them at the end.
+/// The door between the loops and the sessions: admits upgrades, makes a session of each connection, wakes sessions, and closes
+/// them at the end.
 public final class Gateway: TransportDelegate {
   private let services: GatewayServices
   private let http: any HTTPHandling
@@ -62,8 +63,8 @@ public final class Gateway: TransportDelegate {
 
   // MARK: The end
 
-  /// Refuses upgrades from now on, tells every session to come back (elsewhere, or later), and closes each at a moment of its own within the
-  /// time, so that they do not all come back at once (contract section 9).
+  /// Refuses upgrades from now on, tells every session to come back (elsewhere, or later), and closes each at a moment of its own
+  /// within the time, so that they do not all come back at once (contract section 9).
   public func drain(over duration: Instant, on loops: [EventLoop]) {
     isDraining.store(true, ordering: .releasing)
     let end = MonotonicClock.now() + duration

@@ -24,7 +24,9 @@ import WireProtocol
   @Test func asUserHasThatUsersRights() async throws {
     let create = #""groupType":"BChatRoom","groupName":"g""#
     #expect(try await code("createGroup", #"{"asUser":"olga",\#(create)}"#) == 10007)
-    #expect(try await code("createGroup", #"{"asUser":"olga","ownerUserID":"other","groupType":"Work","groupName":"g","groupID":"w"}"#) == 0)
+    #expect(
+      try await code("createGroup", #"{"asUser":"olga","ownerUserID":"other","groupType":"Work","groupName":"g","groupID":"w"}"#)
+        == 0)
     #expect(try await code("setGroupInfo", #"{"groupID":"w","groupName":"n","asUser":"other"}"#) == 10007, "olga owns it")
     #expect(try await code("setGroupInfo", #"{"groupID":"w","groupName":"n","asUser":null}"#) == 0, "null counts as absent")
   }
@@ -41,7 +43,8 @@ import WireProtocol
 
   @Test(arguments: ["", "@x", "administrator", "a b", String(repeating: "x", count: 33)])
   func asUserOutsideItsDomainRunsNothing(name: String) async throws {
-    let error = try await backend.rpc("createGroup", #"{"groupType":"Work","groupName":"g","ownerUserID":"o","asUser":"\#(name)"}"#)["error"]
+    let error = try await backend.rpc(
+      "createGroup", #"{"groupType":"Work","groupName":"g","ownerUserID":"o","asUser":"\#(name)"}"#)["error"]
     #expect(error["code"] == 10004 && error["data"]["field"] == "asUser")
     #expect(try await code("ping", #"{"asUser":5}"#) == -32602)
   }
@@ -70,7 +73,9 @@ import WireProtocol
     #expect(try await backend.post(#"[{"jsonrpc":"2.0","method":"ping"},{"jsonrpc":"2.0","method":"noSuch"}]"#) == nil)
   }
 
-  @Test(arguments: [("", -32700), ("{", -32700), ("[]", -32600), ("5", -32600), (#"{"jsonrpc":"2.0","id":1}"#, -32600)] as [(String, Int64)])
+  @Test(
+    arguments: [("", -32700), ("{", -32700), ("[]", -32600), ("5", -32600), (#"{"jsonrpc":"2.0","id":1}"#, -32600)]
+      as [(String, Int64)])
   func whatIsNoRequestIsAnsweredWithoutAnID(body: String, code: Int64) async throws {
     let answer = try #require(try await backend.post(body))
     #expect(answer["error"]["code"].integer == code && answer["id"] == nil && answer.names.contains("id"))

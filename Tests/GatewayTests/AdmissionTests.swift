@@ -4,15 +4,19 @@ import Testing
 @testable import WebSocketTransport
 
 @Suite struct OriginPolicyTests {
-  @Test(arguments: [
-    (nil, "a.example", true), (nil, nil, true), ("null", "a.example", false), ("https://a.example", "a.example", true),
-    ("https://a.example", "a.example:443", true), ("https://a.example:443", "a.example", true), ("http://a.example", "a.example:80", true),
-    ("http://a.example", "a.example:443", false), ("https://a.example", "a.example:8080", false),
-    ("http://a.example:8080", "a.example:8080", true), ("HTTPS://A.Example", "a.eXample", true), ("https://b.example", "a.example", false),
-    ("https://a.example.evil", "a.example", false), ("https://evil/a.example", "a.example", false), ("http://[::1]", "[::1]:80", true),
-    ("http://[::1]:8080", "[::1]:8080", true), ("http://[::1]:8080", "[::1]", false), ("https://a.example", nil, false),
-    ("a.example", "a.example", false), ("", "a.example", false), ("://", ":80", false),
-  ] as [(String?, String?, Bool)])
+  @Test(
+    arguments: [
+      (nil, "a.example", true), (nil, nil, true), ("null", "a.example", false), ("https://a.example", "a.example", true),
+      ("https://a.example", "a.example:443", true), ("https://a.example:443", "a.example", true),
+      ("http://a.example", "a.example:80", true),
+      ("http://a.example", "a.example:443", false), ("https://a.example", "a.example:8080", false),
+      ("http://a.example:8080", "a.example:8080", true), ("HTTPS://A.Example", "a.eXample", true),
+      ("https://b.example", "a.example", false),
+      ("https://a.example.evil", "a.example", false), ("https://evil/a.example", "a.example", false),
+      ("http://[::1]", "[::1]:80", true),
+      ("http://[::1]:8080", "[::1]:8080", true), ("http://[::1]:8080", "[::1]", false), ("https://a.example", nil, false),
+      ("a.example", "a.example", false), ("", "a.example", false), ("://", ":80", false),
+    ] as [(String?, String?, Bool)])
   func withoutAnyAllowedOnlyTheOwnOriginPasses(origin: String?, host: String?, passes: Bool) {
     #expect(OriginPolicy(allowed: []).admits(origin: origin, host: host) == passes)
   }
@@ -34,7 +38,8 @@ import Testing
 @Suite struct ClientAddressTests {
   private func address(peer: String, forwarded: String?) -> String {
     let head = RequestHead(
-      method: "GET", path: "/ws", query: "", host: nil, origin: nil, authorization: nil, forwardedFor: forwarded, subprotocols: nil,
+      method: "GET", path: "/ws", query: "", host: nil, origin: nil, authorization: nil, forwardedFor: forwarded,
+      subprotocols: nil,
       peerAddress: peer, isTLS: false, isInternal: false)
     return ClientAddress.of(head) { $0.hasPrefix("10.") }
   }

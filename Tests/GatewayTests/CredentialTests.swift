@@ -3,20 +3,25 @@ import Testing
 @testable import Gateway
 
 @Suite struct BearerCredentialTests {
-  @Test(arguments: [
-    ("Bearer abc", "abc"), ("bearer abc", "abc"), ("BEARER  abc", "abc"), ("Bearer ", ""), ("Bearer", nil), ("Basic abc", nil), ("", nil),
-    (nil, nil), ("Bearerabc", nil), ("Bearer é", "é"),
-  ] as [(String?, String?)])
+  @Test(
+    arguments: [
+      ("Bearer abc", "abc"), ("bearer abc", "abc"), ("BEARER  abc", "abc"), ("Bearer ", ""), ("Bearer", nil), ("Basic abc", nil),
+      ("", nil),
+      (nil, nil), ("Bearerabc", nil), ("Bearer é", "é"),
+    ] as [(String?, String?)])
   func theSchemeIsReadWithoutItsCase(header: String?, token: String?) {
     #expect(BearerCredential.token(header) == token)
   }
 }
 
 @Suite struct QueryStringTests {
-  @Test(arguments: [
-    ("token=abc", "abc"), ("a=1&token=abc&b=2", "abc"), ("token=a&token=b", "a"), ("token", ""), ("token=", ""), ("token=a=b", "a=b"),
-    ("token=a%2Bb%3d%3D", "a+b=="), ("token=a+b", "a b"), ("%74oken=x", "x"), ("token=%C3%A9", "é"), ("Token=abc", nil), ("", nil), ("&&=&", nil),
-  ] as [(String, String?)])
+  @Test(
+    arguments: [
+      ("token=abc", "abc"), ("a=1&token=abc&b=2", "abc"), ("token=a&token=b", "a"), ("token", ""), ("token=", ""),
+      ("token=a=b", "a=b"),
+      ("token=a%2Bb%3d%3D", "a+b=="), ("token=a+b", "a b"), ("%74oken=x", "x"), ("token=%C3%A9", "é"), ("Token=abc", nil),
+      ("", nil), ("&&=&", nil),
+    ] as [(String, String?)])
   func parametersAreDecoded(query: String, token: String?) {
     #expect(QueryString(query)["token"] == token)
   }

@@ -38,7 +38,9 @@ import WebSocketTransport
     let transport = try Transport(TransportConfiguration(), delegate: Gateway(backend.services, http: NoHTTP()))
     let context = LoopContext()
     let sessions = (0..<count).map { number in
-      Session(Connection(number: UInt64(number + 1), on: transport.loops[0]), address: "a", services: backend.services, context: context)
+      Session(
+        Connection(number: UInt64(number + 1), on: transport.loops[0]), address: "a", services: backend.services, context: context
+      )
     }
     await transport.stop()
     return sessions
@@ -77,7 +79,9 @@ import WebSocketTransport
   @Test func aLongSleepWakesAllThatAreDueAndNoOther() async throws {
     let sessions = try await sessions(5)
     var wheel = DeadlineWheel(now: 1000)
-    for (session, instant) in zip(sessions, [1200, 50_000, 900, 7_000_000, 40_000] as [Instant]) { _ = wheel.insert(session, at: instant) }
+    for (session, instant) in zip(sessions, [1200, 50_000, 900, 7_000_000, 40_000] as [Instant]) {
+      _ = wheel.insert(session, at: instant)
+    }
     #expect(names(wheel.turn(to: 50_000)) == [1, 2, 3, 5])
     #expect(wheel.count == 1)
     #expect(names(wheel.turn(to: 7_000_000)) == [4])

@@ -75,7 +75,8 @@ import WireProtocol
     }
     let page = try await small.rpc("getJoinedGroupList", #"{"asUser":"olga"}"#)["result"]
     #expect(page["groupList"].elements.map { $0["groupID"].string } == ["a"])
-    let rest = try await small.rpc("getJoinedGroupList", #"{"asUser":"olga","nextSeq":\#(try #require(page["nextSeq"].integer))}"#)["result"]
+    let rest = try await small.rpc(
+      "getJoinedGroupList", #"{"asUser":"olga","nextSeq":\#(try #require(page["nextSeq"].integer))}"#)["result"]
     #expect(rest["groupList"].elements.map { $0["groupID"].string } == ["b"])
     #expect(rest["nextSeq"] == 0)
   }
@@ -110,7 +111,8 @@ import WireProtocol
   @Test func syncGroupsAnswersARowForEachPosition() async throws {
     try await create("g", "Meeting")
     _ = try await rpc("sendGroupTextMessage", as: "olga", #""groupID":"g","text":"one""#)
-    let epoch = try await rpc("getGroupsInfo", as: "olga", #""groupIDList":["g"]"#)["result"]["resultList"][0]["info"]["epoch"].string ?? ""
+    let epoch =
+      try await rpc("getGroupsInfo", as: "olga", #""groupIDList":["g"]"#)["result"]["resultList"][0]["info"]["epoch"].string ?? ""
     let rows = try await rpc(
       "syncGroups", as: "olga",
       #""groups":[{"groupID":"g","epoch":"\#(epoch)","seq":0},{"groupID":"none","epoch":"x","seq":0},{"groupID":"g","epoch":"other","seq":0}]"#
@@ -135,7 +137,8 @@ import WireProtocol
     let reply = try await strict.rpc("createGroup", #"{"asUser":"olga",\#(create)}"#)
     let rows = reply["result"]["memberList"].elements
     #expect(rows.map { $0["result"].string } == ["Success", "Fail"])
-    #expect(try await strict.store.inner.known(among: ["olga", "nobody"]) == ["olga"], "asUser makes known, being listed does not")
+    #expect(
+      try await strict.store.inner.known(among: ["olga", "nobody"]) == ["olga"], "asUser makes known, being listed does not")
 
     let byOwner = try await strict.rpc("createGroup", #"{"ownerUserID":"ghost",\#(create)}"#)["error"]
     #expect(byOwner["code"] == 10019 && byOwner["data"]["field"] == "ownerUserID")

@@ -41,7 +41,9 @@ import WireProtocol
 
   @Test func whatIsGivenUpMakesRoom() async throws {
     let backend = Backend { $0.groupsPerUser = 1 }
-    let id = try await backend.rpc("createGroup", #"{"groupType":"Public","groupName":"g","asUser":"u"}"#)["result"]["groupID"].string ?? ""
+    let id =
+      try await backend.rpc("createGroup", #"{"groupType":"Public","groupName":"g","asUser":"u"}"#)["result"]["groupID"].string
+      ?? ""
     #expect(try await create("Public", as: "u", backend) == 10037)
     #expect(try await backend.rpc("dismissGroup", #"{"groupID":"\#(id)","asUser":"u"}"#)["result"] == [:])
     #expect(try await create("Public", as: "u", backend) == 0)

@@ -10,7 +10,9 @@ import ThrongTestKit
   /// Sessions of one user on every loop: connections are spread by the system, so there are tries.
   private func everywhere(_ live: LiveGateway, _ user: String) async throws -> [Client] {
     var clients: [Client] = []
-    repeat { clients.append(try await live.signIn(user, "platform=Web")) } while await live.openSessions().contains { $0.isEmpty } && clients.count < 200
+    repeat {
+      clients.append(try await live.signIn(user, "platform=Web"))
+    } while await live.openSessions().contains { $0.isEmpty } && clients.count < 200
     return clients
   }
 
@@ -58,7 +60,8 @@ import ThrongTestKit
     }
   }
 
-  /// People come and go in every way while their groups talk. Then nothing is left: no session, no entry, no deadline, nobody online.
+  /// People come and go in every way while their groups talk. Then nothing is left: no session, no entry, no deadline, nobody
+  /// online.
   @Test(arguments: [1, 2]) func aStormOfReconnectionsLeavesNothingBehind(loops: Int) async throws {
     try await LiveGateway.with(loops: loops) {
       $0.failureDelay = 0
@@ -66,7 +69,8 @@ import ThrongTestKit
       for group in ["g", "h"] {
         let members = (0..<6).map { #"{"userID":"user\#($0)"}"# }.joined(separator: ",")
         _ = try await live.backend.rpc(
-          "createGroup", #"{"groupType":"Meeting","groupName":"g","groupID":"\#(group)","asUser":"olga","memberList":[\#(members)]}"#)
+          "createGroup",
+          #"{"groupType":"Meeting","groupName":"g","groupID":"\#(group)","asUser":"olga","memberList":[\#(members)]}"#)
       }
       let seen = try await withThrowingTaskGroup { tasks in
         for number in 0..<6 { tasks.addTask { try await storm(live, "user\(number)", seed: UInt64(number)) } }

@@ -27,7 +27,8 @@ import WebSocketTransport
     let session = made[number]
     directory.register(
       SessionEntry(
-        sessionID: "\(number)", connection: session.connection, session: session, platform: platform, deviceID: device, address: "a",
+        sessionID: "\(number)", connection: session.connection, session: session, platform: platform, deviceID: device,
+        address: "a",
         loginTime: 0), of: user)
   }
 
@@ -62,6 +63,12 @@ import WebSocketTransport
     #expect(signIn(1, .web, device: "e", limit: 10) == [])
     #expect(signIn(2, .web, device: "d", limit: 10) == [0])
     #expect(listed == ["1", "2"])
+  }
+
+  @Test func anotherSpellingOfADeviceIsAnotherDevice() {
+    #expect(signIn(0, .web, device: "\u{e9}", limit: 10) == [])
+    #expect(signIn(1, .web, device: "e\u{301}", limit: 10) == [])
+    #expect(signIn(2, .web, device: "\u{e9}", limit: 10) == [0])
   }
 
   @Test func theDevicesOwnSessionMakesTheRoom() {

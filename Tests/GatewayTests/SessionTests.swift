@@ -73,7 +73,10 @@ import ThrongTestKit
 
   @Test func beforeSignInTheEleventhRequestClosesWhateverItIs() async throws {
     try await LiveGateway.with { live in
-      for last in [ping, "[]", "5", #"{"jsonrpc":"2.0","id":1,"method":"login","params":{"token":"alice"}}"#, #"{"jsonrpc":"2.0","method":"ping"}"#] {
+      for last in [
+        ping, "[]", "5", #"{"jsonrpc":"2.0","id":1,"method":"login","params":{"token":"alice"}}"#,
+        #"{"jsonrpc":"2.0","method":"ping"}"#,
+      ] {
         let client = try await live.connect()
         for _ in 0..<10 { try await client.send(ping) }
         for _ in 0..<10 { #expect(try await client.next()["error"]["code"] == 6014) }
@@ -102,7 +105,9 @@ import ThrongTestKit
       for _ in 0..<10 { try await client.send("\"") }
       try await client.send(ping)
       #expect(try await client.closed().code == 4501)
-      #expect(await client.events.map { $0["error"]["code"].integer ?? 0 } == Array(repeating: -32700, count: 9) + [0] + Array(repeating: -32700, count: 10))
+      #expect(
+        await client.events.map { $0["error"]["code"].integer ?? 0 } == Array(repeating: -32700, count: 9) + [0]
+          + Array(repeating: -32700, count: 10))
     }
   }
 
@@ -122,7 +127,7 @@ import ThrongTestKit
     }
   }
 
-  /// More than a session may have under way is read later, and none is lost. Each is answered at once, which must not go deeper each time.
+  /// More than a session may have under way is read later, and none is lost.
   @Test func thousandsOfRequestsInOneWriteAreAllAnsweredInOrder() async throws {
     try await LiveGateway.with {
       $0.requestsPerSecond = 1_000_000
@@ -133,13 +138,11 @@ import ThrongTestKit
       live.store.inner.hold()
       try await alice.send(message(-1))
       while live.store.inner.pendingCount < 1 { await Task.yield() }
-      for chunk in 0..<20 {
-        let ids = (chunk * 200)..<(chunk * 200 + 200)
-        for id in ids { try await alice.send(#"{"jsonrpc":"2.0","id":\#(id),"method":"ping"}"#) }
-      }
+      let silent = Array(repeating: #"{"jsonrpc":"2.0","method":"ping"}"#, count: 9)
+      try await alice.send((0..<400).flatMap { silent + [#"{"jsonrpc":"2.0","id":\#($0),"method":"ping"}"#] })
       live.store.inner.release()
       #expect(try await alice.reply { $0["id"] == -1 }["result"]["seq"] == 1)
-      for id in 0..<4000 { #expect(try await alice.next()["id"].integer == Int64(id)) }
+      for id in 0..<400 { #expect(try await alice.next()["id"].integer == Int64(id)) }
     }
   }
 
@@ -187,7 +190,9 @@ import ThrongTestKit
       _ = try await olga.call("createGroup", #"{"groupType":"Public","groupName":"g","groupID":"g","joinMode":"Any"}"#)
       let mary = try await live.signIn("mary")
       _ = try await mary.call("joinGroup", #"{"groupID":"g"}"#)
-      func count() async throws -> Int64? { try await olga.call("getGroupOnlineMemberCount", #"{"groupID":"g"}"#)["result"]["count"].integer }
+      func count() async throws -> Int64? {
+        try await olga.call("getGroupOnlineMemberCount", #"{"groupID":"g"}"#)["result"]["count"].integer
+      }
       #expect(try await count() == 2)
       let second = try await live.signIn("mary")
       try await mary.leave()

@@ -64,7 +64,8 @@ async def test_when_all_quit_at_once_the_group_is_gone(world):
 async def test_the_owner_disbands_while_all_send(world):
     people = await world.users(*["sender"] * 6)
     group = await world.group(people[0], members=people[1:], groupID=world.name("g"))
-    under_way = [await client.start("sendGroupTextMessage", groupID=group, text=f"{n}") for n in range(10) for client in people[1:]]
+    under_way = [
+        await client.start("sendGroupTextMessage", groupID=group, text=f"{n}") for n in range(10) for client in people[1:]]
     end = await people[0].start("dismissGroup", groupID=group)
     under_way += [await client.start("sendGroupTextMessage", groupID=group, text="late") for client in people[1:]]
     assert (await end)["result"] == {}

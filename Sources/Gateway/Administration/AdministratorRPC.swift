@@ -58,7 +58,8 @@ public final class AdministratorRPC: Sendable {
     case .request(let request):
       if AdministratorRPC.sessionMethods.contains(request.methodName) { return .error(.methodNotFound) }
       guard let user = call.asUser else {
-        return request.needsUser ? .error(.invalidParams, "asUser is missing", field: "asUser") : await run(request, by: .administrator)
+        return request.needsUser
+          ? .error(.invalidParams, "asUser is missing", field: "asUser") : await run(request, by: .administrator)
       }
       users.remember([user])
       return await run(request, by: .user(user, platform: .restAPI, session: nil))

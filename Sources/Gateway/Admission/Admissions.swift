@@ -31,12 +31,14 @@ final class Admissions: Sendable {
     self.connectionsPerAddress = connectionsPerAddress
   }
 
-  /// Admits a connection; false when there are as many as there may be, and then it does not count. Every call is answered by one `leave`.
+  /// Admits a connection; false when there are as many as there may be, and then it does not count. Every call is answered by one
+  /// `leave`.
   func enter(_ address: String) -> Bool {
     state.withLock { state in
       state.open += 1
       let ofAddress = state.addresses[address]?.connections ?? 0
-      guard connections == 0 || state.admitted < connections, connectionsPerAddress == 0 || ofAddress < connectionsPerAddress else {
+      guard connections == 0 || state.admitted < connections, connectionsPerAddress == 0 || ofAddress < connectionsPerAddress
+      else {
         return false
       }
       state.admitted += 1

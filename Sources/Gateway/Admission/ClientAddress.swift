@@ -1,7 +1,7 @@
 import WebSocketTransport
 
-/// Whose connection it is (contract section 9, trustedProxies): behind trusted proxies, "the right-most entry of X-Forwarded-For that is not a
-/// trusted proxy".
+/// Whose connection it is (contract section 9, trustedProxies): behind trusted proxies, "the right-most entry of X-Forwarded-For
+/// that is not a trusted proxy".
 enum ClientAddress {
   static func of(_ head: borrowing RequestHead, isTrustedProxy: (String) -> Bool) -> String {
     guard isTrustedProxy(head.peerAddress), let forwarded = head.forwardedFor else { return head.peerAddress }

@@ -1,5 +1,5 @@
-/// Which pages may open a connection (contract section 1): "`Origin` is compared with `Host`, port included; `Origin: null` is cross-origin; no
-/// Origin passes."
+/// Which pages may open a connection (contract section 1): "`Origin` is compared with `Host`, port included; `Origin: null` is
+/// cross-origin; no Origin passes."
 struct OriginPolicy: Sendable {
   let allowed: Set<String>
 

@@ -5,8 +5,8 @@ import WebSocketTransport
 
 /// A group's topic: one fan-out log on each loop that has members of it.
 ///
-/// The shards are found by the group's executor alone (`GroupTopic` says so), but which thread that is may differ from topic to topic, so a
-/// mutex stands in for what the compiler cannot see; it is never contended.
+/// The shards are found by the group's executor alone (`GroupTopic` says so), but which thread that is may differ from topic to
+/// topic, so a mutex stands in for what the compiler cannot see; it is never contended.
 final class LocalTopic: GroupTopic {
   private struct State {
     var shards: [Shard] = []

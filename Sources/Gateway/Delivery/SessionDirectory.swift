@@ -29,12 +29,14 @@ final class SessionDirectory: Sendable {
     users.withLock { $0[user, default: Presence()].sessions.append(entry) }
   }
 
-  /// The session has signed in: it takes the place of others that came before it (contract section 2): the same device's, and the oldest beyond
-  /// the platform's limit.
+  /// The session has signed in: it takes the place of others that came before it (contract section 2): the same device's, and the
+  /// oldest beyond the platform's limit.
   /// - Returns: those, which are not listed any more; nil when a later session has taken this one's own place.
   func settle(_ session: Session, of user: UserID, limit: Int) -> [Session]? {
     users.withLock { users in
-      guard let sessions = users[user]?.sessions, let index = sessions.firstIndex(where: { $0.session === session }) else { return nil }
+      guard let sessions = users[user]?.sessions, let index = sessions.firstIndex(where: { $0.session === session }) else {
+        return nil
+      }
       let replaced = SessionDirectory.replaced(by: sessions[index], among: sessions[..<index], limit: limit)
       users[user]?.sessions.removeAll { old in replaced.contains { $0 === old.session } }
       return replaced
@@ -42,7 +44,8 @@ final class SessionDirectory: Sendable {
   }
 
   private static func replaced(by entry: SessionEntry, among older: ArraySlice<SessionEntry>, limit: Int) -> [Session] {
-    let sameDevice = entry.deviceID.map { device in older.filter { $0.deviceID == device } } ?? []
+    // By bytes: two spellings of one text, which Swift's strings take for equal, are two devices.
+    let sameDevice = entry.deviceID.map { device in older.filter { $0.deviceID?.utf8.elementsEqual(device.utf8) == true } } ?? []
     let samePlatform = older.filter { old in
       old.platform == entry.platform && !sameDevice.contains { $0.session === old.session }
     }

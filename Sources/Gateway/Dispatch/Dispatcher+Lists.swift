@@ -8,7 +8,8 @@ extension Dispatcher {
   func joinedGroups(_ request: GetJoinedGroupList, of caller: Caller) async throws(StoreError) -> Reply {
     guard let user = caller.userID else { return .error(.invalidParams, "asUser is missing", field: "asUser") }
     let joined = try await memberships(of: user).filter { membership in
-      membership.type.isListed && membership.groupNumber > request.nextSeq && request.groupType ?? membership.type == membership.type
+      membership.type.isListed && membership.groupNumber > request.nextSeq
+        && request.groupType ?? membership.type == membership.type
     }
     var rows: [[UInt8]] = []
     var bytes = 0

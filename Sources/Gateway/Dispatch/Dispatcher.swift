@@ -2,8 +2,8 @@ import GroupModel
 import GroupRuntime
 import WireProtocol
 
-/// Hands each request to whom it concerns. It is the same for sessions and for the application's backend; who may call what before it comes
-/// here, and how replies leave, is theirs.
+/// Hands each request to whom it concerns. It is the same for sessions and for the application's backend; who may call what
+/// before it comes here, and how replies leave, is theirs.
 public final class Dispatcher: Sendable {
   let registry: GroupRegistry
   private let groups: any GroupStore
@@ -21,7 +21,8 @@ public final class Dispatcher: Sendable {
   public typealias Completion = @Sendable (Reply) -> Void
 
   init(
-    registry: GroupRegistry, stores: GatewayServices.Stores, clock: any WallClock, configuration: GatewayConfiguration, pageBytes: Int,
+    registry: GroupRegistry, stores: GatewayServices.Stores, clock: any WallClock, configuration: GatewayConfiguration,
+    pageBytes: Int,
     observer: StoreObserver, serverInfo: Reply, openRPC: [UInt8]
   ) {
     self.registry = registry
@@ -56,7 +57,8 @@ public final class Dispatcher: Sendable {
     case .sendGroupCustomMessage(let request):
       ask(request.groupID, .send(.custom(request.data), request.options), by: caller, completion)
     case .getGroupHistoryMessageList(let request): ask(request.groupID, .history(request), by: caller, completion)
-    case .getJoinedGroupList(let request): run(completion) { () async throws(StoreError) in try await self.joinedGroups(request, of: caller) }
+    case .getJoinedGroupList(let request):
+      run(completion) { () async throws(StoreError) in try await self.joinedGroups(request, of: caller) }
     case .getGroupsInfo(let request): run(completion) { await self.groupsInfo(request, for: caller) }
     case .syncGroups(let request): run(completion) { await self.syncGroups(request, for: caller) }
     }

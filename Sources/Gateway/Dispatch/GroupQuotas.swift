@@ -6,8 +6,8 @@ import WireProtocol
 
 /// How many groups one user may be in, and how many AVChatRooms there may be (`limits.groupsPerUser`, `limits.avChatRooms`).
 ///
-/// The store is asked how many there are. Those who want one more of the same stand in a line, so that requests that come at once can neither
-/// pass the limit together nor count one another twice.
+/// The store is asked how many there are. Those who want one more of the same stand in a line, so that requests that come at once
+/// can neither pass the limit together nor count one another twice.
 final class GroupQuotas: Sendable {
   /// What a limit is counted over.
   private enum Scope: Hashable {

@@ -2,7 +2,8 @@ import GroupModel
 
 /// So many requests a second, with bursts. A pure value over an injected clock.
 struct TokenBucket: Sendable {
-  /// In whole numbers, so that nothing is rounded: a request is a thousand drops, and a drop for each request a second falls in a millisecond.
+  /// In whole numbers, so that nothing is rounded: a request is a thousand drops, and a drop for each request a second falls in a
+  /// millisecond.
   private static let request: Int64 = 1000
 
   private let dropsPerMillisecond: Int64

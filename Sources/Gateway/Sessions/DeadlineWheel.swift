@@ -1,7 +1,7 @@
 import GroupModel
 
-/// Wakes sessions at instants: one entry per session, moved and removed in constant time, so that what is closed leaves nothing behind.
-/// Belongs to one loop.
+/// Wakes sessions at instants: one entry per session, moved and removed in constant time, so that what is closed leaves nothing
+/// behind. Belongs to one loop.
 struct DeadlineWheel {
   /// Milliseconds per slot, as often as the transport ticks.
   private static let slot: Instant = 100

@@ -3,7 +3,8 @@ import WireProtocol
 
 /// What a connection waits for, each at most once, on the monotonic clock.
 struct Deadlines {
-  /// What happens when the time has come. Of two at one instant, the upper one is first: a token that has expired is told of before it closes.
+  /// What happens when the time has come. Of two at one instant, the upper one is first: a token that has expired is told of
+  /// before it closes.
   enum Deadline: Int, CaseIterable {
     /// Not signed in within 10 s (4007).
     case signIn

@@ -4,8 +4,8 @@ import WireProtocol
 
 /// What the sessions of one loop share.
 ///
-/// @unchecked Sendable: made and touched on the loop's thread only, by sessions (actors of that loop's executor) and by `Gateway` in what the
-/// transport calls.
+/// @unchecked Sendable: made and touched on the loop's thread only, by sessions (actors of that loop's executor) and by `Gateway`
+/// in what the transport calls.
 final class LoopContext: @unchecked Sendable {
   let parser = JSONParser()
   var wheel = DeadlineWheel(now: MonotonicClock.now())

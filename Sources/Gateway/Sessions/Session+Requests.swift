@@ -3,7 +3,8 @@ import GroupRuntime
 import WebSocketTransport
 import WireProtocol
 
-/// How requests become replies, in the order of errors of contract section 7: envelope, signed in, rate, parameters, and then the group.
+/// How requests become replies, in the order of errors of contract section 7: envelope, signed in, rate, parameters, and then the
+/// group.
 extension Session {
   /// "Before sign-in a connection may send 10 requests" (contract section 2).
   private static let anonymousRequests = 10
@@ -98,7 +99,12 @@ extension Session {
       guard let identity else { return reply(self, .error(.notSignedIn)) }
       let caller = Caller.user(identity.userID, platform: platform, session: key)
       services.dispatcher.dispatch(request, by: caller) { answer in
-        self.connection.loop.perform { self.assumeIsolated { reply($0, answer); $0.drainMailbox() } }
+        self.connection.loop.perform {
+          self.assumeIsolated { session in
+            reply(session, answer)
+            session.drainMailbox()
+          }
+        }
       }
     }
   }

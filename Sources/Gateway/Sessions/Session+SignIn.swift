@@ -14,7 +14,8 @@ extension Session {
 
   // MARK: At the upgrade
 
-  /// The connection is open. A token of the upgrade signs in at once, and its faults close with 4500: "the reason beginning with the code".
+  /// The connection is open. A token of the upgrade signs in at once, and its faults close with 4500: "the reason beginning with
+  /// the code".
   func begin(_ credential: UpgradeCredential?) {
     guard let credential else {
       deadlines[.signIn] = MonotonicClock.now() + Session.signInTime
@@ -35,14 +36,9 @@ extension Session {
         }
       }
       send(text)
-    case .failure(let error): closeUpgrade(because: error)
+    // Where the token is bad or the store cannot be read, the close is under way.
+    case .failure(let error): close(.authenticationFailed, reason: "\(error.code.rawValue) \(error.message)")
     }
-  }
-
-  private func closeUpgrade(because error: WireError) {
-    // A store that cannot be read is no fault of the token: such a client may come again.
-    if error.code == .temporary { return close(.tryAgainLater) }
-    close(.authenticationFailed, reason: "\(error.code.rawValue) \(error.message)")
   }
 
   // MARK: login
@@ -55,7 +51,7 @@ extension Session {
 
   private func signInAnew(_ login: Login, then reply: @escaping Replied) {
     // Behind a logout or a bad token of the same batch nobody signs in any more.
-    guard case .anonymous(let requests) = phase, farewell == nil else { return reply(self, .error(.notSignedIn)) }
+    guard case .anonymous = phase, farewell == nil else { return reply(self, .error(.notSignedIn)) }
     let device: Login.Device
     do throws(WireError) { device = try login.device() } catch { return reply(self, .failure(error)) }
     switch services.tokens.publicOwner(of: login.token, at: services.clock.now()) {
@@ -64,7 +60,7 @@ extension Session {
       guard services.configuration.sessionsPerPlatform[device.platform, default: 0] > 0 else {
         return reply(self, .error(.badValue, "This platform is not admitted", field: "platform"))
       }
-      admit(owner, on: device, after: requests, then: reply)
+      admit(owner, on: device, then: reply)
     }
   }
 
@@ -81,12 +77,15 @@ extension Session {
     }
     let wasHeld = hold
     hold = .delayed
-    delayedRefusal = { $0.hold = wasHeld; refused($0) }
+    delayedRefusal = { session in
+      session.hold = wasHeld
+      refused(session)
+    }
     deadlines[.failureAnswer] = now + services.configuration.failureDelay
     schedule()
   }
 
-  private func admit(_ owner: TokenOwner, on device: Login.Device, after requests: Int, then reply: @escaping Replied) {
+  private func admit(_ owner: TokenOwner, on device: Login.Device, then reply: @escaping Replied) {
     let identity = Identity(userID: owner.userID, sessionID: SessionID.make(), tokenExpiresAt: owner.expiresAt)
     phase = .signingIn(identity)
     platform = device.platform
@@ -99,19 +98,19 @@ extension Session {
       address: address, loginTime: services.clock.now())
     services.directory.register(entry, of: identity.userID)
     services.users.remember([identity.userID])
-    Task { await self.attachGroups(of: identity, wasHeld: wasHeld, after: requests, then: reply) }
+    Task { await self.attachGroups(of: identity, wasHeld: wasHeld, then: reply) }
   }
 
-  /// Every group in memory that the user is a member of has the session attached before the sign-in is answered; a group that is not in memory
-  /// looks for its members' sessions when it is loaded.
-  private func attachGroups(of identity: Identity, wasHeld: Hold, after requests: Int, then reply: @escaping Replied) async {
+  /// Every group in memory that the user is a member of has the session attached before the sign-in is answered; a group that is
+  /// not in memory looks for its members' sessions when it is loaded.
+  private func attachGroups(of identity: Identity, wasHeld: Hold, then reply: @escaping Replied) async {
     do throws(StoreError) {
       let memberships = try await services.groups.memberships(of: identity.userID)
       await services.registry.presenceChanged(of: identity.userID, in: memberships.map(\.groupID))
       finishSignIn(identity, wasHeld: wasHeld, then: reply)
     } catch {
       services.observer.storeFailed(error)
-      abandonSignIn(wasHeld: wasHeld, after: requests, then: reply)
+      abandonSignIn(wasHeld: wasHeld, then: reply)
     }
   }
 
@@ -130,16 +129,14 @@ extension Session {
     drainMailbox()
   }
 
-  /// "10002: nothing was changed": nobody has been replaced, and the connection is what it was.
-  private func abandonSignIn(wasHeld: Hold, after requests: Int, then reply: @escaping Replied) {
+  /// "10002: nothing was changed": nobody has been replaced. The connection closes behind the answer, because groups of the user
+  /// may have attached it already.
+  private func abandonSignIn(wasHeld: Hold, then reply: @escaping Replied) {
     guard case .signingIn = phase else { return }
-    signOut(leaving: requests)
+    signOut()
     hold = wasHeld
-    deadlines[.signIn] = MonotonicClock.now() + Session.signInTime
-    schedule()
+    finish(.tryAgainLater)
     reply(self, .error(.temporary))
-    releaseEvents()
-    drainMailbox()
   }
 
   private func signedIn(_ identity: Identity) -> Reply {
@@ -228,7 +225,8 @@ extension TokenChecking {
   /// The owner of a token that came on the public listener, where administrators' tokens are refused (70003).
   func publicOwner(of token: String, at now: Instant) -> Result<TokenOwner, WireError> {
     owner(of: token, at: now).flatMap { owner in
-      owner.isAdministrator ? .failure(WireError(.tokenMalformed, "An administrator's token is for the internal listener")) : .success(owner)
+      owner.isAdministrator
+        ? .failure(WireError(.tokenMalformed, "An administrator's token is for the internal listener")) : .success(owner)
     }
   }
 }

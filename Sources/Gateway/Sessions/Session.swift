@@ -3,8 +3,8 @@ import GroupRuntime
 import WebSocketTransport
 import WireProtocol
 
-/// One connection and, once it has signed in, one session. An actor on the loop of its connection: what the socket brings is handled in the
-/// callback itself, without a hop.
+/// One connection and, once it has signed in, one session. An actor on the loop of its connection: what the socket brings is
+/// handled in the callback itself, without a hop.
 ///
 /// The rules of signing in stand in Session+SignIn.swift, those of requests in Session+Requests.swift.
 actor Session: ConnectionHandler {
@@ -21,9 +21,10 @@ actor Session: ConnectionHandler {
   enum Phase {
     /// Nobody has signed in. → signingIn, ended
     case anonymous(requests: Int)
-    /// The token is good; the user's groups are being attached. → signedIn, anonymous (the store failed), ended
+    /// The token is good; the user's groups are being attached. → signedIn, anonymous (the store failed; it is about to close),
+    /// ended
     case signingIn(Identity)
-    /// → ended
+    /// → anonymous (a logout; it is about to close), ended
     case signedIn(Identity)
     /// We have closed, or the connection is gone. What still comes is ignored.
     case ended
@@ -239,20 +240,20 @@ actor Session: ConnectionHandler {
   }
 
   /// The user has this session no more; groups hear of it where it was the last one.
-  func signOut(leaving requests: Int = 0) {
+  func signOut() {
     let user: UserID
     switch phase {
     case .signedIn(let identity), .signingIn(let identity): user = identity.userID
     case .anonymous, .ended: return
     }
-    phase = .anonymous(requests: requests)
+    phase = .anonymous(requests: 0)
     deadlines[.expiryWarning] = nil
     deadlines[.expiry] = nil
     for group in services.directory.unregister(self, of: user) { services.registry.resident(group)?.presenceChanged(of: user) }
   }
 
-  /// The server is about to end: the session hears of it, now or when it has signed in, and is closed at a moment of its own before `end` (on the
-  /// monotonic clock).
+  /// The server is about to end: the session hears of it, now or when it has signed in, and is closed at a moment of its own
+  /// before `end` (on the monotonic clock).
   func drain(until end: Instant) {
     if case .ended = phase { return }
     let now = MonotonicClock.now()

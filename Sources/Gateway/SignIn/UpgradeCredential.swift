@@ -1,8 +1,8 @@
 import WebSocketTransport
 import WireProtocol
 
-/// What an upgrade brings to sign in with: `Authorization: Bearer`, or `?token=`, with `platform` and `deviceID` as further query parameters
-/// (contract section 2). Never logged.
+/// What an upgrade brings to sign in with: `Authorization: Bearer`, or `?token=`, with `platform` and `deviceID` as further query
+/// parameters (contract section 2). Never logged.
 struct UpgradeCredential {
   private let token: String
   private let platform: String?

@@ -86,14 +86,14 @@ extension GroupRecord {
   private mutating func set(
     _ field: WritableKeyPath<GroupRecord, String>, to value: String?, _ name: String, _ changes: inout [InfoChange]
   ) {
-    guard let value, value != self[keyPath: field] else { return }
+    guard let value, !value.isSame(as: self[keyPath: field]) else { return }
     self[keyPath: field] = value
     changes.append(.text(name, value))
   }
 
   /// customInfo merges; an empty value removes a key.
   private mutating func merge(_ given: [String: String], _ changes: inout [InfoChange]) {
-    for (key, value) in given.sorted(by: { $0.key < $1.key }) where value != customInfo[key, default: ""] {
+    for (key, value) in given.sorted(by: { $0.key < $1.key }) where !value.isSame(as: customInfo[key, default: ""]) {
       customInfo[key] = value.isEmpty ? nil : value
       changes.append(.customInfo(key, value))
     }

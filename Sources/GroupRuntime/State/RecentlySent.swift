@@ -16,7 +16,7 @@ struct RecentlySent: Sendable {
 
   private struct Mark: Hashable, Sendable {
     let sender: UserID
-    let clientMsgID: String
+    let clientMsgID: ExactText
   }
 
   private var results: [Mark: Result] = [:]
@@ -32,7 +32,7 @@ struct RecentlySent: Sendable {
 
   /// The first result, where this mark was used before.
   func result(of clientMsgID: String?, from sender: UserID, at now: Instant) -> Result? {
-    guard let clientMsgID, let result = results[Mark(sender: sender, clientMsgID: clientMsgID)],
+    guard let clientMsgID, let result = results[Mark(sender: sender, clientMsgID: ExactText(clientMsgID))],
       now - result.timestamp < RecentlySent.memory
     else { return nil }
     return result
@@ -42,7 +42,7 @@ struct RecentlySent: Sendable {
   mutating func note(_ message: Message) {
     forget(before: message.timestamp - RecentlySent.memory)
     guard let clientMsgID = message.clientMsgID else { return }
-    let mark = Mark(sender: message.sender, clientMsgID: clientMsgID)
+    let mark = Mark(sender: message.sender, clientMsgID: ExactText(clientMsgID))
     results[mark] = Result(msgID: message.msgID, seq: message.seq, timestamp: message.timestamp)
     byAge.append(mark)
   }

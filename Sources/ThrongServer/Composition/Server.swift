@@ -27,16 +27,19 @@ public final class Server: Sendable {
     self.settings = settings
     self.metrics = metrics
     self.logger = logger
-    TransportLog.setSink { level, text in logger.log(level: level == .error ? .error : .warning, "\(text)") }
+    let library = LibraryLog(logger)
+    TransportLog.setSink { level, text in library.write(level, text) }
     store = try StartError.translating { () throws(StoreOpenError) in
       try SQLiteStore.open(directory: settings.dataDir, sync: settings.store.sync == .full ? .full : .normal, logger: logger)
     }
     let tokens = try await Server.tokens(settings)
     services = GatewayServices(
       configuration: GatewayConfiguration(settings),
-      stores: GatewayServices.Stores(groups: store, messages: store, users: store), tokens: TokenChecker(tokens), clock: SystemClock(),
+      stores: GatewayServices.Stores(groups: store, messages: store, users: store), tokens: TokenChecker(tokens),
+      clock: SystemClock(),
       rules: GroupRules(permissions: GroupPermissions(settings), limits: GroupLimits(settings)),
-      product: GatewayServices.Product(name: "Throng", version: Release.version, limits: settings.limits.flattened), logger: logger)
+      product: GatewayServices.Product(name: "Throng", version: Release.version, limits: settings.limits.flattened),
+      logger: logger)
     readiness = Readiness(store: store)
     let routes = Routes(services: services, metrics: metrics, readiness: readiness, tokens: tokens, apiKey: settings.admin.apiKey)
     gateway = Gateway(services, http: routes)
@@ -81,11 +84,12 @@ public final class Server: Sendable {
   /// Gives up the memory of groups that nobody has used for a while; called now and then.
   public func retireIdleGroups() { services.registry.retireGroups(unusedSince: SystemClock().now() - Server.idleTime) }
 
-  /// How long a group stays in memory without being used, in milliseconds. More than the 5 minutes that a clientMsgID is remembered.
+  /// How long a group stays in memory without being used, in milliseconds. More than the 5 minutes that a clientMsgID is
+  /// remembered.
   private static let idleTime: Instant = 600_000
 
-  /// Ends gracefully (contract section 9): not ready and no new upgrades at once, requests served while sessions are closed one after the other,
-  /// the internal listener up to the end.
+  /// Ends gracefully (contract section 9): not ready and no new upgrades at once, requests served while sessions are closed one
+  /// after the other, the internal listener up to the end.
   public func drain() async {
     readiness.set(.draining)
     let duration = settings.drain.duration.wholeMilliseconds
@@ -150,7 +154,8 @@ public final class Server: Sendable {
     metrics.collect(name, help: help, type: type) { [transport] in
       var sum = TransportCounters()
       for loop in transport.loops {
-        sum = sum
+        sum =
+          sum
           + (await withCheckedContinuation { continuation in
             loop.perform { continuation.resume(returning: loop.counters()) }
           })

@@ -3,8 +3,8 @@ import Gateway
 import GroupModel
 import WebSocketTransport
 
-/// The HTTP side of both listeners (contract section 8): "a wrong path is HTTP 404, a wrong method 405 with Allow, a missing or wrong credential
-/// 401, a body over 1 MiB 413", in this order.
+/// The HTTP side of both listeners (contract section 8): "a wrong path is HTTP 404, a wrong method 405 with Allow, a missing or
+/// wrong credential 401, a body over 1 MiB 413", in this order.
 struct Routes: HTTPHandling {
   private let services: GatewayServices
   private let metrics: PrometheusRegistry
@@ -39,7 +39,10 @@ struct Routes: HTTPHandling {
     case .health: exchange.text(200, "alive\n")
     case .readiness:
       if let obstacle = readiness.obstacle { exchange.text(503, obstacle + "\n") } else { exchange.text(200, "ready\n") }
-    case .metrics: Task { exchange.respond(status: 200, contentType: "text/plain; version=0.0.4; charset=utf-8", body: await metrics.renderAll()) }
+    case .metrics:
+      Task {
+        exchange.respond(status: 200, contentType: "text/plain; version=0.0.4; charset=utf-8", body: await metrics.renderAll())
+      }
     case .openRPC: exchange.respond(status: 200, contentType: "application/json", body: services.openRPC)
     case .rpc: call(request, exchange)
     }

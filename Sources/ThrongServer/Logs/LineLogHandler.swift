@@ -3,8 +3,8 @@ import Logging
 import ServerConfiguration
 import Synchronization
 
-/// Writes each entry as one line on standard output: a JSON object, or text for people. Keys are fixed; no token and no message body is ever
-/// given to it.
+/// Writes each entry as one line on standard output: a JSON object, or text for people. Keys are fixed; no token and no message
+/// body is ever given to it.
 struct LineLogHandler: LogHandler {
   var metadata: Logger.Metadata = [:]
   var logLevel: Logger.Level
@@ -20,33 +20,35 @@ struct LineLogHandler: LogHandler {
     set { metadata[key] = newValue }
   }
 
-  func log(event: LogEvent) {
+  func log(event: LogEvent) { LineLogHandler.output.withLock { LineLogHandler.write(line(event, at: Date()), to: $0) } }
+
+  /// The line of an entry, without its end.
+  func line(_ event: LogEvent, at time: Date) -> String {
     var fields = metadata.merging(event.metadata ?? [:]) { $1 }
-    let time = Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    let time = time.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     switch format {
     case .json:
       for (key, value) in [("time", time), ("level", event.level.rawValue), ("message", "\(event.message)")] {
         fields[key] = .string(value)
       }
-      LineLogHandler.write(LineLogHandler.json(fields))
+      return LineLogHandler.json(fields)
     case .text:
       let rest = fields.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
-      LineLogHandler.write("\(time) \(event.level.rawValue) \(event.message)\(rest)".filter { !$0.isNewline })
+      return "\(time) \(event.level.rawValue) \(event.message)\(rest)".filter { !$0.isNewline }
     }
   }
 
-  /// Lines of several threads do not mix.
+  /// Held while a line is written, so that lines of several threads do not mix.
   private static let output = Mutex<Int32>(STDOUT_FILENO)
 
-  /// Writes a line. A log that cannot be written (its reader has gone, the disk is full) must not end the server, and there is nowhere to say so.
-  private static func write(_ line: String) {
-    output.withLock { descriptor in
-      var rest = Array((line + "\n").utf8)[...]
-      while !rest.isEmpty {
-        let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-        if count < 0 && errno != EINTR { return }
-        rest = rest.dropFirst(max(0, count))
-      }
+  /// Writes a line and its end. A log that cannot be written (its reader has gone, the disk is full) must not end the server, and
+  /// there is nowhere to say so.
+  static func write(_ line: String, to descriptor: Int32) {
+    var rest = Array((line + "\n").utf8)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0 && errno != EINTR { return }
+      rest = rest.dropFirst(max(0, count))
     }
   }
 

@@ -20,7 +20,8 @@ struct Backend {
     var configuration = GatewayConfiguration()
     configure(&configuration)
     services = GatewayServices(
-      configuration: configuration, stores: .init(groups: store, messages: store.inner, users: store.inner), tokens: NamedTokens(),
+      configuration: configuration, stores: .init(groups: store, messages: store.inner, users: store.inner),
+      tokens: NamedTokens(),
       clock: clock, rules: rules, product: .init(name: "Throng", version: "0", limits: []),
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     services.registry.use(executors)
@@ -39,7 +40,9 @@ struct Backend {
   /// One call of a user without a session.
   func ask(_ request: Request, by user: UserID) async throws -> JSON {
     let reply: Reply = await withCheckedContinuation { continuation in
-      services.dispatcher.dispatch(request, by: .user(user, platform: .unknown, session: nil)) { continuation.resume(returning: $0) }
+      services.dispatcher.dispatch(request, by: .user(user, platform: .unknown, session: nil)) {
+        continuation.resume(returning: $0)
+      }
     }
     return try JSON(reply.text(id: .number(1)))
   }

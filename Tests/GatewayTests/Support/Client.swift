@@ -27,7 +27,8 @@ actor Client {
     descriptor = try Client.connect(port)
     inbox = Inbox(descriptor)
     let lines = [
-      "GET /ws\(query.isEmpty ? "" : "?" + query) HTTP/1.1", "Host: localhost:\(port)", "Upgrade: websocket", "Connection: Upgrade",
+      "GET /ws\(query.isEmpty ? "" : "?" + query) HTTP/1.1", "Host: localhost:\(port)", "Upgrade: websocket",
+      "Connection: Upgrade",
       "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
     ]
     try Client.write(Array(((lines + headers).joined(separator: "\r\n") + "\r\n\r\n").utf8), to: descriptor)
@@ -50,7 +51,12 @@ actor Client {
   // MARK: Saying
 
   /// Sends texts, each as one frame, in one write.
-  func send(_ texts: String...) throws { try Client.write(texts.flatMap { Client.frame(opcode: 1, Array($0.utf8)) }, to: descriptor) }
+  func send(_ texts: String...) throws { try send(texts) }
+
+  /// The same for any number.
+  func send(_ texts: [String]) throws {
+    try Client.write(texts.flatMap { Client.frame(opcode: 1, Array($0.utf8)) }, to: descriptor)
+  }
 
   /// Sends a request and gives its whole answer.
   func call(_ method: String, _ params: String = "{}") async throws -> JSON {

@@ -83,7 +83,9 @@ struct LiveGateway {
   /// What sessions have left behind, when every connection has gone; all 0 is as it should be.
   func remains() async -> [String: Int] {
     await gateway.waitUntilEmpty()
-    var remains = ["sessions": services.sessionCount, "users": services.directory.userCount, "addresses": services.admissions.addressCount]
+    var remains = [
+      "sessions": services.sessionCount, "users": services.directory.userCount, "addresses": services.admissions.addressCount,
+    ]
     for loop in transport.loops {
       let (open, waking) = await on(loop) { [gateway] in
         (gateway.context(of: loop).open.count, gateway.context(of: loop).wheel.count)
