@@ -21,7 +21,8 @@ struct SchemaTests {
         #expect(applied == ["v1"])
         #expect(
           tables == [
-            "groupRecord", "member", "message", "departure", "dismissedGroup", "knownUser", "probe", "grdb_migrations",
+            "groupRecord", "member", "formerMember", "message", "departure", "dismissedGroup", "knownUser", "probe",
+            "grdb_migrations",
           ])
         #expect(check == "ok")
       }

@@ -13,10 +13,10 @@ import WebSocketTransport
   })
 
   @Test(arguments: ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
-  func everyMethodArrivesAndTheConnectionLivesOn(method: String) async throws {
+  func everyMethodArrives(method: String) async throws {
     try await TestServer.with(behaviour: Self.describe) { running in
-      let client = try HTTPClient(port: running.internalPort)
       for body in [[], [UInt8](repeating: 0x61, count: 5), [UInt8](repeating: 0x61, count: 200_000)] {
+        let client = try HTTPClient(port: running.internalPort)
         let headers = body.isEmpty ? ["Content-Length: 0"] : []
         let response = try client.ask(method, "/a%20b/../c?x=1", headers: headers, body: body)
         #expect(response.status == 200)
@@ -32,17 +32,16 @@ import WebSocketTransport
       let client = try HTTPClient(port: running.port)
       let response = try client.ask("HEAD", "/")
       #expect(response.status == 200 && response.head.contains("Content-Length: 21\r\n"))
-      #expect(try client.ask("GET", "/").text == "GET /  0 false false")
+      try client.socket.waitForEnd()
     }
   }
 
   @Test func aBodyOverTheLimitIsDroppedAndTold() async throws {
     try await TestServer.with({ $0.maxBodyBytes = 1000 }, behaviour: Self.describe) { running in
-      let client = try HTTPClient(port: running.internalPort)
-      #expect(try client.ask("POST", "/", body: [UInt8](repeating: 0x61, count: 1000)).text == "POST /  1000 false true")
-      let response = try client.ask("POST", "/", body: [UInt8](repeating: 0x61, count: 1001))
-      #expect(response.status == 413 && response.text == "POST /  0 true true")
-      #expect(try client.ask("GET", "/").status == 200)
+      let within = try HTTPClient(port: running.internalPort).ask("POST", "/", body: [UInt8](repeating: 0x61, count: 1000))
+      #expect(within.text == "POST /  1000 false true")
+      let over = try HTTPClient(port: running.internalPort).ask("POST", "/", body: [UInt8](repeating: 0x61, count: 1001))
+      #expect(over.status == 413 && over.text == "POST /  0 true true")
     }
   }
 
@@ -96,19 +95,29 @@ import WebSocketTransport
       #expect(try client.receive().status == 204)
       kept.exchange.respond(status: 500, contentType: nil, body: [])
       lost.exchange.respond(status: 200, contentType: nil, body: [])
-      try client.send("GET", "/again")
+      try client.socket.waitForEnd()
+      let next = try HTTPClient(port: running.internalPort)
+      try next.send("GET", "/again")
       let again = try running.server.requests.next()
       lost.exchange.respond(status: 500, contentType: nil, body: [])
       again.exchange.respond(status: 200, contentType: nil, body: Array("ok".utf8))
-      #expect(try client.receive().text == "ok")
+      #expect(try next.receive().text == "ok")
     }
   }
 
-  @Test func pipelinedRequestsAreAnsweredInOrder() async throws {
+  /// A second request with a body, waiting behind the first, once turned libwebsockets in circles for ever.
+  @Test(arguments: ["GET", "POST"], ["GET", "POST"])
+  func theFirstOfPipelinedRequestsIsAnsweredAndEndsTheConnection(first: String, second: String) async throws {
     try await TestServer.with(behaviour: Self.describe) { running in
       let client = try HTTPClient(port: running.internalPort)
-      for number in 0..<20 { try client.send("GET", "/\(number)") }
-      for number in 0..<20 { #expect(try client.receive().text == "GET /\(number)  0 false true") }
+      let body = { (method: String) in method == "GET" ? "" : "abcd" }
+      let texts = [(first, 1), (second, 2)].map { method, number in
+        "\(method) /\(number) HTTP/1.1\r\nHost: a\r\nContent-Length: \(body(method).utf8.count)\r\n\r\n\(body(method))"
+      }
+      try client.socket.send(texts.joined())
+      #expect(try client.receive().text == "\(first) /1  \(body(first).utf8.count) false true")
+      try client.socket.waitForEnd()
+      #expect(try HTTPClient(port: running.internalPort).ask("GET", "/").status == 200)
     }
   }
 
@@ -118,11 +127,8 @@ import WebSocketTransport
       exchange.respond(status: 200, contentType: nil, body: (0..<size).map { UInt8(truncatingIfNeeded: $0 / 7) })
     })
     try await TestServer.with(behaviour: behaviour) { running in
-      let client = try HTTPClient(port: running.port)
-      for _ in 0..<2 {
-        let body = try client.ask("GET", "/").body
-        #expect(body.count == size && body.indices.allSatisfy { body[$0] == UInt8(truncatingIfNeeded: $0 / 7) })
-      }
+      let body = try HTTPClient(port: running.port).ask("GET", "/").body
+      #expect(body.count == size && body.indices.allSatisfy { body[$0] == UInt8(truncatingIfNeeded: $0 / 7) })
     }
   }
 

@@ -44,6 +44,8 @@ import WebSocketTransport
       let (client, _) = try running.connect()
       running.transport.closePublicListener()
       _ = try running.onLoop {}
+      let held = SocketClient(holding: running.port)
+      #expect(held != nil)
       #expect(throws: SocketClient.Failed.self) { try SocketClient(port: running.port) }
       try client.send("still here")
       #expect(try client.receiveText() == "still here")

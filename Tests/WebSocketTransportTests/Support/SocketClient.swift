@@ -15,7 +15,7 @@ final class SocketClient {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     guard descriptor >= 0 else { throw Failed(description: "socket: \(errno)") }
     self.descriptor = descriptor
-    var limit = timeval(tv_sec: 20, tv_usec: 0)
+    var limit = timeval(tv_sec: 60, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     if var size = receiveBuffer.map(Int32.init) {
       setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
@@ -35,6 +35,19 @@ final class SocketClient {
   }
 
   deinit { close(descriptor) }
+
+  /// Takes a port on which nobody listens, though connections may live on, so that no other test gets it meanwhile; nil where somebody
+  /// listens.
+  init?(holding port: Int) {
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var on: Int32 = 1
+    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+    var address = Self.loopback(port)
+    let result = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+    }
+    if result != 0 { return nil }
+  }
 
   static func isFree(port: Int) -> Bool {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
