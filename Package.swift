@@ -80,7 +80,8 @@ let package = Package(
     .testTarget(name: "WireProtocolTests", dependencies: ["GroupModel", "WireProtocol"], swiftSettings: strict),
     .testTarget(name: "WebSocketTransportTests", dependencies: ["WebSocketTransport"], swiftSettings: strict),
     .testTarget(
-      name: "GroupRuntimeTests", dependencies: ["GroupModel", "GroupRuntime", "ThrongTestKit", "WireProtocol"],
+      name: "GroupRuntimeTests",
+      dependencies: ["GroupModel", "GroupPermissions", "GroupRuntime", "ThrongTestKit", "WireProtocol"],
       swiftSettings: strict),
     .testTarget(
       name: "StoreTests", dependencies: ["GroupModel", "GroupRuntime", "SQLiteStore", "ThrongTestKit", grdb, sqlite, logging],

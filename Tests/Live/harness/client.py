@@ -102,6 +102,7 @@ class Client:
             for future in self._pending.values():
                 if not future.done():
                     future.set_exception(Gone(f"closed with {self.socket.close_code} {self.socket.close_reason}"))
+                    future.exception()  # asked for once, it is no complaint of asyncio's when nobody awaits it
             self._changed.set()
 
     def _take(self, frame):
