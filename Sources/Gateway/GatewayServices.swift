@@ -11,12 +11,14 @@ public final class GatewayServices: Sendable {
     public let groups: any GroupStore
     public let messages: any MessageStore
     public let users: any UserStore
+    public let personal: any PersonalStore
 
     /// Stores with everything given.
-    public init(groups: any GroupStore, messages: any MessageStore, users: any UserStore) {
+    public init(groups: any GroupStore, messages: any MessageStore, users: any UserStore, personal: any PersonalStore) {
       self.groups = groups
       self.messages = messages
       self.users = users
+      self.personal = personal
     }
   }
 
@@ -45,7 +47,7 @@ public final class GatewayServices: Sendable {
   let groups: any GroupStore
   let users: any UserStore
   let clock: any WallClock
-  let directory = SessionDirectory()
+  let directory: SessionDirectory
   let admissions: Admissions
   let observer: StoreObserver
   let metrics = RequestMetrics()
@@ -60,23 +62,26 @@ public final class GatewayServices: Sendable {
     self.clock = clock
     groups = stores.groups
     users = stores.users
+    directory = SessionDirectory { user, isHere in
+      stores.users.notePresence(of: user, offlineSince: isHere ? nil : clock.now())
+    }
     methods = MethodTable()
     observer = StoreObserver(logger: logger)
     admissions = Admissions(connections: configuration.connections, connectionsPerAddress: configuration.connectionsPerAddress)
     registry = GroupRegistry(
       services: GroupServices(
-        groups: stores.groups, messages: stores.messages, broker: LocalBroker(directory: directory), clock: clock, rules: rules,
-        observer: observer),
+        groups: stores.groups, messages: stores.messages, broker: LocalBroker(directory: directory), clock: clock,
+        alarms: TaskAlarms(clock: clock), rules: rules, observer: observer),
       executors: [])
     openRPC = methods.openRPC(version: product.version)
     let serverInfo = ServerInfo(
       name: product.name, version: product.version, limits: product.limits,
       groupTypes: PermissionPage.describe(by: rules.permissions))
     dispatcher = Dispatcher(
-      registry: registry, stores: stores, clock: clock, configuration: configuration,
-      pageBytes: rules.limits.pageBytes, observer: observer, serverInfo: serverInfo.reply(),
-      openRPC: openRPC)
-    administration = AdministratorRPC(methods: methods, dispatcher: dispatcher, users: stores.users, metrics: metrics)
+      registry: registry, stores: stores, directory: directory, clock: clock, configuration: configuration,
+      pageBytes: rules.limits.pageBytes, observer: observer, product: product, serverInfo: serverInfo.reply(), openRPC: openRPC)
+    administration = AdministratorRPC(
+      methods: methods, dispatcher: dispatcher, users: stores.users, metrics: metrics, logger: logger)
   }
 
   /// How many sessions are signed in.

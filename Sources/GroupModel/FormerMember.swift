@@ -5,13 +5,22 @@ public struct FormerMember: Sendable, Equatable {
   /// The messages seen during the memberships, as ranges of `seq`, ascending: they are visible again when the user comes back, and those of the
   /// time between stay invisible (contract section 4, getGroupHistoryMessageList).
   public var stays: [ClosedRange<Int64>]
+  /// Until when the user may not speak after coming back: "a mute survives leaving and joining again"; 0 or past = free.
+  public var muteUntil: Instant
+  /// Until when the user may neither join nor be invited (kickGroupMember, `banTime`); 0 or past = free.
+  public var bannedUntil: Instant
 
   /// How many stays are remembered; of somebody who comes and goes more often the oldest are forgotten.
   public static let maxStays = 20
 
   /// A former member with the newest of the stays.
-  public init(userID: UserID, stays: [ClosedRange<Int64>]) {
+  public init(userID: UserID, stays: [ClosedRange<Int64>] = [], muteUntil: Instant = 0, bannedUntil: Instant = 0) {
     self.userID = userID
     self.stays = stays.suffix(FormerMember.maxStays)
+    self.muteUntil = muteUntil
+    self.bannedUntil = bannedUntil
   }
+
+  /// Whether there is anything to remember at an instant.
+  public func isMemorable(at now: Instant) -> Bool { !stays.isEmpty || muteUntil > now || bannedUntil > now }
 }

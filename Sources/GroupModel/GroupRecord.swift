@@ -28,6 +28,10 @@ public struct GroupRecord: Sendable, Equatable {
   public var mute: GroupMute
   /// When name, texts, policy, owner or customInfo last changed; the creation at first.
   public var lastInfoTime: Instant
+  /// When something else that lists show last changed: a message was recalled. Readers do not see it; `updatedSince` compares it.
+  public var changeTime: Instant = 0
+  /// The newest message that was imported; imported ones do not count as unread. 0 = none.
+  public var importedThroughSeq: Int64 = 0
   /// The ordinal that the next member gets.
   public var nextOrdinal: Int64
 

@@ -52,11 +52,14 @@ public struct Message: Sendable, Equatable {
   public var isRevoked: Bool
   /// Where the sender sat.
   public let platform: Platform
+  /// A manager or an application administrator sent it; decides for receive option `receiveFromManagers`.
+  public let isFromManager: Bool
 
   /// A message with everything given.
   public init(
     msgID: String, groupID: GroupID, seq: Int64?, sender: UserID, nameCard: String, timestamp: Instant, content: Content,
-    priority: Priority, clientMsgID: String?, atUserIDList: [String] = [], isRevoked: Bool = false, platform: Platform
+    priority: Priority, clientMsgID: String?, atUserIDList: [String] = [], isRevoked: Bool = false, platform: Platform,
+    isFromManager: Bool = false
   ) {
     self.msgID = msgID
     self.groupID = groupID
@@ -70,6 +73,7 @@ public struct Message: Sendable, Equatable {
     self.atUserIDList = atUserIDList
     self.isRevoked = isRevoked
     self.platform = platform
+    self.isFromManager = isFromManager
   }
 
   /// Text and Custom count as unread; tips do not.

@@ -53,6 +53,13 @@ struct Columns {
     return value
   }
 
+  /// A text that stands for a value of the model, or NULL.
+  mutating func optionalValue<Value>(_ make: (String) -> Value?) throws(StoreError) -> Value? {
+    guard let text = try optionalText() else { return nil }
+    guard let value = make(text) else { throw misfit() }
+    return value
+  }
+
   /// A list or a dictionary kept as JSON; NULL is the empty one.
   mutating func json<Value: Decodable>(else empty: Value) throws(StoreError) -> Value {
     guard let text = try optionalText() else { return empty }
@@ -105,6 +112,11 @@ extension Database {
       values.append(try make(&columns))
     }
     return values
+  }
+
+  /// The one number that a query answers.
+  func count(_ sql: String, _ arguments: [(any DatabaseValueConvertible)?]) throws -> Int {
+    try rows(sql, arguments) { Int(try $0.integer()) }.first ?? 0
   }
 
   /// The group's number, or nil where nobody uses the groupID.

@@ -1,13 +1,19 @@
 import Foundation
+import GroupModel
 import Synchronization
 
 /// The claim of one process on a data directory: an exclusive lock on the file `lock` in it, held until `release()` or the end of
 /// the process. Two servers on one database would each believe their own memory of a group.
+///
+/// The file's time of modification says when its holder was last alive.
 final class DirectoryLock: Sendable {
+  /// When a store last had the directory open, about; now where none ever did.
+  let lastAlive: Instant
   private let file: Mutex<Int32?>
 
-  /// Takes the lock and writes this process's id into the file.
-  init(directory: String) throws(StoreOpenError) {
+  /// Takes the lock and writes this process's id into the file. Its time stays as it was until `touch(at:)`: an opening that fails is no
+  /// sign of life.
+  init(directory: String, now: Instant) throws(StoreOpenError) {
     let path = directory + "/lock"
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
@@ -20,12 +26,26 @@ final class DirectoryLock: Sendable {
       throw DirectoryLock.refusal(reason, holder: holder, directory: directory)
     }
     let text = "\(getpid())\n"
-    guard ftruncate(descriptor, 0) == 0, pwrite(descriptor, text, text.utf8.count, 0) == text.utf8.count else {
+    guard let touched = DirectoryLock.lastTouch(of: descriptor),
+      ftruncate(descriptor, 0) == 0, pwrite(descriptor, text, text.utf8.count, 0) == text.utf8.count,
+      setTime(of: descriptor, to: touched ?? now)
+    else {
       let reason = lastSystemError()
       close(descriptor)
       throw StoreOpenError(.unavailable, "cannot write to \(path): \(reason)")
     }
+    // A clock that was put back since then must not make a time to come of it.
+    lastAlive = min(touched ?? now, now)
     file = Mutex(descriptor)
+  }
+
+  /// Says that the holder is alive.
+  /// - Returns: false where the file refused; `errno` says why.
+  func touch(at time: Instant) -> Bool {
+    file.withLock { descriptor in
+      guard let descriptor else { return true }
+      return setTime(of: descriptor, to: time)
+    }
   }
 
   deinit { release() }
@@ -36,6 +56,14 @@ final class DirectoryLock: Sendable {
       if let descriptor { close(descriptor) }
       descriptor = nil
     }
+  }
+
+  /// The time of the file; `.some(nil)` where it is new, and nil where nobody can tell.
+  private static func lastTouch(of descriptor: Int32) -> Instant?? {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return nil }
+    if status.st_size == 0 { return .some(nil) }
+    return .some(Instant(status.st_mtim.tv_sec) * 1000 + Instant(status.st_mtim.tv_nsec) / 1_000_000)
   }
 
   private static func refusal(_ reason: Int32, holder: String?, directory: String) -> StoreOpenError {
@@ -52,6 +80,12 @@ final class DirectoryLock: Sendable {
     let digits = bytes.prefix(max(0, count)).prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     return digits.isEmpty ? nil : String(decoding: digits, as: UTF8.self)
   }
+}
+
+// Not synced: after a power failure an older time is good enough.
+private func setTime(of descriptor: Int32, to time: Instant) -> Bool {
+  let instant = timespec(tv_sec: Int(time / 1000), tv_nsec: Int(time % 1000) * 1_000_000)
+  return futimens(descriptor, [instant, instant]) == 0
 }
 
 /// The text of `errno`.

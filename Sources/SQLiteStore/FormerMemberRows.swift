@@ -8,9 +8,11 @@ enum FormerMemberRows {
     let stays = try jsonColumn(former.stays.map { [$0.lowerBound, $0.upperBound] })
     let changed = try db.run(
       """
-      INSERT INTO formerMember (number, userID, stays) SELECT number, ?, ? FROM groupRecord WHERE groupID = ?
-      ON CONFLICT (number, userID) DO UPDATE SET stays = excluded.stays
-      """, [former.userID.rawValue, stays, group.rawValue])
+      INSERT INTO formerMember (number, userID, muteUntil, bannedUntil, stays)
+      SELECT number, ?, ?, ?, ? FROM groupRecord WHERE groupID = ?
+      ON CONFLICT (number, userID) DO UPDATE
+      SET muteUntil = excluded.muteUntil, bannedUntil = excluded.bannedUntil, stays = excluded.stays
+      """, [former.userID.rawValue, former.muteUntil, former.bannedUntil, stays, group.rawValue])
     guard changed == 1 else { throw StoreError(.inconsistent, "no group \(group) to remember somebody in") }
   }
 
@@ -21,8 +23,13 @@ enum FormerMemberRows {
   }
 
   static func all(number: Int64, in db: Database) throws -> [FormerMember] {
-    try db.rows("SELECT userID, stays FROM formerMember WHERE number = ? ORDER BY userID", [number]) { row in
-      FormerMember(userID: try row.value(UserID.init(stored:)), stays: try row.stays())
+    try db.rows(
+      "SELECT userID, muteUntil, bannedUntil, stays FROM formerMember WHERE number = ? ORDER BY userID", [number]
+    ) { row in
+      let user = try row.value(UserID.init(stored:))
+      let muteUntil = try row.integer()
+      let bannedUntil = try row.integer()
+      return FormerMember(userID: user, stays: try row.stays(), muteUntil: muteUntil, bannedUntil: bannedUntil)
     }
   }
 }

@@ -8,7 +8,7 @@ enum GroupRows {
     "groupID", "type", "epoch", "createTime", "owner", "name", "introduction", "notification", "faceURL", "maxMemberNum",
     "customInfo", "joinMode", "inviteMode", "beInviteMode", "updateInfoMode", "updateCustomMode", "ownerQuitMode",
     "memberChangeNotification", "isSearchable", "isMemberVisible", "muteMode", "muteRoles", "muteUntil", "lastInfoTime",
-    "nextOrdinal",
+    "changeTime", "importedThroughSeq", "nextOrdinal",
   ]
   private static let insertSQL =
     "INSERT INTO groupRecord (\(columns.joined(separator: ", "))) VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))"
@@ -38,7 +38,8 @@ enum GroupRows {
       try jsonColumn(record.customInfo), policy.joinMode.rawValue, policy.inviteMode.rawValue, policy.beInviteMode.rawValue,
       policy.updateInfoMode.rawValue, policy.updateCustomMode.rawValue, policy.ownerQuitMode.rawValue,
       policy.memberChangeNotification, policy.isSearchable, policy.isMemberVisible, record.mute.mode.rawValue,
-      try jsonColumn(record.mute.roles.map(\.wireName)), record.mute.muteUntil, record.lastInfoTime, record.nextOrdinal,
+      try jsonColumn(record.mute.roles.map(\.wireName)), record.mute.muteUntil, record.lastInfoTime, record.changeTime,
+      record.importedThroughSeq, record.nextOrdinal,
     ]
   }
 
@@ -49,6 +50,8 @@ enum GroupRows {
       introduction: try row.text(), notification: try row.text(), faceURL: try row.text(), maxMemberNum: Int(try row.integer()),
       customInfo: try row.json(else: [:]), policy: try policy(&row), mute: try mute(&row))
     record.lastInfoTime = try row.integer()
+    record.changeTime = try row.integer()
+    record.importedThroughSeq = try row.integer()
     record.nextOrdinal = try row.integer()
     return record
   }

@@ -8,17 +8,19 @@ extension SQLiteStore: GroupStore {
 
   /// The group in one snapshot, members by `userID`; nil where nobody uses the groupID.
   /// - Parameter sentSince: how far back `recentlySent` reaches. Messages are read backwards from the newest up to the first
-  ///   older one, so
-  ///   the times of a group must not run backwards.
+  ///   older one, so the times of a group must not run backwards.
   /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
   public func group(_ id: GroupID, sentSince: Instant) async throws(StoreError) -> StoredGroup? {
-    try await read { db in
+    let waiting = writer.inbox.waitingUsers
+    return try await read { db in
       guard let number = try db.number(of: id), let record = try GroupRows.record(number: number, in: db) else { return nil }
       let tail = try MessageRows.tail(of: id, number: number, sentSince: sentSince, in: db)
+      let members = try MemberRows.members(number: number, in: db)
       return StoredGroup(
-        record: record, members: try MemberRows.members(number: number, in: db),
-        former: try FormerMemberRows.all(number: number, in: db), lastMessage: tail.newest,
-        recentlySent: tail.recentlySent)
+        record: record, members: members, former: try FormerMemberRows.all(number: number, in: db), lastMessage: tail.newest,
+        recentlySent: tail.recentlySent, attributes: try AttributeRows.attributes(number: number, in: db),
+        openApplications: try ApplicationRows.open(number: number, in: db),
+        offlineSince: record.type == .avChatRoom ? try UserRows.absent(of: members, number: number, waiting, in: db) : [:])
     }
   }
 
@@ -32,15 +34,18 @@ extension SQLiteStore: GroupStore {
     }
   }
 
-  /// The groups a user has left or that were disbanded, by time, then groupID; those being cleared away included.
+  /// The groups of a listed type that a user has left or that were disbanded, by time, then groupID; those being cleared away included.
+  /// - Parameter type: nil = of any.
   /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
-  public func departures(of user: UserID, since: Instant) async throws(StoreError) -> [GroupID] {
-    try await read { db in
+  public func departures(of user: UserID, from type: GroupType?, since: Instant) async throws(StoreError) -> [GroupID] {
+    if let type, !type.isListed { return [] }
+    let types = type.map { "'\($0.rawValue)'" } ?? GroupType.listedSQL
+    return try await read { db in
       try db.rows(
         """
-        SELECT groupID, time FROM departure WHERE userID = ? AND time >= ?
+        SELECT groupID, time FROM departure WHERE userID = ? AND time >= ? AND type IN (\(types))
         UNION ALL
-        SELECT groupID, time FROM member JOIN dismissedGroup USING (number) WHERE userID = ? AND time >= ?
+        SELECT groupID, time FROM member JOIN dismissedGroup USING (number) WHERE userID = ? AND time >= ? AND type IN (\(types))
         ORDER BY time, groupID
         """, [user.rawValue, since, user.rawValue, since]
       ) { try $0.value(GroupID.init) }
@@ -72,7 +77,8 @@ extension SQLiteStore: GroupStore {
 }
 
 extension Membership {
-  fileprivate init(row: inout Columns) throws {
+  /// From the columns groupID, type, number.
+  init(row: inout Columns) throws {
     let groupID = try row.value(GroupID.init)
     let type = try row.value(GroupType.init(rawValue:))
     self.init(groupID: groupID, type: type, groupNumber: try row.integer())

@@ -1,9 +1,11 @@
 import Dispatch
 import GRDB
+import GroupModel
 import Logging
 import Synchronization
 
-/// What happens about once a second beside the writer: the log is carried into the database, and the writer is told the time.
+/// What happens about once a second beside the writer: the log is carried into the database, the lock file says that the store lives,
+/// and the writer is told the time.
 final class Housekeeping: Sendable {
   private let writer: Writer
   // A connection of its own: on the writer's, a checkpoint would hold every commit up.
@@ -11,12 +13,28 @@ final class Housekeeping: Sendable {
   private let queue = DispatchQueue(label: "throng.store.housekeeping")
   private let isStopped = Atomic<Bool>(false)
   private let checkpoints = Atomic<Bool>(true)
+  private let signsOfLife = Atomic<Bool>(true)
+  private let lastSweep = Atomic<Instant>(0)
+  private let lock: DirectoryLock
+  private let now: @Sendable () -> Instant
   private let logger: Logger
 
-  init(writer: Writer, connection: DatabaseQueue, logger: Logger) {
+  /// Between two sweeps, in milliseconds.
+  private static let sweepInterval: Instant = 3_600_000
+
+  init(writer: Writer, connection: DatabaseQueue, lock: DirectoryLock, now: @escaping @Sendable () -> Instant, logger: Logger) {
     self.writer = writer
     self.connection = connection
+    self.lock = lock
+    self.now = now
     self.logger = logger
+  }
+
+  /// The first round: groups that were disbanded before the last end may not be cleared yet.
+  func begin() {
+    lastSweep.store(now(), ordering: .relaxed)
+    showLife()
+    writer.tick([.purge, .sweep])
   }
 
   /// Begins to tick, until `stop()` or the end of this object.
@@ -29,7 +47,29 @@ final class Housekeeping: Sendable {
   }
 
   func tick() {
-    writer.tick(resumePurge: false)
+    showLife()
+    writer.tick(isSweepDue() ? [.sweep] : [])
+    checkpoint()
+  }
+
+  // The wall clock may be put right, in both directions.
+  private func isSweepDue() -> Bool {
+    let time = now()
+    guard abs(time - lastSweep.load(ordering: .relaxed)) >= Self.sweepInterval else { return false }
+    lastSweep.store(time, ordering: .relaxed)
+    return true
+  }
+
+  /// Writes down that the store lives: sessions that do not outlive the process ended then.
+  func showLife() {
+    if lock.touch(at: now()) {
+      signsOfLife.store(true, ordering: .relaxed)
+    } else if signsOfLife.exchange(false, ordering: .relaxed) {
+      logger.warning("cannot set the time of the lock file", metadata: ["error": "\(lastSystemError())"])
+    }
+  }
+
+  private func checkpoint() {
     do {
       _ = try connection.writeWithoutTransaction { try $0.checkpoint(.passive) }
       checkpoints.store(true, ordering: .relaxed)

@@ -5,25 +5,28 @@ import Synchronization
 /// What waits for the writer. Callers put in from any thread and never wait for the disk; the writer takes out one portion at a
 /// time.
 final class Inbox: Sendable {
+  /// Work that nobody waits for, done in chunks between the commits until nothing is left.
+  enum Chore: Sendable { case purge, sweep }
+
   /// What the writer does next.
   struct Portion {
     var commits: [Commit] = []
-    var users: Set<UserID> = []
+    var users: [UserID: UserNote] = [:]
     var probe = false
-    var purge = false
+    var chores: Set<Chore> = []
   }
 
   private struct State {
     var commits: [Commit] = []
-    // Users stay in `users` until they are durable, so that whoever asks for them in between finds them.
-    var users: Set<UserID> = []
+    // Users stay in `users` until they are durable, so that whoever asks for them in between finds them. One note each: the last.
+    var users: [UserID: UserNote] = [:]
     var flushUsers = false
     var probe = false
-    var purge = false
+    var chores: Set<Chore> = []
     var isWriterAwake = false
     var isClosed = false
 
-    var hasWork: Bool { !commits.isEmpty || flushUsers || probe || purge }
+    var hasWork: Bool { !commits.isEmpty || flushUsers || probe || !chores.isEmpty }
 
     mutating func wakeWriter() -> Bool {
       defer { isWriterAwake = true }
@@ -73,24 +76,26 @@ final class Inbox: Sendable {
 
   /// Takes users in; they become durable with the next commit or with the next `ask`.
   func put(_ users: [UserID]) {
-    state.withLock { $0.users.formUnion(users) }
+    state.withLock { state in
+      for user in users where state.users[user] == nil { state.users[user] = .known }
+    }
   }
 
-  /// Those of the users that wait to become durable.
-  func waiting(among users: [UserID]) -> Set<UserID> {
-    state.withLock { $0.users.intersection(users) }
+  /// Takes in whether a user is here; what waited of that user is out of date.
+  func put(_ note: UserNote, of user: UserID) {
+    state.withLock { $0.users[user] = note }
   }
 
-  /// All users that wait to become durable.
-  var waitingUsers: Set<UserID> { state.withLock { $0.users } }
+  /// All users that wait to become durable, and what is noted of them.
+  var waitingUsers: [UserID: UserNote] { state.withLock { $0.users } }
 
   /// Asks for work besides commits; true where the writer must be woken.
-  func ask(flushUsers: Bool = false, probe: Bool = false, purge: Bool = false) -> Bool {
+  func ask(flushUsers: Bool = false, probe: Bool = false, _ chores: Set<Chore> = []) -> Bool {
     state.withLock { state in
       if state.isClosed { return false }
       state.flushUsers = state.flushUsers || (flushUsers && !state.users.isEmpty)
       state.probe = state.probe || probe
-      state.purge = state.purge || purge
+      state.chores.formUnion(chores)
       return state.hasWork && state.wakeWriter()
     }
   }
@@ -103,29 +108,32 @@ final class Inbox: Sendable {
         return nil
       }
       let portion = Portion(
-        commits: state.takeCommits(maxCommits), users: state.users, probe: state.probe, purge: state.purge)
+        commits: state.takeCommits(maxCommits), users: state.users, probe: state.probe, chores: state.chores)
       state.flushUsers = false
       state.probe = false
       return portion
     }
   }
 
-  /// Those users are durable now.
-  func forget(_ users: Set<UserID>) {
-    if !users.isEmpty { state.withLock { $0.users.subtract(users) } }
+  /// Those notes are durable now; what has come since then still waits.
+  func forget(_ notes: [UserID: UserNote]) {
+    if notes.isEmpty { return }
+    state.withLock { state in
+      for (user, note) in notes where state.users[user] == note { state.users[user] = nil }
+    }
   }
 
-  /// Nothing is left to purge, or it cannot go on.
-  func purgeEnded() { state.withLock { $0.purge = false } }
+  /// Nothing is left to do, or it cannot go on.
+  func ended(_ chore: Chore) { state.withLock { _ = $0.chores.remove(chore) } }
 
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// Nothing more is taken in. What waits is still taken out, the purge excepted.
+  /// Nothing more is taken in. What waits is still taken out, the chores excepted.
   /// - Returns: false where the inbox was closed before.
   func close() -> Bool {
     state.withLock { state in
       defer { state.isClosed = true }
-      state.purge = false
+      state.chores = []
       return !state.isClosed
     }
   }

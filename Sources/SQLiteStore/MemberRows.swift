@@ -5,8 +5,8 @@ import GroupRuntime
 /// `member` and `departure` rows.
 enum MemberRows {
   private static let columns = [
-    "userID", "role", "joinTime", "ordinal", "muteUntil", "receiveOption", "readSeq", "firstVisibleSeq", "inviter", "changeTime",
-    "earlierStays", "nameCard", "customInfo",
+    "userID", "role", "joinTime", "ordinal", "muteUntil", "receiveOption", "readSeq", "unreadBase", "unreadSinceSeq",
+    "firstVisibleSeq", "inviter", "changeTime", "earlierStays", "nameCard", "customInfo",
   ]
   private static let putSQL = """
     INSERT INTO member (number, \(columns.joined(separator: ", ")))
@@ -14,6 +14,12 @@ enum MemberRows {
     ON CONFLICT (number, userID) DO UPDATE SET \(columns.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
     """
   private static let selectSQL = "SELECT \(columns.joined(separator: ", ")) FROM member WHERE number = ? ORDER BY userID"
+
+  // The members of live rooms come and go: of them nothing stays behind.
+  private static let departSQL = """
+    INSERT OR REPLACE INTO departure (userID, groupID, type, time)
+    SELECT ?, groupID, type, ? FROM groupRecord WHERE groupID = ? AND type IN (\(GroupType.listedSQL))
+    """
 
   static func put(_ member: Member, in group: GroupID, _ db: Database) throws {
     guard try db.run(putSQL, try values(of: member) + [group.rawValue]) == 1 else {
@@ -27,7 +33,7 @@ enum MemberRows {
       "DELETE FROM member WHERE number = (SELECT number FROM groupRecord WHERE groupID = ?) AND userID = ?",
       [group.rawValue, user.rawValue])
     guard removed == 1 else { throw StoreError(.inconsistent, "\(user) is no member of \(group)") }
-    try db.run("INSERT OR REPLACE INTO departure VALUES (?, ?, ?)", [user.rawValue, group.rawValue, time])
+    try db.run(departSQL, [user.rawValue, time, group.rawValue])
   }
 
   static func members(number: Int64, in db: Database) throws -> [Member] {
@@ -45,7 +51,8 @@ enum MemberRows {
   private static func values(of member: Member) throws -> [(any DatabaseValueConvertible)?] {
     [
       member.userID.rawValue, member.role.wireName, member.joinTime, member.ordinal, member.muteUntil,
-      member.receiveOption.rawValue, member.readSeq, member.firstVisibleSeq, member.inviter?.rawValue, member.changeTime,
+      member.receiveOption.rawValue, member.readSeq, member.unreadBase, member.unreadSinceSeq, member.firstVisibleSeq,
+      member.inviter?.rawValue, member.changeTime,
       try jsonColumn(member.earlierStays.map { [$0.lowerBound, $0.upperBound] }), member.nameCard.column,
       try jsonColumn(member.customInfo),
     ]
@@ -57,19 +64,24 @@ enum MemberRows {
     let joinTime = try row.integer()
     let ordinal = try row.integer()
     let muteUntil = try row.integer()
+    let receiveOption = try row.value(ReceiveOption.init)
+    let readSeq = try row.integer()
+    let unreadBase = Int(try row.integer())
+    let unreadSinceSeq = try row.integer()
     var member = Member(
-      userID: userID, role: role, joinTime: joinTime, ordinal: ordinal,
-      receiveOption: try row.value(ReceiveOption.init), readSeq: try row.integer(), firstVisibleSeq: try row.integer(),
-      inviter: try inviter(&row), muteUntil: muteUntil, changeTime: try row.integer())
+      userID: userID, role: role, joinTime: joinTime, ordinal: ordinal, receiveOption: receiveOption, readSeq: readSeq,
+      firstVisibleSeq: try row.integer(), inviter: try row.optionalValue(UserID.init(stored:)), muteUntil: muteUntil,
+      changeTime: try row.integer())
+    member.unreadBase = unreadBase
+    member.unreadSinceSeq = unreadSinceSeq
     member.earlierStays = try row.stays()
     member.nameCard = try row.text()
     member.customInfo = try row.json(else: [:])
     return member
   }
+}
 
-  private static func inviter(_ row: inout Columns) throws -> UserID? {
-    guard let name = try row.optionalText() else { return nil }
-    guard let user = UserID(stored: name) else { throw StoreError(.inconsistent, "column inviter names no user") }
-    return user
-  }
+extension GroupType {
+  /// The types that getJoinedGroupList names, as SQL writes a list of texts.
+  static let listedSQL = allCases.filter(\.isListed).map { "'\($0.rawValue)'" }.joined(separator: ", ")
 }

@@ -12,13 +12,13 @@ enum MessageRows {
   }
 
   static let columns =
-    "seq, timestamp, sender, kind, isRevoked, priority, platform, msgID, clientMsgID, nameCard, atUserIDList, content"
+    "seq, timestamp, sender, kind, isRevoked, isFromManager, priority, platform, msgID, clientMsgID, nameCard, atUserIDList, content"
 
   // The message before must be there: a gap would break the promise of contract section 4 (`seq` grows by 1 with no gap).
   // Looking is free, the row stands on the page that is written anyway.
   private static let appendSQL = """
     INSERT INTO message (number, \(columns))
-    SELECT number, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM groupRecord AS g WHERE groupID = ?
+    SELECT number, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM groupRecord AS g WHERE groupID = ?
     AND (? = 1 OR EXISTS (SELECT 1 FROM message AS m WHERE m.number = g.number AND m.seq = ? - 1))
     """
   private static let reviseSQL = """
@@ -32,8 +32,8 @@ enum MessageRows {
     let appended = try db.run(
       appendSQL,
       [
-        seq, message.timestamp, message.sender.rawValue, kind.rawValue, message.isRevoked, message.priority.rawValue,
-        message.platform.rawValue, message.msgID.column, message.clientMsgID?.column, message.nameCard.column,
+        seq, message.timestamp, message.sender.rawValue, kind.rawValue, message.isRevoked, message.isFromManager,
+        message.priority.rawValue, message.platform.rawValue, message.msgID.column, message.clientMsgID?.column, message.nameCard.column,
         try jsonColumn(message.atUserIDList), content.column, message.groupID.rawValue, seq, seq,
       ])
     guard appended == 1 else { throw StoreError(.inconsistent, "seq \(seq) is not the next of a group \(message.groupID)") }
@@ -55,6 +55,7 @@ enum MessageRows {
     let sender = try row.value(UserID.init(stored:))
     let kind = try row.value(Kind.init)
     let isRevoked = try row.flag()
+    let isFromManager = try row.flag()
     let priority = try row.value(Priority.init)
     let platform = try row.value(Platform.init(rawValue:))
     let msgID = try row.text()
@@ -64,7 +65,7 @@ enum MessageRows {
     return Message(
       msgID: msgID, groupID: group, seq: seq, sender: sender, nameCard: nameCard, timestamp: timestamp,
       content: content(kind, try row.text()), priority: priority, clientMsgID: clientMsgID, atUserIDList: atUserIDList,
-      isRevoked: isRevoked, platform: platform)
+      isRevoked: isRevoked, platform: platform, isFromManager: isFromManager)
   }
 
   private static func parts(of content: Message.Content) -> (Kind, String) {

@@ -20,20 +20,51 @@ extension SQLiteStore: MessageStore {
 
   /// How many messages with `seq` above `after` are Text or Custom, of somebody else than `reader`, and not recalled (contract
   /// section 4, Unread).
+  /// - Parameter managersOnly: only those with `isFromManager`.
   /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
-  public func unreadCount(of group: GroupID, after: Int64, reader: UserID) async throws(StoreError) -> Int {
+  public func unreadCount(
+    of group: GroupID, after: Int64, reader: UserID, managersOnly: Bool
+  ) async throws(StoreError) -> Int {
     try await read { db in
       try db.rows(
         """
         SELECT count(*) FROM message WHERE number = (SELECT number FROM groupRecord WHERE groupID = ?)
         AND seq > ? AND sender <> ? AND kind IN ('Text', 'Custom') AND NOT isRevoked
-        """, [group.rawValue, after, reader.rawValue]
+        AND isFromManager >= ?
+        """, [group.rawValue, after, reader.rawValue, managersOnly]
       ) { Int(try $0.integer()) }.first ?? 0
+    }
+  }
+
+  /// The `seq` of the first message with a timestamp at or after an instant; nil where there is none. Timestamps never fall with `seq`.
+  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
+  public func firstSeq(of group: GroupID, notBefore: Instant) async throws(StoreError) -> Int64? {
+    try await read { db in
+      guard let number = try db.number(of: group) else { return nil }
+      return try MessageRows.firstSeq(number: number, notBefore: notBefore, in: db)
     }
   }
 }
 
 extension MessageRows {
+  // Halves the range: `seq` has no gap, and the rows know no order but that of `seq`.
+  fileprivate static func firstSeq(number: Int64, notBefore: Instant, in db: Database) throws -> Int64? {
+    let last = try db.rows("SELECT seq FROM message WHERE number = ? ORDER BY seq DESC LIMIT 1", [number]) { try $0.integer() }
+    guard let last = last.first else { return nil }
+    var (low, high) = (Int64(1), last + 1)
+    while low < high {
+      let middle = low + (high - low) / 2
+      if try timestamp(at: middle, number: number, in: db) < notBefore { low = middle + 1 } else { high = middle }
+    }
+    return low > last ? nil : low
+  }
+
+  private static func timestamp(at seq: Int64, number: Int64, in db: Database) throws -> Instant {
+    let times = try db.rows("SELECT timestamp FROM message WHERE number = ? AND seq = ?", [number, seq]) { try $0.integer() }
+    guard let time = times.first else { throw StoreError(.inconsistent, "message \(seq) of a group is missing") }
+    return time
+  }
+
   /// The newest message, and those with a clientMsgID that were accepted at or after an instant, by `seq`. Goes backwards from
   /// the end and stops at the first older one.
   static func tail(

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import GroupModel
 import GroupRuntime
 
 /// Opens the files of a data directory. The order matters: nothing is written into a database before it is known to be Throng's
@@ -34,12 +35,16 @@ struct Opening {
   }
 
   /// The writer and the readers, with every migration done.
-  func pool() throws(StoreOpenError) -> DatabasePool {
+  /// - Parameter sessionsEndedAt: when the process died that noted who is here.
+  func pool(sessionsEndedAt: Instant) throws(StoreOpenError) -> DatabasePool {
     try attempt("open \(databasePath)") {
       let pool = try DatabasePool(path: databasePath, configuration: configuration())
       try Schema.migrator.migrate(pool)
       // After the opening, because GRDB sets NORMAL behind every `prepareDatabase`.
-      try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(sync.rawValue)") }
+      try pool.writeWithoutTransaction { db in
+        try db.execute(sql: "PRAGMA synchronous = \(sync.rawValue)")
+        try UserRows.endAllSessions(at: sessionsEndedAt, db)
+      }
       return pool
     }
   }

@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import GRDB
 import GroupModel
 import GroupRuntime
@@ -18,19 +19,26 @@ struct StoreOptions {
   var commitsPerTransaction = 2_000
   /// About five seconds of full load; who comes later is told at once that the disk does not keep up.
   var pendingCommits = 100_000
-  /// Rows of a disbanded group that go between two transactions: a few milliseconds.
+  /// Rows of a disbanded group, or old ones, that go between two transactions: a few milliseconds.
   var purgeRows = 500
   /// The length of the log, in pages of 4 KiB, from which on the writer carries it over itself (64 MiB).
   var autocheckpointPages = 16_384
   /// Between two rounds of housekeeping; nil = none by itself.
   var housekeeping: DispatchTimeInterval? = .seconds(1)
+  /// The clock, in Unix milliseconds.
+  var now: @Sendable () -> Instant = { Instant(Date().timeIntervalSince1970 * 1000) }
+  /// Groups that one page of a search looks at, at most.
+  var searchedGroups = 20_000
+  /// Members that one page of a search looks at, at most, but those of one group all.
+  var searchedMembers = 200_000
 }
 
-/// Groups, memberships, messages and known users in one SQLite database, `throng.db` in the data directory.
+/// Groups, memberships, messages, users and what waits for them in one SQLite database, `throng.db` in the data directory.
 public final class SQLiteStore: StoreHealth, Sendable {
   let pool: DatabasePool
   let writer: Writer
   let housekeeping: Housekeeping
+  let options: StoreOptions
   private let lock: DirectoryLock
   private let logger: Logger
 
@@ -49,12 +57,13 @@ public final class SQLiteStore: StoreHealth, Sendable {
   ) throws(StoreOpenError) -> SQLiteStore {
     let opening = Opening(directory: directory, sync: sync, options: options)
     try opening.makeDirectory()
-    let lock = try DirectoryLock(directory: directory)
+    let lock = try DirectoryLock(directory: directory, now: options.now())
     do throws(StoreOpenError) {
       try opening.prepareDatabase()
+      let pool = try opening.pool(sessionsEndedAt: lock.lastAlive)
       let store = SQLiteStore(
-        pool: try opening.pool(), checkpoints: try opening.checkpointConnection(), lock: lock, options: options, logger: logger)
-      store.start(options)
+        pool: pool, checkpoints: try opening.checkpointConnection(), lock: lock, options: options, logger: logger)
+      store.start()
       return store
     } catch {
       lock.release()
@@ -64,15 +73,15 @@ public final class SQLiteStore: StoreHealth, Sendable {
 
   private init(pool: DatabasePool, checkpoints: DatabaseQueue, lock: DirectoryLock, options: StoreOptions, logger: Logger) {
     self.pool = pool
+    self.options = options
     self.lock = lock
     self.logger = logger
     writer = Writer(pool: pool, options: options, logger: logger)
-    housekeeping = Housekeeping(writer: writer, connection: checkpoints, logger: logger)
+    housekeeping = Housekeeping(writer: writer, connection: checkpoints, lock: lock, now: options.now, logger: logger)
   }
 
-  private func start(_ options: StoreOptions) {
-    // Groups that were disbanded before the last end may not be cleared yet.
-    writer.tick(resumePurge: true)
+  private func start() {
+    housekeeping.begin()
     if let interval = options.housekeeping { housekeeping.start(every: interval) }
   }
 
@@ -85,6 +94,7 @@ public final class SQLiteStore: StoreHealth, Sendable {
     guard writer.inbox.close() else { return }
     writer.finish()
     housekeeping.stop()
+    housekeeping.showLife()
     do {
       try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
       try pool.close()

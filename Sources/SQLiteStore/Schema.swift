@@ -17,6 +17,9 @@ enum Schema {
   // - ANY columns hold texts of users: TEXT, or BLOB where the text has a NUL (Columns.swift).
   // - Long columns come last: an index b-tree keeps about 1 KB of a row in place, and counting must not read overflow pages.
   // - `message` has no second index: a message costs one row in one table.
+  // - `application.endTime`: when it was handled, or else its group was disbanded; NULL = open, in a group that is there. Housekeeping
+  //   counts from it.
+  // - `knownUser.offlineSince`: NULL = never had a session, 0 = has one now, else when the last one ended.
   private static let v1 = """
     CREATE TABLE groupRecord (
       number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -26,11 +29,7 @@ enum Schema {
       createTime INTEGER NOT NULL,
       owner TEXT NOT NULL,
       name ANY NOT NULL,
-      introduction ANY NOT NULL,
-      notification ANY NOT NULL,
-      faceURL ANY NOT NULL,
       maxMemberNum INTEGER NOT NULL,
-      customInfo TEXT,
       joinMode TEXT NOT NULL,
       inviteMode TEXT NOT NULL,
       beInviteMode TEXT NOT NULL,
@@ -44,9 +43,17 @@ enum Schema {
       muteRoles TEXT,
       muteUntil INTEGER,
       lastInfoTime INTEGER NOT NULL,
-      nextOrdinal INTEGER NOT NULL
+      changeTime INTEGER NOT NULL,
+      importedThroughSeq INTEGER NOT NULL,
+      nextOrdinal INTEGER NOT NULL,
+      introduction ANY NOT NULL,
+      notification ANY NOT NULL,
+      faceURL ANY NOT NULL,
+      customInfo TEXT
     ) STRICT;
     CREATE INDEX groupRecordByType ON groupRecord (type);
+
+    CREATE TABLE groupAttributes (number INTEGER PRIMARY KEY, entries TEXT NOT NULL) STRICT;
 
     CREATE TABLE member (
       number INTEGER NOT NULL,
@@ -57,6 +64,8 @@ enum Schema {
       muteUntil INTEGER NOT NULL,
       receiveOption TEXT NOT NULL,
       readSeq INTEGER NOT NULL,
+      unreadBase INTEGER NOT NULL,
+      unreadSinceSeq INTEGER NOT NULL,
       firstVisibleSeq INTEGER NOT NULL,
       inviter TEXT,
       changeTime INTEGER NOT NULL,
@@ -70,6 +79,8 @@ enum Schema {
     CREATE TABLE formerMember (
       number INTEGER NOT NULL,
       userID TEXT NOT NULL,
+      muteUntil INTEGER NOT NULL,
+      bannedUntil INTEGER NOT NULL,
       stays TEXT,
       PRIMARY KEY (number, userID)
     ) STRICT, WITHOUT ROWID;
@@ -81,6 +92,7 @@ enum Schema {
       sender TEXT NOT NULL,
       kind TEXT NOT NULL,
       isRevoked INTEGER NOT NULL,
+      isFromManager INTEGER NOT NULL,
       priority TEXT NOT NULL,
       platform TEXT NOT NULL,
       msgID TEXT NOT NULL,
@@ -94,6 +106,7 @@ enum Schema {
     CREATE TABLE departure (
       userID TEXT NOT NULL,
       groupID TEXT NOT NULL,
+      type TEXT NOT NULL,
       time INTEGER NOT NULL,
       PRIMARY KEY (userID, groupID)
     ) STRICT, WITHOUT ROWID;
@@ -101,11 +114,55 @@ enum Schema {
     CREATE TABLE dismissedGroup (
       number INTEGER PRIMARY KEY,
       groupID TEXT NOT NULL,
+      type TEXT NOT NULL,
       time INTEGER NOT NULL
     ) STRICT;
     CREATE INDEX dismissedGroupByID ON dismissedGroup (groupID);
 
-    CREATE TABLE knownUser (userID TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+    CREATE TABLE application (
+      number INTEGER PRIMARY KEY AUTOINCREMENT,
+      id ANY NOT NULL UNIQUE,
+      groupNumber INTEGER NOT NULL,
+      groupID TEXT NOT NULL,
+      epoch TEXT NOT NULL,
+      kind TEXT NOT NULL,
+      fromUser TEXT NOT NULL,
+      toUser TEXT,
+      addTime INTEGER NOT NULL,
+      handledTime INTEGER,
+      isAgreed INTEGER,
+      handledBy TEXT,
+      endTime INTEGER,
+      requestMsg ANY NOT NULL,
+      attach ANY,
+      handledMsg ANY
+    ) STRICT;
+    CREATE INDEX applicationByGroup ON application (groupNumber, kind, addTime);
+    CREATE INDEX applicationByInvited ON application (toUser) WHERE toUser IS NOT NULL;
+    CREATE INDEX applicationByKind ON application (kind);
+    CREATE INDEX applicationOpen ON application (groupNumber) WHERE endTime IS NULL;
+    CREATE INDEX applicationByEnd ON application (endTime) WHERE endTime IS NOT NULL;
+
+    CREATE TABLE notification (
+      number INTEGER PRIMARY KEY AUTOINCREMENT,
+      userID TEXT NOT NULL,
+      timestamp INTEGER NOT NULL,
+      kind TEXT NOT NULL,
+      groupID TEXT NOT NULL,
+      opUser ANY NOT NULL,
+      reason ANY,
+      data ANY
+    ) STRICT;
+    CREATE INDEX notificationByUser ON notification (userID);
+    CREATE INDEX notificationByTime ON notification (timestamp);
+
+    CREATE TABLE readMark (
+      userID TEXT PRIMARY KEY,
+      applications INTEGER NOT NULL DEFAULT 0,
+      notifications INTEGER NOT NULL DEFAULT 0
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE knownUser (userID TEXT PRIMARY KEY, offlineSince INTEGER) STRICT, WITHOUT ROWID;
 
     CREATE TABLE probe (id INTEGER PRIMARY KEY CHECK (id = 1), room BLOB NOT NULL) STRICT;
     INSERT INTO probe VALUES (1, x'');

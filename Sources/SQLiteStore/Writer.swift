@@ -9,15 +9,15 @@ import Synchronization
 /// It runs on the queue of the pool's writer connection.
 final class Writer: Sendable {
   let inbox: Inbox
-  private let pool: DatabasePool
-  private let purgeRows: Int
-  private let logger: Logger
-  private let persists = Atomic<Bool>(true)
+  let pool: DatabasePool
+  let options: StoreOptions
+  let logger: Logger
+  let persists = Atomic<Bool>(true)
 
   init(pool: DatabasePool, options: StoreOptions, logger: Logger) {
     self.pool = pool
+    self.options = options
     self.logger = logger
-    purgeRows = options.purgeRows
     inbox = Inbox(maxCommits: options.commitsPerTransaction, maxPending: options.pendingCommits)
   }
 
@@ -34,9 +34,9 @@ final class Writer: Sendable {
     }
   }
 
-  /// Does once a second what no commit causes: users become durable, a sick store is tried, an interrupted purge goes on.
-  func tick(resumePurge: Bool) {
-    if inbox.ask(flushUsers: true, probe: !canPersist, purge: resumePurge) { wake() }
+  /// Does once a second what no commit causes: users become durable, a sick store is tried, and chores begin.
+  func tick(_ chores: Set<Inbox.Chore> = []) {
+    if inbox.ask(flushUsers: true, probe: !canPersist, chores) { wake() }
   }
 
   /// Waits until everything that was taken in has been answered. Call it with the inbox closed.
@@ -67,7 +67,7 @@ final class Writer: Sendable {
   private func perform(_ portion: Inbox.Portion, _ db: Database) {
     if !portion.commits.isEmpty || !portion.users.isEmpty { transact(portion, db) }
     if portion.probe && !canPersist { probe(db) }
-    if portion.purge { purge(db) }
+    for chore in portion.chores { perform(chore, db) }
   }
 }
 
@@ -102,7 +102,7 @@ extension Writer {
   private func durable(_ portion: Inbox.Portion, apart: Bool, _ db: Database) throws(StoreError) -> [Outcome] {
     var outcomes: [Outcome] = []
     let wrote = try transaction(db) {
-      try self.remember(portion.users, db)
+      for (user, note) in portion.users { try UserRows.put(note, of: user, db) }
       for commit in portion.commits {
         if commit.lineage.isBroken {
           outcomes.append(.failure(.abandoned))
@@ -116,7 +116,7 @@ extension Writer {
     }
     inbox.forget(portion.users)
     if wrote { noteSuccess() }
-    if portion.commits.contains(where: \.dismisses) { _ = inbox.ask(purge: true) }
+    if portion.commits.contains(where: \.dismisses) { _ = inbox.ask([.purge]) }
     return outcomes
   }
 
@@ -142,13 +142,9 @@ extension Writer {
     return portion.commits.map { .failure($0.lineage.isBroken ? .abandoned : failure) }
   }
 
-  private func remember(_ users: Set<UserID>, _ db: Database) throws {
-    for user in users { try db.run("INSERT OR IGNORE INTO knownUser VALUES (?)", [user.rawValue]) }
-  }
-
   /// Runs the body in a transaction and commits it.
   /// - Returns: whether anything was written.
-  private func transaction(_ db: Database, _ body: () throws -> Void) throws(StoreError) -> Bool {
+  func transaction(_ db: Database, _ body: () throws -> Void) throws(StoreError) -> Bool {
     do {
       let before = db.totalChangesCount
       try db.beginTransaction(.immediate)
@@ -170,50 +166,6 @@ extension Writer {
       // The next transaction fails at BEGIN and comes here again: nothing is acknowledged meanwhile.
       logger.error("rollback failed", metadata: ["error": "\(StoreError(describing: error))"])
     }
-  }
-}
-
-// MARK: - Health and purge
-
-extension Writer {
-  // Needs room like a real message does: a page that is there already could be written on a full disk.
-  private func probe(_ db: Database) {
-    do {
-      _ = try transaction(db) { try db.run("UPDATE probe SET room = zeroblob(65536)", []) }
-      _ = try transaction(db) { try db.run("UPDATE probe SET room = x''", []) }
-      noteSuccess()
-    } catch {
-      logger.debug("the store still cannot write", metadata: ["error": "\(error)"])
-    }
-  }
-
-  private func purge(_ db: Database) {
-    do {
-      var isMore = false
-      _ = try transaction(db) { isMore = try Purge.chunk(of: self.purgeRows, in: db) }
-      if !isMore { inbox.purgeEnded() }
-    } catch {
-      // Nobody waits for the purge: it goes on when the store writes again, or at the next start.
-      inbox.purgeEnded()
-      if error.kind == .unavailable { note(failure: error) }
-      logger.warning("clearing a disbanded group was interrupted", metadata: ["error": "\(error)"])
-    }
-  }
-
-  private func note(failure: StoreError) {
-    guard failure.kind == .unavailable else {
-      logger.error("commits refused", metadata: ["error": "\(failure)"])
-      return
-    }
-    if persists.exchange(false, ordering: .acquiringAndReleasing) {
-      logger.error("the store cannot write", metadata: ["error": "\(failure)"])
-    }
-  }
-
-  private func noteSuccess() {
-    guard !persists.exchange(true, ordering: .acquiringAndReleasing) else { return }
-    logger.notice("the store can write again")
-    _ = inbox.ask(purge: true)
   }
 }
 

@@ -4,14 +4,14 @@ import GroupRuntime
 import Synchronization
 
 /// The store for tests: keeps everything in memory, by the same rules as the one on a disk, and fails or waits when told to.
-public final class InMemoryStore: GroupStore, MessageStore, UserStore, StoreHealth, Sendable {
+public final class InMemoryStore: GroupStore, StoreHealth, Sendable {
   private struct Pending {
     var commits: [Commit] = []
     var isHeld = false
     var failure: StoreError?
   }
 
-  private let contents = Mutex(StoreContents())
+  let contents = Mutex(StoreContents())
   private let pending = Mutex(Pending())
   private let queue = DispatchQueue(label: "throng.testkit.store")
   private let persists = Atomic<Bool>(true)
@@ -93,7 +93,9 @@ public final class InMemoryStore: GroupStore, MessageStore, UserStore, StoreHeal
       return StoredGroup(
         record: group.record, members: group.members.values.sorted { $0.userID < $1.userID },
         former: group.former.values.sorted { $0.userID < $1.userID },
-        lastMessage: group.messages.last, recentlySent: recent.filter { $0.clientMsgID != nil })
+        lastMessage: group.messages.last, recentlySent: recent.filter { $0.clientMsgID != nil }, attributes: group.attributes,
+        openApplications: contents.openApplications(of: group),
+        offlineSince: group.record.type == .avChatRoom ? contents.offlineSince(among: group.members.keys) : [:])
     }
   }
 
@@ -104,11 +106,12 @@ public final class InMemoryStore: GroupStore, MessageStore, UserStore, StoreHeal
     }
   }
 
-  /// The groups a user has left or that were disbanded, by time, then groupID.
-  public func departures(of user: UserID, since: Instant) async throws(StoreError) -> [GroupID] {
+  /// The groups of a listed type that a user has left or that were disbanded, by time, then groupID.
+  /// - Parameter type: nil = of any.
+  public func departures(of user: UserID, from type: GroupType?, since: Instant) async throws(StoreError) -> [GroupID] {
     contents.withLock { contents in
-      let since = (contents.departures[user] ?? [:]).filter { $0.value >= since }
-      return since.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key)
+      let since = (contents.departures[user] ?? [:]).filter { $0.value.time >= since && (type == nil || $0.value.type == type) }
+      return since.sorted { ($0.value.time, $0.key) < ($1.value.time, $1.key) }.map(\.key)
     }
   }
 
@@ -125,162 +128,5 @@ public final class InMemoryStore: GroupStore, MessageStore, UserStore, StoreHeal
     contents.withLock { contents in
       contents.groups.values.reduce(into: [:]) { $0[$1.record.type, default: 0] += 1 }
     }
-  }
-
-  // MARK: MessageStore
-
-  /// Stored messages of a group with `seq` in the range; none where nobody uses the groupID.
-  public func messages(
-    of group: GroupID, in range: ClosedRange<Int64>, newestFirst: Bool, limit: Int
-  ) async throws(StoreError) -> [Message] {
-    contents.withLock { contents in
-      let messages = contents.groups[group]?.messages ?? []
-      let first = Int(min(Int64(messages.count), max(0, range.lowerBound - 1)))
-      let end = Int(min(Int64(messages.count), max(0, range.upperBound)))
-      let matching = messages[first..<max(first, end)]
-      return newestFirst ? Array(matching.reversed().prefix(max(0, limit))) : Array(matching.prefix(max(0, limit)))
-    }
-  }
-
-  /// How many messages with `seq` above `after` are Text or Custom, of somebody else than `reader`, and not recalled.
-  public func unreadCount(of group: GroupID, after: Int64, reader: UserID) async throws(StoreError) -> Int {
-    contents.withLock { contents in
-      let unread = (contents.groups[group]?.messages ?? []).dropFirst(Int(clamping: max(0, after)))
-      return unread.count { $0.isChat && $0.sender != reader && !$0.isRevoked }
-    }
-  }
-
-  // MARK: UserStore
-
-  /// Makes users known.
-  public func remember(_ users: [UserID]) { contents.withLock { $0.users.formUnion(users) } }
-
-  /// Those of the users that are known.
-  public func known(among users: [UserID]) async throws(StoreError) -> Set<UserID> {
-    contents.withLock { $0.users.intersection(users) }
-  }
-
-  /// How many users are known.
-  public func knownCount() async throws(StoreError) -> Int { contents.withLock { $0.users.count } }
-}
-
-/// What the store keeps, and the rules by which a change applies.
-private struct StoreContents {
-  struct Group {
-    let number: Int64
-    var record: GroupRecord
-    var members: [UserID: Member] = [:]
-    var former: [UserID: FormerMember] = [:]
-    /// `seq` is the index + 1.
-    var messages: [Message] = []
-
-    var membership: Membership { Membership(groupID: record.id, type: record.type, groupNumber: number) }
-  }
-
-  typealias Undo = (inout StoreContents) -> Void
-
-  var groups: [GroupID: Group] = [:]
-  var departures: [UserID: [GroupID: Instant]] = [:]
-  var users: Set<UserID> = []
-  private var lastNumber: Int64 = 0
-
-  /// All changes, or none where one contradicts what is stored.
-  mutating func apply(_ changes: [StoreChange]) throws(StoreError) {
-    var undo: [Undo] = []
-    do throws(StoreError) {
-      for change in changes { undo.append(try apply(change)) }
-    } catch {
-      for step in undo.reversed() { step(&self) }
-      throw error
-    }
-  }
-
-  private mutating func apply(_ change: StoreChange) throws(StoreError) -> Undo {
-    switch change {
-    case .putGroup(let record, let isNew): try put(record, isNew)
-    case .putMember(let member, in: let group): try put(member, group)
-    case .removeMember(let user, from: let group, let time): try remove(user, group, time)
-    case .putFormer(let former, in: let group): try set(former, of: former.userID, group)
-    case .forgetFormer(let user, in: let group): try set(nil, of: user, group)
-    case .append(let message): try append(message)
-    case .revise(let message): try revise(message)
-    case .dismiss(let group, let time): try dismiss(group, time)
-    }
-  }
-
-  private mutating func put(_ record: GroupRecord, _ isNew: Bool) throws(StoreError) -> Undo {
-    let id = record.id
-    if isNew {
-      try expect(groups[id] == nil, "groupID \(id) is in use")
-      lastNumber += 1
-      groups[id] = Group(number: lastNumber, record: record)
-      return { $0.groups[id] = nil }
-    }
-    let before = groups[id]?.record
-    guard let before else { throw StoreError(.inconsistent, "no group \(id) to change") }
-    groups[id]?.record = record
-    return { $0.groups[id]?.record = before }
-  }
-
-  private mutating func put(_ member: Member, _ group: GroupID) throws(StoreError) -> Undo {
-    try expect(groups[group] != nil, "no group \(group) to be a member of")
-    let user = member.userID
-    let before = groups[group]?.members.updateValue(member, forKey: user)
-    let departure = departures[user]?.removeValue(forKey: group)
-    return {
-      $0.groups[group]?.members[user] = before
-      $0.departures[user]?[group] = departure
-    }
-  }
-
-  private mutating func remove(_ user: UserID, _ group: GroupID, _ time: Instant) throws(StoreError) -> Undo {
-    guard let member = groups[group]?.members.removeValue(forKey: user) else {
-      throw StoreError(.inconsistent, "\(user) is no member of \(group)")
-    }
-    departures[user, default: [:]][group] = time
-    return {
-      $0.groups[group]?.members[user] = member
-      $0.departures[user]?[group] = nil
-    }
-  }
-
-  private mutating func set(_ former: FormerMember?, of user: UserID, _ group: GroupID) throws(StoreError) -> Undo {
-    try expect(groups[group] != nil, "no group \(group) to remember somebody in")
-    let before = groups[group]?.former[user]
-    groups[group]?.former[user] = former
-    return { $0.groups[group]?.former[user] = before }
-  }
-
-  private mutating func append(_ message: Message) throws(StoreError) -> Undo {
-    let id = message.groupID
-    let next = groups[id].map { Int64($0.messages.count + 1) }
-    try expect(next != nil && message.seq == next, "seq \(message.seq ?? 0) is not the next of a group \(id)")
-    groups[id]?.messages.append(message)
-    return { $0.groups[id]?.messages.removeLast() }
-  }
-
-  private mutating func revise(_ message: Message) throws(StoreError) -> Undo {
-    let id = message.groupID
-    let index = Int((message.seq ?? 0) - 1)
-    guard let messages = groups[id]?.messages, messages.indices.contains(index), messages[index].msgID == message.msgID else {
-      throw StoreError(.inconsistent, "no message \(message.msgID) at seq \(message.seq ?? 0) of \(id)")
-    }
-    let before = messages[index]
-    groups[id]?.messages[index].content = message.content
-    groups[id]?.messages[index].isRevoked = message.isRevoked
-    return { $0.groups[id]?.messages[index] = before }
-  }
-
-  private mutating func dismiss(_ id: GroupID, _ time: Instant) throws(StoreError) -> Undo {
-    guard let group = groups.removeValue(forKey: id) else { throw StoreError(.inconsistent, "no group \(id) to disband") }
-    for user in group.members.keys { departures[user, default: [:]][id] = time }
-    return {
-      $0.groups[id] = group
-      for user in group.members.keys { $0.departures[user]?[id] = nil }
-    }
-  }
-
-  private func expect(_ condition: Bool, _ otherwise: String) throws(StoreError) {
-    if !condition { throw StoreError(.inconsistent, otherwise) }
   }
 }

@@ -8,7 +8,7 @@ import ThrongTestKit
 
 @testable import SQLiteStore
 
-typealias AnyStore = GroupStore & MessageStore & UserStore & StoreHealth
+typealias AnyStore = GroupStore & MessageStore & UserStore & PersonalStore & StoreHealth
 
 /// The stores that one suite of rules holds for.
 enum Backing: String, CaseIterable, CustomTestStringConvertible {
@@ -35,12 +35,13 @@ func withDirectory(_ body: (String) async throws -> Void) async throws {
   try await body(path)
 }
 
-/// A store without housekeeping of its own: a test says when a second is over.
+/// A store without housekeeping of its own, and whose clock stands still: a test says when a second is over.
 func openSQLite(
   _ directory: String, sync: SyncMode = .full, _ tune: (inout StoreOptions) -> Void = { _ in }
 ) throws(StoreOpenError) -> SQLiteStore {
   var options = StoreOptions()
   options.housekeeping = nil
+  options.now = { 1_000_000 }
   tune(&options)
   return try SQLiteStore.open(directory: directory, sync: sync, logger: quiet, options: options)
 }

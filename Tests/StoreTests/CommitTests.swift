@@ -21,20 +21,45 @@ struct CommitTests {
     [.revise(.sample(nil))],
     [.revise(.sample(1, in: team))],
     [.dismiss(team, at: 1)],
+    [.putFormer(FormerMember(userID: bob), in: team)],
+    [.putAttributes(GroupAttributes([.init(key: "k", value: "v")]), in: team)],
+    [.putAttributes(GroupAttributes(), in: team)],
+    [.apply(.sample("new", to: team))],
+    [.apply(.sample("new", epoch: "e0"))],
+    [.putApplication(.sample("new"), asNewest: false)],
+    [.putApplication(.sample("known", to: team), asNewest: false)],
+    // The id of an application belongs to one group for good.
+    [.create(team), .apply(.sample("known", to: team))],
+    [.dismiss(club, at: 1), .create(), .apply(.sample("known"))],
+    [.dismiss(club, at: 1), .create(), .putApplication(.sample("known"), asNewest: false)],
     // Good ones before a bad one must leave no trace.
     [.create(team), .join(bob), .append(.sample(2)), .removeMember(alice, from: club, at: 1), .append(.sample(4))],
     [.dismiss(club, at: 1), .create(epoch: "e9"), .join(bob), .append(.sample(2))],
+    [
+      .putAttributes(GroupAttributes(), in: club), .apply(.sample("new")), .putApplication(.sample("known").handled(), asNewest: false),
+      .notify(.sample(), [alice, bob]), .markApplicationsRead(alice, through: 99), .markNotificationsRead(alice, through: 99),
+      .append(.sample(9)),
+    ],
   ]
 
   @Test(arguments: Backing.allCases, contradictions)
   func `a contradiction is refused and changes nothing`(_ backing: Backing, _ changes: [StoreChange]) async throws {
     try await backing.withStore { store in
-      try await store.put([.create(), .join(alice), .append(.sample(1))]).get()
+      try await store.put([
+        .create(), .join(alice), .append(.sample(1)), .putAttributes(GroupAttributes([.init(key: "k", value: "v")]), in: club),
+        .apply(.sample("known")), .notify(.sample(), [alice]),
+      ]).get()
       let before = try await store.group(club, sentSince: 0)
       #expect(await store.put(changes).failure == .inconsistent)
       #expect(try await store.group(club, sentSince: 0) == before)
       #expect(try await store.group(team, sentSince: 0) == nil)
-      #expect(try await store.departures(of: alice, since: 0).isEmpty)
+      #expect(try await store.departures(of: alice, from: nil, since: 0).isEmpty)
+      #expect(try await store.application("new") == nil)
+      #expect(try await store.application("known") == StoredApplication(application: .sample("known"), isGroupGone: false))
+      #expect(try await store.notifications(of: alice, since: 0, before: 0, limit: 9).count == 1)
+      #expect(try await store.notifications(of: bob, since: 0, before: 0, limit: 9).isEmpty)
+      #expect(try await store.applicationsReadThrough(by: alice) == 0)
+      #expect(try await store.notificationsReadThrough(by: alice) == 0)
       #expect(store.canPersist)
       // What was next before is next still.
       try await store.put([.append(.sample(2)), .create(team)]).get()

@@ -145,7 +145,7 @@ struct FaultTests {
         disk.holdSync()
         store.remember([alice])
         // The writer's part of a second alone: a checkpoint syncs the log too.
-        store.writer.tick(resumePurge: false)
+        store.writer.tick()
         await disk.writerIsHeld()
         let known = try await store.known(among: [alice, bob])
         #expect(known == [alice])
@@ -206,7 +206,7 @@ struct FaultTests {
           try await store.messages(of: club, in: 1...2000, newestFirst: false, limit: 2000)
         }
         let counting = await failure { () async throws(StoreError) in
-          try await store.unreadCount(of: club, after: 0, reader: bob)
+          try await store.unreadCount(of: club, after: 0, reader: bob, managersOnly: false)
         }
         #expect(reading?.kind == .inconsistent && counting?.kind == .inconsistent)
       }

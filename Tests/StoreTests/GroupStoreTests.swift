@@ -10,7 +10,7 @@ struct GroupStoreTests {
       let group = try await store.group(club, sentSince: 0)
       #expect(group == nil)
       #expect(try await store.memberships(of: alice).isEmpty)
-      #expect(try await store.departures(of: alice, since: 0).isEmpty)
+      #expect(try await store.departures(of: alice, from: nil, since: 0).isEmpty)
       #expect(try await store.groupCounts().isEmpty)
     }
   }
@@ -27,6 +27,8 @@ struct GroupStoreTests {
       record.customInfo = ["level": "3\0", "tag": "é"]
       record.mute = GroupMute(mode: .custom, roles: [.admin, .custom(Int32.max)], muteUntil: 99)
       record.lastInfoTime = 7
+      record.changeTime = 8
+      record.importedThroughSeq = 9
       record.nextOrdinal = 1 << 40
       try await store.put([.putGroup(record, isNew: true)]).get()
       let stored = try #require(try await store.group(club, sentSince: 0))
@@ -63,6 +65,9 @@ struct GroupStoreTests {
       first.muteUntil = 77
       first.receiveOption = .receiveFromManagers
       first.readSeq = 3
+      first.unreadBase = 4
+      first.unreadSinceSeq = 1
+      first.earlierStays = [1...1]
       first.firstVisibleSeq = 2
       first.inviter = .administrator
       first.changeTime = 13
@@ -100,14 +105,57 @@ struct GroupStoreTests {
       try await store.put([.create(), .create(team), .join(alice), .join(bob), .join(bob, team)]).get()
       try await store.put([.removeMember(bob, from: team, at: 20)]).get()
       try await store.put([.removeMember(bob, from: club, at: 10)]).get()
-      #expect(try await store.departures(of: bob, since: 0) == [club, team])
-      #expect(try await store.departures(of: bob, since: 11) == [team])
-      #expect(try await store.departures(of: bob, since: 20) == [team])
-      #expect(try await store.departures(of: bob, since: 21).isEmpty)
-      #expect(try await store.departures(of: alice, since: 0).isEmpty)
+      #expect(try await store.departures(of: bob, from: nil, since: 0) == [club, team])
+      #expect(try await store.departures(of: bob, from: nil, since: 11) == [team])
+      #expect(try await store.departures(of: bob, from: nil, since: 20) == [team])
+      #expect(try await store.departures(of: bob, from: nil, since: 21).isEmpty)
+      #expect(try await store.departures(of: alice, from: nil, since: 0).isEmpty)
       #expect(try await store.memberships(of: bob).isEmpty)
       try await store.put([.join(bob)]).get()
-      #expect(try await store.departures(of: bob, since: 0) == [team])
+      #expect(try await store.departures(of: bob, from: nil, since: 0) == [team])
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func `departures are told by type, and live rooms leave none`(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      let room = GroupID("room")!
+      let broadcast = GroupID("broadcast")!
+      try await store.put([
+        .create(), .create(team, type: .work), .create(room, type: .avChatRoom), .create(broadcast, type: .bChatRoom),
+      ]).get()
+      for group in [club, team, room, broadcast] { try await store.put([.join(bob, group), .join(carol, group)]).get() }
+      for group in [club, team, room, broadcast] { try await store.put([.removeMember(bob, from: group, at: 10)]).get() }
+      for group in [club, team, room, broadcast] { try await store.put([.dismiss(group, at: 20)]).get() }
+      for user in [bob, carol] {
+        #expect(try await store.departures(of: user, from: nil, since: 0) == [team, club])
+        #expect(try await store.departures(of: user, from: .public, since: 0) == [club])
+        #expect(try await store.departures(of: user, from: .work, since: 0) == [team])
+        for type in [GroupType.meeting, .avChatRoom, .bChatRoom] {
+          #expect(try await store.departures(of: user, from: type, since: 0).isEmpty)
+        }
+      }
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func `attributes come back byte by byte, and each write replaces them all`(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      try await store.put([.create(), .create(team)]).get()
+      // Two keys that Unicode takes for one.
+      var attributes = GroupAttributes([.init(key: "e\u{301}", value: "two"), .init(key: "\u{e9}", value: "one")])
+      for (index, text) in difficultTexts.enumerated() where index < 13 { attributes["k\(index)\0"] = text }
+      try await store.put([.putAttributes(attributes, in: club)]).get()
+      let stored = try #require(try await store.group(club, sentSince: 0)?.attributes)
+      #expect(stored == attributes && stored.entries == attributes.entries && stored.count == 15)
+      #expect(try await store.group(team, sentSince: 0)?.attributes.count == 0)
+      let fewer = GroupAttributes([.init(key: "k", value: "v")])
+      try await store.put([.putAttributes(fewer, in: club)]).get()
+      #expect(try await store.group(club, sentSince: 0)?.attributes == fewer)
+      try await store.put([.putAttributes(GroupAttributes(), in: club)]).get()
+      #expect(try await store.group(club, sentSince: 0)?.attributes.count == 0)
+      try await store.put([.putAttributes(fewer, in: club), .dismiss(club, at: 1), .create(epoch: "e2")]).get()
+      #expect(try await store.group(club, sentSince: 0)?.attributes.count == 0)
     }
   }
 
@@ -119,7 +167,10 @@ struct GroupStoreTests {
       try await store.put([.putFormer(FormerMember(userID: bob, stays: [1...4]), in: club)]).get()
       try await store.put([.putFormer(known, in: club)]).get()
       #expect(try await store.group(club, sentSince: 0)?.former == [known])
-      try await store.put([.forgetFormer(bob, in: club)]).get()
+      let banned = FormerMember(userID: alice, muteUntil: 1 << 42, bannedUntil: 1 << 43)
+      try await store.put([.putFormer(banned, in: club)]).get()
+      #expect(try await store.group(club, sentSince: 0)?.former == [banned, known])
+      try await store.put([.forgetFormer(bob, in: club), .forgetFormer(alice, in: club)]).get()
       #expect(try await store.group(club, sentSince: 0)?.former == [])
       var back = Member(userID: bob, role: .member, joinTime: 5, ordinal: 7, receiveOption: .receive, firstVisibleSeq: 12)
       back.earlierStays = known.stays
@@ -134,14 +185,14 @@ struct GroupStoreTests {
       try await store.put([.create(), .join(alice), .join(bob), .append(.sample(1)), .append(.sample(2))]).get()
       try await store.put([.dismiss(club, at: 30)]).get()
       #expect(try await store.group(club, sentSince: 0) == nil)
-      #expect(try await store.departures(of: alice, since: 30) == [club])
-      #expect(try await store.departures(of: bob, since: 30) == [club])
+      #expect(try await store.departures(of: alice, from: nil, since: 30) == [club])
+      #expect(try await store.departures(of: bob, from: nil, since: 30) == [club])
       #expect(try await store.messages(of: club, in: 1...9, newestFirst: false, limit: 9).isEmpty)
       try await store.put([.create(epoch: "e2"), .join(bob)]).get()
       let again = try #require(try await store.group(club, sentSince: 0))
       #expect(again.record.epoch == "e2" && again.lastMessage == nil && again.members.map(\.userID) == [bob])
-      #expect(try await store.departures(of: bob, since: 0).isEmpty)
-      #expect(try await store.departures(of: alice, since: 0) == [club])
+      #expect(try await store.departures(of: bob, from: nil, since: 0).isEmpty)
+      #expect(try await store.departures(of: alice, from: nil, since: 0) == [club])
     }
   }
 
@@ -164,6 +215,8 @@ struct GroupStoreTests {
 extension StoredGroup: Equatable {
   /// Whether both hold the same.
   public static func == (a: StoredGroup, b: StoredGroup) -> Bool {
-    a.record == b.record && a.members == b.members && a.lastMessage == b.lastMessage && a.recentlySent == b.recentlySent
+    a.record == b.record && a.members == b.members && a.former == b.former && a.lastMessage == b.lastMessage
+      && a.recentlySent == b.recentlySent && a.attributes == b.attributes && a.openApplications == b.openApplications
+      && a.offlineSince == b.offlineSince
   }
 }

@@ -14,7 +14,8 @@ struct MessageStoreTests {
             Message(
               msgID: "m\(messages.count)", groupID: club, seq: Int64(messages.count + 1), sender: .administrator,
               nameCard: "Köchin", timestamp: 1 << 42, content: content, priority: priority, clientMsgID: "c\0\(messages.count)",
-              atUserIDList: ["bob", "@all", "a\0\"b"], isRevoked: messages.count == 2, platform: platform))
+              atUserIDList: ["bob", "@all", "a\0\"b"], isRevoked: messages.count == 2, platform: platform,
+              isFromManager: messages.count.isMultiple(of: 3)))
         }
       }
       try await store.put([.create()] + messages.map(StoreChange.append)).get()
@@ -71,15 +72,50 @@ struct MessageStoreTests {
         .create(), .append(.sample(1, from: bob)), .append(.sample(2, from: alice)), .append(.sample(3, from: bob, .tips("{}"))),
         .append(.sample(4, from: .administrator, .custom("x"))), .append(recalled),
       ]).get()
-      #expect(try await store.unreadCount(of: club, after: 0, reader: alice) == 3)
+      #expect(try await store.unreadCount(of: club, after: 0, reader: alice, managersOnly: false) == 3)
       recalled.isRevoked = true
       recalled.content = .text("")
       try await store.put([.revise(recalled)]).get()
-      #expect(try await store.unreadCount(of: club, after: 0, reader: alice) == 2)
-      #expect(try await store.unreadCount(of: club, after: 1, reader: alice) == 1)
-      #expect(try await store.unreadCount(of: club, after: 5, reader: alice) == 0)
-      #expect(try await store.unreadCount(of: club, after: 0, reader: bob) == 2)
-      #expect(try await store.unreadCount(of: team, after: 0, reader: bob) == 0)
+      #expect(try await store.unreadCount(of: club, after: 0, reader: alice, managersOnly: false) == 2)
+      #expect(try await store.unreadCount(of: club, after: 1, reader: alice, managersOnly: false) == 1)
+      #expect(try await store.unreadCount(of: club, after: 5, reader: alice, managersOnly: false) == 0)
+      #expect(try await store.unreadCount(of: club, after: 0, reader: bob, managersOnly: false) == 2)
+      #expect(try await store.unreadCount(of: team, after: 0, reader: bob, managersOnly: false) == 0)
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func `who receives from managers only has only their messages unread`(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      var recalled = Message.sample(4, from: bob, isFromManager: true)
+      recalled.isRevoked = true
+      try await store.put([
+        .create(), .append(.sample(1, from: bob)), .append(.sample(2, from: bob, isFromManager: true)),
+        .append(.sample(3, from: .administrator, isFromManager: true)), .append(recalled),
+        .append(.sample(5, from: bob, .tips("{}"), isFromManager: true)),
+        .append(.sample(6, from: alice, isFromManager: true)),
+      ]).get()
+      #expect(try await store.unreadCount(of: club, after: 0, reader: alice, managersOnly: true) == 2)
+      #expect(try await store.unreadCount(of: club, after: 2, reader: alice, managersOnly: true) == 1)
+      #expect(try await store.unreadCount(of: club, after: 0, reader: alice, managersOnly: false) == 3)
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func `the first message from an instant on is found`(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      #expect(try await store.firstSeq(of: club, notBefore: 0) == nil)
+      try await store.put([.create(), .create(team)]).get()
+      #expect(try await store.firstSeq(of: club, notBefore: 0) == nil)
+      // Groups of 0, 1, 2, 3 and 4 messages of one instant, over and over.
+      var times: [Instant] = []
+      for instant in 1...30 { times += Array(repeating: Instant(instant * 10), count: instant % 5) }
+      let messages = times.enumerated().map { StoreChange.append(.sample(Int64($0.offset + 1), at: $0.element)) }
+      try await store.put(messages + [.append(.sample(1, in: team, at: 5_000))]).get()
+      for instant in Instant(0)...310 {
+        let expected = times.firstIndex { $0 >= instant }.map { Int64($0 + 1) }
+        #expect(try await store.firstSeq(of: club, notBefore: instant) == expected, "\(instant)")
+      }
     }
   }
 

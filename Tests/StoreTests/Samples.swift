@@ -26,11 +26,37 @@ extension Member {
 extension Message {
   static func sample(
     _ seq: Int64?, in group: GroupID = club, from sender: UserID = alice, at time: Instant? = nil,
-    _ content: Content = .text("hi"), clientMsgID: String? = nil
+    _ content: Content = .text("hi"), clientMsgID: String? = nil, isFromManager: Bool = false
   ) -> Message {
     Message(
       msgID: "\(group)-\(seq ?? 0)", groupID: group, seq: seq, sender: sender, nameCard: "", timestamp: time ?? seq ?? 0,
-      content: content, priority: .normal, clientMsgID: clientMsgID, platform: .web)
+      content: content, priority: .normal, clientMsgID: clientMsgID, platform: .web,
+      isFromManager: isFromManager)
+  }
+}
+
+extension GroupApplication {
+  /// A request of carol's to join, or bob's invitation of carol.
+  static func sample(
+    _ id: String, to group: GroupID = club, epoch: String = "e1", _ kind: Kind = .join, from user: UserID? = nil,
+    inviting invited: UserID = carol, at time: Instant = 10
+  ) -> GroupApplication {
+    GroupApplication(
+      id: id, groupID: group, epoch: epoch, kind: kind, fromUser: user ?? (kind == .join ? carol : bob),
+      toUser: kind == .join ? nil : invited, addTime: time, requestMsg: "please")
+  }
+
+  /// The same, decided.
+  func handled(at time: Instant = 20) -> GroupApplication {
+    var application = self
+    application.handling = Handling(isAgreed: true, by: alice, time: time, message: "")
+    return application
+  }
+}
+
+extension SystemNotification {
+  static func sample(_ kind: Kind = .quitGroup, at time: Instant = 10, data: String? = nil) -> SystemNotification {
+    SystemNotification(kind: kind, groupID: club, opUser: "{}", data: data, timestamp: time)
   }
 }
 
@@ -41,6 +67,16 @@ extension StoreChange {
   }
 
   static func join(_ user: UserID, _ group: GroupID = club) -> StoreChange { .putMember(.sample(user), in: group) }
+
+  /// A member with a role.
+  static func join(_ user: UserID, _ group: GroupID = club, as role: Role) -> StoreChange {
+    var member = Member.sample(user)
+    member.role = role
+    return .putMember(member, in: group)
+  }
+
+  /// A new application or one that was made again.
+  static func apply(_ application: GroupApplication) -> StoreChange { .putApplication(application, asNewest: true) }
 }
 
 /// Texts that a store is tempted to change: with NUL, in Unicode forms that compare equal, from all planes, empty.

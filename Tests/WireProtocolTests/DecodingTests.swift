@@ -4,20 +4,13 @@ import WireProtocol
 
 /// What reaches the server of a request: values, defaults, and names of old (contract sections 3 and 4).
 @Suite struct DecodingTests {
-  private func request(_ method: String, _ params: String) throws -> Request {
-    guard case .single(let call) = read(#"{"jsonrpc":"2.0","id":1,"method":"\#(method)","params":\#(params)}"#),
-      case .request(let request) = call.content
-    else { throw WireError(fault(method, params)?.code ?? .parseError) }
-    return request
-  }
-
   @Test func createGroupTakesWhatIsGiven() throws {
     let params = #"""
       {"groupType":"Public","groupName":"né","groupID":"g","introduction":"i","notification":"","faceURL":"f","maxMemberNum":7,
        "customInfo":{"a":"1","b":null},"joinMode":"Any","isSearchable":false,
        "memberList":[{"userID":"a","role":"Admin"},{"userID":"b"},{"userID":"a","role":"200"}]}
       """#
-    guard case .createGroup(let create) = try request("createGroup", params) else { return #expect(Bool(false)) }
+    guard case .createGroup(let create) = try decoded("createGroup", params) else { return #expect(Bool(false)) }
     #expect(create.groupType == .public && create.groupName == "né" && create.groupID == GroupID("g"))
     #expect(create.fields.introduction == "i" && create.fields.notification == "" && create.fields.faceURL == "f")
     #expect(create.fields.maxMemberNum == 7 && create.fields.customInfo == ["a": "1", "b": ""])
@@ -32,18 +25,18 @@ import WireProtocol
     ("AVChatRoom", .avChatRoom), ("BChatRoom", .bChatRoom),
   ])
   func legacyNamesOfTypesAreAccepted(name: String, type: GroupType) throws {
-    guard case .createGroup(let create) = try request("createGroup", #"{"groupType":"\#(name)","groupName":"n"}"#) else {
-      return #expect(Bool(false))
+    guard case .createGroup(let create) = try decoded("createGroup", #"{"groupType":"\#(name)","groupName":"n"}"#) else {
+      return fail("another method")
     }
     #expect(create.groupType == type)
   }
 
   @Test func withoutOptionsTheDefaultsOfThePageHold() throws {
-    guard case .sendGroupTextMessage(let send) = try request("sendGroupTextMessage", #"{"groupID":"g","text":"\u0000"}"#),
-      case .getGroupHistoryMessageList(let history) = try request("getGroupHistoryMessageList", #"{"groupID":"g"}"#),
-      case .getGroupMemberList(let members) = try request("getGroupMemberList", #"{"groupID":"g"}"#),
-      case .getJoinedGroupList(let joined) = try request("getJoinedGroupList", "{}"),
-      case .login(let login) = try request("login", #"{"token":""}"#)
+    guard case .sendGroupTextMessage(let send) = try decoded("sendGroupTextMessage", #"{"groupID":"g","text":"\u0000"}"#),
+      case .getGroupHistoryMessageList(let history) = try decoded("getGroupHistoryMessageList", #"{"groupID":"g"}"#),
+      case .getGroupMemberList(let members) = try decoded("getGroupMemberList", #"{"groupID":"g"}"#),
+      case .getJoinedGroupList(let joined) = try decoded("getJoinedGroupList", "{}"),
+      case .login(let login) = try decoded("login", #"{"token":""}"#)
     else { return #expect(Bool(false)) }
     #expect(send.text == "\0" && send.options == MessageOptions(priority: .normal))
     #expect(history.count == 20 && history.fromSeq == 0 && history.direction == .older)
@@ -54,17 +47,17 @@ import WireProtocol
 
   @Test func anEmptyOptionalListCountsAsAbsent() throws {
     guard
-      case .sendGroupTextMessage(let send) = try request("sendGroupTextMessage", #"{"groupID":"g","text":"x","atUserIDList":[]}"#)
+      case .sendGroupTextMessage(let send) = try decoded("sendGroupTextMessage", #"{"groupID":"g","text":"x","atUserIDList":[]}"#)
     else {
-      return #expect(Bool(false))
+      return fail("another method")
     }
     #expect(send.options.atUserIDList.isEmpty)
   }
 
   @Test func aUserNamedTwiceIsOneUserInOrder() throws {
-    guard case .getGroupMembersInfo(let info) = try request("getGroupMembersInfo", #"{"groupID":"g","userIDList":["b","a","b"]}"#)
+    guard case .getGroupMembersInfo(let info) = try decoded("getGroupMembersInfo", #"{"groupID":"g","userIDList":["b","a","b"]}"#)
     else {
-      return #expect(Bool(false))
+      return fail("another method")
     }
     #expect(info.userIDList.map(\.rawValue) == ["b", "a"])
   }
@@ -72,10 +65,10 @@ import WireProtocol
   @Test func aWholeNumberMayBeWrittenAsADecimal() throws {
     for text in ["20", "20.0", "2e1", "200e-1"] {
       guard
-        case .getGroupHistoryMessageList(let history) = try request(
+        case .getGroupHistoryMessageList(let history) = try decoded(
           "getGroupHistoryMessageList", #"{"groupID":"g","count":\#(text)}"#)
       else {
-        return #expect(Bool(false))
+        return fail("another method")
       }
       #expect(history.count == 20)
     }

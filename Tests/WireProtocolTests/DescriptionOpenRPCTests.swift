@@ -45,6 +45,12 @@ import Testing
     #expect(try rows("methods").contains { $0["name"] as? String == "sendGroupTextMessage" })
   }
 
+  @Test func everyMethodSaysWhoMayCallIt() throws {
+    #expect(try rows("methods").map { $0["x-callers"] as? String } == methods.entries.map(\.specification.callers.rawValue))
+    let getStats = try #require(try rows("methods").first { $0["name"] as? String == "getStats" })
+    #expect(getStats["x-callers"] as? String == "application")
+  }
+
   @Test func everyParameterHasItsSchema() throws {
     for (method, entry) in zip(try rows("methods"), methods.entries) {
       let params = try #require(method["params"] as? [[String: Any]])

@@ -37,7 +37,32 @@ import WireProtocol
     #expect(page.contains("\n| `direction?` | one of Older, Newer |\n"))
     #expect(
       page.contains(
-        "| list of at most 100: {userID: string, not empty, at most 32 bytes of UTF-8; role?: one of Admin, Member} |\n"))
+        "| list of at most 100: {userID: string, not empty, at most 32 bytes of UTF-8; role?: one of Admin, Member, or 100 to 2147483647} |\n"
+      ))
+    #expect(page.contains("\n| `role` | one of Admin, Member, or 100 to 2147483647 |\n"))
+    #expect(page.contains("\n| `roles?` | list of at most 50: one of Admin, Member, or 100 to 2147483647 |\n"))
+    #expect(
+      page.contains(
+        "\n| `attributes` | object of at most 16 members, keys 1 to 32 bytes, values at most 4096 bytes of UTF-8 |\n"))
+    #expect(page.contains("data?: string, not empty, at most 12288 bytes of UTF-8, this or text; clientMsgID?:"))
+  }
+
+  /// The lines between the heading of a method and the next heading.
+  private func section(_ method: String) -> Substring {
+    guard let start = page.range(of: "\n### \(method)\n") else { return "" }
+    let rest = page[start.upperBound...]
+    return rest[..<(rest.range(of: "\n#")?.lowerBound ?? rest.endIndex)]
+  }
+
+  @Test func thePageSaysWhoMayCallAMethod() throws {
+    let backend = try #require(page.range(of: "\n## Only for the application's backend\n"))
+    for entry in MethodTable().entries {
+      let callers = entry.specification.callers
+      let heading = try #require(page.range(of: "\n### \(entry.name)\n"))
+      #expect((heading.lowerBound > backend.lowerBound) == (callers == .application), "\(entry.name)")
+      #expect(section(entry.name).contains("Needs a user") == (callers == .user), "\(entry.name)")
+      #expect(section(entry.name).contains("Only on a connection") == (callers == .connection), "\(entry.name)")
+    }
   }
 
   @Test func tablesAreWhole() {

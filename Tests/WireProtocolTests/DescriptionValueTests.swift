@@ -6,8 +6,11 @@ import Testing
 
 /// The named types against what is really written: neither has a member that the other lacks.
 @Suite struct DescriptionValueTests {
+  private let user: UserID
   private let member = Member(
     userID: .administrator, role: .custom(100), joinTime: 1, ordinal: 1, receiveOption: .receive, inviter: .administrator)
+
+  init() throws { user = try #require(UserID("u")) }
 
   private func names(_ value: some WireEncodable) throws -> Set<String> {
     let text = JSONWriter.text { $0.value(value) }
@@ -55,6 +58,42 @@ import Testing
     #expect(try names(ListedMember(member, isOnline: true, isReader: true)) == (try described("MemberInfo")))
     #expect(try names(MemberInfo.administrator) == (try described("MemberInfo", required: true)))
     #expect(try names(MemberInfo(member)).isSubset(of: try described("MemberInfo")))
+    let words = String(decoding: JSONWriter.text { $0.value(MemberInfo.outsider(user)) }, as: UTF8.self)
+    let role = try #require(Vocabulary.type("MemberInfo")?.fields.first { $0.name == "role" })
+    #expect(words.contains(#""role":"NotMember""#) && role.type.contains(#""NotMember""#))
+  }
+
+  @Test func memberChange() throws {
+    var change = MemberChange(userID: user)
+    #expect(try names(change) == (try described("MemberChange", required: true)))
+    change.muteTime = 0
+    change.nameCard = ""
+    change.customInfo = [:]
+    change.role = .member
+    #expect(try names(change) == (try described("MemberChange")))
+  }
+
+  @Test func application() throws {
+    var application = GroupApplication(
+      id: "a", groupID: try #require(GroupID("g")), epoch: "e", kind: .join, fromUser: user, toUser: nil, addTime: 1,
+      requestMsg: "")
+    #expect(
+      try names(ApplicationView(application, reader: user, isRead: false)) == (try described("Application", required: true)))
+    application.attach = "x"
+    application.handling = GroupApplication.Handling(isAgreed: true, by: user, time: 2, message: "")
+    #expect(try names(ApplicationView(application, reader: user, isRead: true)) == (try described("Application")))
+  }
+
+  @Test func systemNotification() throws {
+    func notification(_ text: String?) throws -> NotificationView {
+      NotificationView(
+        number: 1,
+        notification: SystemNotification(
+          kind: .custom, groupID: try #require(GroupID("g")), opUser: "{}", reason: text, data: text, timestamp: 1), isRead: false
+      )
+    }
+    #expect(try names(notification("x")) == (try described("SystemNotification")))
+    #expect(try names(notification(nil)) == (try described("SystemNotification", required: true)))
   }
 
   @Test func messages() throws {

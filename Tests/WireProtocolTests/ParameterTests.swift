@@ -15,8 +15,9 @@ import WireProtocol
   }
 
   @Test(arguments: MethodPage.all)
-  func whatIsRequiredIsEnough(method: MethodPage) {
+  func whatIsRequiredIsEnough(method: MethodPage) throws {
     #expect(answer(method, method.params()) == "taken")
+    #expect(try decoded(method.name, method.params()).methodName == method.name)
   }
 
   @Test(arguments: MethodPage.all)
@@ -74,6 +75,24 @@ import WireProtocol
   }
 
   @Test(arguments: MethodPage.all)
+  func everyCodeOfAParameterIsAmongTheErrorsOfTheMethod(method: MethodPage) throws {
+    let entry = try #require(MethodTable()[method.name])
+    let named = Set(entry.specification.errors.map(\.rawValue))
+    for field in method.fields {
+      #expect(Set(field.domain.outside.map(\.code)).isSubset(of: named), "\(field.name)")
+    }
+    if method.fields.contains(where: { $0.name == "groupID" && $0.isRequired }) {
+      #expect(named.contains(10010), "where a group is named there may be none")
+    }
+  }
+
+  @Test(arguments: MethodPage.all)
+  func theResultHasTheMembersOfThePage(method: MethodPage) throws {
+    let entry = try #require(MethodTable()[method.name])
+    #expect(entry.specification.result.map { $0.name + ($0.isOptional ? "?" : "") } == method.result)
+  }
+
+  @Test(arguments: MethodPage.all)
   func theDescriptionRequiresWhatThePageRequires(method: MethodPage) throws {
     let entry = try #require(MethodTable()[method.name])
     let described = Dictionary(uniqueKeysWithValues: entry.parameters.map { ($0.name, $0.isRequired) })
@@ -84,5 +103,5 @@ import WireProtocol
 
 extension Domain {
   /// The members of the objects in a list; a fault inside names them.
-  fileprivate var innerNames: [String] { if case .objects(let fields, _) = self { fields.map(\.name) } else { [] } }
+  fileprivate var innerNames: [String] { if case .objects(let fields, _, _) = self { fields.map(\.name) } else { [] } }
 }

@@ -1,14 +1,41 @@
+import Testing
 import WireProtocol
 
 private let methods = MethodTable()
 
-/// What the server makes of a text.
-func read(_ text: String) -> Envelope { read(Array(text.utf8)) }
+/// What the server makes of a text: on a WebSocket, or on the interface of the application's backend.
+func read(_ text: String, servesApplication: Bool = false) -> Envelope {
+  read(Array(text.utf8), servesApplication: servesApplication)
+}
 
-func read(_ bytes: [UInt8]) -> Envelope {
+func read(_ bytes: [UInt8], servesApplication: Bool = false) -> Envelope {
   let padded = bytes + [UInt8](repeating: 0, count: JSONParser.padding)
   return padded.withUnsafeBytes { text in
-    Envelope(padded: UnsafeRawBufferPointer(rebasing: text.prefix(bytes.count)), parser: JSONParser(), methods: methods)
+    Envelope(
+      padded: UnsafeRawBufferPointer(rebasing: text.prefix(bytes.count)), parser: JSONParser(), methods: methods,
+      servesApplication: servesApplication)
+  }
+}
+
+/// A request as text.
+func request(_ method: String, _ params: String) -> String {
+  #"{"jsonrpc":"2.0","id":1,"method":"\#(method)","params":\#(params)}"#
+}
+
+/// A request read where its method can be called: on a WebSocket, and methods of the application on its own interface.
+func call(_ method: String, _ params: String) throws(WireError) -> Call {
+  let envelope = read(request(method, params), servesApplication: methods[method]?.specification.callers == .application)
+  guard case .single(let call) = envelope else { throw WireError(.parseError) }
+  return call
+}
+
+/// The parameters that the server has read.
+func decoded(_ method: String, _ params: String) throws(WireError) -> Request {
+  switch try call(method, params).content {
+  case .request(let request): return request
+  case .badParameters(let error, _): throw error
+  case .unknownMethod: throw WireError(.methodNotFound)
+  case .invalid: throw WireError(.invalidRequest)
   }
 }
 
@@ -44,15 +71,17 @@ private func outline(_ call: Call) -> String {
 
 /// The error that a method's parameters are refused with; nil where they are taken.
 func fault(_ method: String, _ params: String) -> WireError? {
-  guard case .single(let call) = read(#"{"jsonrpc":"2.0","id":1,"method":"\#(method)","params":\#(params)}"#) else {
-    return WireError(.parseError)
+  do throws(WireError) {
+    _ = try decoded(method, params)
+    return nil
+  } catch {
+    return error
   }
-  switch call.content {
-  case .request: return nil
-  case .badParameters(let error, _): return error
-  case .unknownMethod: return WireError(.methodNotFound)
-  case .invalid: return WireError(.invalidRequest)
-  }
+}
+
+/// Fails a test that got something else than it needs to go on.
+func fail(_ expected: Comment, at location: SourceLocation = #_sourceLocation) {
+  Issue.record(expected, sourceLocation: location)
 }
 
 /// SplitMix64: the same numbers for the same seed, so that a failure can be seen again.

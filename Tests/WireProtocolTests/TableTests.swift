@@ -79,4 +79,11 @@ import WireProtocol
       #expect(Set(entry.specification.errors).count == entry.specification.errors.count, "\(entry.name)")
     }
   }
+
+  @Test func everyMethodWritesThatDoesNotOnlyAsk() {
+    let asking = /(get|list|search|sync)[A-Z].*|ping|rpc\.discover|login|logout/
+    for entry in MethodTable().entries {
+      #expect(entry.specification.writes == (entry.name.wholeMatch(of: asking) == nil), "\(entry.name)")
+    }
+  }
 }

@@ -1,6 +1,6 @@
 import GroupModel
 import GroupRuntime
-import Synchronization
+import Logging
 import WireProtocol
 
 /// The application's own interface: `POST /rpc` (contract section 8). Who calls has shown a credential already.
@@ -9,26 +9,29 @@ public final class AdministratorRPC: Sendable {
   private let dispatcher: Dispatcher
   private let users: any UserStore
   private let metrics: RequestMetrics
+  private let audit: AuditLog
 
   /// An interface to the groups of a dispatcher.
-  init(methods: MethodTable, dispatcher: Dispatcher, users: any UserStore, metrics: RequestMetrics) {
+  init(methods: MethodTable, dispatcher: Dispatcher, users: any UserStore, metrics: RequestMetrics, logger: Logger) {
     self.methods = methods
     self.dispatcher = dispatcher
     self.users = users
     self.metrics = metrics
+    audit = AuditLog(logger: logger)
   }
 
   /// Answers a body.
+  /// - Parameter administrator: by what name the log calls whoever sent it.
   /// - Returns: the whole response; nil where nothing in the body wants an answer.
-  public func answer(_ body: [UInt8]) async -> [UInt8]? {
+  public func answer(_ body: [UInt8], from administrator: String) async -> [UInt8]? {
     switch read(body) {
     case .notJSON: return Reply.error(.parseError).text(id: nil)
     case .badBatch: return Reply.error(.invalidRequest, "A batch has 1 to 20 requests").text(id: nil)
-    case .single(let call): return await answer(call)
+    case .single(let call): return await answer(call, from: administrator)
     case .batch(let calls):
       var texts: [[UInt8]] = []
       for call in calls {
-        if let text = await answer(call) { texts.append(text) }
+        if let text = await answer(call, from: administrator) { texts.append(text) }
       }
       return texts.isEmpty ? nil : JSONWriter.text { $0.array(texts) { $0.raw($1) } }
     }
@@ -42,10 +45,11 @@ public final class AdministratorRPC: Sendable {
     }
   }
 
-  private func answer(_ call: Call) async -> [UInt8]? {
+  private func answer(_ call: Call, from administrator: String) async -> [UInt8]? {
     let start = MonotonicClock.nanoseconds()
     let reply = await reply(to: call)
     metrics.didAnswer(call.methodName, reply, since: start)
+    audit.note(call, reply, by: administrator)
     return call.id != nil || call.isInvalid ? reply.text(id: call.id) : nil
   }
 
@@ -54,37 +58,26 @@ public final class AdministratorRPC: Sendable {
     case .invalid: return .error(.invalidRequest)
     case .unknownMethod: return .error(.methodNotFound)
     case .badParameters(let error, let method):
-      return AdministratorRPC.sessionMethods.contains(method) ? .error(.methodNotFound) : .failure(error)
-    case .request(let request):
-      if AdministratorRPC.sessionMethods.contains(request.methodName) { return .error(.methodNotFound) }
-      guard let user = call.asUser else {
-        return request.needsUser
-          ? .error(.invalidParams, "asUser is missing", field: "asUser") : await run(request, by: .administrator)
-      }
+      return methods[method]?.specification.callers == .connection ? .error(.methodNotFound) : .failure(error)
+    case .request(let request): return await serve(request, asUser: call.asUser)
+    }
+  }
+
+  private func serve(_ request: Request, asUser: UserID?) async -> Reply {
+    switch (request.specification.callers, asUser) {
+    case (.connection, _): return .error(.methodNotFound)
+    case (.application, .some): return .error(.noRight, "Only for the application itself", field: "asUser")
+    case (.user, nil): return .needsUser
+    case (.application, nil), (.anyone, nil): return await run(request, by: .administrator)
+    case (.anyone, let user?), (.user, let user?):
       users.remember([user])
       return await run(request, by: .user(user, platform: .restAPI, session: nil))
     }
   }
 
-  /// Methods that mean nothing without a session.
-  private static let sessionMethods: Set<String> = [Login.specification.name, Logout.specification.name]
-
   private func run(_ request: Request, by caller: Caller) async -> Reply {
     await withCheckedContinuation { continuation in
       dispatcher.dispatch(request, by: caller) { continuation.resume(returning: $0) }
-    }
-  }
-}
-
-extension Request {
-  /// Whether the method means nothing without a user (contract section 8).
-  fileprivate var needsUser: Bool {
-    switch self {
-    case .joinGroup, .quitGroup, .getJoinedGroupList, .syncGroups: true
-    case .login, .logout, .ping, .getServerInfo, .discover, .createGroup, .dismissGroup, .getGroupsInfo, .setGroupInfo,
-      .getGroupMemberList, .getGroupMembersInfo, .getGroupOnlineMemberCount, .sendGroupTextMessage, .sendGroupCustomMessage,
-      .getGroupHistoryMessageList:
-      false
     }
   }
 }

@@ -22,7 +22,7 @@ final class LocalTopic: GroupTopic {
     self.directory = directory
   }
 
-  func attach(_ user: UserID) -> Bool {
+  func attach(_ user: UserID, receiving option: ReceiveOption) -> Bool {
     let connections = directory.attach(group, to: user)
     if connections.isEmpty {
       state.withLock { _ = $0.attached.remove(user) }
@@ -31,7 +31,7 @@ final class LocalTopic: GroupTopic {
     state.withLock { _ = $0.attached.insert(user) }
     for connection in connections {
       let shard = shard(of: connection.loop)
-      shard.loop.perform { shard.topic().subscribe(connection) }
+      shard.loop.perform { shard.topic().subscribe(connection, mask: option.mask) }
     }
     return true
   }
@@ -45,7 +45,7 @@ final class LocalTopic: GroupTopic {
   }
 
   func publish(_ frame: [UInt8], _ kind: EventClass, except session: SessionKey?) {
-    let lane: Lane = kind == .liveChat ? .skippable : .lossless
+    let lane = kind.lane
     for shard in state.withLock({ $0.shards }) {
       shard.loop.perform {
         let own = session.flatMap { $0.loop == shard.loop.index ? Connection(number: $0.connection, on: shard.loop) : nil }
@@ -54,9 +54,10 @@ final class LocalTopic: GroupTopic {
     }
   }
 
-  func send(_ frame: [UInt8], to users: [UserID]) {
+  func send(_ frame: [UInt8], to users: [UserID], except session: SessionKey?) {
     for user in users {
-      for connection in directory.sessions(of: user).map(\.connection) {
+      for entry in directory.sessions(of: user) where entry.session.key != session {
+        let connection = entry.connection
         let shard = shard(of: connection.loop)
         shard.loop.perform { shard.topic().send(frame, to: connection) }
       }
@@ -100,12 +101,37 @@ private final class Shard: @unchecked Sendable {
   func close() { opened = nil }
 }
 
+/// The bits that a subscription's mask is compared with: what happened, and who speaks.
+private enum KindBit {
+  static let happening: UInt8 = 1
+  static let chatOfMembers: UInt8 = 2
+  static let chatOfManagers: UInt8 = 4
+}
+
 extension EventClass {
-  /// The class bit that a subscription's mask is compared with.
   fileprivate var bit: UInt8 {
     switch self {
-    case .control: 1
-    case .storedChat, .liveChat: 2
+    case .control, .notice: KindBit.happening
+    case .storedChat(let fromManager), .liveChat(let fromManager):
+      fromManager ? KindBit.chatOfManagers : KindBit.chatOfMembers
+    }
+  }
+
+  /// What a slow connection may miss.
+  fileprivate var lane: Lane {
+    switch self {
+    case .control, .storedChat: .lossless
+    case .notice, .liveChat: .skippable
+    }
+  }
+}
+
+extension ReceiveOption {
+  fileprivate var mask: UInt8 {
+    switch self {
+    case .receive, .receiveNotNotify: KindBit.happening | KindBit.chatOfMembers | KindBit.chatOfManagers
+    case .receiveFromManagers: KindBit.happening | KindBit.chatOfManagers
+    case .notReceive: KindBit.happening
     }
   }
 }

@@ -20,9 +20,17 @@ final class SessionDirectory: Sendable {
     /// In order of sign-in.
     var sessions: [SessionEntry] = []
     var groups: Set<GroupID> = []
+    /// A session has signed in, and that was told.
+    var isHere = false
   }
 
   private let users = Mutex<[UserID: Presence]>([:])
+  /// Hears, in their order, that the first session of a user has signed in (true) and that the last has ended.
+  private let presenceChanged: @Sendable (UserID, Bool) -> Void
+
+  /// Nobody is signed in.
+  /// - Parameter presenceChanged: must neither block nor come back here.
+  init(presenceChanged: @escaping @Sendable (UserID, Bool) -> Void = { _, _ in }) { self.presenceChanged = presenceChanged }
 
   /// Adds a session that is signing in, so that groups which its user joins from now on find it.
   func register(_ entry: SessionEntry, of user: UserID) {
@@ -39,6 +47,10 @@ final class SessionDirectory: Sendable {
       }
       let replaced = SessionDirectory.replaced(by: sessions[index], among: sessions[..<index], limit: limit)
       users[user]?.sessions.removeAll { old in replaced.contains { $0 === old.session } }
+      if users[user]?.isHere == false {
+        users[user]?.isHere = true
+        presenceChanged(user, true)
+      }
       return replaced
     }
   }
@@ -59,6 +71,7 @@ final class SessionDirectory: Sendable {
       guard var presence = users[user] else { return [] }
       presence.sessions.removeAll { $0.session === session }
       users[user] = presence.sessions.isEmpty ? nil : presence
+      if presence.sessions.isEmpty, presence.isHere { presenceChanged(user, false) }
       return presence.sessions.isEmpty ? presence.groups : []
     }
   }

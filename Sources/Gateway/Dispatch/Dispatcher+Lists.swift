@@ -6,36 +6,107 @@ import WireProtocol
 extension Dispatcher {
   /// getJoinedGroupList: a page goes on behind the number of the last group that was looked at.
   func joinedGroups(_ request: GetJoinedGroupList, of caller: Caller) async throws(StoreError) -> Reply {
-    guard let user = caller.userID else { return .error(.invalidParams, "asUser is missing", field: "asUser") }
-    let joined = try await memberships(of: user).filter { membership in
+    guard let user = caller.userID else { return .needsUser }
+    let joined = try await stores.groups.memberships(of: user).filter { membership in
       membership.type.isListed && membership.groupNumber > request.nextSeq
         && request.groupType ?? membership.type == membership.type
     }
+    let gathered = await infos(
+      of: joined, atMost: request.count, hasMore: false, .joinedInfo(updatedSince: request.updatedSince ?? 0), by: caller)
+    guard case .success(let page) = gathered else { return gathered.map { _ in [] } }
+    let left = try await leftGroups(of: user, request)
+    return .object(capacity: 128 + page.bytes) { writer in
+      writer.key("groupList")
+      writer.array(page.rows) { $0.raw($1) }
+      writer.member("leftGroupIDList", left.map(\.rawValue))
+      writer.member("nextSeq", page.next)
+    }
+  }
+
+  /// "Groups left, or disbanded, since it (`[]` without it)."
+  private func leftGroups(of user: UserID, _ request: GetJoinedGroupList) async throws(StoreError) -> [GroupID] {
+    guard let since = request.updatedSince else { return [] }
+    return try await stores.groups.departures(of: user, from: request.groupType, since: since)
+  }
+
+  /// searchGroups: the store finds, and each group shows what the caller may know of it.
+  func searchGroups(_ request: SearchGroups, for caller: Caller) async throws(StoreError) -> Reply {
+    let query = GroupSearch(
+      request.keywords, in: Set(request.fields), ignoresCase: request.ignoresCase, by: caller.userID)
+    let found = try await stores.groups.search(query, after: request.nextSeq, limit: request.count)
+    let gathered = await infos(of: found.groups, hasMore: found.next > 0, next: found.next, .foundInfo, by: caller)
+    return gathered.flatMap { page in
+      .object(capacity: 128 + page.bytes) { writer in
+        writer.key("groupList")
+        writer.array(page.rows) { $0.raw($1) }
+        writer.member("nextSeq", page.next)
+      }
+    }
+  }
+
+  /// Infos of groups, as JSON.
+  struct InfoPage {
     var rows: [[UInt8]] = []
     var bytes = 0
-    var nextSeq: Int64 = 0
-    for (index, membership) in joined.enumerated() {
-      let reply = await registry.group(membership.groupID).ask(.joinedInfo(updatedSince: request.updatedSince ?? 0), by: caller)
+    /// Where the list goes on; 0 = nowhere.
+    var next: Int64 = 0
+  }
+
+  /// Asks groups for their infos until the page is full.
+  /// - Parameters:
+  ///   - hasMore: more groups follow those given.
+  ///   - next: where the list goes on then; without it, behind the last of them.
+  func infos(
+    of groups: [Membership], atMost count: Int = .max, hasMore: Bool, next: Int64? = nil, _ request: GroupRequest,
+    by caller: Caller
+  ) async -> Result<InfoPage, WireError> {
+    var page = InfoPage()
+    for (index, membership) in groups.enumerated() {
+      let reply = await registry.group(membership.groupID).ask(request, by: caller)
       // A group that has gone meanwhile has no row; one that cannot be read must not look as if it had gone.
       switch reply {
       case .success(let row) where row.first == UInt8(ascii: "{"):
-        rows.append(row)
-        bytes += row.count
+        page.rows.append(row)
+        page.bytes += row.count
       case .success: break
       case .failure(let error) where error.code == .noSuchGroup: break
       case .failure(let error): return .failure(error)
       }
-      if rows.count == request.count || bytes >= pageBytes, index + 1 < joined.count {
-        nextSeq = membership.groupNumber
-        break
+      if page.rows.count == count || page.bytes >= pageBytes, index + 1 < groups.count {
+        page.next = membership.groupNumber
+        return .success(page)
       }
     }
-    let left = try await leftGroups(of: user, since: request.updatedSince)
-    return .object(capacity: 128 + bytes) { writer in
-      writer.key("groupList")
-      writer.array(rows) { $0.raw($1) }
-      writer.member("leftGroupIDList", left.map(\.rawValue))
-      writer.member("nextSeq", nextSeq)
+    if hasMore { page.next = next ?? groups.last?.groupNumber ?? 0 }
+    return .success(page)
+  }
+
+  /// getGroupUnreadCount: of the groups named, or of all that are listed.
+  func unreadCounts(_ request: GetGroupUnreadCount, of caller: Caller) async throws(StoreError) -> Reply {
+    guard let user = caller.userID else { return .needsUser }
+    let isForAll = request.groupIDList.isEmpty
+    let ids =
+      isForAll
+      ? try await stores.groups.memberships(of: user).filter(\.type.isListed).map(\.groupID) : request.groupIDList
+    var rows: [(id: GroupID, count: Int)] = []
+    for id in ids {
+      switch await registry.group(id).ask(.unreadCount, by: caller) {
+      case .success(let text): rows.append((id, Int(String(decoding: text, as: UTF8.self)) ?? 0))
+      // Left or disbanded a moment ago.
+      case .failure(let error) where isForAll && (error.code == .noSuchGroup || error.code == .noRight): break
+      case .failure(let error): return .failure(error)
+      }
+    }
+    let counted = rows
+    return .object(capacity: 64 + counted.count * 96) { writer in
+      writer.member("totalCount", counted.reduce(0) { $0 + $1.count })
+      writer.key("groups")
+      writer.array(counted) { writer, row in
+        writer.object { writer in
+          writer.member("groupID", row.id.rawValue)
+          writer.member("unreadCount", row.count)
+        }
+      }
     }
   }
 

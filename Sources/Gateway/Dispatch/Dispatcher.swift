@@ -3,16 +3,18 @@ import GroupRuntime
 import WireProtocol
 
 /// Hands each request to whom it concerns. It is the same for sessions and for the application's backend; who may call what
-/// before it comes here, and how replies leave, is theirs.
+/// before it comes here, and how replies leave, is theirs. The extensions beside this file answer what is not one group's business.
 public final class Dispatcher: Sendable {
   let registry: GroupRegistry
-  private let groups: any GroupStore
-  private let users: any UserStore
-  private let clock: any WallClock
-  private let quotas: GroupQuotas
-  private let requiresKnownUsers: Bool
+  let stores: GatewayServices.Stores
+  let directory: SessionDirectory
+  let clock: any WallClock
+  let quotas: GroupQuotas
+  let requiresKnownUsers: Bool
   /// How much of groups and messages a reply holds at most.
   let pageBytes: Int
+  let product: GatewayServices.Product
+  let startTime: Instant
   private let observer: StoreObserver
   private let serverInfo: Reply
   private let openRPC: [UInt8]
@@ -21,18 +23,20 @@ public final class Dispatcher: Sendable {
   public typealias Completion = @Sendable (Reply) -> Void
 
   init(
-    registry: GroupRegistry, stores: GatewayServices.Stores, clock: any WallClock, configuration: GatewayConfiguration,
-    pageBytes: Int,
-    observer: StoreObserver, serverInfo: Reply, openRPC: [UInt8]
+    registry: GroupRegistry, stores: GatewayServices.Stores, directory: SessionDirectory, clock: any WallClock,
+    configuration: GatewayConfiguration, pageBytes: Int, observer: StoreObserver, product: GatewayServices.Product,
+    serverInfo: Reply, openRPC: [UInt8]
   ) {
     self.registry = registry
-    groups = stores.groups
-    users = stores.users
+    self.stores = stores
+    self.directory = directory
     self.clock = clock
     quotas = GroupQuotas(groups: stores.groups, configuration: configuration)
     requiresKnownUsers = configuration.requiresKnownUsers
     self.pageBytes = pageBytes
     self.observer = observer
+    self.product = product
+    startTime = clock.now()
     self.serverInfo = serverInfo
     self.openRPC = openRPC
   }
@@ -44,32 +48,90 @@ public final class Dispatcher: Sendable {
     case .ping: completion(.object { $0.member("serverTime", clock.now()) })
     case .getServerInfo: completion(serverInfo)
     case .discover: completion(.success(openRPC))
+
     case .createGroup(let request): create(request, by: caller, completion)
-    case .joinGroup(let request): ask(request.groupID, .join(request), by: caller, completion)
+    case .joinGroup(let request):
+      ask(request.groupID, joining: caller.userID.map { [$0] } ?? [], by: caller, completion) { .join(request, $0) }
     case .quitGroup(let request): ask(request.groupID, .quit, by: caller, completion)
     case .dismissGroup(let request): ask(request.groupID, .dismiss, by: caller, completion)
+    case .getJoinedGroupList(let request):
+      run(completion) { () async throws(StoreError) in try await self.joinedGroups(request, of: caller) }
+    case .getGroupsInfo(let request): run(completion) { await self.groupsInfo(request, for: caller) }
     case .setGroupInfo(let request): ask(request.groupID, .setInfo(request), by: caller, completion)
+    case .searchGroups(let request):
+      run(completion) { () async throws(StoreError) in try await self.searchGroups(request, for: caller) }
+    case .transferGroupOwner(let request): ask(request.groupID, .transfer(request), by: caller, completion)
+    case .muteGroup(let request): ask(request.groupID, .muteGroup(request), by: caller, completion)
+    case .setGroupReceiveMessageOpt(let request):
+      ask(request.groupID, .setReceiveOption(request.option), by: caller, completion)
+    case .initGroupAttributes(let request): ask(request.groupID, .initAttributes(request.attributes), by: caller, completion)
+    case .setGroupAttributes(let request): ask(request.groupID, .setAttributes(request.attributes), by: caller, completion)
+    case .deleteGroupAttributes(let request): ask(request.groupID, .deleteAttributes(request.keys), by: caller, completion)
+    case .getGroupAttributes(let request): ask(request.groupID, .attributes(request.keys), by: caller, completion)
+
     case .getGroupMemberList(let request): ask(request.groupID, .memberList(request), by: caller, completion)
     case .getGroupMembersInfo(let request): ask(request.groupID, .membersInfo(request.userIDList), by: caller, completion)
     case .getGroupOnlineMemberCount(let request): ask(request.groupID, .onlineMemberCount, by: caller, completion)
+    case .setGroupMemberInfo(let request):
+      ask(request.groupID, about: [request.userID], by: caller, completion) { .setMemberInfo(request, $0) }
+    case .muteGroupMember(let request): ask(request.groupID, .muteMember(request), by: caller, completion)
+    case .getGroupMutedMembers(let request): ask(request.groupID, .mutedMembers(request), by: caller, completion)
+    case .inviteUserToGroup(let request):
+      users(named: request.userIDList)
+      ask(request.groupID, about: request.userIDList, joining: request.userIDList, by: caller, completion) {
+        .invite(request, $0)
+      }
+    case .kickGroupMember(let request): ask(request.groupID, .kick(request), by: caller, completion)
+    case .setGroupMemberRole(let request):
+      ask(request.groupID, about: [request.userID], by: caller, completion) { .setRole(request, $0) }
+    case .getGroupMemberInviters(let request): ask(request.groupID, .inviters(request.userIDList), by: caller, completion)
+    case .getGroupMemberRoles(let request): ask(request.groupID, .roles(request.userIDList), by: caller, completion)
+
+    case .getGroupApplicationList(let request):
+      run(completion) { () async throws(StoreError) in try await self.applications(request, for: caller) }
+    case .acceptGroupApplication(let request):
+      run(completion) { () async throws(StoreError) in try await self.decide(request.decision, agrees: true, by: caller) }
+    case .refuseGroupApplication(let request):
+      run(completion) { () async throws(StoreError) in try await self.decide(request.decision, agrees: false, by: caller) }
+    case .setGroupApplicationRead(let request): run(completion) { await self.markApplicationsRead(request, by: caller) }
+
     case .sendGroupTextMessage(let request):
       ask(request.groupID, .send(.text(request.text), request.options), by: caller, completion)
     case .sendGroupCustomMessage(let request):
       ask(request.groupID, .send(.custom(request.data), request.options), by: caller, completion)
     case .getGroupHistoryMessageList(let request): ask(request.groupID, .history(request), by: caller, completion)
-    case .getJoinedGroupList(let request):
-      run(completion) { () async throws(StoreError) in try await self.joinedGroups(request, of: caller) }
-    case .getGroupsInfo(let request): run(completion) { await self.groupsInfo(request, for: caller) }
     case .syncGroups(let request): run(completion) { await self.syncGroups(request, for: caller) }
+    case .revokeGroupMessage(let request): ask(request.groupID, .revoke(seq: request.seq), by: caller, completion)
+    case .markGroupMessageAsRead(let request): ask(request.groupID, .markRead(seq: request.seq), by: caller, completion)
+    case .getGroupUnreadCount(let request):
+      run(completion) { () async throws(StoreError) in try await self.unreadCounts(request, of: caller) }
+    case .getSystemNotificationList(let request):
+      run(completion) { () async throws(StoreError) in try await self.notifications(request, of: caller) }
+    case .setSystemNotificationRead(let request):
+      run(completion) { () async throws(StoreError) in try await self.markNotificationsRead(request, by: caller) }
+
+    case .listGroups(let request):
+      run(completion) { () async throws(StoreError) in try await self.listGroups(request) }
+    case .sendGroupSystemNotification(let request): ask(request.groupID, .customData(request), by: caller, completion)
+    case .recycleGroup(let request): ask(request.groupID, .recycle, by: caller, completion)
+    case .listSessions(let request): completion(listSessions(request))
+    case .kickUser(let request): run(completion) { await self.kick(request) }
+    case .importUsers(let request): run(completion) { await self.importUsers(request) }
+    case .importGroup(let request): importGroup(request, by: caller, completion)
+    case .importGroupMembers(let request): importMembers(request, by: caller, completion)
+    case .importGroupMessages(let request): importMessages(request, by: caller, completion)
+    case .setUnreadCount(let request): ask(request.groupID, .setUnreadCount(request), by: caller, completion)
+    case .getStats: run(completion) { () async throws(StoreError) in try await self.stats() }
     }
   }
 
-  private func ask(_ id: GroupID, _ request: GroupRequest, by caller: Caller, _ completion: @escaping Completion) {
+  /// Asks a group what it can answer alone.
+  func ask(_ id: GroupID, _ request: GroupRequest, by caller: Caller, _ completion: @escaping Completion) {
     registry.group(id).ask(request, by: caller, completion)
   }
 
-  /// What concerns several groups is gathered beside the order of the session's requests to each.
-  private func run(_ completion: @escaping Completion, _ body: @escaping @Sendable () async throws(StoreError) -> Reply) {
+  /// What concerns several groups, or needs a store first, is gathered beside the order of the session's requests to each.
+  func run(_ completion: @escaping Completion, _ body: @escaping @Sendable () async throws(StoreError) -> Reply) {
     Task {
       do throws(StoreError) {
         completion(try await body())
@@ -80,45 +142,16 @@ public final class Dispatcher: Sendable {
     }
   }
 
-  func memberships(of user: UserID) async throws(StoreError) -> [Membership] { try await groups.memberships(of: user) }
-
-  /// The groups that a user has left since an instant; none without one.
-  func leftGroups(of user: UserID, since: Instant?) async throws(StoreError) -> [GroupID] {
-    guard let since else { return [] }
-    return try await groups.departures(of: user, since: since)
-  }
-
-  // MARK: createGroup
-
-  private func create(_ request: CreateGroup, by caller: Caller, _ completion: @escaping Completion) {
-    guard let owner = caller.userID ?? request.ownerUserID else {
-      return completion(.error(.invalidParams, "ownerUserID is missing", field: "ownerUserID"))
+  /// Makes changes durable that are no group's, and users that were named before.
+  func commit(_ changes: [StoreChange]) async -> Reply {
+    let result = await withCheckedContinuation { continuation in
+      stores.groups.commit(Commit(changes: changes, lineage: Lineage()) { continuation.resume(returning: $0) })
     }
-    let id = request.groupID ?? GroupID.generate()
-    guard requiresKnownUsers || quotas.apply(to: request.groupType) else {
-      users.remember(request.memberList.map(\.userID) + [owner])
-      return ask(id, .create(request, owner: owner, unknown: []), by: caller, completion)
+    switch result {
+    case .success: return .empty
+    case .failure(let error):
+      observer.storeFailed(error)
+      return .error(.temporary)
     }
-    run(completion) { () async throws(StoreError) in
-      try await self.quotas.within(request.groupType, of: owner) { () async throws(StoreError) in
-        try await self.create(request, id: id, owner: owner, by: caller)
-      }
-    }
-  }
-
-  /// Where users must be known: an unknown owner is 10019, an unknown member's row Fail.
-  private func create(
-    _ request: CreateGroup, id: GroupID, owner: UserID, by caller: Caller
-  ) async throws(StoreError) -> Reply {
-    let named = request.memberList.map(\.userID)
-    var unknown: Set<UserID> = []
-    if requiresKnownUsers {
-      let known = try await users.known(among: named + [owner])
-      guard known.contains(owner) || caller.userID != nil else { return .error(.userUnknown, field: "ownerUserID") }
-      unknown = Set(named).subtracting(known)
-    } else {
-      users.remember(named + [owner])
-    }
-    return await registry.group(id).ask(.create(request, owner: owner, unknown: unknown), by: caller)
   }
 }

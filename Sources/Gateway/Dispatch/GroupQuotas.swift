@@ -27,24 +27,33 @@ final class GroupQuotas: Sendable {
     avChatRooms = configuration.avChatRooms
   }
 
-  /// Whether one more group of the type is limited by anything.
-  func apply(to type: GroupType) -> Bool { type == .avChatRoom ? avChatRooms > 0 : groupsPerUser > 0 && type.isListed }
+  /// Whether the number of a user's groups is limited.
+  var limitUsers: Bool { groupsPerUser > 0 }
 
-  /// Runs `body`, which makes the user a member of one more group, unless that is one too many: 10036 or 10037.
+  /// Whether the number of groups of a type is limited.
+  func limit(_ type: GroupType) -> Bool { type == .avChatRoom && avChatRooms > 0 }
+
+  /// Runs `body`, which makes the users members of one more group each. It is told who is in as many as one may be.
   func within(
-    _ type: GroupType, of user: UserID, _ body: () async throws(StoreError) -> Reply
+    groupsOf users: [UserID], _ body: (Set<UserID>) async throws(StoreError) -> Reply
   ) async throws(StoreError) -> Reply {
-    guard apply(to: type) else { return try await body() }
-    let scope: Scope = type == .avChatRoom ? .avChatRooms : .groups(of: user)
-    await enter(scope)
-    defer { leave(scope) }
-    switch scope {
-    case .avChatRooms:
-      guard try await groups.groupCounts()[.avChatRoom] ?? 0 < avChatRooms else { return .error(.tooManyAVChatRooms) }
-    case .groups(let user):
-      let existing = try await groups.memberships(of: user).count { $0.type.isListed }
-      guard existing < groupsPerUser else { return .error(.tooManyGroups) }
+    guard limitUsers else { return try await body([]) }
+    // In one order for all, or two who want the same users would wait for one another.
+    let scopes = Set(users).sorted().map { Scope.groups(of: $0) }
+    for scope in scopes { await enter(scope) }
+    defer { for scope in scopes { leave(scope) } }
+    var atLimit: Set<UserID> = []
+    for user in users where try await groups.memberships(of: user).count(where: { $0.type.isListed }) >= groupsPerUser {
+      atLimit.insert(user)
     }
+    return try await body(atLimit)
+  }
+
+  /// Runs `body`, which makes one more AVChatRoom, unless that is one too many: 10036.
+  func withinRooms(_ body: () async throws(StoreError) -> Reply) async throws(StoreError) -> Reply {
+    await enter(.avChatRooms)
+    defer { leave(.avChatRooms) }
+    guard try await groups.groupCounts()[.avChatRoom] ?? 0 < avChatRooms else { return .error(.tooManyAVChatRooms) }
     return try await body()
   }
 

@@ -105,8 +105,12 @@ extension Session {
   /// not in memory looks for its members' sessions when it is loaded.
   private func attachGroups(of identity: Identity, wasHeld: Hold, then reply: @escaping Replied) async {
     do throws(StoreError) {
-      let memberships = try await services.groups.memberships(of: identity.userID)
-      await services.registry.presenceChanged(of: identity.userID, in: memberships.map(\.groupID))
+      let user = identity.userID
+      let memberships = try await services.groups.memberships(of: user)
+      // Only live rooms forget whoever is away too long.
+      let isInRooms = memberships.contains { $0.type == .avChatRoom }
+      let awaySince = isInRooms ? try await services.users.offlineSince(of: user) : nil
+      await services.registry.presenceChanged(Group.Presence(of: user, awaySince: awaySince), in: memberships)
       finishSignIn(identity, wasHeld: wasHeld, then: reply)
     } catch {
       services.observer.storeFailed(error)
@@ -205,11 +209,31 @@ extension Session {
   /// Another device has signed in in this one's place.
   nonisolated func replace() {
     connection.loop.perform {
-      self.assumeIsolated { session in
-        session.connection.send(EventName.onKickedOffline.text { $0.member("reason", "OtherDevice") })
-        session.close(.replaced)
+      _ = self.assumeIsolated { $0.kick(.replaced, reason: "OtherDevice", message: nil) }
+    }
+  }
+
+  /// An application administrator ends the session (kickUser).
+  /// - Parameter message: the administrator's reason.
+  /// - Returns: false where it had ended by itself.
+  nonisolated func remove(message: String?) async -> Bool {
+    await withCheckedContinuation { continuation in
+      connection.loop.perform {
+        continuation.resume(
+          returning: self.assumeIsolated { $0.kick(.removed, reason: "Administrator", message: message) })
       }
     }
+  }
+
+  private func kick(_ code: CloseCode, reason: String, message: String?) -> Bool {
+    if case .ended = phase { return false }
+    let text = EventName.onKickedOffline.text { writer in
+      writer.member("reason", reason)
+      writer.member("message", ifPresent: message)
+    }
+    connection.send(text)
+    close(code)
+    return true
   }
 }
 

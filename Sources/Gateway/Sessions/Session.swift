@@ -249,7 +249,9 @@ actor Session: ConnectionHandler {
     phase = .anonymous(requests: 0)
     deadlines[.expiryWarning] = nil
     deadlines[.expiry] = nil
-    for group in services.directory.unregister(self, of: user) { services.registry.resident(group)?.presenceChanged(of: user) }
+    for group in services.directory.unregister(self, of: user) {
+      services.registry.resident(group)?.presenceChanged(Group.Presence(of: user))
+    }
   }
 
   /// The server is about to end: the session hears of it, now or when it has signed in, and is closed at a moment of its own

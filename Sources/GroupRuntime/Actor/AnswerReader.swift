@@ -14,7 +14,12 @@ struct AnswerReader: Sendable {
       case .reply(let reply): return reply
       case .history(let page, let newestFirst): return try await history(page, newestFirst: newestFirst)
       case .sync(let row): return try await sync(row)
-      case .info(let info, let member): return try await self.info(info, of: member)
+      case .info(let info, let member, let unread): return try await self.info(info, of: member, unread)
+      case .unread(let unread):
+        let count = try await self.count(unread)
+        return .success(JSONWriter.text { $0.value(count) })
+      // A group looks messages up itself, before it decides.
+      case .lookUp: return .error(.internalError)
       }
     } catch {
       observer.storeFailed(error, group: group)
@@ -45,10 +50,16 @@ struct AnswerReader: Sendable {
     }
   }
 
-  private func info(_ info: GroupInfo, of member: Member) async throws(StoreError) -> Reply {
-    let unread = try await messages.unreadCount(of: group, after: member.readSeq, reader: member.userID)
-    let counted = info.with(reader: .member(GroupInfo.SelfInfo(member: member, unreadCount: unread)))
+  private func info(_ info: GroupInfo, of member: Member, _ unread: UnreadMessages) async throws(StoreError) -> Reply {
+    let count = try await self.count(unread)
+    let counted = info.with(reader: .member(GroupInfo.SelfInfo(member: member, unreadCount: count)))
     return .success(JSONWriter.text(capacity: 768) { $0.value(counted) })
+  }
+
+  private func count(_ unread: UnreadMessages) async throws(StoreError) -> Int {
+    guard let after = unread.after else { return unread.base }
+    return unread.base
+      + (try await messages.unreadCount(of: group, after: after, reader: unread.reader, managersOnly: unread.managersOnly))
   }
 
   /// Messages ready to be written into a reply.

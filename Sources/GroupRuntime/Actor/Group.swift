@@ -28,7 +28,20 @@ public actor Group {
   /// Something that waits for the group to be loaded.
   private enum Work {
     case request(GroupRequest, Caller, Completion)
-    case presence(UserID, @Sendable () -> Void)
+    case presence(Presence, @Sendable () -> Void)
+  }
+
+  /// The sessions of a user have come or gone.
+  public struct Presence: Sendable {
+    public let user: UserID
+    /// Since when the user had been away who comes back with this; nil = was not away, or has gone.
+    public let awaySince: Instant?
+
+    /// What has happened to a user.
+    public init(of user: UserID, awaySince: Instant? = nil) {
+      self.user = user
+      self.awaySince = awaySince
+    }
   }
 
   public nonisolated let id: GroupID
@@ -41,6 +54,10 @@ public actor Group {
   private var lineage = Lineage()
   private var topic: (any GroupTopic)?
   private var lastUse: Instant
+  /// When the group has asked to be woken; nil = it has not.
+  private var alarm: Instant?
+  /// How many requests wait for a message to be read.
+  private var lookUps = 0
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -66,9 +83,10 @@ public actor Group {
     }
   }
 
-  /// Tells the group that sessions of a user came or went. A group that is not loaded looks for itself when it is.
-  public nonisolated func presenceChanged(of user: UserID, _ completion: @escaping @Sendable () -> Void = {}) {
-    executor.perform { self.assumeIsolated { $0.take(.presence(user, completion)) } }
+  /// Tells the group that sessions of a user came or went. A group that is not loaded looks for itself when it is; it is loaded for a user
+  /// who had been away.
+  public nonisolated func presenceChanged(_ presence: Presence, _ completion: @escaping @Sendable () -> Void = {}) {
+    executor.perform { self.assumeIsolated { $0.take(.presence(presence, completion)) } }
   }
 
   private func take(_ work: Work) {
@@ -80,7 +98,7 @@ public actor Group {
       waiting.append(work)
       phase = .loading(waiting)
     case .unloaded:
-      if case .presence(_, let completion) = work { return completion() }
+      if case .presence(let presence, let completion) = work, presence.awaySince == nil { return completion() }
       load(for: [work])
     case .retired: forward(work)
     }
@@ -89,8 +107,9 @@ public actor Group {
   private func act(on work: Work) {
     switch work {
     case .request(let request, let caller, let completion): decide(request, by: caller, completion)
-    case .presence(let user, let completion):
-      refreshPresence(of: user)
+    case .presence(let presence, let completion):
+      if let since = presence.awaySince { endGrace(of: presence.user, awaySince: since) }
+      refreshPresence(of: presence.user)
       completion()
     }
   }
@@ -99,7 +118,7 @@ public actor Group {
     let successor = registry.group(id)
     switch work {
     case .request(let request, let caller, let completion): successor.ask(request, by: caller, completion)
-    case .presence(let user, let completion): successor.presenceChanged(of: user, completion)
+    case .presence(let presence, let completion): successor.presenceChanged(presence, completion)
     }
   }
 
@@ -107,33 +126,106 @@ public actor Group {
 
   private func decide(_ request: GroupRequest, by caller: Caller, _ completion: @escaping Completion) {
     lastUse = services.clock.now()
-    guard case .live(var state) = phase else { return }
+    let decision = change { state, now, users in
+      state.decide(request, by: caller, at: now, usersSignedIn: users)
+    }
+    guard let decision else { return }
+    if case .lookUp(let seq) = decision.answer { return lookUp(seq, by: caller, completion) }
+    carryOut(decision, completion)
+  }
+
+  /// Lets the state of a live group decide something.
+  private func change(_ body: (inout GroupState, Instant, _ usersSignedIn: Int) -> Decision) -> Decision? {
+    guard case .live(var state) = phase else { return nil }
     // The state has one owner at a time, or each change of it would copy its members.
     phase = .unloaded
     let usersSignedIn = state.record.type.everyoneIsMember ? services.broker.usersSignedIn : 0
-    let decision = state.decide(request, by: caller, at: lastUse, usersSignedIn: usersSignedIn)
+    let decision = body(&state, services.clock.now(), usersSignedIn)
     phase = decision.disbands ? .absent : .live(state)
-    carryOut(decision, completion)
+    setAlarm()
+    return decision
+  }
+
+  /// Some requests are decided over a stored message. Whatever happens while it is read is looked at again then.
+  private func lookUp(_ seq: Int64, by caller: Caller, _ completion: @escaping Completion) {
+    lookUps += 1
+    Task {
+      do throws(StoreError) {
+        let found = try await services.messages.messages(of: id, in: seq...seq, newestFirst: false, limit: 1).first
+        lookUps -= 1
+        take(.request(.revokeFound(seq: seq, message: found), caller, completion))
+      } catch {
+        lookUps -= 1
+        services.observer.storeFailed(error, group: id)
+        completion(.error(.temporary))
+      }
+      forgetRevoked()
+    }
+  }
+
+  /// What was recalled shows in what is read from now on.
+  private func forgetRevoked() {
+    guard lookUps == 0, pipeline.isEmpty, case .live(var state) = phase else { return }
+    phase = .unloaded
+    state.forgetRevoked()
+    phase = .live(state)
+  }
+
+  // MARK: Being woken
+
+  private func setAlarm() {
+    guard case .live(let state) = phase, let instant = state.nextWake, instant < alarm ?? .max else { return }
+    alarm = instant
+    services.alarms.ring(at: instant, on: executor) { [weak self] in
+      self?.assumeIsolated { $0.wake(instant) }
+    }
+  }
+
+  /// - Parameter instant: the alarm that rings; an earlier one has been set since where it is not the one waited for.
+  private func wake(_ instant: Instant) {
+    guard instant == alarm else { return }
+    alarm = nil
+    wakeState()
+  }
+
+  private func wakeState() {
+    let decision = change { state, now, users in state.wake(at: now, usersSignedIn: users) }
+    if let decision, !(decision.changes.isEmpty && decision.effects.isEmpty) { carryOut(decision) { _ in } }
+  }
+
+  /// A user who signs in after having been away too long has left the room meanwhile, though nobody has noticed.
+  private func endGrace(of user: UserID, awaySince: Instant) {
+    guard services.clock.now() - awaySince > services.rules.limits.offlineGrace else { return }
+    let decision = change { state, now, _ in state.endGrace(of: user, at: now) }
+    if let decision, !decision.changes.isEmpty { carryOut(decision) { _ in } }
   }
 
   private func actWhileAbsent(on work: Work) {
     switch work {
     case .presence(_, let completion): completion()
-    case .request(.create(let request, let owner, let unknown), let caller, let completion):
-      create(request, owner: owner, unknown: unknown, by: caller, completion)
+    case .request(.create(let request, let owner, let facts), let caller, let completion):
+      let isOfEveryone = request.groupType.everyoneIsMember
+      begin(isOfEveryone: isOfEveryone, completion) { () throws(WireError) in
+        try GroupState.create(
+          request, id: id, owner: owner, facts, by: caller, at: services.clock.now(), rules: services.rules)
+      }
+    case .request(.importGroup(let request, let owner, let facts), _, let completion):
+      begin(isOfEveryone: false, completion) { () throws(WireError) in
+        try GroupState.imported(request, id: id, owner: owner, facts, at: services.clock.now(), rules: services.rules)
+      }
     case .request(_, _, let completion): carryOut(Decision(answer: .reply(.error(.noSuchGroup))), completion)
     }
   }
 
-  private func create(
-    _ request: CreateGroup, owner: UserID, unknown: Set<UserID>, by caller: Caller, _ completion: @escaping Completion
+  /// The group comes to be.
+  private func begin(
+    isOfEveryone: Bool, _ completion: @escaping Completion, _ make: () throws(WireError) -> (GroupState, Decision)
   ) {
     do throws(WireError) {
-      let (state, decision) = try GroupState.create(
-        request, id: id, owner: owner, unknown: unknown, by: caller, at: services.clock.now(), rules: services.rules)
+      let (state, decision) = try make()
       phase = .live(state)
       carryOut(decision, completion)
-      if request.groupType.everyoneIsMember { welcomeEveryone() }
+      if isOfEveryone { welcomeEveryone() }
     } catch {
       carryOut(Decision(answer: .reply(.failure(error))), completion)
     }
@@ -169,6 +261,7 @@ public actor Group {
   private func startOver(because error: StoreError) {
     services.observer.storeFailed(error, group: id)
     lineage = Lineage()
+    alarm = nil
     topic?.close()
     topic = nil
     // First, because a completion may ask again at once, and that waits for the loading.
@@ -183,7 +276,7 @@ public actor Group {
     if let message = decision.delivered { services.observer.didDeliver(message) }
     switch decision.answer {
     case .reply(let reply): completion(reply)
-    case .history, .sync, .info: read(decision.answer, completion)
+    case .history, .sync, .info, .unread, .lookUp: read(decision.answer, completion)
     }
     if case .absent = phase, pipeline.isEmpty { retire() }
   }
@@ -191,11 +284,11 @@ public actor Group {
   private func perform(_ effect: Effect) {
     let topic = openTopic()
     switch effect {
-    case .admit(let user): setOnline(user, topic.attach(user))
-    case .admitEverybody: for user in services.broker.signedInUsers() { setOnline(user, topic.attach(user)) }
+    case .admit(let user, let option): setOnline(user, topic.attach(user, receiving: option))
+    case .admitEverybody: for user in services.broker.signedInUsers() { attach(user, to: topic) }
     case .expel(let user): topic.detach(user)
     case .publish(let frame, let kind, let session): topic.publish(frame, kind, except: session)
-    case .send(let frame, let users): topic.send(frame, to: users)
+    case .send(let frame, let users, let session): topic.send(frame, to: users, except: session)
     case .disband:
       topic.close()
       self.topic = nil
@@ -222,14 +315,20 @@ public actor Group {
     guard case .live(let state) = phase, state.isMember(user) else { return }
     // Somebody whose joining is not durable yet hears nothing before it; the sessions are looked up then.
     guard !pipeline.willAdmit(user) else { return }
-    setOnline(user, openTopic().attach(user))
+    attach(user, to: openTopic())
+  }
+
+  private func attach(_ user: UserID, to topic: any GroupTopic) {
+    guard case .live(let state) = phase else { return }
+    setOnline(user, topic.attach(user, receiving: state.receiveOption(of: user)))
   }
 
   private func setOnline(_ user: UserID, _ isOnline: Bool) {
     guard case .live(var state) = phase, state.members[user] != nil else { return }
     phase = .unloaded
-    state.setOnline(user, isOnline)
+    state.setOnline(user, isOnline, since: services.clock.now())
     phase = .live(state)
+    setAlarm()
   }
 
   // MARK: Coming and going
@@ -254,6 +353,8 @@ public actor Group {
     } else {
       phase = .absent
     }
+    // Whose grace ended while the group was not in memory has left before anything else happens.
+    wakeState()
     for work in waiting { take(work) }
     if case .absent = phase, pipeline.isEmpty { retire() }
   }
@@ -283,8 +384,9 @@ public actor Group {
 
   /// Gives up the memory of a group that nobody used since an instant. Members who are signed in are attached again when it is loaded.
   func retire(unusedSince limit: Instant) {
-    guard lastUse < limit, pipeline.isEmpty else { return }
+    guard lastUse < limit, pipeline.isEmpty, lookUps == 0 else { return }
     switch phase {
+    case .live(let state) where state.nextWake != nil: return
     case .live, .absent, .unloaded: retire()
     case .loading, .retired: return
     }

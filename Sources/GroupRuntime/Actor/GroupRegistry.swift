@@ -39,13 +39,18 @@ public final class GroupRegistry: Sendable {
   public func resident(_ id: GroupID) -> Group? { state.withLock { $0.groups[id] } }
 
   /// Tells groups that sessions of a user came or went, and waits until they have taken note. Those that are not in memory look for
-  /// themselves when they are loaded.
-  public func presenceChanged(of user: UserID, in ids: [GroupID]) async {
-    let concerned =
-      state.withLock { state in ids.compactMap { state.groups[$0] } } + groupsOfEveryone.withLock { Array($0.values) }
-    for group in concerned {
+  /// themselves when they are loaded; of a user who had been away, live rooms are.
+  public func presenceChanged(_ presence: Group.Presence, in memberships: [Membership]) async {
+    await tell(presence, to: memberships.filter { $0.type != .avChatRoom }.compactMap { resident($0.groupID) })
+    let rooms = memberships.filter { $0.type == .avChatRoom }.map(\.groupID)
+    await tell(presence, to: presence.awaySince == nil ? rooms.compactMap { resident($0) } : rooms.map { group($0) })
+    await tell(presence, to: groupsOfEveryone.withLock { Array($0.values) })
+  }
+
+  private func tell(_ presence: Group.Presence, to groups: [Group]) async {
+    for group in groups {
       await withCheckedContinuation { continuation in
-        group.presenceChanged(of: user) { continuation.resume() }
+        group.presenceChanged(presence) { continuation.resume() }
       }
     }
   }

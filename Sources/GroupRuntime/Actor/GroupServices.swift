@@ -7,18 +7,20 @@ public struct GroupServices: Sendable {
   public let messages: any MessageStore
   public let broker: any Broker
   public let clock: any WallClock
+  public let alarms: any Alarms
   public let rules: GroupRules
   public let observer: any GroupObserver
 
   /// Services with everything given.
   public init(
-    groups: any GroupStore, messages: any MessageStore, broker: any Broker, clock: any WallClock, rules: GroupRules,
-    observer: any GroupObserver
+    groups: any GroupStore, messages: any MessageStore, broker: any Broker, clock: any WallClock,
+    alarms: any Alarms, rules: GroupRules, observer: any GroupObserver
   ) {
     self.groups = groups
     self.messages = messages
     self.broker = broker
     self.clock = clock
+    self.alarms = alarms
     self.rules = rules
     self.observer = observer
   }

@@ -23,10 +23,18 @@ struct Pipeline {
   }
 
   /// Whether a user is to be admitted by a decision that is not durable yet.
-  func willAdmit(_ user: UserID) -> Bool { entries.contains { $0.decision.effects.contains(.admit(user)) } }
+  func willAdmit(_ user: UserID) -> Bool { entries.contains { $0.decision.admits(user) } }
 
   mutating func popAll() -> [Entry] {
     defer { entries.removeAll() }
     return Array(entries)
+  }
+}
+
+extension Decision {
+  fileprivate func admits(_ user: UserID) -> Bool {
+    effects.contains { effect in
+      if case .admit(user, receiving: _) = effect { true } else { false }
+    }
   }
 }

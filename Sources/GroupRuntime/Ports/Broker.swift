@@ -18,19 +18,22 @@ public struct SessionKey: Hashable, Sendable {
 public enum EventClass: Sendable, Equatable {
   /// What happened to the group: never skipped, and nobody opts out.
   case control
-  /// Chat of a group that keeps history: never skipped.
-  case storedChat
-  /// Chat of a group without history: a slow connection may miss it.
-  case liveChat
+  /// Somebody came to or left a group without history: a slow connection may miss it, and nobody opts out.
+  case notice
+  /// A message of a group that keeps history: never skipped, and the receive option decides.
+  case storedChat(fromManager: Bool)
+  /// A message of a group without history: a slow connection may miss it, and the receive option decides.
+  case liveChat(fromManager: Bool)
 }
 
 /// Where the events of one group go: the sessions of its members, wherever they are. Frames are complete texts, encoded once.
 ///
 /// All calls come from the group's executor, and each session gets what it is sent in the order of the calls.
 public protocol GroupTopic: AnyObject, Sendable {
-  /// Brings the topic in line with the sessions that a member has right now. Calling it again is harmless.
+  /// Brings the topic in line with the sessions that a member has right now and with the chat the member wants from here on. Calling it
+  /// again is harmless.
   /// - Returns: whether the member has a session.
-  func attach(_ user: UserID) -> Bool
+  func attach(_ user: UserID, receiving option: ReceiveOption) -> Bool
 
   /// The sessions of somebody who is no member any more get nothing from here on.
   func detach(_ user: UserID)
@@ -38,8 +41,8 @@ public protocol GroupTopic: AnyObject, Sendable {
   /// Gives a frame to every attached session but one.
   func publish(_ frame: [UInt8], _ kind: EventClass, except: SessionKey?)
 
-  /// Gives a frame to all sessions of some users, attached or not, in order with what is published.
-  func send(_ frame: [UInt8], to users: [UserID])
+  /// Gives a frame to all sessions of some users, attached or not, but one, in order with what is published.
+  func send(_ frame: [UInt8], to users: [UserID], except: SessionKey?)
 
   /// Detaches everybody, after what was published has left.
   func close()

@@ -6,12 +6,23 @@ public enum StoreChange: Sendable, Equatable {
   case putGroup(GroupRecord, isNew: Bool)
   /// A new member, or the new state of a known one; forgets that the user ever left this group.
   case putMember(Member, in: GroupID)
-  /// The member goes; `departures(of:since:)` names the group from then on.
+  /// The member goes; where the type is listed, `departures(of:since:)` names the group from then on.
   case removeMember(UserID, from: GroupID, at: Instant)
   /// What the group remembers of somebody who has left.
   case putFormer(FormerMember, in: GroupID)
   /// The group has nothing to remember of that user any more.
   case forgetFormer(UserID, in: GroupID)
+  /// The attributes of a group, all of them.
+  case putAttributes(GroupAttributes, in: GroupID)
+  /// A new application or the new state of a known one, found by its `id`.
+  /// - Parameter asNewest: it is new or was made again, and lists name it first; else it keeps its place.
+  case putApplication(GroupApplication, asNewest: Bool)
+  /// Each of the users has one more notification; of more than `SystemNotification.kept` the oldest go.
+  case notify(SystemNotification, [UserID])
+  /// The user has read the applications with an `addTime` up to an instant; a mark never goes back.
+  case markApplicationsRead(UserID, through: Instant)
+  /// The user has read the notifications up to a number; a mark never goes back.
+  case markNotificationsRead(UserID, through: Int64)
   /// A new message; its `seq` is the next of its group.
   case append(Message)
   /// The new state of a stored message (recalled), found by its group and `seq`.

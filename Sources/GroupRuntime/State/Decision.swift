@@ -24,18 +24,21 @@ public struct Decision: Sendable {
 
 /// Something a decision does to the world.
 public enum Effect: Sendable, Equatable {
-  /// The user is a member from here on: the user's sessions get the group's events.
-  case admit(UserID)
+  /// The user is a member from here on, or wants other chat: the user's sessions get the group's events.
+  case admit(UserID, receiving: ReceiveOption)
   /// Everybody who is signed in is a member from here on, without a record.
   case admitEverybody
   /// The user is no member any more: the user's sessions get nothing more.
   case expel(UserID)
   /// Every member's sessions get the frame, but the one that caused it where it is named.
   case publish([UInt8], EventClass, except: SessionKey?)
-  /// All sessions of these users get the frame.
-  case send([UInt8], to: [UserID])
+  /// All sessions of these users get the frame, but the one that caused it where it is named.
+  case send([UInt8], to: [UserID], except: SessionKey?)
   /// The group is gone.
   case disband
+
+  /// All sessions of these users get the frame.
+  static func send(_ frame: [UInt8], to users: [UserID]) -> Effect { .send(frame, to: users, except: nil) }
 }
 
 /// What the caller gets.
@@ -45,8 +48,23 @@ enum Answer: Sendable {
   case history(VisibleHistory.Page, newestFirst: Bool)
   /// Stored messages, as a row of syncGroups.
   case sync(SyncAnswer)
-  /// The group's info for a member, whose unread count is still to be counted.
-  case info(GroupInfo, of: Member)
+  /// The group's info for a member, whose unread messages are still to be counted.
+  case info(GroupInfo, of: Member, UnreadMessages)
+  /// A number of unread messages, as JSON.
+  case unread(UnreadMessages)
+  /// A stored message, which the request needs before it can be decided.
+  case lookUp(seq: Int64)
+}
+
+/// Which messages of a group somebody has not read (contract section 4, Unread).
+struct UnreadMessages: Sendable, Equatable {
+  let reader: UserID
+  /// How many there are besides those to be counted.
+  let base: Int
+  /// Those with a higher `seq` are counted; nil = none are.
+  let after: Int64?
+  /// Only those that managers and application administrators sent.
+  let managersOnly: Bool
 }
 
 /// A row of syncGroups before its messages are read.

@@ -1,12 +1,16 @@
 import GroupModel
 
-/// How large groups may become, by configuration.
+/// The limits of groups, by configuration (contract section 9).
 public struct GroupLimits: Sendable {
   /// `limits.{work,public,meeting}.maxMemberNum`; a type that is not there takes any number.
   public var maxMemberNum: [GroupType: Int]
   /// How many bytes of messages or groups one reply holds at most; a page ends early rather than being more than a connection may have
   /// waiting (`limits.sendQueueBytes`). A single item is never too much.
   public var pageBytes: Int
+  /// How long senders may recall their own messages, in milliseconds (`limits.revokeWindow`).
+  public var revokeWindow: Instant = 120_000
+  /// How long the members of an AVChatRoom stay members without a session, in milliseconds (`avChatRoom.offlineGrace`).
+  public var offlineGrace: Instant = 300_000
 
   /// The contract's defaults: 6000 each.
   public static let standard = GroupLimits(maxMemberNum: [.work: 6000, .public: 6000, .meeting: 6000])
@@ -14,7 +18,7 @@ public struct GroupLimits: Sendable {
   /// Half of the send queue's default.
   public static let standardPageBytes = 1 << 19
 
-  /// Limits with everything given.
+  /// Limits; what is not given is the contract's default.
   public init(maxMemberNum: [GroupType: Int], pageBytes: Int = GroupLimits.standardPageBytes) {
     self.maxMemberNum = maxMemberNum
     self.pageBytes = pageBytes

@@ -5,16 +5,43 @@ import WireProtocol
 /// createGroup (contract sections 3 and 4).
 extension GroupState {
   /// The error of creating a group whose ID is in use: it says whether the caller owns the one there is.
-  func taken(_ request: CreateGroup, by caller: Caller) -> WireError {
-    let owner = caller.userID ?? request.ownerUserID
-    return WireError(record.owner == owner ? .groupIDTakenByYourself : .groupIDTaken, field: "groupID")
+  func taken(byOwner owner: UserID) -> WireError {
+    WireError(record.owner == owner ? .groupIDTakenByYourself : .groupIDTaken, field: "groupID")
   }
 
   /// A new group, and what comes of making it.
   public static func create(
-    _ request: CreateGroup, id: GroupID, owner: UserID, unknown: Set<UserID>, by caller: Caller, at now: Instant,
+    _ request: CreateGroup, id: GroupID, owner: UserID, _ facts: UserFacts, by caller: Caller, at now: Instant,
     rules: GroupRules
   ) throws(WireError) -> (GroupState, Decision) {
+    let record = try newRecord(request, id: id, owner: owner, facts, by: caller, at: now, rules: rules)
+    let rows = results(request, owner: owner, facts)
+    if record.type.limitsMembers, rows.count(where: { $0.result == .success }) + 1 > record.maxMemberNum {
+      throw WireError(.tooManyMembers, field: "memberList")
+    }
+    var state = GroupState(StoredGroup(record: record, members: [], lastMessage: nil, recentlySent: []), rules: rules)
+    let decision = state.begin(with: request, rows: rows)
+    return (state, decision)
+  }
+
+  /// A group as it was in another system: nobody hears of it (contract section 8, importGroup).
+  public static func imported(
+    _ request: ImportGroup, id: GroupID, owner: UserID, _ facts: UserFacts, at now: Instant, rules: GroupRules
+  ) throws(WireError) -> (GroupState, Decision) {
+    guard request.group.groupType.storesMessages else { throw WireError(.noRight, "This type of group cannot be imported") }
+    let createTime = request.createTime ?? now
+    let record = try newRecord(
+      request.group, id: id, owner: owner, facts, by: .administrator, at: createTime, rules: rules)
+    var state = GroupState(StoredGroup(record: record, members: [], lastMessage: nil, recentlySent: []), rules: rules)
+    var decision = Decision(answer: .reply(.object { $0.member("groupID", id.rawValue) }))
+    state.seat([(owner, .owner)], into: &decision)
+    return (state, decision)
+  }
+
+  private static func newRecord(
+    _ request: CreateGroup, id: GroupID, owner: UserID, _ facts: UserFacts, by caller: Caller, at now: Instant,
+    rules: GroupRules
+  ) throws(WireError) -> GroupRecord {
     let type = request.groupType
     let asker: Asker = caller.userID == nil ? .administrator : .outsider
     let defaults = GroupPolicy.defaults(for: type)
@@ -24,18 +51,11 @@ extension GroupState {
     let maxMemberNum = try initialMaxMemberNum(request, rules: rules)
     let customInfo = (request.fields.customInfo ?? [:]).filter { !$0.value.isEmpty }
     guard customInfo.count <= MapDomain.groupCustomInfo.entries else { throw WireError(.badValue, field: "customInfo") }
-
-    let rows = results(request, owner: owner, unknown: unknown)
-    if type.limitsMembers, rows.filter({ $0.result == .success }).count + 1 > maxMemberNum {
-      throw WireError(.tooManyMembers, field: "memberList")
-    }
-    let record = GroupRecord(
+    if type.isListed, facts.atGroupLimit.contains(owner) { throw WireError(.tooManyGroups) }
+    return GroupRecord(
       id: id, type: type, epoch: makeEpoch(), createTime: now, owner: owner, name: request.groupName,
       introduction: request.fields.introduction ?? "", notification: request.fields.notification ?? "",
       faceURL: request.fields.faceURL ?? "", maxMemberNum: maxMemberNum, customInfo: customInfo, policy: policy)
-    var state = GroupState(StoredGroup(record: record, members: [], lastMessage: nil, recentlySent: []), rules: rules)
-    let decision = state.begin(with: request, rows: rows)
-    return (state, decision)
   }
 
   /// Brings in the owner and the initial members, in the order of the list.
@@ -50,18 +70,24 @@ extension GroupState {
         }))
     let roles = Dictionary(request.memberList.map { ($0.userID, $0.role) }) { first, _ in first }
     let joining = rows.filter { $0.result == .success }.map { ($0.userID, roles[$0.userID] ?? .member) }
-    for (user, role) in [(record.owner, Role.owner)] + joining {
+    seat([(record.owner, .owner)] + joining, into: &decision)
+    let moment = Moment(now: record.createTime, usersSignedIn: 0)
+    decision.effects.append(.send(event(.onGroupCreated, at: moment), to: [record.owner] + joining.map(\.0)))
+    notify(.groupCreated, [record.owner], by: person(record.owner), at: moment, into: &decision)
+    return decision
+  }
+
+  /// The first members of a group that is new with this.
+  private mutating func seat(_ seats: [(UserID, Role)], into decision: inout Decision) {
+    for (user, role) in seats {
       var member = newMember(user, role: role, at: record.createTime)
       member.inviter = role == .owner ? nil : record.owner
       members[user] = member
       decision.changes.append(.putMember(member, in: record.id))
-      decision.effects.append(.admit(user))
+      decision.effects.append(.admit(user, receiving: member.receiveOption))
     }
     if record.type.everyoneIsMember { decision.effects.append(.admitEverybody) }
     decision.changes.insert(.putGroup(record, isNew: true), at: 0)
-    let moment = Moment(now: record.createTime, usersSignedIn: 0)
-    decision.effects.append(.send(event(.onGroupCreated, at: moment), to: [record.owner] + joining.map(\.0)))
-    return decision
   }
 
   /// Somebody who comes now. The next ordinal is taken.
@@ -72,12 +98,14 @@ extension GroupState {
       userID: user, role: role, joinTime: now, ordinal: record.nextOrdinal, receiveOption: record.type.defaultReceiveOption)
   }
 
-  /// One row per distinct user; the creator is Invalid, a user that must be known and is not is Fail.
-  private static func results(_ request: CreateGroup, owner: UserID, unknown: Set<UserID>) -> [MemberResult] {
+  /// One row per distinct user; the creator is Invalid, a user that must be known and is not is Fail, one who is in as many groups as one may
+  /// be is OverLimit.
+  private static func results(_ request: CreateGroup, owner: UserID, _ facts: UserFacts) -> [MemberResult] {
     var seen: Set<UserID> = []
-    return request.memberList.filter { seen.insert($0.userID).inserted }.map { member in
-      let result: MemberResult.Outcome = member.userID == owner ? .invalid : unknown.contains(member.userID) ? .fail : .success
-      return MemberResult(userID: member.userID, result: result)
+    return request.memberList.map(\.userID).filter { seen.insert($0).inserted }.map { user in
+      if user == owner { return MemberResult(userID: user, result: .invalid) }
+      if facts.unknown.contains(user) { return MemberResult(userID: user, result: .fail) }
+      return MemberResult(userID: user, result: facts.atGroupLimit.contains(user) ? .overLimit : .success)
     }
   }
 

@@ -12,12 +12,30 @@ extension GroupState {
     try edited.apply(request, at: moment.now, noting: &changes)
     try checkSize(request, of: edited)
     var decision = Decision(answer: .reply(.empty))
-    guard !changes.isEmpty else { return decision }
-    edited.lastInfoTime = moment.now
+    if !changes.isEmpty { commit(edited, changes, by: caller, at: moment, into: &decision) }
+    return decision
+  }
+
+  /// muteGroup: "absent or 0 = no end; muteUntil is absent then".
+  mutating func muteGroup(_ request: MuteGroup, by caller: Caller, at moment: Moment) throws(WireError) -> Decision {
+    try requireMembership(caller)
+    try require(.muteGroup, by: caller)
+    var mute = request.mute
+    if mute.mode != .none, request.duration > 0 { mute.muteUntil = moment.now + request.duration * 1000 }
+    var decision = Decision(answer: .reply(.object { $0.member("muteUntil", ifPresent: mute.muteUntil) }))
+    var changes: [InfoChange] = []
+    record.set(mute, at: moment.now, &changes)
+    if !changes.isEmpty { commit(record, changes, by: caller, at: moment, into: &decision) }
+    return decision
+  }
+
+  private mutating func commit(
+    _ edited: GroupRecord, _ changes: [InfoChange], by caller: Caller, at moment: Moment, into decision: inout Decision
+  ) {
     record = edited
+    record.lastInfoTime = moment.now
     decision.changes.append(.putGroup(record, isNew: false))
     publishInfoChange(changes, by: caller, at: moment, into: &decision)
-    return decision
   }
 
   /// The rows of the table that a request falls under.
@@ -45,15 +63,10 @@ extension GroupState {
   mutating func publishInfoChange(
     _ changes: [InfoChange], by caller: Caller, at moment: Moment, into decision: inout Decision
   ) {
-    let count = members.count
-    let opUser = operatorInfo(caller)
-    let tip = appendTips("GroupInfoChange", by: caller, at: moment, always: true, into: &decision) { writer in
+    let tip = appendTips(.groupInfoChange, by: caller, at: moment, always: true, into: &decision) { writer in
       writer.member("changeInfoList", changes)
-      writer.member("memberCount", count)
     }
-    let frame = event(.onGroupInfoChanged, at: moment) { writer in
-      writer.member("opUser", opUser)
-      writer.member("platform", caller.platform.rawValue)
+    let frame = event(.onGroupInfoChanged, by: caller, at: moment) { writer in
       writer.member("changeInfoList", changes)
       writer.tip(tip)
     }
@@ -80,7 +93,7 @@ extension GroupRecord {
       try GroupState.apply(change, to: &policy, of: type)
       changes.append(.policy(change.field, change.value))
     }
-    if let allMuted = request.allMuted { setAllMuted(allMuted, at: now, &changes) }
+    if let allMuted = request.allMuted { set(allMuted ? GroupMute(mode: .ordinary) : .none, at: now, &changes) }
   }
 
   private mutating func set(
@@ -100,8 +113,7 @@ extension GroupRecord {
   }
 
   /// "`allMuted:true` is muteGroup Ordinary without end, `false` is None."
-  private mutating func setAllMuted(_ allMuted: Bool, at now: Instant, _ changes: inout [InfoChange]) {
-    let wanted = allMuted ? GroupMute(mode: .ordinary) : .none
+  fileprivate mutating func set(_ wanted: GroupMute, at now: Instant, _ changes: inout [InfoChange]) {
     guard mute.current(at: now) != wanted else { return }
     mute = wanted
     changes += InfoChange.mute(wanted)

@@ -26,10 +26,15 @@ extension GroupState {
   private static let syncPage: Int64 = 100
 
   /// What the caller may read; 10007 where the type keeps no history.
-  private func visibleHistory(for caller: Caller) throws(WireError) -> VisibleHistory {
+  func visibleHistory(for caller: Caller) throws(WireError) -> VisibleHistory {
     try requireMembership(caller)
     guard record.type.storesMessages else { throw WireError(.noRight, "This type of group keeps no history") }
     guard let member = caller.userID.flatMap({ members[$0] }) else { return VisibleHistory(ranges: through(1)) }
+    return visibleHistory(of: member)
+  }
+
+  /// What a member may read.
+  func visibleHistory(of member: Member) -> VisibleHistory {
     if record.type.showsHistoryFromBeforeJoining { return VisibleHistory(ranges: through(1)) }
     return VisibleHistory(ranges: member.earlierStays + through(member.firstVisibleSeq))
   }

@@ -19,17 +19,26 @@ extension GroupState {
   /// "Groups whose info, last message or selfInfo changed at or after it."
   func joinedInfo(for caller: Caller, since: Instant, at moment: Moment) -> Decision {
     guard let user = caller.userID, let member = members[user],
-      max(record.lastInfoTime, lastMessage?.timestamp ?? 0, member.changeTime) >= since
-    else { return .answer(.reply(.success(Array("null".utf8)))) }
+      max(record.lastInfoTime, record.changeTime, lastMessage?.timestamp ?? 0, member.changeTime) >= since
+    else { return .nothing }
     return infoForMember(member, at: moment)
+  }
+
+  /// What searchGroups answers: "joined groups, and other groups that are searchable (their public fields only)".
+  func foundInfo(for caller: Caller, at moment: Moment) -> Decision {
+    if standing(of: caller) == .outsider {
+      return record.policy.isSearchable && record.type != .work ? rendered(.outsider, at: moment) : .nothing
+    }
+    guard let user = caller.userID else { return rendered(.administrator, at: moment) }
+    return infoForMember(members[user] ?? GroupState.everybody(user, in: record), at: moment)
   }
 
   /// The unread count needs the store, unless there is plainly nothing to count.
   private func infoForMember(_ member: Member, at moment: Moment) -> Decision {
-    let countsUnread = record.type.countsUnread && member.receiveOption != .notReceive && member.readSeq < lastSeq
-    let info = groupInfo(.member(GroupInfo.SelfInfo(member: member, unreadCount: 0)), at: moment)
-    guard countsUnread else { return .answer(.reply(.success(JSONWriter.text(capacity: 768) { $0.value(info) }))) }
-    return .answer(.info(info, of: member))
+    let unread = unread(of: member)
+    let reader = GroupInfo.Reader.member(GroupInfo.SelfInfo(member: member, unreadCount: unread.base))
+    guard unread.after != nil else { return rendered(reader, at: moment) }
+    return .answer(.info(groupInfo(reader, at: moment), of: member, unread))
   }
 
   private func rendered(_ reader: GroupInfo.Reader, at moment: Moment) -> Decision {
@@ -55,4 +64,9 @@ extension GroupState {
 
   /// The oldest message a member may read.
   func firstVisibleSeq(for member: Member) -> Int64 { record.type.showsHistoryFromBeforeJoining ? 1 : member.firstVisibleSeq }
+}
+
+extension Decision {
+  /// The row that is no row.
+  fileprivate static var nothing: Decision { .answer(.reply(.success(Array("null".utf8)))) }
 }

@@ -2,48 +2,92 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// joinGroup (contract sections 3 and 4).
+/// How users become members: joinGroup, and what follows a consent (contract sections 3 and 4).
 extension GroupState {
-  mutating func join(by caller: Caller, at moment: Moment) throws(WireError) -> Decision {
+  mutating func join(_ request: JoinGroup, _ facts: UserFacts, by caller: Caller, at moment: Moment) throws(WireError) -> Decision
+  {
     guard let user = caller.userID else { throw WireError(.noRight) }
     if members[user] != nil, !record.type.everyoneIsMember { throw WireError(.alreadyMember) }
     try require(.join, by: caller)
-    // "A full group answers joinGroup 10014 in any mode."
-    if record.type.limitsMembers, members.count >= record.maxMemberNum { throw WireError(.groupFull) }
-    if record.policy.joinMode == .auth {
-      throw WireError(.noRight, "This group takes members by approval, which this version does not offer yet")
-    }
-    return enter(user, by: caller, at: moment)
+    if isBanned(user, at: moment.now) { throw WireError(.noRight, "Removed from this group and not to come back yet") }
+    try checkRoom(for: user, facts)
+    if record.policy.joinMode == .auth { return try apply(request, of: user, at: moment) }
+    var decision = Decision(answer: .reply(.object { $0.member("status", "Joined") }))
+    enter(user, by: caller, at: moment, into: &decision)
+    return decision
   }
 
-  /// The user is a member from here on: "a joiner's visible history begins with the own Join tip".
-  private mutating func enter(_ user: UserID, by caller: Caller, at moment: Moment) -> Decision {
-    var decision = Decision(answer: .reply(.object { $0.member("status", "Joined") }))
-    var member = newMember(user, role: .member, at: moment.now)
-    member.firstVisibleSeq = lastSeq + 1
-    if let known = former.removeValue(forKey: user) {
-      member.earlierStays = known.stays
-      decision.changes.append(.forgetFormer(user, in: record.id))
-    }
-    members[user] = member
-    let info = MemberInfo(member)
-    let count = members.count
-    let tip = appendTips("Join", by: caller, at: moment, into: &decision) { writer in
-      writer.member("memberList", [info])
-      writer.member("memberCount", count)
-    }
-    member.readSeq = lastSeq
-    members[user] = member
-    decision.changes.insert(.putMember(member, in: record.id), at: 0)
+  /// Whether the user was removed with a ban that has not ended (kickGroupMember, `banTime`).
+  func isBanned(_ user: UserID, at now: Instant) -> Bool { former[user].map { $0.bannedUntil > now } ?? false }
 
+  /// The group takes no more members. "A full group answers joinGroup 10014 in any mode."
+  var isFull: Bool { record.type.limitsMembers && members.count >= record.maxMemberNum }
+
+  /// Neither the group nor the user has too many of the other.
+  func checkRoom(for user: UserID, _ facts: UserFacts) throws(WireError) {
+    if isFull { throw WireError(.groupFull) }
+    if record.type.isListed, facts.atGroupLimit.contains(user) { throw WireError(.tooManyGroups) }
+  }
+
+  /// onMemberEnter: the user came alone, though others may have let the user in.
+  mutating func enter(_ user: UserID, by caller: Caller, at moment: Moment, into decision: inout Decision) {
+    bring([user], invitedBy: nil, at: moment, into: &decision)
+    let info = person(user)
+    let tip = appendTips(.join, by: caller, at: moment, into: &decision) { $0.member("memberList", [info]) }
+    settle([user], into: &decision)
+    let count = members.count
     let frame = event(.onMemberEnter, at: moment) { writer in
       writer.member("memberList", [info])
       writer.member("memberCount", count)
       writer.tip(tip)
     }
-    decision.effects.append(.admit(user))
-    decision.effects.append(
-      record.policy.memberChangeNotification ? .publish(frame, noticeClass(), except: nil) : .send(frame, to: [user]))
-    return decision
+    announce(frame, as: noticeClass, whenOff: [user], into: &decision)
+  }
+
+  /// onMemberInvited: the inviter brought the users in, or they followed the invitation.
+  mutating func enter(_ users: [UserID], invitedBy inviter: Caller, at moment: Moment, into decision: inout Decision) {
+    bring(users, invitedBy: inviter.senderID, at: moment, into: &decision)
+    let list = users.map { person($0) }
+    let tip = appendTips(.invite, by: inviter, at: moment, into: &decision) { $0.member("memberList", list) }
+    settle(users, into: &decision)
+    let count = members.count
+    let frame = event(.onMemberInvited, by: inviter, at: moment) { writer in
+      writer.member("memberList", list)
+      writer.member("memberCount", count)
+      writer.tip(tip)
+    }
+    announce(frame, whenOff: (inviter.userID.map { [$0] } ?? []) + users, into: &decision)
+    notify(.invitedToGroup, users, by: operatorInfo(inviter), at: moment, into: &decision)
+  }
+
+  /// The users are members from here on: "a joiner's visible history begins with the own Join or Invite tip".
+  private mutating func bring(
+    _ users: [UserID], invitedBy inviter: UserID?, at moment: Moment, into decision: inout Decision
+  ) {
+    for user in users {
+      var member = newMember(user, role: .member, at: moment.now)
+      member.firstVisibleSeq = lastSeq + 1
+      member.inviter = inviter
+      remember(&member, into: &decision)
+      members[user] = member
+      decision.effects.append(.admit(user, receiving: member.receiveOption))
+    }
+  }
+
+  /// What was visible to the member before is visible again, and a mute goes on.
+  mutating func remember(_ member: inout Member, into decision: inout Decision) {
+    guard let known = former.removeValue(forKey: member.userID) else { return }
+    member.earlierStays = known.stays
+    member.muteUntil = known.muteUntil
+    decision.changes.append(.forgetFormer(member.userID, in: record.id))
+  }
+
+  /// Whoever comes has nothing unread, the own tip included.
+  private mutating func settle(_ users: [UserID], into decision: inout Decision) {
+    for user in users {
+      let newest = lastSeq
+      members[user]?.readSeq = newest
+      if let member = members[user] { decision.changes.append(.putMember(member, in: record.id)) }
+    }
   }
 }

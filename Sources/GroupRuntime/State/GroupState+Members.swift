@@ -2,16 +2,61 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// getGroupMemberList, getGroupMembersInfo, getGroupOnlineMemberCount (contract section 4).
+/// Who is in a group, and what: the methods that read members (contract section 4).
 extension GroupState {
   mutating func memberList(_ request: GetGroupMemberList, for caller: Caller) throws(WireError) -> Decision {
     try requireSight(of: caller)
     let page = order.page(
-      of: members, filter: request.filter, after: request.nextSeq, count: request.count, newestFirst: record.type == .avChatRoom)
+      of: members, after: request.nextSeq, count: request.count, newestFirst: record.type == .avChatRoom
+    ) { _, rank in request.filter.takes(rank: rank) }
+    return list(page, for: caller)
+  }
+
+  /// "Individually muted only."
+  mutating func mutedMembers(
+    _ request: GetGroupMutedMembers, for caller: Caller, at moment: Moment
+  ) throws(WireError) -> Decision {
+    try requireSight(of: caller)
+    let members = members
+    let page = order.page(of: members, after: request.nextSeq, count: request.count, newestFirst: false) { user, _ in
+      members[user].map { $0.muteUntil > moment.now } ?? false
+    }
+    return list(page, for: caller)
+  }
+
+  private func list(_ page: MemberOrder.Page, for caller: Caller) -> Decision {
     let listed = page.members.map { listing($0, for: caller) }
     return .object(capacity: 128 + listed.count * 192) { writer in
       writer.member("memberList", listed)
       writer.member("nextSeq", page.nextSeq)
+    }
+  }
+
+  /// Who brought the members in, a row for each user.
+  func inviters(of users: [UserID], for caller: Caller) throws(WireError) -> Decision {
+    try requireSight(of: caller, beyond: users)
+    return .object(capacity: 64 + users.count * 80) { writer in
+      writer.key("inviterList")
+      writer.array(users) { writer, user in
+        writer.object { writer in
+          writer.member("userID", user.rawValue)
+          writer.member("inviter", ifPresent: members[user]?.inviter?.rawValue)
+        }
+      }
+    }
+  }
+
+  /// What the users are, a row for each; in a BChatRoom everybody is something.
+  func roles(of users: [UserID], for caller: Caller) throws(WireError) -> Decision {
+    if record.type.everyoneIsMember { try requireMembership(caller) } else { try requireSight(of: caller, beyond: users) }
+    return .object(capacity: 64 + users.count * 80) { writer in
+      writer.key("roleList")
+      writer.array(users) { writer, user in
+        writer.object { writer in
+          writer.member("userID", user.rawValue)
+          writer.member("role", person(user).role?.wireName ?? MemberInfo.noRole)
+        }
+      }
     }
   }
 
@@ -38,5 +83,16 @@ extension GroupState {
 
   private func listing(_ member: Member, for caller: Caller) -> ListedMember {
     ListedMember(member, isOnline: online.contains(member.userID), isReader: member.userID == caller.userID)
+  }
+}
+
+extension GetGroupMemberList.Filter {
+  fileprivate func takes(rank: Int) -> Bool {
+    switch self {
+    case .all: true
+    case .owner: rank == Role.owner.rank
+    case .admin: rank == Role.admin.rank
+    case .common: rank == Role.member.rank
+    }
   }
 }

@@ -19,7 +19,7 @@ extension GroupState {
     let message = Message(
       msgID: nextMessageID(seq: seq), groupID: record.id, seq: seq, sender: caller.senderID, nameCard: member?.nameCard ?? "",
       timestamp: moment.now, content: content, priority: options.priority, clientMsgID: options.clientMsgID,
-      atUserIDList: options.atUserIDList, platform: caller.platform)
+      atUserIDList: options.atUserIDList, platform: caller.platform, isFromManager: member?.role.isManager ?? true)
     sent.note(message)
     var decision = sendAnswer(RecentlySent.Result(msgID: message.msgID, seq: seq, timestamp: message.timestamp))
     decision.delivered = DeliveredMessage(type: record.type, priority: message.priority)
@@ -28,8 +28,13 @@ extension GroupState {
       decision.changes.append(.append(message))
     }
     let frame = event(.onRecvNewMessage, at: moment, capacity: 448) { $0.member("message", message) }
-    decision.effects.append(.publish(frame, record.type.storesMessages ? .storedChat : .liveChat, except: caller.session))
+    decision.effects.append(.publish(frame, chatClass(of: message), except: caller.session))
     return decision
+  }
+
+  private func chatClass(of message: Message) -> EventClass {
+    record.type.storesMessages
+      ? .storedChat(fromManager: message.isFromManager) : .liveChat(fromManager: message.isFromManager)
   }
 
   private func sendAnswer(_ result: RecentlySent.Result) -> Decision {

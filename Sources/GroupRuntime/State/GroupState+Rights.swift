@@ -28,10 +28,40 @@ extension GroupState {
     if let refusal { throw WireError(refusal) }
   }
 
+  /// The table's answer about one member: nobody acts on somebody of an equal or higher role, nor on oneself (rule 1).
+  func require(_ action: GroupAction, by caller: Caller, on target: Member) throws(WireError) {
+    let refusal = refusal(of: action, by: caller, on: target.role, isSelf: target.userID == caller.userID)
+    if let refusal { throw WireError(refusal) }
+  }
+
+  /// Whether the caller may do it to a member of that role.
+  func isAllowed(_ action: GroupAction, by caller: Caller, on role: Role) -> Bool {
+    refusal(of: action, by: caller, on: role, isSelf: false) == nil
+  }
+
+  private func refusal(of action: GroupAction, by caller: Caller, on role: Role, isSelf: Bool) -> Refusal? {
+    rules.permissions.refusal(
+      of: action, in: record.type, policy: record.policy, by: standing(of: caller), on: role, isSelf: isSelf)
+  }
+
+  /// The member that a request means; "a single target that is not a member is 10007".
+  func target(_ user: UserID) throws(WireError) -> Member {
+    if let member = members[user] { return member }
+    guard record.type.everyoneIsMember else { throw WireError(.noRight, "Not a member", field: "userID") }
+    return GroupState.everybody(user, in: record)
+  }
+
+  /// The owner and the admins.
+  var managers: [UserID] { members.values.filter { $0.role.isManager }.map(\.userID).sorted() }
+
   /// The caller as events name it.
-  func operatorInfo(_ caller: Caller) -> MemberInfo {
-    guard let user = caller.userID else { return .administrator }
-    return MemberInfo(members[user] ?? GroupState.everybody(user, in: record))
+  func operatorInfo(_ caller: Caller) -> MemberInfo { person(caller.senderID) }
+
+  /// Somebody as events name them, a member or not.
+  func person(_ user: UserID) -> MemberInfo {
+    if user == .administrator { return .administrator }
+    if let member = members[user] { return MemberInfo(member) }
+    return record.type.everyoneIsMember ? MemberInfo(GroupState.everybody(user, in: record)) : .outsider(user)
   }
 
   /// What a user without a record is in a group that everyone is a member of.
@@ -47,7 +77,8 @@ extension WireError {
     case .roleTooLow: self.init(ErrorCode.noRight)
     case .ownerMayNotQuit: self.init(ErrorCode.ownerMayNotQuit)
     case .workNotJoinable: self.init(ErrorCode.workNotJoinable)
-    case .recallNotYours, .recallUnsupported: self.init(ErrorCode.noRight)
+    case .recallNotYours: self.init(ErrorCode.recallNotYours)
+    case .recallUnsupported: self.init(ErrorCode.recallUnsupported)
     }
   }
 }

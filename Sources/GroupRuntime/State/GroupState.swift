@@ -12,7 +12,14 @@ public struct GroupState: Sendable {
   public internal(set) var lastMessage: Message?
   /// The members with a session.
   var online: Set<UserID> = []
+  /// The members without one who leave when their grace ends.
+  var absent: AbsentMembers
+  /// Applications that nobody has decided yet.
+  var applications: OpenApplications
+  var attributes: AttributeBoard
   var sent: RecentlySent
+  /// Messages recalled while stored messages are being read, whose recall the reading may not show.
+  var recentlyRevoked: Set<Int64> = []
   var order = MemberOrder()
   let rules: GroupRules
   /// Numbers the messages that are not stored; with `volatileTag` they are unique beyond a restart.
@@ -25,6 +32,9 @@ public struct GroupState: Sendable {
     members = Dictionary(uniqueKeysWithValues: stored.members.map { ($0.userID, $0) })
     former = Dictionary(uniqueKeysWithValues: stored.former.map { ($0.userID, $0) })
     lastMessage = stored.lastMessage
+    absent = AbsentMembers(since: stored.offlineSince)
+    applications = OpenApplications(stored.openApplications)
+    attributes = AttributeBoard(stored.attributes)
     sent = RecentlySent(stored.recentlySent)
     self.rules = rules
     volatileTag = String(UInt32.random(in: .min ... .max), radix: 36)
@@ -36,35 +46,84 @@ public struct GroupState: Sendable {
   ///   - now: the instant of the decision.
   ///   - usersSignedIn: how many users have a session, for a group that everyone is a member of.
   public mutating func decide(_ request: GroupRequest, by caller: Caller, at now: Instant, usersSignedIn: Int = 0) -> Decision {
-    let moment = Moment(now: max(now, lastMessage?.timestamp ?? 0), usersSignedIn: usersSignedIn)
+    let moment = self.moment(at: now, usersSignedIn: usersSignedIn)
     do throws(WireError) {
-      switch request {
-      case .create(let request, _, _): throw taken(request, by: caller)
-      case .join: return try join(by: caller, at: moment)
-      case .quit: return try quit(by: caller, at: moment)
-      case .dismiss: return try dismiss(by: caller, at: moment)
-      case .info: return try info(for: caller, at: moment)
-      case .joinedInfo(let since): return joinedInfo(for: caller, since: since, at: moment)
-      case .setInfo(let request): return try setInfo(request, by: caller, at: moment)
-      case .memberList(let request): return try memberList(request, for: caller)
-      case .membersInfo(let users): return try membersInfo(users, for: caller)
-      case .onlineMemberCount: return try onlineMemberCount(for: caller, at: moment)
-      case .send(let content, let options): return try send(content, options, by: caller, at: moment)
-      case .history(let request): return try history(request, for: caller)
-      case .sync(let epoch, let seq, let bytes): return try sync(epoch: epoch, seq: seq, bytes: bytes, for: caller)
-      }
+      return try answer(request, by: caller, at: moment)
     } catch {
       return .answer(.reply(.failure(error)))
     }
   }
 
-  /// Notes whether a member has a session.
-  public mutating func setOnline(_ user: UserID, _ isOnline: Bool) {
-    if isOnline { online.insert(user) } else { online.remove(user) }
+  private mutating func answer(_ request: GroupRequest, by caller: Caller, at moment: Moment) throws(WireError) -> Decision {
+    switch request {
+    case .create(_, let owner, _), .importGroup(_, let owner, _): throw taken(byOwner: owner)
+    case .join(let request, let facts): return try join(request, facts, by: caller, at: moment)
+    case .quit: return try quit(by: caller, at: moment)
+    case .dismiss: return try dismiss(by: caller, at: moment)
+    case .recycle: return disband(.onGroupRecycled, by: caller, at: moment)
+    case .info: return try info(for: caller, at: moment)
+    case .foundInfo: return foundInfo(for: caller, at: moment)
+    case .joinedInfo(let since): return joinedInfo(for: caller, since: since, at: moment)
+    case .setInfo(let request): return try setInfo(request, by: caller, at: moment)
+    case .muteGroup(let request): return try muteGroup(request, by: caller, at: moment)
+    case .transfer(let request): return try transfer(request, by: caller, at: moment)
+    case .memberList(let request): return try memberList(request, for: caller)
+    case .membersInfo(let users): return try membersInfo(users, for: caller)
+    case .mutedMembers(let request): return try mutedMembers(request, for: caller, at: moment)
+    case .inviters(let users): return try inviters(of: users, for: caller)
+    case .roles(let users): return try roles(of: users, for: caller)
+    case .onlineMemberCount: return try onlineMemberCount(for: caller, at: moment)
+    case .invite(let request, let facts): return try invite(request, facts, by: caller, at: moment)
+    case .decide(let application, let agrees, let reason, let facts):
+      return try decide(application, agrees: agrees, reason: reason, facts, by: caller, at: moment)
+    case .kick(let request): return try kick(request, by: caller, at: moment)
+    case .setRole(let request, let facts): return try setRole(request, facts, by: caller, at: moment)
+    case .setMemberInfo(let request, let facts): return try setMemberInfo(request, facts, by: caller, at: moment)
+    case .muteMember(let request): return try muteMember(request, by: caller, at: moment)
+    case .setReceiveOption(let option): return try setReceiveOption(option, by: caller, at: moment)
+    case .initAttributes(let entries): return try initAttributes(entries, by: caller, at: moment)
+    case .setAttributes(let entries): return try setAttributes(entries, by: caller, at: moment)
+    case .deleteAttributes(let keys): return try deleteAttributes(keys, by: caller, at: moment)
+    case .attributes(let keys): return try readAttributes(keys, by: caller, at: moment)
+    case .send(let content, let options): return try send(content, options, by: caller, at: moment)
+    case .history(let request): return try history(request, for: caller)
+    case .sync(let epoch, let seq, let bytes): return try sync(epoch: epoch, seq: seq, bytes: bytes, for: caller)
+    case .revoke(let seq): return try revoke(seq: seq, by: caller)
+    case .revokeFound(let seq, let message): return try revoke(message, seq: seq, by: caller, at: moment)
+    case .markRead(let seq): return try markRead(seq: seq, by: caller, at: moment)
+    case .unreadCount: return try unreadCount(for: caller)
+    case .customData(let request): return customData(request, by: caller, at: moment)
+    case .importMembers(let request, let firstSeqs, let facts):
+      return try importMembers(request, firstSeqs: firstSeqs, facts, at: moment)
+    case .importMessages(let request): return try importMessages(request, at: moment)
+    case .setUnreadCount(let request): return try setUnreadCount(request, at: moment)
+    }
+  }
+
+  /// What is due by itself: see `nextWake`.
+  public mutating func wake(at now: Instant, usersSignedIn: Int = 0) -> Decision {
+    let moment = self.moment(at: now, usersSignedIn: usersSignedIn)
+    var decision = Decision(answer: .reply(.empty))
+    publishAttributesIfDue(at: moment, into: &decision)
+    endGraces(at: moment, into: &decision)
+    return decision
+  }
+
+  /// When the group wants to be woken; nil = nothing is to come by itself.
+  public var nextWake: Instant? {
+    [attributes.eventDue, absent.firstEnd(after: rules.limits.offlineGrace)].compactMap { $0 }.min()
+  }
+
+  /// Time does not run backwards in a group's history.
+  private func moment(at now: Instant, usersSignedIn: Int) -> Moment {
+    Moment(now: max(now, lastMessage?.timestamp ?? 0), usersSignedIn: usersSignedIn)
   }
 
   /// Whether the user gets the group's events.
   public func isMember(_ user: UserID) -> Bool { record.type.everyoneIsMember || members[user] != nil }
+
+  /// Which chat the member wants.
+  public func receiveOption(of user: UserID) -> ReceiveOption { members[user]?.receiveOption ?? record.type.defaultReceiveOption }
 
   /// The newest message's number; 0 where there is none.
   var lastSeq: Int64 { lastMessage?.seq ?? 0 }

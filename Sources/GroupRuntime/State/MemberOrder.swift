@@ -71,13 +71,15 @@ struct MemberOrder: Sendable {
     }
   }
 
+  /// A page of the members that are taken.
+  /// - Parameter takes: is asked for each member, by userID and the rank of the role.
   mutating func page(
-    of members: [UserID: Member], filter: GetGroupMemberList.Filter, after nextSeq: Int64, count: Int, newestFirst: Bool
+    of members: [UserID: Member], after nextSeq: Int64, count: Int, newestFirst: Bool, where takes: (UserID, Int) -> Bool
   ) -> Page {
     var places = sorted ?? members.values.map { Place($0) }.sorted()
     sorted = places
     if newestFirst { places = MemberOrder.newest(places) }
-    places = places.filter { filter.takes(rank: -$0.rank) }
+    places = places.filter { takes($0.userID, -$0.rank) }
     let start = nextSeq == 0 ? 0 : index(behind: Cursor(nextSeq), in: places, newestFirst: newestFirst)
     let page = places[start...].prefix(count)
     let isLast = page.endIndex == places.endIndex
@@ -104,16 +106,5 @@ struct MemberOrder: Sendable {
       isBehind = { ($0.rank, $0.ordinal) > (cursor.rank, cursor.ordinal) }
     }
     return places.firstIndex(where: isBehind) ?? places.endIndex
-  }
-}
-
-extension GetGroupMemberList.Filter {
-  fileprivate func takes(rank: Int) -> Bool {
-    switch self {
-    case .all: true
-    case .owner: rank == Role.owner.rank
-    case .admin: rank == Role.admin.rank
-    case .common: rank == Role.member.rank
-    }
   }
 }

@@ -8,6 +8,9 @@ struct VisibleHistory: Equatable {
     let isFinished: Bool
   }
 
+  /// Whether a message may be read.
+  func contains(_ seq: Int64) -> Bool { ranges.contains { $0.contains(seq) } }
+
   /// The newest `count` messages with a `seq` below a bound, newest range first.
   func older(than bound: Int64, count: Int64) -> Page {
     var left = count

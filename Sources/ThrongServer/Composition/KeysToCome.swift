@@ -5,7 +5,7 @@ import ServerConfiguration
 enum KeysToCome {
   /// The keys, each removed from here with the issue that builds its feature.
   static let names: Set<String> = [
-    "demo", "attributes.groupTypes", "avChatRoom.offlineGrace", "limits.revokeWindow", "limits.work.messagesPerSecond",
+    "demo", "limits.work.messagesPerSecond",
     "limits.public.messagesPerSecond", "limits.meeting.messagesPerSecond", "limits.avChatRoom.messagesPerSecond",
     "limits.bChatRoom.messagesPerSecond",
   ]

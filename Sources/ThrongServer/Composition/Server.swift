@@ -36,7 +36,7 @@ public final class Server: Sendable {
     let tokens = try await Server.tokens(settings)
     services = GatewayServices(
       configuration: GatewayConfiguration(settings),
-      stores: GatewayServices.Stores(groups: store, messages: store, users: store), tokens: TokenChecker(tokens),
+      stores: GatewayServices.Stores(groups: store, messages: store, users: store, personal: store), tokens: TokenChecker(tokens),
       clock: SystemClock(),
       rules: GroupRules(permissions: GroupPermissions(settings), limits: GroupLimits(settings)),
       product: GatewayServices.Product(name: "Throng", version: Release.version, limits: settings.limits.flattened),

@@ -83,6 +83,8 @@ extension GroupLimits {
       maxMemberNum: [
         .work: limits.work.maxMemberNum, .public: limits.public.maxMemberNum, .meeting: limits.meeting.maxMemberNum,
       ], pageBytes: limits.sendQueueBytes / 2)
+    revokeWindow = limits.revokeWindow.wholeMilliseconds
+    offlineGrace = settings.avChatRoom.offlineGrace.wholeMilliseconds
   }
 }
 

@@ -56,12 +56,12 @@ struct Routes: HTTPHandling {
   }
 
   private func call(_ request: HTTPRequest, _ exchange: HTTPExchange) {
-    guard credential.admits(request.head.authorization, at: SystemClock().now()) else {
+    guard let administrator = credential.holder(request.head.authorization, at: SystemClock().now()) else {
       return exchange.refuse(401, headers: [("WWW-Authenticate", "Bearer")])
     }
     guard !request.bodyTooLarge else { return exchange.refuse(413) }
     Task {
-      guard let answer = await services.administration.answer(request.body) else {
+      guard let answer = await services.administration.answer(request.body, from: administrator) else {
         return exchange.respond(status: 204, contentType: nil, body: [])
       }
       exchange.respond(status: 200, contentType: "application/json", body: answer)
@@ -74,11 +74,12 @@ struct AdministratorCredential: Sendable {
   let tokens: TokenVerifier
   let apiKey: APIKey?
 
-  func admits(_ authorization: String?, at now: Instant) -> Bool {
-    guard let token = BearerCredential.token(authorization) else { return false }
-    if let apiKey, apiKey.matches(token) { return true }
-    guard case .success(let verified) = tokens.verify(token, now: now) else { return false }
-    return verified.isAdministrator
+  /// - Returns: by what name the log calls the holder; nil where the credential is none.
+  func holder(_ authorization: String?, at now: Instant) -> String? {
+    guard let token = BearerCredential.token(authorization) else { return nil }
+    if let apiKey, apiKey.matches(token) { return "API key" }
+    guard case .success(let verified) = tokens.verify(token, now: now), verified.isAdministrator else { return nil }
+    return verified.userID.rawValue
   }
 }
 

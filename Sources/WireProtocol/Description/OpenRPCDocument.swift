@@ -1,6 +1,7 @@
 extension MethodTable {
-  /// The OpenRPC 1.3 document of all methods, events, errors and close codes, as JSON: what `rpc.discover` and `GET /openrpc.json`
-  /// answer (contract sections 4 and 8). Events and close codes stand in the extensions `x-events` and `x-close-codes`.
+  /// The OpenRPC 1.3 document of all methods, events, errors and close codes, as JSON: what `rpc.discover` and
+  /// `GET /openrpc.json` answer (contract sections 4 and 8). Events and close codes stand in the extensions `x-events` and
+  /// `x-close-codes`; `x-callers` of a method is one of `MethodSpecification.Callers`.
   /// - Parameter version: the server's release.
   public func openRPC(version: String) -> [UInt8] {
     JSONWriter.text(capacity: 65_536) { writer in
@@ -37,6 +38,7 @@ extension MethodTable.Entry: WireEncodable {
         writer.schema(ofObject: specification.result)
       }
       writer.member("errors", specification.errors)
+      writer.member("x-callers", specification.callers.rawValue)
     }
   }
 }

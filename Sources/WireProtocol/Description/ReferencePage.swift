@@ -9,26 +9,28 @@ extension MethodTable {
         + "member may be absent. Who may call a method in which group is in [Permissions](Permissions.md).")
     page.paragraph("## Methods")
     page.paragraph(
-      "Besides the errors it lists, a method can answer those of JSON-RPC (-32700 to -32600), 6014 before sign-in, 7008 when requests come too "
-        + "fast, and 10002 when the server cannot do its work.")
-    for entry in entries { page.method(entry, words) }
-    page.paragraph("## Types")
-    for type in Vocabulary.types {
-      page.paragraph("### \(type.name)")
-      page.paragraph(type.summary)
-      page.fields(type.fields, head: "member")
-    }
+      "Besides the errors it lists, a method can answer those of JSON-RPC (-32700 to -32600), 6014 before sign-in, 7008 when "
+        + "requests come too fast, and 10002 when the server cannot do its work.")
+    for entry in entries where entry.specification.callers != .application { page.method(entry, words) }
+    page.paragraph("## Only for the application's backend")
+    page.paragraph("By `POST /rpc` of the internal listener: on a WebSocket these methods are -32601, and with `asUser` 10007.")
+    for entry in entries where entry.specification.callers == .application { page.method(entry, words) }
+    page.types()
     page.paragraph("## Events")
     for event in EventName.allCases { page.event(event) }
-    page.paragraph("## Errors")
-    page.table(
-      ["code", "when", "may succeed later"],
-      ErrorCode.allCases.sorted { $0.rawValue < $1.rawValue }.map { ["\($0.rawValue)", $0.title, $0.isTemporary ? "yes" : ""] })
-    page.paragraph("## Close codes")
-    page.table(
-      ["code", "reason", "connect again"],
-      CloseCode.allCases.map { ["\($0.rawValue)", $0.reason, $0.meansReconnect ? "yes" : $0 == .normal ? "" : "not unchanged"] })
+    page.codes()
     return page.text
+  }
+}
+
+extension MethodSpecification.Callers {
+  /// What a user of the reference page must know of it; nil where there is nothing to know, or the section says it.
+  fileprivate var note: String? {
+    switch self {
+    case .connection: "Only on a connection: `POST /rpc` answers -32601."
+    case .user: "Needs a user: `POST /rpc` without `asUser` answers -32602."
+    case .anyone, .application: nil
+    }
   }
 }
 
@@ -56,7 +58,7 @@ private struct ReferenceText {
 
   mutating func method(_ entry: MethodTable.Entry, _ words: SchemaWords) {
     paragraph("### \(entry.name)")
-    paragraph(entry.specification.summary)
+    paragraph([entry.specification.summary, entry.specification.callers.note].compactMap { $0 }.joined(separator: " "))
     if entry.parameters.isEmpty {
       paragraph("No parameters.")
     } else {
@@ -72,6 +74,26 @@ private struct ReferenceText {
     if !entry.specification.errors.isEmpty {
       paragraph("Errors: " + entry.specification.errors.map { "\($0.rawValue)" }.joined(separator: ", ") + ".")
     }
+  }
+
+  mutating func types() {
+    paragraph("## Types")
+    for type in Vocabulary.types {
+      paragraph("### \(type.name)")
+      paragraph(type.summary)
+      fields(type.fields, head: "member")
+    }
+  }
+
+  mutating func codes() {
+    paragraph("## Errors")
+    table(
+      ["code", "when", "may succeed later"],
+      ErrorCode.allCases.sorted { $0.rawValue < $1.rawValue }.map { ["\($0.rawValue)", $0.title, $0.isTemporary ? "yes" : ""] })
+    paragraph("## Close codes")
+    table(
+      ["code", "reason", "connect again"],
+      CloseCode.allCases.map { ["\($0.rawValue)", $0.reason, $0.meansReconnect ? "yes" : $0 == .normal ? "" : "not unchanged"] })
   }
 
   mutating func event(_ event: EventName) {

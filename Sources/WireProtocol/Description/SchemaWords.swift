@@ -12,7 +12,7 @@ struct SchemaWords {
 
   private func words(_ schema: JSONValue) -> String {
     let type = schema["type"]?.string ?? ""
-    let base =
+    let base: String? =
       switch type {
       case "string": text(schema)
       case "integer": number(schema)
@@ -23,7 +23,9 @@ struct SchemaWords {
     return [base, schema["description"]?.string].compactMap { $0 }.joined(separator: ", ")
   }
 
-  private func text(_ schema: JSONValue) -> String {
+  /// Nil where the description says it all: what matches a pattern is meant for people there.
+  private func text(_ schema: JSONValue) -> String? {
+    if schema["pattern"] != nil { return nil }
     guard let options = schema["enum"] else { return schema["minLength"] == nil ? "string" : "string, not empty" }
     return "one of " + strings(options).joined(separator: ", ")
   }

@@ -11,7 +11,9 @@ enum Vocabulary {
   }
 
   /// Every named type, in the order of the page.
-  static let types = [groupInfo, selfInfo, groupMute, memberInfo, message, tips]
+  static let types = [
+    groupInfo, selfInfo, groupMute, memberInfo, memberChange, application, message, tips, systemNotification, session,
+  ]
 
   /// The type of that name.
   static func type(_ name: String) -> NamedType? { types.first { $0.name == name } }
@@ -47,11 +49,32 @@ enum Vocabulary {
   private static let memberInfo = NamedType(
     name: "MemberInfo",
     summary:
-      "A member. Events have the first three (an application administrator only userID), lists all; inviter is for oneself.",
+      "A member. Events have the first three (an application administrator only userID), lists all; inviter is for oneself. "
+      + "The role is NotMember in events about somebody who is no member, or no longer.",
     fields: [
-      ResultField("userID", "string"), ResultField("nameCard?", "string"), ResultField("role?", "string"),
+      ResultField("userID", "string"), ResultField("nameCard?", "string"), ResultField("role?", roleOrNone),
       ResultField("joinTime?", "integer"), ResultField("muteUntil?", "integer"), ResultField("customInfo?", "map"),
       ResultField("isOnline?", "boolean"), ResultField("inviter?", "string"),
+    ])
+
+  private static let memberChange = NamedType(
+    name: "MemberChange",
+    summary: "What has become different about a member: muteTime in seconds (0 = may speak again), customInfo whole.",
+    fields: [
+      ResultField("userID", "string"), ResultField("muteTime?", "integer"), ResultField("nameCard?", "string"),
+      ResultField("customInfo?", "map"), ResultField("role?", "string"),
+    ])
+
+  private static let application = NamedType(
+    name: "Application",
+    summary: "A request to join that managers decide, or an invitation that the invited decides; toUser is empty for Join.",
+    fields: [
+      ResultField("applicationID", "string"), ResultField("groupID", "string"),
+      ResultField("type", words(GroupApplication.Kind.self)), ResultField("fromUser", "string"), ResultField("toUser", "string"),
+      ResultField("addTime", "integer"), ResultField("requestMsg", "string"), ResultField("attach?", "string"),
+      ResultField("handleStatus", quoted(["Unhandled", "HandledByOther", "HandledBySelf"])),
+      ResultField("handleResult?", quoted(["Agree", "Refuse"])), ResultField("handledMsg?", "string"),
+      ResultField("handledBy?", "string"), ResultField("handledTime?", "integer"), ResultField("isRead", "boolean"),
     ])
 
   private static let message = NamedType(
@@ -71,16 +94,34 @@ enum Vocabulary {
       ResultField(
         "type",
         quoted(["Join", "Invite", "Quit", "Kicked", "SetAdmin", "CancelAdmin", "GroupInfoChange", "MemberInfoChange"])),
-      ResultField("opUser", "MemberInfo"), ResultField("memberList?", "[MemberInfo]"), ResultField("changeInfoList?", "[object]"),
-      ResultField("memberCount", "integer"),
+      ResultField("opUser", "MemberInfo"), ResultField("memberList?", "[MemberInfo]"),
+      ResultField("changeInfoList?", "[{type, key?, value}] or [MemberChange]"), ResultField("memberCount", "integer"),
     ])
+
+  private static let systemNotification = NamedType(
+    name: "SystemNotification", summary: "Something that happened to the user in a group.",
+    fields: [
+      ResultField("notificationID", "string"), ResultField("type", words(SystemNotification.Kind.self)),
+      ResultField("groupID", "string"), ResultField("opUser", "MemberInfo"), ResultField("reason?", "string"),
+      ResultField("data?", "string"), ResultField("timestamp", "integer"), ResultField("isRead", "boolean"),
+    ])
+
+  private static let session = NamedType(
+    name: "Session", summary: "A signed-in connection of a user.",
+    fields: [
+      ResultField("sessionID", "string"),
+      ResultField("platform", quoted(Platform.allCases.map(\.rawValue).filter { Platform(signIn: $0) != nil })),
+      ResultField("deviceID?", "string"), ResultField("address", "string"), ResultField("loginTime", "integer"),
+    ])
+
+  private static let roleOrNone = "string or " + quoted([MemberInfo.noRole])
 
   /// The types of members that specifications list by name only, as in `{userID, result}`.
   static let members: [String: String] = [
-    "code": "integer", "epoch": "string", "groupID": "string", "info": "GroupInfo", "key": "string", "lastSeq": "integer",
-    "message": "string", "messageList": "[Message]", "more": "boolean", "recovered": "boolean", "seq": "integer",
-    "type": "string",
-    "unreadCount": "integer", "userID": "string", "value": "any", "result": words(MemberResult.Outcome.self),
+    "code": "integer", "epoch": "string", "groupID": "string", "info": "GroupInfo", "inviter": "string", "key": "string",
+    "lastSeq": "integer", "message": "string", "messageList": "[Message]", "more": "boolean", "recovered": "boolean",
+    "result": words(MemberResult.Outcome.self), "role": roleOrNone, "seq": "integer", "type": "string",
+    "unreadCount": "integer", "userID": "string", "value": "any",
   ]
 
   private static func words<Value: RawRepresentable<String> & CaseIterable>(_ type: Value.Type) -> String {

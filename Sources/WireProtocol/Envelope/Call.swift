@@ -45,6 +45,8 @@ public struct Call: Sendable {
   public let content: Content
   /// The user that the application's backend wants to act as; nil on the public listener, and for the application itself.
   public let asUser: UserID?
+  /// Whom and what a request of the application's backend names, as given, for the audit: groupID, userID, applicationID.
+  public let subjects: [String: String]
 
   /// The method's name as metrics count it: "unknown" where there is no such method.
   public var methodName: String {

@@ -46,21 +46,30 @@ extension Call {
     guard value.kind == .object, value["jsonrpc"]?.string == "2.0", let method = value["method"]?.string,
       idValue == nil || id != nil
     else {
-      self.init(id: nil, content: .invalid, asUser: nil)
+      self.init(id: nil, content: .invalid)
       return
     }
-    guard let entry = methods[method] else {
-      self.init(id: id, content: .unknownMethod, asUser: nil)
+    // "Over WebSocket the methods below are -32601" (contract section 8).
+    guard let entry = methods[method], servesApplication || entry.specification.callers != .application else {
+      self.init(id: id, content: .unknownMethod)
       return
     }
     do throws(WireError) {
       let params = try Call.object(value["params"])
       var reader = JSONParameterReader(params, servesApplication: servesApplication)
       let asUser = servesApplication ? try reader.mayString("asUser", .userID).flatMap { UserID($0) } : nil
-      self.init(id: id, content: .request(try entry.decode(&reader)), asUser: asUser)
+      let subjects = servesApplication ? Call.subjects(in: params) : [:]
+      self.init(id: id, content: .request(try entry.decode(&reader)), asUser: asUser, subjects: subjects)
     } catch {
-      self.init(id: id, content: .badParameters(error, method: entry.name), asUser: nil)
+      self.init(id: id, content: .badParameters(error, method: entry.name))
     }
+  }
+
+  private init(id: RequestID?, content: Content) { self.init(id: id, content: content, asUser: nil, subjects: [:]) }
+
+  private static func subjects(in params: JSONValue?) -> [String: String] {
+    let names: [StaticString] = ["groupID", "userID", "applicationID"]
+    return names.reduce(into: [:]) { found, name in found["\(name)"] = params?[name]?.string }
   }
 
   /// "`params` is an object (absent = `{}`; anything else is -32602)"; null counts as absent.

@@ -21,6 +21,7 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
   case workNotJoinable = 8508
   case ownerInMemberList = 8509
   case emptyUserList = 8510
+  case attributeCallsTooOften = 8511
   case temporary = 10002
   case badValue = 10004
   case noRight = 10007
@@ -32,10 +33,21 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
   case muted = 10017
   case userUnknown = 10019
   case groupIDTaken = 10021
+  case applicationHandled = 10024
   case groupIDTakenByYourself = 10025
+  case messageUnknown = 10030
+  case recallTooLate = 10031
+  case recallNotYours = 10032
+  case recallUnsupported = 10033
   case tooManyAVChatRooms = 10036
   case tooManyGroups = 10037
   case maxMemberNumBelowCount = 10038
+  case attributeKeyTooLong = 10045
+  case attributeValueTooLong = 10046
+  case tooManyAttributes = 10047
+  case attributesTooLarge = 10048
+  case attributeWritesTooOften = 10049
+  case attributeUnknown = 10050
   case tooManyMentions = 10053
   case messageTooLong = 80002
 
@@ -63,6 +75,7 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
     case .workNotJoinable: "Nobody can apply to join a Work group"
     case .ownerInMemberList: "Owner is not a role for a listed member"
     case .emptyUserList: "The list of users is empty"
+    case .attributeCallsTooOften: "Too many calls for the attributes of this group"
     case .temporary: "The server cannot do this at the moment; nothing was changed"
     case .badValue: "A value is outside its domain"
     case .noRight: "Not allowed: the role is too low, the type does not support it, or not a member"
@@ -74,10 +87,21 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
     case .muted: "Muted"
     case .userUnknown: "No such user"
     case .groupIDTaken: "The groupID is taken"
+    case .applicationHandled: "Somebody has decided already"
     case .groupIDTakenByYourself: "The groupID is taken by a group of yours"
+    case .messageUnknown: "No such message"
+    case .recallTooLate: "Too late to recall the message"
+    case .recallNotYours: "The message is not yours to recall"
+    case .recallUnsupported: "Messages of this type of group cannot be recalled"
     case .tooManyAVChatRooms: "There are as many AVChatRooms as this server allows"
     case .tooManyGroups: "The user is in as many groups as this server allows"
     case .maxMemberNumBelowCount: "maxMemberNum is below the number of members"
+    case .attributeKeyTooLong: "An attribute's key is at most 32 bytes"
+    case .attributeValueTooLong: "An attribute's value is at most 4096 bytes"
+    case .tooManyAttributes: "A group has at most 16 attributes"
+    case .attributesTooLarge: "The attributes of a group are at most 16384 bytes in all"
+    case .attributeWritesTooOften: "Too many writes to the attributes of this group by the application"
+    case .attributeUnknown: "No such attribute"
     case .tooManyMentions: "At most 30 users can be mentioned"
     case .messageTooLong: "A message is at most 12288 bytes"
     }
@@ -86,7 +110,7 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
   /// Whether the same request may succeed later without being changed.
   public var isTemporary: Bool {
     switch self {
-    case .temporary, .requestRate, .internalError: true
+    case .temporary, .requestRate, .internalError, .attributeCallsTooOften, .attributeWritesTooOften: true
     default: false
     }
   }

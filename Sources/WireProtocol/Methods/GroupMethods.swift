@@ -82,14 +82,15 @@ public struct CreateGroup: Method {
   public let ownerUserID: UserID?
 
   public static let specification = MethodSpecification(
-    "createGroup", "Makes a group with the caller as its owner.",
+    "createGroup", "Makes a group that the caller owns, or the user whom the application names as ownerUserID.",
+    writes: true,
     result: [
       ResultField("groupID", "string"), ResultField("groupType", "string"), ResultField("memberList", "[{userID, result}]"),
     ],
     errors: [
       .badNewGroupID, .badGroupName, .introductionTooLong, .notificationTooLong, .faceURLTooLong, .tooManyMembers,
-      .ownerInMemberList,
-      .badValue, .noRight, .groupIDTaken, .groupIDTakenByYourself, .tooManyAVChatRooms, .tooManyGroups, .userUnknown,
+      .ownerInMemberList, .badValue, .noRight, .groupIDTaken, .groupIDTakenByYourself, .tooManyAVChatRooms, .tooManyGroups,
+      .userUnknown,
     ])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
@@ -99,12 +100,20 @@ public struct CreateGroup: Method {
     fields = try GroupFields(from: &reader)
     memberList =
       try reader.mayObjects("memberList", .optional(upTo: 100)) { (reader) throws(WireError) in
-        guard let user = UserID(try reader.needString("userID", .userID)) else { throw reader.missing("userID") }
-        let role = try reader.mayWord("role", of: ["Admin", "Member"]) { Role(wireName: $0) } ?? .member
-        guard role != .owner else { throw WireError(.ownerInMemberList, field: "memberList") }
-        return InitialMember(userID: user, role: role)
+        let user = try reader.userID()
+        return InitialMember(userID: user, role: try reader.mayInitialRole() ?? .member)
       } ?? []
     ownerUserID = reader.servesApplication ? try reader.mayString("ownerUserID", .userID).flatMap { UserID($0) } : nil
+  }
+
+  /// The parameters of importGroup: without members, and with an owner.
+  init(imported reader: inout some ParameterReader) throws(WireError) {
+    groupType = try reader.needWord("groupType", of: GroupType.allCases.map(\.rawValue)) { GroupType(wireName: $0) }
+    groupName = try reader.needString("groupName", .groupName)
+    groupID = try reader.mayString("groupID", .newGroupID).flatMap { GroupID($0) }
+    fields = try GroupFields(from: &reader)
+    memberList = []
+    ownerUserID = try reader.userID("ownerUserID")
   }
 
   /// A group with everything given, for tests and tools.
@@ -121,14 +130,24 @@ public struct CreateGroup: Method {
   }
 }
 
+extension ParameterReader {
+  /// The role of somebody who is a member from the beginning, or nil; Owner is 8509.
+  mutating func mayInitialRole() throws(WireError) -> Role? {
+    let role = try mayWord("role", of: Role.givenNames) { Role(wireName: $0) }
+    if role == .owner { throw WireError(.ownerInMemberList, field: "memberList") }
+    return role
+  }
+}
+
 /// Joins a group, or applies to.
 public struct JoinGroup: Method {
   public let groupID: GroupID
   public let message: String?
 
   public static let specification = MethodSpecification(
-    "joinGroup", "Joins a group.", result: [ResultField("status", "\"Joined\" or \"Pending\"")],
-    errors: [.badGroupID, .noSuchGroup, .alreadyMember, .workNotJoinable, .noRight, .groupFull])
+    "joinGroup", "Joins a group, or asks its managers to be let in where joinMode is Auth.", callers: .user, writes: true,
+    result: [ResultField("status", "\"Joined\" or \"Pending\"")],
+    errors: [.badGroupID, .noSuchGroup, .alreadyMember, .workNotJoinable, .noRight, .groupFull, .tooManyGroups, .badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     groupID = try reader.groupID()
@@ -141,7 +160,7 @@ public struct QuitGroup: Method {
   public let groupID: GroupID
 
   public static let specification = MethodSpecification(
-    "quitGroup", "Leaves a group.", errors: [.badGroupID, .noSuchGroup, .noRight, .ownerMayNotQuit])
+    "quitGroup", "Leaves a group.", callers: .user, writes: true, errors: [.badGroupID, .noSuchGroup, .noRight, .ownerMayNotQuit])
 
   public init(from reader: inout some ParameterReader) throws(WireError) { groupID = try reader.groupID() }
 }
@@ -151,7 +170,7 @@ public struct DismissGroup: Method {
   public let groupID: GroupID
 
   public static let specification = MethodSpecification(
-    "dismissGroup", "Disbands a group.", errors: [.badGroupID, .noSuchGroup, .noRight])
+    "dismissGroup", "Disbands a group.", writes: true, errors: [.badGroupID, .noSuchGroup, .noRight])
 
   public init(from reader: inout some ParameterReader) throws(WireError) { groupID = try reader.groupID() }
 }
@@ -164,10 +183,10 @@ public struct GetJoinedGroupList: Method {
   public let nextSeq: Int64
 
   public static let specification = MethodSpecification(
-    "getJoinedGroupList", "Lists the groups that the caller is a member of.",
+    "getJoinedGroupList", "Lists the groups that the caller is a member of.", callers: .user,
     result: [
       ResultField("groupList", "[GroupInfo]"), ResultField("leftGroupIDList", "[string]"), ResultField("nextSeq", "integer"),
-    ])
+    ], errors: [.badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     groupType = try reader.mayWord("groupType", of: GroupType.allCases.map(\.rawValue)) { GroupType(wireName: $0) }
@@ -199,7 +218,7 @@ public struct SetGroupInfo: Method {
   public let allMuted: Bool?
 
   public static let specification = MethodSpecification(
-    "setGroupInfo", "Changes a group's info, all of what is given or nothing.",
+    "setGroupInfo", "Changes a group's info, all of what is given or nothing.", writes: true,
     errors: [
       .badGroupID, .noSuchGroup, .noRight, .badGroupName, .introductionTooLong, .notificationTooLong, .faceURLTooLong, .badValue,
       .tooManyMembers, .maxMemberNumBelowCount,

@@ -55,3 +55,53 @@ public struct GetGroupOnlineMemberCount: Method {
 
   public init(from reader: inout some ParameterReader) throws(WireError) { groupID = try reader.groupID() }
 }
+
+/// The members that are silenced, a page at a time.
+public struct GetGroupMutedMembers: Method {
+  public let groupID: GroupID
+  public let nextSeq: Int64
+  public let count: Int
+
+  public static let specification = MethodSpecification(
+    "getGroupMutedMembers", "Lists the members that are silenced individually.",
+    result: [ResultField("memberList", "[MemberInfo]"), ResultField("nextSeq", "integer")],
+    errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    groupID = try reader.groupID()
+    nextSeq = try reader.nextSeq()
+    count = try reader.count(upTo: 50, otherwise: 50)
+  }
+}
+
+/// Who brought members in.
+public struct GetGroupMemberInviters: Method {
+  public let groupID: GroupID
+  public let userIDList: [UserID]
+
+  public static let specification = MethodSpecification(
+    "getGroupMemberInviters", "Tells of up to 200 users who brought them into a group.",
+    result: [ResultField("inviterList", "[{userID, inviter?}]")],
+    errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    groupID = try reader.groupID()
+    userIDList = try reader.needUserIDs("userIDList", upTo: 200)
+  }
+}
+
+/// What users are in a group.
+public struct GetGroupMemberRoles: Method {
+  public let groupID: GroupID
+  public let userIDList: [UserID]
+
+  public static let specification = MethodSpecification(
+    "getGroupMemberRoles", "Tells of up to 100 users which role they have in a group, or NotMember.",
+    result: [ResultField("roleList", "[{userID, role}]")],
+    errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    groupID = try reader.groupID()
+    userIDList = try reader.needUserIDs("userIDList", upTo: 100)
+  }
+}

@@ -52,7 +52,8 @@ public struct SendGroupTextMessage: Method {
   public let options: MessageOptions
 
   public static let specification = MethodSpecification(
-    "sendGroupTextMessage", "Sends a text to a group.", result: MessageOptions.result, errors: MessageOptions.errors)
+    "sendGroupTextMessage", "Sends a text to a group.", writes: true, result: MessageOptions.result, errors: MessageOptions.errors
+  )
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     groupID = try reader.groupID()
@@ -68,7 +69,7 @@ public struct SendGroupCustomMessage: Method {
   public let options: MessageOptions
 
   public static let specification = MethodSpecification(
-    "sendGroupCustomMessage", "Sends data of the application's own to a group.", result: MessageOptions.result,
+    "sendGroupCustomMessage", "Sends data of the application's own to a group.", writes: true, result: MessageOptions.result,
     errors: MessageOptions.errors)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
@@ -127,6 +128,7 @@ public struct SyncGroups: Method {
   public static let specification = MethodSpecification(
     "syncGroups",
     "Answers the messages of up to 50 groups that came after a position, none missing, or says that this is not possible.",
+    callers: .user,
     result: [ResultField("groups", "[{groupID, code, message?, epoch?, lastSeq?, recovered?, messageList?, more?}]")],
     errors: [.badValue])
 

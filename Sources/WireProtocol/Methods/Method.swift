@@ -9,18 +9,38 @@ public protocol Method: Sendable {
 
 /// What there is to say of a method besides its parameters.
 public struct MethodSpecification: Sendable {
+  /// Who may call a method (contract section 8).
+  public enum Callers: String, CaseIterable, Sendable {
+    /// A connection, for itself: -32601 on the application's interface.
+    case connection
+    /// A user: without asUser the application's interface answers -32602.
+    case user
+    /// A user, or an application administrator.
+    case anyone
+    /// An application administrator: -32601 on a WebSocket, 10007 with asUser.
+    case application
+  }
+
   public let name: String
   /// One sentence.
   public let summary: String
+  public let callers: Callers
+  /// Whether it can change something that outlives the request; of an application administrator such a call is logged.
+  public let writes: Bool
   /// The members of the result, as the contract writes them.
   public let result: [ResultField]
   /// The errors it can give besides those of envelope, sign-in, rate and wrong type.
   public let errors: [ErrorCode]
 
   /// A specification with everything given.
-  public init(_ name: String, _ summary: String, result: [ResultField] = [], errors: [ErrorCode] = []) {
+  public init(
+    _ name: String, _ summary: String, callers: Callers = .anyone, writes: Bool = false, result: [ResultField] = [],
+    errors: [ErrorCode] = []
+  ) {
     self.name = name
     self.summary = summary
+    self.callers = callers
+    self.writes = writes
     self.result = result
     self.errors = errors
   }

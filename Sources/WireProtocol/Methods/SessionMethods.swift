@@ -8,7 +8,7 @@ public struct Login: Method {
   public let deviceID: String?
 
   public static let specification = MethodSpecification(
-    "login", "Signs in on this connection, or renews the session with a new token.",
+    "login", "Signs in on this connection, or renews the session with a new token.", callers: .connection,
     result: [
       ResultField("userID", "string"), ResultField("sessionID", "string"), ResultField("serverTime", "integer"),
       ResultField("tokenExpiresAt", "integer"), ResultField("heartbeat", "integer"),
@@ -47,7 +47,8 @@ public struct Login: Method {
 
 /// Ends the session and closes the connection with 1000.
 public struct Logout: Method {
-  public static let specification = MethodSpecification("logout", "Ends the session; the server then closes with 1000.")
+  public static let specification = MethodSpecification(
+    "logout", "Ends the session; the server then closes with 1000.", callers: .connection)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {}
 }

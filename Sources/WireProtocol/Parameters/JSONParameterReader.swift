@@ -60,17 +60,15 @@ public struct JSONParameterReader: ParameterReader {
   }
 
   public mutating func mayWord<Value>(
-    _ name: StaticString, of words: [String], _ parse: (String) -> Value?
+    _ name: StaticString, of words: Words, _ parse: (String) -> Value?
   ) throws(WireError) -> Value? {
     guard let word = try mayString(name, .any) else { return nil }
-    guard let value = parse(word) else {
-      throw WireError(.badValue, "\(name) is one of \(words.joined(separator: ", "))", field: "\(name)")
-    }
+    guard let value = parse(word) else { throw words.fault(in: name) }
     return value
   }
 
   public mutating func needWord<Value>(
-    _ name: StaticString, of words: [String], _ parse: (String) -> Value?
+    _ name: StaticString, of words: Words, _ parse: (String) -> Value?
   ) throws(WireError) -> Value {
     guard let value = try mayWord(name, of: words, parse) else { throw missing(name) }
     return value
@@ -92,7 +90,7 @@ public struct JSONParameterReader: ParameterReader {
     var values: [Value] = []
     try list.forEachElement { (value) throws(WireError) in
       guard value.kind == .object else { throw wrongType(name, "an array of objects") }
-      var reader = JSONParameterReader(value)
+      var reader = JSONParameterReader(value, servesApplication: servesApplication)
       values.append(try element(&reader))
     }
     return values
@@ -109,19 +107,34 @@ public struct JSONParameterReader: ParameterReader {
     return value
   }
 
-  public mutating func mayMap(_ name: StaticString, _ domain: MapDomain) throws(WireError) -> [String: String]? {
+  public mutating func needEither(
+    _ first: StaticString, _ second: StaticString, _ domain: TextDomain
+  ) throws(WireError) -> (isFirst: Bool, text: String) {
+    switch (try mayString(first, domain), try mayString(second, domain)) {
+    case (let text?, nil): return (true, text)
+    case (nil, let text?): return (false, text)
+    case (nil, nil): throw missing(first)
+    case (.some, .some): throw WireError(.badValue, "There is \(first) or \(second), not both", field: "\(second)")
+    }
+  }
+
+  public mutating func needEntries(_ name: StaticString, _ domain: MapDomain) throws(WireError) -> [MapEntry] {
+    guard let entries = try mayEntries(name, domain) else { throw missing(name) }
+    return entries
+  }
+
+  public mutating func mayEntries(_ name: StaticString, _ domain: MapDomain) throws(WireError) -> [MapEntry]? {
     guard let value = value(name) else { return nil }
     guard value.kind == .object else { throw wrongType(name, "an object of strings") }
-    var map: [String: String] = [:]
+    var entries: [MapEntry] = []
+    var keys: Set<ExactText> = []
     try value.forEachMember { (key, value) throws(WireError) in
       guard value.kind == .null || value.kind == .string else { throw wrongType(name, "an object of strings") }
+      if value.kind == .null, !domain.nullRemoves { return }
       let text = value.string ?? ""
-      guard MapDomain.isKey(key), text.utf8.count <= domain.valueBytes else {
-        throw WireError(
-          .badValue, "A key is 1 to 16 letters, digits or _, a value at most \(domain.valueBytes) bytes", field: "\(name)")
-      }
-      map[key] = text
+      if let fault = domain.fault(of: key, text, in: name) { throw fault }
+      if keys.insert(ExactText(key)).inserted { entries.append(MapEntry(key: key, value: text)) }
     }
-    return map
+    return entries
   }
 }

@@ -27,10 +27,14 @@ struct ParameterRecorder: ParameterReader {
     parameters.append(ParameterDescription(name: "\(name)", schema: text, isRequired: required))
   }
 
-  private static func write(_ domain: TextDomain, into writer: inout JSONWriter) {
+  /// - Parameter remark: what there is to say besides the length.
+  private static func write(_ domain: TextDomain, remark: String? = nil, into writer: inout JSONWriter) {
+    if case .word(let words, _) = domain.form { return words.write(into: &writer) }
     writer.member("type", "string")
     if domain.bytes.lowerBound > 0 { writer.member("minLength", domain.bytes.lowerBound) }
-    if domain.bytes.upperBound < Int.max { writer.member("description", "at most \(domain.bytes.upperBound) bytes of UTF-8") }
+    let length = domain.bytes.upperBound < Int.max ? "at most \(domain.bytes.upperBound) bytes of UTF-8" : nil
+    let description = [length, remark].compactMap { $0 }
+    if !description.isEmpty { writer.member("description", description.joined(separator: ", ")) }
   }
 
   func missing(_ name: StaticString) -> WireError { WireError(.invalidParams, field: "\(name)") }
@@ -69,23 +73,17 @@ struct ParameterRecorder: ParameterReader {
   }
 
   mutating func mayWord<Value>(
-    _ name: StaticString, of words: [String], _ parse: (String) -> Value?
+    _ name: StaticString, of words: Words, _ parse: (String) -> Value?
   ) throws(WireError) -> Value? {
-    note(name) { writer in
-      writer.member("type", "string")
-      writer.member("enum", words)
-    }
+    note(name) { words.write(into: &$0) }
     return nil
   }
 
   mutating func needWord<Value>(
-    _ name: StaticString, of words: [String], _ parse: (String) -> Value?
+    _ name: StaticString, of words: Words, _ parse: (String) -> Value?
   ) throws(WireError) -> Value {
-    note(name, required: true) { writer in
-      writer.member("type", "string")
-      writer.member("enum", words)
-    }
-    guard let value = words.first.flatMap(parse) else { throw missing(name) }
+    note(name, required: true) { words.write(into: &$0) }
+    guard let value = words.options.first.flatMap(parse) else { throw missing(name) }
     return value
   }
 
@@ -116,18 +114,35 @@ struct ParameterRecorder: ParameterReader {
     }
   }
 
-  mutating func mayMap(_ name: StaticString, _ domain: MapDomain) throws(WireError) -> [String: String]? {
-    note(name) { writer in
+  mutating func needEither(
+    _ first: StaticString, _ second: StaticString, _ domain: TextDomain
+  ) throws(WireError) -> (isFirst: Bool, text: String) {
+    note(first) { ParameterRecorder.write(domain, remark: "this or \(second)", into: &$0) }
+    note(second) { ParameterRecorder.write(domain, remark: "this or \(first)", into: &$0) }
+    return (true, "example")
+  }
+
+  mutating func mayEntries(_ name: StaticString, _ domain: MapDomain) throws(WireError) -> [MapEntry]? {
+    noteMap(name, domain, required: false)
+    return nil
+  }
+
+  mutating func needEntries(_ name: StaticString, _ domain: MapDomain) throws(WireError) -> [MapEntry] {
+    noteMap(name, domain, required: true)
+    return []
+  }
+
+  private mutating func noteMap(_ name: StaticString, _ domain: MapDomain, required: Bool) {
+    note(name, required: required) { writer in
       writer.member("type", "object")
       writer.key("additionalProperties")
-      writer.object {
-        $0.key("type"); $0.array(["string", "null"]) { $0.value($1) }
+      writer.object { writer in
+        writer.key("type")
+        if domain.nullRemoves { writer.array(["string", "null"]) { $0.value($1) } } else { writer.value("string") }
       }
-      writer.member(
-        "description", "keys [A-Za-z0-9_]{1,16}, values at most \(domain.valueBytes) bytes of UTF-8; null removes a key")
+      writer.member("description", domain.description)
       writer.member("maxProperties", domain.entries)
     }
-    return nil
   }
 }
 
@@ -144,6 +159,16 @@ extension JSONWriter {
         }
       }
       writer.member("required", members.filter(\.isRequired).map(\.name))
+    }
+  }
+}
+
+extension MapDomain {
+  /// The domain in words.
+  fileprivate var description: String {
+    switch keys {
+    case .names: "keys [A-Za-z0-9_]{1,16}, values at most \(valueBytes) bytes of UTF-8; null removes a key"
+    case .texts(let limit): "keys 1 to \(limit) bytes, values at most \(valueBytes) bytes of UTF-8"
     }
   }
 }

@@ -1,17 +1,24 @@
 import GroupModel
 
-/// A member as events show it: `{userID, nameCard, role}`; an application administrator has a userID alone (contract section 4).
+/// A member as events show it: `{userID, nameCard, role}`; an application administrator has a userID alone (contract section 4), and of
+/// somebody who is no member (an applicant, an inviter who has left) the role is "NotMember".
 public struct MemberInfo: Sendable, Equatable, WireEncodable {
   public let userID: UserID
   public let nameCard: String
-  /// Nil for an application administrator.
+  /// Nil for an application administrator, and for somebody who is no member.
   public let role: Role?
+
+  /// The role of somebody who has none.
+  public static let noRole = "NotMember"
 
   /// What an application administrator appears as.
   public static let administrator = MemberInfo(userID: .administrator, nameCard: "", role: nil)
 
   /// A member's face.
   public init(_ member: Member) { self.init(userID: member.userID, nameCard: member.nameCard, role: member.role) }
+
+  /// Somebody who is no member.
+  public static func outsider(_ user: UserID) -> MemberInfo { MemberInfo(userID: user, nameCard: "", role: nil) }
 
   private init(userID: UserID, nameCard: String, role: Role?) {
     self.userID = userID
@@ -22,9 +29,9 @@ public struct MemberInfo: Sendable, Equatable, WireEncodable {
   public func encode(into writer: inout JSONWriter) {
     writer.object { writer in
       writer.member("userID", userID.rawValue)
-      guard let role else { return }
+      guard userID != .administrator else { return }
       writer.member("nameCard", nameCard)
-      writer.member("role", role.wireName)
+      writer.member("role", role?.wireName ?? MemberInfo.noRole)
     }
   }
 }

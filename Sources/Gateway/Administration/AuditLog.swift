@@ -1,0 +1,39 @@
+import Logging
+import WireProtocol
+
+/// Writes down, one line each, what the application's backend has changed or tried to change (contract section 8).
+struct AuditLog: Sendable {
+  private let logger: Logger
+
+  init(logger: Logger) { self.logger = logger }
+
+  /// Notes an answered call, where its method is one that changes something.
+  func note(_ call: Call, _ reply: Reply, by administrator: String) {
+    guard case .request(let request) = call.content, request.specification.writes else { return }
+    var metadata: Logger.Metadata = [
+      "method": "\(call.methodName)", "by": "\(administrator)", "code": "\(AuditLog.code(of: reply))",
+    ]
+    for (name, subject) in call.subjects { metadata[name] = "\(subject.prefix(AuditLog.longestName))" }
+    if let made = AuditLog.groupMade(by: reply) { metadata["groupID"] = "\(made)" }
+    if let user = call.asUser { metadata["asUser"] = "\(user)" }
+    logger.info("audit", metadata: metadata)
+  }
+
+  /// More than any name of a user, a group or an application has.
+  private static let longestName = 64
+
+  /// The groupID that the server has chosen: the only result that names one.
+  private static func groupMade(by reply: Reply) -> String? {
+    guard case .success(let result) = reply, result.count > 2 else { return nil }
+    let parser = JSONParser()
+    // What is parsed lives in the parser.
+    return withExtendedLifetime(parser) { parser.parse(result)?["groupID"]?.string }
+  }
+
+  private static func code(of reply: Reply) -> Int {
+    switch reply {
+    case .success: 0
+    case .failure(let error): error.code.rawValue
+    }
+  }
+}

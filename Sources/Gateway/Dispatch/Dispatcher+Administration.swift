@@ -1,0 +1,101 @@
+import GroupModel
+import GroupRuntime
+import WireProtocol
+
+/// What only the application's backend asks for (contract section 8).
+extension Dispatcher {
+  func listGroups(_ request: ListGroups) async throws(StoreError) -> Reply {
+    let found = try await stores.groups.groups(ofType: request.groupType, after: request.nextSeq, limit: request.count + 1)
+    let counts = try await stores.groups.groupCounts()
+    let total = request.groupType.map { counts[$0] ?? 0 } ?? counts.values.reduce(0, +)
+    let gathered = await infos(
+      of: Array(found.prefix(request.count)), hasMore: found.count > request.count, .info, by: .administrator)
+    switch gathered {
+    case .failure(let error): return .failure(error)
+    case .success(let page):
+      return .object(capacity: 128 + page.bytes) { writer in
+        writer.key("groupList")
+        writer.array(page.rows) { $0.raw($1) }
+        writer.member("totalCount", total)
+        writer.member("nextSeq", page.next)
+      }
+    }
+  }
+
+  func listSessions(_ request: ListSessions) -> Reply {
+    let sessions = directory.sessions(of: request.userID)
+    return .object(capacity: 64 + sessions.count * 192) { writer in
+      writer.key("sessionList")
+      writer.array(sessions) { writer, session in
+        writer.object { writer in
+          writer.member("sessionID", session.sessionID)
+          writer.member("platform", session.platform.rawValue)
+          writer.member("deviceID", ifPresent: session.deviceID)
+          writer.member("address", session.address)
+          writer.member("loginTime", session.loginTime)
+        }
+      }
+    }
+  }
+
+  /// Answers when the sessions are gone.
+  func kick(_ request: KickUser) async -> Reply {
+    var kicked = 0
+    for entry in directory.sessions(of: request.userID) where await entry.session.remove(message: request.reason) { kicked += 1 }
+    let count = kicked
+    return .object { $0.member("kicked", count) }
+  }
+
+  func stats() async throws(StoreError) -> Reply {
+    let users = try await stores.users.knownCount()
+    let counts = try await stores.groups.groupCounts()
+    return .object { writer in
+      writer.member("sessions", directory.sessionCount)
+      writer.member("users", users)
+      writer.member("groups", counts.values.reduce(0, +))
+      writer.key("groupsByType")
+      writer.object { writer in
+        for type in GroupType.allCases {
+          writer.key(named: type.rawValue)
+          writer.value(counts[type] ?? 0)
+        }
+      }
+      writer.member("uptime", (clock.now() - startTime) / 1000)
+      writer.member("version", product.version)
+    }
+  }
+
+  // MARK: Moving in
+
+  func importUsers(_ request: ImportUsers) async -> Reply {
+    stores.users.remember(request.userIDList)
+    return await commit([])
+  }
+
+  func importMembers(_ request: ImportGroupMembers, by caller: Caller, _ completion: @escaping Completion) {
+    let now = clock.now()
+    guard request.memberList.allSatisfy({ $0.joinTime ?? 0 <= now }) else {
+      return completion(.error(.badValue, "In the future", field: "joinTime"))
+    }
+    let named = request.memberList.map(\.userID)
+    users(named: named)
+    run(completion) { () async throws(StoreError) in
+      var firstSeqs: [UserID: Int64] = [:]
+      for member in request.memberList {
+        guard let joinTime = member.joinTime, firstSeqs[member.userID] == nil else { continue }
+        firstSeqs[member.userID] = try await self.stores.messages.firstSeq(of: request.groupID, notBefore: joinTime)
+      }
+      let found = firstSeqs
+      return try await self.gather(about: named, joining: named) { (facts) async throws(StoreError) in
+        await self.registry.group(request.groupID).ask(.importMembers(request, firstSeqs: found, facts), by: caller)
+      }
+    }
+  }
+
+  func importMessages(_ request: ImportGroupMessages, by caller: Caller, _ completion: @escaping Completion) {
+    if let last = request.messageList.last, last.timestamp > clock.now() {
+      return completion(.error(.badValue, "In the future", field: "messageList"))
+    }
+    ask(request.groupID, .importMessages(request), by: caller, completion)
+  }
+}

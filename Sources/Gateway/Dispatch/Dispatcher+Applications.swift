@@ -1,0 +1,54 @@
+import GroupModel
+import GroupRuntime
+import WireProtocol
+
+/// Applications: those of all groups in one list, and a decision on one (contract section 4).
+extension Dispatcher {
+  func applications(_ request: GetGroupApplicationList, for caller: Caller) async throws(StoreError) -> Reply {
+    let found = try await stores.personal.applications(
+      decidableBy: caller.userID, before: request.nextSeq, limit: request.count + 1)
+    let unread = try await stores.personal.unreadApplications(of: caller.userID)
+    let readThrough = try await readApplications(by: caller.userID)
+    let page = found.prefix(request.count)
+    let views = page.map { row in
+      ApplicationView(
+        row.application, reader: caller.userID ?? .administrator, isRead: row.application.addTime <= readThrough)
+    }
+    return .object(capacity: 128 + views.count * 384) { writer in
+      writer.member("applicationList", views)
+      writer.member("unreadCount", unread)
+      writer.member("nextSeq", found.count > page.count ? page.last?.number ?? 0 : 0)
+    }
+  }
+
+  /// An application administrator reads nothing for good.
+  private func readApplications(by user: UserID?) async throws(StoreError) -> Instant {
+    guard let user else { return 0 }
+    return try await stores.personal.applicationsReadThrough(by: user)
+  }
+
+  /// "10024 when already handled, 10004 unknown, 10007 not mine to decide, 10010 group gone."
+  func decide(_ request: ApplicationDecision, agrees: Bool, by caller: Caller) async throws(StoreError) -> Reply {
+    guard let stored = try await stores.personal.application(request.applicationID) else {
+      return .error(.badValue, "No such application", field: "applicationID")
+    }
+    guard !stored.isGroupGone else { return .error(.noSuchGroup) }
+    let application = stored.application
+    return try await gather(about: [], joining: agrees ? [application.candidate] : []) { (facts) async throws(StoreError) in
+      await self.registry.group(application.groupID).ask(
+        .decide(application, agrees: agrees, reason: request.reason ?? "", facts), by: caller)
+    }
+  }
+
+  /// What comes later is unread, whatever instant is given.
+  func markApplicationsRead(_ request: SetGroupApplicationRead, by caller: Caller) async -> Reply {
+    guard let user = caller.userID else { return .needsUser }
+    let now = clock.now()
+    return await commit([.markApplicationsRead(user, through: min(request.timestamp ?? now, now))])
+  }
+}
+
+extension Reply {
+  /// The answer to an application administrator where only a user can be meant.
+  static var needsUser: Reply { .error(.invalidParams, "asUser is missing", field: "asUser") }
+}

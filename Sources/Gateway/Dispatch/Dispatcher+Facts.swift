@@ -1,0 +1,45 @@
+import GroupModel
+import GroupRuntime
+import WireProtocol
+
+/// What a group must be told of users before it decides, because only stores know it: who is known (`users.requireKnown`), and who is in as many
+/// groups as one may be (`limits.groupsPerUser`).
+extension Dispatcher {
+  /// Users become known by being named, unless they have to be known before.
+  func users(named users: [UserID]) {
+    if !requiresKnownUsers { stores.users.remember(users) }
+  }
+
+  /// Asks a group for something that concerns users.
+  /// - Parameters:
+  ///   - named: who may have to be known.
+  ///   - joining: who would be a member of one more group.
+  func ask(
+    _ id: GroupID, about named: [UserID] = [], joining: [UserID] = [], by caller: Caller, _ completion: @escaping Completion,
+    _ request: @escaping @Sendable (UserFacts) -> GroupRequest
+  ) {
+    let checksKnown = requiresKnownUsers && !named.isEmpty
+    let checksLimit = quotas.limitUsers && !joining.isEmpty
+    // Without a question to a store, a session's requests to one group keep their order all the way.
+    guard checksKnown || checksLimit else { return ask(id, request(.none), by: caller, completion) }
+    run(completion) { () async throws(StoreError) in
+      try await self.gather(about: named, joining: joining) { (facts) async throws(StoreError) in
+        await self.registry.group(id).ask(request(facts), by: caller)
+      }
+    }
+  }
+
+  /// Finds out about users, and keeps what is found true until `body` has made them members.
+  func gather(
+    about named: [UserID], joining: [UserID], _ body: (UserFacts) async throws(StoreError) -> Reply
+  ) async throws(StoreError) -> Reply {
+    var facts = UserFacts()
+    if requiresKnownUsers, !named.isEmpty {
+      facts.unknown = Set(named).subtracting(try await stores.users.known(among: named))
+    }
+    let unknown = facts.unknown
+    return try await quotas.within(groupsOf: joining) { (atLimit) async throws(StoreError) in
+      try await body(UserFacts(unknown: unknown, atGroupLimit: atLimit))
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import GroupModel
+import GroupRuntime
+import WireProtocol
+
+/// A user's system notifications (contract sections 4 and 5).
+extension Dispatcher {
+  func notifications(_ request: GetSystemNotificationList, of caller: Caller) async throws(StoreError) -> Reply {
+    guard let user = caller.userID else { return .needsUser }
+    let since = oldestNotification
+    let found = try await stores.personal.notifications(
+      of: user, since: since, before: request.nextSeq, limit: request.count + 1)
+    let unread = try await stores.personal.unreadNotifications(of: user, since: since)
+    let readThrough = try await stores.personal.notificationsReadThrough(by: user)
+    let page = found.prefix(request.count)
+    let views = page.map { row in
+      NotificationView(number: row.number, notification: row.notification, isRead: row.number <= readThrough)
+    }
+    return .object(capacity: 128 + views.count * 256) { writer in
+      writer.member("notificationList", views)
+      writer.member("unreadCount", unread)
+      writer.member("nextSeq", found.count > page.count ? page.last?.number ?? 0 : 0)
+    }
+  }
+
+  /// "notificationID? (default newest): it and older ones"; one the user has not is 10004.
+  func markNotificationsRead(_ request: SetSystemNotificationRead, by caller: Caller) async throws(StoreError) -> Reply {
+    guard let user = caller.userID else { return .needsUser }
+    let wanted = request.notificationID.map { NotificationView.number($0) ?? -1 }
+    let bound = wanted.map { $0 + 1 } ?? 0
+    let found = try await stores.personal.notifications(of: user, since: oldestNotification, before: bound, limit: 1).first
+    if let wanted, found?.number != wanted {
+      return .error(.badValue, "No such notification", field: "notificationID")
+    }
+    guard let found else { return .empty }
+    return await commit([.markNotificationsRead(user, through: found.number)])
+  }
+
+  private var oldestNotification: Instant { clock.now() - SystemNotification.lifetime }
+}

@@ -1,0 +1,49 @@
+/// The attributes of a group: texts by key, which members read and write (contract sections 3 and 7). Keys and values are compared byte for
+/// byte.
+public struct GroupAttributes: Sendable, Equatable {
+  /// How many keys a group has at most.
+  public static let maxCount = 16
+  /// How many bytes keys and values have at most, all together.
+  public static let maxBytes = 16_384
+
+  /// One attribute.
+  public struct Entry: Sendable, Equatable {
+    public let key: String
+    public let value: String
+
+    /// An attribute.
+    public init(key: String, value: String) {
+      self.key = key
+      self.value = value
+    }
+
+    public static func == (a: Entry, b: Entry) -> Bool { a.key.isSame(as: b.key) && a.value.isSame(as: b.value) }
+  }
+
+  private var values: [ExactText: ExactText] = [:]
+
+  /// None.
+  public init() {}
+
+  /// Those; of a doubled key the last counts.
+  public init(_ entries: [Entry]) {
+    for entry in entries { self[entry.key] = entry.value }
+  }
+
+  /// The value of a key; nil = there is none, or remove it.
+  public subscript(key: String) -> String? {
+    get { values[ExactText(key)]?.text }
+    set { values[ExactText(key)] = newValue.map { ExactText($0) } }
+  }
+
+  /// How many keys there are.
+  public var count: Int { values.count }
+
+  /// The bytes of all keys and values.
+  public var byteCount: Int { values.reduce(0) { $0 + $1.key.text.utf8.count + $1.value.text.utf8.count } }
+
+  /// All of them, by the bytes of their keys.
+  public var entries: [Entry] {
+    values.map { Entry(key: $0.key.text, value: $0.value.text) }.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+  }
+}

@@ -1,0 +1,93 @@
+import GroupModel
+import GroupPermissions
+import WireProtocol
+
+/// The attributes of a group (contract sections 3, 4 and 6).
+extension GroupState {
+  mutating func initAttributes(
+    _ entries: [GroupAttributes.Entry], by caller: Caller, at moment: Moment
+  ) throws(WireError) -> Decision {
+    try requireAttributes(caller)
+    return try write(GroupAttributes(entries), by: caller, at: moment)
+  }
+
+  mutating func setAttributes(
+    _ entries: [GroupAttributes.Entry], by caller: Caller, at moment: Moment
+  ) throws(WireError) -> Decision {
+    try requireAttributes(caller)
+    var edited = attributes.values
+    for entry in entries { edited[entry.key] = entry.value }
+    return try write(edited, by: caller, at: moment)
+  }
+
+  /// "Deleting one unknown key is 10050 and deletes nothing."
+  mutating func deleteAttributes(_ keys: [String]?, by caller: Caller, at moment: Moment) throws(WireError) -> Decision {
+    try requireAttributes(caller)
+    guard let keys else { return try write(GroupAttributes(), by: caller, at: moment) }
+    guard keys.allSatisfy({ attributes.values[$0] != nil }) else { throw WireError(.attributeUnknown, field: "keys") }
+    var edited = attributes.values
+    for key in keys { edited[key] = nil }
+    return try write(edited, by: caller, at: moment)
+  }
+
+  mutating func readAttributes(_ keys: [String]?, by caller: Caller, at moment: Moment) throws(WireError) -> Decision {
+    try requireAttributes(caller)
+    if let user = caller.userID, let wait = attributes.reads.pass(user, at: moment.now) {
+      throw WireError(.attributeCallsTooOften, retryAfterMs: wait)
+    }
+    let wanted = keys.map { Set($0.map { ExactText($0) }) }
+    let entries = attributes.values.entries.filter { wanted?.contains(ExactText($0.key)) ?? true }
+    return .object(capacity: 64 + attributes.values.byteCount) { $0.member("attributes", entries) }
+  }
+
+  private func requireAttributes(_ caller: Caller) throws(WireError) {
+    try requireMembership(caller)
+    try require(.useAttributes, by: caller)
+  }
+
+  /// The limits hold for the result; "only calls that would otherwise succeed count".
+  private mutating func write(_ edited: GroupAttributes, by caller: Caller, at moment: Moment) throws(WireError) -> Decision {
+    guard edited.count <= GroupAttributes.maxCount else { throw WireError(.tooManyAttributes, field: "attributes") }
+    guard edited.byteCount <= GroupAttributes.maxBytes else { throw WireError(.attributesTooLarge, field: "attributes") }
+    try countWrite(caller, at: moment)
+    var decision = Decision(answer: .reply(.empty))
+    guard edited != attributes.values else { return decision }
+    attributes.set(edited, at: moment.now)
+    decision.changes.append(.putAttributes(edited, in: record.id))
+    publishAttributesIfDue(at: moment, into: &decision)
+    return decision
+  }
+
+  private mutating func countWrite(_ caller: Caller, at moment: Moment) throws(WireError) {
+    if let user = caller.userID {
+      if let wait = attributes.writes.pass(user, at: moment.now) {
+        throw WireError(.attributeCallsTooOften, retryAfterMs: wait)
+      }
+    } else if let wait = attributes.administratorWrites.pass(.administrator, at: moment.now) {
+      throw WireError(.attributeWritesTooOften, retryAfterMs: wait)
+    }
+  }
+
+  /// onGroupAttributeChanged with the whole set: at most 20 a second, and the last state always arrives.
+  mutating func publishAttributesIfDue(at moment: Moment, into decision: inout Decision) {
+    guard attributes.takeEvent(at: moment.now) else { return }
+    let entries = attributes.values.entries
+    let frame = event(.onGroupAttributeChanged, at: moment, capacity: 160 + attributes.values.byteCount) { writer in
+      writer.member("groupAttributeMap", entries)
+    }
+    decision.effects.append(.publish(frame, .control, except: nil))
+  }
+}
+
+extension JSONWriter {
+  /// An object of texts.
+  fileprivate mutating func member(_ name: StaticString, _ entries: [GroupAttributes.Entry]) {
+    key(name)
+    object { writer in
+      for entry in entries {
+        writer.key(named: entry.key)
+        writer.value(entry.value)
+      }
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import GroupModel
+import WireProtocol
+
+/// sendGroupSystemNotification (contract sections 5 and 8).
+extension GroupState {
+  /// onReceiveRESTCustomData: "the members named by the administrator, or all"; who is no member is ignored.
+  func customData(_ request: SendGroupSystemNotification, by caller: Caller, at moment: Moment) -> Decision {
+    var decision = Decision(answer: .reply(.empty))
+    let frame = event(.onReceiveRESTCustomData, at: moment, capacity: 160 + request.content.utf8.count) { writer in
+      writer.member("customData", request.content)
+    }
+    let named = request.userIDList?.filter { isMember($0) }
+    if let named {
+      if !named.isEmpty { decision.effects.append(.send(frame, to: named)) }
+    } else {
+      decision.effects.append(.publish(frame, .control, except: nil))
+    }
+    notify(
+      .custom, named ?? members.keys.sorted(), by: operatorInfo(caller), data: request.content, at: moment, into: &decision)
+    return decision
+  }
+}

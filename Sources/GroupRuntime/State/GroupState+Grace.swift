@@ -1,0 +1,48 @@
+import GroupModel
+import WireProtocol
+
+/// "Membership outlives a lost connection" in an AVChatRoom, for a time (contract section 3).
+extension GroupState {
+  /// How many leave in one decision; the rest follow at once.
+  private static let leavingAtOnce = 1000
+  /// "Each notice names the 50 newest users and counts the rest in memberCount" (contract section 6).
+  private static let namedInNotice = 50
+
+  /// Notes whether a member has a session.
+  /// - Parameter since: when the last session ended, where there is none.
+  public mutating func setOnline(_ user: UserID, _ isOnline: Bool, since: Instant) {
+    guard let member = members[user] else { return }
+    if isOnline {
+      online.insert(user)
+      absent.forget(user)
+    } else {
+      online.remove(user)
+      // "Except the owner, who never leaves that way."
+      if record.type == .avChatRoom, member.role != .owner { absent.note(user, since: since) }
+    }
+  }
+
+  /// Those whose grace has ended leave.
+  mutating func endGraces(at moment: Moment, into decision: inout Decision) {
+    let limit = moment.now - rules.limits.offlineGrace
+    let gone = absent.take(absentSince: limit, atMost: GroupState.leavingAtOnce).compactMap { members[$0] }
+    leave(gone.filter { $0.role != .owner }, at: moment, into: &decision)
+  }
+
+  /// Whoever was away too long has left, though signed in again by now.
+  public mutating func endGrace(of user: UserID, at now: Instant) -> Decision {
+    var decision = Decision(answer: .reply(.empty))
+    guard record.type == .avChatRoom, let member = members[user], member.role != .owner else { return decision }
+    leave([member], at: Moment(now: now, usersSignedIn: 0), into: &decision)
+    return decision
+  }
+
+  private mutating func leave(_ gone: [Member], at moment: Moment, into decision: inout Decision) {
+    guard !gone.isEmpty else { return }
+    for member in gone {
+      depart(member, stay: nil, at: moment, into: &decision)
+      decision.effects.append(.expel(member.userID))
+    }
+    announceLeave(of: gone.suffix(GroupState.namedInNotice).map { MemberInfo($0) }, nil, at: moment, into: &decision)
+  }
+}

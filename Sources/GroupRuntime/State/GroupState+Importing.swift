@@ -1,0 +1,115 @@
+import GroupModel
+import WireProtocol
+
+/// Moving in from another system (contract section 8): no events, no tips; 10007 where no history is kept.
+extension GroupState {
+  mutating func importMembers(
+    _ request: ImportGroupMembers, firstSeqs: [UserID: Int64], _ facts: UserFacts, at moment: Moment
+  ) throws(WireError) -> Decision {
+    try requireImportable()
+    if record.type == .work, request.memberList.contains(where: { $0.role == .admin }) {
+      throw WireError(.noRight, "A Work group has no admins", field: "memberList")
+    }
+    var decision = Decision(answer: .reply(.empty))
+    var rows: [MemberResult] = []
+    var seen: Set<UserID> = []
+    for given in request.memberList where seen.insert(given.userID).inserted {
+      let result = verdict(onImporting: given.userID, facts, at: moment)
+      rows.append(MemberResult(userID: given.userID, result: result))
+      if result == .success { bring(given, firstSeq: firstSeqs[given.userID], at: moment, into: &decision) }
+    }
+    decision.answer = .reply(.object(capacity: 64 + rows.count * 64) { $0.member("memberList", rows) })
+    return decision
+  }
+
+  private func requireImportable() throws(WireError) {
+    guard record.type.storesMessages else { throw WireError(.noRight, "Nothing can be imported into this type of group") }
+  }
+
+  private func verdict(onImporting user: UserID, _ facts: UserFacts, at moment: Moment) -> MemberResult.Outcome {
+    if members[user] != nil { return .invalid }
+    if isBanned(user, at: moment.now) || facts.unknown.contains(user) { return .fail }
+    return isFull || facts.atGroupLimit.contains(user) ? .overLimit : .success
+  }
+
+  /// Whoever is imported without a joinTime has been there from the beginning.
+  private mutating func bring(
+    _ given: ImportGroupMembers.ImportedMember, firstSeq: Int64?, at moment: Moment, into decision: inout Decision
+  ) {
+    var member = newMember(given.userID, role: given.role, at: given.joinTime ?? record.createTime)
+    member.firstVisibleSeq = isFromTheBeginning(member) ? 1 : firstSeq ?? lastSeq + 1
+    member.readSeq = lastSeq
+    member.unreadSinceSeq = lastSeq
+    member.unreadBase = record.type.countsUnread ? given.unreadCount : 0
+    member.changeTime = moment.now
+    remember(&member, into: &decision)
+    members[given.userID] = member
+    decision.changes.append(.putMember(member, in: record.id))
+    decision.effects.append(.admit(given.userID, receiving: member.receiveOption))
+  }
+
+  private func isFromTheBeginning(_ member: Member) -> Bool { member.joinTime <= record.createTime }
+
+  mutating func importMessages(_ request: ImportGroupMessages, at moment: Moment) throws(WireError) -> Decision {
+    try requireImportable()
+    guard lastSeq == record.importedThroughSeq else {
+      throw WireError(.noRight, "The group has messages of its own")
+    }
+    if let first = request.messageList.first, let last = lastMessage, first.timestamp < last.timestamp {
+      throw WireError(.badValue, "Older than a message that was imported before", field: "messageList")
+    }
+    var decision = Decision(answer: .reply(.empty))
+    let firstSeq = lastSeq + 1
+    var seqs: [Int64] = []
+    for given in request.messageList {
+      if let first = sent.result(of: given.clientMsgID, from: given.sender, at: moment.now), let seq = first.seq {
+        seqs.append(seq)
+      } else {
+        seqs.append(append(given, into: &decision))
+      }
+    }
+    hideBeforeJoining(request.messageList, firstSeq: firstSeq, into: &decision)
+    record.importedThroughSeq = lastSeq
+    record.changeTime = moment.now
+    decision.changes.append(.putGroup(record, isNew: false))
+    decision.answer = .reply(
+      .object(capacity: 64 + seqs.count * 32) { writer in
+        writer.key("resultList")
+        writer.array(seqs) { writer, seq in
+          writer.object { writer in
+            writer.member("seq", seq)
+            writer.member("code", 0)
+          }
+        }
+      })
+    return decision
+  }
+
+  private mutating func append(_ given: ImportGroupMessages.ImportedMessage, into decision: inout Decision) -> Int64 {
+    let seq = lastSeq + 1
+    let sender = members[given.sender]
+    let message = Message(
+      msgID: nextMessageID(seq: seq), groupID: record.id, seq: seq, sender: given.sender, nameCard: sender?.nameCard ?? "",
+      timestamp: given.timestamp, content: given.content, priority: .normal, clientMsgID: given.clientMsgID,
+      platform: .restAPI, isFromManager: sender?.role.isManager ?? false)
+    sent.note(message)
+    lastMessage = message
+    decision.changes.append(.append(message))
+    return seq
+  }
+
+  /// "History from before joining: no": members do not see what is older than their joining.
+  private mutating func hideBeforeJoining(
+    _ messages: [ImportGroupMessages.ImportedMessage], firstSeq: Int64, into decision: inout Decision
+  ) {
+    guard !record.type.showsHistoryFromBeforeJoining else { return }
+    for var member in members.values where !isFromTheBeginning(member) {
+      let older = messages.prefix { $0.timestamp < member.joinTime }.count
+      let visible = firstSeq + Int64(older)
+      guard older > 0, member.firstVisibleSeq < visible else { continue }
+      member.firstVisibleSeq = visible
+      members[member.userID] = member
+      decision.changes.append(.putMember(member, in: record.id))
+    }
+  }
+}

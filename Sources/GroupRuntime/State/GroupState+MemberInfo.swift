@@ -1,0 +1,101 @@
+import GroupModel
+import GroupPermissions
+import WireProtocol
+
+/// setGroupMemberInfo and muteGroupMember (contract section 4).
+extension GroupState {
+  /// "Each field under the rule of its own method", all of them or none.
+  mutating func setMemberInfo(
+    _ request: SetGroupMemberInfo, _ facts: UserFacts, by caller: Caller, at moment: Moment
+  ) throws(WireError) -> Decision {
+    try requireMembership(caller)
+    let member = try target(request.userID)
+    if request.nameCard != nil || request.customInfo != nil { try requireFace(of: member, by: caller) }
+    if request.role != nil { try require(.changeRole, by: caller, on: member) }
+    if request.muteUntil != nil { try require(.muteMember, by: caller, on: member) }
+    if members[member.userID] == nil, facts.unknown.contains(member.userID) { throw WireError(.userUnknown, field: "userID") }
+
+    var edited = member
+    let change = try edited.apply(request, at: moment.now)
+    var decision = Decision(answer: .reply(.empty))
+    if !change.isEmpty {
+      update(member.userID, at: moment, into: &decision) { $0 = edited }
+      announce(change, by: caller, at: moment, into: &decision)
+    }
+    if let role = request.role { give(role, to: edited, by: caller, at: moment, into: &decision) }
+    return decision
+  }
+
+  mutating func muteMember(_ request: MuteGroupMember, by caller: Caller, at moment: Moment) throws(WireError) -> Decision {
+    try requireMembership(caller)
+    try require(.muteMember, by: caller)
+    let member = try target(request.userID)
+    try require(.muteMember, by: caller, on: member)
+    let until = request.muteTime == 0 ? 0 : moment.now + request.muteTime * 1000
+    var decision = Decision(answer: .reply(.object { $0.member("muteUntil", until) }))
+    var edited = member
+    var change = MemberChange(userID: member.userID)
+    edited.mute(until: until, at: moment.now, noting: &change)
+    guard !change.isEmpty else { return decision }
+    update(member.userID, at: moment, into: &decision) { $0 = edited }
+    announce(change, by: caller, at: moment, into: &decision)
+    return decision
+  }
+
+  /// "Own nameCard and customInfo always; others' nameCard and customInfo need Admin (Owner in Work) and rule 1."
+  private func requireFace(of member: Member, by caller: Caller) throws(WireError) {
+    if member.userID == caller.userID { return }
+    let asker = standing(of: caller)
+    let least: Role = record.type == .work ? .owner : .admin
+    if case .member(let role) = asker, role.rank < least.rank { throw WireError(.noRight) }
+    guard asker.outranks(member.role) else { throw WireError(.noRight) }
+  }
+
+  /// onGroupMemberInfoChanged: "all members, the one concerned included; off, and AVChatRoom: the one concerned and the operator".
+  mutating func announce(_ change: MemberChange, by caller: Caller, at moment: Moment, into decision: inout Decision) {
+    let tip = appendTips(.memberInfoChange, by: caller, at: moment, into: &decision) { $0.member("changeInfoList", [change]) }
+    let frame = event(.onGroupMemberInfoChanged, by: caller, at: moment) { writer in
+      writer.member("changeInfoList", [change])
+      writer.tip(tip)
+    }
+    let concerned = caller.userID.map { $0 == change.userID ? [$0] : [change.userID, $0] } ?? [change.userID]
+    if record.type == .avChatRoom {
+      decision.effects.append(.send(frame, to: concerned))
+    } else {
+      announce(frame, whenOff: concerned, into: &decision)
+    }
+  }
+}
+
+extension Member {
+  /// Takes name card, customInfo and mute of a request, and says what has become different.
+  fileprivate mutating func apply(_ request: SetGroupMemberInfo, at now: Instant) throws(WireError) -> MemberChange {
+    var change = MemberChange(userID: userID)
+    if let wanted = request.nameCard, !wanted.isSame(as: nameCard) {
+      nameCard = wanted
+      change.nameCard = wanted
+    }
+    if let given = request.customInfo, merge(given) { change.customInfo = customInfo }
+    guard customInfo.count <= MapDomain.memberCustomInfo.entries else { throw WireError(.badValue, field: "customInfo") }
+    if let wanted = request.muteUntil { mute(until: wanted, at: now, noting: &change) }
+    return change
+  }
+
+  /// customInfo merges; an empty value removes a key.
+  private mutating func merge(_ given: [String: String]) -> Bool {
+    var isChanged = false
+    for (key, value) in given where !value.isSame(as: customInfo[key, default: ""]) {
+      customInfo[key] = value.isEmpty ? nil : value
+      isChanged = true
+    }
+    return isChanged
+  }
+
+  /// Silences the member until an instant, or lets the member speak where that is past. Nothing is noted where nothing changes.
+  fileprivate mutating func mute(until wanted: Instant, at now: Instant, noting change: inout MemberChange) {
+    let until = wanted > now ? wanted : 0
+    guard until != (muteUntil > now ? muteUntil : 0) else { return }
+    muteUntil = until
+    change.muteTime = until == 0 ? 0 : (until - now + 999) / 1000
+  }
+}

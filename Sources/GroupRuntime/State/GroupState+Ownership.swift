@@ -1,0 +1,55 @@
+import GroupModel
+import GroupPermissions
+import WireProtocol
+
+/// transferGroupOwner, and the transfer that an owner's quitting makes (contract sections 3 and 4).
+extension GroupState {
+  mutating func transfer(_ request: TransferGroupOwner, by caller: Caller, at moment: Moment) throws(WireError) -> Decision {
+    try requireMembership(caller)
+    try require(.transfer, by: caller)
+    guard let heir = members[request.userID], let owner = members[record.owner] else {
+      throw WireError(.noRight, "Not a member", field: "userID")
+    }
+    var decision = Decision(answer: .reply(.empty))
+    // An application administrator may name the owner, who stays it; the owner may not mean oneself.
+    if heir.userID == owner.userID, caller.userID == nil { return decision }
+    try require(.transfer, by: caller, on: heir)
+    passOwnership(to: heir, by: caller, at: moment, into: &decision)
+    if request.quit, let former = members[owner.userID] {
+      // Who leaves is the owner, whoever asked for it.
+      let quitter = Caller.user(owner.userID, platform: caller.platform, session: caller.session)
+      leave(former, by: quitter, at: moment, into: &decision)
+    }
+    return decision
+  }
+
+  /// The heir becomes the owner and the owner a Member: onGroupInfoChanged Owner, no grant or revoke event.
+  mutating func passOwnership(to heir: Member, by caller: Caller, at moment: Moment, into decision: inout Decision) {
+    let before = record.owner
+    update(before, at: moment, into: &decision) { $0.role = .member }
+    update(heir.userID, at: moment, into: &decision) { $0.role = .owner }
+    order.invalidate()
+    absent.forget(heir.userID)
+    if record.type == .avChatRoom, !online.contains(before) { absent.note(before, since: moment.now) }
+    record.owner = heir.userID
+    record.lastInfoTime = moment.now
+    decision.changes.append(.putGroup(record, isNew: false))
+    publishInfoChange([.text("Owner", heir.userID.rawValue)], by: caller, at: moment, into: &decision)
+  }
+
+  /// Changes a member's record and remembers that.
+  mutating func update(
+    _ user: UserID, at moment: Moment, into decision: inout Decision, _ change: (inout Member) -> Void
+  ) {
+    guard var member = members[user] ?? unrecorded(user) else { return }
+    change(&member)
+    member.changeTime = moment.now
+    members[user] = member
+    decision.changes.append(.putMember(member, in: record.id))
+  }
+
+  /// A member without a record, in a group that everyone is a member of.
+  private func unrecorded(_ user: UserID) -> Member? {
+    record.type.everyoneIsMember ? GroupState.everybody(user, in: record) : nil
+  }
+}

@@ -1,0 +1,75 @@
+import GroupModel
+import WireProtocol
+
+/// How far members have read, what they have not, and which chat they want (contract section 4, Unread).
+extension GroupState {
+  /// "Default and at most lastSeq", forward only.
+  mutating func markRead(seq: Int64?, by caller: Caller, at moment: Moment) throws(WireError) -> Decision {
+    try requireMembership(caller)
+    var decision = Decision(answer: .reply(.empty))
+    guard record.type.storesMessages else { return decision }
+    let member = try requireMember(caller)
+    let seq = min(seq ?? lastSeq, lastSeq)
+    let clearsBase = member.unreadBase > 0 && seq >= max(member.unreadSinceSeq, record.importedThroughSeq)
+    guard seq > member.readSeq || clearsBase else { return decision }
+    let readSeq = max(seq, member.readSeq)
+    update(member.userID, at: moment, into: &decision) { member in
+      member.readSeq = readSeq
+      if clearsBase { member.unreadBase = 0 }
+    }
+    let frame = event(.onConversationRead, at: moment) { $0.member("readSeq", readSeq) }
+    decision.effects.append(.send(frame, to: [member.userID], except: caller.session))
+    return decision
+  }
+
+  func unreadCount(for caller: Caller) throws(WireError) -> Decision {
+    try requireMembership(caller)
+    guard let member = caller.userID.flatMap({ members[$0] }) else { return .answer(.reply(.success(Array("0".utf8)))) }
+    return .answer(.unread(unread(of: member)))
+  }
+
+  /// "Text and Custom of others after readSeq, not recalled"; what was imported, or came under NotReceive, does not count.
+  func unread(of member: Member) -> UnreadMessages {
+    guard record.type.countsUnread, member.receiveOption != .notReceive else {
+      return UnreadMessages(reader: member.userID, base: 0, after: nil, managersOnly: false)
+    }
+    let after = max(member.readSeq, member.unreadSinceSeq, record.importedThroughSeq)
+    return UnreadMessages(
+      reader: member.userID, base: member.unreadBase, after: after < lastSeq ? after : nil,
+      managersOnly: member.receiveOption == .receiveFromManagers)
+  }
+
+  mutating func setReceiveOption(_ option: ReceiveOption, by caller: Caller, at moment: Moment) throws(WireError) -> Decision {
+    try requireMembership(caller)
+    guard let user = caller.userID else { throw WireError(.noRight) }
+    var decision = Decision(answer: .reply(.empty))
+    let before = receiveOption(of: user)
+    guard option != before else { return decision }
+    let newest = lastSeq
+    update(user, at: moment, into: &decision) { member in
+      member.receiveOption = option
+      // What came meanwhile was not received, so it is not unread either.
+      if before == .notReceive {
+        member.unreadBase = 0
+        member.unreadSinceSeq = newest
+      }
+    }
+    decision.effects.append(.admit(user, receiving: option))
+    let frame = event(.onReceiveMessageOptChanged, at: moment) { $0.member("opt", option.rawValue) }
+    decision.effects.append(.send(frame, to: [user], except: caller.session))
+    return decision
+  }
+
+  /// The application says how much a member has not read.
+  mutating func setUnreadCount(_ request: SetUnreadCount, at moment: Moment) throws(WireError) -> Decision {
+    guard record.type.countsUnread else { throw WireError(.noRight, "This type of group counts no unread messages") }
+    let member = try target(request.userID)
+    var decision = Decision(answer: .reply(.empty))
+    let newest = lastSeq
+    update(member.userID, at: moment, into: &decision) { member in
+      member.unreadBase = request.unreadCount
+      member.unreadSinceSeq = newest
+    }
+    return decision
+  }
+}

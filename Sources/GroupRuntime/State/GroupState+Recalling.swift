@@ -1,0 +1,79 @@
+import GroupModel
+import GroupPermissions
+import WireProtocol
+
+/// revokeGroupMessage (contract sections 3 and 4): what can be said without the message, and what with it.
+extension GroupState {
+  func revoke(seq: Int64, by caller: Caller) throws(WireError) -> Decision {
+    try checkRecall(of: seq, by: caller)
+    return recentlyRevoked.contains(seq) ? .answer(.reply(.empty)) : .answer(.lookUp(seq: seq))
+  }
+
+  /// - Parameter message: as the store had it a moment ago; whoever asked may have lost the right since.
+  mutating func revoke(
+    _ message: Message?, seq: Int64, by caller: Caller, at moment: Moment
+  ) throws(WireError) -> Decision {
+    try checkRecall(of: seq, by: caller)
+    guard var message else { throw WireError(.messageUnknown, field: "seq") }
+    try checkRights(over: message, by: caller)
+    guard !message.isRevoked, !recentlyRevoked.contains(seq) else { return .answer(.reply(.empty)) }
+    if message.sender == caller.userID, moment.now - message.timestamp > rules.limits.revokeWindow {
+      throw WireError(.recallTooLate)
+    }
+    var decision = Decision(answer: .reply(.empty))
+    message.revoke()
+    recentlyRevoked.insert(seq)
+    if lastSeq == seq { lastMessage = message }
+    record.changeTime = moment.now
+    decision.changes += [.revise(message), .putGroup(record, isNew: false)]
+    let frame = event(.onRecvMessageRevoked, by: caller, at: moment) { writer in
+      writer.member("msgID", message.msgID)
+      writer.member("seq", seq)
+    }
+    decision.effects.append(recallEffect(frame, seq: seq))
+    return decision
+  }
+
+  /// No message is being read any more that could show less than was recalled.
+  mutating func forgetRevoked() { recentlyRevoked = [] }
+
+  /// "Unknown or invisible 10030"; 10033 where the type has no recall.
+  private func checkRecall(of seq: Int64, by caller: Caller) throws(WireError) {
+    try requireMembership(caller)
+    if rules.permissions.cell(for: .recallOthers, in: record.type) == .nobody { throw WireError(.recallUnsupported) }
+    guard try visibleHistory(for: caller).contains(seq) else { throw WireError(.messageUnknown, field: "seq") }
+  }
+
+  /// "Others' by the table, any time; a tip 10032."
+  private func checkRights(over message: Message, by caller: Caller) throws(WireError) {
+    guard message.isChat else { throw WireError(.recallNotYours, "Tips cannot be recalled") }
+    if message.sender == caller.userID { return }
+    try require(.recallOthers, by: caller)
+    guard let user = caller.userID else { return }
+    // Nobody in the group stands above the application.
+    if message.sender == .administrator { throw WireError(.noRight, "Sent by the application") }
+    let role = members[message.sender]?.role ?? .member
+    guard isAllowed(.recallOthers, by: .user(user, platform: caller.platform, session: nil), on: role) else {
+      throw WireError(.noRight)
+    }
+  }
+
+  /// onRecvMessageRevoked: "all members who may see it".
+  private func recallEffect(_ frame: [UInt8], seq: Int64) -> Effect {
+    let seeing = members.values.filter { visibleHistory(of: $0).contains(seq) }
+    if seeing.count == members.count { return .publish(frame, .control, except: nil) }
+    return .send(frame, to: seeing.map(\.userID))
+  }
+}
+
+extension Message {
+  /// "A recalled message keeps its place with `isRevoked:true` and no content."
+  fileprivate mutating func revoke() {
+    isRevoked = true
+    switch content {
+    case .text: content = .text("")
+    case .custom: content = .custom("")
+    case .tips: break
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import GroupModel
+import GroupPermissions
+import WireProtocol
+
+/// kickGroupMember (contract sections 3 and 4).
+extension GroupState {
+  mutating func kick(_ request: KickGroupMember, by caller: Caller, at moment: Moment) throws(WireError) -> Decision {
+    try requireMembership(caller)
+    try require(.remove, by: caller)
+    let rows = request.userIDList.map { MemberResult(userID: $0, result: verdict(onRemoving: $0, by: caller)) }
+    var decision = Decision(answer: .reply(.object(capacity: 64 + rows.count * 64) { $0.member("memberList", rows) }))
+    let removed = rows.filter { $0.result == .success }.compactMap { members[$0.userID] }
+    if !removed.isEmpty { remove(removed, request, by: caller, at: moment, into: &decision) }
+    return decision
+  }
+
+  private func verdict(onRemoving user: UserID, by caller: Caller) -> MemberResult.Outcome {
+    if user == caller.userID { return .fail }
+    guard let member = members[user] else { return .invalid }
+    return isAllowed(.remove, by: caller, on: member.role) ? .success : .fail
+  }
+
+  private mutating func remove(
+    _ removed: [Member], _ request: KickGroupMember, by caller: Caller, at moment: Moment, into decision: inout Decision
+  ) {
+    let opUser = operatorInfo(caller)
+    let list = removed.map { MemberInfo($0) }
+    let users = removed.map(\.userID)
+    let stays = removed.map { stay(of: $0) }
+    let bannedUntil = request.banTime == 0 ? 0 : moment.now + request.banTime * 1000
+    for (member, stay) in zip(removed, stays) {
+      depart(member, stay: stay, bannedUntil: bannedUntil, at: moment, into: &decision)
+    }
+    let tip = appendTips(.kicked, by: caller, at: moment, into: &decision) { $0.member("memberList", list) }
+    let count = members.count
+    let reason = request.reason ?? ""
+    let frame = event(.onMemberKicked, by: caller, at: moment) { writer in
+      writer.member("memberList", list)
+      writer.member("reason", reason)
+      writer.member("memberCount", count)
+      writer.tip(tip)
+    }
+    announce(frame, whenOff: users + (caller.userID.map { [$0] } ?? []), into: &decision)
+    decision.effects += users.map { .expel($0) }
+    notify(.kickedOff, users, by: opUser, reason: reason, at: moment, into: &decision)
+  }
+}

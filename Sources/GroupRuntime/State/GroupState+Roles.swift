@@ -1,0 +1,52 @@
+import GroupModel
+import GroupPermissions
+import WireProtocol
+
+/// setGroupMemberRole (contract sections 3 and 4).
+extension GroupState {
+  mutating func setRole(
+    _ request: SetGroupMemberRole, _ facts: UserFacts, by caller: Caller, at moment: Moment
+  ) throws(WireError) -> Decision {
+    try requireMembership(caller)
+    try require(.changeRole, by: caller)
+    let member = try target(request.userID)
+    try require(.changeRole, by: caller, on: member)
+    if members[member.userID] == nil, facts.unknown.contains(member.userID) { throw WireError(.userUnknown, field: "userID") }
+    var decision = Decision(answer: .reply(.empty))
+    give(request.role, to: member, by: caller, at: moment, into: &decision)
+    return decision
+  }
+
+  /// "Setting the role somebody has changes nothing and sends nothing."
+  mutating func give(
+    _ role: Role, to member: Member, by caller: Caller, at moment: Moment, into decision: inout Decision
+  ) {
+    guard role != member.role else { return }
+    update(member.userID, at: moment, into: &decision) { $0.role = role }
+    order.invalidate()
+    switch (member.role, role) {
+    case (_, .admin):
+      announceRole(of: member.userID, .onGrantAdministrator, .setAdmin, .grantAdmin, by: caller, at: moment, into: &decision)
+    case (.admin, _):
+      announceRole(of: member.userID, .onRevokeAdministrator, .cancelAdmin, .cancelAdmin, by: caller, at: moment, into: &decision)
+    default:
+      var change = MemberChange(userID: member.userID)
+      change.role = role
+      announce(change, by: caller, at: moment, into: &decision)
+    }
+  }
+
+  private mutating func announceRole(
+    of user: UserID, _ name: EventName, _ tips: TipsType, _ kind: SystemNotification.Kind, by caller: Caller, at moment: Moment,
+    into decision: inout Decision
+  ) {
+    let list = [person(user)]
+    let tip = appendTips(tips, by: caller, at: moment, into: &decision) { $0.member("memberList", list) }
+    let frame = event(name, by: caller, at: moment) { writer in
+      writer.member("memberList", list)
+      writer.tip(tip)
+    }
+    announce(frame, whenOff: (caller.userID.map { [$0] } ?? []) + [user], into: &decision)
+    notify(kind, [user], by: operatorInfo(caller), at: moment, into: &decision)
+  }
+}

@@ -1,0 +1,84 @@
+import GRDB
+import GroupModel
+import GroupRuntime
+
+/// `application` rows.
+enum ApplicationRows {
+  static let columns = """
+    id, groupID, epoch, kind, fromUser, toUser, addTime, handledTime, isAgreed, handledBy, requestMsg, attach, handledMsg
+    """
+  /// That the group of a row is still there; a groupID that is used again belongs to another number.
+  static let isOfLiveGroup = "EXISTS (SELECT 1 FROM groupRecord AS g WHERE g.number = application.groupNumber)"
+
+  private static let groupNumber = "SELECT number FROM groupRecord WHERE groupID = ? AND epoch = ?"
+  private static let insertSQL = """
+    INSERT INTO application (groupNumber, endTime, \(columns))
+    SELECT number, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM groupRecord WHERE groupID = ? AND epoch = ?
+    """
+  private static let updateSQL = """
+    UPDATE application SET fromUser = ?, addTime = ?, handledTime = ?, isAgreed = ?, handledBy = ?, endTime = ?, requestMsg = ?,
+    attach = ?, handledMsg = ? WHERE id = ? AND groupNumber = (\(groupNumber))
+    """
+
+  /// A new one, or one that was made again, which goes to the end of the line: numbers only grow.
+  static func insert(_ application: GroupApplication, in db: Database) throws {
+    let (id, group) = (application.id.column, [application.groupID.rawValue, application.epoch.column])
+    try db.run("DELETE FROM application WHERE id = ? AND groupNumber = (\(groupNumber))", [id] + group)
+    guard try db.run(insertSQL, values(of: application) + group) == 1 else {
+      throw StoreError(.inconsistent, "no group \(application.groupID) to apply for")
+    }
+  }
+
+  static func update(_ application: GroupApplication, in db: Database) throws {
+    let handling = application.handling
+    let updated = try db.run(
+      updateSQL,
+      [
+        application.fromUser.rawValue, application.addTime, handling?.time, handling?.isAgreed, handling?.by.rawValue,
+        handling?.time, application.requestMsg.column, application.attach?.column, handling?.message.column, application.id.column,
+        application.groupID.rawValue, application.epoch.column,
+      ])
+    guard updated == 1 else { throw StoreError(.inconsistent, "no application \(application.id) of a group that is there") }
+  }
+
+  /// Those of a group that nobody has decided yet, by number.
+  static func open(number: Int64, in db: Database) throws -> [GroupApplication] {
+    try db.rows(
+      "SELECT \(columns) FROM application WHERE groupNumber = ? AND endTime IS NULL ORDER BY number", [number], application)
+  }
+
+  static func application(_ row: inout Columns) throws -> GroupApplication {
+    let id = try row.text()
+    let groupID = try row.value(GroupID.init)
+    let epoch = try row.text()
+    let kind = try row.value(GroupApplication.Kind.init)
+    let fromUser = try row.value(UserID.init(stored:))
+    let toUser = try row.optionalValue(UserID.init(stored:))
+    let addTime = try row.integer()
+    let handling = try unfinishedHandling(&row)
+    var application = GroupApplication(
+      id: id, groupID: groupID, epoch: epoch, kind: kind, fromUser: fromUser, toUser: toUser, addTime: addTime,
+      requestMsg: try row.text(), attach: try row.optionalText())
+    let message = try row.optionalText()
+    application.handling = handling.map { .init(isAgreed: $0.isAgreed, by: $0.by, time: $0.time, message: message ?? "") }
+    return application
+  }
+
+  private static func unfinishedHandling(_ row: inout Columns) throws -> (time: Instant, isAgreed: Bool, by: UserID)? {
+    let time = try row.optionalInteger()
+    let isAgreed = try row.optionalInteger()
+    let by = try row.optionalValue(UserID.init(stored:))
+    guard let time else { return nil }
+    guard let isAgreed, let by else { throw StoreError(.inconsistent, "column handledTime says handled, and nobody did") }
+    return (time, isAgreed != 0, by)
+  }
+
+  private static func values(of application: GroupApplication) -> [(any DatabaseValueConvertible)?] {
+    let handling = application.handling
+    return [
+      handling?.time, application.id.column, application.groupID.rawValue, application.epoch.column, application.kind.rawValue,
+      application.fromUser.rawValue, application.toUser?.rawValue, application.addTime, handling?.time, handling?.isAgreed,
+      handling?.by.rawValue, application.requestMsg.column, application.attach?.column, handling?.message.column,
+    ]
+  }
+}

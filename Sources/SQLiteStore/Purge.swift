@@ -1,0 +1,60 @@
+import GRDB
+import GroupModel
+import GroupRuntime
+
+/// Clears away what disbanded groups have left: members become departures where the type is listed, the rest goes, and applications
+/// have ended.
+enum Purge {
+  /// Clears one chunk in the transaction that is open.
+  /// - Parameter rows: how many rows a chunk has at most.
+  /// - Returns: false where nothing is left to clear.
+  static func chunk(of rows: Int, in db: Database) throws -> Bool {
+    let oldest = try db.rows("SELECT number, time FROM dismissedGroup ORDER BY number LIMIT 1", []) {
+      (number: try $0.integer(), time: try $0.integer())
+    }
+    guard let group = oldest.first else { return false }
+    if try members(of: group.number, rows, db) { return true }
+    if try messages(of: group.number, rows, db) { return true }
+    if try formerMembers(of: group.number, rows, db) { return true }
+    if try applications(of: group.number, time: group.time, rows, db) { return true }
+    try db.run("DELETE FROM groupAttributes WHERE number = ?", [group.number])
+    try db.run("DELETE FROM dismissedGroup WHERE number = ?", [group.number])
+    return true
+  }
+
+  private static func members(of number: Int64, _ rows: Int, _ db: Database) throws -> Bool {
+    let users = try db.rows("SELECT userID FROM member WHERE number = ? ORDER BY userID LIMIT ?", [number, rows]) {
+      try $0.text()
+    }
+    guard let last = users.last else { return false }
+    try db.run(
+      """
+      INSERT INTO departure (userID, groupID, type, time)
+      SELECT userID, groupID, type, time FROM member JOIN dismissedGroup USING (number)
+      WHERE number = ? AND userID <= ? AND type IN (\(GroupType.listedSQL))
+      ON CONFLICT (userID, groupID) DO UPDATE SET type = excluded.type, time = excluded.time WHERE excluded.time >= time
+      """, [number, last])
+    try db.run("DELETE FROM member WHERE number = ? AND userID <= ?", [number, last])
+    return true
+  }
+
+  private static func formerMembers(of number: Int64, _ rows: Int, _ db: Database) throws -> Bool {
+    try db.run(
+      "DELETE FROM formerMember WHERE number = ? AND userID IN (SELECT userID FROM formerMember WHERE number = ? LIMIT ?)",
+      [number, number, rows]) > 0
+  }
+
+  private static func messages(of number: Int64, _ rows: Int, _ db: Database) throws -> Bool {
+    try db.run(
+      "DELETE FROM message WHERE number = ? AND seq < (SELECT min(seq) FROM message WHERE number = ?) + ?",
+      [number, number, rows]) > 0
+  }
+  // They stay for a while, so that whoever decides one hears that the group is gone.
+  private static func applications(of number: Int64, time: Instant, _ rows: Int, _ db: Database) throws -> Bool {
+    try db.run(
+      """
+      UPDATE application SET endTime = ? WHERE number IN
+      (SELECT number FROM application WHERE groupNumber = ? AND endTime IS NULL LIMIT ?)
+      """, [time, number, rows]) > 0
+  }
+}

@@ -1,0 +1,109 @@
+import GRDB
+import GroupModel
+import GroupRuntime
+import WireProtocol
+
+extension SQLiteStore {
+  /// Groups that match a search, by `groupNumber` ascending behind `after`. Looks at a bounded number of groups (about a tenth of a
+  /// second), so a page may hold few or none and still have a next one.
+  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
+  public func search(_ query: GroupSearch, after: Int64, limit: Int) async throws(StoreError) -> GroupSearch.Page {
+    if limit <= 0 { return GroupSearch.Page(groups: [], next: after) }
+    let options = options
+    return try await read { db in
+      var scan = GroupScan(query: query, limit: limit, maxGroups: options.searchedGroups, maxMembers: options.searchedMembers)
+      return try scan.page(after: after, in: db)
+    }
+  }
+}
+
+/// One pass over the groups for one page of a search.
+private struct GroupScan {
+  let query: GroupSearch
+  let limit: Int
+  let maxGroups: Int
+  let maxMembers: Int
+  private var found: [Membership] = []
+  private var groupsSeen = 0
+  private var membersSeen = 0
+
+  init(query: GroupSearch, limit: Int, maxGroups: Int, maxMembers: Int) {
+    self.query = query
+    self.limit = limit
+    self.maxGroups = maxGroups
+    self.maxMembers = maxMembers
+  }
+
+  private static let sql = """
+    SELECT g.groupID, g.type, g.number, g.name, g.isSearchable, g.isMemberVisible, m.role
+    FROM groupRecord AS g LEFT JOIN member AS m ON m.number = g.number AND m.userID = ?
+    WHERE g.number > ? ORDER BY g.number
+    """
+
+  mutating func page(after: Int64, in db: Database) throws -> GroupSearch.Page {
+    let statement = try db.cachedStatement(sql: Self.sql)
+    let cursor = try Row.fetchCursor(statement, arguments: [query.reader?.rawValue, after])
+    var last = after
+    while let row = try cursor.next() {
+      if found.count == limit || groupsSeen >= maxGroups || membersSeen >= maxMembers {
+        return GroupSearch.Page(groups: found, next: last)
+      }
+      var columns = Columns(row)
+      let candidate = try Candidate(row: &columns)
+      groupsSeen += 1
+      last = candidate.group.groupNumber
+      if try matches(candidate, db) { found.append(candidate.group) }
+    }
+    return GroupSearch.Page(groups: found, next: 0)
+  }
+
+  private mutating func matches(_ candidate: Candidate, _ db: Database) throws -> Bool {
+    guard candidate.isFound(by: query.reader) else { return false }
+    if query.fields.contains(.groupID), query.matches(candidate.group.groupID.rawValue) { return true }
+    if query.fields.contains(.groupName), query.matches(candidate.name) { return true }
+    guard query.fields.contains(where: \.isOfMembers), candidate.showsMembers(to: query.reader) else { return false }
+    return try matchesMember(of: candidate.group.groupNumber, in: db)
+  }
+
+  private mutating func matchesMember(of number: Int64, in db: Database) throws -> Bool {
+    let statement = try db.cachedStatement(sql: "SELECT userID, nameCard FROM member WHERE number = ?")
+    let cursor = try Row.fetchCursor(statement, arguments: [number])
+    while let row = try cursor.next() {
+      var columns = Columns(row)
+      let (userID, nameCard) = (try columns.text(), try columns.text())
+      membersSeen += 1
+      if query.fields.contains(.memberUserID), query.matches(userID) { return true }
+      if query.fields.contains(.memberNameCard), query.matches(nameCard) { return true }
+    }
+    return false
+  }
+}
+
+/// A group that a search looks at, and what the reader is in it.
+private struct Candidate {
+  let group: Membership
+  let name: String
+  private let isSearchable: Bool
+  private let isMemberVisible: Bool
+  private let role: Role?
+
+  init(row: inout Columns) throws {
+    group = try Membership(row: &row)
+    name = try row.text()
+    isSearchable = try row.flag()
+    isMemberVisible = try row.flag()
+    role = try row.optionalValue(Role.init(wireName:))
+  }
+
+  /// Members find their groups, everybody those that say so; a Work group tells nothing to outsiders (contract section 3).
+  func isFound(by reader: UserID?) -> Bool {
+    if reader == nil || role != nil || group.type.everyoneIsMember { return true }
+    return isSearchable && group.type != .work
+  }
+
+  func showsMembers(to reader: UserID?) -> Bool {
+    if reader == nil { return true }
+    guard let role, !group.type.everyoneIsMember else { return false }
+    return isMemberVisible || role.isManager
+  }
+}

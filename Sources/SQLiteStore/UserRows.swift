@@ -1,0 +1,64 @@
+import GRDB
+import GroupModel
+
+/// What waits to be noted of a user.
+enum UserNote: Sendable, Equatable {
+  /// The user exists; nothing is said of sessions.
+  case known
+  /// The first session has begun.
+  case here
+  /// The last session has ended.
+  case gone(since: Instant)
+}
+
+/// `knownUser` rows.
+enum UserRows {
+  // A row that is right already is not written: thousands sign in again after a restart.
+  private static let presenceSQL = """
+    INSERT INTO knownUser VALUES (?, ?)
+    ON CONFLICT (userID) DO UPDATE SET offlineSince = excluded.offlineSince WHERE offlineSince IS NOT excluded.offlineSince
+    """
+
+  static func put(_ note: UserNote, of user: UserID, _ db: Database) throws {
+    switch note {
+    case .known: try db.run("INSERT OR IGNORE INTO knownUser VALUES (?, NULL)", [user.rawValue])
+    case .here: try db.run(presenceSQL, [user.rawValue, 0])
+    // 0 would say "here".
+    case .gone(let since): try db.run(presenceSQL, [user.rawValue, max(1, since)])
+    }
+  }
+
+  /// Whoever the table calls present is gone: no session outlives the process.
+  static func endAllSessions(at time: Instant, _ db: Database) throws {
+    try db.run("UPDATE knownUser SET offlineSince = ? WHERE offlineSince = 0", [max(1, time)])
+  }
+
+  static func isKnown(_ user: UserID, in db: Database) throws -> Bool {
+    try !db.rows("SELECT 1 FROM knownUser WHERE userID = ?", [user.rawValue]) { try $0.integer() }.isEmpty
+  }
+
+  static func offlineSince(of user: UserID, in db: Database) throws -> Instant? {
+    try db.rows("SELECT offlineSince FROM knownUser WHERE userID = ? AND offlineSince > 0", [user.rawValue]) {
+      try $0.integer()
+    }.first
+  }
+
+  /// When the last session of a group's members ended, of those whose last has; what still waits goes before what is stored.
+  static func absent(
+    of members: [Member], number: Int64, _ waiting: [UserID: UserNote], in db: Database
+  ) throws -> [UserID: Instant] {
+    let stored = try db.rows(
+      "SELECT userID, offlineSince FROM member JOIN knownUser USING (userID) WHERE number = ? AND offlineSince > 0", [number]
+    ) { (try $0.value(UserID.init(stored:)), try $0.integer()) }
+    var absent = Dictionary(uniqueKeysWithValues: stored)
+    if waiting.isEmpty { return absent }
+    for member in members {
+      switch waiting[member.userID] {
+      case .here: absent[member.userID] = nil
+      case .gone(let since): absent[member.userID] = since
+      case .known, nil: break
+      }
+    }
+    return absent
+  }
+}

@@ -1,0 +1,34 @@
+import GroupModel
+import GroupRuntime
+import Synchronization
+
+extension InMemoryStore: MessageStore {
+  /// Stored messages of a group with `seq` in the range; none where nobody uses the groupID.
+  public func messages(
+    of group: GroupID, in range: ClosedRange<Int64>, newestFirst: Bool, limit: Int
+  ) async throws(StoreError) -> [Message] {
+    contents.withLock { contents in
+      let messages = contents.groups[group]?.messages ?? []
+      let first = Int(min(Int64(messages.count), max(0, range.lowerBound - 1)))
+      let end = Int(min(Int64(messages.count), max(0, range.upperBound)))
+      let matching = messages[first..<max(first, end)]
+      return newestFirst ? Array(matching.reversed().prefix(max(0, limit))) : Array(matching.prefix(max(0, limit)))
+    }
+  }
+
+  /// How many messages with `seq` above `after` are Text or Custom, of somebody else than `reader`, and not recalled.
+  /// - Parameter managersOnly: only those with `isFromManager`.
+  public func unreadCount(
+    of group: GroupID, after: Int64, reader: UserID, managersOnly: Bool
+  ) async throws(StoreError) -> Int {
+    contents.withLock { contents in
+      let unread = (contents.groups[group]?.messages ?? []).dropFirst(Int(clamping: max(0, after)))
+      return unread.count { $0.isChat && $0.sender != reader && !$0.isRevoked && ($0.isFromManager || !managersOnly) }
+    }
+  }
+
+  /// The `seq` of the first message with a timestamp at or after an instant; nil where there is none.
+  public func firstSeq(of group: GroupID, notBefore: Instant) async throws(StoreError) -> Int64? {
+    contents.withLock { $0.groups[group]?.messages.first { $0.timestamp >= notBefore }?.seq }
+  }
+}

@@ -1,0 +1,69 @@
+import GroupModel
+import GroupRuntime
+import Synchronization
+
+extension InMemoryStore: PersonalStore {
+  /// The application of that id, handled or not.
+  public func application(_ id: String) async throws(StoreError) -> StoredApplication? {
+    contents.withLock { contents in
+      contents.applications[ExactText(id)].map {
+        StoredApplication(application: $0.application, isGroupGone: contents.isGroupGone(of: $0))
+      }
+    }
+  }
+
+  /// Applications that a user may decide, handled ones included, the newest first; those of groups that are gone are left out.
+  /// - Parameters:
+  ///   - user: nil = an application administrator, who may decide all requests to join.
+  ///   - before: only those with a smaller number; 0 = from the newest.
+  public func applications(
+    decidableBy user: UserID?, before: Int64, limit: Int
+  ) async throws(StoreError) -> [NumberedApplication] {
+    contents.withLock { contents in
+      let older = contents.applications(decidableBy: user).filter { before == 0 || $0.number < before }
+      return Array(older.prefix(max(0, limit)))
+    }
+  }
+
+  /// How many of those are newer than the user's mark; all of them for an application administrator, who has none.
+  public func unreadApplications(of user: UserID?) async throws(StoreError) -> Int {
+    contents.withLock { contents in
+      let all = contents.applications(decidableBy: user)
+      guard let user else { return all.count }
+      let mark = contents.applicationMarks[user] ?? 0
+      return all.count { $0.application.addTime > mark }
+    }
+  }
+
+  /// Up to when the user has read applications; 0 = none.
+  public func applicationsReadThrough(by user: UserID) async throws(StoreError) -> Instant {
+    contents.withLock { $0.applicationMarks[user] ?? 0 }
+  }
+
+  /// The user's notifications that are not too old, the newest first.
+  /// - Parameters:
+  ///   - since: only those with a timestamp at or after it.
+  ///   - before: only those with a smaller number; 0 = from the newest.
+  public func notifications(
+    of user: UserID, since: Instant, before: Int64, limit: Int
+  ) async throws(StoreError) -> [NumberedNotification] {
+    contents.withLock { contents in
+      let own = (contents.notifications[user] ?? []).reversed()
+      let matching = own.filter { $0.notification.timestamp >= since && (before == 0 || $0.number < before) }
+      return Array(matching.prefix(max(0, limit)))
+    }
+  }
+
+  /// How many of the user's notifications with a timestamp at or after an instant are newer than the mark.
+  public func unreadNotifications(of user: UserID, since: Instant) async throws(StoreError) -> Int {
+    contents.withLock { contents in
+      let mark = contents.notificationMarks[user] ?? 0
+      return (contents.notifications[user] ?? []).count { $0.notification.timestamp >= since && $0.number > mark }
+    }
+  }
+
+  /// Up to which number the user has read notifications; 0 = none.
+  public func notificationsReadThrough(by user: UserID) async throws(StoreError) -> Int64 {
+    contents.withLock { $0.notificationMarks[user] ?? 0 }
+  }
+}

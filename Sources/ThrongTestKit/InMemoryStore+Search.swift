@@ -1,0 +1,48 @@
+import GroupModel
+import GroupRuntime
+import Synchronization
+import WireProtocol
+
+extension InMemoryStore {
+  /// Groups that match a search, by `groupNumber` ascending behind `after`. Looks at 20,000 groups at most.
+  public func search(_ query: GroupSearch, after: Int64, limit: Int) async throws(StoreError) -> GroupSearch.Page {
+    if limit <= 0 { return GroupSearch.Page(groups: [], next: after) }
+    return contents.withLock { contents in
+      let groups = contents.groups.values.filter { $0.number > after }.sorted { $0.number < $1.number }
+      var found: [Membership] = []
+      for (index, group) in groups.enumerated() {
+        if found.count == limit || index == 20_000 { return GroupSearch.Page(groups: found, next: groups[index - 1].number) }
+        if group.matches(query) { found.append(group.membership) }
+      }
+      return GroupSearch.Page(groups: found, next: 0)
+    }
+  }
+}
+
+extension StoreContents.Group {
+  fileprivate func matches(_ query: GroupSearch) -> Bool {
+    isFound(by: query.reader) && texts(for: query).contains(where: query.matches)
+  }
+
+  private func isFound(by reader: UserID?) -> Bool {
+    guard let reader else { return true }
+    if members[reader] != nil || record.type.everyoneIsMember { return true }
+    return record.policy.isSearchable && record.type != .work
+  }
+
+  private func texts(for query: GroupSearch) -> [String] {
+    var texts: [String] = []
+    if query.fields.contains(.groupID) { texts.append(record.id.rawValue) }
+    if query.fields.contains(.groupName) { texts.append(record.name) }
+    guard showsMembers(to: query.reader) else { return texts }
+    if query.fields.contains(.memberUserID) { texts += members.keys.map(\.rawValue) }
+    if query.fields.contains(.memberNameCard) { texts += members.values.map(\.nameCard) }
+    return texts
+  }
+
+  private func showsMembers(to reader: UserID?) -> Bool {
+    guard let reader else { return true }
+    guard let member = members[reader], !record.type.everyoneIsMember else { return false }
+    return record.policy.isMemberVisible || member.role.isManager
+  }
+}

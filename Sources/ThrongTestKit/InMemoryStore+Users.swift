@@ -1,0 +1,31 @@
+import GroupModel
+import GroupRuntime
+import Synchronization
+
+extension InMemoryStore: UserStore {
+  /// Makes users known.
+  public func remember(_ users: [UserID]) {
+    contents.withLock { contents in
+      for user in users where contents.users[user] == nil { contents.users[user] = .neverHere }
+    }
+  }
+
+  /// Those of the users that are known.
+  public func known(among users: [UserID]) async throws(StoreError) -> Set<UserID> {
+    contents.withLock { contents in Set(users.filter { contents.users[$0] != nil }) }
+  }
+
+  /// How many users are known.
+  public func knownCount() async throws(StoreError) -> Int { contents.withLock { $0.users.count } }
+
+  /// The user's first session has begun, or the last has ended.
+  /// - Parameter offlineSince: nil = here now.
+  public func notePresence(of user: UserID, offlineSince: Instant?) {
+    contents.withLock { $0.users[user] = offlineSince.map { .gone(since: $0) } ?? .here }
+  }
+
+  /// When the user's last session ended; nil where there is one, or never was.
+  public func offlineSince(of user: UserID) async throws(StoreError) -> Instant? {
+    contents.withLock { $0.offlineSince(among: [user])[user] }
+  }
+}

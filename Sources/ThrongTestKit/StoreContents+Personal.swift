@@ -1,0 +1,81 @@
+import GroupModel
+import GroupRuntime
+
+extension StoreContents {
+  /// An application and its place.
+  struct Application {
+    let number: Int64
+    /// Not the groupID, which may be used again.
+    let groupNumber: Int64
+    var application: GroupApplication
+
+    var numbered: NumberedApplication { NumberedApplication(number: number, application: application) }
+  }
+
+  /// Whether the group that an application is for has been disbanded.
+  func isGroupGone(of application: Application) -> Bool {
+    groups[application.application.groupID]?.number != application.groupNumber
+  }
+
+  /// Those of a group that nobody has decided yet, by number.
+  func openApplications(of group: Group) -> [GroupApplication] {
+    let open = applications.values.filter { $0.groupNumber == group.number && $0.application.handling == nil }
+    return open.sorted { $0.number < $1.number }.map(\.application)
+  }
+
+  /// Those that a user may decide, the newest first; nil = an application administrator.
+  func applications(decidableBy user: UserID?) -> [NumberedApplication] {
+    let decidable = applications.values.filter { application in
+      if isGroupGone(of: application) { return false }
+      let kind = application.application.kind
+      guard let user else { return kind == .join }
+      if kind == .invite { return application.application.toUser == user }
+      return groups[application.application.groupID]?.members[user]?.role.isManager == true
+    }
+    return decidable.sorted { $0.number > $1.number }.map(\.numbered)
+  }
+
+  /// When the last session of users ended, of those whose last has.
+  func offlineSince(among users: some Sequence<UserID>) -> [UserID: Instant] {
+    var absent: [UserID: Instant] = [:]
+    for user in users {
+      if case .gone(let since) = self.users[user] { absent[user] = since }
+    }
+    return absent
+  }
+
+  mutating func put(_ application: GroupApplication, _ asNewest: Bool) throws(StoreError) -> Undo {
+    let key = ExactText(application.id)
+    guard let group = groups[application.groupID], group.record.epoch == application.epoch else {
+      throw StoreError(.inconsistent, "no group \(application.groupID) to apply for")
+    }
+    let before = applications[key]
+    try expect(before == nil ? asNewest : before?.groupNumber == group.number, "no application \(key.text) of that group")
+    if asNewest { lastApplication += 1 }
+    let number = asNewest ? lastApplication : before?.number ?? 0
+    applications[key] = Application(number: number, groupNumber: group.number, application: application)
+    return { $0.applications[key] = before }
+  }
+
+  mutating func notify(_ users: [UserID], _ notification: SystemNotification) -> Undo {
+    var before: [UserID: [NumberedNotification]] = [:]
+    for user in users where before[user] == nil {
+      let own = notifications[user] ?? []
+      before[user] = own
+      lastNotification += 1
+      let new = NumberedNotification(number: lastNotification, notification: notification)
+      notifications[user] = (own + [new]).suffix(SystemNotification.kept)
+    }
+    return { [before] contents in
+      for (user, own) in before { contents.notifications[user] = own }
+    }
+  }
+
+  mutating func advance(
+    _ marks: any WritableKeyPath<StoreContents, [UserID: Int64]> & Sendable, _ user: UserID, _ mark: Int64
+  ) -> Undo {
+    let before = self[keyPath: marks][user]
+    self[keyPath: marks][user] = max(before ?? 0, mark)
+    return { $0[keyPath: marks][user] = before }
+  }
+}

@@ -1,0 +1,162 @@
+import GroupModel
+import GroupRuntime
+
+/// What the store keeps, and the rules by which a change applies.
+struct StoreContents {
+  struct Group {
+    let number: Int64
+    var record: GroupRecord
+    var members: [UserID: Member] = [:]
+    var former: [UserID: FormerMember] = [:]
+    var attributes = GroupAttributes()
+    /// `seq` is the index + 1.
+    var messages: [Message] = []
+
+    var membership: Membership { Membership(groupID: record.id, type: record.type, groupNumber: number) }
+  }
+
+  /// When a user was last here.
+  enum Presence {
+    case neverHere
+    case here
+    case gone(since: Instant)
+  }
+
+  /// That somebody has left a group of a listed type.
+  struct Departure {
+    let type: GroupType
+    let time: Instant
+  }
+
+  typealias Undo = (inout StoreContents) -> Void
+
+  var groups: [GroupID: Group] = [:]
+  var departures: [UserID: [GroupID: Departure]] = [:]
+  var users: [UserID: Presence] = [:]
+  /// By id.
+  var applications: [ExactText: Application] = [:]
+  /// The oldest first.
+  var notifications: [UserID: [NumberedNotification]] = [:]
+  var applicationMarks: [UserID: Instant] = [:]
+  var notificationMarks: [UserID: Int64] = [:]
+  // Numbers are never used twice, so undoing leaves them as they are.
+  private var lastNumber: Int64 = 0
+  var lastApplication: Int64 = 0
+  var lastNotification: Int64 = 0
+
+  /// All changes, or none where one contradicts what is stored.
+  mutating func apply(_ changes: [StoreChange]) throws(StoreError) {
+    var undo: [Undo] = []
+    do throws(StoreError) {
+      for change in changes { undo.append(try apply(change)) }
+    } catch {
+      for step in undo.reversed() { step(&self) }
+      throw error
+    }
+  }
+
+  private mutating func apply(_ change: StoreChange) throws(StoreError) -> Undo {
+    switch change {
+    case .putGroup(let record, let isNew): try put(record, isNew)
+    case .putMember(let member, in: let group): try put(member, group)
+    case .removeMember(let user, from: let group, let time): try remove(user, group, time)
+    case .putFormer(let former, in: let group): try set(former, of: former.userID, group)
+    case .forgetFormer(let user, in: let group): try set(nil, of: user, group)
+    case .putAttributes(let attributes, in: let group): try set(attributes, group)
+    case .putApplication(let application, let asNewest): try put(application, asNewest)
+    case .notify(let notification, let users): notify(users, notification)
+    case .markApplicationsRead(let user, through: let time): advance(\.applicationMarks, user, time)
+    case .markNotificationsRead(let user, through: let number): advance(\.notificationMarks, user, number)
+    case .append(let message): try append(message)
+    case .revise(let message): try revise(message)
+    case .dismiss(let group, let time): try dismiss(group, time)
+    }
+  }
+
+  private mutating func put(_ record: GroupRecord, _ isNew: Bool) throws(StoreError) -> Undo {
+    let id = record.id
+    if isNew {
+      try expect(groups[id] == nil, "groupID \(id) is in use")
+      lastNumber += 1
+      groups[id] = Group(number: lastNumber, record: record)
+      return { $0.groups[id] = nil }
+    }
+    let before = groups[id]?.record
+    guard let before else { throw StoreError(.inconsistent, "no group \(id) to change") }
+    groups[id]?.record = record
+    return { $0.groups[id]?.record = before }
+  }
+
+  private mutating func put(_ member: Member, _ group: GroupID) throws(StoreError) -> Undo {
+    try expect(groups[group] != nil, "no group \(group) to be a member of")
+    let user = member.userID
+    let before = groups[group]?.members.updateValue(member, forKey: user)
+    let departure = departures[user]?.removeValue(forKey: group)
+    return {
+      $0.groups[group]?.members[user] = before
+      $0.departures[user]?[group] = departure
+    }
+  }
+
+  private mutating func remove(_ user: UserID, _ group: GroupID, _ time: Instant) throws(StoreError) -> Undo {
+    guard let member = groups[group]?.members.removeValue(forKey: user) else {
+      throw StoreError(.inconsistent, "\(user) is no member of \(group)")
+    }
+    depart(user, group, groups[group]?.record.type, time)
+    return {
+      $0.groups[group]?.members[user] = member
+      $0.departures[user]?[group] = nil
+    }
+  }
+
+  // The members of live rooms come and go: of them nothing stays behind.
+  private mutating func depart(_ user: UserID, _ group: GroupID, _ type: GroupType?, _ time: Instant) {
+    if let type, type.isListed { departures[user, default: [:]][group] = Departure(type: type, time: time) }
+  }
+
+  private mutating func set(_ former: FormerMember?, of user: UserID, _ group: GroupID) throws(StoreError) -> Undo {
+    try expect(groups[group] != nil, "no group \(group) to remember somebody in")
+    let before = groups[group]?.former[user]
+    groups[group]?.former[user] = former
+    return { $0.groups[group]?.former[user] = before }
+  }
+
+  private mutating func set(_ attributes: GroupAttributes, _ group: GroupID) throws(StoreError) -> Undo {
+    guard let before = groups[group]?.attributes else { throw StoreError(.inconsistent, "no group \(group) to have attributes") }
+    groups[group]?.attributes = attributes
+    return { $0.groups[group]?.attributes = before }
+  }
+
+  private mutating func append(_ message: Message) throws(StoreError) -> Undo {
+    let id = message.groupID
+    let next = groups[id].map { Int64($0.messages.count + 1) }
+    try expect(next != nil && message.seq == next, "seq \(message.seq ?? 0) is not the next of a group \(id)")
+    groups[id]?.messages.append(message)
+    return { $0.groups[id]?.messages.removeLast() }
+  }
+
+  private mutating func revise(_ message: Message) throws(StoreError) -> Undo {
+    let id = message.groupID
+    let index = Int((message.seq ?? 0) - 1)
+    guard let messages = groups[id]?.messages, messages.indices.contains(index), messages[index].msgID == message.msgID else {
+      throw StoreError(.inconsistent, "no message \(message.msgID) at seq \(message.seq ?? 0) of \(id)")
+    }
+    let before = messages[index]
+    groups[id]?.messages[index].content = message.content
+    groups[id]?.messages[index].isRevoked = message.isRevoked
+    return { $0.groups[id]?.messages[index] = before }
+  }
+
+  private mutating func dismiss(_ id: GroupID, _ time: Instant) throws(StoreError) -> Undo {
+    guard let group = groups.removeValue(forKey: id) else { throw StoreError(.inconsistent, "no group \(id) to disband") }
+    for user in group.members.keys { depart(user, id, group.record.type, time) }
+    return {
+      $0.groups[id] = group
+      for user in group.members.keys { $0.departures[user]?[id] = nil }
+    }
+  }
+
+  func expect(_ condition: Bool, _ otherwise: String) throws(StoreError) {
+    if !condition { throw StoreError(.inconsistent, otherwise) }
+  }
+}

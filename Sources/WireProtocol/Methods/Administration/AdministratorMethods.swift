@@ -1,0 +1,110 @@
+import GroupModel
+
+/// All groups of the server.
+public struct ListGroups: Method {
+  public let groupType: GroupType?
+  public let nextSeq: Int64
+  public let count: Int
+
+  public static let specification = MethodSpecification(
+    "listGroups", "Lists the groups of the server.", callers: .application,
+    result: [
+      ResultField("groupList", "[GroupInfo]"), ResultField("totalCount", "integer"), ResultField("nextSeq", "integer"),
+    ], errors: [.badValue])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    groupType = try reader.mayWord("groupType", of: GroupType.allCases.map(\.rawValue)) { GroupType(wireName: $0) }
+    nextSeq = try reader.nextSeq()
+    count = try reader.count(upTo: 200, otherwise: 50)
+  }
+}
+
+/// Pushes the application's own data to members.
+public struct SendGroupSystemNotification: Method {
+  public let groupID: GroupID
+  /// Nil = all members.
+  public let userIDList: [UserID]?
+  public let content: String
+
+  public static let specification = MethodSpecification(
+    "sendGroupSystemNotification", "Pushes the application's own data to members, as onReceiveRESTCustomData.",
+    callers: .application, writes: true, errors: [.badGroupID, .noSuchGroup, .badValue])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    groupID = try reader.groupID()
+    let users = try reader.mayUserIDs("userIDList", .optional(upTo: 500)) ?? []
+    userIDList = users.isEmpty ? nil : users
+    content = try reader.needString("content", TextDomain(1...4096))
+  }
+}
+
+/// Disbands a group in the application's name.
+public struct RecycleGroup: Method {
+  public let groupID: GroupID
+
+  public static let specification = MethodSpecification(
+    "recycleGroup", "Disbands a group, told by onGroupRecycled.", callers: .application, writes: true,
+    errors: [.badGroupID, .noSuchGroup])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) { groupID = try reader.groupID() }
+}
+
+/// The sessions of a user.
+public struct ListSessions: Method {
+  public let userID: UserID
+
+  public static let specification = MethodSpecification(
+    "listSessions", "Lists the signed-in sessions of a user.", callers: .application,
+    result: [ResultField("sessionList", "[Session]")], errors: [.badValue])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) { userID = try reader.userID() }
+}
+
+/// Ends all sessions of a user.
+public struct KickUser: Method {
+  public let userID: UserID
+  public let reason: String?
+
+  public static let specification = MethodSpecification(
+    "kickUser", "Closes all sessions of a user with 4503.", callers: .application, writes: true,
+    result: [ResultField("kicked", "integer")], errors: [.badValue])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    userID = try reader.userID()
+    reason = try reader.mayString("reason", .remark)
+  }
+}
+
+/// Sets how many messages a member has not read.
+public struct SetUnreadCount: Method {
+  public let groupID: GroupID
+  public let userID: UserID
+  public let unreadCount: Int
+
+  public static let specification = MethodSpecification(
+    "setUnreadCount", "Sets how many messages of a group a member has not read.", callers: .application, writes: true,
+    errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    groupID = try reader.groupID()
+    userID = try reader.userID()
+    unreadCount = Int(try reader.needInteger("unreadCount", in: .unreadCounts))
+  }
+}
+
+/// How much there is of everything.
+public struct GetStats: Method {
+  public static let specification = MethodSpecification(
+    "getStats", "Counts sessions, users and groups.", callers: .application,
+    result: [
+      ResultField("sessions", "integer"), ResultField("users", "integer"), ResultField("groups", "integer"),
+      ResultField("groupsByType", "object"), ResultField("uptime", "integer"), ResultField("version", "string"),
+    ])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {}
+}
+
+extension ClosedRange<Int64> {
+  /// How many unread messages the application may set.
+  static var unreadCounts: ClosedRange<Int64> { 0...Int64(UInt32.max) }
+}

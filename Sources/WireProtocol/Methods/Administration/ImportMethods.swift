@@ -1,0 +1,123 @@
+import GroupModel
+
+/// Makes users known.
+public struct ImportUsers: Method {
+  public let userIDList: [UserID]
+
+  public static let specification = MethodSpecification(
+    "importUsers", "Makes users known before they sign in.", callers: .application, writes: true,
+    errors: [.emptyUserList, .badValue])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    userIDList = try reader.needUserIDs("userIDList", upTo: 100)
+  }
+}
+
+/// Makes a group as it was elsewhere: no events.
+public struct ImportGroup: Method {
+  /// What createGroup would be given.
+  public let group: CreateGroup
+  /// Nil = now.
+  public let createTime: Instant?
+
+  public static let specification = MethodSpecification(
+    "importGroup", "Makes a group as it was in another system; nobody hears of it.", callers: .application, writes: true,
+    result: [ResultField("groupID", "string")],
+    errors: [
+      .badNewGroupID, .badGroupName, .introductionTooLong, .notificationTooLong, .faceURLTooLong, .tooManyMembers, .badValue,
+      .noRight, .groupIDTaken, .groupIDTakenByYourself, .tooManyGroups, .userUnknown,
+    ])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    group = try CreateGroup(imported: &reader)
+    createTime = try reader.mayInteger("createTime", in: .instants)
+  }
+}
+
+/// Brings members into a group as they were elsewhere: no events, no tips.
+public struct ImportGroupMembers: Method {
+  /// Somebody who was a member.
+  public struct ImportedMember: Sendable, Equatable {
+    public let userID: UserID
+    public let role: Role
+    /// Nil = now.
+    public let joinTime: Instant?
+    public let unreadCount: Int
+
+    /// A member with everything given.
+    public init(userID: UserID, role: Role = .member, joinTime: Instant? = nil, unreadCount: Int = 0) {
+      self.userID = userID
+      self.role = role
+      self.joinTime = joinTime
+      self.unreadCount = unreadCount
+    }
+  }
+
+  public let groupID: GroupID
+  /// As listed; a user may stand there twice.
+  public let memberList: [ImportedMember]
+
+  public static let specification = MethodSpecification(
+    "importGroupMembers", "Brings members into a group as they were in another system; nobody hears of it.",
+    callers: .application, writes: true, result: [ResultField("memberList", "[{userID, result}]")],
+    errors: [.badGroupID, .noSuchGroup, .noRight, .ownerInMemberList, .emptyUserList, .badValue])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    groupID = try reader.groupID()
+    let members = try reader.mayObjects("memberList", ListDomain(1...300, whenEmpty: .emptyUserList)) {
+      (reader) throws(WireError) in
+      let user = try reader.userID()
+      let role = try reader.mayInitialRole() ?? .member
+      return ImportedMember(
+        userID: user, role: role, joinTime: try reader.mayInteger("joinTime", in: .instants),
+        unreadCount: Int(try reader.mayInteger("unreadCount", in: .unreadCounts) ?? 0))
+    }
+    guard let members else { throw reader.missing("memberList") }
+    memberList = members
+  }
+}
+
+/// Puts messages into a group's history as they were elsewhere: no events.
+public struct ImportGroupMessages: Method {
+  /// A message that was sent.
+  public struct ImportedMessage: Sendable, Equatable {
+    public let sender: UserID
+    public let timestamp: Instant
+    public let content: Message.Content
+    public let clientMsgID: String?
+
+    /// A message with everything given.
+    public init(sender: UserID, timestamp: Instant, content: Message.Content, clientMsgID: String? = nil) {
+      self.sender = sender
+      self.timestamp = timestamp
+      self.content = content
+      self.clientMsgID = clientMsgID
+    }
+  }
+
+  public let groupID: GroupID
+  /// Ascending by timestamp.
+  public let messageList: [ImportedMessage]
+
+  public static let specification = MethodSpecification(
+    "importGroupMessages", "Puts messages into the history of a group that has none of its own yet; nobody hears of it.",
+    callers: .application, writes: true, result: [ResultField("resultList", "[{seq, code}]")],
+    errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .messageTooLong])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    groupID = try reader.groupID()
+    let messages = try reader.mayObjects("messageList", ListDomain(1...100)) { (reader) throws(WireError) in
+      let sender = try reader.userID("sender")
+      let timestamp = try reader.needInteger("timestamp", in: .instants)
+      let body = try reader.needEither("text", "data", .messageBody)
+      return ImportedMessage(
+        sender: sender, timestamp: timestamp, content: body.isFirst ? .text(body.text) : .custom(body.text),
+        clientMsgID: try reader.mayString("clientMsgID", TextDomain(1...64)))
+    }
+    guard let messages else { throw reader.missing("messageList") }
+    guard zip(messages, messages.dropFirst()).allSatisfy({ $0.timestamp <= $1.timestamp }) else {
+      throw WireError(.badValue, "Messages are imported in the order of their timestamps", field: "messageList")
+    }
+    messageList = messages
+  }
+}

@@ -1,0 +1,66 @@
+import GroupModel
+
+/// The applications that the caller may decide.
+public struct GetGroupApplicationList: Method {
+  public let nextSeq: Int64
+  public let count: Int
+
+  public static let specification = MethodSpecification(
+    "getGroupApplicationList", "Lists the applications that the caller may decide, handled ones included, newest first.",
+    result: [
+      ResultField("applicationList", "[Application]"), ResultField("unreadCount", "integer"), ResultField("nextSeq", "integer"),
+    ], errors: [.badValue])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    nextSeq = try reader.nextSeq()
+    count = try reader.count(upTo: 50, otherwise: 50)
+  }
+}
+
+/// What both decisions on an application take.
+public struct ApplicationDecision: Sendable, Equatable {
+  public let applicationID: String
+  public let reason: String?
+
+  init(from reader: inout some ParameterReader) throws(WireError) {
+    applicationID = try reader.needString("applicationID", .any)
+    reason = try reader.mayString("reason", .remark)
+  }
+
+  static let errors: [ErrorCode] = [.badValue, .noSuchGroup, .noRight, .applicationHandled]
+}
+
+/// Lets an applicant in, or follows an invitation.
+public struct AcceptGroupApplication: Method {
+  public let decision: ApplicationDecision
+
+  public static let specification = MethodSpecification(
+    "acceptGroupApplication", "Lets an applicant in, or follows an invitation.", writes: true,
+    errors: ApplicationDecision.errors + [.groupFull, .tooManyGroups])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) { decision = try ApplicationDecision(from: &reader) }
+}
+
+/// Turns an applicant away, or an invitation down.
+public struct RefuseGroupApplication: Method {
+  public let decision: ApplicationDecision
+
+  public static let specification = MethodSpecification(
+    "refuseGroupApplication", "Turns an applicant away, or an invitation down.", writes: true, errors: ApplicationDecision.errors)
+
+  public init(from reader: inout some ParameterReader) throws(WireError) { decision = try ApplicationDecision(from: &reader) }
+}
+
+/// Marks applications as read.
+public struct SetGroupApplicationRead: Method {
+  /// Nil = now.
+  public let timestamp: Instant?
+
+  public static let specification = MethodSpecification(
+    "setGroupApplicationRead", "Marks the applications up to an instant as read by the caller.", callers: .user, writes: true,
+    errors: [.badValue])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    timestamp = try reader.mayInteger("timestamp", in: .instants)
+  }
+}

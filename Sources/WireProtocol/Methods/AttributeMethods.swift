@@ -1,0 +1,77 @@
+import GroupModel
+
+/// Replaces all attributes of a group.
+public struct InitGroupAttributes: Method {
+  public let groupID: GroupID
+  public let attributes: [GroupAttributes.Entry]
+
+  public static let specification = MethodSpecification(
+    "initGroupAttributes", "Replaces all attributes of a group.", writes: true, errors: AttributeErrors.write)
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    groupID = try reader.groupID()
+    attributes = try reader.needEntries("attributes", .attributes)
+  }
+}
+
+/// Sets some attributes of a group.
+public struct SetGroupAttributes: Method {
+  public let groupID: GroupID
+  public let attributes: [GroupAttributes.Entry]
+
+  public static let specification = MethodSpecification(
+    "setGroupAttributes", "Sets some attributes of a group and leaves the others.", writes: true, errors: AttributeErrors.write)
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    groupID = try reader.groupID()
+    attributes = try reader.needEntries("attributes", .attributes)
+  }
+}
+
+/// Removes attributes of a group.
+public struct DeleteGroupAttributes: Method {
+  public let groupID: GroupID
+  /// Nil = all.
+  public let keys: [String]?
+
+  public static let specification = MethodSpecification(
+    "deleteGroupAttributes", "Removes attributes of a group; one unknown key, and none is removed.", writes: true,
+    errors: [
+      .badGroupID, .noSuchGroup, .noRight, .badValue, .attributeKeyTooLong, .attributeUnknown, .attributeCallsTooOften,
+      .attributeWritesTooOften,
+    ])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    groupID = try reader.groupID()
+    keys = try reader.mayStrings("keys", .optional(upTo: 100), .attributeKey)
+  }
+}
+
+/// Reads attributes of a group.
+public struct GetGroupAttributes: Method {
+  public let groupID: GroupID
+  /// Nil = all.
+  public let keys: [String]?
+
+  public static let specification = MethodSpecification(
+    "getGroupAttributes", "Reads attributes of a group; keys that are not there are left out.",
+    result: [ResultField("attributes", "map")],
+    errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .attributeKeyTooLong, .attributeCallsTooOften])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    groupID = try reader.groupID()
+    keys = try reader.mayStrings("keys", .optional(upTo: 100), .attributeKey)
+  }
+}
+
+private enum AttributeErrors {
+  static let write: [ErrorCode] = [
+    .badGroupID, .noSuchGroup, .noRight, .badValue, .attributeKeyTooLong, .attributeValueTooLong, .tooManyAttributes,
+    .attributesTooLarge, .attributeCallsTooOften, .attributeWritesTooOften,
+  ]
+}
+
+extension TextDomain {
+  /// 1–32 bytes: 10045 when longer, 10004 when empty.
+  fileprivate static let attributeKey = TextDomain(1...32, .attributeKeyTooLong, whenEmpty: .badValue)
+}

@@ -1,0 +1,116 @@
+import GroupModel
+
+/// Makes another member the owner.
+public struct TransferGroupOwner: Method {
+  public let groupID: GroupID
+  public let userID: UserID
+  /// The old owner leaves instead of becoming a member.
+  public let quit: Bool
+
+  public static let specification = MethodSpecification(
+    "transferGroupOwner", "Makes another member the owner; the old one becomes Member, or leaves.", writes: true,
+    errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    groupID = try reader.groupID()
+    userID = try reader.userID()
+    quit = try reader.mayFlag("quit") ?? false
+  }
+}
+
+/// Silences a group, or some of its roles.
+public struct MuteGroup: Method {
+  public let groupID: GroupID
+  /// Without an end; that is up to `duration`.
+  public let mute: GroupMute
+  /// 0 = no end.
+  public let duration: Seconds
+
+  public static let specification = MethodSpecification(
+    "muteGroup", "Silences a group or some of its roles, for a time or without end; mode None lets all speak.", writes: true,
+    result: [ResultField("muteUntil?", "integer")], errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
+
+  /// How many roles a request names at most.
+  static let maxRoles = 50
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    groupID = try reader.groupID()
+    let mode = try reader.needWord("mode", of: GroupMute.Mode.allCases.map(\.rawValue)) { GroupMute.Mode(rawValue: $0) }
+    let names = try reader.mayStrings("roles", .optional(upTo: MuteGroup.maxRoles), .role) ?? []
+    duration = try reader.mayInteger("duration", in: .seconds) ?? 0
+    mute = GroupMute(mode: mode, roles: mode == .custom ? MuteGroup.roles(names) : [])
+    if mode == .custom, mute.roles.isEmpty { throw WireError(.badValue, "mode Custom needs roles", field: "roles") }
+  }
+
+  /// Each role once, in the order of the list.
+  private static func roles(_ names: [String]) -> [Role] {
+    var seen: Set<Role> = []
+    return names.compactMap { Role(wireName: $0) }.filter { seen.insert($0).inserted }
+  }
+}
+
+/// Chooses which chat of a group the caller gets.
+public struct SetGroupReceiveMessageOpt: Method {
+  public let groupID: GroupID
+  public let option: ReceiveOption
+
+  public static let specification = MethodSpecification(
+    "setGroupReceiveMessageOpt", "Chooses which messages of a group the caller receives.", callers: .user, writes: true,
+    errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    groupID = try reader.groupID()
+    option = try reader.needWord("opt", of: ReceiveOption.allCases.map(\.rawValue)) { ReceiveOption(rawValue: $0) }
+  }
+}
+
+/// Finds groups by what they or their members are called.
+public struct SearchGroups: Method {
+  /// Which text is compared.
+  public enum Field: String, CaseIterable, Sendable {
+    case groupID, groupName, memberUserID, memberNameCard
+  }
+
+  public let keywords: [String]
+  public let fields: [Field]
+  public let ignoresCase: Bool
+  public let count: Int
+  public let nextSeq: Int64
+
+  public static let specification = MethodSpecification(
+    "searchGroups", "Finds groups whose texts hold any of up to 5 keywords: joined ones, and others that are searchable.",
+    result: [ResultField("groupList", "[GroupInfo]"), ResultField("nextSeq", "integer")], errors: [.badValue])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    guard let keywords = try reader.mayStrings("keywordList", ListDomain(1...5), TextDomain(1...512)) else {
+      throw reader.missing("keywordList")
+    }
+    self.keywords = keywords
+    fields = try SearchGroups.fields(from: &reader)
+    ignoresCase = try reader.mayFlag("ignoreCase") ?? true
+    count = try reader.count(upTo: 50, otherwise: 20)
+    nextSeq = try reader.nextSeq()
+  }
+
+  private static func fields(from reader: inout some ParameterReader) throws(WireError) -> [Field] {
+    let names = try reader.mayStrings("matchFields", .optional(upTo: Field.allCases.count), .searchField) ?? []
+    let fields = names.compactMap { Field(rawValue: $0) }
+    return fields.isEmpty ? [.groupID, .groupName] : fields
+  }
+}
+
+extension TextDomain {
+  /// A role that a mute can name: any but Owner.
+  static let role = TextDomain(words: Role.givenNames) { Role(givenName: $0) != nil }
+  /// What searchGroups compares.
+  static let searchField = TextDomain(words: Words(SearchGroups.Field.allCases.map(\.rawValue))) {
+    SearchGroups.Field(rawValue: $0) != nil
+  }
+}
+
+extension ClosedRange<Int64> {
+  /// "Durations are seconds: 0 to 2³²−1" (contract, first paragraph).
+  static var seconds: ClosedRange<Int64> { 0...Int64(UInt32.max) }
+  /// An instant a client may give.
+  static var instants: ClosedRange<Int64> { 0...(1 << 53) }
+}

@@ -1,0 +1,114 @@
+import GroupModel
+
+/// Brings users into a group, or asks them.
+public struct InviteUserToGroup: Method {
+  public let groupID: GroupID
+  public let userIDList: [UserID]
+  public let message: String?
+  public let attach: String?
+
+  public static let specification = MethodSpecification(
+    "inviteUserToGroup", "Makes users members, or asks them first where beInviteMode is Auth.", writes: true,
+    result: [ResultField("memberList", "[{userID, result}]")],
+    errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    groupID = try reader.groupID()
+    userIDList = try reader.needUserIDs("userIDList", upTo: 100)
+    message = try reader.mayString("message", .remark)
+    attach = try reader.mayString("attach", .remark)
+  }
+}
+
+/// Removes members from a group.
+public struct KickGroupMember: Method {
+  public let groupID: GroupID
+  public let userIDList: [UserID]
+  public let reason: String?
+  /// 0 = no ban.
+  public let banTime: Seconds
+
+  public static let specification = MethodSpecification(
+    "kickGroupMember", "Removes members from a group, and keeps them out for a time where banTime says so.", writes: true,
+    result: [ResultField("memberList", "[{userID, result}]")],
+    errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    groupID = try reader.groupID()
+    userIDList = try reader.needUserIDs("userIDList", upTo: 50)
+    reason = try reader.mayString("reason", .remark)
+    banTime = try reader.mayInteger("banTime", in: .seconds) ?? 0
+  }
+}
+
+/// Gives a member another role.
+public struct SetGroupMemberRole: Method {
+  public let groupID: GroupID
+  public let userID: UserID
+  public let role: Role
+
+  public static let specification = MethodSpecification(
+    "setGroupMemberRole", "Makes a member an admin, an ordinary member, or gives a custom role.", writes: true,
+    errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .userUnknown])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    groupID = try reader.groupID()
+    userID = try reader.userID()
+    role = try reader.needWord("role", of: Role.givenNames) { Role(givenName: $0) }
+  }
+}
+
+/// Changes what a group knows of a member: all of what is given or nothing.
+public struct SetGroupMemberInfo: Method {
+  public let groupID: GroupID
+  public let userID: UserID
+  public let nameCard: String?
+  public let customInfo: [String: String]?
+  public let role: Role?
+  public let muteUntil: Instant?
+
+  public static let specification = MethodSpecification(
+    "setGroupMemberInfo", "Changes name card, customInfo, role or mute of a member, all of what is given or nothing.",
+    writes: true, errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .nameCardTooLong, .userUnknown])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    groupID = try reader.groupID()
+    userID = try reader.userID()
+    nameCard = try reader.mayString("nameCard", TextDomain(0...50, .nameCardTooLong, .printable))
+    customInfo = try reader.mayMap("customInfo", .memberCustomInfo)
+    role = try reader.mayWord("role", of: Role.givenNames) { Role(givenName: $0) }
+    muteUntil = try reader.mayInteger("muteUntil", in: .instants)
+  }
+}
+
+/// Silences one member.
+public struct MuteGroupMember: Method {
+  public let groupID: GroupID
+  public let userID: UserID
+  /// 0 = may speak again.
+  public let muteTime: Seconds
+
+  public static let specification = MethodSpecification(
+    "muteGroupMember", "Silences a member for a time; it survives leaving and coming back.", writes: true,
+    result: [ResultField("muteUntil", "integer")], errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    groupID = try reader.groupID()
+    userID = try reader.userID()
+    muteTime = try reader.needInteger("muteTime", in: .seconds)
+  }
+}
+
+extension Role {
+  /// The names of roles that members are given; custom roles are numbers besides.
+  static let givenNames = Words(
+    ["Admin", "Member"],
+    or: Words.Others(
+      pattern: "[1-9][0-9]{2,9}", meaning: "\(Role.customRange.lowerBound) to \(Role.customRange.upperBound)"))
+
+  /// A role that a member can be given; Owner is not.
+  init?(givenName name: String) {
+    guard let role = Role(wireName: name), role != .owner else { return nil }
+    self = role
+  }
+}

@@ -1,0 +1,83 @@
+import GroupModel
+
+/// Takes a message back.
+public struct RevokeGroupMessage: Method {
+  public let groupID: GroupID
+  public let seq: Int64
+
+  public static let specification = MethodSpecification(
+    "revokeGroupMessage", "Takes a message back: it keeps its place and loses its content.", writes: true,
+    errors: [
+      .badGroupID, .noSuchGroup, .noRight, .badValue, .messageUnknown, .recallTooLate, .recallNotYours, .recallUnsupported,
+    ])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    groupID = try reader.groupID()
+    seq = try reader.needInteger("seq", in: 0...(1 << 53))
+  }
+}
+
+/// Notes how far the caller has read.
+public struct MarkGroupMessageAsRead: Method {
+  public let groupID: GroupID
+  /// Nil = everything there is.
+  public let seq: Int64?
+
+  public static let specification = MethodSpecification(
+    "markGroupMessageAsRead", "Notes up to which message the caller has read a group; never goes back.", callers: .user,
+    writes: true, errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    groupID = try reader.groupID()
+    seq = try reader.mayInteger("seq", in: 0...(1 << 53))
+  }
+}
+
+/// How much the caller has not read.
+public struct GetGroupUnreadCount: Method {
+  /// Empty = all groups that getJoinedGroupList lists.
+  public let groupIDList: [GroupID]
+
+  public static let specification = MethodSpecification(
+    "getGroupUnreadCount", "Counts the messages of groups that the caller has not read.", callers: .user,
+    result: [ResultField("totalCount", "integer"), ResultField("groups", "[{groupID, unreadCount}]")],
+    errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    var seen: Set<String> = []
+    let names = try reader.mayStrings("groupIDList", .optional(upTo: 200), .groupID) ?? []
+    groupIDList = names.filter { seen.insert($0).inserted }.compactMap { GroupID($0) }
+  }
+}
+
+/// The caller's notifications.
+public struct GetSystemNotificationList: Method {
+  public let nextSeq: Int64
+  public let count: Int
+
+  public static let specification = MethodSpecification(
+    "getSystemNotificationList", "Lists what has happened to the caller in groups, newest first.", callers: .user,
+    result: [
+      ResultField("notificationList", "[SystemNotification]"), ResultField("unreadCount", "integer"),
+      ResultField("nextSeq", "integer"),
+    ], errors: [.badValue])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    nextSeq = try reader.nextSeq()
+    count = try reader.count(upTo: 100, otherwise: 50)
+  }
+}
+
+/// Marks notifications as read.
+public struct SetSystemNotificationRead: Method {
+  /// Nil = the newest.
+  public let notificationID: String?
+
+  public static let specification = MethodSpecification(
+    "setSystemNotificationRead", "Marks a notification and older ones as read by the caller.", callers: .user, writes: true,
+    errors: [.badValue])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    notificationID = try reader.mayString("notificationID", .any)
+  }
+}

@@ -1,0 +1,75 @@
+import GroupModel
+
+/// One member of an object of texts.
+public typealias MapEntry = GroupAttributes.Entry
+
+/// Which objects of texts a member takes: customInfo of groups and of members, attributes.
+public struct MapDomain: Sendable {
+  /// Which keys there may be.
+  public enum Keys: Sendable {
+    /// `[A-Za-z0-9_]{1,16}`
+    case names
+    /// Any text that is not empty, up to so many bytes.
+    case texts(upTo: Int)
+  }
+
+  /// How many entries the result of a change may have; whoever keeps the map checks that.
+  public let entries: Int
+  public let keys: Keys
+  public let valueBytes: Int
+  /// The error of a key that is too long, or no key at all.
+  public let badKey: ErrorCode
+  /// The error of a value that is too long.
+  public let longValue: ErrorCode
+  /// Whether null stands for "", which removes a key; else a null entry counts as absent.
+  public let nullRemoves: Bool
+
+  /// customInfo of a group: 10 keys, values up to 512 bytes.
+  public static let groupCustomInfo = MapDomain(customInfoOf: 10, valueBytes: 512)
+  /// customInfo of a member: 5 keys, values up to 64 bytes.
+  public static let memberCustomInfo = MapDomain(customInfoOf: 5, valueBytes: 64)
+  /// A group's attributes: 16 keys up to 32 bytes, values up to 4096 bytes.
+  public static let attributes = MapDomain(
+    entries: 16, keys: .texts(upTo: 32), valueBytes: 4096, badKey: .attributeKeyTooLong, longValue: .attributeValueTooLong,
+    nullRemoves: false)
+
+  private init(customInfoOf entries: Int, valueBytes: Int) {
+    self.init(entries: entries, keys: .names, valueBytes: valueBytes, badKey: .badValue, longValue: .badValue, nullRemoves: true)
+  }
+
+  private init(
+    entries: Int, keys: Keys, valueBytes: Int, badKey: ErrorCode, longValue: ErrorCode, nullRemoves: Bool
+  ) {
+    self.entries = entries
+    self.keys = keys
+    self.valueBytes = valueBytes
+    self.badKey = badKey
+    self.longValue = longValue
+    self.nullRemoves = nullRemoves
+  }
+
+  /// The error of an entry outside the domain, or nil.
+  func fault(of key: String, _ value: String, in name: StaticString) -> WireError? {
+    if let code = fault(of: key) { return WireError(code, "\(name) holds a key that is none", field: "\(name)") }
+    return value.utf8.count > valueBytes ? WireError(longValue, "A value is at most \(valueBytes) bytes", field: "\(name)") : nil
+  }
+
+  private func fault(of key: String) -> ErrorCode? {
+    switch keys {
+    case .names: MapDomain.isName(key) ? nil : badKey
+    case .texts(let limit): key.isEmpty ? .badValue : key.utf8.count > limit ? badKey : nil
+    }
+  }
+
+  private static func isName(_ key: String) -> Bool {
+    (1...16).contains(key.utf8.count)
+      && key.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+          UInt8(ascii: "_"):
+          true
+        default: false
+        }
+      }
+  }
+}

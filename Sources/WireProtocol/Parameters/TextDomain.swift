@@ -1,0 +1,72 @@
+import GroupModel
+
+/// Which texts a member takes.
+public struct TextDomain: Sendable {
+  /// What else a text must be, besides its length.
+  public enum Form: Sendable {
+    case any
+    /// No control characters (10004).
+    case printable
+    /// A groupID that exists or may exist.
+    case groupID
+    /// A groupID offered for a new group.
+    case newGroupID
+    /// A userID.
+    case userID
+    /// One of some words, as a test tells.
+    case word(Words, @Sendable (String) -> Bool)
+  }
+
+  public let bytes: ClosedRange<Int>
+  /// The error of a text that is too long or of the wrong form.
+  public let code: ErrorCode
+  /// The error of a text that is too short.
+  public let whenEmpty: ErrorCode
+  public let form: Form
+
+  /// Texts of so many bytes.
+  public init(_ bytes: ClosedRange<Int>, _ code: ErrorCode = .badValue, whenEmpty: ErrorCode? = nil, _ form: Form = .any) {
+    self.bytes = bytes
+    self.code = code
+    self.whenEmpty = whenEmpty ?? code
+    self.form = form
+  }
+
+  /// Words only.
+  init(words: Words, _ isWord: @escaping @Sendable (String) -> Bool) { self.init(0...Int.max, .badValue, .word(words, isWord)) }
+
+  /// Any text.
+  public static let any = TextDomain(0...Int.max)
+  /// A groupID, 10015 otherwise.
+  public static let groupID = TextDomain(1...48, .badGroupID, .groupID)
+  /// A groupID for a new group, 8501 otherwise.
+  public static let newGroupID = TextDomain(1...48, .badNewGroupID, .newGroupID)
+  /// A userID, 10004 otherwise.
+  public static let userID = TextDomain(1...32, .badValue, .userID)
+  /// A reason, a message beside an application, a deviceID: up to 512 bytes.
+  public static let remark = TextDomain(0...512)
+
+  /// The error of a text outside the domain, or nil.
+  func fault(of text: String, in name: StaticString) -> WireError? {
+    let field = "\(name)"
+    let count = text.utf8.count
+    guard count >= bytes.lowerBound else { return WireError(whenEmpty, field: field) }
+    guard count <= bytes.upperBound else { return WireError(code, field: field) }
+    switch form {
+    case .any: return nil
+    case .printable: return text.hasControlCharacter ? WireError(.badValue, "No control characters", field: field) : nil
+    case .groupID: return GroupID(text) == nil ? WireError(code, field: field) : nil
+    case .newGroupID:
+      guard let id = GroupID(text), !id.isGenerated else { return WireError(code, field: field) }
+      return nil
+    case .userID: return UserID(text) == nil ? WireError(code, "Not a userID", field: field) : nil
+    case .word(let words, let isWord):
+      return isWord(text) ? nil : words.fault(in: name)
+    }
+  }
+}
+
+extension String {
+  /// Whether there is a character of the categories Cc: U+0000–U+001F, U+007F–U+009F.
+  var hasControlCharacter: Bool { unicodeScalars.contains { $0.properties.generalCategory == .control } }
+}

@@ -1,0 +1,42 @@
+import GroupModel
+
+/// An application as somebody who may decide it reads it (contract section 4).
+public struct ApplicationView: Sendable, WireEncodable {
+  public let application: GroupApplication
+  /// Who reads; `.administrator` for the application's backend.
+  public let reader: UserID
+  public let isRead: Bool
+
+  /// An application for a reader.
+  public init(_ application: GroupApplication, reader: UserID, isRead: Bool) {
+    self.application = application
+    self.reader = reader
+    self.isRead = isRead
+  }
+
+  public func encode(into writer: inout JSONWriter) {
+    writer.object { writer in
+      writer.member("applicationID", application.id)
+      writer.member("groupID", application.groupID.rawValue)
+      writer.member("type", application.kind.rawValue)
+      writer.member("fromUser", application.fromUser.rawValue)
+      writer.member("toUser", application.toUser?.rawValue ?? "")
+      writer.member("addTime", application.addTime)
+      writer.member("requestMsg", application.requestMsg)
+      writer.member("attach", ifPresent: application.attach)
+      writer.member("handleStatus", handleStatus)
+      if let handling = application.handling {
+        writer.member("handleResult", handling.isAgreed ? "Agree" : "Refuse")
+        writer.member("handledMsg", handling.message)
+        writer.member("handledBy", handling.by.rawValue)
+        writer.member("handledTime", handling.time)
+      }
+      writer.member("isRead", isRead)
+    }
+  }
+
+  private var handleStatus: String {
+    guard let handling = application.handling else { return "Unhandled" }
+    return handling.by == reader ? "HandledBySelf" : "HandledByOther"
+  }
+}

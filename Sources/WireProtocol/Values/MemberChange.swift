@@ -1,0 +1,29 @@
+import GroupModel
+
+/// One entry of onGroupMemberInfoChanged: what has become different about a member (contract section 5).
+public struct MemberChange: Sendable, Equatable, WireEncodable {
+  public let userID: UserID
+  /// Seconds left, 0 = may speak again; nil = as before.
+  public var muteTime: Seconds?
+  public var nameCard: String?
+  /// All keys there are now.
+  public var customInfo: [String: String]?
+  /// Between Member and custom roles.
+  public var role: Role?
+
+  /// Nothing has changed yet.
+  public init(userID: UserID) { self.userID = userID }
+
+  /// Nothing has changed.
+  public var isEmpty: Bool { muteTime == nil && nameCard == nil && customInfo == nil && role == nil }
+
+  public func encode(into writer: inout JSONWriter) {
+    writer.object { writer in
+      writer.member("userID", userID.rawValue)
+      writer.member("muteTime", ifPresent: muteTime)
+      writer.member("nameCard", ifPresent: nameCard)
+      if let customInfo { writer.member("customInfo", customInfo) }
+      writer.member("role", ifPresent: role?.wireName)
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import GroupModel
+
+/// A system notification as its user reads it (contract section 5).
+public struct NotificationView: Sendable, WireEncodable {
+  public let number: Int64
+  public let notification: SystemNotification
+  public let isRead: Bool
+
+  /// A notification under its number.
+  public init(number: Int64, notification: SystemNotification, isRead: Bool) {
+    self.number = number
+    self.notification = notification
+    self.isRead = isRead
+  }
+
+  /// The number as clients name it.
+  public static func id(_ number: Int64) -> String { String(number) }
+
+  /// The number behind what a client names, or nil.
+  public static func number(_ id: String) -> Int64? { Int64(id).flatMap { String($0) == id && $0 > 0 ? $0 : nil } }
+
+  public func encode(into writer: inout JSONWriter) {
+    writer.object { writer in
+      writer.member("notificationID", NotificationView.id(number))
+      writer.member("type", notification.kind.rawValue)
+      writer.member("groupID", notification.groupID.rawValue)
+      writer.key("opUser")
+      writer.raw(notification.opUser)
+      writer.member("reason", ifPresent: notification.reason)
+      writer.member("data", ifPresent: notification.data)
+      writer.member("timestamp", notification.timestamp)
+      writer.member("isRead", isRead)
+    }
+  }
+}

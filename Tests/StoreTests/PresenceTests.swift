@@ -1,0 +1,189 @@
+import Foundation
+import GRDB
+import GroupModel
+import GroupRuntime
+import Testing
+import ThrongTestKit
+
+@testable import SQLiteStore
+
+@Suite("Presence of users")
+struct PresenceTests {
+  @Test(arguments: Backing.allCases)
+  func `the last that was noted counts, and whoever was noted is known`(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      store.remember([alice])
+      #expect(try await store.offlineSince(of: alice) == nil)
+      store.notePresence(of: alice, offlineSince: nil)
+      store.notePresence(of: bob, offlineSince: 70)
+      store.remember([bob])
+      func expectAll() async throws {
+        #expect(try await store.offlineSince(of: alice) == nil)
+        #expect(try await store.offlineSince(of: bob) == 70)
+        #expect(try await store.offlineSince(of: carol) == nil)
+        #expect(try await store.known(among: [alice, bob, carol]) == [alice, bob])
+        #expect(try await store.knownCount() == 2)
+      }
+      try await expectAll()
+      try await store.put([.create()]).get()
+      try await expectAll()
+      store.notePresence(of: alice, offlineSince: 80)
+      store.notePresence(of: bob, offlineSince: nil)
+      #expect(try await store.offlineSince(of: alice) == 80)
+      #expect(try await store.offlineSince(of: bob) == nil)
+      try await store.put([.create(team)]).get()
+      #expect(try await store.offlineSince(of: alice) == 80)
+      #expect(try await store.offlineSince(of: bob) == nil)
+      #expect(try await store.knownCount() == 2)
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func `a live room comes with its members that are gone, other groups without`(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      let dave = UserID("dave")!
+      try await store.put([.create(type: .avChatRoom), .create(team, type: .meeting)]).get()
+      for user in [alice, bob, carol] { try await store.put([.join(user), .join(user, team)]).get() }
+      store.notePresence(of: alice, offlineSince: 10)
+      store.notePresence(of: bob, offlineSince: 20)
+      store.remember([carol])
+      store.notePresence(of: dave, offlineSince: 40)
+      #expect(try await store.group(club, sentSince: 0)?.offlineSince == [alice: 10, bob: 20])
+      try await store.put([.append(.sample(1, in: team))]).get()
+      #expect(try await store.group(club, sentSince: 0)?.offlineSince == [alice: 10, bob: 20])
+      #expect(try await store.group(team, sentSince: 0)?.offlineSince == [:])
+      // What waits goes before what is stored, in each direction.
+      store.notePresence(of: alice, offlineSince: nil)
+      store.notePresence(of: bob, offlineSince: 21)
+      store.remember([bob])
+      store.notePresence(of: carol, offlineSince: 30)
+      #expect(try await store.group(club, sentSince: 0)?.offlineSince == [bob: 21, carol: 30])
+      try await store.put([.append(.sample(2, in: team))]).get()
+      #expect(try await store.group(club, sentSince: 0)?.offlineSince == [bob: 21, carol: 30])
+    }
+  }
+
+  @Test func `presence is durable after a tick, and who was here is gone since the store last lived`() async throws {
+    try await withDirectory { directory in
+      let clock = ManualClock(at: 5_000)
+      let store = try openSQLite(directory) { $0.now = { clock.now() } }
+      store.notePresence(of: alice, offlineSince: nil)
+      store.notePresence(of: bob, offlineSince: 4_000)
+      store.remember([carol])
+      clock.advance(by: 2_000)
+      await store.tick()
+      #expect(store.writer.inbox.waitingUsers.isEmpty)
+      clock.advance(by: 500)
+      try await withDirectory { copy in
+        // As the end of the process leaves it: nothing is closed.
+        try copyDatabase(from: directory, to: copy)
+        try FileManager.default.copyItem(atPath: directory + "/lock", toPath: copy + "/lock")
+        try setTime(of: copy + "/lock", like: directory + "/lock")
+        clock.advance(by: 100_000)
+        try await withSQLite(copy, { $0.now = { clock.now() } }) { store in
+          #expect(try await store.offlineSince(of: alice) == 7_000)
+          #expect(try await store.offlineSince(of: bob) == 4_000)
+          #expect(try await store.offlineSince(of: carol) == nil)
+        }
+      }
+      store.close()
+    }
+  }
+
+  @Test func `who is here at the closing is gone since then`() async throws {
+    try await withDirectory { directory in
+      let clock = ManualClock(at: 5_000)
+      try await withSQLite(directory, { $0.now = { clock.now() } }) { store in
+        store.notePresence(of: alice, offlineSince: nil)
+        clock.advance(by: 1_234)
+      }
+      clock.advance(by: 60_000)
+      for _ in 1...2 {
+        try await withSQLite(directory, { $0.now = { clock.now() } }) { store in
+          #expect(try await store.offlineSince(of: alice) == 6_234)
+        }
+        clock.advance(by: 60_000)
+      }
+    }
+  }
+
+  @Test func `an opening that fails is no sign of life, and a clock put back makes no time to come`() async throws {
+    try await withDirectory { directory in
+      let clock = ManualClock(at: 5_000)
+      try await withSQLite(directory, { $0.now = { clock.now() } }) { $0.notePresence(of: alice, offlineSince: nil) }
+      let (database, aside) = (directory + "/throng.db", directory + "/aside")
+      try FileManager.default.moveItem(atPath: database, toPath: aside)
+      try Data("not a database".utf8).write(to: URL(filePath: database))
+      clock.advance(by: 10_000)
+      #expect(throws: StoreOpenError.self) { try openSQLite(directory) { $0.now = { clock.now() } } }
+      try FileManager.default.removeItem(atPath: database)
+      try FileManager.default.moveItem(atPath: aside, toPath: database)
+      try await withSQLite(directory, { $0.now = { clock.now() } }) { store in
+        #expect(try await store.offlineSince(of: alice) == 5_000)
+        store.notePresence(of: alice, offlineSince: nil)
+      }
+      clock.advance(by: -12_000)
+      try await withSQLite(directory, { $0.now = { clock.now() } }) { store in
+        #expect(try await store.offlineSince(of: alice) == 3_000)
+      }
+    }
+  }
+
+  @Test func `without a lock file sessions ended now`() async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory) { $0.notePresence(of: alice, offlineSince: nil) }
+      try FileManager.default.removeItem(atPath: directory + "/lock")
+      try await withSQLite(directory, { $0.now = { 77_000 } }) { store in
+        #expect(try await store.offlineSince(of: alice) == 77_000)
+      }
+    }
+  }
+
+  @Test func `a presence that changes nothing writes nothing`() async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory) { store in
+        let users = (0..<100).map { UserID("user\($0)")! }
+        func written(_ note: @escaping @Sendable (UserID) -> Void) async throws -> Int {
+          let before = try await store.pool.writeWithoutTransaction { $0.totalChangesCount }
+          users.forEach(note)
+          await store.tick()
+          #expect(store.writer.inbox.waitingUsers.isEmpty)
+          return try await store.pool.writeWithoutTransaction { $0.totalChangesCount } - before
+        }
+        #expect(try await written { store.notePresence(of: $0, offlineSince: nil) } == 100)
+        #expect(try await written { store.notePresence(of: $0, offlineSince: nil) } == 0)
+        #expect(try await written { store.remember([$0]) } == 0)
+        #expect(try await written { store.notePresence(of: $0, offlineSince: 9) } == 100)
+        #expect(try await written { store.notePresence(of: $0, offlineSince: 9) } == 0)
+      }
+    }
+  }
+
+  @Test func `what is noted while the disk works still waits when it is done`() async throws {
+    try await withDirectory { directory in
+      let disk = FaultyDisk(directory: directory)
+      try await withSQLite(directory) { store in
+        try await store.put([.create(type: .avChatRoom), .join(alice)]).get()
+        store.notePresence(of: alice, offlineSince: 10)
+        disk.holdSync()
+        store.writer.tick()
+        await disk.writerIsHeld()
+        store.notePresence(of: alice, offlineSince: nil)
+        #expect(try await store.offlineSince(of: alice) == nil)
+        disk.release()
+        await store.settle()
+        #expect(store.writer.inbox.waitingUsers == [alice: .here])
+        #expect(try await store.offlineSince(of: alice) == nil)
+        #expect(try await store.group(club, sentSince: 0)?.offlineSince == [:])
+        await store.tick()
+        #expect(store.writer.inbox.waitingUsers.isEmpty)
+        #expect(try await store.offlineSince(of: alice) == nil)
+      }
+    }
+  }
+}
+
+private func setTime(of path: String, like other: String) throws {
+  let time = try #require(try FileManager.default.attributesOfItem(atPath: other)[.modificationDate] as? Date)
+  try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: path)
+}

@@ -1,0 +1,70 @@
+import Testing
+import WireProtocol
+
+/// The closed tables of contract sections 5 and 7, written from the page: nothing is missing, nothing is added.
+@Suite struct ClosedTableTests {
+  /// Codes of the table that no answer of this server carries.
+  private static let notOffered: Set<Int> = Set([10016]).union(10120...10130).union([10023])
+
+  /// Section 7, row by row. 10016 and 10120–10130 are the application's webhooks, which are not offered; 10023 comes with the
+  /// message gate.
+  private static let table: Set<Int> = Set([-32700, -32600, -32601, -32602, -32603])
+    .union([6014, 6015, 7008, 70001, 70003, 70009])
+    .union(8501...8511)
+    .union([10002, 10004, 10007, 10009, 10010, 10013, 10014, 10015, 10016, 10017])
+    .union([10019, 10021, 10023, 10024, 10025])
+    .union(10030...10033).union(10036...10038).union(10045...10050)
+    .union([10053, 80002]).union(10120...10130)
+
+  /// What the envelope, sign-in, the rate and the store answer, whatever the method.
+  private static let ofEveryMethod: Set<ErrorCode> = [
+    .parseError, .invalidRequest, .methodNotFound, .invalidParams, .internalError, .notSignedIn, .requestRate, .temporary,
+  ]
+
+  @Test func theErrorsAreThoseOfThePage() {
+    #expect(Set(ErrorCode.allCases.map(\.rawValue)) == ClosedTableTests.table.subtracting(ClosedTableTests.notOffered))
+  }
+
+  @Test func everyErrorIsNamedByAMethodOrOfEveryMethod() {
+    let named = Set(MethodTable().entries.flatMap(\.specification.errors))
+    for code in ErrorCode.allCases {
+      #expect(named.contains(code) != ClosedTableTests.ofEveryMethod.contains(code), "\(code) \(code.rawValue)")
+    }
+  }
+
+  /// Section 5 without onMessageDropped, which comes with the message gate as 10023 does.
+  @Test func theEventsAreThoseOfThePageInItsOrder() {
+    #expect(
+      EventName.allCases.map(\.rawValue) == [
+        "onMemberEnter", "onMemberLeave", "onMemberInvited", "onMemberKicked", "onGroupMemberInfoChanged", "onGroupCreated",
+        "onGroupDismissed", "onGroupRecycled", "onGroupInfoChanged", "onReceiveJoinApplication", "onReceiveGroupInvitation",
+        "onApplicationProcessed", "onGrantAdministrator", "onRevokeAdministrator", "onQuitFromGroup",
+        "onReceiveMessageOptChanged", "onGroupAttributeChanged", "onRecvNewMessage", "onRecvMessageRevoked",
+        "onConversationRead", "onReceiveRESTCustomData", "onConnectSuccess", "onKickedOffline", "onUserSigExpired",
+        "onServerDraining",
+      ])
+  }
+
+  /// "All but the last row carry groupID and opTime"; the further params as the page writes them. `seq` and `msgID` are those of
+  /// the tip that is stored for the event (section 4, Messages).
+  @Test(arguments: [
+    ("onMemberEnter", "memberList memberCount seq? msgID?"), ("onMemberLeave", "memberList memberCount seq? msgID?"),
+    ("onMemberInvited", "opUser platform memberList memberCount seq? msgID?"),
+    ("onMemberKicked", "opUser platform memberList memberCount reason seq? msgID?"),
+    ("onGroupMemberInfoChanged", "opUser platform changeInfoList seq? msgID?"), ("onGroupCreated", ""),
+    ("onGroupDismissed", "opUser platform"), ("onGroupRecycled", "opUser platform"),
+    ("onGroupInfoChanged", "opUser platform changeInfoList seq? msgID?"),
+    ("onReceiveJoinApplication", "applicationID member opReason"),
+    ("onReceiveGroupInvitation", "opUser platform applicationID opReason attach"),
+    ("onApplicationProcessed", "opUser platform applicationID isAgreeJoin opReason"),
+    ("onGrantAdministrator", "opUser platform memberList seq? msgID?"),
+    ("onRevokeAdministrator", "opUser platform memberList seq? msgID?"), ("onQuitFromGroup", ""),
+    ("onReceiveMessageOptChanged", "opt"), ("onGroupAttributeChanged", "groupAttributeMap"), ("onRecvNewMessage", "message"),
+    ("onRecvMessageRevoked", "opUser platform msgID seq"), ("onConversationRead", "readSeq"),
+    ("onReceiveRESTCustomData", "customData"),
+  ])
+  func anEventOfAGroupHasTheParamsOfThePage(name: String, params: String) throws {
+    let fields = try #require(EventName(rawValue: name)).fields.map { $0.name + ($0.isOptional ? "?" : "") }
+    #expect(fields == ["groupID", "opTime"] + params.split(separator: " ").map(String.init))
+  }
+}

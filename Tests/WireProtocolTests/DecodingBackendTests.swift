@@ -1,0 +1,99 @@
+import GroupModel
+import Testing
+import WireProtocol
+
+/// What reaches the server of the methods that only the application's backend can call (contract section 8).
+@Suite struct DecodingBackendTests {
+  @Test func importGroupIsCreateGroupWithAnOwnerAndWithoutMembers() throws {
+    let params = #"""
+      {"groupType":"ChatRoom","groupName":"n","groupID":"g","ownerUserID":"o","createTime":5,"introduction":"i","joinMode":"Auth",
+       "memberList":[{"userID":"u"}]}
+      """#
+    guard case .importGroup(let imported) = try decoded("importGroup", params),
+      case .importGroup(let plain) = try decoded("importGroup", #"{"groupType":"Work","groupName":"n","ownerUserID":"o"}"#)
+    else { return fail("importGroup") }
+    #expect(imported.group.groupType == .meeting && imported.group.groupID == GroupID("g") && imported.createTime == 5)
+    #expect(imported.group.ownerUserID == UserID("o") && imported.group.memberList.isEmpty)
+    #expect(imported.group.fields.introduction == "i" && imported.group.fields.policy.map(\.field) == [.joinMode])
+    #expect(plain.group.groupID == nil && plain.createTime == nil)
+  }
+
+  @Test func importGroupMembersTakesWhatIsGiven() throws {
+    let params = #"""
+      {"groupID":"g","memberList":[{"userID":"a","role":"Admin","joinTime":3,"unreadCount":4},{"userID":"b"},{"userID":"a"}]}
+      """#
+    guard case .importGroupMembers(let imported) = try decoded("importGroupMembers", params) else {
+      return fail("importGroupMembers")
+    }
+    let a = try #require(UserID("a"))
+    let b = try #require(UserID("b"))
+    #expect(
+      imported.memberList == [
+        ImportGroupMembers.ImportedMember(userID: a, role: .admin, joinTime: 3, unreadCount: 4),
+        ImportGroupMembers.ImportedMember(userID: b), ImportGroupMembers.ImportedMember(userID: a),
+      ])
+  }
+
+  private func message(_ members: String) -> String {
+    #"{"groupID":"g","messageList":[{"sender":"u","timestamp":1\#(members)}]}"#
+  }
+
+  @Test func anImportedMessageHasTextOrData() throws {
+    let all = #"{"sender":"u","timestamp":1,"text":"t","clientMsgID":"c"},{"sender":"u","timestamp":1,"data":"d","text":null}"#
+    guard
+      case .importGroupMessages(let imported) = try decoded(
+        "importGroupMessages", #"{"groupID":"g","messageList":[\#(all)]}"#)
+    else { return fail("importGroupMessages") }
+    #expect(imported.messageList.map(\.content) == [.text("t"), .custom("d")])
+    #expect(imported.messageList.map(\.clientMsgID) == ["c", nil])
+    #expect(fault("importGroupMessages", message("")) == WireError(.invalidParams, "text is missing", field: "text"))
+    #expect(fault("importGroupMessages", message(#","text":null,"data":null"#))?.code == .invalidParams)
+    let both = fault("importGroupMessages", message(#","text":"t","data":"d""#))
+    #expect(both?.code == .badValue && both?.field == "data")
+  }
+
+  @Test func importedDataIsBoundAsTextIs() {
+    let longest = quoted(exactly(12_288))
+    let longer = quoted(exactly(12_289))
+    for (value, code) in [(longest, 0), (longer, 80002), (#""""#, 10004), ("5", -32602), ("{}", -32602)] {
+      let found = fault("importGroupMessages", message(#","data":\#(value)"#))
+      #expect(found?.code.rawValue ?? 0 == code && (found?.field ?? "data") == "data", "\(value.prefix(20))")
+    }
+  }
+
+  @Test(arguments: [
+    ([1, 2, 3], true), ([2, 2, 2], true), ([0], true), ([2, 1], false), ([1, 3, 2], false), ([1, 2, 0, 3], false),
+  ])
+  func importedMessagesAreInTheOrderOfTheirTimestamps(times: [Int], isTaken: Bool) {
+    let list = times.map { #"{"sender":"u","timestamp":\#($0),"text":"t"}"# }.joined(separator: ",")
+    let error = fault("importGroupMessages", #"{"groupID":"g","messageList":[\#(list)]}"#)
+    #expect(error?.code == (isTaken ? nil : .badValue) && error?.field == (isTaken ? nil : "messageList"))
+  }
+
+  @Test func aNotificationGoesToThoseNamedOrToAll() throws {
+    let cases: [(String, [String]?)] = [
+      ("", nil), (#","userIDList":[]"#, nil), (#","userIDList":null"#, nil), (#","userIDList":["b","b","a"]"#, ["b", "a"]),
+    ]
+    for (rest, users) in cases {
+      let params = #"{"groupID":"g","content":"c"\#(rest)}"#
+      guard case .sendGroupSystemNotification(let send) = try decoded("sendGroupSystemNotification", params) else {
+        return fail("sendGroupSystemNotification")
+      }
+      #expect(send.userIDList?.map(\.rawValue) == users && send.content == "c")
+    }
+  }
+
+  @Test func theOthersTakeWhatIsGiven() throws {
+    guard case .listGroups(let all) = try decoded("listGroups", "{}"),
+      case .listGroups(let some) = try decoded("listGroups", #"{"groupType":"Private","count":200,"nextSeq":4}"#),
+      case .kickUser(let kick) = try decoded("kickUser", #"{"userID":"u","reason":"r"}"#),
+      case .listSessions(let sessions) = try decoded("listSessions", #"{"userID":"u"}"#),
+      case .importUsers(let users) = try decoded("importUsers", #"{"userIDList":["a","b","a"]}"#),
+      case .setUnreadCount(let unread) = try decoded("setUnreadCount", #"{"groupID":"g","userID":"u","unreadCount":7}"#)
+    else { return fail("methods of the application") }
+    #expect(all.groupType == nil && all.count == 50 && all.nextSeq == 0)
+    #expect(some.groupType == .work && some.count == 200 && some.nextSeq == 4)
+    #expect(kick.userID == UserID("u") && kick.reason == "r" && sessions.userID == UserID("u"))
+    #expect(users.userIDList.map(\.rawValue) == ["a", "b"] && unread.unreadCount == 7)
+  }
+}

@@ -1,0 +1,106 @@
+import GroupModel
+import Testing
+import WireProtocol
+
+/// What reaches the server of the methods that set, find and read groups (contract section 4).
+@Suite struct DecodingGroupTests {
+  @Test func searchGroupsTakesWhatIsGiven() throws {
+    let params = #"""
+      {"keywordList":["é","E\u0301"],"matchFields":["memberNameCard","groupID"],"ignoreCase":false,"count":50,"nextSeq":7}
+      """#
+    guard case .searchGroups(let search) = try decoded("searchGroups", params) else { return fail("searchGroups") }
+    #expect(search.keywords.map { Array($0.utf8) } == [Array("é".utf8), Array("E\u{301}".utf8)])
+    #expect(search.fields == [.memberNameCard, .groupID] && !search.ignoresCase)
+    #expect(search.count == 50 && search.nextSeq == 7)
+  }
+
+  @Test(arguments: ["", #","matchFields":[]"#, #","matchFields":null,"ignoreCase":null,"count":null,"nextSeq":null"#])
+  func searchGroupsHasTheDefaultsOfThePage(rest: String) throws {
+    guard case .searchGroups(let search) = try decoded("searchGroups", #"{"keywordList":["a"]\#(rest)}"#) else {
+      return fail("searchGroups")
+    }
+    #expect(search.fields == [.groupID, .groupName] && search.ignoresCase)
+    #expect(search.count == 20 && search.nextSeq == 0)
+  }
+
+  @Test func transferStaysUnlessToldToQuit() throws {
+    for (rest, quit) in [("", false), (#","quit":false"#, false), (#","quit":null"#, false), (#","quit":true"#, true)] {
+      guard case .transferGroupOwner(let transfer) = try decoded("transferGroupOwner", #"{"groupID":"g","userID":"u"\#(rest)}"#)
+      else { return fail("transferGroupOwner") }
+      #expect(transfer.groupID == GroupID("g") && transfer.userID == UserID("u") && transfer.quit == quit)
+    }
+  }
+
+  @Test(arguments: ReceiveOption.allCases)
+  func everyReceiveOptionIsTaken(option: ReceiveOption) throws {
+    let params = #"{"groupID":"g","opt":"\#(option.rawValue)"}"#
+    guard case .setGroupReceiveMessageOpt(let set) = try decoded("setGroupReceiveMessageOpt", params) else {
+      return fail("setGroupReceiveMessageOpt")
+    }
+    #expect(set.option == option)
+  }
+
+  private func attributes(_ object: String) throws -> [GroupAttributes.Entry] {
+    let params = #"{"groupID":"g","attributes":\#(object)}"#
+    guard case .initGroupAttributes(let replace) = try decoded("initGroupAttributes", params),
+      case .setGroupAttributes(let set) = try decoded("setGroupAttributes", params)
+    else { throw WireError(.methodNotFound) }
+    #expect(set.attributes == replace.attributes)
+    return set.attributes
+  }
+
+  @Test func attributesAreReadByTheBytesOfTheirKeys() throws {
+    #expect(try attributes("{}").isEmpty)
+    #expect(try attributes(#"{"a":"1","b":""}"#) == [.init(key: "a", value: "1"), .init(key: "b", value: "")])
+    // "é" composed and decomposed are two keys.
+    #expect(try attributes(#"{"\u00e9":"1","e\u0301":"2"}"#).count == 2)
+    #expect(try attributes(#"{"a":"first","a":"second"}"#) == [.init(key: "a", value: "first")])
+  }
+
+  @Test func anAttributeThatIsNullCountsAsAbsent() throws {
+    #expect(try attributes(#"{"a":null}"#).isEmpty)
+    #expect(try attributes(#"{"a":null,"b":"1"}"#) == [.init(key: "b", value: "1")])
+  }
+
+  @Test func howManyAttributesThereMayBeIsUpToTheGroup() throws {
+    let many = (0..<17).map { "\"k\($0)\":\"v\"" }.joined(separator: ",")
+    #expect(try attributes("{\(many)}").count == 17)
+  }
+
+  @Test func noKeysAreAllAndAnEmptyListIsNone() throws {
+    for (rest, keys) in [("", nil), (#","keys":null"#, nil), (#","keys":[]"#, []), (#","keys":["b","a"]"#, ["b", "a"])] {
+      guard case .deleteGroupAttributes(let delete) = try decoded("deleteGroupAttributes", #"{"groupID":"g"\#(rest)}"#),
+        case .getGroupAttributes(let get) = try decoded("getGroupAttributes", #"{"groupID":"g"\#(rest)}"#)
+      else { return fail("attributes") }
+      #expect(delete.keys == keys && get.keys == keys, "\(rest)")
+    }
+  }
+
+  @Test func readingMarksTakeWhatIsGiven() throws {
+    guard case .revokeGroupMessage(let revoke) = try decoded("revokeGroupMessage", #"{"groupID":"g","seq":0}"#),
+      case .markGroupMessageAsRead(let mark) = try decoded("markGroupMessageAsRead", #"{"groupID":"g","seq":9}"#),
+      case .markGroupMessageAsRead(let markAll) = try decoded("markGroupMessageAsRead", #"{"groupID":"g"}"#),
+      case .setSystemNotificationRead(let read) = try decoded("setSystemNotificationRead", #"{"notificationID":"n"}"#),
+      case .setSystemNotificationRead(let readAll) = try decoded("setSystemNotificationRead", "{}")
+    else { return fail("marks") }
+    #expect(revoke.seq == 0 && mark.seq == 9 && markAll.seq == nil)
+    #expect(read.notificationID == "n" && readAll.notificationID == nil)
+  }
+
+  @Test func unreadIsCountedOnceForEachGroupNamed() throws {
+    for (params, names) in [(#"{"groupIDList":["b","a","b"]}"#, ["b", "a"]), ("{}", []), (#"{"groupIDList":[]}"#, [])] {
+      guard case .getGroupUnreadCount(let unread) = try decoded("getGroupUnreadCount", params) else {
+        return fail("getGroupUnreadCount")
+      }
+      #expect(unread.groupIDList.map(\.rawValue) == names)
+    }
+  }
+
+  @Test func notificationsComeFiftyAtATime() throws {
+    guard case .getSystemNotificationList(let list) = try decoded("getSystemNotificationList", "{}"),
+      case .getSystemNotificationList(let page) = try decoded("getSystemNotificationList", #"{"count":100,"nextSeq":3}"#)
+    else { return fail("getSystemNotificationList") }
+    #expect(list.count == 50 && list.nextSeq == 0)
+    #expect(page.count == 100 && page.nextSeq == 3)
+  }
+}

@@ -1,0 +1,45 @@
+import WireProtocol
+
+/// Contract section 8: what only the application's backend can call.
+extension MethodPage {
+  static let backend: [MethodPage] = [
+    MethodPage(
+      "listGroups", [.may("groupType", .groupType), .nextSeq, .count(200)], "groupList totalCount nextSeq", for: .application),
+    MethodPage(
+      "sendGroupSystemNotification",
+      [.groupID, .may("userIDList", .list(.userID, 0...500)), .need("content", .text(1...4096, empty: 10004))],
+      for: .application),
+    MethodPage("recycleGroup", [.groupID], for: .application),
+    MethodPage("listSessions", [.userID], "sessionList", for: .application),
+    MethodPage("kickUser", [.userID, .may("reason", .remark)], "kicked", for: .application),
+    MethodPage("importUsers", [.users(100)], for: .application),
+    MethodPage(
+      "importGroup", Field.newGroup + [.need("ownerUserID", .userID), .may("createTime", .instant)], "groupID",
+      for: .application),
+    MethodPage(
+      "importGroupMembers",
+      [
+        .groupID,
+        .need(
+          "memberList",
+          .objects(
+            [.userID, .may("role", .initialRole), .may("joinTime", .instant), .may("unreadCount", .duration)], 1...300,
+            empty: 8510)),
+      ], "memberList", for: .application),
+    // Text, or data instead of it: DecodingBackendTests.
+    MethodPage(
+      "importGroupMessages",
+      [
+        .groupID,
+        .need(
+          "messageList",
+          .objects(
+            [
+              .need("sender", .userID), .need("timestamp", .instant), .need("text", .messageBody),
+              .may("clientMsgID", .text(1...64, empty: 10004)),
+            ], 1...100, empty: 10004)),
+      ], "resultList", for: .application),
+    MethodPage("setUnreadCount", [.groupID, .userID, .need("unreadCount", .duration)], for: .application),
+    MethodPage("getStats", [], "sessions users groups groupsByType uptime version", for: .application),
+  ]
+}

@@ -1,0 +1,62 @@
+import WireProtocol
+
+/// Contract section 4, Groups.
+extension MethodPage {
+  static let groups: [MethodPage] = [
+    MethodPage(
+      "createGroup",
+      Field.newGroup + [.may("memberList", .objects([.userID, .may("role", .initialRole)], 0...100))],
+      "groupID groupType memberList"),
+    MethodPage("joinGroup", [.groupID, .may("message", .remark)], "status", for: .user),
+    MethodPage("quitGroup", [.groupID], for: .user), MethodPage("dismissGroup", [.groupID]),
+    MethodPage(
+      "getJoinedGroupList",
+      [.may("groupType", .groupType), .may("updatedSince", .instant), .count(200), .nextSeq],
+      "groupList leftGroupIDList nextSeq", for: .user),
+    MethodPage("getGroupsInfo", [.need("groupIDList", .list(.any, 1...50, empty: 10004))], "resultList"),
+    MethodPage(
+      "setGroupInfo", [.groupID, .may("groupName", .name(1...30, 8502)), .may("allMuted", .flag)] + Field.groupInfo),
+    MethodPage(
+      "searchGroups",
+      [
+        .need("keywordList", .list(.text(1...512, empty: 10004), 1...5, empty: 10004)),
+        .may("matchFields", .list(.word(["groupID", "groupName", "memberUserID", "memberNameCard"]), 0...4)),
+        .may("ignoreCase", .flag), .count(50), .nextSeq,
+      ], "groupList nextSeq"),
+    MethodPage("transferGroupOwner", [.groupID, .userID, .may("quit", .flag)]),
+    // Custom needs roles: WordTests.
+    MethodPage(
+      "muteGroup",
+      [
+        .groupID, .need("mode", .word(["None", "Ordinary", "All"])), .may("roles", .list(.role, 0...50)),
+        .may("duration", .duration),
+      ], "muteUntil?"),
+    MethodPage(
+      "setGroupReceiveMessageOpt",
+      [.groupID, .need("opt", .word(["Receive", "NotReceive", "ReceiveNotNotify", "ReceiveFromManagers"]))], for: .user),
+    MethodPage("initGroupAttributes", [.groupID, .need("attributes", .attributes)]),
+    MethodPage("setGroupAttributes", [.groupID, .need("attributes", .attributes)]),
+    MethodPage("deleteGroupAttributes", [.groupID, .may("keys", .attributeKeys)]),
+    MethodPage("getGroupAttributes", [.groupID, .may("keys", .attributeKeys)], "attributes"),
+  ]
+}
+
+extension Field {
+  /// What createGroup and importGroup share.
+  static let newGroup: [Field] =
+    [.need("groupType", .groupType), .need("groupName", .name(1...30, 8502)), .may("groupID", .newGroupID)] + groupInfo
+
+  /// What createGroup and setGroupInfo share.
+  static let groupInfo: [Field] = [
+    may("introduction", .text(0...240, 8503)), may("notification", .text(0...300, 8504)), may("faceURL", .text(0...100, 8505)),
+    may("maxMemberNum", .integer(1...(1 << 53))), may("customInfo", .customInfo(valueBytes: 512)),
+    may("joinMode", .word(["Any", "Auth", "Forbid"])), may("inviteMode", .word(["Any", "Admin", "Nobody"])),
+    may("beInviteMode", .word(["None", "Auth"])), may("updateInfoMode", .word(["Any", "Admin", "Owner"])),
+    may("updateCustomMode", .word(["Any", "Admin", "Owner"])), may("ownerQuitMode", .word(["Transfer", "Forbid"])),
+    may("memberChangeNotification", .flag), may("isSearchable", .flag), may("isMemberVisible", .flag),
+  ]
+}
+
+extension Domain {
+  fileprivate static let attributeKeys = Domain.list(.text(1...32, 10045, empty: 10004), 0...100)
+}

@@ -1,0 +1,26 @@
+import WireProtocol
+
+/// Contract section 4, Messages.
+extension MethodPage {
+  static let messages: [MethodPage] = [
+    MethodPage("sendGroupTextMessage", [.groupID, .need("text", .messageBody)] + options, "msgID seq? timestamp status"),
+    MethodPage("sendGroupCustomMessage", [.groupID, .need("data", .messageBody)] + options, "msgID seq? timestamp status"),
+    MethodPage(
+      "getGroupHistoryMessageList",
+      [.groupID, .count(100), .may("fromSeq", .instant), .may("direction", .word(["Older", "Newer"]))], "messageList isFinished"),
+    MethodPage(
+      "syncGroups",
+      [.need("groups", .objects([.need("groupID", .any), .need("epoch", .any), .need("seq", .instant)], 1...50, empty: 10004))],
+      "groups", for: .user),
+    MethodPage("revokeGroupMessage", [.groupID, .need("seq", .instant)]),
+    MethodPage("markGroupMessageAsRead", [.groupID, .may("seq", .instant)], for: .user),
+    MethodPage("getGroupUnreadCount", [.may("groupIDList", .list(.groupID, 0...200))], "totalCount groups", for: .user),
+    MethodPage("getSystemNotificationList", [.nextSeq, .count(100)], "notificationList unreadCount nextSeq", for: .user),
+    MethodPage("setSystemNotificationRead", [.may("notificationID", .any)], for: .user),
+  ]
+
+  private static let options: [Field] = [
+    .may("priority", .word(["High", "Normal", "Low", "Lowest"])), .may("clientMsgID", .text(1...64, empty: 10004)),
+    .may("atUserIDList", .list(.mention, 0...30, tooMany: 10053)), .may("onlineUserOnly", .flag),
+  ]
+}

@@ -1,0 +1,63 @@
+/// JSON texts of the right type that are refused, with the code of contract section 7.
+extension Domain {
+  typealias Refusal = (json: String, code: Int)
+
+  var outside: [Refusal] {
+    switch self {
+    case .text(let bytes, let code, let empty):
+      [(quoted(exactly(bytes.upperBound + 1)), code)] + (empty.map { [(#""""#, $0)] } ?? [])
+    case .name(let bytes, let code):
+      [(quoted(exactly(bytes.upperBound + 1)), code)] + (bytes.lowerBound > 0 ? [(#""""#, code)] : [])
+        + ["\\u0000", "a\\n", "\\u007f", "\\u0085"].map { ("\"\($0)\"", 10004) }
+    case .any, .flag: []
+    case .groupID, .newGroupID:
+      ["", "a b", "é", "\\u007f", "\\u0000", String(repeating: "a", count: 49)].map { ("\"\($0)\"", isNew ? 8501 : 10015) }
+        + (isNew ? [(#""@TGS#""#, 8501), (#""@TGS#1""#, 8501)] : [])
+    case .userID:
+      ["", "@a", "administrator", "a b", "é", "\\u0000", String(repeating: "a", count: 33)].map { ("\"\($0)\"", 10004) }
+    case .mention: ["", "@ALL", "a b", "administrator"].map { ("\"\($0)\"", 10004) }
+    case .role: Domain.refusedRoles(owner: 10004)
+    case .initialRole: Domain.refusedRoles(owner: 8509)
+    case .word(let words): Domain.otherWords(than: words)
+    case .integer(let range): Domain.numbers(outside: range)
+    case .list(let element, let count, let empty, let tooMany):
+      [(array(element.valid[0], count.upperBound + 1), tooMany)] + (empty.map { [("[]", $0)] } ?? [])
+        + element.outside.map { ("[\($0.json)]", $0.code) }
+    case .objects(let fields, let count, let empty):
+      [(array(fields.object(), count.upperBound + 1), 10004)] + (empty.map { [("[]", $0)] } ?? [])
+        + fields.flatMap { field in field.domain.outside.map { ("[\(fields.object([field.name: $0.json]))]", $0.code) } }
+    case .customInfo(let bytes): Domain.refusedCustomInfo(valueBytes: bytes)
+    case .attributes:
+      [
+        (#"{"":"x"}"#, 10004), ("{\(quoted(exactly(33))):\"x\"}", 10045), ("{\"a\":\(quoted(exactly(4097)))}", 10046),
+        ("{\"a\":\"b\",\(quoted(exactly(33))):\"x\"}", 10045),
+      ]
+    }
+  }
+
+  private static func refusedRoles(owner: Int) -> [Refusal] {
+    [(#""Owner""#, owner)]
+      + ["owner", "", "99", "2147483648", "-100", "+100", "0100", "1e3", "admin", "NotMember"].map { ("\"\($0)\"", 10004) }
+  }
+
+  private static func otherWords(than words: [String]) -> [Refusal] {
+    ["", "x", " \(words[0])", words[0] + "\\u0000", words[0].lowercased() == words[0] ? "X" : words[0].lowercased()].map {
+      ("\"\($0)\"", 10004)
+    }
+  }
+
+  private static func numbers(outside range: ClosedRange<Int64>) -> [Refusal] {
+    [
+      "\(range.lowerBound - 1)", "\(range.upperBound + 1)", "-1", "1e400", "-1e400", "1e30", "18446744073709551616",
+      "-9223372036854775808", "123456789012345678901234567890",
+    ].map { ($0, 10004) }
+  }
+
+  private static func refusedCustomInfo(valueBytes: Int) -> [Refusal] {
+    [
+      #"{"":"x"}"#, #"{"abcdefghijklmnopq":"x"}"#, #"{"a-b":"x"}"#, #"{"é":"x"}"#, #"{"a\u0000":"x"}"#, #"{"a-b":null}"#,
+      #"{"a":\#(quoted(exactly(valueBytes + 1)))}"#,
+    ]
+    .map { ($0, 10004) }
+  }
+}
