@@ -51,4 +51,12 @@ public struct Member: Sendable, Equatable {
     self.inviter = inviter
     self.changeTime = changeTime ?? joinTime
   }
+
+  /// The member as it stands at an instant: a mute is none after its end.
+  public func current(at now: Instant) -> Member {
+    guard muteUntil != 0, muteUntil <= now else { return self }
+    var member = self
+    member.muteUntil = 0
+    return member
+  }
 }

@@ -17,9 +17,12 @@ enum FormerMemberRows {
   }
 
   static func forget(_ user: UserID, in group: GroupID, _ db: Database) throws {
-    try db.run(
+    let forgotten = try db.run(
       "DELETE FROM formerMember WHERE number = (SELECT number FROM groupRecord WHERE groupID = ?) AND userID = ?",
       [group.rawValue, user.rawValue])
+    if try forgotten == 0 && db.number(of: group) == nil {
+      throw StoreError(.inconsistent, "no group \(group) to forget somebody in")
+    }
   }
 
   static func all(number: Int64, in db: Database) throws -> [FormerMember] {

@@ -61,12 +61,13 @@ import WireProtocol
     let quotas = GroupQuotas(groups: backend.store, configuration: configuration)
     await withTaskGroup { group in
       for number in 0..<20 {
-        group.addTask { _ = try? await quotas.within(.public, of: number.isMultiple(of: 2) ? "u" : "v") { .empty } }
+        let users: [UserID] = number.isMultiple(of: 2) ? ["u", "v"] : ["v", "w", "u"]
+        group.addTask { _ = try? await quotas.within(groupsOf: users) { _ in .empty } }
       }
     }
     #expect(quotas.lineCount == 0)
     backend.store.release(failing: .init(.unavailable, "test"))
-    await #expect(throws: (any Error).self) { try await quotas.within(.public, of: "u") { .empty } }
+    await #expect(throws: (any Error).self) { try await quotas.within(groupsOf: ["u"]) { _ in .empty } }
     #expect(quotas.lineCount == 0, "nor behind a failure")
   }
 }

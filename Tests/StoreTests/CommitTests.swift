@@ -22,6 +22,7 @@ struct CommitTests {
     [.revise(.sample(1, in: team))],
     [.dismiss(team, at: 1)],
     [.putFormer(FormerMember(userID: bob), in: team)],
+    [.forgetFormer(bob, in: team)],
     [.putAttributes(GroupAttributes([.init(key: "k", value: "v")]), in: team)],
     [.putAttributes(GroupAttributes(), in: team)],
     [.apply(.sample("new", to: team))],

@@ -98,7 +98,9 @@ struct SchemaTests {
         let users = (0..<25).map { UserID("user\($0)")! }
         let messages = (1...95).map { StoreChange.append(.sample($0)) }
         try await store.put([.create(), .create(team), .append(.sample(1, in: team)), .join(bob, team)]).get()
-        try await store.put(users.map { .join($0) } + messages).get()
+        let applications = (1...12).map { StoreChange.apply(.sample("a\($0)")) } + [.apply(.sample("handled").handled())]
+        let attributes = StoreChange.putAttributes(GroupAttributes([.init(key: "k", value: "v")]), in: club)
+        try await store.put(users.map { .join($0) } + messages + applications + [attributes]).get()
         // Without the writer, to see each step.
         let steps = try await store.pool.writeWithoutTransaction { db in
           try db.apply(.dismiss(club, at: 50))
@@ -111,7 +113,7 @@ struct SchemaTests {
           }
           return steps
         }
-        #expect(steps == [10, 10, 5] + Array(repeating: 10, count: 9) + [5] + [1])
+        #expect(steps == [10, 10, 5] + Array(repeating: 10, count: 9) + [5] + [10, 2] + [2])
         #expect(try await store.departures(of: users[24], from: nil, since: 50) == [club])
         #expect(try await store.group(team, sentSince: 0)?.lastMessage?.seq == 1)
         #expect(try await store.group(team, sentSince: 0)?.members == [.sample(bob)])
@@ -144,6 +146,22 @@ struct SchemaTests {
     }
   }
 
+  @Test func `of a live room's members no row stays behind`() async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory) { store in
+        for type in [GroupType.avChatRoom, .bChatRoom, .public] {
+          try await store.put([.create(type: type), .join(alice), .join(bob), .removeMember(bob, from: club, at: 5)]).get()
+          try await store.put([.dismiss(club, at: 9)]).get()
+          await store.settle()
+          let (left, departures) = try await store.pool.read { db in
+            (try leftovers(db), try Int.fetchOne(db, sql: "SELECT count(*) FROM departure"))
+          }
+          #expect(left == 0 && departures == (type == .public ? 2 : 0))
+        }
+      }
+    }
+  }
+
   @Test func `clearing away goes on after a restart`() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
@@ -165,30 +183,41 @@ struct SchemaTests {
       "UPDATE groupRecord SET type = 'Circle'", "UPDATE groupRecord SET joinMode = ''", "UPDATE groupRecord SET customInfo = '{'",
       "UPDATE groupRecord SET muteRoles = '[\"King\"]'", "UPDATE groupRecord SET name = 3", "UPDATE groupRecord SET name = x'ff'",
       "UPDATE member SET role = 'King'", "UPDATE member SET inviter = ' '", "UPDATE message SET kind = 'Song'",
-      "UPDATE message SET sender = ''", "UPDATE message SET content = 1.5",
+      "UPDATE message SET sender = ''", "UPDATE message SET content = 1.5", "UPDATE groupAttributes SET entries = '[[\"k\"]]'",
+      "UPDATE groupAttributes SET entries = '{}'", "UPDATE application SET kind = 'Song'", "UPDATE application SET toUser = ' '",
+      "UPDATE application SET handledTime = 3",
     ]
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
-        try await store.put([.create(), .join(bob), .append(.sample(1))]).get()
+        let attributes = StoreChange.putAttributes(GroupAttributes([.init(key: "k", value: "v")]), in: club)
+        func make() async throws {
+          try await store.put([
+            .create(type: .avChatRoom), .join(bob), .append(.sample(1)), attributes, .apply(.sample("\(UInt64.random(in: .min ... .max))")),
+          ]).get()
+        }
+        try await make()
         for damage in damages {
           try await store.pool.writeWithoutTransaction { try $0.execute(sql: damage) }
           let failure = await failure { () async throws(StoreError) in try await store.group(club, sentSince: 0) }
           #expect(failure?.kind == .inconsistent, "\(damage)")
           #expect(failure?.description.hasPrefix("column ") == true, "\(damage)")
           try await store.put([.dismiss(club, at: 1)]).get()
-          try await store.put([.create(), .join(bob), .append(.sample(1))]).get()
+          try await make()
         }
       }
     }
   }
 }
 
-/// Rows of groups that are gone, and the groups not yet cleared away.
+/// Rows of groups that are gone, applications of theirs that seem open, and the groups not yet cleared away.
 private func leftovers(_ db: Database) throws -> Int {
   try Int.fetchOne(
     db,
     sql: """
       SELECT (SELECT count(*) FROM member JOIN dismissedGroup USING (number))
-      + (SELECT count(*) FROM message WHERE number NOT IN (SELECT number FROM groupRecord)) + (SELECT count(*) FROM dismissedGroup)
+      + (SELECT count(*) FROM message WHERE number NOT IN (SELECT number FROM groupRecord))
+      + (SELECT count(*) FROM groupAttributes WHERE number NOT IN (SELECT number FROM groupRecord))
+      + (SELECT count(*) FROM application WHERE groupNumber NOT IN (SELECT number FROM groupRecord) AND endTime IS NULL)
+      + (SELECT count(*) FROM dismissedGroup)
       """) ?? 0
 }

@@ -4,10 +4,9 @@ import WireProtocol
 /// The closed tables of contract sections 5 and 7, written from the page: nothing is missing, nothing is added.
 @Suite struct ClosedTableTests {
   /// Codes of the table that no answer of this server carries.
-  private static let notOffered: Set<Int> = Set([10016]).union(10120...10130).union([10023])
+  private static let notOffered: Set<Int> = Set([10016]).union(10120...10130)
 
-  /// Section 7, row by row. 10016 and 10120–10130 are the application's webhooks, which are not offered; 10023 comes with the
-  /// message gate.
+  /// Section 7, row by row. 10016 and 10120–10130 are the application's webhooks, which are not offered.
   private static let table: Set<Int> = Set([-32700, -32600, -32601, -32602, -32603])
     .union([6014, 6015, 7008, 70001, 70003, 70009])
     .union(8501...8511)
@@ -32,7 +31,7 @@ import WireProtocol
     }
   }
 
-  /// Section 5 without onMessageDropped, which comes with the message gate as 10023 does.
+  /// Section 5.
   @Test func theEventsAreThoseOfThePageInItsOrder() {
     #expect(
       EventName.allCases.map(\.rawValue) == [
@@ -40,7 +39,7 @@ import WireProtocol
         "onGroupDismissed", "onGroupRecycled", "onGroupInfoChanged", "onReceiveJoinApplication", "onReceiveGroupInvitation",
         "onApplicationProcessed", "onGrantAdministrator", "onRevokeAdministrator", "onQuitFromGroup",
         "onReceiveMessageOptChanged", "onGroupAttributeChanged", "onRecvNewMessage", "onRecvMessageRevoked",
-        "onConversationRead", "onReceiveRESTCustomData", "onConnectSuccess", "onKickedOffline", "onUserSigExpired",
+        "onMessageDropped", "onConversationRead", "onReceiveRESTCustomData", "onConnectSuccess", "onKickedOffline", "onUserSigExpired",
         "onServerDraining",
       ])
   }
@@ -61,6 +60,7 @@ import WireProtocol
     ("onRevokeAdministrator", "opUser platform memberList seq? msgID?"), ("onQuitFromGroup", ""),
     ("onReceiveMessageOptChanged", "opt"), ("onGroupAttributeChanged", "groupAttributeMap"), ("onRecvNewMessage", "message"),
     ("onRecvMessageRevoked", "opUser platform msgID seq"), ("onConversationRead", "readSeq"),
+    ("onMessageDropped", "msgID clientMsgID? priority reason"), ("onConversationRead", "readSeq"),
     ("onReceiveRESTCustomData", "customData"),
   ])
   func anEventOfAGroupHasTheParamsOfThePage(name: String, params: String) throws {

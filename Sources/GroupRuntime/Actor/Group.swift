@@ -284,7 +284,7 @@ public actor Group {
   private func perform(_ effect: Effect) {
     let topic = openTopic()
     switch effect {
-    case .admit(let user, let option): setOnline(user, topic.attach(user, receiving: option))
+    case .admit(let user, let option), .receive(let user, let option): setOnline(user, topic.attach(user, receiving: option))
     case .admitEverybody: for user in services.broker.signedInUsers() { attach(user, to: topic) }
     case .expel(let user): topic.detach(user)
     case .publish(let frame, let kind, let session): topic.publish(frame, kind, except: session)

@@ -24,8 +24,10 @@ public struct Decision: Sendable {
 
 /// Something a decision does to the world.
 public enum Effect: Sendable, Equatable {
-  /// The user is a member from here on, or wants other chat: the user's sessions get the group's events.
+  /// The user is a member from here on: the user's sessions get the group's events.
   case admit(UserID, receiving: ReceiveOption)
+  /// A member wants other chat from here on.
+  case receive(UserID, ReceiveOption)
   /// Everybody who is signed in is a member from here on, without a record.
   case admitEverybody
   /// The user is no member any more: the user's sessions get nothing more.

@@ -35,6 +35,7 @@ extension GroupState {
 
   /// The unread count needs the store, unless there is plainly nothing to count.
   private func infoForMember(_ member: Member, at moment: Moment) -> Decision {
+    let member = member.current(at: moment.now)
     let unread = unread(of: member)
     let reader = GroupInfo.Reader.member(GroupInfo.SelfInfo(member: member, unreadCount: unread.base))
     guard unread.after != nil else { return rendered(reader, at: moment) }
@@ -58,12 +59,9 @@ extension GroupState {
     switch reader {
     case .administrator: true
     case .outsider: false
-    case .member(let selfInfo): (message.seq ?? 0) >= firstVisibleSeq(for: selfInfo.member)
+    case .member(let selfInfo): visibleHistory(of: selfInfo.member).contains(message.seq ?? 0)
     }
   }
-
-  /// The oldest message a member may read.
-  func firstVisibleSeq(for member: Member) -> Int64 { record.type.showsHistoryFromBeforeJoining ? 1 : member.firstVisibleSeq }
 }
 
 extension Decision {

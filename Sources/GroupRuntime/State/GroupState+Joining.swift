@@ -56,7 +56,9 @@ extension GroupState {
       writer.member("memberCount", count)
       writer.tip(tip)
     }
-    announce(frame, whenOff: (inviter.userID.map { [$0] } ?? []) + users, into: &decision)
+    // An inviter may have left before the invitation was followed.
+    let present = inviter.userID.flatMap { members[$0] == nil ? nil : $0 }
+    announce(frame, whenOff: (present.map { [$0] } ?? []) + users, into: &decision)
     notify(.invitedToGroup, users, by: operatorInfo(inviter), at: moment, into: &decision)
   }
 

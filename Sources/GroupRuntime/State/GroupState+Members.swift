@@ -4,12 +4,14 @@ import WireProtocol
 
 /// Who is in a group, and what: the methods that read members (contract section 4).
 extension GroupState {
-  mutating func memberList(_ request: GetGroupMemberList, for caller: Caller) throws(WireError) -> Decision {
+  mutating func memberList(
+    _ request: GetGroupMemberList, for caller: Caller, at moment: Moment
+  ) throws(WireError) -> Decision {
     try requireSight(of: caller)
     let page = order.page(
       of: members, after: request.nextSeq, count: request.count, newestFirst: record.type == .avChatRoom
     ) { _, rank in request.filter.takes(rank: rank) }
-    return list(page, for: caller)
+    return list(page, for: caller, at: moment)
   }
 
   /// "Individually muted only."
@@ -21,11 +23,11 @@ extension GroupState {
     let page = order.page(of: members, after: request.nextSeq, count: request.count, newestFirst: false) { user, _ in
       members[user].map { $0.muteUntil > moment.now } ?? false
     }
-    return list(page, for: caller)
+    return list(page, for: caller, at: moment)
   }
 
-  private func list(_ page: MemberOrder.Page, for caller: Caller) -> Decision {
-    let listed = page.members.map { listing($0, for: caller) }
+  private func list(_ page: MemberOrder.Page, for caller: Caller, at moment: Moment) -> Decision {
+    let listed = page.members.map { listing($0, for: caller, at: moment) }
     return .object(capacity: 128 + listed.count * 192) { writer in
       writer.member("memberList", listed)
       writer.member("nextSeq", page.nextSeq)
@@ -60,9 +62,9 @@ extension GroupState {
     }
   }
 
-  func membersInfo(_ users: [UserID], for caller: Caller) throws(WireError) -> Decision {
+  func membersInfo(_ users: [UserID], for caller: Caller, at moment: Moment) throws(WireError) -> Decision {
     try requireSight(of: caller, beyond: users)
-    let listed = users.compactMap { members[$0] }.map { listing($0, for: caller) }
+    let listed = users.compactMap { members[$0] }.map { listing($0, for: caller, at: moment) }
     return .object(capacity: 128 + listed.count * 192) { $0.member("memberList", listed) }
   }
 
@@ -81,8 +83,8 @@ extension GroupState {
     throw WireError(.noRight, "Only managers see the members of this group")
   }
 
-  private func listing(_ member: Member, for caller: Caller) -> ListedMember {
-    ListedMember(member, isOnline: online.contains(member.userID), isReader: member.userID == caller.userID)
+  private func listing(_ member: Member, for caller: Caller, at moment: Moment) -> ListedMember {
+    ListedMember(member.current(at: moment.now), isOnline: online.contains(member.userID), isReader: member.userID == caller.userID)
   }
 }
 

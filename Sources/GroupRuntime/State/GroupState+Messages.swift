@@ -13,6 +13,7 @@ extension GroupState {
     try checkMentions(options, by: member)
     if let first = sent.result(of: options.clientMsgID, from: caller.senderID, at: moment.now) { return sendAnswer(first) }
     if let member { try checkVoice(of: member, at: moment.now) }
+    if let wait = messageRate?.pass(record.id, at: moment.now) { throw WireError(.groupMessageRate, retryAfterMs: wait) }
 
     let isStored = record.type.storesMessages && !options.onlineUserOnly
     let seq = isStored ? lastSeq + 1 : nil

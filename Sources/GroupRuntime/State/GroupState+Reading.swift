@@ -54,7 +54,7 @@ extension GroupState {
         member.unreadSinceSeq = newest
       }
     }
-    decision.effects.append(.admit(user, receiving: option))
+    decision.effects.append(.receive(user, option))
     let frame = event(.onReceiveMessageOptChanged, at: moment) { $0.member("opt", option.rawValue) }
     decision.effects.append(.send(frame, to: [user], except: caller.session))
     return decision

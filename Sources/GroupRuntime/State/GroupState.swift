@@ -18,6 +18,8 @@ public struct GroupState: Sendable {
   var applications: OpenApplications
   var attributes: AttributeBoard
   var sent: RecentlySent
+  /// The messages of the last second; nil where any number is taken.
+  var messageRate: SlidingCounts<GroupID>?
   /// Messages recalled while stored messages are being read, whose recall the reading may not show.
   var recentlyRevoked: Set<Int64> = []
   var order = MemberOrder()
@@ -36,6 +38,7 @@ public struct GroupState: Sendable {
     applications = OpenApplications(stored.openApplications)
     attributes = AttributeBoard(stored.attributes)
     sent = RecentlySent(stored.recentlySent)
+    messageRate = rules.limits.messagesPerSecond[stored.record.type].map { SlidingCounts(limit: $0, window: 1000) }
     self.rules = rules
     volatileTag = String(UInt32.random(in: .min ... .max), radix: 36)
     record.nextOrdinal = max(record.nextOrdinal, (stored.members.map(\.ordinal).max() ?? 0) + 1)
@@ -67,8 +70,8 @@ public struct GroupState: Sendable {
     case .setInfo(let request): return try setInfo(request, by: caller, at: moment)
     case .muteGroup(let request): return try muteGroup(request, by: caller, at: moment)
     case .transfer(let request): return try transfer(request, by: caller, at: moment)
-    case .memberList(let request): return try memberList(request, for: caller)
-    case .membersInfo(let users): return try membersInfo(users, for: caller)
+    case .memberList(let request): return try memberList(request, for: caller, at: moment)
+    case .membersInfo(let users): return try membersInfo(users, for: caller, at: moment)
     case .mutedMembers(let request): return try mutedMembers(request, for: caller, at: moment)
     case .inviters(let users): return try inviters(of: users, for: caller)
     case .roles(let users): return try roles(of: users, for: caller)

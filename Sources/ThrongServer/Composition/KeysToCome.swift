@@ -5,9 +5,7 @@ import ServerConfiguration
 enum KeysToCome {
   /// The keys, each removed from here with the issue that builds its feature.
   static let names: Set<String> = [
-    "demo", "limits.work.messagesPerSecond",
-    "limits.public.messagesPerSecond", "limits.meeting.messagesPerSecond", "limits.avChatRoom.messagesPerSecond",
-    "limits.bChatRoom.messagesPerSecond",
+    "demo", "limits.avChatRoom.messagesPerSecond", "limits.bChatRoom.messagesPerSecond",
   ]
 
   /// Those of them that somebody has set, in the order of the configuration.

@@ -83,6 +83,11 @@ extension GroupLimits {
       maxMemberNum: [
         .work: limits.work.maxMemberNum, .public: limits.public.maxMemberNum, .meeting: limits.meeting.maxMemberNum,
       ], pageBytes: limits.sendQueueBytes / 2)
+    let rates: [GroupType: Int] = [
+      .work: limits.work.messagesPerSecond, .public: limits.public.messagesPerSecond,
+      .meeting: limits.meeting.messagesPerSecond,
+    ]
+    messagesPerSecond = rates.filter { $0.value > 0 }
     revokeWindow = limits.revokeWindow.wholeMilliseconds
     offlineGrace = settings.avChatRoom.offlineGrace.wholeMilliseconds
   }

@@ -33,6 +33,7 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
   case muted = 10017
   case userUnknown = 10019
   case groupIDTaken = 10021
+  case groupMessageRate = 10023
   case applicationHandled = 10024
   case groupIDTakenByYourself = 10025
   case messageUnknown = 10030
@@ -87,6 +88,7 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
     case .muted: "Muted"
     case .userUnknown: "No such user"
     case .groupIDTaken: "The groupID is taken"
+    case .groupMessageRate: "More messages than this group takes in a second"
     case .applicationHandled: "Somebody has decided already"
     case .groupIDTakenByYourself: "The groupID is taken by a group of yours"
     case .messageUnknown: "No such message"
@@ -110,7 +112,7 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
   /// Whether the same request may succeed later without being changed.
   public var isTemporary: Bool {
     switch self {
-    case .temporary, .requestRate, .internalError, .attributeCallsTooOften, .attributeWritesTooOften: true
+    case .temporary, .requestRate, .internalError, .attributeCallsTooOften, .attributeWritesTooOften, .groupMessageRate: true
     default: false
     }
   }

@@ -4,7 +4,7 @@ public enum EventName: String, CaseIterable, Sendable {
   case onGroupCreated, onGroupDismissed, onGroupRecycled, onGroupInfoChanged
   case onReceiveJoinApplication, onReceiveGroupInvitation, onApplicationProcessed
   case onGrantAdministrator, onRevokeAdministrator, onQuitFromGroup, onReceiveMessageOptChanged, onGroupAttributeChanged
-  case onRecvNewMessage, onRecvMessageRevoked, onConversationRead, onReceiveRESTCustomData
+  case onRecvNewMessage, onRecvMessageRevoked, onMessageDropped, onConversationRead, onReceiveRESTCustomData
   case onConnectSuccess, onKickedOffline, onUserSigExpired, onServerDraining
 
   /// The members of `params`, for descriptions.
@@ -33,6 +33,11 @@ public enum EventName: String, CaseIterable, Sendable {
     case .onGroupAttributeChanged: return group + [ResultField("groupAttributeMap", "map")]
     case .onRecvNewMessage: return group + [ResultField("message", "Message")]
     case .onRecvMessageRevoked: return operation + [ResultField("msgID", "string"), ResultField("seq", "integer")]
+    case .onMessageDropped:
+      return group + [
+        ResultField("msgID", "string"), ResultField("clientMsgID?", "string"), ResultField("priority", "string"),
+        ResultField("reason", "string"),
+      ]
     case .onConversationRead: return group + [ResultField("readSeq", "integer")]
     case .onReceiveRESTCustomData: return group + [ResultField("customData", "string")]
     case .onConnectSuccess: return Login.specification.result
@@ -62,6 +67,7 @@ public enum EventName: String, CaseIterable, Sendable {
     case .onReceiveMessageOptChanged: "the user's other sessions"
     case .onRecvNewMessage: "all members but the sending session, as their receive option says"
     case .onRecvMessageRevoked: "all members who may see it"
+    case .onMessageDropped: "the sending session"
     case .onConversationRead: "the user's other sessions, when it moved"
     case .onReceiveRESTCustomData: "the members named by the administrator, or all"
     case .onConnectSuccess, .onKickedOffline, .onUserSigExpired, .onServerDraining: "the session"

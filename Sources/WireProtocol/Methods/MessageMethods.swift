@@ -36,7 +36,7 @@ public struct MessageOptions: Sendable, Equatable {
     ResultField("status", "\"Stored\", \"Delivered\", \"Queued\" or \"Dropped\""),
   ]
   static let errors: [ErrorCode] = [
-    .badGroupID, .noSuchGroup, .noRight, .badValue, .tooManyMentions, .messageTooLong, .muted,
+    .badGroupID, .noSuchGroup, .noRight, .badValue, .tooManyMentions, .messageTooLong, .muted, .groupMessageRate,
   ]
 }
 

@@ -15,21 +15,22 @@ struct Backend {
 
   init(
     rules: GroupRules = GroupRules(), executors: [any GroupExecutor] = [SerialTestExecutor()],
+    logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
     _ configure: (inout GatewayConfiguration) -> Void = { _ in }
   ) {
     var configuration = GatewayConfiguration()
     configure(&configuration)
     services = GatewayServices(
-      configuration: configuration, stores: .init(groups: store, messages: store.inner, users: store.inner),
+      configuration: configuration, stores: .init(groups: store, messages: store.inner, users: store.inner, personal: store.inner),
       tokens: NamedTokens(),
       clock: clock, rules: rules, product: .init(name: "Throng", version: "0", limits: []),
-      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+      logger: logger)
     services.registry.use(executors)
   }
 
   /// The answer of `POST /rpc` to a body.
   func post(_ body: String) async throws -> JSON? {
-    try await services.administration.answer(Array(body.utf8)).map { try JSON($0) }
+    try await services.administration.answer(Array(body.utf8), from: "test").map { try JSON($0) }
   }
 
   /// One call on the application's own interface.

@@ -65,8 +65,12 @@ final class GatedStore: GroupStore, Sendable {
     try await inner.group(id, sentSince: sentSince)
   }
 
-  func departures(of user: UserID, since: Instant) async throws(StoreError) -> [GroupID] {
-    try await inner.departures(of: user, since: since)
+  func departures(of user: UserID, from type: GroupType?, since: Instant) async throws(StoreError) -> [GroupID] {
+    try await inner.departures(of: user, from: type, since: since)
+  }
+
+  func search(_ query: GroupSearch, after: Int64, limit: Int) async throws(StoreError) -> GroupSearch.Page {
+    try await inner.search(query, after: after, limit: limit)
   }
 
   func groups(ofType type: GroupType?, after: Int64, limit: Int) async throws(StoreError) -> [Membership] {

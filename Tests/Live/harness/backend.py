@@ -1,0 +1,79 @@
+"""The application's backend (POST /rpc), and answers that come in pages."""
+import asyncio
+
+from .client import Refused
+from .world import info_of
+
+
+def done(server, method, /, **params):
+    """The result of an administrator's call, which must succeed."""
+    answer = server.rpc(method, **params)
+    assert "result" in answer, f"{method} answered {answer}"
+    return answer["result"]
+
+
+def denied(server, code, method, /, **params):
+    """Demands that an administrator's call is answered with this error code; gives the error's data."""
+    answer = server.rpc(method, **params)
+    assert answer.get("error", {}).get("code") == code, f"{method} answered {answer}, not {code}"
+    return answer["error"]["data"]
+
+
+async def all_of(client, method, key, /, **params):
+    """The rows of every page; demands that no page is longer than `count` and that the pages end."""
+    rows, nextSeq = [], 0
+    for _ in range(1000):
+        answer = await client.call(method, nextSeq=nextSeq, **params)
+        assert len(answer[key]) <= params.get("count", 200), answer
+        rows += answer[key]
+        nextSeq = answer["nextSeq"]
+        if nextSeq == 0:
+            return rows
+    raise AssertionError(f"{method} does not end; {len(rows)} rows so far")
+
+
+async def unread_of(client, group):
+    """The unread count of one group; demands that GroupInfo says the same."""
+    answer = await client.call("getGroupUnreadCount", groupIDList=[group])
+    (row,) = answer["groups"]
+    assert row["groupID"] == group and answer["totalCount"] == row["unreadCount"], answer
+    assert (await info_of(client, group))["selfInfo"]["unreadCount"] == row["unreadCount"]
+    return row["unreadCount"]
+
+
+async def notifications_of(client, group=None):
+    """The system notifications of a user, oldest first; of one group, when it is named."""
+    rows = await all_of(client, "getSystemNotificationList", "notificationList", count=100)
+    return [row for row in reversed(rows) if group in (None, row["groupID"])]
+
+
+async def all_answers(client, calls):
+    """Sends these (method, params) at once; gives each one's result, or the `Refused` it was answered with."""
+    under_way = [await client.start(method, **params) for method, params in calls]
+    answers = []
+    for (method, _), future in zip(calls, under_way):
+        frame = await asyncio.wait_for(future, 20)
+        answers.append(Refused(method, frame["error"]) if "error" in frame else frame["result"])
+    return answers
+
+
+async def next_millisecond(client):
+    """A server time that everything before lies before, and everything after at or after."""
+    before = (await client.call("ping"))["serverTime"]
+    while True:
+        now = (await client.call("ping"))["serverTime"]
+        if now > before:
+            return now
+
+
+async def lost(world, client):
+    """Ends a client's TCP connection without a close frame, and waits until the server has no session of it."""
+    client.socket.transport.abort()
+    await client.close()
+    session = client.welcome["sessionID"]
+
+    def ended():
+        rows = done(world.server, "listSessions", userID=client.user)["sessionList"]
+        return session not in [row["sessionID"] for row in rows]
+
+    world.server.wait_until(ended, f"the session of {client.user} has ended")

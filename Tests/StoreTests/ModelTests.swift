@@ -1,0 +1,217 @@
+import GroupModel
+import GroupRuntime
+import Testing
+import ThrongTestKit
+import WireProtocol
+
+@testable import SQLiteStore
+
+/// The store in memory is the model of the one on the disk: after any changes both must answer every question alike.
+@Suite("Both stores answer alike")
+struct ModelTests {
+  @Test(arguments: 0..<12)
+  func `after random changes, contradictions among them`(_ seed: Int) async throws {
+    let model = InMemoryStore()
+    try await withDirectory { directory in
+      // One row at a time, so that questions come while groups are being cleared away.
+      try await withSQLite(directory, { $0.purgeRows = 1 }) { store in
+        var changes = RandomChanges(seed: UInt64(seed))
+        var refused = 0
+        for step in 1...240 {
+          let commit = changes.next()
+          let (expected, answer) = (await model.put(commit).failure, await store.put(commit).failure)
+          try #require(answer == expected, "\(step): \(commit)")
+          if answer != nil { refused += 1 }
+          if let (user, since) = changes.presence() {
+            model.notePresence(of: user, offlineSince: since)
+            store.notePresence(of: user, offlineSince: since)
+          }
+          guard step.isMultiple(of: 12) else { continue }
+          let (wanted, got) = (try await Answers.all(of: model), try await Answers.all(of: store))
+          for (wanted, got) in zip(wanted, got) { try #require(got == wanted, "step \(step)") }
+        }
+        #expect((10...200).contains(refused), "of 240 commits \(refused) were refused: the test says little")
+      }
+    }
+  }
+
+  /// Answers to one question about the whole store; without the numbers, which only have to grow.
+  private enum Answers: Equatable {
+    case group(StoredGroup?, [Message], [Int64?])
+    case user([GroupID], [[GroupID]], Instant?, [Int])
+    case applications([GroupApplication], [GroupApplication], Int)
+    case notifications([SystemNotification], [SystemNotification], Int)
+    case application(StoredApplication?)
+    case lists([GroupID], [GroupType: Int], Set<UserID>, Int)
+    case search([GroupID])
+
+    static func all(of store: some AnyStore) async throws -> [Answers] {
+      var answers: [Answers] = []
+      for id in RandomChanges.groups { answers.append(try await group(id, store)) }
+      for user in RandomChanges.users { answers += try await ofUser(user, store) }
+      answers.append(try await applications(nil, store))
+      for id in RandomChanges.applications { answers.append(.application(try await store.application(id))) }
+      let groups = try await store.groups(ofType: nil, after: 0, limit: 100).map(\.groupID)
+      let known = try await store.known(among: RandomChanges.users)
+      answers.append(.lists(groups, try await store.groupCounts(), known, try await store.knownCount()))
+      return answers + (try await searches(store))
+    }
+
+    private static func group(_ id: GroupID, _ store: some AnyStore) async throws -> Answers {
+      let messages = try await store.messages(of: id, in: 2...100, newestFirst: true, limit: 5)
+      var numbers: [Int64?] = []
+      for time: Instant in [0, 200, 500] { numbers.append(try await store.firstSeq(of: id, notBefore: time)) }
+      return .group(try await store.group(id, sentSince: 150), messages, numbers)
+    }
+
+    private static func ofUser(_ user: UserID, _ store: some AnyStore) async throws -> [Answers] {
+      var departures: [[GroupID]] = []
+      for type in GroupType.allCases + [nil] { departures.append(try await store.departures(of: user, from: type, since: 100)) }
+      var unread: [Int] = []
+      for id in RandomChanges.groups {
+        for managersOnly in [false, true] {
+          unread.append(try await store.unreadCount(of: id, after: 1, reader: user, managersOnly: managersOnly))
+        }
+      }
+      let memberships = try await store.memberships(of: user).map(\.groupID)
+      return [
+        .user(memberships, departures, try await store.offlineSince(of: user), unread),
+        try await applications(user, store), try await notifications(user, store),
+      ]
+    }
+
+    private static func applications(_ user: UserID?, _ store: some AnyStore) async throws -> Answers {
+      let all = try await store.applications(decidableBy: user, before: 0, limit: 100)
+      let before = all.dropFirst().first?.number ?? 0
+      let page = try await store.applications(decidableBy: user, before: before, limit: 2)
+      return .applications(all.map(\.application), page.map(\.application), try await store.unreadApplications(of: user))
+    }
+
+    private static func notifications(_ user: UserID, _ store: some AnyStore) async throws -> Answers {
+      let all = try await store.notifications(of: user, since: 0, before: 0, limit: 1000)
+      let before = all.dropFirst().first?.number ?? 0
+      let page = try await store.notifications(of: user, since: 100, before: before, limit: 3)
+      let unread = try await store.unreadNotifications(of: user, since: 100)
+      return .notifications(all.map(\.notification), page.map(\.notification), unread)
+    }
+
+    private static func searches(_ store: some AnyStore) async throws -> [Answers] {
+      var answers: [Answers] = []
+      for reader in [nil, alice, carol] {
+        for fields in [Set([SearchGroups.Field.groupName]), [.memberUserID], [.groupID, .memberNameCard]] {
+          let query = GroupSearch(["2", "ar"], in: fields, ignoresCase: true, by: reader)
+          let page = try await store.search(query, after: 0, limit: 100)
+          #expect(page.next == 0)
+          answers.append(.search(page.groups.map(\.groupID)))
+        }
+      }
+      return answers
+    }
+  }
+}
+
+/// Commits over a handful of groups, users and applications: some make sense, some contradict what is stored. Time goes on.
+private struct RandomChanges {
+  static let groups = ["g1", "g2", "g3"].map { GroupID($0)! }
+  static let users = [alice, bob, carol, UserID("dave")!]
+  static let applications = (1...6).map { "application \($0)" }
+
+  private var generator: SeededGenerator
+  private var now: Instant = 0
+  private var epochs: [GroupID: String] = [:]
+  private var types: [GroupID: GroupType] = [:]
+  private var seqs: [GroupID: Int64] = [:]
+
+  init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+
+  mutating func next() -> [StoreChange] {
+    now += 3
+    // State that a refused commit would have made is guessed wrongly from then on, until the group is made anew.
+    return (0..<pick(1...3)).map { _ in change() }
+  }
+
+  /// What a user's sessions do now, sometimes.
+  mutating func presence() -> (UserID, Instant?)? {
+    chance(3) ? (one(Self.users), chance(2) ? now : nil) : nil
+  }
+
+  private mutating func change() -> StoreChange {
+    let (group, user) = (one(Self.groups), one(Self.users))
+    switch pick(0...19) {
+    case 0...1: return create(group)
+    case 2: return .putGroup(record(group), isNew: false)
+    case 3...6: return .putMember(member(user), in: group)
+    case 7: return .removeMember(user, from: group, at: now)
+    case 8: return .putFormer(FormerMember(userID: user, stays: [1...2], muteUntil: now, bannedUntil: now + 1), in: group)
+    case 9: return .forgetFormer(user, in: group)
+    case 10: return .putAttributes(GroupAttributes(chance(3) ? [] : [.init(key: "k\(pick(1...2))", value: "\(now)")]), in: group)
+    case 11...12: return .putApplication(application(group, user), asNewest: !chance(3))
+    case 13: return .notify(notification(group), chance(4) ? Array(repeating: user, count: 2) : Self.users)
+    case 14: return .markApplicationsRead(user, through: now - Int64(pick(0...200)))
+    case 15: return .markNotificationsRead(user, through: Int64.max)
+    case 16...17: return append(to: group)
+    case 18: return revise(in: group)
+    default: return chance(2) ? .dismiss(group, at: now) : append(to: group)
+    }
+  }
+
+  private mutating func create(_ group: GroupID) -> StoreChange {
+    epochs[group] = "e\(now)"
+    types[group] = one(GroupType.allCases)
+    seqs[group] = 0
+    return .putGroup(record(group), isNew: true)
+  }
+
+  private mutating func record(_ group: GroupID) -> GroupRecord {
+    var record = GroupRecord.sample(group, type: types[group] ?? .public, epoch: epochs[group] ?? "e")
+    record.name = "name \(pick(1...3))"
+    record.policy.isSearchable = chance(2)
+    record.policy.isMemberVisible = chance(2)
+    record.changeTime = now
+    return record
+  }
+
+  private mutating func member(_ user: UserID) -> Member {
+    var member = Member.sample(user, at: now)
+    member.role = one([.owner, .admin, .member, .custom(100)])
+    member.nameCard = chance(2) ? "card \(pick(1...3))" : ""
+    member.unreadBase = pick(0...5)
+    member.unreadSinceSeq = Int64(pick(0...5))
+    return member
+  }
+
+  private mutating func application(_ group: GroupID, _ user: UserID) -> GroupApplication {
+    let index = pick(0...5)
+    let application = GroupApplication.sample(
+      Self.applications[index], to: group, epoch: chance(10) ? "e" : epochs[group] ?? "e", index < 4 ? .join : .invite,
+      from: user, inviting: Self.users[index % 3], at: now)
+    return chance(2) ? application.handled(at: now) : application
+  }
+
+  private mutating func notification(_ group: GroupID) -> SystemNotification {
+    SystemNotification(
+      kind: one(SystemNotification.Kind.allCases), groupID: group, opUser: "{}", data: "\(now)", timestamp: now - Int64(pick(0...50)))
+  }
+
+  private mutating func append(to group: GroupID) -> StoreChange {
+    let seq = (seqs[group] ?? 0) + (chance(12) ? 2 : 1)
+    seqs[group] = seq
+    return .append(
+      .sample(
+        seq, in: group, from: one(Self.users), at: now, chance(3) ? .tips("{}") : .text("\(now)"),
+        clientMsgID: chance(2) ? "c\(now)" : nil, isFromManager: chance(2)))
+  }
+
+  private mutating func revise(in group: GroupID) -> StoreChange {
+    var message = Message.sample(Int64(pick(1...4)), in: group)
+    message.isRevoked = true
+    return .revise(message)
+  }
+
+  private mutating func pick(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &generator) }
+
+  /// True once in so many times.
+  private mutating func chance(_ times: Int) -> Bool { pick(1...times) == 1 }
+
+  private mutating func one<Value>(_ values: [Value]) -> Value { values[pick(0...values.count - 1)] }
+}
