@@ -35,8 +35,8 @@ enum ApplicationRows {
       updateSQL,
       [
         application.fromUser.rawValue, application.addTime, handling?.time, handling?.isAgreed, handling?.by.rawValue,
-        handling?.time, application.requestMsg.column, application.attach?.column, handling?.message.column, application.id.column,
-        application.groupID.rawValue, application.epoch.column,
+        handling?.time, application.requestMsg.column, application.attach?.column, handling?.message.column,
+        application.id.column, application.groupID.rawValue, application.epoch.column,
       ])
     guard updated == 1 else { throw StoreError(.inconsistent, "no application \(application.id) of a group that is there") }
   }

@@ -33,8 +33,8 @@ enum MessageRows {
       appendSQL,
       [
         seq, message.timestamp, message.sender.rawValue, kind.rawValue, message.isRevoked, message.isFromManager,
-        message.priority.rawValue, message.platform.rawValue, message.msgID.column, message.clientMsgID?.column, message.nameCard.column,
-        try jsonColumn(message.atUserIDList), content.column, message.groupID.rawValue, seq, seq,
+        message.priority.rawValue, message.platform.rawValue, message.msgID.column, message.clientMsgID?.column,
+        message.nameCard.column, try jsonColumn(message.atUserIDList), content.column, message.groupID.rawValue, seq, seq,
       ])
     guard appended == 1 else { throw StoreError(.inconsistent, "seq \(seq) is not the next of a group \(message.groupID)") }
   }

@@ -121,7 +121,8 @@ struct ApplicationTests {
     try await backing.withStore { store in
       try await store.put([.create(), .join(alice, as: .owner)]).get()
       try await store.put([
-        .apply(.sample("1", at: 10)), .apply(.sample("2", at: 20).handled()), .apply(.sample("3", .invite, inviting: alice, at: 30)),
+        .apply(.sample("1", at: 10)), .apply(.sample("2", at: 20).handled()),
+        .apply(.sample("3", .invite, inviting: alice, at: 30)),
       ]).get()
       #expect(try await store.unreadApplications(of: alice) == 3)
       #expect(try await store.applicationsReadThrough(by: alice) == 0)

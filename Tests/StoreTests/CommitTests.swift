@@ -37,9 +37,9 @@ struct CommitTests {
     [.create(team), .join(bob), .append(.sample(2)), .removeMember(alice, from: club, at: 1), .append(.sample(4))],
     [.dismiss(club, at: 1), .create(epoch: "e9"), .join(bob), .append(.sample(2))],
     [
-      .putAttributes(GroupAttributes(), in: club), .apply(.sample("new")), .putApplication(.sample("known").handled(), asNewest: false),
-      .notify(.sample(), [alice, bob]), .markApplicationsRead(alice, through: 99), .markNotificationsRead(alice, through: 99),
-      .append(.sample(9)),
+      .putAttributes(GroupAttributes(), in: club), .apply(.sample("new")),
+      .putApplication(.sample("known").handled(), asNewest: false), .notify(.sample(), [alice, bob]),
+      .markApplicationsRead(alice, through: 99), .markNotificationsRead(alice, through: 99), .append(.sample(9)),
     ],
   ]
 

@@ -30,10 +30,26 @@ struct CrashTests {
           let group = GroupID("g\(index)")!
           let seqs = try await store.messages(of: group, in: 1...10_000, newestFirst: false, limit: 10_000).compactMap(\.seq)
           #expect(seqs == Array(1...Int64(seqs.count)))
+          try await expectWhole(group, through: Int64(seqs.count), in: store)
           try await store.put([.append(.sample(Int64(seqs.count + 1), in: group))]).get()
         }
+        // Whose session ended with the process is gone.
+        let since = try await store.offlineSince(of: alice)
+        #expect(since != nil)
       }
     }
+  }
+
+  // The changes of one commit stand or fall together.
+  private func expectWhole(_ group: GroupID, through seq: Int64, in store: SQLiteStore) async throws {
+    let stored = try #require(try await store.group(group, sentSince: 0))
+    #expect(stored.attributes["seq"] == "\(seq)")
+    #expect(stored.openApplications.map(\.addTime) == [seq])
+    let reader = CrashingWriter.reader(of: group)
+    let notifications = try await store.notifications(of: reader, since: 0, before: 0, limit: 1000)
+    let kept = max(1, seq - Int64(SystemNotification.kept) + 1)
+    #expect(notifications.map(\.notification.timestamp) == (kept...seq).reversed())
+    #expect(try await store.applicationsReadThrough(by: reader) == seq)
   }
 }
 
@@ -41,6 +57,19 @@ struct CrashTests {
 final class CrashingWriter: Sendable {
   static let groups = 20
   static let acknowledgements = 2_000
+
+  /// Somebody whom what happens in one group concerns.
+  static func reader(of group: GroupID) -> UserID { UserID("reader-of-\(group)")! }
+
+  /// What one commit does.
+  private static func changes(_ seq: Int64, to group: GroupID) -> [StoreChange] {
+    let reader = reader(of: group)
+    return [
+      .append(.sample(seq, in: group)), .putAttributes(GroupAttributes([.init(key: "seq", value: "\(seq)")]), in: group),
+      .apply(.sample("of \(group)", to: group, at: seq)), .notify(.sample(at: seq), [reader]),
+      .markApplicationsRead(reader, through: seq),
+    ]
+  }
 
   private let store: SQLiteStore
   private let notes: Int32
@@ -54,6 +83,7 @@ final class CrashingWriter: Sendable {
 
   /// Does not return.
   func run() async throws {
+    store.notePresence(of: alice, offlineSince: nil)
     for index in 0..<Self.groups {
       let group = GroupID("g\(index)")!
       try await store.put([.create(group)]).get()
@@ -64,7 +94,7 @@ final class CrashingWriter: Sendable {
 
   private func append(_ seq: Int64, to group: GroupID, _ lineage: Lineage) {
     store.commit(
-      Commit(changes: [.append(.sample(seq, in: group))], lineage: lineage) { result in
+      Commit(changes: Self.changes(seq, to: group), lineage: lineage) { result in
         precondition(result.failure == nil)
         let line = "\(group) \(seq)\n"
         precondition(write(self.notes, line, line.utf8.count) == line.utf8.count)

@@ -21,7 +21,10 @@ struct ModelTests {
           let commit = changes.next()
           let (expected, answer) = (await model.put(commit).failure, await store.put(commit).failure)
           try #require(answer == expected, "\(step): \(commit)")
-          if answer != nil { refused += 1 }
+          if answer != nil {
+            refused += 1
+            changes.wasRefused()
+          }
           if let (user, since) = changes.presence() {
             model.notePresence(of: user, offlineSince: since)
             store.notePresence(of: user, offlineSince: since)
@@ -116,19 +119,28 @@ private struct RandomChanges {
   static let users = [alice, bob, carol, UserID("dave")!]
   static let applications = (1...6).map { "application \($0)" }
 
+  /// What makes sense of a group.
+  private struct Known {
+    var epoch = "e"
+    var type = GroupType.public
+    var lastSeq: Int64 = 0
+  }
+
   private var generator: SeededGenerator
   private var now: Instant = 0
-  private var epochs: [GroupID: String] = [:]
-  private var types: [GroupID: GroupType] = [:]
-  private var seqs: [GroupID: Int64] = [:]
+  private var known: [GroupID: Known] = [:]
+  private var knownBefore: [GroupID: Known] = [:]
 
   init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
   mutating func next() -> [StoreChange] {
     now += 3
-    // State that a refused commit would have made is guessed wrongly from then on, until the group is made anew.
+    knownBefore = known
     return (0..<pick(1...3)).map { _ in change() }
   }
+
+  /// The last commit has changed nothing.
+  mutating func wasRefused() { known = knownBefore }
 
   /// What a user's sessions do now, sometimes.
   mutating func presence() -> (UserID, Instant?)? {
@@ -156,14 +168,13 @@ private struct RandomChanges {
   }
 
   private mutating func create(_ group: GroupID) -> StoreChange {
-    epochs[group] = "e\(now)"
-    types[group] = one(GroupType.allCases)
-    seqs[group] = 0
+    known[group] = Known(epoch: "e\(now)", type: one(GroupType.allCases))
     return .putGroup(record(group), isNew: true)
   }
 
   private mutating func record(_ group: GroupID) -> GroupRecord {
-    var record = GroupRecord.sample(group, type: types[group] ?? .public, epoch: epochs[group] ?? "e")
+    let known = known[group] ?? Known()
+    var record = GroupRecord.sample(group, type: known.type, epoch: known.epoch)
     record.name = "name \(pick(1...3))"
     record.policy.isSearchable = chance(2)
     record.policy.isMemberVisible = chance(2)
@@ -183,19 +194,20 @@ private struct RandomChanges {
   private mutating func application(_ group: GroupID, _ user: UserID) -> GroupApplication {
     let index = pick(0...5)
     let application = GroupApplication.sample(
-      Self.applications[index], to: group, epoch: chance(10) ? "e" : epochs[group] ?? "e", index < 4 ? .join : .invite,
-      from: user, inviting: Self.users[index % 3], at: now)
+      Self.applications[index], to: group, epoch: chance(10) ? "other" : known[group]?.epoch ?? "e",
+      index < 4 ? .join : .invite, from: user, inviting: Self.users[index % 3], at: now)
     return chance(2) ? application.handled(at: now) : application
   }
 
   private mutating func notification(_ group: GroupID) -> SystemNotification {
     SystemNotification(
-      kind: one(SystemNotification.Kind.allCases), groupID: group, opUser: "{}", data: "\(now)", timestamp: now - Int64(pick(0...50)))
+      kind: one(SystemNotification.Kind.allCases), groupID: group, opUser: "{}", data: "\(now)",
+      timestamp: now - Int64(pick(0...50)))
   }
 
   private mutating func append(to group: GroupID) -> StoreChange {
-    let seq = (seqs[group] ?? 0) + (chance(12) ? 2 : 1)
-    seqs[group] = seq
+    let seq = (known[group]?.lastSeq ?? 0) + (chance(12) ? 2 : 1)
+    known[group]?.lastSeq = seq
     return .append(
       .sample(
         seq, in: group, from: one(Self.users), at: now, chance(3) ? .tips("{}") : .text("\(now)"),

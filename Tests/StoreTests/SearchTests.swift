@@ -128,17 +128,15 @@ struct SearchTests {
 struct BoundedSearchTests {
   @Test func `a page looks at a bounded number of groups and of members`() async throws {
     try await withDirectory { directory in
-      try await withSQLite(directory, {
-        $0.searchedGroups = 4
-        $0.searchedMembers = 5
-      }) { store in
+      try await withSQLite(directory, { ($0.searchedGroups, $0.searchedMembers) = (4, 5) }) { store in
         let ids = (1...10).map { GroupID("g\($0)")! }
         for id in ids {
           try await store.put([.create(id)] + [alice, bob, carol].map { .join($0, id) }).get()
         }
         let numbers = try await store.groups(ofType: nil, after: 0, limit: 10).map(\.groupNumber)
         func next(_ fields: Set<SearchGroups.Field>, after: Int64) async throws -> Int64 {
-          let page = try await store.search(GroupSearch(["nobody"], in: fields, ignoresCase: true, by: nil), after: after, limit: 9)
+          let query = GroupSearch(["nobody"], in: fields, ignoresCase: true, by: nil)
+          let page = try await store.search(query, after: after, limit: 9)
           #expect(page.groups.isEmpty)
           return page.next
         }

@@ -1,0 +1,43 @@
+import GroupModel
+import WireProtocol
+
+/// What is done once a decision is durable.
+extension Group {
+  func finish(_ decision: Decision, _ completion: @escaping Completion) {
+    for effect in decision.effects { perform(effect) }
+    if let message = decision.delivered { services.observer.didDeliver(message) }
+    switch decision.answer {
+    case .reply(let reply): completion(reply)
+    case .history, .sync, .info, .unread, .lookUp: read(decision.answer, completion)
+    }
+    if case .absent = phase, pipeline.isEmpty { retire() }
+  }
+
+  func perform(_ effect: Effect) {
+    let topic = openTopic()
+    switch effect {
+    case .admit(let user, let option), .receive(let user, let option): setOnline(user, topic.attach(user, receiving: option))
+    case .admitEverybody: for user in services.broker.signedInUsers() { attach(user, to: topic) }
+    case .expel(let user): topic.detach(user)
+    case .publish(let frame, let kind, let session): topic.publish(frame, kind, except: session)
+    case .send(let frame, let users, let session): topic.send(frame, to: users, except: session)
+    case .disband:
+      topic.close()
+      self.topic = nil
+    }
+  }
+
+  func openTopic() -> any GroupTopic {
+    if let topic { return topic }
+    let topic = services.broker.openTopic(of: id)
+    self.topic = topic
+    return topic
+  }
+
+  /// Reads what the answer needs; the store is asked outside the order of decisions, which the answer does not touch.
+  func read(_ answer: Answer, _ completion: @escaping Completion) {
+    let reader = AnswerReader(
+      group: id, messages: services.messages, observer: services.observer, pageBytes: services.rules.limits.pageBytes)
+    Task { completion(await reader.reply(to: answer)) }
+  }
+}

@@ -1,0 +1,121 @@
+import GroupModel
+import WireProtocol
+
+/// From a request to a decision, and from there to the store.
+extension Group {
+  func decide(_ request: GroupRequest, by caller: Caller, _ completion: @escaping Completion) {
+    lastUse = services.clock.now()
+    let decision = change { state, now, users in
+      state.decide(request, by: caller, at: now, usersSignedIn: users)
+    }
+    guard let decision else { return }
+    if case .lookUp(let seq) = decision.answer { return lookUp(seq, by: caller, completion) }
+    carryOut(decision, completion)
+  }
+
+  /// Lets the state of a live group decide something.
+  func change(_ body: (inout GroupState, Instant, _ usersSignedIn: Int) -> Decision) -> Decision? {
+    guard case .live(var state) = phase else { return nil }
+    // The state has one owner at a time, or each change of it would copy its members.
+    phase = .unloaded
+    let usersSignedIn = state.record.type.everyoneIsMember ? services.broker.usersSignedIn : 0
+    let decision = body(&state, services.clock.now(), usersSignedIn)
+    phase = decision.disbands ? .absent : .live(state)
+    setAlarm()
+    return decision
+  }
+
+  /// Some requests are decided over a stored message. Whatever happens while it is read is looked at again then.
+  func lookUp(_ seq: Int64, by caller: Caller, _ completion: @escaping Completion) {
+    lookUps += 1
+    Task {
+      do throws(StoreError) {
+        let found = try await services.messages.messages(of: id, in: seq...seq, newestFirst: false, limit: 1).first
+        lookUps -= 1
+        take(.request(.revokeFound(seq: seq, message: found), caller, completion))
+      } catch {
+        lookUps -= 1
+        services.observer.storeFailed(error, group: id)
+        completion(.error(.temporary))
+      }
+      forgetRevoked()
+    }
+  }
+
+  /// What was recalled shows in what is read from now on.
+  func forgetRevoked() {
+    guard lookUps == 0, pipeline.isEmpty, case .live(var state) = phase else { return }
+    phase = .unloaded
+    state.forgetRevoked()
+    phase = .live(state)
+  }
+
+  func actWhileAbsent(on work: Work) {
+    switch work {
+    case .presence(_, let completion): completion()
+    case .request(.create(let request, let owner, let facts), let caller, let completion):
+      let isOfEveryone = request.groupType.everyoneIsMember
+      begin(isOfEveryone: isOfEveryone, completion) { () throws(WireError) in
+        try GroupState.create(
+          request, id: id, owner: owner, facts, by: caller, at: services.clock.now(), rules: services.rules)
+      }
+    case .request(.importGroup(let request, let owner, let facts), _, let completion):
+      begin(isOfEveryone: false, completion) { () throws(WireError) in
+        try GroupState.imported(request, id: id, owner: owner, facts, at: services.clock.now(), rules: services.rules)
+      }
+    case .request(_, _, let completion): carryOut(Decision(answer: .reply(.error(.noSuchGroup))), completion)
+    }
+  }
+
+  /// The group comes to be.
+  func begin(
+    isOfEveryone: Bool, _ completion: @escaping Completion, _ make: () throws(WireError) -> (GroupState, Decision)
+  ) {
+    do throws(WireError) {
+      let (state, decision) = try make()
+      phase = .live(state)
+      carryOut(decision, completion)
+      if isOfEveryone { welcomeEveryone() }
+    } catch {
+      carryOut(Decision(answer: .reply(.failure(error))), completion)
+    }
+  }
+
+  /// Makes durable first, acts then; what changes nothing waits for what was decided before it.
+  func carryOut(_ decision: Decision, _ completion: @escaping Completion) {
+    guard !decision.changes.isEmpty else {
+      if pipeline.isEmpty { finish(decision, completion) } else { pipeline.append(decision, completion) }
+      return
+    }
+    pipeline.append(decision, completion)
+    let lineage = lineage
+    services.groups.commit(
+      Commit(changes: decision.changes, lineage: lineage) { result in
+        self.executor.perform { self.assumeIsolated { $0.committed(result, of: lineage) } }
+      })
+  }
+
+  /// Commits of one lineage complete in their order, so this one belongs to the first that waits.
+  func committed(_ result: Result<Void, StoreError>, of lineage: Lineage) {
+    guard lineage === self.lineage else { return }
+    switch result {
+    case .success:
+      if let (decision, completion) = pipeline.popCommitted() { finish(decision, completion) }
+      // One at a time: a completion may ask again at once, and that stands behind all that was decided before.
+      while let (decision, completion) = pipeline.popUnchanging() { finish(decision, completion) }
+    case .failure(let error): startOver(because: error)
+    }
+  }
+
+  /// Memory has run ahead of the disk: nothing decided since counts.
+  func startOver(because error: StoreError) {
+    services.observer.storeFailed(error, group: id)
+    lineage = Lineage()
+    alarm = nil
+    topic?.close()
+    topic = nil
+    // First, because a completion may ask again at once, and that waits for the loading.
+    load(for: [])
+    for (_, completion) in pipeline.popAll() { completion(.error(.temporary)) }
+  }
+}

@@ -1,0 +1,72 @@
+import DequeModule
+import GroupModel
+import WireProtocol
+
+/// Coming into memory and leaving it.
+extension Group {
+  func load(for work: [Work]) {
+    phase = .loading(Deque(work))
+    Task {
+      do throws(StoreError) {
+        let since = services.clock.now() - RecentlySent.memory
+        loaded(try await services.groups.group(id, sentSince: since))
+      } catch {
+        loadFailed(error)
+      }
+    }
+  }
+
+  func loaded(_ stored: StoredGroup?) {
+    guard case .loading(let waiting) = phase else { return }
+    if let stored {
+      phase = .live(GroupState(stored, rules: services.rules))
+      attachEverybody(of: stored)
+    } else {
+      phase = .absent
+    }
+    // Whose grace ended while the group was not in memory has left before anything else happens.
+    wakeState()
+    for work in waiting { take(work) }
+    if case .absent = phase, pipeline.isEmpty { retire() }
+  }
+
+  /// A new group that everyone is a member of: those who are signed in already get its events.
+  func welcomeEveryone() {
+    registry.noteEveryoneIsMember(of: self)
+    for user in services.broker.signedInUsers() { refreshPresence(of: user) }
+  }
+
+  func attachEverybody(of stored: StoredGroup) {
+    guard !stored.record.type.everyoneIsMember else { return welcomeEveryone() }
+    for member in stored.members { refreshPresence(of: member.userID) }
+  }
+
+  func loadFailed(_ error: StoreError) {
+    guard case .loading(let waiting) = phase else { return }
+    services.observer.storeFailed(error, group: id)
+    phase = .unloaded
+    for work in waiting {
+      switch work {
+      case .request(_, _, let completion): completion(.error(.temporary))
+      case .presence(_, let completion): completion()
+      }
+    }
+  }
+
+  /// Gives up the memory of a group that nobody used since an instant. Members who are signed in are attached again when it is loaded.
+  func retire(unusedSince limit: Instant) {
+    guard lastUse < limit, pipeline.isEmpty, lookUps == 0 else { return }
+    switch phase {
+    case .live(let state) where state.nextWake != nil: return
+    case .live, .absent, .unloaded: retire()
+    case .loading, .retired: return
+    }
+  }
+
+  func retire() {
+    phase = .retired
+    registry.forget(self)
+    topic?.close()
+    topic = nil
+  }
+}
