@@ -80,7 +80,7 @@ async def test_the_others_keep_their_places(world):
 
 @pytest.mark.parametrize("groupType", STORING)
 async def test_who_recalls_whose(world, groupType):
-    """Section 3: the row of the table, rule 1 (nobody of an equal or higher role), and 10032 below."""
+    """Section 3: 10032 below the role of the row (rule 2), 10007 on somebody of an equal or higher role (rule 1)."""
     group, people = await world.group_of(groupType)
     outsider = people.pop("outsider")
     if groupType != "Work":
@@ -91,13 +91,14 @@ async def test_who_recalls_whose(world, groupType):
     for author, writer in people.items():
         for role, client in people.items():
             seq, msgID = await said(writer, group)
-            allowed = author == role or rank[role] >= rank[LOWEST[groupType]] and rank[role] > rank[author]
+            manages = rank[role] >= rank[LOWEST[groupType]]
+            allowed = author == role or manages and rank[role] > rank[author]
             if allowed:
                 assert await client.call("revokeGroupMessage", groupID=group, seq=seq) == {}
                 event = await people["member"].expect("onRecvMessageRevoked", groupID=group, seq=seq)
                 assert event["opUser"]["userID"] == client.user
             else:
-                await client.refused(10032, "revokeGroupMessage", groupID=group, seq=seq)
+                await client.refused(10007 if manages else 10032, "revokeGroupMessage", groupID=group, seq=seq)
             assert is_recalled(await message_at(writer, group, seq)) == allowed, (author, role)
     seq, _ = await said(people["member"], group)
     await outsider.refused(10007, "revokeGroupMessage", groupID=group, seq=seq)
@@ -135,8 +136,8 @@ async def test_an_administrator_recalls_everybodys(server, world, groupType):
 async def test_an_administrators_message_stands_above_the_owner(server, world):
     group, people = await world.group_of("Public")
     seq = done(server, "sendGroupTextMessage", groupID=group, text="from above")["seq"]
-    for role in ("owner", "admin", "member"):
-        await people[role].refused(10032, "revokeGroupMessage", groupID=group, seq=seq)
+    for role, code in {"owner": 10007, "admin": 10007, "member": 10032}.items():
+        await people[role].refused(code, "revokeGroupMessage", groupID=group, seq=seq)
     assert done(server, "revokeGroupMessage", groupID=group, seq=seq) == {}
     assert is_recalled(await message_at(people["member"], group, seq))
 
@@ -147,7 +148,7 @@ async def test_what_somebody_wrote_who_is_no_member_any_more(world):
     group = await world.group(alice, members=[carol], admins=[bob])
     first, _ = await said(alice, group)
     second, _ = await said(alice, group)
-    await bob.refused(10032, "revokeGroupMessage", groupID=group, seq=first)
+    await bob.refused(10007, "revokeGroupMessage", groupID=group, seq=first)
     await alice.call("transferGroupOwner", groupID=group, userID=carol.user, quit=True)
     await bob.call("revokeGroupMessage", groupID=group, seq=first)
     await alice.refused(10007, "revokeGroupMessage", groupID=group, seq=second)
