@@ -18,7 +18,7 @@ public final class RecordingBroker: Broker, Sendable {
 
   // MARK: Told by tests
 
-  /// Signs a user in once more. Groups hear of it by `Group.presenceChanged(of:)`, as the gateway tells them.
+  /// Signs a user in once more. Groups hear of it by `Group.presenceChanged`, as the gateway tells them.
   public func signIn(_ user: UserID) -> SessionKey {
     directory.withLock { directory in
       directory.lastConnection += 1
@@ -82,15 +82,16 @@ public final class RecordingBroker: Broker, Sendable {
 public final class RecordingTopic: GroupTopic, Sendable {
   /// What a group asked of the topic.
   public enum Call: Sendable, Equatable {
-    case attach(UserID)
+    case attach(UserID, receiving: ReceiveOption)
     case detach(UserID)
     case publish(String, EventClass, except: SessionKey?)
-    case send(String, to: [UserID])
+    case send(String, to: [UserID], except: SessionKey?)
     case close
   }
 
   private struct State {
     var attached: [UserID: [SessionKey]] = [:]
+    var options: [UserID: ReceiveOption] = [:]
     var calls: [Call] = []
   }
 
@@ -106,11 +107,12 @@ public final class RecordingTopic: GroupTopic, Sendable {
   public var attachedUsers: [UserID] { state.withLock { state in state.attached.filter { !$0.value.isEmpty }.keys.sorted() } }
 
   /// Attaches the sessions that the user has at the moment.
-  public func attach(_ user: UserID) -> Bool {
+  public func attach(_ user: UserID, receiving option: ReceiveOption) -> Bool {
     let sessions = broker.sessions(of: user)
     state.withLock { state in
-      state.calls.append(.attach(user))
+      state.calls.append(.attach(user, receiving: option))
       state.attached[user] = sessions
+      state.options[user] = option
     }
     return !sessions.isEmpty
   }
@@ -123,19 +125,20 @@ public final class RecordingTopic: GroupTopic, Sendable {
     }
   }
 
-  /// Gives a frame to all attached sessions but one.
+  /// Gives a frame to all attached sessions but one, as the receive options of their users say.
   public func publish(_ frame: [UInt8], _ kind: EventClass, except: SessionKey?) {
     let sessions = state.withLock { state in
       state.calls.append(.publish(String(decoding: frame, as: UTF8.self), kind, except: except))
-      return state.attached.values.joined().filter { $0 != except }
+      let receiving = state.attached.filter { kind.reaches(state.options[$0.key] ?? .receive) }
+      return receiving.values.joined().filter { $0 != except }
     }
     broker.deliver(frame, to: sessions)
   }
 
-  /// Gives a frame to all sessions of some users.
-  public func send(_ frame: [UInt8], to users: [UserID]) {
-    state.withLock { $0.calls.append(.send(String(decoding: frame, as: UTF8.self), to: users)) }
-    broker.deliver(frame, to: users.flatMap(broker.sessions))
+  /// Gives a frame to all sessions of some users but one.
+  public func send(_ frame: [UInt8], to users: [UserID], except: SessionKey?) {
+    state.withLock { $0.calls.append(.send(String(decoding: frame, as: UTF8.self), to: users, except: except)) }
+    broker.deliver(frame, to: users.flatMap(broker.sessions).filter { $0 != except })
   }
 
   /// Detaches everybody.
@@ -143,6 +146,17 @@ public final class RecordingTopic: GroupTopic, Sendable {
     state.withLock { state in
       state.calls.append(.close)
       state.attached = [:]
+    }
+  }
+}
+
+extension EventClass {
+  /// Whether somebody with that option gets it (contract section 4, Receive options).
+  fileprivate func reaches(_ option: ReceiveOption) -> Bool {
+    switch (self, option) {
+    case (.control, _), (.notice, _), (_, .receive), (_, .receiveNotNotify): true
+    case (.storedChat(let fromManager), .receiveFromManagers), (.liveChat(let fromManager), .receiveFromManagers): fromManager
+    case (_, .notReceive): false
     }
   }
 }

@@ -1,0 +1,34 @@
+import GroupModel
+import GroupRuntime
+import Synchronization
+
+/// Alarms that ring when a test says so.
+public final class ManualAlarms: Alarms, Sendable {
+  private struct Alarm: Sendable {
+    let instant: Instant
+    let executor: any GroupExecutor
+    let body: @Sendable () -> Void
+  }
+
+  private let alarms = Mutex<[Alarm]>([])
+
+  /// Alarms that nobody has asked for.
+  public init() {}
+
+  /// The instants that are waited for, the earliest first.
+  public var instants: [Instant] { alarms.withLock { $0.map(\.instant).sorted() } }
+
+  /// Lets those ring whose instant has come, the earliest first; each runs on its executor.
+  public func ring(upTo now: Instant) {
+    let due = alarms.withLock { alarms in
+      let due = alarms.filter { $0.instant <= now }.sorted { $0.instant < $1.instant }
+      alarms.removeAll { $0.instant <= now }
+      return due
+    }
+    for alarm in due { alarm.executor.perform(alarm.body) }
+  }
+
+  public func ring(at instant: Instant, on executor: any GroupExecutor, _ body: @escaping @Sendable () -> Void) {
+    alarms.withLock { $0.append(Alarm(instant: instant, executor: executor, body: body)) }
+  }
+}
