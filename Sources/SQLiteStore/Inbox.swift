@@ -86,7 +86,15 @@ final class Inbox: Sendable {
     state.withLock { $0.users[user] = note }
   }
 
-  /// All users that wait to become durable, and what is noted of them.
+  /// Those of the users that wait to become durable.
+  func waiting(among users: [UserID]) -> Set<UserID> {
+    state.withLock { state in Set(users.filter { state.users[$0] != nil }) }
+  }
+
+  /// What waits to become durable of a user.
+  func note(of user: UserID) -> UserNote? { state.withLock { $0.users[user] } }
+
+  /// All users that wait to become durable, and what is noted of them. Whoever keeps it makes the next one who is put in pay for a copy.
   var waitingUsers: [UserID: UserNote] { state.withLock { $0.users } }
 
   /// Asks for work besides commits; true where the writer must be woken.

@@ -6,10 +6,9 @@ import GroupRuntime
 enum NotificationRows {
   static let columns = "timestamp, kind, groupID, opUser, reason, data"
 
-  // One statement for all users: thousands of members hear at once that their group is gone. DISTINCT, for a user named twice has one
-  // notification.
+  // One statement for all users: thousands of members hear at once that their group is gone.
   private static let insertSQL = """
-    INSERT INTO notification (userID, \(columns)) SELECT DISTINCT value, ?, ?, ?, ?, ?, ? FROM json_each(?)
+    INSERT INTO notification (userID, \(columns)) SELECT value, ?, ?, ?, ?, ?, ? FROM json_each(?)
     """
   // From the newest that is one too many backwards. The index goes by user and number, so each user costs one walk over what is kept.
   private static let trimSQL = """
@@ -20,7 +19,8 @@ enum NotificationRows {
     """
 
   static func put(_ notification: SystemNotification, for users: [UserID], _ db: Database) throws {
-    guard let names = try jsonColumn(users.map(\.rawValue)) else { return }
+    // A user named twice has one. In the order of the index, so that each of its pages is visited once.
+    guard let names = try jsonColumn(Set(users).map(\.rawValue).sorted()) else { return }
     try db.run(
       insertSQL,
       [

@@ -49,6 +49,7 @@ enum Purge {
       "DELETE FROM message WHERE number = ? AND seq < (SELECT min(seq) FROM message WHERE number = ?) + ?",
       [number, number, rows]) > 0
   }
+
   // They stay for a while, so that whoever decides one hears that the group is gone.
   private static func applications(of number: Int64, time: Instant, _ rows: Int, _ db: Database) throws -> Bool {
     try db.run(

@@ -16,7 +16,7 @@ extension SQLiteStore: UserStore {
   /// from the second on in which it did.
   /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
   public func offlineSince(of user: UserID) async throws(StoreError) -> Instant? {
-    switch writer.inbox.waitingUsers[user] {
+    switch writer.inbox.note(of: user) {
     case .here: nil
     case .gone(let since): since
     case .known, nil: try await read { try UserRows.offlineSince(of: user, in: $0) }
@@ -27,8 +27,7 @@ extension SQLiteStore: UserStore {
   /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
   public func known(among users: [UserID]) async throws(StoreError) -> Set<UserID> {
     // In this order: who has left the inbox by now is in the database by now.
-    let waitingUsers = writer.inbox.waitingUsers
-    let waiting = Set(users.filter { waitingUsers[$0] != nil })
+    let waiting = writer.inbox.waiting(among: users)
     let stored = try await read { db in
       var known: Set<UserID> = []
       for user in users where !waiting.contains(user) {

@@ -31,27 +31,12 @@ import WireProtocol
     #expect(try await code("setGroupInfo", #"{"groupID":"w","groupName":"n","asUser":null}"#) == 0, "null counts as absent")
   }
 
-  @Test(arguments: ["joinGroup", "quitGroup", "getJoinedGroupList", "syncGroups"])
-  func methodsThatMeanNothingWithoutAUserAskForOne(method: String) async throws {
-    let params = [
-      "joinGroup": #"{"groupID":"g"}"#, "quitGroup": #"{"groupID":"g"}"#,
-      "syncGroups": #"{"groups":[{"groupID":"g","epoch":"e","seq":0}]}"#,
-    ]
-    let error = try await backend.rpc(method, params[method] ?? "{}")["error"]
-    #expect(error["code"] == -32602 && error["data"]["field"] == "asUser")
-  }
-
   @Test(arguments: ["", "@x", "administrator", "a b", String(repeating: "x", count: 33)])
   func asUserOutsideItsDomainRunsNothing(name: String) async throws {
     let error = try await backend.rpc(
       "createGroup", #"{"groupType":"Work","groupName":"g","ownerUserID":"o","asUser":"\#(name)"}"#)["error"]
     #expect(error["code"] == 10004 && error["data"]["field"] == "asUser")
     #expect(try await code("ping", #"{"asUser":5}"#) == -32602)
-  }
-
-  @Test(arguments: ["{}", #"{"token":"olga"}"#, #"{"asUser":"olga"}"#, "[]"])
-  func loginAndLogoutAreNoMethodsHere(params: String) async throws {
-    for method in ["login", "logout"] { #expect(try await code(method, params) == -32601, "\(method) \(params)") }
   }
 
   @Test func aBatchIsAnsweredInOrderWithoutItsNotifications() async throws {

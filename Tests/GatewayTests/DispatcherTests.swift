@@ -2,151 +2,117 @@ import GroupModel
 import GroupRuntime
 import Testing
 import ThrongTestKit
-import WireProtocol
 
 @testable import Gateway
 
-/// Requests by way of `asUser`, the shortest way to the dispatcher.
+/// That each request comes to whom it concerns, and what a store's failure answers.
 @Suite struct DispatcherTests {
   private let backend = Backend()
 
-  private func create(_ id: String, _ type: String = "Public", by user: String = "olga", _ more: String = "") async throws {
-    let reply = try await backend.rpc(
-      "createGroup", #"{"groupType":"\#(type)","groupName":"\#(id)","groupID":"\#(id)","asUser":"\#(user)"\#(more)}"#)
-    try #require(reply["result"]["groupID"].string == id, "\(reply)")
-  }
-
-  private func rpc(_ method: String, as user: String, _ more: String) async throws -> JSON {
-    try await backend.rpc(method, #"{"asUser":"\#(user)",\#(more)}"#)
-  }
-
-  @Test func eachMethodOfOneGroupComesToThatGroup() async throws {
-    try await create("g", "Public", by: "olga", #","joinMode":"Any""#)
-    #expect(try await rpc("joinGroup", as: "mary", #""groupID":"g""#)["result"]["status"] == "Joined")
-    #expect(try await rpc("sendGroupTextMessage", as: "mary", #""groupID":"g","text":"hi""#)["result"]["seq"] == 2)
-    #expect(try await rpc("sendGroupCustomMessage", as: "olga", #""groupID":"g","data":"x""#)["result"]["seq"] == 3)
-    #expect(try await rpc("setGroupInfo", as: "olga", #""groupID":"g","groupName":"new""#)["result"] == [:])
-    let history = try await rpc("getGroupHistoryMessageList", as: "mary", #""groupID":"g""#)["result"]["messageList"].elements
-    #expect(history.map { $0["seq"].integer } == [4, 3, 2, 1])
-    let members = try await rpc("getGroupMemberList", as: "mary", #""groupID":"g""#)["result"]["memberList"].elements
-    #expect(members.map { $0["userID"].string } == ["olga", "mary"])
-    let infos = try await rpc("getGroupMembersInfo", as: "mary", #""groupID":"g","userIDList":["olga","nobody"]"#)
-    #expect(infos["result"]["memberList"].elements.map { $0["userID"].string } == ["olga"])
-    #expect(try await rpc("getGroupOnlineMemberCount", as: "mary", #""groupID":"g""#)["result"]["count"] == 0)
-    #expect(try await rpc("quitGroup", as: "mary", #""groupID":"g""#)["result"] == [:])
-    #expect(try await rpc("dismissGroup", as: "olga", #""groupID":"g""#)["result"] == [:])
-    #expect(try await rpc("joinGroup", as: "mary", #""groupID":"g""#)["error"]["code"] == 10010)
-  }
-
   @Test func whatNeedsNoGroupIsAnsweredAtOnce() async throws {
-    #expect(try await backend.rpc("ping")["result"]["serverTime"] == 1_700_000_000_000)
-    #expect(try await backend.rpc("getServerInfo")["result"]["protocol"] == "throng.v1")
-    #expect(try await backend.rpc("rpc.discover")["result"]["openrpc"].string?.hasPrefix("1.") == true)
+    #expect(try await backend.result("ping")["serverTime"] == 1_700_000_000_000)
+    #expect(try await backend.result("getServerInfo")["protocol"] == "throng.v1")
+    #expect(try await backend.result("rpc.discover")["openrpc"].string?.hasPrefix("1.") == true)
   }
 
-  @Test func joinedGroupsArePagedByTheGroupsNumber() async throws {
-    for name in ["a", "b", "c", "d", "e"] { try await create(name) }
-    try await create("room", "AVChatRoom")
-    var names: [String?] = []
-    var next: Int64 = 0
-    var pages = 0
-    repeat {
-      let page = try await rpc("getJoinedGroupList", as: "olga", #""count":2,"nextSeq":\#(next)"#)["result"]
-      names += page["groupList"].elements.map { $0["groupID"].string }
-      next = try #require(page["nextSeq"].integer)
-      pages += 1
-    } while next != 0 && pages < 10
-    #expect(names == ["a", "b", "c", "d", "e"])
-    #expect(pages == 3)
-    #expect(try await rpc("getJoinedGroupList", as: "olga", #""groupType":"Meeting""#)["result"]["groupList"] == [])
+  @Test func comingTalkingAndGoing() async throws {
+    try await backend.create("g", "Public", #""joinMode":"Any""#)
+    #expect(try await backend.result("joinGroup", as: "mary", #""groupID":"g""#)["status"] == "Joined")
+    #expect(try await backend.result("sendGroupTextMessage", as: "mary", #""groupID":"g","text":"hi""#)["seq"] == 2)
+    #expect(try await backend.result("sendGroupCustomMessage", as: "olga", #""groupID":"g","data":"x""#)["seq"] == 3)
+    #expect(try await backend.result("setGroupInfo", as: "olga", #""groupID":"g","groupName":"new""#) == [:])
+    #expect(try await backend.result("revokeGroupMessage", as: "mary", #""groupID":"g","seq":2"#) == [:])
+    let history = try await backend.result("getGroupHistoryMessageList", as: "mary", #""groupID":"g""#)["messageList"]
+    #expect(history.column("seq") == [4, 3, 2, 1])
+    #expect(history.column("type") == ["GroupTips", "Custom", "Text", "GroupTips"])
+    #expect(history.column("isRevoked") == [nil, nil, true, nil])
+    #expect(try await backend.result("quitGroup", as: "mary", #""groupID":"g""#) == [:])
+    #expect(try await backend.result("dismissGroup", as: "olga", #""groupID":"g""#) == [:])
+    #expect(try await backend.code("joinGroup", as: "mary", #""groupID":"g""#) == 10010)
   }
 
-  @Test func aListEndsWhereTheGroupsDo() async throws {
-    for name in ["a", "b"] { try await create(name) }
-    let page = try await rpc("getJoinedGroupList", as: "olga", #""count":2"#)["result"]
-    #expect(page["nextSeq"] == 0 && page["groupList"].elements.count == 2)
-  }
-
-  @Test func aPageEndsBeforeItIsTooLarge() async throws {
-    let limits = GroupLimits(maxMemberNum: GroupLimits.standard.maxMemberNum, pageBytes: 10)
-    let small = Backend(rules: GroupRules(limits: limits))
-    for name in ["a", "b"] {
-      _ = try await small.rpc("createGroup", #"{"groupType":"Work","groupName":"g","groupID":"\#(name)","asUser":"olga"}"#)
+  @Test func theMembersOfAGroup() async throws {
+    try await backend.create("g", "Public", memberList("mary", "nick"))
+    func users(_ method: String, _ more: String = "") async throws -> [JSON] {
+      try await backend.result(method, as: "mary", #""groupID":"g""# + more)["memberList"].column("userID")
     }
-    let page = try await small.rpc("getJoinedGroupList", #"{"asUser":"olga"}"#)["result"]
-    #expect(page["groupList"].elements.map { $0["groupID"].string } == ["a"])
-    let rest = try await small.rpc(
-      "getJoinedGroupList", #"{"asUser":"olga","nextSeq":\#(try #require(page["nextSeq"].integer))}"#)["result"]
-    #expect(rest["groupList"].elements.map { $0["groupID"].string } == ["b"])
-    #expect(rest["nextSeq"] == 0)
+    #expect(try await users("getGroupMemberList") == ["olga", "mary", "nick"])
+    #expect(try await users("getGroupMembersInfo", #","userIDList":["olga","nobody"]"#) == ["olga"])
+    #expect(try await backend.result("getGroupOnlineMemberCount", as: "mary", #""groupID":"g""#)["count"] == 0)
+    let muted = try await backend.result("muteGroupMember", as: "olga", #""groupID":"g","userID":"nick","muteTime":60"#)
+    #expect(muted["muteUntil"] == 1_700_000_060_000)
+    #expect(try await users("getGroupMutedMembers") == ["nick"])
+    _ = try await backend.result("setGroupMemberInfo", as: "mary", #""groupID":"g","userID":"mary","nameCard":"M""#)
+    let info = try await backend.result("getGroupMembersInfo", as: "olga", #""groupID":"g","userIDList":["mary"]"#)
+    #expect(info["memberList"][0]["nameCard"] == "M")
+    _ = try await backend.result("setGroupMemberRole", as: "olga", #""groupID":"g","userID":"mary","role":"Admin""#)
+    let roles = try await backend.result("getGroupMemberRoles", as: "nick", #""groupID":"g","userIDList":["mary","x"]"#)
+    #expect(roles["roleList"].column("role") == ["Admin", "NotMember"])
+    try await backend.bring("ivan", into: "g")
+    let inviters = try await backend.result(
+      "getGroupMemberInviters", as: "nick", #""groupID":"g","userIDList":["ivan","olga"]"#)
+    #expect(inviters["inviterList"].column("inviter") == ["administrator", nil])
+    let kicked = try await backend.result("kickGroupMember", as: "mary", #""groupID":"g","userIDList":["nick","x"]"#)
+    #expect(kicked["memberList"].column("result") == ["Success", "Invalid"])
+    _ = try await backend.result("transferGroupOwner", as: "olga", #""groupID":"g","userID":"mary""#)
+    #expect(try await users("getGroupMemberList", #","filter":"Owner""#) == ["mary"])
   }
 
-  @Test func leftGroupsAreToldSinceAnInstant() async throws {
-    try await create("a")
-    try await create("b")
-    _ = try await rpc("dismissGroup", as: "olga", #""groupID":"a""#)
-    let since = try await rpc("getJoinedGroupList", as: "olga", #""updatedSince":1"#)["result"]
-    #expect(since["leftGroupIDList"] == ["a"])
-    #expect(try await rpc("getJoinedGroupList", as: "olga", #""count":5"#)["result"]["leftGroupIDList"] == [])
-    let later = try await rpc("getJoinedGroupList", as: "olga", #""updatedSince":1700000000001"#)["result"]
-    #expect(later["leftGroupIDList"] == [] && later["groupList"] == [])
+  @Test func theSettingsOfAGroup() async throws {
+    try await backend.create("g", "Public", memberList("mary"))
+    let until = try await backend.result("muteGroup", as: "olga", #""groupID":"g","mode":"Ordinary","duration":60"#)
+    #expect(until["muteUntil"] == 1_700_000_060_000)
+    #expect(try await backend.code("sendGroupTextMessage", as: "mary", #""groupID":"g","text":"x""#) == 10017)
+    _ = try await backend.result("muteGroup", as: "olga", #""groupID":"g","mode":"None""#)
+    #expect(try await backend.result("sendGroupTextMessage", as: "olga", #""groupID":"g","text":"x""#)["status"] == "Stored")
+    _ = try await backend.result("markGroupMessageAsRead", as: "mary", #""groupID":"g""#)
+    _ = try await backend.result("setGroupReceiveMessageOpt", as: "mary", #""groupID":"g","opt":"NotReceive""#)
+    let own = try await backend.result("getGroupsInfo", as: "mary", #""groupIDList":["g"]"#)["resultList"][0]["info"]["selfInfo"]
+    #expect(own["receiveMessageOpt"] == "NotReceive" && own["readSeq"] == 3)
+    _ = try await backend.result("recycleGroup", #""groupID":"g""#)
+    #expect(try await backend.code("muteGroup", as: "olga", #""groupID":"g","mode":"None""#) == 10010)
   }
 
-  @Test func rowsOfGroupsInfoCarryTheirCodes() async throws {
-    try await create("g")
-    try await create("w", "Work")
-    let rows = try await rpc("getGroupsInfo", as: "mary", #""groupIDList":["g","w","none","é"]"#)["result"]["resultList"].elements
-    #expect(rows.map { $0["code"].integer } == [0, 10007, 10010, 10015])
-    #expect(rows.map { $0["groupID"].string } == ["g", "w", "none", "é"])
-    #expect(rows[0]["info"]["owner"] == "olga" && rows[1]["info"] == nil)
-    #expect(rows[1]["message"].string?.isEmpty == false)
+  @Test func theAttributesOfARoom() async throws {
+    try await backend.create("r", "AVChatRoom")
+    func attributes(_ keys: String = "") async throws -> JSON {
+      try await backend.result("getGroupAttributes", as: "olga", #""groupID":"r""# + keys)["attributes"]
+    }
+    _ = try await backend.result("initGroupAttributes", as: "olga", #""groupID":"r","attributes":{"a":"1","b":"2"}"#)
+    _ = try await backend.result("setGroupAttributes", as: "olga", #""groupID":"r","attributes":{"b":"3","c":"4"}"#)
+    #expect(try await attributes() == ["a": "1", "b": "3", "c": "4"])
+    _ = try await backend.result("deleteGroupAttributes", as: "olga", #""groupID":"r","keys":["a"]"#)
+    #expect(try await attributes() == ["b": "3", "c": "4"])
+    #expect(try await attributes(#","keys":["c","x"]"#) == ["c": "4"])
+    _ = try await backend.result("initGroupAttributes", as: "olga", #""groupID":"r","attributes":{"d":"5"}"#)
+    #expect(try await attributes() == ["d": "5"], "init replaces all")
+  }
+
+  // MARK: The store fails
+
+  @Test(arguments: ["getJoinedGroupList", "getGroupUnreadCount"])
+  func aStoreThatCannotBeReadIsTemporary(method: String) async throws {
+    backend.store.release(failing: StoreError(.unavailable, "test"))
+    let error = try await backend.rpc(method, as: "olga")["error"]
+    #expect(error["code"] == 10002 && error["data"]["temporary"] == true)
+  }
+
+  @Test func aStoreThatCannotWriteIsTemporaryAndChangesNothing() async throws {
+    try await backend.create("g", "Public")
+    try await backend.apply("mary", to: "g")
+    let writes = [("setGroupApplicationRead", "olga"), ("setSystemNotificationRead", "olga"), ("importUsers", nil)]
+    backend.store.inner.fail(with: StoreError(.unavailable, "test"))
+    for (method, user) in writes {
+      #expect(try await backend.code(method, as: user, user == nil ? #""userIDList":["x"]"# : "") == 10002, "\(method)")
+    }
+    backend.store.inner.fail(with: nil)
+    #expect(try await backend.result("getGroupApplicationList", as: "olga")["unreadCount"] == 1)
+    #expect(try await backend.result("getSystemNotificationList", as: "olga")["unreadCount"] == 2)
   }
 
   @Test func askingForGroupsThatAreNoneLeavesNoneInMemory() async throws {
     let names = (0..<50).map { "\"x\($0)\"" }.joined(separator: ",")
-    for _ in 0..<3 { _ = try await rpc("getGroupsInfo", as: "mary", #""groupIDList":[\#(names)]"#) }
+    for _ in 0..<3 { _ = try await backend.result("getGroupsInfo", as: "mary", #""groupIDList":[\#(names)]"#) }
     #expect(backend.services.registry.residentCount == 0)
-  }
-
-  @Test func syncGroupsAnswersARowForEachPosition() async throws {
-    try await create("g", "Meeting")
-    _ = try await rpc("sendGroupTextMessage", as: "olga", #""groupID":"g","text":"one""#)
-    let epoch =
-      try await rpc("getGroupsInfo", as: "olga", #""groupIDList":["g"]"#)["result"]["resultList"][0]["info"]["epoch"].string ?? ""
-    let rows = try await rpc(
-      "syncGroups", as: "olga",
-      #""groups":[{"groupID":"g","epoch":"\#(epoch)","seq":0},{"groupID":"none","epoch":"x","seq":0},{"groupID":"g","epoch":"other","seq":0}]"#
-    )["result"]["groups"].elements
-    #expect(rows.map { $0["code"].integer } == [0, 10010, 0])
-    #expect(rows.map { $0["recovered"].bool } == [true, nil, false])
-    #expect(rows[0]["messageList"][0]["text"] == "one")
-  }
-
-  @Test func aStoreThatCannotBeReadIsTemporary() async throws {
-    backend.store.release(failing: StoreError(.unavailable, "test"))
-    let error = try await rpc("getJoinedGroupList", as: "olga", #""count":1"#)["error"]
-    #expect(error["code"] == 10002 && error["data"]["temporary"] == true)
-  }
-
-  // MARK: users.requireKnown
-
-  @Test func whereUsersMustBeKnownStrangersFail() async throws {
-    let strict = Backend { $0.requiresKnownUsers = true }
-    strict.store.inner.remember(["mary"])
-    let create = #""groupType":"Public","groupName":"g","memberList":[{"userID":"mary"},{"userID":"nobody"}]"#
-    let reply = try await strict.rpc("createGroup", #"{"asUser":"olga",\#(create)}"#)
-    let rows = reply["result"]["memberList"].elements
-    #expect(rows.map { $0["result"].string } == ["Success", "Fail"])
-    #expect(
-      try await strict.store.inner.known(among: ["olga", "nobody"]) == ["olga"], "asUser makes known, being listed does not")
-
-    let byOwner = try await strict.rpc("createGroup", #"{"ownerUserID":"ghost",\#(create)}"#)["error"]
-    #expect(byOwner["code"] == 10019 && byOwner["data"]["field"] == "ownerUserID")
-    #expect(try await strict.rpc("createGroup", #"{"ownerUserID":"mary","groupType":"Public","groupName":"g"}"#)["result"] != nil)
-  }
-
-  @Test func elsewhereBeingNamedMakesKnown() async throws {
-    try await create("g", "Public", by: "olga", #","memberList":[{"userID":"mary"}]"#)
-    #expect(try await backend.store.inner.known(among: ["olga", "mary", "ghost"]) == ["olga", "mary"])
   }
 }

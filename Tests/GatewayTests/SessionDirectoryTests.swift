@@ -1,40 +1,22 @@
 import GroupModel
 import Testing
-import WebSocketTransport
 
 @testable import Gateway
 
 /// Who gives way to whom (contract section 2), and what is left when all have gone.
 @Suite struct SessionDirectoryTests {
   private let directory = SessionDirectory()
-  private let made: [Session]
+  private let made: BareSessions
 
-  init() async throws {
-    let backend = Backend()
-    let transport = try Transport(TransportConfiguration(), delegate: Gateway(backend.services, http: NoHTTP()))
-    let context = LoopContext()
-    made = (1...12).map {
-      Session(Connection(number: $0, on: transport.loops[0]), address: "a", services: backend.services, context: context)
-    }
-    await transport.stop()
-  }
-
-  private struct NoHTTP: HTTPHandling {
-    func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) {}
-  }
+  init() async throws { made = try await BareSessions(12) }
 
   private func register(_ number: Int, _ platform: Platform = .web, device: String? = nil, user: UserID = "u") {
-    let session = made[number]
-    directory.register(
-      SessionEntry(
-        sessionID: "\(number)", connection: session.connection, session: session, platform: platform, deviceID: device,
-        address: "a",
-        loginTime: 0), of: user)
+    directory.register(made.entry(number, platform, device: device), of: user)
   }
 
   /// The numbers of those who give way; nil when the session itself has.
   private func settle(_ number: Int, limit: Int, user: UserID = "u") -> [Int]? {
-    directory.settle(made[number], of: user, limit: limit)?.map { replaced in made.firstIndex { $0 === replaced } ?? -1 }
+    directory.settle(made[number], of: user, limit: limit)?.map { made.number(of: $0) }
   }
 
   private func signIn(_ number: Int, _ platform: Platform = .web, device: String? = nil, limit: Int) -> [Int]? {

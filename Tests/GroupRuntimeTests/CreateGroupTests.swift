@@ -58,7 +58,7 @@ import WireProtocol
     let scene = Scene()
     let made = try scene.ask(
       "createGroup", #"{"groupType":"Work","groupName":"n","memberList":[{"userID":"mary"},{"userID":"carl"}]}"#, by: "olga",
-      unknown: ["carl"])
+      UserFacts(unknown: ["carl"]))
     #expect(made.result["memberList"] == [["userID": "mary", "result": "Success"], ["userID": "carl", "result": "Fail"]])
     #expect(scene.state?.members.count == 2)
     #expect(made.events.keys.sorted() == ["mary", "olga"])

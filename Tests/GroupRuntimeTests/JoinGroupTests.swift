@@ -55,7 +55,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: [
-    (GroupType.work, 8508), (.public, 10007), (.meeting, 0), (.avChatRoom, 0), (.bChatRoom, 10007),
+    (GroupType.work, 8508), (.public, 0), (.meeting, 0), (.avChatRoom, 0), (.bChatRoom, 10007),
   ])
   func byDefaultTheTypeDecidesAboutAnOutsider(type: GroupType, code: Int) throws {
     #expect(try Scene(type).ask("joinGroup", by: "oscar").code == code)

@@ -49,7 +49,11 @@ import ThrongTestKit
   }
 
   @Test func theClassOfAnEventSaysWhetherItMayBeSkipped() throws {
-    for (type, expected) in [(GroupType.public, EventClass.storedChat), (.avChatRoom, .liveChat), (.bChatRoom, .liveChat)] {
+    let classes: [(GroupType, EventClass)] = [
+      (.public, .storedChat(fromManager: true)), (.avChatRoom, .liveChat(fromManager: true)),
+      (.bChatRoom, .liveChat(fromManager: true)),
+    ]
+    for (type, expected) in classes {
       let sent = try Scene(type).ask("sendGroupTextMessage", hello, by: "olga")
       guard case .publish(_, let kind, _)? = sent.decision.effects.first else { return #expect(Bool(false)) }
       #expect(kind == expected)

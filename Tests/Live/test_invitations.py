@@ -1,6 +1,7 @@
 """Sections 3 to 5: inviteUserToGroup – who may invite, what becomes of each user, and who is told."""
 import pytest
 
+from harness.client import has
 from harness.room import Backend, Room, naming, names, notifications_of, results
 from harness.world import history_of, info_of
 
@@ -91,7 +92,7 @@ async def test_the_tip_the_history_and_the_inviter(world, groupType):
     assert answer["inviterList"] == [{"userID": guest.user, "inviter": room.member.user}]
     await room.settle()
     for client in room.clients:
-        assert not client.received("onRecvNewMessage", groupID=room.group), "the event is not repeated as a message"
+        assert not client.received("onRecvNewMessage", groupID=room.group, message=has(type="GroupTips"))
         assert not client.received("onMemberEnter", groupID=room.group)
 
 

@@ -27,7 +27,7 @@ async def message_at(client, group, seq):
 
 def is_recalled(message):
     """It keeps its place, and nothing of its content."""
-    return message.get("isRevoked") is True and not {"text", "data", "tips", "atUserIDList"} & set(message)
+    return message.get("isRevoked") is True and not {"text", "data"} & set(message)
 
 
 @pytest.mark.parametrize("groupType", STORING)

@@ -151,7 +151,10 @@ struct SchemaTests {
       try await withSQLite(directory) { store in
         for type in [GroupType.avChatRoom, .bChatRoom, .public] {
           try await store.put([.create(type: type), .join(alice), .join(bob), .removeMember(bob, from: club, at: 5)]).get()
-          try await store.put([.dismiss(club, at: 9)]).get()
+          // Past the writer, which would begin to clear away at once.
+          try await store.pool.write { try $0.apply(.dismiss(club, at: 9)) }
+          #expect(try await store.departures(of: alice, from: nil, since: 0) == (type == .public ? [club] : []))
+          try await store.put([.create(team), .dismiss(team, at: 9)]).get()
           await store.settle()
           let (left, departures) = try await store.pool.read { db in
             (try leftovers(db), try Int.fetchOne(db, sql: "SELECT count(*) FROM departure"))

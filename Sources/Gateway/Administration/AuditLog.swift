@@ -13,7 +13,10 @@ struct AuditLog: Sendable {
     var metadata: Logger.Metadata = [
       "method": "\(call.methodName)", "by": "\(administrator)", "code": "\(AuditLog.code(of: reply))",
     ]
-    for (name, subject) in call.subjects { metadata[name] = "\(subject.prefix(AuditLog.longestName))" }
+    // Not by characters: one of them may be of any length.
+    for (name, subject) in call.subjects {
+      metadata[name] = "\(String(subject.unicodeScalars.prefix(AuditLog.longestName)))"
+    }
     if let made = AuditLog.groupMade(by: reply) { metadata["groupID"] = "\(made)" }
     if let user = call.asUser { metadata["asUser"] = "\(user)" }
     logger.info("audit", metadata: metadata)

@@ -26,7 +26,8 @@ extension Dispatcher {
   func markNotificationsRead(_ request: SetSystemNotificationRead, by caller: Caller) async throws(StoreError) -> Reply {
     guard let user = caller.userID else { return .needsUser }
     let wanted = request.notificationID.map { NotificationView.number($0) ?? -1 }
-    let bound = wanted.map { $0 + 1 } ?? 0
+    // The largest number a client can name has no successor, and is nobody's: what is found below it is not the one wanted.
+    let bound = wanted.map { min($0, .max - 1) + 1 } ?? 0
     let found = try await stores.personal.notifications(of: user, since: oldestNotification, before: bound, limit: 1).first
     if let wanted, found?.number != wanted {
       return .error(.badValue, "No such notification", field: "notificationID")

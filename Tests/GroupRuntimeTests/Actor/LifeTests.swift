@@ -68,7 +68,7 @@ import ThrongTestKit
     #expect(successor !== old && scene.registry.residentCount == 1)
     #expect(scene.events("olga") == ["onRecvNewMessage", "onRecvNewMessage", "onRecvNewMessage"])
     scene.signIn("olga", as: "olga/2")
-    await withCheckedContinuation { continuation in old.presenceChanged(of: "olga") { continuation.resume() } }
+    await withCheckedContinuation { continuation in old.presenceChanged(Group.Presence(of: "olga")) { continuation.resume() } }
     try await scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary")
     #expect(scene.events("olga/2") == ["onRecvNewMessage"])
   }
@@ -128,7 +128,7 @@ import ThrongTestKit
     try await scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "olga")
     #expect(scene.events("mary") == ["onQuitFromGroup"])
     let calls = try #require(scene.broker.topics(of: "g").last).calls
-    let told = try #require(calls.firstIndex { if case .send(_, to: ["mary"]) = $0 { true } else { false } })
+    let told = try #require(calls.firstIndex { if case .send(_, to: ["mary"], except: nil) = $0 { true } else { false } })
     let detached = try #require(calls.firstIndex(of: .detach("mary")))
     let published = try #require(calls.firstIndex { if case .publish = $0 { true } else { false } })
     #expect(told < detached && detached < published)

@@ -9,6 +9,7 @@ import WireProtocol
 /// Groups with everything around them: a registry, a store that can be slow or fail, sessions that note what they get.
 final class ActorScene: Sendable {
   let clock = ManualClock()
+  let alarms = ManualAlarms()
   let broker = RecordingBroker()
   let store: InMemoryStore
   let observer = RecordingObserver()
@@ -23,7 +24,8 @@ final class ActorScene: Sendable {
     self.store = store
     registry = GroupRegistry(
       services: GroupServices(
-        groups: groups ?? store, messages: store, broker: broker, clock: clock, rules: GroupRules(limits: limits),
+        groups: groups ?? store, messages: store, broker: broker, clock: clock, alarms: alarms,
+        rules: GroupRules(limits: limits),
         observer: observer),
       executors: [executor])
     for user in users { signIn(user) }
@@ -43,7 +45,7 @@ final class ActorScene: Sendable {
   /// Tells a group to look at a user's sessions, and waits until it has.
   func refresh(_ user: String, in group: GroupID = "g") async {
     await withCheckedContinuation { continuation in
-      registry.group(group).presenceChanged(of: UserID(stringLiteral: user)) { continuation.resume() }
+      registry.group(group).presenceChanged(Group.Presence(of: UserID(stringLiteral: user))) { continuation.resume() }
     }
   }
 

@@ -48,8 +48,11 @@ final class ReadGate: GroupStore {
 
   func commit(_ commit: Commit) { store.commit(commit) }
   func memberships(of user: UserID) async throws(StoreError) -> [Membership] { try await store.memberships(of: user) }
-  func departures(of user: UserID, since: Instant) async throws(StoreError) -> [GroupID] {
-    try await store.departures(of: user, since: since)
+  func departures(of user: UserID, from type: GroupType?, since: Instant) async throws(StoreError) -> [GroupID] {
+    try await store.departures(of: user, from: type, since: since)
+  }
+  func search(_ query: GroupSearch, after: Int64, limit: Int) async throws(StoreError) -> GroupSearch.Page {
+    try await store.search(query, after: after, limit: limit)
   }
   func groupCounts() async throws(StoreError) -> [GroupType: Int] { try await store.groupCounts() }
   func groups(ofType type: GroupType?, after: Int64, limit: Int) async throws(StoreError) -> [Membership] {

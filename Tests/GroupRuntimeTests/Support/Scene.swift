@@ -82,8 +82,8 @@ final class Scene {
     clock.advance(by: 10_000)
     try commit([.putGroup(record, isNew: true)] + list.map { .putMember($0, in: "g") })
     state = GroupState(StoredGroup(record: record, members: list, lastMessage: nil, recentlySent: []), rules: rules)
-    for member in list { perform(.admit(member.userID)) }
-    if type.everyoneIsMember { for user in broker.signedInUsers() { perform(.admit(user)) } }
+    for member in list { perform(.admit(member.userID, receiving: member.receiveOption)) }
+    if type.everyoneIsMember { for user in broker.signedInUsers() { admit(user) } }
   }
 
   /// One more session of a user; the group hears of it.
@@ -101,7 +101,11 @@ final class Scene {
 
   private func refreshPresence(of user: String) {
     let user = UserID(stringLiteral: user)
-    if state?.isMember(user) == true { perform(.admit(user)) }
+    if state?.isMember(user) == true { admit(user) }
+  }
+
+  private func admit(_ user: UserID) {
+    perform(.admit(user, receiving: state?.receiveOption(of: user) ?? .receive))
   }
 
   /// `administrator` is the application; `mary/2` is mary on her second session.
@@ -112,10 +116,31 @@ final class Scene {
 
   /// Decides, stores, acts.
   @discardableResult
-  func ask(_ method: String, _ params: String = "{}", by name: String, unknown: Set<UserID> = []) throws -> Outcome {
-    for session in sessions.values { _ = broker.takeFrames(of: session) }
+  func ask(_ method: String, _ params: String = "{}", by name: String, _ facts: UserFacts = .none) throws -> Outcome {
     let caller = caller(name)
-    let decision = decide(try groupRequest(method, params, by: caller), by: caller, unknown: unknown)
+    return try ask(try groupRequest(method, params, by: caller, facts), by: caller)
+  }
+
+  /// The same for a request that no method makes alone.
+  @discardableResult
+  func ask(_ request: GroupRequest, by caller: Caller) throws -> Outcome {
+    for session in sessions.values { _ = broker.takeFrames(of: session) }
+    let decision = decide(request, by: caller)
+    return try carryOut(decision, by: caller)
+  }
+
+  /// Lets happen what is due by itself.
+  @discardableResult
+  func wake() throws -> Outcome {
+    for session in sessions.values { _ = broker.takeFrames(of: session) }
+    let decision = state?.wake(at: clock.now(), usersSignedIn: broker.usersSignedIn) ?? Decision(answer: .reply(.empty))
+    return try carryOut(decision, by: .administrator)
+  }
+
+  private func carryOut(_ decision: Decision, by caller: Caller) throws -> Outcome {
+    if case .lookUp(let seq) = decision.answer {
+      return try ask(.revokeFound(seq: seq, message: messages.first { $0.seq == seq }), by: caller)
+    }
     if !decision.changes.isEmpty { try commit(decision.changes) }
     for effect in decision.effects { perform(effect) }
     if decision.disbands { state = nil }
@@ -131,16 +156,24 @@ final class Scene {
     }
   }
 
-  private func decide(_ request: GroupRequest, by caller: Caller, unknown: Set<UserID>) -> Decision {
+  private func decide(_ request: GroupRequest, by caller: Caller) -> Decision {
     if let decision = state?.decide(request, by: caller, at: clock.now(), usersSignedIn: broker.usersSignedIn) { return decision }
-    guard case .create(let create, let owner, _) = request else { return Decision(answer: .reply(.error(.noSuchGroup))) }
     do throws(WireError) {
-      let (created, decision) = try GroupState.create(
-        create, id: "g", owner: owner, unknown: unknown, by: caller, at: clock.now(), rules: rules)
+      let (created, decision) = try create(request, by: caller)
       state = created
       return decision
     } catch {
       return Decision(answer: .reply(.failure(error)))
+    }
+  }
+
+  private func create(_ request: GroupRequest, by caller: Caller) throws(WireError) -> (GroupState, Decision) {
+    switch request {
+    case .create(let create, let owner, let facts):
+      try GroupState.create(create, id: "g", owner: owner, facts, by: caller, at: clock.now(), rules: rules)
+    case .importGroup(let create, let owner, let facts):
+      try GroupState.imported(create, id: "g", owner: owner, facts, at: clock.now(), rules: rules)
+    default: throw WireError(.noSuchGroup)
     }
   }
 
@@ -173,13 +206,12 @@ final class Scene {
 
   private func perform(_ effect: Effect) {
     switch effect {
-    case .admit(let user):
-      let isOnline = topic.attach(user)
-      if state?.members[user] != nil { state?.setOnline(user, isOnline) }
-    case .admitEverybody: for user in broker.signedInUsers() { _ = topic.attach(user) }
+    case .admit(let user, let option), .receive(let user, let option):
+      state?.setOnline(user, topic.attach(user, receiving: option), since: clock.now())
+    case .admitEverybody: for user in broker.signedInUsers() { admit(user) }
     case .expel(let user): topic.detach(user)
     case .publish(let frame, let kind, let session): topic.publish(frame, kind, except: session)
-    case .send(let frame, let users): topic.send(frame, to: users)
+    case .send(let frame, let users, let session): topic.send(frame, to: users, except: session)
     case .disband:
       topic.close()
       topic = broker.openTopic(of: "g")
@@ -192,6 +224,7 @@ final class Scene {
     let members = state.members.values.sorted { $0.ordinal < $1.ordinal }
     let former = state.former.values.sorted { $0.userID < $1.userID }
     let last = String(describing: state.lastMessage)
-    return "\(state.record)\n\(members)\n\(former)\n\(last)\n\(state.online.sorted())\n\(state.sent)"
+    let board = "\(state.attributes)\n\(state.applications)\n\(state.absent)"
+    return "\(state.record)\n\(members)\n\(former)\n\(last)\n\(state.online.sorted())\n\(state.sent)\n\(board)"
   }
 }

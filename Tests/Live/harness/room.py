@@ -242,6 +242,6 @@ async def pages_of(client, method, list_name, **params):
 
 
 async def notifications_of(client, **where):
-    """The system notifications of a user (section 5), newest first, that have these members."""
+    """The system notifications of a user (section 5), newest first, that have these members; without the markers of `settle`."""
     rows, _ = await pages_of(client, "getSystemNotificationList", "notificationList", count=100)
-    return [row for row in rows if all(row.get(name) == wanted for name, wanted in where.items())]
+    return [row for row in rows if row["type"] != "Custom" and all(row.get(name) == value for name, value in where.items())]

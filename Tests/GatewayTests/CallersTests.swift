@@ -1,0 +1,85 @@
+import Testing
+import ThrongTestKit
+import WireProtocol
+
+@testable import Gateway
+
+/// Who may call what, on the application's interface and on a WebSocket (contract section 8).
+@Suite struct CallersTests {
+  private static let connection = ["login", "logout"]
+  /// "A method that means nothing without a user."
+  private static let user = [
+    "joinGroup", "quitGroup", "getJoinedGroupList", "syncGroups", "markGroupMessageAsRead", "getGroupUnreadCount",
+    "setGroupReceiveMessageOpt", "getSystemNotificationList", "setSystemNotificationRead", "setGroupApplicationRead",
+  ]
+  /// "Only there."
+  private static let application = [
+    "listGroups", "sendGroupSystemNotification", "recycleGroup", "listSessions", "kickUser", "importUsers", "importGroup",
+    "importGroupMembers", "importGroupMessages", "setUnreadCount", "getStats",
+  ]
+  private static let all = MethodTable().entries.map(\.name)
+  private static let anyone = Set(all).subtracting(connection + user + application).sorted()
+  /// What the callers' rule answers; what a group answers is none of these.
+  private static let refusals: Set<JSON> = [-32601, -32602, -32600]
+
+  private let backend = Backend()
+
+  private func error(_ method: String, asUser: Bool) async throws -> JSON {
+    let params = try #require(sampleCalls[method], "a method without a sample")
+    return asUser
+      ? try await backend.rpc(method, as: "olga", params)["error"] : try await backend.rpc(method, "{\(params)}")["error"]
+  }
+
+  @Test func everyMethodHasASample() { #expect(Set(sampleCalls.keys) == Set(Self.all)) }
+
+  @Test(arguments: connection, [true, false]) func aConnectionsOwnIsNoMethodHere(method: String, asUser: Bool) async throws {
+    #expect(try await error(method, asUser: asUser)["code"] == -32601)
+    for params in ["[]", "{}"] { #expect(try await backend.rpc(method, params)["error"]["code"] == -32601, "\(params)") }
+  }
+
+  @Test(arguments: user) func aUsersNeedsAUser(method: String) async throws {
+    let without = try await error(method, asUser: false)
+    #expect(without["code"] == -32602 && without["data"]["field"] == "asUser" && without["data"]["temporary"] == false)
+    #expect(!Self.refusals.contains(try await error(method, asUser: true)["code"]))
+    #expect(try await backend.store.inner.known(among: ["olga"]) == ["olga"])
+  }
+
+  @Test(arguments: application) func theApplicationsIsForNoUser(method: String) async throws {
+    #expect(try await error(method, asUser: true)["code"] == 10007)
+    #expect(try await backend.store.inner.known(among: ["olga"]) == [], "nothing ran in the user's name")
+    let without = try await error(method, asUser: false)["code"]
+    #expect(without == nil || without == 10010)
+  }
+
+  @Test(arguments: anyone, [true, false]) func therestIsForBoth(method: String, asUser: Bool) async throws {
+    let code = try await error(method, asUser: asUser)["code"]
+    #expect(code == nil || code == 10010 || code == 10004 && method.hasSuffix("Application"))
+  }
+
+  @Test func onAWebSocketTheApplicationsAreNoMethods() async throws {
+    try await LiveGateway.with {
+      $0.requestBurst = 1000
+    } _: { live in
+      let mary = try await live.signIn("mary")
+      for method in Self.all where !Self.connection.contains(method) {
+        let params = try #require(sampleCalls[method])
+        let code = try await mary.call(method, "{\(params)}")["error"]["code"]
+        #expect((code == -32601) == Self.application.contains(method), "\(method) \(code)")
+      }
+    }
+  }
+
+  /// On a WebSocket the members that mean something to the backend mean nothing.
+  @Test func onAWebSocketNobodyActsForOthers() async throws {
+    try await LiveGateway.with { live in
+      let mary = try await live.signIn("mary")
+      let made = try await mary.call(
+        "createGroup", #"{"groupType":"Public","groupName":"g","groupID":"g","asUser":"olga","ownerUserID":"olga"}"#)
+      #expect(made["error"] == nil)
+      let info = try await live.backend.result("getGroupsInfo", #""groupIDList":["g"]"#)["resultList"][0]["info"]
+      #expect(info["owner"] == "mary")
+      #expect(try await mary.call("createGroup", #"{"groupType":"BChatRoom","groupName":"b"}"#)["error"]["code"] == 10007)
+      #expect(try await mary.call("ping", #"{"asUser":5}"#)["error"] == nil)
+    }
+  }
+}

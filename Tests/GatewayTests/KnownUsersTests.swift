@@ -1,0 +1,78 @@
+import GroupModel
+import Testing
+import ThrongTestKit
+
+@testable import Gateway
+
+/// `users.requireKnown` (contract sections 7 and 9): "10019 user unknown; in bulk methods Fail".
+@Suite struct KnownUsersTests {
+  /// Mary and olga are known.
+  private let strict = Backend { $0.requiresKnownUsers = true }
+
+  init() { strict.store.inner.remember(["mary", "olga"]) }
+
+  private func known(_ users: UserID...) async throws -> Set<UserID> { try await strict.store.inner.known(among: users) }
+
+  @Test func strangersAreNoInitialMembers() async throws {
+    let made = try await strict.result(
+      "createGroup", as: "olga", #""groupType":"Public","groupName":"g",\#(memberList("mary", "nobody"))"#)
+    #expect(made["memberList"].column("result") == ["Success", "Fail"])
+    #expect(try await known("nobody") == [], "being listed does not make known")
+  }
+
+  @Test func asUserMakesKnown() async throws {
+    try await strict.create("g", "Work", by: "new")
+    #expect(try await known("new") == ["new"])
+  }
+
+  @Test func anOwnerWhomTheApplicationNamesMustBeKnown() async throws {
+    for method in ["createGroup", "importGroup"] {
+      let stranger = try await strict.rpc(method, #"{"groupType":"Public","groupName":"g","ownerUserID":"ghost"}"#)["error"]
+      #expect(stranger["code"] == 10019 && stranger["data"]["field"] == "ownerUserID", "\(method)")
+      #expect(try await strict.code(method, #""groupType":"Public","groupName":"g","ownerUserID":"mary""#) == 0, "\(method)")
+    }
+    #expect(try await known("ghost") == [])
+  }
+
+  @Test func strangersAreNotInvited() async throws {
+    try await strict.create("g", "Work")
+    let rows = try await strict.result(
+      "inviteUserToGroup", as: "olga", #""groupID":"g","userIDList":["nobody","mary","olga"]"#)
+    #expect(rows["memberList"].column("result") == ["Fail", "Success", "Invalid"])
+    #expect(try await known("nobody") == [])
+  }
+
+  @Test func strangersAreNotImported() async throws {
+    try await strict.create("g", "Public")
+    let rows = try await strict.result("importGroupMembers", #""groupID":"g",\#(memberList("nobody", "mary"))"#)
+    #expect(rows["memberList"].column("result") == ["Fail", "Success"])
+    #expect(try await known("nobody") == [])
+    _ = try await strict.result("importUsers", #""userIDList":["nobody"]"#)
+    let again = try await strict.result("importGroupMembers", #""groupID":"g",\#(memberList("nobody"))"#)
+    #expect(again["memberList"].column("result") == ["Success"])
+  }
+
+  /// Elsewhere the target is a member, and so known; in a BChatRoom anybody may be named.
+  @Test(arguments: [("setGroupMemberRole", #""role":"Admin""#), ("setGroupMemberInfo", #""nameCard":"N""#)])
+  func strangersAreNothingInABChatRoom(method: String, change: String) async throws {
+    _ = try await strict.result(
+      "createGroup", #""groupType":"BChatRoom","groupName":"b","groupID":"b","ownerUserID":"olga""#)
+    let error = try await strict.rpc(method, as: "olga", #""groupID":"b","userID":"ghost",\#(change)"#)["error"]
+    #expect(error["code"] == 10019 && error["data"]["field"] == "userID")
+    #expect(try await strict.code(method, as: "mary", #""groupID":"b","userID":"ghost",\#(change)"#) == 10007, "rights first")
+    #expect(try await strict.code(method, as: "olga", #""groupID":"none","userID":"ghost",\#(change)"#) == 10010)
+    #expect(try await strict.code(method, as: "olga", #""groupID":"b","userID":"mary",\#(change)"#) == 0)
+    #expect(try await known("ghost") == [])
+  }
+
+  @Test func elsewhereBeingNamedMakesKnown() async throws {
+    let open = Backend()
+    try await open.create("g", "Work", memberList("mary"))
+    _ = try await open.result("inviteUserToGroup", as: "olga", #""groupID":"g","userIDList":["ivan"]"#)
+    _ = try await open.result("importGroupMembers", #""groupID":"g",\#(memberList("nick"))"#)
+    _ = try await open.result("importGroup", #""groupType":"Work","groupName":"h","ownerUserID":"hans""#)
+    let all = ["olga", "mary", "ivan", "nick", "hans"] as Set<UserID>
+    #expect(try await open.store.inner.known(among: Array(all) + ["ghost"]) == all)
+    #expect(try await open.result("getStats")["users"] == 5)
+  }
+}
