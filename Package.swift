@@ -44,14 +44,15 @@ let package = Package(
       dependencies: [
         "Authentication", "Gateway", "GroupModel", "GroupPermissions", "GroupRuntime", "ServerConfiguration", "SQLiteStore",
         "WebSocketTransport", "WireProtocol", logging, metrics,
-      ], swiftSettings: strict),
+      ], resources: [.embedInCode("Pages/Shared"), .embedInCode("Pages/Demo"), .embedInCode("Pages/Console")],
+      swiftSettings: strict),
     // Floor 4: sessions, adapters.
     .target(
       name: "Gateway",
       dependencies: [
         "GroupModel", "GroupPermissions", "GroupRuntime", "WebSocketTransport", "WireProtocol", collections, logging, metrics,
       ], swiftSettings: strict),
-    .target(name: "SQLiteStore", dependencies: ["GroupModel", "GroupRuntime", grdb, logging], swiftSettings: strict),
+    .target(name: "SQLiteStore", dependencies: ["GroupModel", "GroupRuntime", "WireProtocol", grdb, logging], swiftSettings: strict),
     .target(name: "Authentication", dependencies: ["GroupModel", jwt], swiftSettings: strict),
     // Floor 3: groups.
     .target(
@@ -84,7 +85,8 @@ let package = Package(
       dependencies: ["GroupModel", "GroupPermissions", "GroupRuntime", "ThrongTestKit", "WireProtocol"],
       swiftSettings: strict),
     .testTarget(
-      name: "StoreTests", dependencies: ["GroupModel", "GroupRuntime", "SQLiteStore", "ThrongTestKit", grdb, sqlite, logging],
+      name: "StoreTests",
+      dependencies: ["GroupModel", "GroupRuntime", "SQLiteStore", "ThrongTestKit", "WireProtocol", grdb, sqlite, logging],
       swiftSettings: strict),
     .testTarget(name: "AuthenticationTests", dependencies: ["Authentication", "GroupModel", jwt], swiftSettings: strict),
     .testTarget(name: "ServerConfigurationTests", dependencies: ["ServerConfiguration"], swiftSettings: strict),

@@ -21,8 +21,9 @@ public struct Member: Sendable, Equatable {
   public var readSeq: Int64
   /// Unread messages besides those that are counted: what the application has set (setUnreadCount, importGroupMembers).
   public var unreadBase: Int = 0
-  /// Messages up to this one do not count as unread, read or not: they are in `unreadBase`, or came while the member received none.
-  public var unreadSinceSeq: Int64 = 0
+  /// Messages up to this one, and imported ones, do not count as unread: they are in `unreadBase`, or came while the member received none.
+  /// Nil once the member has read: what comes after `readSeq` counts, whatever it is.
+  public var unreadSinceSeq: Int64? = 0
   /// The oldest message the member may see, where the type hides what was before joining.
   public var firstVisibleSeq: Int64
   /// What was visible in former memberships, as ranges of `seq`, ascending; all below `firstVisibleSeq`.

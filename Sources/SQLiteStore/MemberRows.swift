@@ -67,7 +67,7 @@ enum MemberRows {
     let receiveOption = try row.value(ReceiveOption.init)
     let readSeq = try row.integer()
     let unreadBase = Int(try row.integer())
-    let unreadSinceSeq = try row.integer()
+    let unreadSinceSeq = try row.optionalInteger()
     var member = Member(
       userID: userID, role: role, joinTime: joinTime, ordinal: ordinal, receiveOption: receiveOption, readSeq: readSeq,
       firstVisibleSeq: try row.integer(), inviter: try row.optionalValue(UserID.init(stored:)), muteUntil: muteUntil,

@@ -65,7 +65,7 @@ enum Schema {
       receiveOption TEXT NOT NULL,
       readSeq INTEGER NOT NULL,
       unreadBase INTEGER NOT NULL,
-      unreadSinceSeq INTEGER NOT NULL,
+      unreadSinceSeq INTEGER,
       firstVisibleSeq INTEGER NOT NULL,
       inviter TEXT,
       changeTime INTEGER NOT NULL,

@@ -61,13 +61,20 @@ private struct GroupScan {
     guard candidate.isFound(by: query.reader) else { return false }
     if query.fields.contains(.groupID), query.matches(candidate.group.groupID.rawValue) { return true }
     if query.fields.contains(.groupName), query.matches(candidate.name) { return true }
-    guard query.fields.contains(where: \.isOfMembers), candidate.showsMembers(to: query.reader) else { return false }
-    return try matchesMember(of: candidate.group.groupNumber, in: db)
+    guard query.fields.contains(where: \.isOfMembers) else { return false }
+    switch candidate.sight(of: query.reader) {
+    case .nobody: return false
+    case .oneself: return try matchesMember(of: candidate.group.groupNumber, only: query.reader, in: db)
+    case .everybody: return try matchesMember(of: candidate.group.groupNumber, only: nil, in: db)
+    }
   }
 
-  private mutating func matchesMember(of number: Int64, in db: Database) throws -> Bool {
-    let statement = try db.cachedStatement(sql: "SELECT userID, nameCard FROM member WHERE number = ?")
-    let cursor = try Row.fetchCursor(statement, arguments: [number])
+  /// - Parameter user: nil = any member.
+  private mutating func matchesMember(of number: Int64, only user: UserID?, in db: Database) throws -> Bool {
+    let all = "SELECT userID, nameCard FROM member WHERE number = ?"
+    let statement = try db.cachedStatement(sql: user == nil ? all : all + " AND userID = ?")
+    let arguments: StatementArguments = user.map { [number, $0.rawValue] } ?? [number]
+    let cursor = try Row.fetchCursor(statement, arguments: arguments)
     while let row = try cursor.next() {
       var columns = Columns(row)
       let (userID, nameCard) = (try columns.text(), try columns.text())
@@ -101,9 +108,12 @@ private struct Candidate {
     return isSearchable && group.type != .work
   }
 
-  func showsMembers(to reader: UserID?) -> Bool {
-    if reader == nil { return true }
-    guard let role, !group.type.everyoneIsMember else { return false }
-    return isMemberVisible || role.isManager
+  /// Whose names the reader may find the group by.
+  enum Sight { case nobody, oneself, everybody }
+
+  func sight(of reader: UserID?) -> Sight {
+    if reader == nil { return .everybody }
+    guard let role, !group.type.everyoneIsMember else { return .nobody }
+    return isMemberVisible || role.isManager ? .everybody : .oneself
   }
 }

@@ -34,15 +34,15 @@ extension StoreContents.Group {
     var texts: [String] = []
     if query.fields.contains(.groupID) { texts.append(record.id.rawValue) }
     if query.fields.contains(.groupName) { texts.append(record.name) }
-    guard showsMembers(to: query.reader) else { return texts }
-    if query.fields.contains(.memberUserID) { texts += members.keys.map(\.rawValue) }
-    if query.fields.contains(.memberNameCard) { texts += members.values.map(\.nameCard) }
+    let seen = members(seenBy: query.reader)
+    if query.fields.contains(.memberUserID) { texts += seen.map(\.userID.rawValue) }
+    if query.fields.contains(.memberNameCard) { texts += seen.map(\.nameCard) }
     return texts
   }
 
-  private func showsMembers(to reader: UserID?) -> Bool {
-    guard let reader else { return true }
-    guard let member = members[reader], !record.type.everyoneIsMember else { return false }
-    return record.policy.isMemberVisible || member.role.isManager
+  private func members(seenBy reader: UserID?) -> [Member] {
+    guard let reader else { return Array(members.values) }
+    guard let member = members[reader], !record.type.everyoneIsMember else { return [] }
+    return record.policy.isMemberVisible || member.role.isManager ? Array(members.values) : [member]
   }
 }

@@ -55,7 +55,9 @@ import ThrongTestKit
     try await backend.create("g", "Work", #""beInviteMode":"Auth",\#(memberList("ivan"))"#)
     _ = try await backend.result("inviteUserToGroup", as: "ivan", #""groupID":"g","userIDList":["mary"]"#)
     let id = try await newest("mary")
-    for user in ["ivan", "olga", "stranger", nil] { #expect(try await backend.code(method, as: user, id) == 10007, "\(user ?? "")") }
+    for user in ["ivan", "olga", "stranger", nil] {
+      #expect(try await backend.code(method, as: user, id) == 10007, "\(user ?? "")")
+    }
     #expect(try await backend.code(method, as: "mary", id) == 0)
     #expect(try await backend.code(method, as: "mary", id) == 10024)
     #expect(try await members().contains("mary") == (method == "acceptGroupApplication"))

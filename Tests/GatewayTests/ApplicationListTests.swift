@@ -21,7 +21,8 @@ import ThrongTestKit
     try await backend.create("g", "Public", #""memberList":[{"userID":"nick","role":"Admin"},{"userID":"otto"}]"#)
     try await backend.apply("mary", to: "g")
     let open = try await list()["applicationList"][0]
-    #expect(open.names == ["addTime", "applicationID", "fromUser", "groupID", "handleStatus", "isRead", "requestMsg", "toUser", "type"])
+    #expect(
+      open.names == ["addTime", "applicationID", "fromUser", "groupID", "handleStatus", "isRead", "requestMsg", "toUser", "type"])
     #expect(open["groupID"] == "g" && open["type"] == "Join" && open["fromUser"] == "mary" && open["toUser"] == "")
     #expect(open["addTime"] == 1_700_000_000_000 && open["requestMsg"] == "please")
     #expect(open["handleStatus"] == "Unhandled" && open["isRead"] == false)

@@ -109,7 +109,8 @@ import ThrongTestKit
     _ = try await importMessages(message(10), message(20))
     let rows = try await backend.result(
       "importGroupMembers",
-      #""groupID":"g","memberList":[{"userID":"a","joinTime":15,"unreadCount":7},{"userID":"a"},{"userID":"olga"}]"#)["memberList"]
+      #""groupID":"g","memberList":[{"userID":"a","joinTime":15,"unreadCount":7},{"userID":"a"},{"userID":"olga"}]"#)[
+        "memberList"]
     #expect(rows == [["userID": "a", "result": "Success"], ["userID": "olga", "result": "Invalid"]])
     let history = try await backend.result("getGroupHistoryMessageList", as: "a", #""groupID":"g""#)["messageList"]
     #expect(history.column("seq") == [2], "the first mention counts")

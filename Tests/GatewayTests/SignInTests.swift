@@ -58,7 +58,9 @@ import ThrongTestKit
       await live.store.arrival()
       // Her group hears of her by the session that is signing in, and says something.
       let online = try #require(live.services.registry.resident("g"))
-      await withCheckedContinuation { continuation in online.presenceChanged(Group.Presence(of: "alice")) { continuation.resume() } }
+      await withCheckedContinuation { continuation in
+        online.presenceChanged(Group.Presence(of: "alice")) { continuation.resume() }
+      }
       _ = try await live.backend.rpc("sendGroupTextMessage", #"{"groupID":"g","text":"early","asUser":"olga"}"#)
       live.store.release()
       #expect(try await alice.next()["id"] == "l")

@@ -1,57 +1,12 @@
-"""Section 4, "Applications and invitations": joining with consent of a manager, entering with consent of oneself."""
+"""Section 4, "Applications and invitations": joining with the consent of a manager, and the list of what waits."""
 import pytest
 
+from harness.applications import (
+    CONSENTING, VERBS, applications, apply, ask, asking_room, auth_room, managers, unread_applications,
+)
 from harness.client import has
-from harness.room import Room, clock, including, later, names, notifications_of, pages_of, results
+from harness.room import Room, clock, including, later, notifications_of, pages_of
 from harness.world import history_of, info_of
-
-CONSENTING = ["Public", "Meeting", "AVChatRoom"]
-VERBS = [("acceptGroupApplication", True, "Agree"), ("refuseGroupApplication", False, "Refuse")]
-
-
-async def applications(client, group=None, **params):
-    """All applications that this client may decide (of one group), newest first."""
-    rows, _ = await pages_of(client, "getGroupApplicationList", "applicationList", **params)
-    times = [row["addTime"] for row in rows]
-    assert times == sorted(times, reverse=True), "newest first"
-    return [row for row in rows if group in (None, row["groupID"])]
-
-
-async def unread(client):
-    return (await client.call("getGroupApplicationList"))["unreadCount"]
-
-
-async def apply(room, client, message="let me in"):
-    """A join request that waits; gives its applicationID as the owner is told it."""
-    assert await client.call("joinGroup", groupID=room.group, message=message) == {"status": "Pending"}
-    return (await room.owner.expect("onReceiveJoinApplication", groupID=room.group))["applicationID"]
-
-
-async def ask(room, inviter, client, **params):
-    """An invitation that waits; gives its applicationID as the invited user is told it."""
-    answer = await inviter.call("inviteUserToGroup", groupID=room.group, userIDList=[client.user], **params)
-    assert results(answer) == {client.user: "Pending"}
-    return (await client.expect("onReceiveGroupInvitation", groupID=room.group))["applicationID"]
-
-
-async def asking_room(world, groupType="Public"):
-    room = await Room.make(world, groupType, inviteMode="Any", beInviteMode="Auth")
-    return room, room.add("guest", await world.user("guest"))
-
-
-async def auth_room(world, groupType="Public", **fields):
-    """A group that members enter by application; in an AVChatRoom they were there before the mode."""
-    if groupType == "AVChatRoom":
-        room = await Room.make(world, groupType, **fields)
-        await room.owner.call("setGroupInfo", groupID=room.group, joinMode="Auth")
-        await room.settle()
-        room.forget()
-        return room
-    return await Room.make(world, groupType, joinMode="Auth", **fields)
-
-
-def managers(room):
-    return room.sessions("owner", "admin") if hasattr(room, "admin") else room.sessions("owner")
 
 
 # Joining with consent
@@ -121,9 +76,6 @@ async def test_refusing_leaves_the_applicant_outside_who_may_ask_again(world, gr
     assert second != first
     rows = {row["applicationID"]: row["handleStatus"] for row in await applications(room.owner, room.group)}
     assert rows == {first: "HandledBySelf", second: "Unhandled"}
-
-
-DECIDERS = {"Public": ["owner", "admin"], "Meeting": ["owner", "admin"], "AVChatRoom": ["owner"]}
 
 
 @pytest.mark.parametrize("verb", [verb for verb, _, _ in VERBS])
@@ -311,150 +263,6 @@ async def test_a_new_manager_decides_what_waited_and_a_former_one_no_longer(worl
     assert await room.role("outsider") == "Member"
 
 
-# Entering with one's own consent
-
-
-@pytest.mark.parametrize("groupType", ["Work", "Public", "Meeting"])
-async def test_an_invitation_is_told_to_the_invited_user_alone(world, groupType):
-    room, guest = await asking_room(world, groupType)
-    await room.second("guest")
-    async with room.unchanged():
-        answer = await room.member.call(
-            "inviteUserToGroup", groupID=room.group, userIDList=[guest.user], message="come", attach="{}")
-        assert results(answer) == {guest.user: "Pending"}
-        event = await room.told("onReceiveGroupInvitation", room.sessions("guest"))
-    assert has(opReason="come", attach="{}", opUser={"userID": room.member.user, "nameCard": "", "role": "Member"})(event)
-    (row,) = await applications(guest)
-    wanted = has(applicationID=event["applicationID"], groupID=room.group, type="Invite", fromUser=room.member.user,
-                 toUser=guest.user, requestMsg="come", attach="{}", handleStatus="Unhandled", isRead=False)
-    assert wanted(row) and "handleResult" not in row
-    for client in (room.owner, room.member, room.outsider):
-        assert await applications(client, room.group) == [], "those I may decide"
-
-
-@pytest.mark.parametrize("groupType", ["Work", "Public", "Meeting"])
-async def test_accepting_an_invitation(world, groupType):
-    room, guest = await asking_room(world, groupType)
-    await room.second("guest")
-    await room.second("member")
-    application = await ask(room, room.member, guest)
-    assert await guest.call("acceptGroupApplication", applicationID=application, reason="thanks") == {}
-    processed = await room.told("onApplicationProcessed", room.sessions("member"))
-    assert has(applicationID=application, isAgreeJoin=True, opReason="thanks")(processed)
-    assert processed["opUser"]["userID"] == guest.user
-    event = await room.told("onMemberInvited", room.sessions_but("outsider"))
-    assert event["opUser"]["userID"] == room.member.user and names(event["memberList"]) == [guest.user]
-    tip = await room.tip(event)
-    assert tip["type"] == "Invite" and tip["opUser"]["userID"] == room.member.user
-    answer = await guest.call("getGroupMemberInviters", groupID=room.group, userIDList=[guest.user])
-    assert answer["inviterList"] == [{"userID": guest.user, "inviter": room.member.user}]
-    (row,) = await applications(guest)
-    assert has(handleStatus="HandledBySelf", handleResult="Agree", handledMsg="thanks", handledBy=guest.user)(row)
-    await guest.refused(10024, "refuseGroupApplication", applicationID=application)
-
-
-async def test_refusing_an_invitation(world):
-    room, guest = await asking_room(world)
-    application = await ask(room, room.member, guest)
-    async with room.unchanged():
-        await guest.call("refuseGroupApplication", applicationID=application, reason="no")
-        event = await room.told("onApplicationProcessed", room.sessions("member"))
-        assert has(applicationID=application, isAgreeJoin=False, opReason="no")(event)
-    await guest.refused(10024, "acceptGroupApplication", applicationID=application)
-    assert await ask(room, room.member, guest) != application
-
-
-@pytest.mark.parametrize("verb", [verb for verb, _, _ in VERBS])
-async def test_an_invitation_is_decided_by_the_invited_user_only(world, verb):
-    room, guest = await asking_room(world)
-    application = await ask(room, room.member, guest)
-    for caller in (room.owner, room.admin, room.member, room.outsider):
-        async with room.unchanged():
-            await caller.refused(10007, verb, applicationID=application)
-    (row,) = await applications(guest)
-    assert row["handleStatus"] == "Unhandled"
-
-
-async def test_an_invitation_again_renews_it_and_a_second_inviter_takes_it_over(world):
-    room, guest = await asking_room(world)
-    first = await ask(room, room.member, guest, message="one", attach="1")
-    (before,) = await applications(guest)
-    await later(guest, before["addTime"])
-    assert await ask(room, room.member, guest, message="two", attach="2") == first
-    (renewed,) = await applications(guest)
-    assert has(requestMsg="two", attach="2", fromUser=room.member.user)(renewed) and renewed["addTime"] > before["addTime"]
-    assert await ask(room, room.other, guest, message="three") == first
-    (taken,) = await applications(guest)
-    assert has(requestMsg="three", fromUser=room.other.user)(taken) and "attach" not in taken
-    room.forget()
-    await guest.call("acceptGroupApplication", applicationID=first)
-    await room.told("onApplicationProcessed", [room.other])
-    event = await room.told("onMemberInvited", room.sessions_but("outsider"))
-    assert event["opUser"]["userID"] == room.other.user
-
-
-async def test_an_invitation_outlives_its_inviters_membership_and_the_modes(world):
-    room, guest = await asking_room(world)
-    application = await ask(room, room.member, guest)
-    await room.member.call("quitGroup", groupID=room.group)
-    await room.owner.call(
-        "setGroupInfo", groupID=room.group, inviteMode="Nobody", beInviteMode="None", joinMode="Forbid")
-    await guest.call("acceptGroupApplication", applicationID=application)
-    await room.told("onApplicationProcessed", [room.member])
-    event = await room.told("onMemberInvited", room.sessions_but("outsider", "member"))
-    assert event["opUser"] == {"userID": room.member.user, "nameCard": "", "role": "NotMember"}
-    assert names(event["memberList"]) == [guest.user] and event["memberCount"] == 4
-
-
-async def test_an_invitation_of_a_member_by_now_closes_without_an_event(world):
-    room, guest = await asking_room(world)
-    application = await ask(room, room.member, guest)
-    await guest.call("joinGroup", groupID=room.group)
-    async with room.unchanged():
-        assert await guest.call("acceptGroupApplication", applicationID=application) == {}
-    (row,) = await applications(guest)
-    assert row["handleStatus"] == "HandledBySelf" and row["handleResult"] == "Agree"
-
-
-async def test_an_invitation_to_a_full_group_stays_open(world):
-    room = await Room.make(world, inviteMode="Any", beInviteMode="Auth", maxMemberNum=5)
-    guest = room.add("guest", await world.user("guest"))
-    application = await ask(room, room.member, guest)
-    await room.outsider.call("joinGroup", groupID=room.group)
-    async with room.unchanged():
-        await guest.refused(10014, "acceptGroupApplication", applicationID=application)
-    (row,) = await applications(guest)
-    assert row["handleStatus"] == "Unhandled"
-    await room.outsider.call("quitGroup", groupID=room.group)
-    await guest.call("acceptGroupApplication", applicationID=application)
-    assert await room.role("guest") == "Member"
-
-
-async def test_a_banned_user_may_refuse_an_invitation_and_not_accept_it(world):
-    room, guest = await asking_room(world)
-    application = await ask(room, room.member, guest)
-    await guest.call("joinGroup", groupID=room.group)
-    await room.owner.call("kickGroupMember", groupID=room.group, userIDList=[guest.user], banTime=3600)
-    async with room.unchanged():
-        await guest.refused(10007, "acceptGroupApplication", applicationID=application)
-    (row,) = await applications(guest)
-    assert row["handleStatus"] == "Unhandled"
-    await guest.call("refuseGroupApplication", applicationID=application)
-    assert await room.role("guest") == "NotMember"
-
-
-async def test_a_request_and_an_invitation_of_one_user_are_two(world):
-    room = await Room.make(world, joinMode="Auth", inviteMode="Any", beInviteMode="Auth")
-    request = await apply(room, room.outsider)
-    invitation = await ask(room, room.member, room.outsider)
-    assert request != invitation
-    await room.outsider.refused(10007, "acceptGroupApplication", applicationID=request)
-    await room.owner.refused(10007, "acceptGroupApplication", applicationID=invitation)
-    await room.outsider.call("acceptGroupApplication", applicationID=invitation)
-    async with room.unchanged():
-        await room.owner.call("acceptGroupApplication", applicationID=request)
-
-
 # The list
 
 
@@ -497,7 +305,7 @@ async def test_the_list_covers_all_groups_and_both_kinds(world):
     first, second = await apply(one, one.outsider), await apply(two, two.outsider)
     third = await ask(three, three.member, decider)
     assert {row["applicationID"] for row in await applications(decider)} == {first, second, third}
-    assert await unread(decider) == 3
+    assert await unread_applications(decider) == 3
 
 
 async def test_reading_is_each_deciders_own(world):
@@ -507,12 +315,12 @@ async def test_reading_is_each_deciders_own(world):
     moment = (await applications(room.owner))[0]["addTime"]
     await later(room.owner, moment)
     await apply(room, stranger)
-    assert await unread(room.owner) == 2 == await unread(room.admin)
+    assert await unread_applications(room.owner) == 2 == await unread_applications(room.admin)
     assert await room.owner.call("setGroupApplicationRead", timestamp=moment) == {}
-    assert await unread(room.owner) == 1 and await unread(room.admin) == 2
+    assert await unread_applications(room.owner) == 1 and await unread_applications(room.admin) == 2
     assert [row["isRead"] for row in await applications(room.owner)] == [False, True], "inclusive (section 1)"
     assert await room.owner.call("setGroupApplicationRead") == {}
-    assert await unread(room.owner) == 0
+    assert await unread_applications(room.owner) == 0
     assert all(row["isRead"] for row in await applications(room.owner))
     assert not any(row["isRead"] for row in await applications(room.admin))
 
@@ -521,10 +329,23 @@ async def test_a_renewed_request_is_unread_again(world):
     room = await auth_room(world)
     await apply(room, room.outsider)
     await room.owner.call("setGroupApplicationRead")
-    assert await unread(room.owner) == 0
+    assert await unread_applications(room.owner) == 0
     await later(room.owner, await clock(room.owner))
     await apply(room, room.outsider)
-    assert await unread(room.owner) == 1 and (await applications(room.owner))[0]["isRead"] is False
+    assert await unread_applications(room.owner) == 1 and (await applications(room.owner))[0]["isRead"] is False
+
+
+async def test_reading_reaches_up_to_now_and_never_goes_back(world):
+    """A mark in the future would read what has not come yet."""
+    room = await auth_room(world)
+    await apply(room, room.outsider)
+    await room.owner.call("setGroupApplicationRead", timestamp=await clock(room.owner) + 3_600_000)
+    assert await unread_applications(room.owner) == 0
+    await room.owner.call("setGroupApplicationRead", timestamp=1)
+    assert await unread_applications(room.owner) == 0
+    await later(room.owner, await clock(room.owner))
+    await apply(room, await world.user("stranger"))
+    assert await unread_applications(room.owner) == 1
 
 
 async def test_parameters_of_the_list(world):
@@ -548,7 +369,8 @@ async def test_applications_of_a_disbanded_group_are_gone_even_when_its_id_is_us
     await room.administrator.call(ending, groupID=room.group)
     await room.owner.refused(10010, verb, applicationID=request)
     await guest.refused(10010, verb, applicationID=invitation)
-    await world.group(room.owner, members=[room.member], groupID=room.group, joinMode="Auth", inviteMode="Any", beInviteMode="Auth")
+    fields = {"joinMode": "Auth", "inviteMode": "Any", "beInviteMode": "Auth"}
+    await world.group(room.owner, members=[room.member], groupID=room.group, **fields)
     await room.owner.refused(10010, verb, applicationID=request)
     await guest.refused(10010, verb, applicationID=invitation)
     assert (await room.info())["memberCount"] == 2
@@ -573,7 +395,8 @@ async def test_applications_outlive_the_server(make_server, make_world, how):
     owner, admin, guest, outsider = [
         await world.session(client.user) for client in (room.owner, room.admin, guest, room.outsider)]
     assert [await applications(client) for client in (owner, admin, guest)] == before
-    assert await unread(owner) == 0 and await unread(admin) > 0 and await unread(guest) == 1
+    assert await unread_applications(owner) == 0 and await unread_applications(guest) == 1
+    assert await unread_applications(admin) > 0
     await admin.refused(10024, "acceptGroupApplication", applicationID=handled)
     assert await outsider.call("joinGroup", groupID=room.group, message="again") == {"status": "Pending"}
     assert (await owner.expect("onReceiveJoinApplication", groupID=room.group))["applicationID"] == request
@@ -598,16 +421,6 @@ async def test_what_is_kept_of_a_request(world, verb, agreed, result):
     (kept,) = await notifications_of(room.outsider, groupID=room.group)
     assert kept["type"] == ("AddGroupAccept" if agreed else "AddGroupRefuse")
     assert kept["opUser"]["userID"] == room.owner.user and kept["reason"] == "because"
-
-
-@pytest.mark.parametrize("verb, agreed, result", VERBS)
-async def test_what_is_kept_of_an_invitation(world, verb, agreed, result):
-    room, guest = await asking_room(world)
-    application = await ask(room, room.member, guest, message="come")
-    await guest.call(verb, applicationID=application, reason="because")
-    (kept,) = await notifications_of(room.member, groupID=room.group)
-    assert kept["type"] == ("InviteAccept" if agreed else "InviteRefuse")
-    assert kept["opUser"]["userID"] == guest.user and kept["reason"] == "because"
 
 
 async def test_nothing_is_kept_of_an_avchatroom(world):

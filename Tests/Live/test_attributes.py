@@ -327,7 +327,7 @@ async def test_five_writes_in_a_second_are_the_administrators_share(server, worl
 
 
 async def test_an_administrators_failed_writes_do_not_count(server, world):
-    group, owner, _ = await room_of(world)
+    group, *_ = await room_of(world)
     failing = {"jsonrpc": "2.0", "id": 0, "method": "deleteGroupAttributes", "params": {"groupID": group, "keys": ["no"]}}
     writing = {"jsonrpc": "2.0", "id": 1, "method": "setGroupAttributes",
                "params": {"groupID": group, "attributes": {"k": "v"}}}

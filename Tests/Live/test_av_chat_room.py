@@ -69,7 +69,7 @@ async def test_a_member_in_grace_counts_as_member_and_not_as_online(world):
     assert await counts_of(alice, group) == (3, 3)
 
 
-async def test_role_card_and_mute_are_kept_in_grace(server, world):
+async def test_role_card_and_mute_are_kept_in_grace(world):
     alice, bob = await world.users("alice", "bob")
     group = await world.group(alice, "AVChatRoom", [bob])
     await bob.call("setGroupMemberInfo", groupID=group, userID=bob.user, nameCard="card", customInfo={"k": "v"})

@@ -28,6 +28,11 @@ async def own_room(make_server, make_world):
     return await broadcast_room(make_world(make_server({"drain.duration": 1})))
 
 
+POLICIES = {
+    "joinMode": "Any", "inviteMode": "Any", "beInviteMode": "None", "updateInfoMode": "Admin", "updateCustomMode": "Admin",
+    "ownerQuitMode": "Forbid", "memberChangeNotification": False, "isSearchable": False, "isMemberVisible": True,
+}
+
 # Creation
 
 
@@ -47,14 +52,8 @@ async def test_only_an_administrator_creates_one(world):
 async def test_initial_members_and_policies_do_not_exist(world):
     alice, bob = await world.users("alice", "bob")
     params = {"groupType": "BChatRoom", "groupName": "g", "ownerUserID": alice.user}
-    for fields in ({"memberList": [{"userID": bob.user}]}, {"joinMode": "Any"}, {"inviteMode": "Nobody"}, {"beInviteMode": "None"},
-                   {"updateInfoMode": "Any"}, {"updateCustomMode": "Any"}, {"ownerQuitMode": "Forbid"},
-                   {"memberChangeNotification": True}, {"isSearchable": False}, {"isMemberVisible": True}):
+    for fields in ({"memberList": [{"userID": bob.user}]}, *({name: value} for name, value in POLICIES.items())):
         assert world.server.rpc("createGroup", **params, **fields)["error"]["code"] == 10007, fields
-
-
-POLICIES = {"joinMode": "Any", "inviteMode": "Any", "beInviteMode": "None", "updateInfoMode": "Admin", "updateCustomMode": "Admin",
-            "ownerQuitMode": "Forbid", "memberChangeNotification": False, "isSearchable": False, "isMemberVisible": True}
 
 
 async def test_its_info_has_no_policy_fields_and_setting_one_is_refused(room):
@@ -203,14 +202,10 @@ async def test_roles_can_be_asked_by_everybody(room):
 
 
 async def test_an_unknown_user_gets_no_role_where_users_must_be_known(make_server, make_world):
-    room = await broadcast_room_of_known(make_world(make_server({"users.requireKnown": "true"})))
+    room = await broadcast_room(make_world(make_server({"users.requireKnown": "true"})))
     await room.refuses(10019, room.owner, "setGroupMemberRole", userID="never-seen", role="Admin")
     await room.administrator.call("importUsers", userIDList=["never-seen"])
     await room.owner.call("setGroupMemberRole", groupID=room.group, userID="never-seen", role="Admin")
-
-
-async def broadcast_room_of_known(world):
-    return await broadcast_room(world)
 
 
 async def test_the_room_and_its_roles_outlive_the_server(own_room):

@@ -167,7 +167,7 @@ async def test_the_type_filter(server, world, asked, found):
     done(server, "dismissGroup", groupID=groups["BChatRoom"])
 
 
-async def test_leaving_a_live_room_leaves_no_trace(server, world):
+async def test_leaving_a_live_room_leaves_no_trace(world):
     """AVChatRoom and BChatRoom are not listed, neither as joined nor as left."""
     alice, bob = await world.users("alice", "bob")
     since = await next_millisecond(bob)

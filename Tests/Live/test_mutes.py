@@ -188,6 +188,17 @@ async def test_a_mute_concerns_one_life_of_a_group(world):
     assert await may_speak(room.other, room)
 
 
+async def test_an_accepted_message_is_repeated_though_muted_since(world):
+    """Section 4: the same clientMsgID answers the first result again; nothing is sent by it."""
+    room = await Room.make(world)
+    params = {"groupID": room.group, "text": "x", "clientMsgID": "same"}
+    sent = await room.other.call("sendGroupTextMessage", **params)
+    await mute(room.owner, room, room.other)
+    async with room.unchanged():
+        assert await room.other.call("sendGroupTextMessage", **params) == sent
+        await room.other.refused(10017, "sendGroupTextMessage", **{**params, "clientMsgID": "another"})
+
+
 # The muted members
 
 
@@ -308,11 +319,9 @@ async def test_the_same_mode_again_changes_nothing(world):
 
 async def test_each_change_of_the_mode_is_told(world):
     room = await Room.make(world)
-    steps = [({"mode": "Custom", "roles": ["Member"]}, {"mode": "Custom", "roles": ["Member"]}), ({"mode": "All"}, {"mode": "All"}),
-             ({"mode": "Ordinary"}, {"mode": "Ordinary"}), ({"mode": "Custom", "roles": ["100"]}, {"mode": "Custom", "roles": ["100"]}),
-             ({"mode": "None"}, {"mode": "None"})]
-    for params, value in steps:
-        await room.owner.call("muteGroup", groupID=room.group, **params)
+    for value in ({"mode": "Custom", "roles": ["Member"]}, {"mode": "All"}, {"mode": "Ordinary"},
+                  {"mode": "Custom", "roles": ["100"]}, {"mode": "None"}):
+        await room.owner.call("muteGroup", groupID=room.group, **value)
         event = await room.told("onGroupInfoChanged", room.members)
         assert entries(event)["Mute"] == value
         info = await room.info()

@@ -206,11 +206,12 @@ async def test_who_was_not_there_reads_them_later(server, world):
     await owner.call("inviteUserToGroup", groupID=group, userIDList=[absent])
     await owner.call("setGroupMemberRole", groupID=group, userID=absent, role="Admin")
     await owner.call("setGroupMemberRole", groupID=group, userID=absent, role="Member")
+    done(server, "sendGroupSystemNotification", groupID=group, content="to all")
     await owner.call("kickGroupMember", groupID=group, userIDList=[absent], reason="bye")
     rows = await notifications_of(await world.session(absent))
-    assert [row["type"] for row in rows] == ["InvitedToGroup", "GrantAdmin", "CancelAdmin", "KickedOff"]
+    assert [row["type"] for row in rows] == ["InvitedToGroup", "GrantAdmin", "CancelAdmin", "Custom", "KickedOff"]
     assert [row["timestamp"] for row in rows] == sorted(row["timestamp"] for row in rows)
-    assert not any(row["isRead"] for row in rows) and len({row["notificationID"] for row in rows}) == 4
+    assert not any(row["isRead"] for row in rows) and len({row["notificationID"] for row in rows}) == 5
 
 
 async def test_the_notification_mode_has_no_say_in_personal_happenings(server, world):
@@ -287,6 +288,7 @@ async def test_the_parameters_of_the_list(server, world):
         await client.refused(10004, "getSystemNotificationList", count=count)
     await client.refused(-32602, "getSystemNotificationList", count="5")
     await client.refused(-32602, "setSystemNotificationRead", notificationID=5)
+    await client.refused(10004, "setSystemNotificationRead", notificationID="unknown")
     for method in ("getSystemNotificationList", "setSystemNotificationRead"):
         assert denied(server, -32602, method)["field"] == "asUser"
     assert len(done(server, "getSystemNotificationList", asUser=client.user)["notificationList"]) == 1

@@ -90,7 +90,7 @@ async def test_who_recalls_whose(world, groupType):
     rank = {**RANK, "second admin": 2}
     for author, writer in people.items():
         for role, client in people.items():
-            seq, msgID = await said(writer, group)
+            seq, _ = await said(writer, group)
             manages = rank[role] >= rank[LOWEST[groupType]]
             allowed = author == role or manages and rank[role] > rank[author]
             if allowed:
@@ -122,7 +122,7 @@ async def test_an_administrator_recalls_everybodys(server, world, groupType):
     group, people = await world.group_of(groupType)
     outsider = people.pop("outsider")
     for client in people.values():
-        seq, msgID = await said(client, group)
+        seq, _ = await said(client, group)
         assert done(server, "revokeGroupMessage", groupID=group, seq=seq) == {}
         for other in people.values():
             event = await other.expect("onRecvMessageRevoked", groupID=group, seq=seq)

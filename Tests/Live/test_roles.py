@@ -20,7 +20,8 @@ async def test_an_admin_is_made_and_unmade(world, groupType, caller):
     room = await Room.make(world, groupType)
     await room.second("member")
     who = room.actor(caller)
-    for role, name, tip_type in [("Admin", "onGrantAdministrator", "SetAdmin"), ("Member", "onRevokeAdministrator", "CancelAdmin")]:
+    for role, name, tip_type in [("Admin", "onGrantAdministrator", "SetAdmin"),
+                                 ("Member", "onRevokeAdministrator", "CancelAdmin")]:
         assert await set_role(who, room, room.member, role) == {}
         event = await room.told(name, room.members)
         assert event["opUser"]["userID"] == who.user

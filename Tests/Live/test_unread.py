@@ -1,7 +1,7 @@
 """Sections 3 to 5: unread counts, read marks, and receive options."""
 import pytest
 
-from harness.backend import denied, done, next_millisecond, unread_of
+from harness.backend import all_answers, denied, done, next_millisecond, unread_of
 from harness.client import has
 from harness.world import history_of, info_of
 
@@ -135,6 +135,21 @@ async def test_a_mark_moves_forward_only_and_at_most_to_the_last_seq(world):
         second.forget()
     await say(alice, group)
     assert await unread_of(bob, group) == 1
+
+
+async def test_the_count_is_exact_over_a_long_history(world):
+    """Marks and recalls far behind the newest messages."""
+    alice, bob = await world.users("alice", "bob")
+    group = await world.group(alice, members=[bob])
+    answers = await all_answers(alice, [("sendGroupTextMessage", {"groupID": group, "text": "x"})] * 700)
+    assert [answer["seq"] for answer in answers] == list(range(1, 701))
+    assert await unread_of(bob, group) == 700
+    for seq, mark, unread in [(3, None, 699), (None, 300, 400), (290, None, 400), (310, None, 399), (700, 650, 49)]:
+        if seq:
+            await alice.call("revokeGroupMessage", groupID=group, seq=seq)
+        if mark:
+            await bob.call("markGroupMessageAsRead", groupID=group, seq=mark)
+        assert await unread_of(bob, group) == unread, (seq, mark)
 
 
 async def test_a_mark_over_ones_own_messages_and_tips(world):
@@ -348,6 +363,20 @@ async def test_receive_from_managers_hears_owner_admins_and_administrators(serve
     assert await unread_of(hearer, group) == (3 if groupType == "Public" else 0), "messages of managers only"
 
 
+async def test_receive_from_managers_counts_messages_of_managers_only(world):
+    alice, bob, carol = await world.users("alice", "bob", "carol")
+    group = await world.group(alice, members=[bob, carol])
+    for client in (carol, carol, alice):
+        await say(client, group)
+    for opt, unread in [("ReceiveFromManagers", 1), ("Receive", 3), ("ReceiveFromManagers", 1)]:
+        await choose(bob, group, opt)
+        assert await unread_of(bob, group) == unread
+    await carol.call("revokeGroupMessage", groupID=group, seq=1)
+    assert await unread_of(bob, group) == 1
+    await alice.call("revokeGroupMessage", groupID=group, seq=3)
+    assert await unread_of(bob, group) == 0
+
+
 async def test_receive_from_managers_asks_for_the_role_at_the_moment_of_sending(world):
     """Whether a sender is a manager is a question of the moment of sending."""
     alice, bob, carol = await world.users("alice", "bob", "carol")
@@ -392,7 +421,7 @@ async def test_marks_options_and_counts_outlive_the_server(make_server, make_wor
     alice, bob, carol = await world.users("alice", "bob", "carol")
     group = await world.group(alice, members=[bob, carol])
     deaf = await world.group(alice, members=[bob])
-    for n in range(4):
+    for _ in range(4):
         await say(alice, group)
     await bob.call("markGroupMessageAsRead", groupID=group, seq=3)
     await choose(carol, group, "ReceiveFromManagers")

@@ -187,7 +187,7 @@ private struct RandomChanges {
     member.role = one([.owner, .admin, .member, .custom(100)])
     member.nameCard = chance(2) ? "card \(pick(1...3))" : ""
     member.unreadBase = pick(0...5)
-    member.unreadSinceSeq = Int64(pick(0...5))
+    member.unreadSinceSeq = Bool.random(using: &generator) ? nil : Int64(pick(0...5))
     return member
   }
 

@@ -226,7 +226,11 @@ extension Session {
   }
 
   private func kick(_ code: CloseCode, reason: String, message: String?) -> Bool {
-    if case .ended = phase { return false }
+    switch phase {
+    case .signedIn, .signingIn: break
+    // Nobody is signed in any more: a logout, say, closes behind the replies under way.
+    case .anonymous, .ended: return false
+    }
     let text = EventName.onKickedOffline.text { writer in
       writer.member("reason", reason)
       writer.member("message", ifPresent: message)

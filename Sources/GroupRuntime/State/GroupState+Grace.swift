@@ -29,10 +29,12 @@ extension GroupState {
     leave(gone.filter { $0.role != .owner }, at: moment, into: &decision)
   }
 
-  /// Whoever was away too long has left, though signed in again by now.
+  /// Whoever was away too long has left, though signed in again by now; not who was brought in while away and has still time.
   public mutating func endGrace(of user: UserID, at now: Instant) -> Decision {
     var decision = Decision(answer: .reply(.empty))
-    guard record.type == .avChatRoom, let member = members[user], member.role != .owner else { return decision }
+    guard record.type == .avChatRoom, let member = members[user], member.role != .owner,
+      now - member.joinTime > rules.limits.offlineGrace
+    else { return decision }
     leave([member], at: Moment(now: now, usersSignedIn: 0), into: &decision)
     return decision
   }

@@ -38,11 +38,13 @@ extension GroupState {
   ) {
     var member = newMember(given.userID, role: given.role, at: given.joinTime ?? record.createTime)
     member.firstVisibleSeq = isFromTheBeginning(member) ? 1 : firstSeq ?? lastSeq + 1
-    member.readSeq = lastSeq
     member.unreadSinceSeq = lastSeq
     member.unreadBase = record.type.countsUnread ? given.unreadCount : 0
     member.changeTime = moment.now
     remember(&member, into: &decision)
+    member.earlierStays = member.earlierStays.compactMap { stay in
+      stay.lowerBound < member.firstVisibleSeq ? stay.lowerBound...min(stay.upperBound, member.firstVisibleSeq - 1) : nil
+    }
     members[given.userID] = member
     decision.changes.append(.putMember(member, in: record.id))
     decision.effects.append(.admit(given.userID, receiving: member.receiveOption))
@@ -55,23 +57,19 @@ extension GroupState {
     guard lastSeq == record.importedThroughSeq else {
       throw WireError(.noRight, "The group has messages of its own")
     }
-    if let first = request.messageList.first, let last = lastMessage, first.timestamp < last.timestamp {
+    let new = request.messageList.filter { importedSeq(of: $0, at: moment) == nil }
+    if let first = new.first, let last = lastMessage, first.timestamp < last.timestamp {
       throw WireError(.badValue, "Older than a message that was imported before", field: "messageList")
     }
     var decision = Decision(answer: .reply(.empty))
     let firstSeq = lastSeq + 1
-    var seqs: [Int64] = []
-    for given in request.messageList {
-      if let first = sent.result(of: given.clientMsgID, from: given.sender, at: moment.now), let seq = first.seq {
-        seqs.append(seq)
-      } else {
-        seqs.append(append(given, into: &decision))
-      }
+    let seqs = request.messageList.map { importedSeq(of: $0, at: moment) ?? append($0, at: moment, into: &decision) }
+    if !decision.changes.isEmpty {
+      hideBeforeJoining(firstSeq: firstSeq, in: &decision)
+      record.importedThroughSeq = lastSeq
+      record.changeTime = moment.now
+      decision.changes.append(.putGroup(record, isNew: false))
     }
-    hideBeforeJoining(request.messageList, firstSeq: firstSeq, into: &decision)
-    record.importedThroughSeq = lastSeq
-    record.changeTime = moment.now
-    decision.changes.append(.putGroup(record, isNew: false))
     decision.answer = .reply(
       .object(capacity: 64 + seqs.count * 32) { writer in
         writer.key("resultList")
@@ -85,26 +83,32 @@ extension GroupState {
     return decision
   }
 
-  private mutating func append(_ given: ImportGroupMessages.ImportedMessage, into decision: inout Decision) -> Int64 {
+  /// Where a message stands that was imported a moment ago: whoever lost the answer sends the batch again.
+  private func importedSeq(of given: ImportGroupMessages.ImportedMessage, at moment: Moment) -> Int64? {
+    sent.result(of: given.clientMsgID, from: given.sender, at: moment.now)?.seq
+  }
+
+  private mutating func append(
+    _ given: ImportGroupMessages.ImportedMessage, at moment: Moment, into decision: inout Decision
+  ) -> Int64 {
     let seq = lastSeq + 1
     let sender = members[given.sender]
     let message = Message(
       msgID: nextMessageID(seq: seq), groupID: record.id, seq: seq, sender: given.sender, nameCard: sender?.nameCard ?? "",
       timestamp: given.timestamp, content: given.content, priority: .normal, clientMsgID: given.clientMsgID,
       platform: .restAPI, isFromManager: sender?.role.isManager ?? false)
-    sent.note(message)
+    sent.note(message, at: moment.now)
     lastMessage = message
     decision.changes.append(.append(message))
     return seq
   }
 
   /// "History from before joining: no": members do not see what is older than their joining.
-  private mutating func hideBeforeJoining(
-    _ messages: [ImportGroupMessages.ImportedMessage], firstSeq: Int64, into decision: inout Decision
-  ) {
+  private mutating func hideBeforeJoining(firstSeq: Int64, in decision: inout Decision) {
     guard !record.type.showsHistoryFromBeforeJoining else { return }
+    let times = decision.changes.compactMap { if case .append(let message) = $0 { message.timestamp } else { nil } }
     for var member in members.values where !isFromTheBeginning(member) {
-      let older = messages.prefix { $0.timestamp < member.joinTime }.count
+      let older = times.prefix { $0 < member.joinTime }.count
       let visible = firstSeq + Int64(older)
       guard older > 0, member.firstVisibleSeq < visible else { continue }
       member.firstVisibleSeq = visible

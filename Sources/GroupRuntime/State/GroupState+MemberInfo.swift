@@ -16,13 +16,19 @@ extension GroupState {
     if members[member.userID] == nil, facts.unknown.contains(member.userID) { throw WireError(.userUnknown, field: "userID") }
 
     var edited = member
-    let change = try edited.apply(request, at: moment.now)
+    var change = try edited.apply(request, at: moment.now)
     var decision = Decision(answer: .reply(.empty))
+    let role = request.role ?? member.role
+    let isGrantOrRevoke = role == .admin || member.role == .admin
+    if role != member.role, !isGrantOrRevoke {
+      edited.role = role
+      change.role = role
+    }
     if !change.isEmpty {
       update(member.userID, at: moment, into: &decision) { $0 = edited }
       announce(change, by: caller, at: moment, into: &decision)
     }
-    if let role = request.role { give(role, to: edited, by: caller, at: moment, into: &decision) }
+    if isGrantOrRevoke { give(role, to: edited, by: caller, at: moment, into: &decision) }
     return decision
   }
 

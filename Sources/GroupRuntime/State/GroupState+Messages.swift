@@ -21,7 +21,7 @@ extension GroupState {
       msgID: nextMessageID(seq: seq), groupID: record.id, seq: seq, sender: caller.senderID, nameCard: member?.nameCard ?? "",
       timestamp: moment.now, content: content, priority: options.priority, clientMsgID: options.clientMsgID,
       atUserIDList: options.atUserIDList, platform: caller.platform, isFromManager: member?.role.isManager ?? true)
-    sent.note(message)
+    sent.note(message, at: moment.now)
     var decision = sendAnswer(RecentlySent.Result(msgID: message.msgID, seq: seq, timestamp: message.timestamp))
     decision.delivered = DeliveredMessage(type: record.type, priority: message.priority)
     if isStored {

@@ -10,14 +10,14 @@ extension GroupState {
     guard record.type.storesMessages else { return decision }
     let member = try requireMember(caller)
     let seq = min(seq ?? lastSeq, lastSeq)
-    let clearsBase = member.unreadBase > 0 && seq >= max(member.unreadSinceSeq, record.importedThroughSeq)
-    guard seq > member.readSeq || clearsBase else { return decision }
-    let readSeq = max(seq, member.readSeq)
+    // A count that the application has set ends with the next mark, also where there is nothing new to read.
+    guard seq > member.readSeq || (seq == member.readSeq && member.unreadBase > 0) else { return decision }
     update(member.userID, at: moment, into: &decision) { member in
-      member.readSeq = readSeq
-      if clearsBase { member.unreadBase = 0 }
+      member.readSeq = seq
+      member.unreadBase = 0
+      member.unreadSinceSeq = nil
     }
-    let frame = event(.onConversationRead, at: moment) { $0.member("readSeq", readSeq) }
+    let frame = event(.onConversationRead, at: moment) { $0.member("readSeq", seq) }
     decision.effects.append(.send(frame, to: [member.userID], except: caller.session))
     return decision
   }
@@ -33,7 +33,7 @@ extension GroupState {
     guard record.type.countsUnread, member.receiveOption != .notReceive else {
       return UnreadMessages(reader: member.userID, base: 0, after: nil, managersOnly: false)
     }
-    let after = max(member.readSeq, member.unreadSinceSeq, record.importedThroughSeq)
+    let after = member.unreadSinceSeq.map { max($0, member.readSeq, record.importedThroughSeq) } ?? member.readSeq
     return UnreadMessages(
       reader: member.userID, base: member.unreadBase, after: after < lastSeq ? after : nil,
       managersOnly: member.receiveOption == .receiveFromManagers)

@@ -34,7 +34,10 @@ public struct GroupState: Sendable {
     members = Dictionary(uniqueKeysWithValues: stored.members.map { ($0.userID, $0) })
     former = Dictionary(uniqueKeysWithValues: stored.former.map { ($0.userID, $0) })
     lastMessage = stored.lastMessage
-    absent = AbsentMembers(since: stored.offlineSince)
+    // Who was brought in while away has been absent since then.
+    let joinTimes = members.mapValues(\.joinTime)
+    absent = AbsentMembers(
+      since: Dictionary(uniqueKeysWithValues: stored.offlineSince.map { ($0, max($1, joinTimes[$0] ?? $1)) }))
     applications = OpenApplications(stored.openApplications)
     attributes = AttributeBoard(stored.attributes)
     sent = RecentlySent(stored.recentlySent)

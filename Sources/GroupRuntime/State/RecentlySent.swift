@@ -14,17 +14,23 @@ struct RecentlySent: Sendable {
     let timestamp: Instant
   }
 
+  private struct Note: Sendable {
+    let result: Result
+    /// When it was noted: an imported message is older than its import.
+    let time: Instant
+  }
+
   private struct Mark: Hashable, Sendable {
     let sender: UserID
     let clientMsgID: ExactText
   }
 
-  private var results: [Mark: Result] = [:]
+  private var notes: [Mark: Note] = [:]
   private var byAge: Deque<Mark> = []
 
   /// The marks of messages as the store remembers them.
   init(_ messages: [Message]) {
-    for message in messages { note(message) }
+    for message in messages { note(message, at: message.timestamp) }
   }
 
   /// How many marks are kept, those too old included until the next message.
@@ -32,18 +38,19 @@ struct RecentlySent: Sendable {
 
   /// The first result, where this mark was used before.
   func result(of clientMsgID: String?, from sender: UserID, at now: Instant) -> Result? {
-    guard let clientMsgID, let result = results[Mark(sender: sender, clientMsgID: ExactText(clientMsgID))],
-      now - result.timestamp < RecentlySent.memory
+    guard let clientMsgID, let note = notes[Mark(sender: sender, clientMsgID: ExactText(clientMsgID))],
+      now - note.time < RecentlySent.memory
     else { return nil }
-    return result
+    return note.result
   }
 
   /// Remembers a message, and forgets those that are too old.
-  mutating func note(_ message: Message) {
-    forget(before: message.timestamp - RecentlySent.memory)
+  mutating func note(_ message: Message, at now: Instant) {
+    forget(before: now - RecentlySent.memory)
     guard let clientMsgID = message.clientMsgID else { return }
     let mark = Mark(sender: message.sender, clientMsgID: ExactText(clientMsgID))
-    results[mark] = Result(msgID: message.msgID, seq: message.seq, timestamp: message.timestamp)
+    let result = Result(msgID: message.msgID, seq: message.seq, timestamp: message.timestamp)
+    notes[mark] = Note(result: result, time: now)
     byAge.append(mark)
   }
 
@@ -51,9 +58,9 @@ struct RecentlySent: Sendable {
   /// result stays.
   private mutating func forget(before limit: Instant) {
     while let oldest = byAge.first {
-      if let result = results[oldest] {
-        guard result.timestamp <= limit else { return }
-        results[oldest] = nil
+      if let note = notes[oldest] {
+        guard note.time <= limit else { return }
+        notes[oldest] = nil
       }
       byAge.removeFirst()
     }

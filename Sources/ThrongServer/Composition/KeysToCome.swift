@@ -4,9 +4,7 @@ import ServerConfiguration
 /// is accepted; who sets one is told at the start that it does nothing.
 enum KeysToCome {
   /// The keys, each removed from here with the issue that builds its feature.
-  static let names: Set<String> = [
-    "demo", "limits.avChatRoom.messagesPerSecond", "limits.bChatRoom.messagesPerSecond",
-  ]
+  static let names: Set<String> = ["limits.avChatRoom.messagesPerSecond", "limits.bChatRoom.messagesPerSecond"]
 
   /// Those of them that somebody has set, in the order of the configuration.
   static func set(in settings: Settings) -> [String] {

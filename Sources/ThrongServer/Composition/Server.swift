@@ -42,7 +42,10 @@ public final class Server: Sendable {
       product: GatewayServices.Product(name: "Throng", version: Release.version, limits: settings.limits.flattened),
       logger: logger)
     readiness = Readiness(store: store)
-    let routes = Routes(services: services, metrics: metrics, readiness: readiness, tokens: tokens, apiKey: settings.admin.apiKey)
+    let routes = Routes(
+      services: services, metrics: metrics, readiness: readiness,
+      credential: AdministratorCredential(tokens: tokens, apiKey: settings.admin.apiKey),
+      demo: try await Server.demoPage(settings, logger), logger: logger)
     gateway = Gateway(services, http: routes)
     let delegate = gateway
     transport = try StartError.translating { () throws(TransportError) in
@@ -55,6 +58,16 @@ public final class Server: Sendable {
   private static func tokens(_ settings: Settings) async throws(StartError) -> TokenVerifier {
     do {
       return try await TokenVerifier(settings.tokenConfiguration())
+    } catch {
+      throw StartError("\(error)")
+    }
+  }
+
+  private static func demoPage(_ settings: Settings, _ logger: Logger) async throws(StartError) -> DemoPage? {
+    do {
+      guard let page = try await DemoPage(settings) else { return nil }
+      logger.warning("the demo page is on: whoever can open it can sign in as a guest")
+      return page
     } catch {
       throw StartError("\(error)")
     }

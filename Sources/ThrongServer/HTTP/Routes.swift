@@ -1,6 +1,7 @@
 import Authentication
 import Gateway
 import GroupModel
+import Logging
 import WebSocketTransport
 
 /// The HTTP side of both listeners (contract section 8): "a wrong path is HTTP 404, a wrong method 405 with Allow, a missing or
@@ -10,12 +11,20 @@ struct Routes: HTTPHandling {
   private let metrics: PrometheusRegistry
   private let readiness: Readiness
   private let credential: AdministratorCredential
+  private let demo: DemoPage?
+  private let logger: Logger
 
-  init(services: GatewayServices, metrics: PrometheusRegistry, readiness: Readiness, tokens: TokenVerifier, apiKey: String?) {
+  /// `demo` is nil where the demo page is off.
+  init(
+    services: GatewayServices, metrics: PrometheusRegistry, readiness: Readiness, credential: AdministratorCredential,
+    demo: DemoPage?, logger: Logger
+  ) {
     self.services = services
     self.metrics = metrics
     self.readiness = readiness
-    credential = AdministratorCredential(tokens: tokens, apiKey: apiKey.map { APIKey($0) })
+    self.credential = credential
+    self.demo = demo
+    self.logger = logger
   }
 
   /// What there is to ask for on the internal listener.
@@ -24,6 +33,7 @@ struct Routes: HTTPHandling {
     case readiness = "/readyz"
     case metrics = "/metrics"
     case openRPC = "/openrpc.json"
+    case console = "/console"
     case rpc = "/rpc"
 
     var methods: [String] { self == .rpc ? ["POST"] : ["GET", "HEAD"] }
@@ -44,15 +54,27 @@ struct Routes: HTTPHandling {
         exchange.respond(status: 200, contentType: "text/plain; version=0.0.4; charset=utf-8", body: await metrics.renderAll())
       }
     case .openRPC: exchange.respond(status: 200, contentType: "application/json", body: services.openRPC)
+    case .console: exchange.page(ConsolePage.load())
     case .rpc: call(request, exchange)
     }
   }
 
-  /// On the public listener there is `/ws` alone, and that is for upgrades.
+  /// On the public listener there is `/ws`, which is for upgrades, and `/` where the demo is on.
   private func handlePublic(_ request: HTTPRequest, _ exchange: HTTPExchange) {
+    if request.head.path == "/", let demo { return show(demo, request.head.method, exchange) }
     guard request.head.path == "/ws" else { return exchange.refuse(404) }
     guard request.head.method == "GET" else { return exchange.refuse(405, headers: [("Allow", "GET")]) }
     exchange.refuse(426, headers: [("Upgrade", "websocket")])
+  }
+
+  private func show(_ demo: DemoPage, _ method: String, _ exchange: HTTPExchange) {
+    guard ["GET", "HEAD"].contains(method) else { return exchange.refuse(405, headers: [("Allow", "GET, HEAD")]) }
+    do throws(AuthenticationError) {
+      exchange.page(try demo.load(now: SystemClock().now()))
+    } catch {
+      logger.error("no token for a guest of the demo page", metadata: ["error": "\(error)"])
+      exchange.refuse(500)
+    }
   }
 
   private func call(_ request: HTTPRequest, _ exchange: HTTPExchange) {
@@ -74,6 +96,12 @@ struct AdministratorCredential: Sendable {
   let tokens: TokenVerifier
   let apiKey: APIKey?
 
+  /// Without an API key (nil) tokens alone are credentials.
+  init(tokens: TokenVerifier, apiKey: String?) {
+    self.tokens = tokens
+    self.apiKey = apiKey.map { APIKey($0) }
+  }
+
   /// - Returns: by what name the log calls the holder; nil where the credential is none.
   func holder(_ authorization: String?, at now: Instant) -> String? {
     guard let token = BearerCredential.token(authorization) else { return nil }
@@ -86,6 +114,10 @@ struct AdministratorCredential: Sendable {
 extension HTTPExchange {
   fileprivate func text(_ status: Int, _ text: String) {
     respond(status: status, contentType: "text/plain; charset=utf-8", body: Array(text.utf8))
+  }
+
+  fileprivate func page(_ page: Page) {
+    respond(status: 200, contentType: "text/html; charset=utf-8", headers: page.headers, body: Array(page.html.utf8))
   }
 
   fileprivate func refuse(_ status: Int, headers: [(String, String)] = []) {

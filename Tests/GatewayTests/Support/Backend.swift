@@ -7,21 +7,30 @@ import WireProtocol
 
 @testable import Gateway
 
-/// The services of a server over a store in memory, with groups on a queue: everything but connections.
-struct Backend {
+/// What outlives a server.
+struct World {
   let store = GatedStore()
   let clock = ManualClock()
+}
+
+/// The services of a server over a store in memory, with groups on a queue: everything but connections.
+struct Backend {
+  let store: GatedStore
+  let clock: ManualClock
   let services: GatewayServices
 
   init(
-    rules: GroupRules = GroupRules(), executors: [any GroupExecutor] = [SerialTestExecutor()],
+    world: World = World(), rules: GroupRules = GroupRules(), executors: [any GroupExecutor] = [SerialTestExecutor()],
     logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
     _ configure: (inout GatewayConfiguration) -> Void = { _ in }
   ) {
+    store = world.store
+    clock = world.clock
     var configuration = GatewayConfiguration()
     configure(&configuration)
     services = GatewayServices(
-      configuration: configuration, stores: .init(groups: store, messages: store.inner, users: store.inner, personal: store.inner),
+      configuration: configuration,
+      stores: .init(groups: store, messages: store.inner, users: store.inner, personal: store.inner),
       tokens: NamedTokens(),
       clock: clock, rules: rules, product: .init(name: "Throng", version: "0", limits: []),
       logger: logger)

@@ -37,6 +37,16 @@ extension Backend {
     try #require(made["groupID"].string == id, sourceLocation: sourceLocation)
   }
 
+  /// Makes the group "g" of olga with some members, as its type wants it: live rooms are joined, and a BChatRoom takes none.
+  func found(_ type: String, with members: String...) async throws {
+    let list = type == "AVChatRoom" ? [] : members.map { #"{"userID":"\#($0)"}"# }
+    _ = try await result(
+      "createGroup",
+      #""groupType":"\#(type)","groupName":"g","groupID":"g","ownerUserID":"olga","memberList":[\#(list.joined(separator: ","))]"#
+    )
+    if type == "AVChatRoom" { for user in members { _ = try await result("joinGroup", as: user, #""groupID":"g""#) } }
+  }
+
   /// Asks to be let into a group whose joinMode is Auth.
   func apply(_ user: String, to group: String, _ message: String = "please") async throws {
     let answer = try await result("joinGroup", as: user, #""groupID":"\#(group)","message":"\#(message)""#)

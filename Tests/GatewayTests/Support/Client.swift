@@ -98,12 +98,17 @@ actor Client {
     return try await reply { $0["method"].string == name }["params"]
   }
 
-  /// How the server closes; texts before that are kept among `events`.
+  /// Lets go of the events of a name that have been heard.
+  func forget(_ name: String) { events.removeAll { $0["method"].string == name } }
+
+  /// How the server closes; texts before that are kept among `events`. The connection ends with this, for which the server waits.
   func closed() async throws -> (code: Int, reason: String) {
     while true {
       switch await inbox.next() {
       case .text(let text): events.append(text)
-      case .close(let code, let reason): return (code, reason)
+      case .close(let code, let reason):
+        cut()
+        return (code, reason)
       case .ended(let why): throw Failed(description: "ended without a close: \(why)")
       case .upgrade: break
       }

@@ -18,10 +18,10 @@ struct LiveGateway {
 
   /// Runs `body` with a server, and stops it.
   static func with(
-    loops: Int = 1, sendQueueBytes: Int = 1 << 20, _ configure: (inout GatewayConfiguration) -> Void = { _ in },
-    _ body: (LiveGateway) async throws -> Void
+    world: World = World(), loops: Int = 1, sendQueueBytes: Int = 1 << 20,
+    _ configure: (inout GatewayConfiguration) -> Void = { _ in }, _ body: (LiveGateway) async throws -> Void
   ) async throws {
-    let live = try LiveGateway(loops: loops, sendQueueBytes: sendQueueBytes, configure)
+    let live = try LiveGateway(world, loops: loops, sendQueueBytes: sendQueueBytes, configure)
     live.transport.start()
     let result: Result<Void, any Error>
     do { result = .success(try await body(live)) } catch { result = .failure(error) }
@@ -30,8 +30,10 @@ struct LiveGateway {
     try result.get()
   }
 
-  private init(loops: Int, sendQueueBytes: Int, _ configure: (inout GatewayConfiguration) -> Void) throws {
-    backend = Backend(executors: [], configure)
+  private init(
+    _ world: World, loops: Int, sendQueueBytes: Int, _ configure: (inout GatewayConfiguration) -> Void
+  ) throws {
+    backend = Backend(world: world, executors: [], configure)
     gateway = Gateway(backend.services, http: NoHTTP())
     (transport, port) = try LiveGateway.bind(loops, sendQueueBytes, gateway)
     backend.services.registry.use(transport.loops.map(\.executor))

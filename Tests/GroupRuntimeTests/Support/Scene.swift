@@ -99,7 +99,7 @@ final class Scene {
     refreshPresence(of: String(name.prefix { $0 != "/" }))
   }
 
-  private func refreshPresence(of user: String) {
+  func refreshPresence(of user: String) {
     let user = UserID(stringLiteral: user)
     if state?.isMember(user) == true { admit(user) }
   }
@@ -216,15 +216,5 @@ final class Scene {
       topic.close()
       topic = broker.openTopic(of: "g")
     }
-  }
-
-  /// All that the group is, to see whether something changed.
-  var fingerprint: String {
-    guard let state else { return "none" }
-    let members = state.members.values.sorted { $0.ordinal < $1.ordinal }
-    let former = state.former.values.sorted { $0.userID < $1.userID }
-    let last = String(describing: state.lastMessage)
-    let board = "\(state.attributes)\n\(state.applications)\n\(state.absent)"
-    return "\(state.record)\n\(members)\n\(former)\n\(last)\n\(state.online.sorted())\n\(state.sent)\n\(board)"
   }
 }

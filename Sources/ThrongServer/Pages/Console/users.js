@@ -1,0 +1,31 @@
+// The sessions of one user.
+
+async function showUser(userID) {
+  byID("user-id").value = userID;
+  if (!userID) return byID("sessions").replaceChildren();
+  await showPages(byID("sessions"), `${userID} is not signed in.`, async () => {
+    const { sessionList } = await rpc("listSessions", { userID });
+    return { rows: sessionList.map(sessionRow) };
+  });
+  const table = byID("sessions").querySelector("table");
+  if (!table) return;
+  const button = element("button", { type: "button", class: "danger", onclick: () => kick(userID) }, "End all sessions");
+  byID("sessions").replaceChildren(element("article", { class: "card" }, element("h3", {}, `Sessions of ${userID}`), table), button);
+}
+
+function sessionRow({ sessionID, platform, deviceID, address, loginTime }) {
+  return element("tr", {},
+    element("td", {}, platform, deviceID && element("span", { class: "sub" }, deviceID)),
+    element("td", { "data-label": "from" }, address),
+    element("td", { "data-label": "since" }, moment(loginTime)),
+    element("td", {}, element("code", { class: "quiet" }, sessionID)));
+}
+
+async function kick(userID) {
+  const isDone = await ask({
+    title: `Sign ${userID} out?`, text: "All sessions of the user are closed; the token stays valid.", action: "End sessions", danger: true,
+    fields: [{ name: "reason", label: "Reason", placeholder: "none", hint: "The user is told." }],
+    run: ({ reason }) => act("kickUser", given({ userID, reason })),
+  });
+  if (isDone) await showUser(userID);
+}

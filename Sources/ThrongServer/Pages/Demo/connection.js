@@ -1,0 +1,154 @@
+// JSON-RPC over one WebSocket after another: signs in, matches replies to requests, notices silence, comes back after a loss.
+
+/** An error that the server answered. */
+class Refusal extends Error {
+  constructor(error) {
+    super(error.message);
+    this.code = error.code;
+    this.retryAfterMs = error.data?.retryAfterMs ?? 0;
+  }
+}
+
+/** The connection ended before the reply came: whether the request was carried out is not known. */
+class Disconnected extends Error {
+  constructor() {
+    super("There is no connection to the server.");
+  }
+}
+
+const closeWords = new Map([
+  [1013, "the server asks to come back later"], [4001, "the server restarts"], [4002, "this connection was too slow"],
+  [4003, "no sign of life"], [4004, "too many requests"], [4005, "too many connections"], [4006, "the token has expired"],
+  [4007, "not signed in in time"], [4500, "the sign-in was refused"], [4501, "the server did not understand this page"],
+  [4502, "signed in on another device"], [4503, "removed by an administrator"],
+]);
+
+const firstDelay = 500;
+const longestDelay = 30_000;
+/** A session that lived this long was a good one: the next loss begins with the first delay again. */
+const goodSession = 10_000;
+/** How long a reply to `ping` may take. */
+const pingTimeout = 10_000;
+
+class Connection {
+  #url;
+  #token;
+  #hooks;
+  #socket = null;
+  #pending = new Map();
+  #nextID = 1;
+  #losses = 0;
+  #retryTimer = 0;
+  #lifeTimer = 0;
+  #signedInAt = 0;
+  #notBefore = 0;
+  #refusal = null;
+  #heard = false;
+
+  /** Hooks: `onState({name, words})` with connecting, online, waiting, ended; `onSession(login result)`, `onEvent`, `onFrame`. */
+  constructor(url, token, hooks) {
+    this.#url = url;
+    this.#token = token;
+    this.#hooks = hooks;
+  }
+
+  get isOnline() {
+    return this.#signedInAt > 0;
+  }
+
+  open() {
+    clearTimeout(this.#retryTimer);
+    this.#retryTimer = 0;
+    this.#hooks.onState({ name: "connecting", words: "Connecting" });
+    const socket = new WebSocket(this.#url, ["throng.v1.json"]);
+    this.#socket = socket;
+    socket.onopen = () => this.#signIn();
+    socket.onmessage = (message) => this.#receive(message.data);
+    socket.onclose = (event) => this.#lost(event.code, event.reason);
+  }
+
+  /** Comes back at once where it is waiting to. */
+  hurry() {
+    if (this.#socket === null && this.#retryTimer !== 0) this.open();
+  }
+
+  /** The result of a request; throws `Refusal` or `Disconnected`. */
+  call(method, params = {}) {
+    return new Promise((resolve, reject) => {
+      if (this.#socket?.readyState !== WebSocket.OPEN) return reject(new Disconnected());
+      const id = this.#nextID++;
+      this.#pending.set(id, { resolve, reject });
+      const request = { jsonrpc: "2.0", id, method, params };
+      this.#hooks.onFrame("out", request);
+      this.#socket.send(JSON.stringify(request));
+    });
+  }
+
+  async #signIn() {
+    try {
+      const session = await this.call("login", { token: this.#token, platform: "Web" });
+      this.#signedInAt = Date.now();
+      this.#watch(session.heartbeat * 1000);
+      this.#hooks.onState({ name: "online", words: "Connected" });
+      this.#hooks.onSession(session);
+    } catch (error) {
+      if (error instanceof Disconnected) return;
+      // Behind a token that is refused the server closes by itself; not so behind a platform that it does not let in.
+      if (error.code !== 10002) this.#refusal = error;
+      this.#socket?.close();
+    }
+  }
+
+  #receive(text) {
+    const frame = JSON.parse(text);
+    this.#hooks.onFrame("in", frame);
+    this.#heard = true;
+    if (frame.method === "onServerDraining") this.#notBefore = frame.params.retryAfterMs;
+    if (frame.method !== undefined) return this.#hooks.onEvent(frame.method, frame.params);
+    const request = this.#pending.get(frame.id);
+    this.#pending.delete(frame.id);
+    if (frame.error) request?.reject(new Refusal(frame.error));
+    else request?.resolve(frame.result);
+  }
+
+  /** Browsers do not show the server's pings: after a silent interval a request asks for a sign of life. */
+  #watch(interval) {
+    this.#lifeTimer = setInterval(() => {
+      const wasHeard = this.#heard;
+      this.#heard = false;
+      if (wasHeard) return;
+      const timer = setTimeout(() => this.#lost(4003, ""), pingTimeout);
+      this.call("ping").then(() => clearTimeout(timer), () => clearTimeout(timer));
+    }, interval);
+  }
+
+  #lost(code, reason) {
+    const socket = this.#socket;
+    socket.onopen = socket.onmessage = socket.onclose = null;
+    socket.close();
+    this.#socket = null;
+    clearInterval(this.#lifeTimer);
+    if (this.#signedInAt > 0 && Date.now() - this.#signedInAt >= goodSession) this.#losses = 0;
+    this.#signedInAt = 0;
+    for (const { reject } of this.#pending.values()) reject(new Disconnected());
+    this.#pending.clear();
+    const words = this.#refusal?.message ?? closeWords.get(code) ?? (reason || "the connection was lost");
+    // "4500–4999 mean do not reconnect unchanged", 4006 asks for a new token, which only a new page has.
+    if (code >= 4500 || code === 4006 || this.#refusal) return this.#end(words, code);
+    this.#retry(words);
+  }
+
+  #end(words, code) {
+    this.#refusal = null;
+    this.#hooks.onState({ name: "ended", words, code });
+  }
+
+  #retry(words) {
+    const backoff = Math.min(longestDelay, firstDelay * 2 ** this.#losses) * (0.5 + Math.random() / 2);
+    const delay = Math.max(backoff, this.#notBefore);
+    this.#losses += 1;
+    this.#notBefore = 0;
+    this.#retryTimer = setTimeout(() => this.open(), delay);
+    this.#hooks.onState({ name: "waiting", words, delay });
+  }
+}

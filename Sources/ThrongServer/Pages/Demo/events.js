@@ -1,0 +1,111 @@
+// What the server pushes.
+
+/** Handlers of events about a group that this page has. */
+const groupEvents = {
+  onRecvNewMessage(group, { message }) {
+    addMessage(group, message);
+    if (isLookedAt(group)) markRead(group);
+    else if (message.sender !== chat.me) group.unread += 1;
+  },
+  onRecvMessageRevoked(group, { msgID }) {
+    group.timeline.revoke(msgID);
+  },
+  onMessageDropped(group, { msgID, clientMsgID }) {
+    const item = group.timeline.sent(clientMsgID);
+    if (item) group.timeline.update(item, { msgID, state: "dropped" });
+  },
+  onMemberEnter: enter,
+  onMemberInvited: enter,
+  onMemberLeave: depart,
+  onMemberKicked(group, params, name) {
+    if (!params.memberList.some(({ userID }) => userID === chat.me)) return depart(group, params, name);
+    leaveBehind(group.id, params.reason ? `you were removed: ${params.reason}` : "you were removed.");
+  },
+  onGroupMemberInfoChanged(group, params, name) {
+    addTip(group, name, params);
+    for (const change of params.changeInfoList) changeMember(group, change);
+  },
+  onGrantAdministrator: changeRoles,
+  onRevokeAdministrator: changeRoles,
+  onGroupInfoChanged(group, params, name) {
+    addTip(group, name, params);
+    for (const change of params.changeInfoList) changeInfo(group, change);
+  },
+  onReceiveJoinApplication(group, { applicationID, member }) {
+    group.applications.set(applicationID, nameOf(member));
+  },
+  onGroupDismissed: (group) => leaveBehind(group.id, "the group was disbanded."),
+  onGroupRecycled: (group) => leaveBehind(group.id, "the group was closed by an administrator."),
+  onQuitFromGroup: (group) => leaveBehind(group.id),
+  onReceiveRESTCustomData(group, { customData, opTime }) {
+    addItem(group, { time: opTime, words: `The application says: ${customData}` });
+  },
+};
+
+function handleEvent(name, params) {
+  if (name === "onKickedOffline") chat.farewell = params.message ?? "";
+  if (name === "onUserSigExpired") lobbyNotice(`This sign-in ends at ${clock(params.expiresAt)}; a new page is a new guest.`);
+  if (name === "onApplicationProcessed" && !params.isAgreeJoin && chat.knocking.delete(params.groupID)) {
+    lobbyNotice(`You were not let into ${params.groupID}.`);
+  }
+  const group = chat.groups.get(params.groupID);
+  if (group) groupEvents[name]?.(group, params, name);
+  else if (bringsIn(name, params)) welcome(params.groupID);
+  render();
+}
+
+/** Whether an event says that this user is a member of a group that the page does not have yet. */
+function bringsIn(name, { memberList = [] }) {
+  const isNamed = memberList.some(({ userID }) => userID === chat.me);
+  return name === "onGroupCreated" || (isNamed && (name === "onMemberEnter" || name === "onMemberInvited"));
+}
+
+async function welcome(groupID) {
+  const wasKnocking = chat.knocking.has(groupID);
+  try {
+    const group = await admit(groupID);
+    if (wasKnocking) openGroup(group);
+  } catch (error) {
+    if (!(error instanceof Disconnected)) lobbyNotice(inWords(error));
+  }
+}
+
+function enter(group, params, name) {
+  addTip(group, name, params);
+  group.info.memberCount = params.memberCount;
+  for (const member of params.memberList) {
+    group.members.set(member.userID, { isOnline: true, ...group.members.get(member.userID), ...member });
+    for (const [applicationID, user] of group.applications) {
+      if (user === member.userID) group.applications.delete(applicationID);
+    }
+  }
+}
+
+function depart(group, params, name) {
+  addTip(group, name, params);
+  group.info.memberCount = params.memberCount;
+  for (const { userID } of params.memberList) group.members.delete(userID);
+}
+
+function changeMember(group, { userID, muteTime, ...change }) {
+  const member = group.members.get(userID);
+  if (member) Object.assign(member, change);
+  if (userID !== chat.me) return;
+  Object.assign(group.info.selfInfo, change);
+  if (muteTime !== undefined) group.info.selfInfo.muteUntil = muteTime > 0 ? Date.now() + muteTime * 1000 : 0;
+}
+
+function changeRoles(group, params, name) {
+  addTip(group, name, params);
+  const role = name === "onGrantAdministrator" ? "Admin" : "Member";
+  for (const { userID } of params.memberList) changeMember(group, { userID, role });
+}
+
+function changeInfo(group, { type, key, value }) {
+  const { info } = group;
+  if (type === "CustomInfo") info.customInfo = { ...info.customInfo, [key]: value };
+  else info[type[0].toLowerCase() + type.slice(1)] = value;
+  if (type !== "Owner") return;
+  for (const member of group.members.values()) if (member.role === "Owner") changeMember(group, { userID: member.userID, role: "Member" });
+  changeMember(group, { userID: value, role: "Owner" });
+}

@@ -1,0 +1,28 @@
+// The frames of the connection, for those who want to see the protocol.
+
+const shownFrames = 300;
+let frameCount = 0;
+
+/** Frames have no token where they are shown. */
+function masked(frame) {
+  return frame.params?.token === undefined ? frame : { ...frame, params: { ...frame.params, token: "…" } };
+}
+
+function showFrame(direction, frame) {
+  frameCount += 1;
+  byID("frame-count").textContent = frameCount;
+  const text = JSON.stringify(masked(frame));
+  const mark = element("span", { class: frame.error ? "error" : direction, "aria-label": direction === "in" ? "received" : "sent" },
+    direction === "in" ? "←" : "→");
+  const time = element("span", { class: "quiet numeric" }, new Date().toTimeString().slice(0, 8));
+  const details = element("details", {}, element("summary", {}, time, mark, element("span", {}, text)));
+  details.addEventListener("toggle", () => details.append(element("pre", {}, JSON.stringify(JSON.parse(text), null, 2))), { once: true });
+  const list = byID("frames");
+  const isAtEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 40;
+  list.append(element("li", {}, details));
+  if (list.children.length > shownFrames) list.firstChild.remove();
+  if (isAtEnd) list.scrollTop = list.scrollHeight;
+}
+
+byID("clear-frames").addEventListener("click", () => byID("frames").replaceChildren());
+byID("protocol").addEventListener("toggle", () => (byID("frames").scrollTop = byID("frames").scrollHeight));

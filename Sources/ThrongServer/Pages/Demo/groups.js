@@ -1,0 +1,205 @@
+// The groups of this page: entering and leaving them, their history, what was missed, their members.
+
+const historyPage = 30;
+const memberPage = 50;
+const chat = { connection: null, me: "", name: "", groups: new Map(), current: null, knocking: new Set(), farewell: "" };
+const admissions = new Map();
+
+const call = (method, params) => chat.connection.call(method, params);
+
+class Group {
+  members = new Map();
+  nextMember = 0;
+  applications = new Map();
+  hasOlder = false;
+  areMembersHidden = false;
+  isLoading = false;
+  isMarking = false;
+  /** Messages since the group was last looked at. */
+  unread;
+  timeline = new Timeline({ recall: (item) => recall(this, item), again: (item) => sendAgain(this, item) });
+
+  constructor(info) {
+    this.info = info;
+    this.id = info.groupID;
+    this.epoch = info.epoch;
+    this.unread = info.selfInfo.unreadCount;
+  }
+
+  /** Whether the group keeps its messages. */
+  get isKept() {
+    return this.info.groupType !== "AVChatRoom";
+  }
+
+  get isOwn() {
+    return this.info.owner === chat.me;
+  }
+
+  /** Why nobody hears this user just now, in words, or nothing. */
+  get muteNotice() {
+    const { mute, selfInfo } = this.info;
+    const now = Date.now();
+    if (selfInfo.muteUntil > now) return `You are muted here until ${clock(selfInfo.muteUntil)}.`;
+    if (!mute || mute.mode === "None" || (mute.muteUntil && mute.muteUntil <= now)) return "";
+    return `This group is muted: ${muteWords(mute)}.`;
+  }
+}
+
+/** Joins a group and opens it. Answers Joined, or Pending where somebody must let the user in first. */
+async function join(groupID) {
+  try {
+    const { status } = await call("joinGroup", { groupID });
+    if (status === "Pending") {
+      chat.knocking.add(groupID);
+      return status;
+    }
+  } catch (error) {
+    if (error.code !== 10013) throw error;
+  }
+  openGroup(await admit(groupID));
+  return "Joined";
+}
+
+/** The group that the user is a member of, read from the server where this page does not have it yet. */
+function admit(groupID) {
+  if (!admissions.has(groupID)) {
+    const admission = load(groupID);
+    admissions.set(groupID, admission);
+    admission.catch(() => admissions.delete(groupID));
+  }
+  return admissions.get(groupID);
+}
+
+async function load(groupID) {
+  const { resultList: [row] } = await call("getGroupsInfo", { groupIDList: [groupID] });
+  if (row.code !== 0) throw new Refusal(row);
+  if (!row.info.selfInfo) throw new Refusal({ code: 10007, message: "Not a member" });
+  const group = new Group(row.info);
+  chat.groups.set(groupID, group);
+  chat.knocking.delete(groupID);
+  try {
+    await loadOlder(group);
+    await complete(group);
+  } catch (error) {
+    // What a lost connection left out comes with the next one, see `resume`.
+    if (!(error instanceof Disconnected)) {
+      chat.groups.delete(groupID);
+      throw error;
+    }
+  }
+  render();
+  return group;
+}
+
+/** What a group needs beside its messages. */
+async function complete(group) {
+  await Promise.all([loadMembers(group), loadApplications(group), giveName(group)]);
+}
+
+async function giveName(group) {
+  if (chat.name === group.info.selfInfo.nameCard) return;
+  await call("setGroupMemberInfo", { groupID: group.id, userID: chat.me, nameCard: chat.name });
+  group.info.selfInfo.nameCard = chat.name;
+}
+
+/** Forgets a group; `words` say why where the user did not ask for it. */
+function leaveBehind(groupID, words) {
+  const group = chat.groups.get(groupID);
+  chat.knocking.delete(groupID);
+  if (!group) return;
+  chat.groups.delete(groupID);
+  admissions.delete(groupID);
+  if (chat.current === group) openLobby(words ? `${group.info.groupName}: ${words}` : "");
+  render();
+}
+
+/** Reads the next page of older messages. */
+async function loadOlder(group) {
+  if (!group.isKept || group.isLoading) return;
+  group.isLoading = true;
+  try {
+    const from = group.timeline.oldest > 0 ? { fromSeq: group.timeline.oldest } : {};
+    const page = await call("getGroupHistoryMessageList", { groupID: group.id, count: historyPage, ...from });
+    keepPlace(group, () => page.messageList.forEach((message) => addMessage(group, message)));
+    group.hasOlder = !page.isFinished;
+  } finally {
+    group.isLoading = false;
+  }
+  render();
+}
+
+async function loadMembers(group, more = false) {
+  const nextSeq = more ? group.nextMember : 0;
+  try {
+    const page = await call("getGroupMemberList", { groupID: group.id, count: memberPage, nextSeq });
+    if (!more) group.members.clear();
+    for (const member of page.memberList) group.members.set(member.userID, member);
+    group.nextMember = page.nextSeq;
+    group.areMembersHidden = false;
+  } catch (error) {
+    // A group may show its members to its managers only.
+    if (error.code !== 10007) throw error;
+    group.areMembersHidden = true;
+  }
+}
+
+/** Who waits at the door; only owners and admins decide. */
+async function loadApplications(group) {
+  if (!["Owner", "Admin"].includes(group.info.selfInfo.role) || group.info.joinMode !== "Auth") return;
+  const { applicationList } = await call("getGroupApplicationList");
+  group.applications.clear();
+  for (const application of applicationList) {
+    if (application.groupID !== group.id || application.handleStatus !== "Unhandled") continue;
+    group.applications.set(application.applicationID, application.fromUser);
+  }
+}
+
+/** After a lost connection: what the groups are now, what was missed, and what was under way. */
+async function resume() {
+  const groups = [...chat.groups.values()];
+  for (let start = 0; start < groups.length; start += 50) await refresh(groups.slice(start, start + 50));
+  for (const group of chat.groups.values()) {
+    await complete(group);
+    await Promise.all(group.timeline.unsent.map((item) => transmit(group, item)));
+  }
+  render();
+}
+
+async function refresh(groups) {
+  const { resultList } = await call("getGroupsInfo", { groupIDList: groups.map((group) => group.id) });
+  const present = [];
+  for (const [index, { code, info }] of resultList.entries()) {
+    const group = groups[index];
+    if (code === 0 && info.selfInfo) present.push(Object.assign(group, { info }));
+    // A live room forgets who stayed away too long.
+    else if (code === 0 && !group.isKept) await call("joinGroup", { groupID: group.id });
+    else leaveBehind(group.id, "you are no longer a member.");
+  }
+  await catchUp(present.filter((group) => group.isKept));
+}
+
+/** Asks for every message since the last one, as often as there are more; where that is not possible, reads the history anew. */
+async function catchUp(groups) {
+  let behind = [];
+  for (const group of groups) {
+    if (group.timeline.position > 0) behind.push(group);
+    else await loadOlder(group);
+  }
+  while (behind.length > 0) {
+    const positions = behind.map((group) => ({ groupID: group.id, epoch: group.epoch, seq: group.timeline.position }));
+    const answer = await call("syncGroups", { groups: positions });
+    const unfinished = [];
+    for (const [index, row] of answer.groups.entries()) {
+      const group = behind[index];
+      if (row.code !== 0) continue;
+      group.epoch = row.epoch;
+      for (const message of row.messageList) addMessage(group, message);
+      if (row.more) unfinished.push(group);
+      if (!row.recovered) {
+        group.timeline.clear();
+        await loadOlder(group);
+      }
+    }
+    behind = unfinished;
+  }
+}

@@ -1,0 +1,208 @@
+// Forms and buttons, and the start.
+
+/** Runs what a form asks for; what goes wrong is said in the form. */
+function onSubmit(formID, faultID, act) {
+  byID(formID).addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const button = event.target.querySelector("button");
+    say(faultID, "");
+    button.disabled = true;
+    try {
+      await act();
+    } catch (error) {
+      say(faultID, inWords(error));
+    } finally {
+      button.disabled = false;
+    }
+  });
+}
+
+onSubmit("create-form", "create-fault", async () => {
+  await create(byID("group-name").value.trim(), byID("create-form").elements.type.value);
+});
+
+async function create(groupName, groupType, groupID) {
+  // Guests want to see each other come and go, which a Meeting does not tell unless it is asked to.
+  const made = await call("createGroup", { groupName, groupType, groupID, memberChangeNotification: true });
+  openGroup(await admit(made.groupID));
+}
+
+onSubmit("join-form", "join-fault", async () => {
+  const text = byID("group-id").value.trim();
+  await joinByID(text.includes("/#") ? groupInLink(text.slice(text.indexOf("/#") + 1)) : text);
+});
+
+async function joinByID(groupID) {
+  byID("create-missing").hidden = true;
+  try {
+    if ((await join(groupID)) === "Pending") openLobby("You have knocked. The group opens here when somebody lets you in.");
+  } catch (error) {
+    byID("group-id").value = groupID;
+    byID("create-missing").hidden = error.code !== 10010;
+    say("join-fault", inWords(error));
+    if (!(error instanceof Refusal)) throw error;
+  }
+}
+
+byID("create-missing").addEventListener("click", async () => {
+  const groupID = byID("group-id").value.trim();
+  byID("create-missing").hidden = true;
+  try {
+    await create(groupID.slice(0, 30), "Meeting", groupID);
+    say("join-fault", "");
+  } catch (error) {
+    say("join-fault", inWords(error));
+  }
+});
+
+onSubmit("name-form", "name-fault", async () => {
+  const name = byID("name").value.trim();
+  if (new TextEncoder().encode(name).length > 50) throw new Refusal({ code: 8506 });
+  chat.name = name;
+  for (const group of chat.groups.values()) await giveName(group);
+});
+
+onSubmit("composer", "composer-fault", async () => {
+  const text = byID("text").value.trim();
+  if (!text) return;
+  byID("text").value = "";
+  byID("text").rows = 1;
+  // Not awaited: the next message may be written while this one is under way.
+  send(chat.current, text);
+});
+
+byID("text").addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+  event.preventDefault();
+  byID("composer").requestSubmit();
+});
+byID("text").addEventListener("input", ({ target }) => (target.rows = Math.min(6, target.value.split("\n").length)));
+
+byID("to-lobby").addEventListener("click", () => openLobby());
+byID("lobby-back").addEventListener("click", () => openLobby("", "groups"));
+byID("back").addEventListener("click", () => openLobby("", "groups"));
+byID("newer").addEventListener("click", scrollToEnd);
+byID("to-members").addEventListener("click", () => {
+  areMembersOpen = !areMembersOpen;
+  render();
+});
+
+/** Runs what a button of the conversation asks for. */
+function onClick(id, act) {
+  byID(id).addEventListener("click", async () => {
+    try {
+      await act(chat.current);
+      render();
+    } catch (error) {
+      composerFault(inWords(error));
+    }
+  });
+}
+
+onClick("older", loadOlder);
+onClick("more-members", (group) => loadMembers(group, true));
+onClick("copy", async (group) => {
+  await navigator.clipboard.writeText(new URL(linkTo(group.id), location.href).href);
+  byID("copy").textContent = "Copied";
+  setTimeout(() => (byID("copy").textContent = "Copy link"), 2000);
+});
+onClick("leave", async (group) => {
+  const { groupName } = group.info;
+  if (!group.isOwn) return call("quitGroup", { groupID: group.id });
+  await ask({
+    title: `Disband ${groupName}?`, text: "Everybody is put out, and its messages are deleted.", action: "Disband", danger: true,
+    run: () => call("dismissGroup", { groupID: group.id }),
+  });
+});
+
+// MARK: The start
+
+function groupInLink(hash) {
+  try {
+    return decodeURIComponent(hash.slice(1));
+  } catch {
+    // Not made by this page: as it stands.
+    return hash.slice(1);
+  }
+}
+
+async function openLink() {
+  const groupID = groupInLink(location.hash);
+  if (!groupID || !chat.me || chat.current?.id === groupID) return;
+  const known = chat.groups.get(groupID);
+  if (known) openGroup(known);
+  else await joinByID(groupID);
+}
+
+async function begin(session) {
+  const isFirst = chat.me === "";
+  chat.me = session.userID;
+  byID("user").textContent = session.userID;
+  byID("name").placeholder = session.userID;
+  setReady(true);
+  try {
+    if (isFirst) await openLink();
+    else await resume();
+  } catch (error) {
+    // The next connection does it again.
+    if (!(error instanceof Disconnected)) lobbyNotice(inWords(error));
+  }
+}
+
+function setReady(isReady) {
+  for (const id of ["create-form", "join-form", "name-form", "to-lobby"]) byID(id).hidden = !isReady;
+}
+
+/** Whether the page waits for somebody's token: it came without one, and none has signed in yet. */
+const asksForToken = () => !guestToken && !chat.me;
+
+function showState({ name, words, code, delay }) {
+  byID("state").dataset.state = name;
+  byID("state").textContent = { waiting: "Reconnecting", ended: "Signed out" }[name] ?? words;
+  byID("banner").hidden = name === "online" || name === "connecting" || (name === "ended" && asksForToken());
+  if (name === "waiting") {
+    say("banner-words", `Not connected: ${words}. Next try in ${Math.ceil(delay / 1000)} s.`);
+    byID("retry").textContent = "Try now";
+  }
+  if (name === "ended") {
+    const farewell = chat.farewell && ` (“${chat.farewell}”)`;
+    say("banner-words", code === 4006 ? "This sign-in has ended: its time is over." : `Signed out: ${words}${farewell}.`);
+    byID("retry").textContent = "Start over";
+  }
+  byID("token-form").hidden = !(name === "ended" && asksForToken());
+  if (!byID("token-form").hidden) say("token-fault", `${words[0].toUpperCase()}${words.slice(1)}.`);
+}
+
+function connect(token) {
+  const url = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`;
+  chat.connection = new Connection(url, token, { onState: showState, onSession: begin, onEvent: handleEvent, onFrame: showFrame });
+  chat.connection.open();
+}
+
+byID("retry").addEventListener("click", () => {
+  // A page that is signed out for good begins anew: as another guest, or with another token.
+  if (byID("state").dataset.state === "ended") location.reload();
+  else chat.connection.hurry();
+});
+byID("token-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  connect(byID("token").value.trim());
+  byID("token").value = "";
+});
+addEventListener("hashchange", openLink);
+addEventListener("online", () => chat.connection?.hurry());
+document.addEventListener("visibilitychange", () => {
+  if (chat.current && isLookedAt(chat.current)) markRead(chat.current);
+});
+
+const meta = document.querySelector("meta[name=guest-token]");
+const guestToken = meta.content;
+meta.remove();
+render();
+if (guestToken) {
+  connect(guestToken);
+} else {
+  byID("state").textContent = "Signed out";
+  byID("state").dataset.state = "ended";
+  byID("token-form").hidden = false;
+}

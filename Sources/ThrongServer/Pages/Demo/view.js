@@ -1,0 +1,154 @@
+// What the page shows of all this.
+
+const wide = matchMedia("(min-width: 1000px)");
+let isRenderDue = false;
+let areMembersOpen = wide.matches;
+
+/** Draws what is not a message, once for everything that happened together. */
+function render() {
+  if (isRenderDue) return;
+  isRenderDue = true;
+  queueMicrotask(() => {
+    isRenderDue = false;
+    renderGroups();
+    if (chat.current) renderConversation(chat.current);
+    byID("members").hidden = !chat.current || !areMembersOpen;
+  });
+}
+
+function renderGroups() {
+  const groups = [...chat.groups.values()];
+  byID("group-list").replaceChildren(...groups.map(groupRow));
+  const unread = groups.reduce((sum, group) => sum + group.unread, 0);
+  document.title = (unread > 0 ? `(${unread}) ` : "") + (chat.current ? `${chat.current.info.groupName} · Throng` : "Throng");
+}
+
+function groupRow(group) {
+  const last = group.timeline.last;
+  const words = last ? `${last.isOwn ? "You" : last.nameCard || last.sender}: ${last.text ?? "data"}` : group.info.groupType;
+  const count = group.unread > 0 && element("span", { class: "count numeric", "aria-label": `${group.unread} unread` }, group.unread);
+  const button = element("button", {
+    type: "button", class: group.unread > 0 && "unread", "aria-current": group === chat.current ? "true" : null, onclick: () => openGroup(group),
+  }, element("span", { class: "name" }, group.info.groupName), count, element("span", { class: "last" }, words));
+  return element("li", {}, button);
+}
+
+function renderConversation(group) {
+  const { info } = group;
+  byID("title").textContent = info.groupName;
+  byID("subtitle").textContent = [info.groupType, info.groupID].join(" · ");
+  byID("to-members").textContent = `Members ${info.memberCount}`;
+  byID("to-members").setAttribute("aria-expanded", areMembersOpen);
+  byID("leave").textContent = group.isOwn ? "Disband" : "Leave";
+  byID("older").hidden = !group.hasOlder;
+  const notice = [info.notification, group.muteNotice].filter(Boolean).join("\n");
+  byID("notice").textContent = notice;
+  byID("notice").hidden = !notice;
+  byID("applications").replaceChildren(...[...group.applications].map(([id, user]) => applicationRow(group, id, user)));
+  renderMembers(group);
+}
+
+function applicationRow(group, applicationID, user) {
+  const decide = async (method) => {
+    try {
+      await call(method, { applicationID });
+    } catch (error) {
+      if (error.code !== 10024) return composerFault(inWords(error));
+    }
+    group.applications.delete(applicationID);
+    render();
+  };
+  const button = (words, method, kind) => element("button", { type: "button", class: `small ${kind}`, onclick: () => decide(method) }, words);
+  return element("li", {}, element("span", { class: "wrap" }, `${user} asks to join`),
+    button("Let in", "acceptGroupApplication", "primary"), button("Decline", "refuseGroupApplication", ""));
+}
+
+function renderMembers(group) {
+  const rank = { Owner: 0, Admin: 1 };
+  const members = [...group.members.values()].sort((a, b) => (rank[a.role] ?? 2) - (rank[b.role] ?? 2));
+  byID("member-count").textContent = group.areMembersHidden ? "are not shown here" : group.info.memberCount;
+  byID("more-members").hidden = group.nextMember === 0;
+  byID("member-list").replaceChildren(...members.map((member) => element("li", {},
+    element("span", { class: member.isOnline ? "dot on" : "dot", title: member.isOnline ? "online" : "offline" }),
+    element("span", { class: "who", title: member.userID }, nameOf(member), member.userID === chat.me && element("span", { class: "quiet" }, " (you)")),
+    member.role in rank && element("span", { class: "badge" }, member.role))));
+}
+
+// MARK: Which part is seen
+
+function show(view) {
+  document.body.dataset.view = view;
+  byID("conversation").hidden = !chat.current;
+  byID("lobby").hidden = chat.current !== null;
+  render();
+}
+
+function openGroup(group) {
+  chat.current = group;
+  history.replaceState(null, "", linkTo(group.id));
+  areMembersOpen = wide.matches && areMembersOpen;
+  composerFault("");
+  byID("timeline").replaceWith(group.timeline.list);
+  show("conversation");
+  scrollToEnd();
+  markRead(group);
+  byID("text").focus();
+}
+
+function openLobby(notice = "", view = "lobby") {
+  chat.current = null;
+  history.replaceState(null, "", location.pathname);
+  lobbyNotice(notice);
+  show(view);
+}
+
+/** The address of this page with a group in it. */
+function linkTo(groupID) {
+  return `${location.pathname}#${encodeURIComponent(groupID)}`;
+}
+
+/** Whether the user sees what comes to this group. */
+function isLookedAt(group) {
+  return group === chat.current && document.visibilityState === "visible";
+}
+
+// MARK: The end of the conversation
+
+const scroller = byID("scroller");
+let isAtEnd = true;
+
+function scrollToEnd() {
+  scroller.scrollTop = scroller.scrollHeight;
+  isAtEnd = true;
+  byID("newer").hidden = true;
+}
+
+scroller.addEventListener("scroll", () => {
+  isAtEnd = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 80;
+  if (isAtEnd) byID("newer").hidden = true;
+});
+// The end stays in sight when the window, or the protocol's part of it, changes its height.
+new ResizeObserver(() => isAtEnd && scrollToEnd()).observe(scroller);
+
+/** Changes a timeline, and follows its end where the reader is there; else says that there is something new. */
+function following(group, change, isOwn) {
+  const wasAtEnd = isAtEnd;
+  change();
+  if (group !== chat.current) return;
+  if (wasAtEnd || isOwn) scrollToEnd();
+  else byID("newer").hidden = false;
+}
+
+/** Changes what is above the reader's place, and keeps the place. */
+function keepPlace(group, change) {
+  if (group !== chat.current) return change();
+  const fromEnd = scroller.scrollHeight - scroller.scrollTop;
+  change();
+  scroller.scrollTop = scroller.scrollHeight - fromEnd;
+  byID("newer").hidden = true;
+}
+
+// MARK: Words about what went wrong
+
+const composerFault = (words) => say("composer-fault", words);
+const lobbyNotice = (words) => say("lobby-notice", words);

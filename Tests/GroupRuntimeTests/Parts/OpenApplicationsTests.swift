@@ -1,0 +1,52 @@
+import GroupModel
+import Testing
+
+@testable import GroupRuntime
+
+/// "One user has at most one open application of a kind per group" (contract section 4).
+@Suite struct OpenApplicationsTests {
+  private func application(
+    _ id: String, _ kind: GroupApplication.Kind, from: UserID, to: UserID? = nil, message: String = ""
+  ) -> GroupApplication {
+    GroupApplication(
+      id: id, groupID: "g", epoch: "e", kind: kind, fromUser: from, toUser: to, addTime: 1, requestMsg: message)
+  }
+
+  @Test func aUserMayAskAndBeAskedAtOnce() {
+    let asks = application("1", .join, from: "oscar")
+    let isAsked = application("2", .invite, from: "mary", to: "oscar")
+    let open = OpenApplications([asks, isAsked])
+    #expect(open.application(.join, of: "oscar") == asks && open.application(.invite, of: "oscar") == isAsked)
+    #expect(open.application(.join, of: "mary") == nil && open.application(.invite, of: "mary") == nil)
+  }
+
+  @Test func whatWasMadeAgainStandsInThePlaceOfTheFirst() {
+    var open = OpenApplications([application("1", .join, from: "oscar", message: "a")])
+    open.put(application("1", .join, from: "oscar", message: "b"))
+    #expect(open.application(.join, of: "oscar")?.requestMsg == "b")
+    #expect(open.open(application("1", .join, from: "oscar", message: "a"))?.requestMsg == "b", "it is known by its id")
+  }
+
+  @Test func whatWasDecidedIsNotOpenAndAnotherOneIsAnother() {
+    var open = OpenApplications([])
+    let first = application("1", .invite, from: "mary", to: "oscar")
+    open.put(first)
+    open.remove(first)
+    #expect(open.open(first) == nil && open.application(.invite, of: "oscar") == nil)
+    open.put(application("2", .invite, from: "mary", to: "oscar"))
+    #expect(open.open(first) == nil, "the same user was invited once more since")
+  }
+
+  @Test func thereIsABound() {
+    var open = OpenApplications([])
+    for number in 1...OpenApplications.most {
+      #expect(!open.isFull)
+      open.put(application("\(number)", .join, from: UserID(stringLiteral: "u\(number)")))
+    }
+    #expect(open.isFull)
+    open.put(application("1", .join, from: "u1"))
+    #expect(open.isFull)
+    open.remove(application("1", .join, from: "u1"))
+    #expect(!open.isFull)
+  }
+}

@@ -1,0 +1,493 @@
+"""Section 7: every error code, each proved end to end, and the same in the OpenRPC document."""
+from functools import partial
+
+import pytest
+
+from harness.backend import all_answers, done
+from harness.client import Refused
+from harness.stage import SCENARIOS, Stage, error, raw_error, scenario
+from harness.tokens import OTHER_SECRET, admin_token, make_token
+from test_durability import limit_files
+
+# Section 7, row by row; without 10016 and 10120–10130, which belong to webhooks.
+JSON_RPC = {-32700, -32600, -32601, -32602}
+TABLE = JSON_RPC | {
+    6014, 10019, 6015, 10021, 10025, 7008, 10023, 70001, 70003, 70009, 10024, 8501, 10030, 10031, 10032, 10033,
+    8502, 8503, 8504, 8505, 10036, 10037, 10038, 8506, 10045, 10046, 10047, 10048, 8507, 10049, 8508, 10050,
+    8509, 10053, 8510, 80002, 8511, 10004, 10017, 10007, 10013, 10014, 10009, 10015, 10010, 10002,
+}
+# A fault of the server that the JSON-RPC specification names; nothing that a client sends brings it about.
+OF_THE_DOCUMENT_ALONE = {-32603}
+WITH_RETRY = {7008, 8511, 10023, 10049}
+
+def refusals(answers):
+    """The errors among the answers of `all_answers`."""
+    return [{"code": row.code, "data": row.data} for row in answers if isinstance(row, Refused)]
+
+
+# The envelope
+
+@scenario(-32700)
+async def parse_error(stage):
+    alice = await stage.world.user("alice")
+    return [await raw_error(alice, text) for text in ("{", '"\\ud800"', "[" * 33 + "]" * 33)]
+
+
+@scenario(-32600)
+async def invalid_request(stage):
+    alice = await stage.world.user("alice")
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    return [await raw_error(alice, value) for value in ({**ping, "jsonrpc": "1.0"}, {**ping, "id": {}}, [], [ping] * 21, 5)]
+
+
+@scenario(-32601)
+async def method_not_found(stage):
+    alice = await stage.world.user("alice")
+    return [await error(alice, "noSuchMethod"), await error(alice, "getStats"), stage.by_backend("logout")]
+
+
+@scenario(-32602)
+async def invalid_params(stage):
+    alice = await stage.world.user("alice")
+    found = [await error(alice, "joinGroup"), await error(alice, "joinGroup", groupID=1), stage.by_backend("getJoinedGroupList")]
+    assert [row["data"]["field"] for row in found] == ["groupID", "groupID", "asUser"]
+    return found
+
+
+# Signing in
+
+@scenario(6014)
+async def not_signed_in(stage):
+    client = await stage.world.open()
+    return [await error(client, "ping"), await error(client, "joinGroup", groupID="g")]
+
+
+@scenario(6015)
+async def another_user_is_signed_in(stage):
+    alice = await stage.world.user("alice")
+    return [await error(alice, "login", token=make_token("somebody-else"))]
+
+
+async def bad_token(stage, token):
+    client = await stage.world.open()
+    found = await error(client, "login", token=token)
+    assert str(found["code"]) in await client.closed(4500)
+    return found
+
+
+@scenario(70001)
+async def token_expired(stage):
+    return [await bad_token(stage, make_token("alice", ttl=-60))]
+
+
+@scenario(70003)
+async def token_malformed(stage):
+    return [await bad_token(stage, token) for token in ("x", make_token("@alice"), make_token("alice", exp=None), admin_token())]
+
+
+@scenario(70009)
+async def token_of_another_key(stage):
+    return [await bad_token(stage, make_token("alice", secret=OTHER_SECRET))]
+
+
+@scenario(7008)
+async def request_rate(stage):
+    world = stage.own({"limits.requestsPerSecond": 1, "limits.requestBurst": 2})
+    alice = await world.user("alice")
+    answers = await all_answers(alice, [("ping", {})] * 12)
+    return refusals(answers)
+
+
+# Groups
+
+@scenario(8501)
+async def new_group_id(stage):
+    alice = await stage.world.user("alice")
+    base = {"groupType": "Public", "groupName": "g"}
+    return [await error(alice, "createGroup", **base, groupID=group) for group in ("@TGS#x", "a b", "", "x" * 49, "é")]
+
+
+async def texts(stage, field, values):
+    """Texts that are refused at creation and by setGroupInfo alike."""
+    alice = await stage.world.user("alice")
+    group = await stage.world.group(alice)
+    found = []
+    for value in values:
+        found.append(await error(alice, "createGroup", **{"groupType": "Public", "groupName": "g", field: value}))
+        found.append(await error(alice, "setGroupInfo", **{"groupID": group, field: value}))
+    return found
+
+
+for code, field, values in [
+    (8502, "groupName", ["", "é" * 15 + "x"]), (8503, "introduction", ["é" * 120 + "x"]),
+    (8504, "notification", ["é" * 150 + "x"]), (8505, "faceURL", ["é" * 50 + "x"]),
+]:
+    scenario(code)(partial(texts, field=field, values=values))
+
+
+@scenario(8506)
+async def name_card(stage):
+    alice = await stage.world.user("alice")
+    group = await stage.world.group(alice)
+    return [await error(alice, "setGroupMemberInfo", groupID=group, userID=alice.user, nameCard="é" * 25 + "x")]
+
+
+@scenario(8507)
+async def members_over_the_cap(stage):
+    alice = await stage.world.user("alice")
+    group, base = await stage.world.group(alice), {"groupType": "Public", "groupName": "g"}
+    return [
+        await error(alice, "createGroup", **base, maxMemberNum=1, memberList=[{"userID": "x"}]),
+        await error(alice, "createGroup", **base, maxMemberNum=6001),
+        await error(alice, "setGroupInfo", groupID=group, maxMemberNum=6001),
+    ]
+
+
+@scenario(8508)
+async def join_work(stage):
+    alice, bob = await stage.world.users("alice", "bob")
+    return [await error(bob, "joinGroup", groupID=await stage.world.group(alice, "Work"))]
+
+
+@scenario(8509)
+async def owner_in_member_list(stage):
+    alice = await stage.world.user("alice")
+    rows = [{"userID": "x", "role": "Owner"}]
+    return [await error(alice, "createGroup", groupType="Public", groupName="g", memberList=rows)]
+
+
+@scenario(8510)
+async def empty_user_list(stage):
+    alice = await stage.world.user("alice")
+    group = await stage.world.group(alice)
+    methods = ("getGroupMembersInfo", "inviteUserToGroup", "kickGroupMember", "getGroupMemberInviters", "getGroupMemberRoles")
+    found = [await error(alice, method, groupID=group, userIDList=[]) for method in methods]
+    return [*found, stage.by_backend("importUsers", userIDList=[])]
+
+
+@scenario(10004)
+async def value_outside_its_domain(stage):
+    alice, bob = await stage.world.users("alice", "bob")
+    group, long = await stage.world.group(alice, members=[bob]), "é" * 256 + "x"
+    calls = [
+        ("createGroup", {"groupType": "Secret", "groupName": "g"}),
+        ("createGroup", {"groupType": "Public", "groupName": "a\nb"}),
+        ("sendGroupTextMessage", {"groupID": group, "text": ""}),
+        ("sendGroupCustomMessage", {"groupID": group, "data": ""}),
+        ("joinGroup", {"groupID": group, "message": long}),
+        ("kickGroupMember", {"groupID": group, "userIDList": [bob.user], "reason": long}),
+        ("inviteUserToGroup", {"groupID": group, "userIDList": ["x"], "attach": long}),
+        ("searchGroups", {"keywordList": [long]}),
+        ("searchGroups", {"keywordList": []}),
+        ("getJoinedGroupList", {"count": 0}),
+        ("setGroupInfo", {"groupID": group, "customInfo": {"k": "x" * 513}}),
+        ("setGroupInfo", {"groupID": group, "maxMemberNum": 0}),
+        ("setGroupMemberInfo", {"groupID": group, "userID": alice.user, "customInfo": {"k": "x" * 65}}),
+        ("setGroupMemberRole", {"groupID": group, "userID": bob.user, "role": "Owner"}),
+        ("acceptGroupApplication", {"applicationID": "unknown"}),
+        ("muteGroup", {"groupID": group, "mode": "Custom"}),
+        ("setGroupAttributes", {"groupID": group, "attributes": {"": "v"}}),
+    ]
+    client = await stage.world.open()
+    found = [await error(alice, method, **params) for method, params in calls]
+    return [
+        *found, await error(client, "login", token=make_token("carol"), platform="Amiga"),
+        await error(client, "login", token=make_token("carol"), deviceID=long),
+        stage.by_backend("sendGroupSystemNotification", groupID=group, content="x" * 4097),
+    ]
+
+
+@scenario(10007)
+async def no_right(stage):
+    group, people = await stage.world.group_of("Public")
+    room, owner = await stage.room()
+    return [
+        await error(people["member"], "setGroupInfo", groupID=group, groupName="role too low"),
+        await error(people["outsider"], "sendGroupTextMessage", groupID=group, text="not a member"),
+        await error(owner, "transferGroupOwner", groupID=room, userID="anybody"),
+        await error(owner, "createGroup", groupType="BChatRoom", groupName="g"),
+        stage.by_backend("getStats", asUser="somebody"),
+    ]
+
+
+@scenario(10009)
+async def owner_may_not_quit(stage):
+    alice = await stage.world.user("alice")
+    return [await error(alice, "quitGroup", groupID=await stage.world.group(alice, kind)) for kind in ("Public", "AVChatRoom")]
+
+
+@scenario(10010)
+async def no_such_group(stage):
+    alice = await stage.world.user("alice")
+    gone = await stage.world.group(alice)
+    await alice.call("dismissGroup", groupID=gone)
+    return [await error(alice, "joinGroup", groupID=group) for group in (gone, stage.world.name("nowhere"))]
+
+
+@scenario(10013)
+async def already_member(stage):
+    alice = await stage.world.user("alice")
+    return [await error(alice, "joinGroup", groupID=await stage.world.group(alice, kind)) for kind in ("Work", "Public")]
+
+
+async def application_for(world, **fields):
+    """A group with joinMode Auth, its owner, and an open application of a third user."""
+    owner, applicant = await world.users("owner", "applicant")
+    group = await world.group(owner, joinMode="Auth", **fields)
+    await applicant.call("joinGroup", groupID=group)
+    return group, owner, (await owner.expect("onReceiveJoinApplication", groupID=group))["applicationID"]
+
+
+@scenario(10014)
+async def group_full(stage):
+    group, owner, application = await application_for(stage.world, maxMemberNum=2)
+    await owner.call("setGroupInfo", groupID=group, joinMode="Any")
+    await (await stage.world.user("second")).call("joinGroup", groupID=group)
+    late = await stage.world.user("late")
+    return [await error(late, "joinGroup", groupID=group),
+            await error(owner, "acceptGroupApplication", applicationID=application)]
+
+
+@scenario(10015)
+async def group_id_elsewhere(stage):
+    alice = await stage.world.user("alice")
+    return [await error(alice, "joinGroup", groupID=group) for group in ("", "a b", "x" * 49, "é")]
+
+
+@scenario(10017)
+async def muted(stage):
+    group, people = await stage.world.group_of("Public")
+    await people["admin"].call("muteGroupMember", groupID=group, userID=people["member"].user, muteTime=60)
+    found = [await error(people["member"], "sendGroupTextMessage", groupID=group, text="x")]
+    await people["owner"].call("muteGroup", groupID=group, mode="All")
+    found += [await error(people[role], "sendGroupCustomMessage", groupID=group, data="x") for role in ("owner", "admin")]
+    return found
+
+
+@scenario(10019)
+async def user_unknown(stage):
+    own = stage.make_server({"users.requireKnown": "true"})
+    base = {"groupType": "Public", "groupName": "g", "ownerUserID": "stranger"}
+    return [own.rpc(method, **base)["error"] for method in ("createGroup", "importGroup")]
+
+
+@scenario(10021)
+async def group_id_taken(stage):
+    alice, bob = await stage.world.users("alice", "bob")
+    group = await stage.world.group(alice, groupID=stage.world.name("g"))
+    return [await error(bob, "createGroup", groupType="Public", groupName="g", groupID=group)]
+
+
+@scenario(10025)
+async def group_id_taken_by_oneself(stage):
+    alice = await stage.world.user("alice")
+    group = await stage.world.group(alice, groupID=stage.world.name("g"))
+    return [await error(alice, "createGroup", groupType="Public", groupName="g", groupID=group)]
+
+
+@scenario(10024)
+async def application_handled(stage):
+    _, owner, application = await application_for(stage.world)
+    await owner.call("refuseGroupApplication", applicationID=application)
+    return [await error(owner, method, applicationID=application)
+            for method in ("acceptGroupApplication", "refuseGroupApplication")]
+
+
+@scenario(10036)
+async def live_rooms_of_the_server(stage):
+    world = stage.own({"limits.avChatRooms": 1})
+    alice, bob = await world.users("alice", "bob")
+    await world.group(alice, "AVChatRoom")
+    return [await error(client, "createGroup", groupType="AVChatRoom", groupName="g") for client in (alice, bob)]
+
+
+@scenario(10037)
+async def groups_of_the_user(stage):
+    world = stage.own({"limits.groupsPerUser": 1})
+    alice, bob = await world.users("alice", "bob")
+    group = await world.group(alice)
+    await world.group(bob, "Work")
+    return [await error(alice, "createGroup", groupType="Work", groupName="g"), await error(bob, "joinGroup", groupID=group)]
+
+
+@scenario(10038)
+async def max_member_num_below_the_count(stage):
+    alice, bob = await stage.world.users("alice", "bob")
+    return [await error(alice, "setGroupInfo", groupID=await stage.world.group(alice, members=[bob]), maxMemberNum=1)]
+
+
+# Attributes
+
+@scenario(8511)
+async def attribute_calls(stage):
+    room, owner = await stage.room()
+    writes = [("setGroupAttributes", {"groupID": room, "attributes": {"k": "v"}})] * 11
+    reads = [("getGroupAttributes", {"groupID": room})] * 21
+    answers = [*await all_answers(owner, writes), *await all_answers(owner, reads)]
+    refused = refusals(answers)
+    assert len(refused) == 2
+    return refused
+
+
+@scenario(10049)
+async def attribute_writes_by_administrators(stage):
+    room, _ = await stage.room()
+    batch = [{"jsonrpc": "2.0", "id": n, "method": "setGroupAttributes",
+              "params": {"groupID": room, "attributes": {"k": f"{n}"}}} for n in range(6)]
+    return [row["error"] for row in stage.server.post_rpc(batch).json() if "error" in row]
+
+
+async def attributes(stage, *values):
+    room, owner = await stage.room()
+    return [await error(owner, method, groupID=room, attributes=value)
+            for value in values for method in ("initGroupAttributes", "setGroupAttributes")]
+
+
+@scenario(10045)
+async def attribute_key(stage):
+    return await attributes(stage, {"é" * 16 + "x": "v"})
+
+
+@scenario(10046)
+async def attribute_value(stage):
+    return await attributes(stage, {"k": "é" * 2048 + "x"})
+
+
+@scenario(10047)
+async def attribute_count(stage):
+    return await attributes(stage, {f"{n}": "v" for n in range(17)})
+
+
+@scenario(10048)
+async def attribute_size(stage):
+    return await attributes(stage, {f"{n}": "x" * 4096 for n in range(5)})
+
+
+@scenario(10050)
+async def attribute_unknown(stage):
+    room, owner = await stage.room()
+    return [await error(owner, "deleteGroupAttributes", groupID=room, keys=["nothing"])]
+
+
+# Messages
+
+@scenario(80002)
+async def message_too_long(stage):
+    alice = await stage.world.user("alice")
+    group = await stage.world.group(alice)
+    return [await error(alice, method, **{"groupID": group, field: "中" * 4096 + "x"})
+            for method, field in (("sendGroupTextMessage", "text"), ("sendGroupCustomMessage", "data"))]
+
+
+@scenario(10053)
+async def too_many_mentions(stage):
+    alice = await stage.world.user("alice")
+    group = await stage.world.group(alice)
+    return [await error(alice, "sendGroupTextMessage", groupID=group, text="x", atUserIDList=[f"u{n}" for n in range(31)])]
+
+
+@scenario(10023)
+async def message_rate_of_the_group(stage):
+    """Section 6, rule 5: for types that store messages, where the configuration sets a limit."""
+    world = stage.own({"limits.public.messagesPerSecond": 2})
+    alice = await world.user("alice")
+    group = await world.group(alice)
+    answers = await all_answers(alice, [("sendGroupTextMessage", {"groupID": group, "text": "x"})] * 6)
+    refused = refusals(answers)
+    info = (await alice.call("getGroupsInfo", groupIDList=[group]))["resultList"][0]["info"]
+    assert info["lastSeq"] == 6 - len(refused), "what was refused is not stored"
+    return refused
+
+
+@scenario(10030)
+async def recall_of_an_unknown_message(stage):
+    alice, bob = await stage.world.users("alice", "bob")
+    group = await stage.world.group(alice)
+    await alice.call("sendGroupTextMessage", groupID=group, text="before bob")
+    await bob.call("joinGroup", groupID=group)
+    return [await error(alice, "revokeGroupMessage", groupID=group, seq=99),
+            await error(bob, "revokeGroupMessage", groupID=group, seq=1)]
+
+
+@scenario(10031)
+async def recall_too_late(stage):
+    world = stage.own({"limits.revokeWindow": 1})
+    alice = await world.user("alice")
+    group = await world.group(alice)
+    sent = await alice.call("sendGroupTextMessage", groupID=group, text="x")
+    while (await alice.call("ping"))["serverTime"] <= sent["timestamp"] + 1000:
+        pass  # the server's clock is the signal
+    return [await error(alice, "revokeGroupMessage", groupID=group, seq=sent["seq"])]
+
+
+@scenario(10032)
+async def recall_of_somebody_elses(stage):
+    group, people = await stage.world.group_of("Public")
+    await people["owner"].call("sendGroupTextMessage", groupID=group, text="x")
+    await people["owner"].call("setGroupInfo", groupID=group, groupName="a tip")
+    return [await error(people["member"], "revokeGroupMessage", groupID=group, seq=1),
+            await error(people["owner"], "revokeGroupMessage", groupID=group, seq=2)]
+
+
+@scenario(10033)
+async def recall_where_there_is_none(stage):
+    room, owner = await stage.room()
+    news = done(stage.server, "createGroup", groupType="BChatRoom", groupName="g", ownerUserID=owner.user)["groupID"]
+    found = [await error(owner, "revokeGroupMessage", groupID=group, seq=1) for group in (room, news)]
+    done(stage.server, "dismissGroup", groupID=news)
+    return found
+
+
+# The store
+
+@scenario(10002)
+async def store_cannot_be_written(stage):
+    world = stage.own(preexec=limit_files)
+    alice = await world.user("alice")
+    group = await world.group(alice)
+    for _ in range(1000):
+        try:
+            await alice.call("sendGroupTextMessage", groupID=group, text="x" * 12000)
+        except Refused as refusal:
+            return [{"code": refusal.code, "data": refusal.data}]
+    raise AssertionError("12 MB in files of at most 3 MB")
+
+
+# The tests
+
+@pytest.fixture(scope="module")
+def document(server):
+    return server.http("GET", "/openrpc.json").json()
+
+
+def test_there_is_a_scenario_for_every_code_of_section_7():
+    assert set(SCENARIOS) == TABLE
+
+
+@pytest.mark.parametrize("code", sorted(SCENARIOS))
+async def test_the_code_is_answered(server, world, make_server, make_world, document, code):
+    found = await SCENARIOS[code](Stage(server, world, make_server, make_world))
+    assert found and [row["code"] for row in found] == [code] * len(found), found
+    for row in found:
+        assert isinstance(row["data"]["temporary"], bool)
+        if code in WITH_RETRY:
+            assert row["data"]["retryAfterMs"] > 0 and row["data"]["temporary"] is True
+    if code == 10002:
+        assert found[0]["data"]["temporary"] is True
+    (listed,) = [row for row in document["components"]["errors"].values() if row["code"] == code]
+    assert {row["data"]["temporary"] for row in found} == {listed["data"]["temporary"]}
+
+
+def test_the_document_lists_the_same_codes(document):
+    listed = [row["code"] for row in document["components"]["errors"].values()]
+    assert len(listed) == len(set(listed))
+    assert set(listed) == TABLE | OF_THE_DOCUMENT_ALONE
+    assert all(row["message"] for row in document["components"]["errors"].values())
+
+
+def test_the_errors_of_every_method_are_among_them(document):
+    errors = {row["code"]: row["message"] for row in document["components"]["errors"].values()}
+    for method in document["methods"]:
+        codes = [row["code"] for row in method["errors"]]
+        assert len(codes) == len(set(codes)), method["name"]
+        assert set(codes) <= set(errors), method["name"]
