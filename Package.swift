@@ -52,7 +52,8 @@ let package = Package(
       dependencies: [
         "GroupModel", "GroupPermissions", "GroupRuntime", "WebSocketTransport", "WireProtocol", collections, logging, metrics,
       ], swiftSettings: strict),
-    .target(name: "SQLiteStore", dependencies: ["GroupModel", "GroupRuntime", "WireProtocol", grdb, logging], swiftSettings: strict),
+    .target(
+      name: "SQLiteStore", dependencies: ["GroupModel", "GroupRuntime", "WireProtocol", grdb, logging], swiftSettings: strict),
     .target(name: "Authentication", dependencies: ["GroupModel", jwt], swiftSettings: strict),
     // Floor 3: groups.
     .target(

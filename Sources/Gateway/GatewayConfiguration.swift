@@ -14,6 +14,8 @@ public struct GatewayConfiguration: Sendable {
   public var connectionsPerAddress: Int
   /// The ping interval that login answers.
   public var heartbeat: Seconds
+  /// How long a connection may stay anonymous, in milliseconds; no key sets it (contract section 2).
+  public var signInTime: Instant
   /// How long an answer to a bad token waits after many of them, in milliseconds; 0 = not at all.
   public var failureDelay: Instant
   /// Full origins that may upgrade besides the server's own; "*" = any.
@@ -35,6 +37,7 @@ public struct GatewayConfiguration: Sendable {
     connections = 0
     connectionsPerAddress = 0
     heartbeat = 25
+    signInTime = 10_000
     failureDelay = 1000
     allowedOrigins = []
     isTrustedProxy = { _ in false }

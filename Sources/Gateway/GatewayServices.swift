@@ -47,6 +47,7 @@ public final class GatewayServices: Sendable {
   let groups: any GroupStore
   let users: any UserStore
   let clock: any WallClock
+  private let offlineGrace: Instant
   let directory: SessionDirectory
   let admissions: Admissions
   let observer: StoreObserver
@@ -60,6 +61,7 @@ public final class GatewayServices: Sendable {
     self.configuration = configuration
     self.tokens = tokens
     self.clock = clock
+    offlineGrace = rules.limits.offlineGrace
     groups = stores.groups
     users = stores.users
     directory = SessionDirectory { user, isHere in
@@ -83,6 +85,9 @@ public final class GatewayServices: Sendable {
     administration = AdministratorRPC(
       methods: methods, dispatcher: dispatcher, users: stores.users, metrics: metrics, logger: logger)
   }
+
+  /// Whether somebody who was away since an instant has lost the memberships that a lost connection ends (contract section 3, AVChatRoom).
+  func isTooLong(_ awaySince: Instant) -> Bool { clock.now() - awaySince > offlineGrace }
 
   /// How many sessions are signed in.
   public var sessionCount: Int { directory.sessionCount }

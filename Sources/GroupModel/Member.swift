@@ -22,7 +22,7 @@ public struct Member: Sendable, Equatable {
   /// Unread messages besides those that are counted: what the application has set (setUnreadCount, importGroupMembers).
   public var unreadBase: Int = 0
   /// Messages up to this one, and imported ones, do not count as unread: they are in `unreadBase`, or came while the member received none.
-  /// Nil once the member has read: what comes after `readSeq` counts, whatever it is.
+  /// Nil once a mark has ended such a number: what comes after `readSeq` counts, whatever it is.
   public var unreadSinceSeq: Int64? = 0
   /// The oldest message the member may see, where the type hides what was before joining.
   public var firstVisibleSeq: Int64

@@ -6,7 +6,7 @@ import WireProtocol
 @testable import Gateway
 
 /// What the log tells of the backend's calls: who has changed what or tried to, and nothing of what was said.
-@Suite struct AuditTests {
+@Suite(.serialized) struct AuditTests {
   private let log: RecordingLog
   private let backend: Backend
 

@@ -5,7 +5,7 @@ import WireProtocol
 @testable import Gateway
 
 /// Who may call what, on the application's interface and on a WebSocket (contract section 8).
-@Suite struct CallersTests {
+@Suite(.serialized) struct CallersTests {
   private static let connection = ["login", "logout"]
   /// "A method that means nothing without a user."
   private static let user = [

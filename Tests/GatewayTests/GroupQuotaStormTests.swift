@@ -7,7 +7,7 @@ import ThrongTestKit
 
 /// Many who want the same users at once, some of them several users, in any order: nobody waits for ever, and the number of a
 /// user's groups is exactly what it may be.
-@Suite struct GroupQuotaStormTests {
+@Suite(.serialized) struct GroupQuotaStormTests {
   private static let limit = 3
   private let users = (0..<6).map { "u\($0)" }
   private let backend = Backend(executors: [SerialTestExecutor(), SerialTestExecutor(), SerialTestExecutor()]) {

@@ -1,6 +1,5 @@
 import GroupModel
 import GroupRuntime
-import Synchronization
 import Testing
 import ThrongTestKit
 
@@ -70,20 +69,16 @@ import ThrongTestKit
       tasks.addTask {
         let answer = try await backend.result("importUsers", #""userIDList":["a","b"]"#)
         #expect(answer == [:])
-        isAnswered.value.withLock { $0 = true }
+        isAnswered.set()
       }
-      while backend.store.inner.pendingCount == 0 { await Task.yield() }
-      #expect(isAnswered.value.withLock { $0 } == false, "not before it is durable")
+      while backend.store.inner.pendingCount == 0, !isAnswered.isSet { await Task.yield() }
+      #expect(!isAnswered.isSet, "not before it is durable")
       backend.store.inner.release()
       try await tasks.waitForAll()
     }
     #expect(try await backend.store.inner.known(among: ["a", "b", "c"]) == ["a", "b"])
     backend.store.inner.fail(with: StoreError(.unavailable, "test"))
     #expect(try await backend.code("importUsers", #""userIDList":["c"]"#) == 10002)
-  }
-
-  private final class Flag: Sendable {
-    let value = Mutex(false)
   }
 
   // MARK: What is seen

@@ -1,7 +1,9 @@
+import Dispatch
 import GroupModel
 import GroupRuntime
 import Testing
 import ThrongTestKit
+import WebSocketTransport
 
 @testable import Gateway
 
@@ -17,8 +19,8 @@ import ThrongTestKit
 
   @Test func sessionsAreListed() async throws {
     try await LiveGateway.with { live in
-      let phone = try await live.connect()
-      let login = try await phone.call("login", #"{"token":"mary","platform":"iOS","deviceID":"d"}"#)["result"]
+      let phone = try await Client.open(port: live.port, query: "token=mary&platform=iOS&deviceID=d")
+      let login = try await phone.event("onConnectSuccess")
       live.backend.clock.advance(by: 5)
       let web = try await live.signIn("mary", "platform=Web")
       let list = try await sessions("mary", live)
@@ -64,6 +66,29 @@ import ThrongTestKit
       #expect(try await online() == 2, "it is no ban")
       #expect(try await kick("mary", live) == 1)
       #expect(try await again.event("onKickedOffline") == ["reason": "Administrator"])
+    }
+  }
+
+  @Test func theAnswerWaitsUntilTheyAreGone() async throws {
+    try await LiveGateway.with { live in
+      let mary = try await live.signIn("mary")
+      let gate = DispatchSemaphore(value: 0)
+      live.transport.loops[0].enqueue { gate.wait() }
+      let isAnswered = Flag()
+      async let kicked = {
+        defer { isAnswered.set() }
+        return try await kick("mary", live)
+      }()
+      // The loop stands still, so there is no end to wait for: however often one looks, she is there and nothing is answered.
+      for _ in 0..<200 {
+        #expect(try await sessions("mary", live).elements.count == 1)
+        await Task.yield()
+      }
+      let isEarly = isAnswered.isSet
+      gate.signal()
+      #expect(try await kicked == 1)
+      #expect(!isEarly)
+      #expect(try await mary.closed().code == 4503)
     }
   }
 

@@ -13,7 +13,8 @@ import ThrongTestKit
     return decision.effects.compactMap { effect in
       switch effect {
       case .publish(let frame, _, _): String(decoding: frame, as: UTF8.self)
-      case .send(let frame, let users, _): users.contains { $0.rawValue == session } ? String(decoding: frame, as: UTF8.self) : nil
+      case .send(let frame, let users, _):
+        users.contains { $0.rawValue == session } ? String(decoding: frame, as: UTF8.self) : nil
       case .admit, .receive, .admitEverybody, .expel, .disband: nil
       }
     }

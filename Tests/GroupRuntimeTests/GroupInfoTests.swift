@@ -75,6 +75,20 @@ import ThrongTestKit
     #expect(try meeting.ask("info", by: "oscar").result["lastMessage"]["text"] == "x")
   }
 
+  @Test func aLastMessageFromAnEarlierStayIsShown() throws {
+    let scene = try Scene(.public) {
+      $0.joinMode = .any; $0.memberChangeNotification = false
+    }
+    try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "olga")
+    try scene.ask("quitGroup", by: "mary")
+    try scene.ask("joinGroup", by: "mary")
+    #expect(try scene.ask("info", by: "mary").result["lastMessage"]["text"] == "x")
+    try scene.ask("quitGroup", by: "mary")
+    try scene.ask("sendGroupTextMessage", #"{"text":"y"}"#, by: "olga")
+    try scene.ask("joinGroup", by: "mary")
+    #expect(try scene.ask("info", by: "mary").result["lastMessage"] == .null, "sent between the stays")
+  }
+
   @Test func unreadCountsTheChatOfOthersWhereTheTypeCounts() throws {
     for (type, expected) in [(GroupType.work, 2), (.public, 2), (.meeting, 0)] as [(GroupType, JSON)] {
       let scene = try Scene(type)

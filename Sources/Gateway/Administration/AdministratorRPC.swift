@@ -58,7 +58,12 @@ public final class AdministratorRPC: Sendable {
     case .invalid: return .error(.invalidRequest)
     case .unknownMethod: return .error(.methodNotFound)
     case .badParameters(let error, let method):
-      return methods[method]?.specification.callers == .connection ? .error(.methodNotFound) : .failure(error)
+      switch methods[method]?.specification.callers {
+      case .connection: return .error(.methodNotFound)
+      // A method that means nothing without a user says so first.
+      case .user where call.asUser == nil && error.field != "asUser": return .needsUser
+      case .user, .anyone, .application, nil: return .failure(error)
+      }
     case .request(let request): return await serve(request, asUser: call.asUser)
     }
   }

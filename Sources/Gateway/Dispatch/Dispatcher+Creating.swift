@@ -10,14 +10,18 @@ extension Dispatcher {
     }
     let members = request.memberList.map(\.userID)
     let id = request.groupID ?? GroupID.generate()
+    // An owner that the application names may be one that nobody has seen.
+    let named = caller.userID == nil ? members + [owner] : members
     users(named: members + [owner])
-    guard quotas.limit(request.groupType) || needsKnown(owner, by: caller) else {
-      return ask(id, about: members, joining: members + [owner], by: caller, completion) { .create(request, owner: owner, $0) }
+    guard quotas.limit(request.groupType) else {
+      return ask(id, about: named, joining: members + [owner], by: caller, completion) { .create(request, owner: owner, $0) }
     }
     run(completion) { () async throws(StoreError) in
-      try await self.found(request.groupType, owner: owner, by: caller) { () async throws(StoreError) in
-        try await self.gather(about: members, joining: members + [owner]) { (facts) async throws(StoreError) in
-          await self.registry.group(id).ask(.create(request, owner: owner, facts), by: caller)
+      try await self.quotas.within(request.groupType) { (isAtLimit) async throws(StoreError) in
+        try await self.gather(about: named, joining: members + [owner]) { (facts) async throws(StoreError) in
+          var facts = facts
+          facts.isAtRoomLimit = isAtLimit
+          return await self.registry.group(id).ask(.create(request, owner: owner, facts), by: caller)
         }
       }
     }
@@ -32,25 +36,8 @@ extension Dispatcher {
       return completion(.error(.badValue, "In the future", field: "createTime"))
     }
     users(named: [owner])
-    let id = request.group.groupID ?? GroupID.generate()
-    run(completion) { () async throws(StoreError) in
-      try await self.found(request.group.groupType, owner: owner, by: caller) { () async throws(StoreError) in
-        try await self.gather(about: [], joining: [owner]) { (facts) async throws(StoreError) in
-          await self.registry.group(id).ask(.importGroup(request, owner: owner, facts), by: caller)
-        }
-      }
+    ask(request.group.groupID ?? GroupID.generate(), about: [owner], joining: [owner], by: caller, completion) {
+      .importGroup(request, owner: owner, $0)
     }
-  }
-
-  /// An owner that the application names may be one that nobody has seen: 10019 where users must be known.
-  private func needsKnown(_ owner: UserID, by caller: Caller) -> Bool { requiresKnownUsers && caller.userID == nil }
-
-  private func found(
-    _ type: GroupType, owner: UserID, by caller: Caller, _ body: () async throws(StoreError) -> Reply
-  ) async throws(StoreError) -> Reply {
-    if needsKnown(owner, by: caller), try await !stores.users.known(among: [owner]).contains(owner) {
-      return .error(.userUnknown, field: "ownerUserID")
-    }
-    return quotas.limit(type) ? try await quotas.withinRooms(body) : try await body()
   }
 }

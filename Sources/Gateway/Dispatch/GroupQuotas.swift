@@ -49,12 +49,14 @@ final class GroupQuotas: Sendable {
     return try await body(atLimit)
   }
 
-  /// Runs `body`, which makes one more AVChatRoom, unless that is one too many: 10036.
-  func withinRooms(_ body: () async throws(StoreError) -> Reply) async throws(StoreError) -> Reply {
+  /// Runs `body`, which makes one more group of a type. It is told whether there are as many as there may be.
+  func within(
+    _ type: GroupType, _ body: (_ isAtLimit: Bool) async throws(StoreError) -> Reply
+  ) async throws(StoreError) -> Reply {
+    guard limit(type) else { return try await body(false) }
     await enter(.avChatRooms)
     defer { leave(.avChatRooms) }
-    guard try await groups.groupCounts()[.avChatRoom] ?? 0 < avChatRooms else { return .error(.tooManyAVChatRooms) }
-    return try await body()
+    return try await body(try await groups.groupCounts()[.avChatRoom] ?? 0 >= avChatRooms)
   }
 
   /// Returns when it is the caller's turn.

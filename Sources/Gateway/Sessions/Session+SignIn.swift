@@ -5,8 +5,6 @@ import WireProtocol
 
 /// Signing in, renewing, expiring, being replaced (contract section 2).
 extension Session {
-  /// How long a connection may stay anonymous.
-  private static let signInTime: Instant = 10_000
   /// How long before expiry the session is warned.
   private static let warningTime: Instant = 60_000
 
@@ -18,7 +16,7 @@ extension Session {
   /// the code".
   func begin(_ credential: UpgradeCredential?) {
     guard let credential else {
-      deadlines[.signIn] = MonotonicClock.now() + Session.signInTime
+      deadlines[.signIn] = MonotonicClock.now() + services.configuration.signInTime
       return schedule()
     }
     signInAnew(credential.login) { session, reply in session.finishUpgrade(reply) }
@@ -110,7 +108,8 @@ extension Session {
       // Only live rooms forget whoever is away too long.
       let isInRooms = memberships.contains { $0.type == .avChatRoom }
       let awaySince = isInRooms ? try await services.users.offlineSince(of: user) : nil
-      await services.registry.presenceChanged(Group.Presence(of: user, awaySince: awaySince), in: memberships)
+      let presence = Group.Presence(of: user, awaySince: awaySince.flatMap { services.isTooLong($0) ? $0 : nil })
+      await services.registry.presenceChanged(presence, in: memberships)
       finishSignIn(identity, wasHeld: wasHeld, then: reply)
     } catch {
       services.observer.storeFailed(error)

@@ -17,7 +17,7 @@ extension Group {
     let topic = openTopic()
     switch effect {
     case .admit(let user, let option), .receive(let user, let option): setOnline(user, topic.attach(user, receiving: option))
-    case .admitEverybody: for user in services.broker.signedInUsers() { attach(user, to: topic) }
+    case .admitEverybody: for user in services.broker.signedInUsers() { refreshPresence(of: user) }
     case .expel(let user): topic.detach(user)
     case .publish(let frame, let kind, let session): topic.publish(frame, kind, except: session)
     case .send(let frame, let users, let session): topic.send(frame, to: users, except: session)

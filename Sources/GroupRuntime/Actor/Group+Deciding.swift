@@ -15,12 +15,11 @@ extension Group {
 
   /// Lets the state of a live group decide something.
   func change(_ body: (inout GroupState, Instant, _ usersSignedIn: Int) -> Decision) -> Decision? {
-    guard case .live(var state) = phase else { return nil }
-    // The state has one owner at a time, or each change of it would copy its members.
-    phase = .unloaded
-    let usersSignedIn = state.record.type.everyoneIsMember ? services.broker.usersSignedIn : 0
-    let decision = body(&state, services.clock.now(), usersSignedIn)
-    phase = decision.disbands ? .absent : .live(state)
+    let now = services.clock.now()
+    let decision = withState { state in
+      body(&state, now, state.record.type.everyoneIsMember ? services.broker.usersSignedIn : 0)
+    }
+    if decision?.disbands == true { phase = .absent }
     setAlarm()
     return decision
   }
@@ -44,23 +43,19 @@ extension Group {
 
   /// What was recalled shows in what is read from now on.
   func forgetRevoked() {
-    guard lookUps == 0, pipeline.isEmpty, case .live(var state) = phase else { return }
-    phase = .unloaded
-    state.forgetRevoked()
-    phase = .live(state)
+    if lookUps == 0, pipeline.isEmpty { withState { $0.forgetRevoked() } }
   }
 
   func actWhileAbsent(on work: Work) {
     switch work {
     case .presence(_, let completion): completion()
     case .request(.create(let request, let owner, let facts), let caller, let completion):
-      let isOfEveryone = request.groupType.everyoneIsMember
-      begin(isOfEveryone: isOfEveryone, completion) { () throws(WireError) in
+      begin(completion) { () throws(WireError) in
         try GroupState.create(
           request, id: id, owner: owner, facts, by: caller, at: services.clock.now(), rules: services.rules)
       }
     case .request(.importGroup(let request, let owner, let facts), _, let completion):
-      begin(isOfEveryone: false, completion) { () throws(WireError) in
+      begin(completion) { () throws(WireError) in
         try GroupState.imported(request, id: id, owner: owner, facts, at: services.clock.now(), rules: services.rules)
       }
     case .request(_, _, let completion): carryOut(Decision(answer: .reply(.error(.noSuchGroup))), completion)
@@ -69,13 +64,13 @@ extension Group {
 
   /// The group comes to be.
   func begin(
-    isOfEveryone: Bool, _ completion: @escaping Completion, _ make: () throws(WireError) -> (GroupState, Decision)
+    _ completion: @escaping Completion, _ make: () throws(WireError) -> (GroupState, Decision)
   ) {
     do throws(WireError) {
       let (state, decision) = try make()
+      if state.record.type.everyoneIsMember { registry.noteEveryoneIsMember(of: self) }
       phase = .live(state)
       carryOut(decision, completion)
-      if isOfEveryone { welcomeEveryone() }
     } catch {
       carryOut(Decision(answer: .reply(.failure(error))), completion)
     }
@@ -103,6 +98,7 @@ extension Group {
       if let (decision, completion) = pipeline.popCommitted() { finish(decision, completion) }
       // One at a time: a completion may ask again at once, and that stands behind all that was decided before.
       while let (decision, completion) = pipeline.popUnchanging() { finish(decision, completion) }
+      forgetRevoked()
     case .failure(let error): startOver(because: error)
     }
   }
@@ -112,6 +108,8 @@ extension Group {
     services.observer.storeFailed(error, group: id)
     lineage = Lineage()
     alarm = nil
+    attributesUntold = attributesUntold || withState { $0.attributes.eventDue != nil } == true
+    restEnd = services.clock.now() + Group.restAfterFailure
     topic?.close()
     topic = nil
     // First, because a completion may ask again at once, and that waits for the loading.

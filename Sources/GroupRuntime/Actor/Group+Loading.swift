@@ -20,11 +20,12 @@ extension Group {
     guard case .loading(let waiting) = phase else { return }
     if let stored {
       phase = .live(GroupState(stored, rules: services.rules))
+      tellAttributesAgain()
       attachEverybody(of: stored)
     } else {
       phase = .absent
     }
-    // Whose grace ended while the group was not in memory has left before anything else happens.
+    // Whose grace ended while the group was not in memory is not attached, and leaves first; of very many, the rest leaves at once after.
     wakeState()
     for work in waiting { take(work) }
     if case .absent = phase, pipeline.isEmpty { retire() }
@@ -53,11 +54,20 @@ extension Group {
     }
   }
 
-  /// Gives up the memory of a group that nobody used since an instant. Members who are signed in are attached again when it is loaded.
+  /// A commit failed while the members were still to be told of earlier attributes: "the last state always arrives".
+  private func tellAttributesAgain() {
+    guard attributesUntold else { return }
+    attributesUntold = false
+    let now = services.clock.now()
+    withState { $0.attributes.tellAgain(at: now) }
+  }
+
+  /// Gives up the memory of a group that nobody used since an instant. Members who are signed in are attached again when it is loaded; a
+  /// live room with members signed in stays, because their going is to be noticed.
   func retire(unusedSince limit: Instant) {
     guard lastUse < limit, pipeline.isEmpty, lookUps == 0 else { return }
     switch phase {
-    case .live(let state) where state.nextWake != nil: return
+    case .live(let state) where state.nextWake != nil || state.watchesSessions: return
     case .live, .absent, .unloaded: retire()
     case .loading, .retired: return
     }

@@ -3,22 +3,30 @@ import GroupModel
 /// Which members have sessions.
 extension Group {
   func refreshPresence(of user: UserID) {
-    guard case .live(let state) = phase, state.isMember(user) else { return }
     // Somebody whose joining is not durable yet hears nothing before it; the sessions are looked up then.
-    guard !pipeline.willAdmit(user) else { return }
-    attach(user, to: openTopic())
+    guard let option = wish(of: user), !pipeline.willAdmit(user) else { return }
+    setOnline(user, openTopic().attach(user, receiving: option))
   }
 
-  func attach(_ user: UserID, to topic: any GroupTopic) {
-    guard case .live(let state) = phase else { return }
-    setOnline(user, topic.attach(user, receiving: state.receiveOption(of: user)))
+  /// Which chat a member wants; nil = no member, or one whose grace has ended and who is about to leave.
+  private func wish(of user: UserID) -> ReceiveOption? {
+    let now = services.clock.now()
+    return withState { $0.isMember(user) && !$0.hasStayedAway(user, at: now) ? $0.receiveOption(of: user) : nil } ?? nil
   }
 
   func setOnline(_ user: UserID, _ isOnline: Bool) {
-    guard case .live(var state) = phase, state.members[user] != nil else { return }
-    phase = .unloaded
-    state.setOnline(user, isOnline, since: services.clock.now())
-    phase = .live(state)
+    let now = services.clock.now()
+    withState { $0.setOnline(user, isOnline, since: now) }
     setAlarm()
+  }
+
+  /// Changes the state of a live group in its place. It has one owner at a time, or each change would copy its members.
+  /// - Returns: nil where the group is not live.
+  @discardableResult
+  func withState<Result>(_ body: (inout GroupState) -> Result) -> Result? {
+    guard case .live(var state) = phase else { return nil }
+    phase = .unloaded
+    defer { phase = .live(state) }
+    return body(&state)
   }
 }

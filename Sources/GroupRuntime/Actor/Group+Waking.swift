@@ -2,9 +2,15 @@ import GroupModel
 
 /// What is due by itself.
 extension Group {
+  /// How long a group begins nothing by itself after the store has failed, in milliseconds.
+  static let restAfterFailure: Instant = 1000
+
   func setAlarm() {
-    guard case .live(let state) = phase, let instant = state.nextWake, instant < alarm ?? .max else { return }
+    guard case .live(let state) = phase, let due = state.nextWake else { return }
+    let instant = max(due, restEnd)
+    guard instant < alarm ?? .max else { return }
     alarm = instant
+    guard alarmsSet.insert(instant).inserted else { return }
     services.alarms.ring(at: instant, on: executor) { [weak self] in
       self?.assumeIsolated { $0.wake(instant) }
     }
@@ -12,12 +18,15 @@ extension Group {
 
   /// - Parameter instant: the alarm that rings; an earlier one has been set since where it is not the one waited for.
   func wake(_ instant: Instant) {
+    alarmsSet.remove(instant)
     guard instant == alarm else { return }
     alarm = nil
     wakeState()
   }
 
+  /// Lets happen what is due, unless the store has just failed.
   func wakeState() {
+    guard services.clock.now() >= restEnd else { return setAlarm() }
     let decision = change { state, now, users in state.wake(at: now, usersSignedIn: users) }
     if let decision, !(decision.changes.isEmpty && decision.effects.isEmpty) { carryOut(decision) { _ in } }
   }

@@ -22,6 +22,9 @@ struct AbsentMembers: Sendable {
   /// How many are absent.
   var count: Int { since.count }
 
+  /// Since when a member is absent; nil = is not.
+  subscript(user: UserID) -> Instant? { since[user] }
+
   /// A member has lost the last session; known absences go on.
   mutating func note(_ user: UserID, since now: Instant) {
     guard since[user] == nil else { return }

@@ -21,12 +21,20 @@ struct AttributeBoard: Sendable {
   /// The attributes are these from now on.
   mutating func set(_ values: GroupAttributes, at now: Instant) {
     self.values = values
-    if eventDue == nil { eventDue = max(now, lastEvent + AttributeBoard.eventInterval) }
+    guard eventDue == nil else { return }
+    eventDue = lastEvent > now ? now : max(now, lastEvent + AttributeBoard.eventInterval)
+  }
+
+  /// The members may not have heard of what is there.
+  mutating func tellAgain(at now: Instant) {
+    if eventDue == nil { eventDue = now }
   }
 
   /// Whether the members are to be told now; then they have been.
   mutating func takeEvent(at now: Instant) -> Bool {
-    guard let eventDue, eventDue <= now else { return false }
+    guard let eventDue else { return false }
+    // Further away than it was ever set: the clock was set back.
+    guard eventDue <= now || eventDue > now + AttributeBoard.eventInterval else { return false }
     lastEvent = now
     self.eventDue = nil
     return true

@@ -59,11 +59,14 @@ public struct UserFacts: Sendable, Equatable {
   public var unknown: Set<UserID>
   /// Those who are in as many groups as one may be (`limits.groupsPerUser`).
   public var atGroupLimit: Set<UserID>
+  /// There are as many AVChatRooms as there may be (`limits.avChatRooms`).
+  public var isAtRoomLimit: Bool
 
   /// Facts; nothing speaks against anybody by default.
-  public init(unknown: Set<UserID> = [], atGroupLimit: Set<UserID> = []) {
+  public init(unknown: Set<UserID> = [], atGroupLimit: Set<UserID> = [], isAtRoomLimit: Bool = false) {
     self.unknown = unknown
     self.atGroupLimit = atGroupLimit
+    self.isAtRoomLimit = isAtRoomLimit
   }
 
   /// Nothing speaks against anybody.

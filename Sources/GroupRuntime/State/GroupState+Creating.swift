@@ -30,8 +30,10 @@ extension GroupState {
   ) throws(WireError) -> (GroupState, Decision) {
     guard request.group.groupType.storesMessages else { throw WireError(.noRight, "This type of group cannot be imported") }
     let createTime = request.createTime ?? now
-    let record = try newRecord(
+    var record = try newRecord(
       request.group, id: id, owner: owner, facts, by: .administrator, at: createTime, rules: rules)
+    // Lists that ask what is new since an instant find it, however old it is.
+    record.changeTime = now
     var state = GroupState(StoredGroup(record: record, members: [], lastMessage: nil, recentlySent: []), rules: rules)
     var decision = Decision(answer: .reply(.object { $0.member("groupID", id.rawValue) }))
     state.seat([(owner, .owner)], into: &decision)
@@ -51,7 +53,9 @@ extension GroupState {
     let maxMemberNum = try initialMaxMemberNum(request, rules: rules)
     let customInfo = (request.fields.customInfo ?? [:]).filter { !$0.value.isEmpty }
     guard customInfo.count <= MapDomain.groupCustomInfo.entries else { throw WireError(.badValue, field: "customInfo") }
+    if facts.unknown.contains(owner) { throw WireError(.userUnknown, field: "ownerUserID") }
     if type.isListed, facts.atGroupLimit.contains(owner) { throw WireError(.tooManyGroups) }
+    if type == .avChatRoom, facts.isAtRoomLimit { throw WireError(.tooManyAVChatRooms) }
     return GroupRecord(
       id: id, type: type, epoch: makeEpoch(), createTime: now, owner: owner, name: request.groupName,
       introduction: request.fields.introduction ?? "", notification: request.fields.notification ?? "",
@@ -93,9 +97,10 @@ extension GroupState {
   /// Somebody who comes now. The next ordinal is taken.
   mutating func newMember(_ user: UserID, role: Role, at now: Instant) -> Member {
     defer { record.nextOrdinal += 1 }
-    order.invalidate()
-    return Member(
+    let member = Member(
       userID: user, role: role, joinTime: now, ordinal: record.nextOrdinal, receiveOption: record.type.defaultReceiveOption)
+    order.noteArrival(of: member, to: members)
+    return member
   }
 
   /// One row per distinct user; the creator is Invalid, a user that must be known and is not is Fail, one who is in as many groups as one may

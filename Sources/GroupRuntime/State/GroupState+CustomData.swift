@@ -16,7 +16,7 @@ extension GroupState {
       decision.effects.append(.publish(frame, .control, except: nil))
     }
     notify(
-      .custom, named ?? members.keys.sorted(), by: operatorInfo(caller), data: request.content, at: moment, into: &decision)
+      .custom, named ?? Array(members.keys), by: operatorInfo(caller), data: request.content, at: moment, into: &decision)
     return decision
   }
 }

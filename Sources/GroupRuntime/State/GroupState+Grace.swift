@@ -22,6 +22,15 @@ extension GroupState {
     }
   }
 
+  /// Whether a member was away for longer than the grace, and is to leave, signed in again or not.
+  func hasStayedAway(_ user: UserID, at now: Instant) -> Bool {
+    guard let since = absent[user] else { return false }
+    return since + rules.limits.offlineGrace < now && user != record.owner
+  }
+
+  /// The group wants to know when the sessions of its members end.
+  var watchesSessions: Bool { record.type == .avChatRoom && !online.isEmpty }
+
   /// Those whose grace has ended leave.
   mutating func endGraces(at moment: Moment, into decision: inout Decision) {
     let limit = moment.now - rules.limits.offlineGrace

@@ -19,9 +19,16 @@ extension GroupState {
   /// "Groups whose info, last message or selfInfo changed at or after it."
   func joinedInfo(for caller: Caller, since: Instant, at moment: Moment) -> Decision {
     guard let user = caller.userID, let member = members[user],
-      max(record.lastInfoTime, record.changeTime, lastMessage?.timestamp ?? 0, member.changeTime) >= since
+      lastChange(for: member, at: moment) >= since
     else { return .nothing }
     return infoForMember(member, at: moment)
+  }
+
+  /// When something of the group or of the member's own view of it last changed; the end of a mute is such a change.
+  private func lastChange(for member: Member, at moment: Moment) -> Instant {
+    let muteEnds = [member.muteUntil, record.mute.muteUntil ?? 0].filter { $0 <= moment.now }
+    let changes = [record.lastInfoTime, record.changeTime, lastMessage?.timestamp ?? 0, member.changeTime]
+    return (changes + muteEnds).reduce(0, max)
   }
 
   /// What searchGroups answers: "joined groups, and other groups that are searchable (their public fields only)".

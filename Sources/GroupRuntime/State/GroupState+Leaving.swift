@@ -87,7 +87,7 @@ extension GroupState {
 
   func disband(_ name: EventName, by caller: Caller, at moment: Moment) -> Decision {
     var decision = Decision(answer: .reply(.empty))
-    let users = members.keys.sorted()
+    let users = Array(members.keys)
     notify(
       name == .onGroupRecycled ? .groupRecycled : .groupDismissed, users, by: operatorInfo(caller), at: moment, into: &decision)
     decision.changes.append(.dismiss(record.id, at: moment.now))

@@ -9,6 +9,8 @@ extension GroupState {
     _ request: SetGroupMemberInfo, _ facts: UserFacts, by caller: Caller, at moment: Moment
   ) throws(WireError) -> Decision {
     try requireMembership(caller)
+    // The right as such first: who has none does not learn here who is a member.
+    if request.userID != caller.userID { try requireRights(for: request, by: caller) }
     let member = try target(request.userID)
     if request.nameCard != nil || request.customInfo != nil { try requireFace(of: member, by: caller) }
     if request.role != nil { try require(.changeRole, by: caller, on: member) }
@@ -51,10 +53,19 @@ extension GroupState {
   /// "Own nameCard and customInfo always; others' nameCard and customInfo need Admin (Owner in Work) and rule 1."
   private func requireFace(of member: Member, by caller: Caller) throws(WireError) {
     if member.userID == caller.userID { return }
-    let asker = standing(of: caller)
+    try requireFaces(caller)
+    guard standing(of: caller).outranks(member.role) else { throw WireError(.noRight) }
+  }
+
+  private func requireFaces(_ caller: Caller) throws(WireError) {
     let least: Role = record.type == .work ? .owner : .admin
-    if case .member(let role) = asker, role.rank < least.rank { throw WireError(.noRight) }
-    guard asker.outranks(member.role) else { throw WireError(.noRight) }
+    if case .member(let role) = standing(of: caller), role.rank < least.rank { throw WireError(.noRight) }
+  }
+
+  private func requireRights(for request: SetGroupMemberInfo, by caller: Caller) throws(WireError) {
+    if request.nameCard != nil || request.customInfo != nil { try requireFaces(caller) }
+    if request.role != nil { try require(.changeRole, by: caller) }
+    if request.muteUntil != nil { try require(.muteMember, by: caller) }
   }
 
   /// onGroupMemberInfoChanged: "all members, the one concerned included; off, and AVChatRoom: the one concerned and the operator".

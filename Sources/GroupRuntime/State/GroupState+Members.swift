@@ -84,7 +84,8 @@ extension GroupState {
   }
 
   private func listing(_ member: Member, for caller: Caller, at moment: Moment) -> ListedMember {
-    ListedMember(member.current(at: moment.now), isOnline: online.contains(member.userID), isReader: member.userID == caller.userID)
+    ListedMember(
+      member.current(at: moment.now), isOnline: online.contains(member.userID), isReader: member.userID == caller.userID)
   }
 }
 

@@ -14,9 +14,11 @@ extension GroupState {
     guard seq > member.readSeq || (seq == member.readSeq && member.unreadBase > 0) else { return decision }
     update(member.userID, at: moment, into: &decision) { member in
       member.readSeq = seq
+      // Without such a count, what was imported or came under NotReceive stays read.
+      if member.unreadBase > 0 { member.unreadSinceSeq = nil }
       member.unreadBase = 0
-      member.unreadSinceSeq = nil
     }
+    guard seq > member.readSeq else { return decision }
     let frame = event(.onConversationRead, at: moment) { $0.member("readSeq", seq) }
     decision.effects.append(.send(frame, to: [member.userID], except: caller.session))
     return decision

@@ -6,7 +6,7 @@ import WireProtocol
 extension GroupState {
   func revoke(seq: Int64, by caller: Caller) throws(WireError) -> Decision {
     try checkRecall(of: seq, by: caller)
-    return recentlyRevoked.contains(seq) ? .answer(.reply(.empty)) : .answer(.lookUp(seq: seq))
+    return .answer(.lookUp(seq: seq))
   }
 
   /// - Parameter message: as the store had it a moment ago; whoever asked may have lost the right since.
@@ -14,7 +14,8 @@ extension GroupState {
     _ message: Message?, seq: Int64, by caller: Caller, at moment: Moment
   ) throws(WireError) -> Decision {
     try checkRecall(of: seq, by: caller)
-    guard var message else { throw WireError(.messageUnknown, field: "seq") }
+    // The group may have been disbanded and made again while the message was read.
+    guard var message, message.msgID == messageID(seq: seq) else { throw WireError(.messageUnknown, field: "seq") }
     try checkRights(over: message, by: caller)
     guard !message.isRevoked, !recentlyRevoked.contains(seq) else { return .answer(.reply(.empty)) }
     if message.sender == caller.userID, moment.now - message.timestamp > rules.limits.revokeWindow {
@@ -60,7 +61,10 @@ extension GroupState {
 
   /// onRecvMessageRevoked: "all members who may see it".
   private func recallEffect(_ frame: [UInt8], seq: Int64) -> Effect {
-    let seeing = members.values.filter { visibleHistory(of: $0).contains(seq) }
+    if record.type.showsHistoryFromBeforeJoining { return .publish(frame, .control, except: nil) }
+    let seeing = members.values.filter { member in
+      member.firstVisibleSeq <= seq || member.earlierStays.contains { $0.contains(seq) }
+    }
     if seeing.count == members.count { return .publish(frame, .control, except: nil) }
     return .send(frame, to: seeing.map(\.userID))
   }

@@ -52,7 +52,11 @@ extension GroupState {
   }
 
   /// The owner and the admins.
-  var managers: [UserID] { members.values.filter { $0.role.isManager }.map(\.userID).sorted() }
+  var managers: [UserID] {
+    // Where nobody can be made an admin there is only the owner, and there may be very many members.
+    if rules.permissions.cell(for: .changeRole, in: record.type) == .nobody { return [record.owner] }
+    return members.values.filter { $0.role.isManager }.map(\.userID).sorted()
+  }
 
   /// The caller as events name it.
   func operatorInfo(_ caller: Caller) -> MemberInfo { person(caller.senderID) }

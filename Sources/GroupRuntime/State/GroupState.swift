@@ -117,7 +117,8 @@ public struct GroupState: Sendable {
 
   /// When the group wants to be woken; nil = nothing is to come by itself.
   public var nextWake: Instant? {
-    [attributes.eventDue, absent.firstEnd(after: rules.limits.offlineGrace)].compactMap { $0 }.min()
+    guard let event = attributes.eventDue else { return absent.firstEnd(after: rules.limits.offlineGrace) }
+    return absent.firstEnd(after: rules.limits.offlineGrace).map { min($0, event) } ?? event
   }
 
   /// Time does not run backwards in a group's history.
@@ -140,10 +141,13 @@ public struct GroupState: Sendable {
 
   /// A msgID for the next message: its place in the history, or a number that is used for nothing else.
   mutating func nextMessageID(seq: Int64?) -> String {
-    if let seq { return "\(record.epoch)-\(seq)" }
+    if let seq { return messageID(seq: seq) }
     volatileCount += 1
     return "\(record.epoch)-\(volatileTag)-\(volatileCount)"
   }
+
+  /// The msgID of a stored message: its place in the history.
+  func messageID(seq: Int64) -> String { "\(record.epoch)-\(seq)" }
 }
 
 /// What a decision may know besides the group and the request.

@@ -53,16 +53,37 @@ struct MemberOrder: Sendable {
   }
 
   private var sorted: [Place]?
+  /// Who came when, the newest last, once a list of the newest was wanted; those who have left stay in it for a while.
+  private var arrivals: [Arrival]?
+  /// Who was the owner when a list of the newest was wanted last.
+  private var owner: UserID?
+
+  private struct Arrival: Sendable {
+    let userID: UserID
+    let ordinal: Int64
+  }
   /// Where members stood who are gone, so that a list that stopped at one of them goes on in the right place.
   private var departed: [Int64: Place] = [:]
   private var departures: [Int64] = []
 
-  /// Somebody came, or a role changed.
-  mutating func invalidate() { sorted = nil }
+  /// Roles or members changed in a way that nothing else tells.
+  mutating func invalidate() {
+    sorted = nil
+    arrivals = nil
+  }
+
+  /// Somebody came. Others who are not among the members any more are forgotten now and then.
+  mutating func noteArrival(of member: Member, to members: [UserID: Member]) {
+    sorted = nil
+    arrivals?.append(Arrival(userID: member.userID, ordinal: member.ordinal))
+    if let count = arrivals?.count, count > 2 * members.count + MemberOrder.newestListed {
+      arrivals?.removeAll { members[$0.userID]?.ordinal != $0.ordinal && $0.ordinal != member.ordinal }
+    }
+  }
 
   /// Somebody left.
   mutating func noteDeparture(of member: Member) {
-    invalidate()
+    sorted = nil
     departed[member.ordinal] = Place(member)
     departures.append(member.ordinal)
     if departures.count >= 2 * MemberOrder.departuresKept {
@@ -76,10 +97,7 @@ struct MemberOrder: Sendable {
   mutating func page(
     of members: [UserID: Member], after nextSeq: Int64, count: Int, newestFirst: Bool, where takes: (UserID, Int) -> Bool
   ) -> Page {
-    var places = sorted ?? members.values.map { Place($0) }.sorted()
-    sorted = places
-    if newestFirst { places = MemberOrder.newest(places) }
-    places = places.filter { takes($0.userID, -$0.rank) }
+    let places = (newestFirst ? newest(of: members) : inOrder(members)).filter { takes($0.userID, -$0.rank) }
     let start = nextSeq == 0 ? 0 : index(behind: Cursor(nextSeq), in: places, newestFirst: newestFirst)
     let page = places[start...].prefix(count)
     let isLast = page.endIndex == places.endIndex
@@ -87,10 +105,23 @@ struct MemberOrder: Sendable {
   }
 
   /// The owner, then the newest of the others.
-  private static func newest(_ places: [Place]) -> [Place] {
-    let owner = places.filter { $0.rank == -Role.owner.rank }
-    let others = places.filter { $0.rank != -Role.owner.rank }.sorted { $0.ordinal > $1.ordinal }
-    return owner + others.prefix(newestListed)
+  private mutating func newest(of members: [UserID: Member]) -> [Place] {
+    let arrivals =
+      arrivals
+      ?? members.values.map { Arrival(userID: $0.userID, ordinal: $0.ordinal) }.sorted { $0.ordinal < $1.ordinal }
+    self.arrivals = arrivals
+    if owner.flatMap({ members[$0]?.role }) != .owner { owner = members.values.first { $0.role == .owner }?.userID }
+    let others = arrivals.reversed().lazy.compactMap { arrival -> Member? in
+      guard let member = members[arrival.userID], member.ordinal == arrival.ordinal, member.role != .owner else { return nil }
+      return member
+    }
+    return ([owner.flatMap { members[$0] }].compactMap { $0 } + others.prefix(MemberOrder.newestListed)).map { Place($0) }
+  }
+
+  private mutating func inOrder(_ members: [UserID: Member]) -> [Place] {
+    let places = sorted ?? members.values.map { Place($0) }.sorted()
+    sorted = places
+    return places
   }
 
   /// Where the list goes on behind the member at which it stopped, who may have left or got another role since.

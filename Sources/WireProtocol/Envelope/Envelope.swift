@@ -54,14 +54,15 @@ extension Call {
       self.init(id: id, content: .unknownMethod)
       return
     }
+    var asUser: UserID?
     do throws(WireError) {
       let params = try Call.object(value["params"])
       var reader = JSONParameterReader(params, servesApplication: servesApplication)
-      let asUser = servesApplication ? try reader.mayString("asUser", .userID).flatMap { UserID($0) } : nil
+      if servesApplication { asUser = try reader.mayString("asUser", .userID).flatMap { UserID($0) } }
       let subjects = servesApplication ? Call.subjects(in: params) : [:]
       self.init(id: id, content: .request(try entry.decode(&reader)), asUser: asUser, subjects: subjects)
     } catch {
-      self.init(id: id, content: .badParameters(error, method: entry.name))
+      self.init(id: id, content: .badParameters(error, method: entry.name), asUser: asUser, subjects: [:])
     }
   }
 

@@ -135,6 +135,7 @@ public struct JSONParameterReader: ParameterReader {
       if let fault = domain.fault(of: key, text, in: name) { throw fault }
       if keys.insert(ExactText(key)).inserted { entries.append(MapEntry(key: key, value: text)) }
     }
+    if let fault = domain.fault(of: entries, in: name) { throw fault }
     return entries
   }
 }

@@ -54,6 +54,13 @@ public struct MapDomain: Sendable {
     return value.utf8.count > valueBytes ? WireError(longValue, "A value is at most \(valueBytes) bytes", field: "\(name)") : nil
   }
 
+  /// The error of more entries than any result may have, where they are counted as parameters: customInfo is, attributes are limits of the
+  /// group (contract section 7, order).
+  func fault(of entries: [MapEntry], in name: StaticString) -> WireError? {
+    guard case .names = keys, entries.count(where: { !$0.value.isEmpty }) > self.entries else { return nil }
+    return WireError(.badValue, "\(name) has at most \(self.entries) keys", field: "\(name)")
+  }
+
   private func fault(of key: String) -> ErrorCode? {
     switch keys {
     case .names: MapDomain.isName(key) ? nil : badKey

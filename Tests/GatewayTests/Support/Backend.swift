@@ -2,6 +2,7 @@ import GroupModel
 import GroupPermissions
 import GroupRuntime
 import Logging
+import Synchronization
 import ThrongTestKit
 import WireProtocol
 
@@ -18,6 +19,8 @@ struct Backend {
   let store: GatedStore
   let clock: ManualClock
   let services: GatewayServices
+  /// Groups rely on their registry, and one may still be at work when the test that asked it has ended.
+  private static let registries = Mutex<[GroupRegistry]>([])
 
   init(
     world: World = World(), rules: GroupRules = GroupRules(), executors: [any GroupExecutor] = [SerialTestExecutor()],
@@ -35,6 +38,7 @@ struct Backend {
       clock: clock, rules: rules, product: .init(name: "Throng", version: "0", limits: []),
       logger: logger)
     services.registry.use(executors)
+    Backend.registries.withLock { [registry = services.registry] in $0.append(registry) }
   }
 
   /// The answer of `POST /rpc` to a body.

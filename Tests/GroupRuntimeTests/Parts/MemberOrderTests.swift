@@ -16,8 +16,9 @@ import ThrongTestKit
     mutating func come(_ name: String, role: Role) {
       lastOrdinal += 1
       let user = UserID(stringLiteral: name)
-      members[user] = Member(userID: user, role: role, joinTime: now, ordinal: lastOrdinal, receiveOption: .receive)
-      order.invalidate()
+      let member = Member(userID: user, role: role, joinTime: now, ordinal: lastOrdinal, receiveOption: .receive)
+      order.noteArrival(of: member, to: members)
+      members[user] = member
     }
 
     mutating func go(_ user: UserID) {
@@ -28,6 +29,12 @@ import ThrongTestKit
     mutating func give(_ role: Role, to user: UserID) {
       members[user]?.role = role
       order.invalidate()
+    }
+
+    /// What the contract says of a live room: "owner, then the 300 newest, newest first".
+    var newest: [UserID] {
+      let others = members.values.filter { $0.role != .owner }.sorted { $0.ordinal > $1.ordinal }
+      return members.values.filter { $0.role == .owner }.map(\.userID) + others.prefix(MemberOrder.newestListed).map(\.userID)
     }
 
     /// What the contract says of the order, of those in a filter.
@@ -113,6 +120,21 @@ import ThrongTestKit
     } while next != 0
     #expect(Set(listed).count == listed.count, "seed \(seed): \(listed)")
     #expect(present.subtracting(unsteady).isSubset(of: listed), "seed \(seed)")
+  }
+
+  @Test(arguments: 1...12 as ClosedRange<UInt64>)
+  func whoeverComesAndGoesALiveRoomListsTheOwnerAndTheNewest(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var crowd = Crowd()
+    crowd.come("olga", role: .owner)
+    for step in 0..<1500 {
+      let user = UserID(stringLiteral: "u\(Int.random(in: 0..<500, using: &random))")
+      if crowd.members[user] == nil { crowd.come(user.rawValue, role: .member) } else if step % 3 == 0 { crowd.go(user) }
+      guard step % 50 == 0 else { continue }
+      let listed = crowd.page(after: 0, count: 1000, newestFirst: true) { _ in true }
+      #expect(listed.members.map(\.userID) == crowd.newest, "seed \(seed), step \(step)")
+    }
+    #expect(crowd.members.count > MemberOrder.newestListed, "seed \(seed)")
   }
 
   @Test func aListGoesOnBehindSomebodyWhoWasMadeAnAdmin() {

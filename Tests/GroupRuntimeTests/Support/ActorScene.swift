@@ -19,14 +19,13 @@ final class ActorScene: Sendable {
 
   init(
     users: [String] = ["olga", "adam", "mary", "oscar"], store: InMemoryStore = InMemoryStore(),
-    groups: (any GroupStore)? = nil, limits: GroupLimits = .standard
+    groups: (any GroupStore)? = nil, messages: (any MessageStore)? = nil, limits: GroupLimits = .standard
   ) {
     self.store = store
     registry = GroupRegistry(
       services: GroupServices(
-        groups: groups ?? store, messages: store, broker: broker, clock: clock, alarms: alarms,
-        rules: GroupRules(limits: limits),
-        observer: observer),
+        groups: groups ?? store, messages: messages ?? store, broker: broker, clock: clock, alarms: alarms,
+        rules: GroupRules(limits: limits), observer: observer),
       executors: [executor])
     for user in users { signIn(user) }
   }
@@ -47,6 +46,20 @@ final class ActorScene: Sendable {
     await withCheckedContinuation { continuation in
       registry.group(group).presenceChanged(Group.Presence(of: UserID(stringLiteral: user))) { continuation.resume() }
     }
+  }
+
+  /// What signing in does after the session is there: the groups of the user take note, live rooms also of a long absence.
+  func welcome(_ user: String, awaySince: Instant? = nil) async throws {
+    let user = UserID(stringLiteral: user)
+    let memberships = try await store.memberships(of: user)
+    await registry.presenceChanged(Group.Presence(of: user, awaySince: awaySince), in: memberships)
+  }
+
+  /// Lets time pass and those alarms ring that fall due.
+  func advance(by milliseconds: Int64) {
+    clock.advance(by: milliseconds)
+    alarms.ring(upTo: clock.now())
+    settle()
   }
 
   func caller(_ name: String) -> Caller {
@@ -94,8 +107,17 @@ final class ActorScene: Sendable {
 
   /// The names of the events that a session got since this was last asked.
   func events(_ name: String) -> [String] {
+    frames(name).map { frame in (try? JSON(frame))?["method"].string ?? "no JSON: \(frame)" }
+  }
+
+  /// The params of the events of one name that a session got since it was last asked for events.
+  func params(_ event: String, to name: String) throws -> [JSON] {
+    try frames(name).map { try JSON($0) }.filter { $0["method"].string == event }.map { $0["params"] }
+  }
+
+  private func frames(_ name: String) -> [String] {
     guard let session = sessions.withLock({ $0[name] }) else { return [] }
-    return broker.takeFrames(of: session).map { frame in (try? JSON(frame))?["method"].string ?? "no JSON: \(frame)" }
+    return broker.takeFrames(of: session)
   }
 }
 

@@ -80,6 +80,11 @@ extension Scene {
     try ask(.decide(application, agrees: agrees, reason: reason, facts), by: caller(name))
   }
 
+  /// The list of those who are to be members, for a creation or an import.
+  static func memberList(_ names: [String]) -> String {
+    #""memberList":[\#(names.map { #"{"userID":"\#($0)"}"# }.joined(separator: ","))]"#
+  }
+
   /// The params that an invitation or a removal gives for these users.
   static func users(_ names: [String], _ more: String = "") -> String {
     #"{"userIDList":[\#(names.map { "\"\($0)\"" }.joined(separator: ","))]\#(more.isEmpty ? "" : "," + more)}"#
@@ -98,10 +103,14 @@ extension Scene.Outcome {
     result["memberList"].elements.map { "\($0["userID"].string ?? "?") \($0["result"].string ?? "?")" }
   }
 
-  /// The notifications that are kept, with those they are for.
-  var notifications: [SystemNotification.Kind: [UserID]] {
+  /// The notifications that are kept, with those they are for, each once.
+  var notifications: [SystemNotification.Kind: Set<UserID>] {
     decision.changes.reduce(into: [:]) { found, change in
-      if case .notify(let notification, let users) = change { found[notification.kind, default: []] += users }
+      guard case .notify(let notification, let users) = change else { return }
+      for user in users {
+        let isFirst = found[notification.kind, default: []].insert(user).inserted
+        #expect(isFirst, "\(notification.kind) twice for \(user)")
+      }
     }
   }
 

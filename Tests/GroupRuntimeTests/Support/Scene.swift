@@ -17,6 +17,7 @@ final class Scene {
     let code: Int
     let result: JSON
     let field: String?
+    let retryAfterMs: Int64?
     let decision: Decision
     /// What each session got, by the name the scene gave it; sessions that got nothing are absent.
     let events: [String: [JSON]]
@@ -150,9 +151,12 @@ final class Scene {
       if !frames.isEmpty { events[name] = frames }
     }
     switch reply(to: decision.answer) {
-    case .success(let text): return Outcome(code: 0, result: try JSON(text), field: nil, decision: decision, events: events)
+    case .success(let text):
+      return Outcome(code: 0, result: try JSON(text), field: nil, retryAfterMs: nil, decision: decision, events: events)
     case .failure(let error):
-      return Outcome(code: error.code.rawValue, result: .null, field: error.field, decision: decision, events: events)
+      return Outcome(
+        code: error.code.rawValue, result: .null, field: error.field, retryAfterMs: error.retryAfterMs, decision: decision,
+        events: events)
     }
   }
 

@@ -1,15 +1,15 @@
 // The list of groups.
 
-let groupsRead = 0;
+let groupListReads = 0;
 
 /** Reads the list anew, or its next page. */
 async function showGroups(nextSeq = 0) {
-  const reading = ++groupsRead;
+  const reading = ++groupListReads;
   const groupType = byID("type-filter").value;
   try {
     const page = await rpc("listGroups", given({ groupType, nextSeq, count: 50 }));
     // A later reading has another filter.
-    if (reading !== groupsRead) return;
+    if (reading !== groupListReads) return;
     const rows = page.groupList.map(groupRow);
     const body = byID("groups-table").tBodies[0];
     if (nextSeq === 0) body.replaceChildren(...rows);
@@ -25,14 +25,15 @@ async function showGroups(nextSeq = 0) {
 }
 
 function groupRow(info) {
-  const live = info.onlineCount > 0 ? "badge accent" : "quiet";
+  const { groupID, groupName, groupType, owner, memberCount, onlineCount } = info;
+  const cell = (label, child, kind) => element("td", { class: kind, "data-label": label }, child);
   return element("tr", {},
-    element("td", {}, element("a", { href: groupAddress(info.groupID) }, info.groupName), element("code", { class: "sub" }, info.groupID)),
-    element("td", {}, element("span", { class: "badge" }, info.groupType), " ", isMuted(info) && element("span", { class: "badge warning" }, "muted")),
-    element("td", { "data-label": "Owner" }, info.owner ? element("a", { href: userAddress(info.owner) }, info.owner) : "–"),
-    element("td", { class: "end", "data-label": "Members" }, info.memberCount),
-    element("td", { class: "end", "data-label": "Online" }, element("span", { class: live }, info.onlineCount)),
-    element("td", { "data-label": "Last message" }, moment(info.lastMessageTime)));
+    element("td", {}, element("a", { href: groupAddress(groupID) }, groupName), element("code", { class: "sub" }, groupID)),
+    element("td", {}, styled("badge", groupType), " ", isMuted(info) && styled("badge warning", "muted")),
+    cell("Owner", owner ? element("a", { href: userAddress(owner) }, owner) : "–"),
+    cell("Members", memberCount, "end"),
+    cell("Online", styled(onlineCount > 0 ? "badge accent" : "quiet", onlineCount), "end"),
+    cell("Last message", moment(info.lastMessageTime)));
 }
 
 const isMuted = (info) => Boolean(info.mute && info.mute.mode !== "None");

@@ -1,12 +1,12 @@
 // One group: what it is, and what an administrator does with it.
 
-let shownGroup = "";
+let groupReads = 0;
 
 async function showGroup(groupID) {
-  shownGroup = groupID;
+  const reading = ++groupReads;
   say("group-fault", "");
   const { resultList: [row] } = await rpc("getGroupsInfo", { groupIDList: [groupID] });
-  if (shownGroup !== groupID) return;
+  if (reading !== groupReads) return;
   byID("group-parts").hidden = row.code !== 0;
   byID("group-acts").replaceChildren();
   byID("group-badges").replaceChildren(element("code", { class: "quiet wrap" }, groupID));
@@ -17,8 +17,8 @@ async function showGroup(groupID) {
 }
 
 function showInfo(info) {
-  byID("group-badges").append(element("span", { class: "badge" }, info.groupType),
-    isMuted(info) ? element("span", { class: "badge warning" }, `muted: ${info.mute.mode}`) : "");
+  byID("group-badges").append(styled("badge", info.groupType),
+    isMuted(info) ? styled("badge warning", `muted: ${info.mute.mode}`) : "");
   byID("group-acts").replaceChildren(...groupActs(info));
   const policies = ["joinMode", "inviteMode", "beInviteMode", "updateInfoMode", "updateCustomMode", "ownerQuitMode",
     "memberChangeNotification", "isSearchable", "isMemberVisible"].filter((name) => info[name] !== undefined);
@@ -28,11 +28,13 @@ function showInfo(info) {
     ["Members", `${info.memberCount}, ${info.onlineCount} online${info.maxMemberNum ? `, at most ${info.maxMemberNum}` : ""}`],
     ["Introduction", info.introduction], ["Notification", info.notification],
     ["Muted", isMuted(info) && muteWords(info.mute)],
-    ["Created", moment(info.createTime)], ["Info changed", moment(info.lastInfoTime)], ["Last message", moment(info.lastMessageTime)],
+    ["Created", moment(info.createTime)], ["Info changed", moment(info.lastInfoTime)],
+    ["Last message", moment(info.lastMessageTime)],
     ["Messages so far", String(info.lastSeq)], ["Custom info", custom],
     ["Policy", policies.map((name) => `${name}: ${info[name]}`).join("\n")],
   ].filter(([, value]) => value);
-  byID("info").replaceChildren(...rows.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
+  const entry = ([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value));
+  byID("info").replaceChildren(...rows.map(entry));
 }
 
 function muteWords({ mode, roles, muteUntil }) {
@@ -51,7 +53,7 @@ function groupActs(info) {
 }
 
 /** Asks, acts, and shows the group as it is then. */
-async function changeGroup(groupID, question) {
+async function changeGroup(question) {
   if (!(await ask(question))) return;
   await route();
   // What had the focus may be gone.
@@ -64,7 +66,7 @@ function editGroup(info) {
     { name: "introduction", label: "Introduction", value: info.introduction, lines: 2 },
     { name: "notification", label: "Notification", value: info.notification, lines: 3 },
   ];
-  return changeGroup(info.groupID, {
+  return changeGroup({
     title: `Edit ${info.groupName}`, action: "Save", fields,
     run: (values) => {
       const changed = Object.entries(values).filter(([name, value]) => value !== info[name]);
@@ -74,9 +76,9 @@ function editGroup(info) {
 }
 
 function muteGroup(info) {
-  const modes = [["None", "None: everybody speaks"], ["Ordinary", "Ordinary: members are silent"], ["All", "All: everybody is silent"],
-    ["Custom", "Custom: the roles below are silent"]];
-  return changeGroup(info.groupID, {
+  const modes = [["None", "None: everybody speaks"], ["Ordinary", "Ordinary: members are silent"],
+    ["All", "All: everybody is silent"], ["Custom", "Custom: the roles below are silent"]];
+  return changeGroup({
     title: `Mute ${info.groupName}`, action: "Apply",
     fields: [
       { name: "mode", label: "Mode", options: modes, value: isMuted(info) ? "None" : "Ordinary" },
@@ -85,13 +87,14 @@ function muteGroup(info) {
     ],
     run: ({ mode, minutes, roles }) => {
       const list = roles.split(",").map((role) => role.trim()).filter(Boolean);
-      return act("muteGroup", given({ groupID: info.groupID, mode, duration: seconds(minutes), roles: list.length > 0 ? list : undefined }));
+      const chosen = list.length > 0 ? list : undefined;
+      return act("muteGroup", given({ groupID: info.groupID, mode, duration: seconds(minutes), roles: chosen }));
     },
   });
 }
 
 function transferGroup(info) {
-  return changeGroup(info.groupID, {
+  return changeGroup({
     title: `Transfer ${info.groupName}`, action: "Transfer", danger: true, text: `${info.owner} owns it now.`,
     fields: [
       { name: "userID", label: "New owner", required: true, placeholder: "userID of a member" },

@@ -8,40 +8,46 @@ async function showMessages(info) {
   const { groupID } = info;
   await showPages(byID("messages"), "None", async (fromSeq) => {
     const page = await rpc("getGroupHistoryMessageList", given({ groupID, count: 20, fromSeq }));
-    const last = page.messageList.at(-1);
-    return { rows: page.messageList.map((message) => messageRow(groupID, message)), next: page.isFinished ? undefined : last?.seq };
+    const rows = page.messageList.map((message) => messageRow(groupID, message));
+    return { rows, next: page.isFinished ? undefined : page.messageList.at(-1)?.seq };
   });
 }
 
 function messageRow(groupID, message) {
+  const { seq, timestamp, sender, nameCard } = message;
   const isContent = !message.isRevoked && message.type !== "GroupTips";
+  const recall = isContent && smallButton("Recall", () => recallMessage(groupID, message), "danger");
   return element("tr", {},
-    element("td", { class: "numeric stamp" }, element("span", { class: "sub" }, `#${message.seq}`), element("span", { class: "sub" }, moment(message.timestamp))),
-    element("td", {}, element("span", { class: "sub" }, message.nameCard ? `${message.nameCard} · ${message.sender}` : message.sender),
-      element("span", { class: isContent ? "message-text" : "quiet" }, contentWords(message))),
-    element("td", { class: "end" }, isContent && element("div", { class: "acts" }, smallButton("Recall", () => recallMessage(groupID, message), "danger"))));
+    element("td", { class: "numeric stamp" }, styled("sub", `#${seq}`), styled("sub", moment(timestamp))),
+    element("td", {}, styled("sub", nameCard ? `${nameCard} · ${sender}` : sender),
+      styled(isContent ? "message-text" : "quiet", contentWords(message))),
+    element("td", { class: "end" }, element("div", { class: "acts" }, recall)));
 }
 
 function contentWords({ type, text, data, tips, isRevoked }) {
   if (isRevoked) return "recalled";
   if (type !== "GroupTips") return text ?? data;
-  const members = tips.memberList?.map(({ userID }) => userID) ?? [];
-  const changes = tips.changeInfoList?.map(({ type: what, userID, ...change }) => [what ?? userID, JSON.stringify(change.value ?? change)].join(" ")) ?? [];
+  const members = (tips.memberList ?? []).map(({ userID }) => userID);
+  const changes = (tips.changeInfoList ?? []).map(({ type: what, userID, ...change }) =>
+    `${what ?? userID} ${JSON.stringify(change.value ?? change)}`);
   return [tips.type, ...members, ...changes].join(" · ");
 }
 
 function recallMessage(groupID, { seq, sender }) {
-  return changeGroup(groupID, {
-    title: `Recall message #${seq}?`, text: `The message of ${sender} loses its content for everybody.`, action: "Recall", danger: true,
+  return changeGroup({
+    title: `Recall message #${seq}?`, action: "Recall", danger: true,
+    text: `The message of ${sender} loses its content for everybody.`,
     run: () => act("revokeGroupMessage", { groupID, seq }),
   });
 }
 
 function sendMessage(info) {
   const priorities = ["Normal", "High", "Low", "Lowest"].map((name) => [name, name]);
-  return changeGroup(info.groupID, {
+  return changeGroup({
     title: `Send to ${info.groupName}`, text: "Members see it from “administrator”.", action: "Send",
-    fields: [{ name: "text", label: "Text", lines: 4, required: true }, { name: "priority", label: "Priority", options: priorities }],
+    fields: [
+      { name: "text", label: "Text", lines: 4, required: true }, { name: "priority", label: "Priority", options: priorities },
+    ],
     run: ({ text, priority }) => act("sendGroupTextMessage", { groupID: info.groupID, text, priority }),
   });
 }

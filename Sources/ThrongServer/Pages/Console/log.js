@@ -23,40 +23,9 @@ function outcome(result) {
 }
 
 function note(words, end, isBad) {
-  const line = () => [`${words} `, element("span", { class: isBad ? "bad" : "good" }, `→ ${end}`)];
+  const line = () => [`${words} `, styled(isBad ? "bad" : "good", `→ ${end}`)];
   byID("latest").replaceChildren(...line());
   const time = element("time", { class: "quiet numeric" }, clock(Date.now()));
-  byID("entries").prepend(element("li", {}, time, element("span", { class: "wrap" }, line())));
+  byID("entries").prepend(element("li", {}, time, styled("wrap", line())));
   if (byID("entries").children.length > longestLog) byID("entries").lastChild.remove();
-}
-
-/** A small button of a row. */
-function smallButton(words, onclick, kind = "") {
-  return element("button", { type: "button", class: `small plain ${kind}`, onclick }, words);
-}
-
-/** A table of rows, or a word where there are none. */
-function tableOf(rows, empty) {
-  return rows.length > 0 ? element("table", {}, element("tbody", {}, rows)) : element("p", { class: "empty" }, empty);
-}
-
-/**
- * A list in pages: `read(nextSeq or undefined)` gives `{rows, next}`, where `next` is undefined at the end. What is refused
- * is said in the list's place.
- */
-async function showPages(place, empty, read) {
-  const fill = async (from, rows) => {
-    const page = await read(from);
-    const all = [...rows, ...page.rows];
-    const more = page.next === undefined ? [] : [smallButton("More", () => guarded(() => fill(page.next, all)))];
-    place.replaceChildren(tableOf(all, empty), ...more);
-  };
-  const guarded = async (step) => {
-    try {
-      await step();
-    } catch (error) {
-      place.replaceChildren(element("p", { class: "empty" }, error.message));
-    }
-  };
-  await guarded(() => fill(undefined, []));
 }

@@ -4,8 +4,11 @@ const statsInterval = 10_000;
 
 async function showStats() {
   const { sessions, users, groups, groupsByType, uptime, version } = await rpc("getStats");
-  const types = Object.entries(groupsByType).filter(([, count]) => count > 0).map(([type, count]) => `${count} ${type}`).join(", ");
-  const rows = [["Sessions", sessions], ["Known users", users], ["Uptime", span(uptime)], ["Version", version], ["Groups", groups, types]];
+  const present = Object.entries(groupsByType).filter(([, count]) => count > 0);
+  const types = present.map(([type, count]) => `${count} ${type}`).join(", ");
+  const rows = [
+    ["Sessions", sessions], ["Known users", users], ["Uptime", duration(uptime)], ["Version", version], ["Groups", groups, types],
+  ];
   byID("stats").replaceChildren(...rows.map(([name, value, more]) => element("div", {},
     element("dt", {}, name), element("dd", {}, value, more && element("small", {}, more)))));
 }
@@ -60,7 +63,8 @@ function signOut(words = "") {
   credential = "";
   byID("sign-in").hidden = false;
   byID("console").hidden = true;
-  for (const id of ["stats", "members", "muted", "messages", "info", "sessions", "entries", "group-acts"]) byID(id).replaceChildren();
+  const shown = ["stats", "members", "muted", "messages", "info", "sessions", "entries", "group-acts"];
+  for (const id of shown) byID(id).replaceChildren();
   byID("groups-table").tBodies[0].replaceChildren();
   byID("latest").textContent = "Nothing done yet";
   for (const dialog of document.querySelectorAll("dialog")) dialog.close();

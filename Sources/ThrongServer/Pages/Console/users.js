@@ -8,14 +8,16 @@ async function showUser(userID) {
     return { rows: sessionList.map(sessionRow) };
   });
   const table = byID("sessions").querySelector("table");
-  if (!table) return;
+  // Meanwhile somebody else may have been asked for.
+  if (!table || byID("user-id").value !== userID) return;
   const button = element("button", { type: "button", class: "danger", onclick: () => kick(userID) }, "End all sessions");
-  byID("sessions").replaceChildren(element("article", { class: "card" }, element("h3", {}, `Sessions of ${userID}`), table), button);
+  const card = element("article", { class: "card" }, element("h3", {}, `Sessions of ${userID}`), table);
+  byID("sessions").replaceChildren(card, element("div", {}, button));
 }
 
 function sessionRow({ sessionID, platform, deviceID, address, loginTime }) {
   return element("tr", {},
-    element("td", {}, platform, deviceID && element("span", { class: "sub" }, deviceID)),
+    element("td", {}, platform, deviceID && styled("sub", deviceID)),
     element("td", { "data-label": "from" }, address),
     element("td", { "data-label": "since" }, moment(loginTime)),
     element("td", {}, element("code", { class: "quiet" }, sessionID)));
@@ -23,7 +25,8 @@ function sessionRow({ sessionID, platform, deviceID, address, loginTime }) {
 
 async function kick(userID) {
   const isDone = await ask({
-    title: `Sign ${userID} out?`, text: "All sessions of the user are closed; the token stays valid.", action: "End sessions", danger: true,
+    title: `Sign ${userID} out?`, action: "End sessions", danger: true,
+    text: "All sessions of the user are closed; the token stays valid.",
     fields: [{ name: "reason", label: "Reason", placeholder: "none", hint: "The user is told." }],
     run: ({ reason }) => act("kickUser", given({ userID, reason })),
   });

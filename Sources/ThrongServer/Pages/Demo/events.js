@@ -44,7 +44,7 @@ const groupEvents = {
 
 function handleEvent(name, params) {
   if (name === "onKickedOffline") chat.farewell = params.message ?? "";
-  if (name === "onUserSigExpired") lobbyNotice(`This sign-in ends at ${clock(params.expiresAt)}; a new page is a new guest.`);
+  if (name === "onUserSigExpired") warn(`This sign-in ends at ${clock(params.expiresAt)}.`);
   if (name === "onApplicationProcessed" && !params.isAgreeJoin && chat.knocking.delete(params.groupID)) {
     lobbyNotice(`You were not let into ${params.groupID}.`);
   }
@@ -106,6 +106,6 @@ function changeInfo(group, { type, key, value }) {
   if (type === "CustomInfo") info.customInfo = { ...info.customInfo, [key]: value };
   else info[type[0].toLowerCase() + type.slice(1)] = value;
   if (type !== "Owner") return;
-  for (const member of group.members.values()) if (member.role === "Owner") changeMember(group, { userID: member.userID, role: "Member" });
+  for (const { userID, role } of group.members.values()) if (role === "Owner") changeMember(group, { userID, role: "Member" });
   changeMember(group, { userID: value, role: "Owner" });
 }

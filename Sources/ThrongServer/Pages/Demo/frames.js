@@ -12,11 +12,13 @@ function showFrame(direction, frame) {
   frameCount += 1;
   byID("frame-count").textContent = frameCount;
   const text = JSON.stringify(masked(frame));
-  const mark = element("span", { class: frame.error ? "error" : direction, "aria-label": direction === "in" ? "received" : "sent" },
-    direction === "in" ? "←" : "→");
-  const time = element("span", { class: "quiet numeric" }, new Date().toTimeString().slice(0, 8));
+  const isReceived = direction === "in";
+  const attributes = { class: frame.error ? "error" : direction, "aria-label": isReceived ? "received" : "sent" };
+  const mark = element("span", attributes, isReceived ? "←" : "→");
+  const time = styled("quiet numeric", new Date().toTimeString().slice(0, 8));
   const details = element("details", {}, element("summary", {}, time, mark, element("span", {}, text)));
-  details.addEventListener("toggle", () => details.append(element("pre", {}, JSON.stringify(JSON.parse(text), null, 2))), { once: true });
+  const unfold = () => details.append(element("pre", {}, JSON.stringify(JSON.parse(text), null, 2)));
+  details.addEventListener("toggle", unfold, { once: true });
   const list = byID("frames");
   const isAtEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 40;
   list.append(element("li", {}, details));

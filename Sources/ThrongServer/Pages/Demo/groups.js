@@ -2,7 +2,8 @@
 
 const historyPage = 30;
 const memberPage = 50;
-const chat = { connection: null, me: "", name: "", groups: new Map(), current: null, knocking: new Set(), farewell: "" };
+/** `name` is null until the user has chosen one; `knocking` holds the groups that the user waits to be let into. */
+const chat = { connection: null, me: "", name: null, groups: new Map(), current: null, knocking: new Set(), farewell: "" };
 const admissions = new Map();
 
 const call = (method, params) => chat.connection.call(method, params);
@@ -31,11 +32,12 @@ class Group {
     return this.info.groupType !== "AVChatRoom";
   }
 
-  get isOwn() {
-    return this.info.owner === chat.me;
+  /** Whether its owner ends it rather than leaving: the owner of a Work group does not. */
+  get isDisbandable() {
+    return this.info.owner === chat.me && this.info.groupType !== "Work";
   }
 
-  /** Why nobody hears this user just now, in words, or nothing. */
+  /** Who is silent here just now, in words, or nothing. */
   get muteNotice() {
     const { mute, selfInfo } = this.info;
     const now = Date.now();
@@ -43,6 +45,18 @@ class Group {
     if (!mute || mute.mode === "None" || (mute.muteUntil && mute.muteUntil <= now)) return "";
     return `This group is muted: ${muteWords(mute)}.`;
   }
+
+  /** How long the notice of a mute stays as it is, in milliseconds: "the end of a timed mute sends nothing". */
+  get muteRest() {
+    const ends = [this.info.selfInfo.muteUntil, this.info.mute?.muteUntil ?? 0].filter((end) => end > Date.now());
+    return Math.min(...ends) - Date.now();
+  }
+}
+
+/** The groups that the user of a pasted token is in already, as many as fit on a page. */
+async function loadJoined() {
+  const { groupList } = await call("getJoinedGroupList", { count: 20 });
+  for (const { groupID } of groupList) await admit(groupID);
 }
 
 /** Joins a group and opens it. Answers Joined, or Pending where somebody must let the user in first. */
@@ -97,7 +111,7 @@ async function complete(group) {
 }
 
 async function giveName(group) {
-  if (chat.name === group.info.selfInfo.nameCard) return;
+  if (chat.name === null || chat.name === group.info.selfInfo.nameCard) return;
   await call("setGroupMemberInfo", { groupID: group.id, userID: chat.me, nameCard: chat.name });
   group.info.selfInfo.nameCard = chat.name;
 }

@@ -69,6 +69,7 @@ onSubmit("composer", "composer-fault", async () => {
   byID("text").rows = 1;
   // Not awaited: the next message may be written while this one is under way.
   send(chat.current, text);
+  byID("text").focus();
 });
 
 byID("text").addEventListener("keydown", (event) => {
@@ -82,10 +83,14 @@ byID("to-lobby").addEventListener("click", () => openLobby());
 byID("lobby-back").addEventListener("click", () => openLobby("", "groups"));
 byID("back").addEventListener("click", () => openLobby("", "groups"));
 byID("newer").addEventListener("click", scrollToEnd);
-byID("to-members").addEventListener("click", () => {
-  areMembersOpen = !areMembersOpen;
-  render();
-});
+for (const id of ["to-members", "close-members"]) {
+  byID(id).addEventListener("click", () => {
+    areMembersOpen = !areMembersOpen;
+    render();
+    // Who is online is not pushed; who opens the list sees it as it is.
+    if (areMembersOpen) loadMembers(chat.current).then(render, (error) => composerFault(inWords(error)));
+  });
+}
 
 /** Runs what a button of the conversation asks for. */
 function onClick(id, act) {
@@ -102,13 +107,17 @@ function onClick(id, act) {
 onClick("older", loadOlder);
 onClick("more-members", (group) => loadMembers(group, true));
 onClick("copy", async (group) => {
-  await navigator.clipboard.writeText(new URL(linkTo(group.id), location.href).href);
+  const link = new URL(linkTo(group.id), location.href).href;
+  // Browsers lend the clipboard to secure origins only, which this page need not come from.
+  const fields = [{ name: "link", label: "Link", value: link }];
+  if (!navigator.clipboard) return ask({ title: "Copy link", fields, action: "Done", run: async () => {} });
+  await navigator.clipboard.writeText(link);
   byID("copy").textContent = "Copied";
   setTimeout(() => (byID("copy").textContent = "Copy link"), 2000);
 });
 onClick("leave", async (group) => {
   const { groupName } = group.info;
-  if (!group.isOwn) return call("quitGroup", { groupID: group.id });
+  if (!group.isDisbandable) return call("quitGroup", { groupID: group.id });
   await ask({
     title: `Disband ${groupName}?`, text: "Everybody is put out, and its messages are deleted.", action: "Disband", danger: true,
     run: () => call("dismissGroup", { groupID: group.id }),
@@ -141,8 +150,9 @@ async function begin(session) {
   byID("name").placeholder = session.userID;
   setReady(true);
   try {
-    if (isFirst) await openLink();
-    else await resume();
+    if (!isFirst) await resume();
+    else if (!guestToken) await loadJoined();
+    await openLink();
   } catch (error) {
     // The next connection does it again.
     if (!(error instanceof Disconnected)) lobbyNotice(inWords(error));
@@ -159,12 +169,14 @@ const asksForToken = () => !guestToken && !chat.me;
 function showState({ name, words, code, delay }) {
   byID("state").dataset.state = name;
   byID("state").textContent = { waiting: "Reconnecting", ended: "Signed out" }[name] ?? words;
+  byID("retry").hidden = false;
   byID("banner").hidden = name === "online" || name === "connecting" || (name === "ended" && asksForToken());
   if (name === "waiting") {
     say("banner-words", `Not connected: ${words}. Next try in ${Math.ceil(delay / 1000)} s.`);
     byID("retry").textContent = "Try now";
   }
   if (name === "ended") {
+    setReady(false);
     const farewell = chat.farewell && ` (“${chat.farewell}”)`;
     say("banner-words", code === 4006 ? "This sign-in has ended: its time is over." : `Signed out: ${words}${farewell}.`);
     byID("retry").textContent = "Start over";
@@ -175,7 +187,8 @@ function showState({ name, words, code, delay }) {
 
 function connect(token) {
   const url = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`;
-  chat.connection = new Connection(url, token, { onState: showState, onSession: begin, onEvent: handleEvent, onFrame: showFrame });
+  const hooks = { onState: showState, onSession: begin, onEvent: handleEvent, onFrame: showFrame };
+  chat.connection = new Connection(url, token, hooks);
   chat.connection.open();
 }
 

@@ -115,12 +115,13 @@ class Timeline {
 
   #draw(item) {
     if (item.words !== undefined) return item.node.replaceChildren(element("p", { class: "tip" }, item.words));
-    const kinds = ["message", item.isOwn && "own", item.isRevoked && "gone", ["failed", "dropped"].includes(item.state) && "failed"];
+    const isLost = item.state === "failed" || item.state === "dropped";
+    const kinds = ["message", item.isOwn && "own", item.isRevoked && "gone", isLost && "failed"];
     const text = item.isRevoked ? "Message recalled" : item.text ?? "Data of an application";
     const meta = [clock(item.time), stateWords(item)].filter(Boolean).join(" · ");
-    const bubble = element("div", { class: "bubble" }, element("p", { class: "text" }, text), element("span", { class: "meta numeric" }, meta));
+    const bubble = element("div", { class: "bubble" }, element("p", { class: "text" }, text), styled("meta numeric", meta));
     item.node.replaceChildren(element("div", { class: kinds.filter(Boolean).join(" ") },
-      element("span", { class: "sender" }, item.nameCard || item.sender), bubble, this.#buttons(item)));
+      styled("sender", item.nameCard || item.sender), bubble, this.#buttons(item)));
   }
 
   #buttons(item) {

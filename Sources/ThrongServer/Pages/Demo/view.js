@@ -2,6 +2,7 @@
 
 const wide = matchMedia("(min-width: 1000px)");
 let isRenderDue = false;
+let muteTimer = 0;
 let areMembersOpen = wide.matches;
 
 /** Draws what is not a message, once for everything that happened together. */
@@ -26,10 +27,12 @@ function renderGroups() {
 function groupRow(group) {
   const last = group.timeline.last;
   const words = last ? `${last.isOwn ? "You" : last.nameCard || last.sender}: ${last.text ?? "data"}` : group.info.groupType;
-  const count = group.unread > 0 && element("span", { class: "count numeric", "aria-label": `${group.unread} unread` }, group.unread);
+  const isUnread = group.unread > 0;
+  const count = isUnread && element("span", { class: "count numeric", "aria-label": `${group.unread} unread` }, group.unread);
   const button = element("button", {
-    type: "button", class: group.unread > 0 && "unread", "aria-current": group === chat.current ? "true" : null, onclick: () => openGroup(group),
-  }, element("span", { class: "name" }, group.info.groupName), count, element("span", { class: "last" }, words));
+    type: "button", class: isUnread && "unread", "aria-current": group === chat.current ? "true" : null,
+    onclick: () => openGroup(group),
+  }, styled("name", group.info.groupName), count, styled("last", words));
   return element("li", {}, button);
 }
 
@@ -39,11 +42,12 @@ function renderConversation(group) {
   byID("subtitle").textContent = [info.groupType, info.groupID].join(" · ");
   byID("to-members").textContent = `Members ${info.memberCount}`;
   byID("to-members").setAttribute("aria-expanded", areMembersOpen);
-  byID("leave").textContent = group.isOwn ? "Disband" : "Leave";
+  byID("leave").textContent = group.isDisbandable ? "Disband" : "Leave";
   byID("older").hidden = !group.hasOlder;
-  const notice = [info.notification, group.muteNotice].filter(Boolean).join("\n");
-  byID("notice").textContent = notice;
-  byID("notice").hidden = !notice;
+  say("announcement", info.notification);
+  say("mute", group.muteNotice);
+  clearTimeout(muteTimer);
+  if (group.muteRest < 86_400_000) muteTimer = setTimeout(render, group.muteRest + 100);
   byID("applications").replaceChildren(...[...group.applications].map(([id, user]) => applicationRow(group, id, user)));
   renderMembers(group);
 }
@@ -58,8 +62,9 @@ function applicationRow(group, applicationID, user) {
     group.applications.delete(applicationID);
     render();
   };
-  const button = (words, method, kind) => element("button", { type: "button", class: `small ${kind}`, onclick: () => decide(method) }, words);
-  return element("li", {}, element("span", { class: "wrap" }, `${user} asks to join`),
+  const button = (words, method, kind) =>
+    element("button", { type: "button", class: `small ${kind}`, onclick: () => decide(method) }, words);
+  return element("li", {}, styled("wrap", `${user} asks to join`),
     button("Let in", "acceptGroupApplication", "primary"), button("Decline", "refuseGroupApplication", ""));
 }
 
@@ -68,10 +73,16 @@ function renderMembers(group) {
   const members = [...group.members.values()].sort((a, b) => (rank[a.role] ?? 2) - (rank[b.role] ?? 2));
   byID("member-count").textContent = group.areMembersHidden ? "are not shown here" : group.info.memberCount;
   byID("more-members").hidden = group.nextMember === 0;
-  byID("member-list").replaceChildren(...members.map((member) => element("li", {},
-    element("span", { class: member.isOnline ? "dot on" : "dot", title: member.isOnline ? "online" : "offline" }),
-    element("span", { class: "who", title: member.userID }, nameOf(member), member.userID === chat.me && element("span", { class: "quiet" }, " (you)")),
-    member.role in rank && element("span", { class: "badge" }, member.role))));
+  byID("member-list").replaceChildren(...members.map((member) => memberRow(member, member.role in rank)));
+}
+
+function memberRow(member, hasRank) {
+  const online = member.isOnline ? "online" : "offline";
+  const isMe = member.userID === chat.me;
+  return element("li", {},
+    element("span", { class: `dot ${online}`, title: online }),
+    element("span", { class: "who", title: member.userID }, styled("name", nameOf(member)), isMe && styled("quiet", " (you)")),
+    hasRank && styled("badge", member.role));
 }
 
 // MARK: Which part is seen
@@ -92,7 +103,8 @@ function openGroup(group) {
   show("conversation");
   scrollToEnd();
   markRead(group);
-  byID("text").focus();
+  // Where there is little room, the focus would bring up a keyboard over the messages.
+  if (wide.matches) byID("text").focus();
 }
 
 function openLobby(notice = "", view = "lobby") {
@@ -149,6 +161,13 @@ function keepPlace(group, change) {
 }
 
 // MARK: Words about what went wrong
+
+/** Says something above everything else, until the connection changes. */
+function warn(words) {
+  say("banner-words", words);
+  byID("retry").hidden = true;
+  byID("banner").hidden = false;
+}
 
 const composerFault = (words) => say("composer-fault", words);
 const lobbyNotice = (words) => say("lobby-notice", words);

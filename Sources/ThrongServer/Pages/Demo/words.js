@@ -72,7 +72,9 @@ function infoWords(actor, changes) {
       case "Notification": return [value ? `${actor} announced: ${value}` : `${actor} took the announcement back`];
       case "Introduction": return [`${actor} changed the introduction`];
       case "Owner": return [`${value} is the owner now`];
-      case "Mute": return [value.mode === "None" ? `${actor} lets the group speak again` : `${actor} muted the group (${muteWords(value)})`];
+      case "Mute":
+        if (value.mode === "None") return [`${actor} lets the group speak again`];
+        return [`${actor} muted the group (${muteWords(value)})`];
       // Told by Mute, which is always beside it.
       case "AllMuted": return [];
       default: return [`${actor} changed ${key ?? type}`];
@@ -88,7 +90,7 @@ function muteWords({ mode, roles, muteUntil }) {
 
 function memberWords(actor, change) {
   const words = [];
-  if (change.muteTime > 0) words.push(`${actor} muted ${change.userID} for ${span(change.muteTime)}`);
+  if (change.muteTime > 0) words.push(`${actor} muted ${change.userID} for ${duration(change.muteTime)}`);
   if (change.muteTime === 0) words.push(`${change.userID} may speak again`);
   if (change.nameCard) words.push(`${change.userID} is now called ${change.nameCard}`);
   if (change.role) words.push(`${change.userID} has the role ${change.role}`);

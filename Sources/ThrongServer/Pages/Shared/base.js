@@ -13,6 +13,11 @@ function element(tag, attributes = {}, ...children) {
   return made;
 }
 
+/** A stretch of text with a class. */
+function styled(kind, ...children) {
+  return element("span", { class: kind }, ...children);
+}
+
 /** The element with this id. */
 function byID(id) {
   return document.getElementById(id);
@@ -43,7 +48,7 @@ function moment(milliseconds) {
 }
 
 /** A duration in its two largest units: 3 d 4 h. */
-function span(seconds) {
+function duration(seconds) {
   const parts = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]].map(([size, unit], index, sizes) => {
     const above = index === 0 ? Infinity : sizes[index - 1][0];
     return [Math.floor((seconds % above) / size), unit];
@@ -55,7 +60,7 @@ function span(seconds) {
 
 /** One of a field's input elements, filled in. */
 function inputFor(field, id) {
-  const attributes = { id, name: field.name, required: field.required, maxlength: field.maxlength, placeholder: field.placeholder };
+  const attributes = { id, name: field.name, required: field.required, placeholder: field.placeholder };
   if (field.options) {
     const options = field.options.map(([value, text]) => element("option", { value, selected: value === field.value }, text));
     return element("select", attributes, options);
@@ -80,8 +85,9 @@ function ask({ title, text, fields = [], action, danger = false, run }) {
     const hint = field.hint ? element("p", { class: "hint" }, field.hint) : null;
     return element("div", { class: "field" }, element("label", { for: id }, field.label), inputFor(field, id), hint);
   });
-  const form = element("form", { class: "stack" }, element("h2", { id: "ask-title" }, title), text ? element("p", {}, text) : null,
-    rows, fault, element("footer", {}, cancel, confirm));
+  const form = element("form", { class: "stack" },
+    element("h2", { id: "ask-title" }, title), text && element("p", {}, text), rows, fault,
+    element("footer", {}, cancel, confirm));
   const dialog = element("dialog", { "aria-labelledby": "ask-title" }, form);
   let done = false;
   form.addEventListener("submit", async (event) => {

@@ -40,7 +40,7 @@ public struct ImportGroupMembers: Method {
   public struct ImportedMember: Sendable, Equatable {
     public let userID: UserID
     public let role: Role
-    /// Nil = now.
+    /// Nil = the group's createTime.
     public let joinTime: Instant?
     public let unreadCount: Int
 

@@ -1,0 +1,35 @@
+import ThrongTestKit
+
+/// What contract section 6 says of onGroupAttributeChanged: it "may merge several writes into one event, at most 20 a second per
+/// group; the last state always arrives". When exactly it comes is the server's business.
+struct AttributeTold {
+  private var epoch: JSON?
+  private var told: JSON = .object([:])
+  private var times: [Int64] = []
+
+  /// Looks at the attribute events of one operation.
+  /// - Returns: what is wrong with them, or nil.
+  mutating func fault(_ events: [GroupBench.Outcome.Event], _ world: ModelWorld, nextWake: Int64?) -> String? {
+    guard let group = world.group else { return events.isEmpty ? nil : "attributes of no group are told" }
+    if group.epoch != epoch { self = AttributeTold(epoch: group.epoch) }
+    let now = JSON.texts(group.attributes)
+    for event in events {
+      if event.params["groupAttributeMap"] != now { return "attributes \(event.params.text) are told, not \(now.text)" }
+      if event.receivers != world.sessions(of: world.everybody) { return "attributes are told to \(event.receivers.sorted())" }
+      if event.params.names != ["groupAttributeMap", "groupID", "opTime"] { return "params of \(event.params.text)" }
+      let time = event.params["opTime"].integer ?? 0
+      times = times.filter { $0 > time - 1000 } + [time]
+      if times.count > 20 { return "\(times.count) attribute events in a second" }
+      told = now
+    }
+    // Without a session nobody was told, and nobody missed anything.
+    if world.sessions.isEmpty { told = now }
+    if told == now { return nil }
+    guard let nextWake else { return "the last attributes are not told" }
+    return nextWake <= world.now || nextWake > world.now + 1000 ? "attributes are told at \(nextWake), now is \(world.now)" : nil
+  }
+
+  init() {}
+
+  private init(epoch: JSON) { self.epoch = epoch }
+}

@@ -1,0 +1,223 @@
+import GroupModel
+import ThrongTestKit
+import WireProtocol
+
+@testable import GroupRuntime
+
+/// Runs the same operations on the rules and on a group, and compares after each of them.
+struct Comparison {
+  private(set) var world: ModelWorld
+  private var bench: GroupBench
+  private var tokens = ModelTokens()
+  private var attributesTold = AttributeTold()
+  private(set) var seen = ModelCoverage()
+
+  init(server: ModelServer) {
+    world = ModelWorld(server: server)
+    bench = GroupBench(server: server)
+  }
+
+  /// Runs one operation.
+  /// - Returns: what went otherwise than the rules say; nil = nothing.
+  mutating func run(_ given: Operation) async -> String? {
+    for _ in 0..<given.times {
+      let operation = world.resolved(given)
+      guard world.canHappen(operation) else { return nil }
+      do {
+        if let fault = try await fault(operation) { return "\(operation): \(fault)" }
+      } catch {
+        return "\(operation): \(error)"
+      }
+    }
+    return nil
+  }
+
+  private mutating func fault(_ operation: Operation) async throws -> String? {
+    let expected = world.apply(operation)
+    seen.note(operation, expected, world)
+    var named = operation
+    named.params = tokens.resolved(.object(operation.params)).members
+    let outcome = try await bench.perform(named)
+    if outcome.code != expected.code { return "answered \(outcome.code), not \(expected.code)" }
+    if outcome.code == 0, !tokens.match(Comparison.sorted(outcome.result), Comparison.sorted(expected.result)) {
+      return "answered\n    \(outcome.result.text), not\n    \(expected.result.text)"
+    }
+    if outcome.retryAfterMs != expected.retryAfterMs { return "retryAfterMs \(outcome.retryAfterMs ?? 0)" }
+    if outcome.delivers != expected.delivers { return "delivered: \(outcome.delivers)" }
+    if let fault = fault(in: outcome, expected) { return fault }
+    return faultInHistory() ?? faultInApplications() ?? storedOtherwise()
+  }
+
+  // MARK: Events and notifications
+
+  private mutating func fault(in outcome: GroupBench.Outcome, _ expected: ModelExpectation) -> String? {
+    let ofAttributes = outcome.events.filter { $0.name == "onGroupAttributeChanged" }
+    if let fault = attributesTold.fault(ofAttributes, world, nextWake: bench.state?.nextWake) { return fault }
+    var left = expected.events
+    for event in outcome.events where event.name != "onGroupAttributeChanged" && !event.receivers.isEmpty {
+      if event.isSkippable, !maySkip(event) { return "a slow connection may miss \(described(event))" }
+      guard let index = left.firstIndex(where: { isSame(event, $0) }) else {
+        return "not expected: \(described(event)); expected: \(left.map { described($0) })"
+      }
+      left.remove(at: index)
+    }
+    if let missing = left.first { return "missing: \(described(missing))" }
+    return faultInOrder(of: outcome.events) ?? fault(in: outcome.notifications, expected.notifications)
+  }
+
+  /// "Chat of rooms without history may be skipped", join and leave notices among it (sections 1 and 6).
+  private func maySkip(_ event: GroupBench.Outcome.Event) -> Bool {
+    guard let group = world.group, !group.keepsHistory else { return false }
+    return ["onRecvNewMessage", "onMemberEnter", "onMemberLeave"].contains(event.name)
+  }
+
+  private mutating func isSame(_ event: GroupBench.Outcome.Event, _ expected: ModelExpectation.Event) -> Bool {
+    guard event.name == expected.name, event.receivers == expected.receivers else { return false }
+    var attempt = tokens
+    // Those whose grace ended in one moment stand in no order that anybody promises.
+    let byName = event.name == "onMemberLeave"
+    let (params, wanted) = (Comparison.sorted(event.params, members: byName), Comparison.sorted(expected.params, members: byName))
+    guard attempt.match(params, wanted) else { return false }
+    tokens = attempt
+    return true
+  }
+
+  /// The value with its lists of changes in one order, because the contract promises none; where wanted its `memberList` too.
+  private static func sorted(_ value: JSON, members sortsMembers: Bool = false) -> JSON {
+    switch value {
+    case .array(let elements): return .array(elements.map { sorted($0) })
+    case .object(var members):
+      for (name, member) in members {
+        let isSorted = name == "changeInfoList" || (sortsMembers && name == "memberList")
+        let member = sorted(member)
+        members[name] = isSorted ? .array(member.elements.sorted { key($0) < key($1) }) : member
+      }
+      return .object(members)
+    default: return value
+    }
+  }
+
+  private static func key(_ entry: JSON) -> String {
+    (entry["type"].string ?? "") + (entry["key"].string ?? "") + (entry["userID"].string ?? "")
+  }
+
+  private func described(_ event: GroupBench.Outcome.Event) -> String {
+    "\(event.name) \(event.params.text) to \(event.receivers.sorted())"
+  }
+
+  private func described(_ event: ModelExpectation.Event) -> String {
+    "\(event.name) \(event.params.text) to \(event.receivers.sorted())"
+  }
+
+  /// Events leave in the order of `seq`.
+  private func faultInOrder(of events: [GroupBench.Outcome.Event]) -> String? {
+    let seqs = events.filter { $0.name != "onRecvMessageRevoked" }.compactMap { $0.params["seq"].integer }
+    return seqs == seqs.sorted() ? nil : "events leave in the order \(seqs)"
+  }
+
+  private mutating func fault(
+    in notifications: [ModelExpectation.Notification], _ expected: [ModelExpectation.Notification]
+  ) -> String? {
+    var left = expected
+    for notification in notifications {
+      guard let index = left.firstIndex(of: notification) else {
+        return "notification \(notification.content.text) of \(notification.users), expected \(expected)"
+      }
+      left.remove(at: index)
+    }
+    return left.first.map { "missing notification \($0.content.text) of \($0.users)" }
+  }
+
+  // MARK: What is stored
+
+  private var comparedThrough = 0
+
+  private mutating func faultInHistory() -> String? {
+    let messages = world.group?.messages ?? []
+    if let group = world.group, !tokens.match(.string(bench.picture.record?.epoch ?? ""), group.epoch) { return "another epoch" }
+    if bench.picture.messages.count != messages.count { return "\(bench.picture.messages.count) messages, not \(messages.count)" }
+    if comparedThrough > messages.count { comparedThrough = 0 }
+    defer { comparedThrough = messages.count }
+    for index in comparedThrough..<messages.count {
+      let text = JSONWriter.text { $0.value(bench.picture.messages[index]) }
+      guard let stored = try? JSON(reading: text) else { return "no JSON: \(String(decoding: text, as: UTF8.self))" }
+      if !tokens.match(Comparison.sorted(stored), Comparison.sorted(messages[index].json)) {
+        return "stored\n    \(stored.text), not\n    \(messages[index].json.text)"
+      }
+    }
+    return nil
+  }
+
+  private mutating func faultInApplications() -> String? {
+    let stored = JSON.array(bench.picture.applications.map { Comparison.json($0) })
+    let expected = JSON.array(world.applications.map { Comparison.json($0) })
+    return tokens.match(stored, expected) ? nil : "applications\n    \(stored.text), not\n    \(expected.text)"
+  }
+
+  private static func json(_ application: GroupApplication) -> JSON {
+    let handling = application.handling.map { handling -> [String: JSON] in
+      [
+        "isAgreed": .bool(handling.isAgreed), "by": .string(handling.by.rawValue), "time": .int(handling.time),
+        "message": .string(handling.message),
+      ]
+    }
+    return [
+      "id": .string(application.id), "epoch": .string(application.epoch), "type": .string(application.kind.rawValue),
+      "from": .string(application.fromUser.rawValue), "to": .string(application.toUser?.rawValue ?? ""),
+      "addTime": .int(application.addTime), "message": .string(application.requestMsg),
+      "attach": application.attach.map { .string($0) } ?? .null, "handling": .object(handling ?? [:]),
+    ]
+  }
+
+  private static func json(_ application: ModelApplication) -> JSON {
+    [
+      "id": application.id, "epoch": application.epoch, "type": .string(application.type), "from": .string(application.fromUser),
+      "to": .string(application.toUser), "addTime": .int(application.addTime), "message": .string(application.message),
+      "attach": application.attach.map { .string($0) } ?? .null, "handling": .object(application.handling ?? [:]),
+    ]
+  }
+
+  /// What is stored is what is in memory, so that a restart changes nothing; and who has left when.
+  private func storedOtherwise() -> String? {
+    let departures = Dictionary(uniqueKeysWithValues: bench.picture.departures.map { ($0.key.rawValue, $0.value) })
+    if departures != world.departures { return "departures \(departures), not \(world.departures)" }
+    let picture = bench.picture
+    guard let state = bench.state else { return picture.record == nil ? nil : "still stored" }
+    guard var record = picture.record else { return "not stored" }
+    // Counted again from the members when the group is loaded.
+    record.nextOrdinal = state.record.nextOrdinal
+    if record != state.record { return "stored \(record), in memory \(state.record)" }
+    if picture.members != state.members { return "stored \(picture.members), in memory \(state.members)" }
+    if picture.former != state.former { return "stored \(picture.former), in memory \(state.former)" }
+    if picture.messages.last != state.lastMessage { return "another last message is stored" }
+    if picture.attributes != state.attributes.values { return "other attributes are stored" }
+    let isOpen = picture.openApplications.allSatisfy { state.applications.open($0) == $0 }
+    return isOpen ? nil : "other applications are stored"
+  }
+
+  // MARK: What can be observed
+
+  /// Reads as everybody what shows most, or everything.
+  mutating func look(atAll isThorough: Bool) async -> String? {
+    guard let group = world.group else { return nil }
+    let users = JSON.strings(ModelWorld.users)
+    var reads: [(Verb, [String: JSON])] = [(.getGroupsInfo, [:])]
+    if group.keepsHistory { reads.append((.getGroupHistoryMessageList, ["count": 100])) }
+    if isThorough {
+      reads += [
+        (.getGroupOnlineMemberCount, [:]), (.getGroupMemberList, [:]), (.getGroupMutedMembers, [:]),
+        (.getGroupMemberRoles, ["userIDList": users]), (.getGroupMemberInviters, ["userIDList": users]),
+        (.getGroupMembersInfo, ["userIDList": users]),
+      ]
+    }
+    for who in ModelWorld.users.map({ Operator.user($0, session: nil) }) {
+      for (verb, params) in reads {
+        if let fault = await run(Operation(who, verb, params)) { return fault }
+      }
+    }
+    for verb in [Verb.getGroupMemberList, .getGroupMutedMembers, .getGroupAttributes, .getGroupsInfo] {
+      if let fault = await run(Operation(.administrator, verb)) { return fault }
+    }
+    return nil
+  }
+}

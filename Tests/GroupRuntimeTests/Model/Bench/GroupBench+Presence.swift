@@ -1,0 +1,83 @@
+import GroupModel
+import ThrongTestKit
+
+@testable import GroupRuntime
+
+/// Time, sessions, and a group's coming into memory, as the actor and the gateway see to them.
+extension GroupBench {
+  // MARK: Time
+
+  /// Alarms ring when they are due.
+  mutating func pass(_ milliseconds: Int64) throws {
+    let target = now + milliseconds
+    var rings = 0
+    while let due = state?.nextWake, due <= target {
+      now = max(now, due)
+      try wake()
+      rings += 1
+      if rings > 10_000 { throw Fault(text: "wakes for nothing") }
+    }
+    now = target
+  }
+
+  mutating func wake() throws {
+    let users = usersSignedIn
+    guard let decision = state?.wake(at: now, usersSignedIn: users) else { return }
+    try carryOut(decision)
+  }
+
+  // MARK: Sessions
+
+  mutating func signIn(_ session: SessionName) throws {
+    let name = user(session.user)
+    let awaySince = offlineSince.removeValue(forKey: name)
+    sessions.insert(session)
+    if let awaySince, now - awaySince > GroupBench.offlineGrace, let decision = state?.endGrace(of: name, at: now) {
+      try carryOut(decision)
+    }
+    refreshPresence(of: name)
+  }
+
+  mutating func signOut(_ session: SessionName) {
+    guard sessions.remove(session) != nil else { return }
+    let name = user(session.user)
+    if !users(with: sessions).contains(name) { offlineSince[name] = now }
+    refreshPresence(of: name)
+  }
+
+  mutating func refreshPresence(of user: UserID) {
+    guard let state, state.isMember(user), !state.hasStayedAway(user, at: now) else { return }
+    attach(user, receiving: state.receiveOption(of: user))
+  }
+
+  mutating func attach(_ user: UserID, receiving option: ReceiveOption) {
+    let isOnline = users(with: sessions).contains(user)
+    attached[user] = isOnline ? option : nil
+    if state?.members[user] != nil { state?.setOnline(user, isOnline, since: now) }
+  }
+
+  // MARK: Coming and going
+
+  mutating func reload(isFailure: Bool) throws {
+    if !isFailure { try pass(1000) }
+    let isUntold = state?.attributes.eventDue != nil
+    try load(tellingAttributes: isFailure && isUntold)
+  }
+
+  mutating func restart(downtime: Int64) throws {
+    for user in users(with: sessions) { offlineSince[user] = now }
+    sessions = []
+    now += downtime
+    try load()
+  }
+
+  mutating func load(tellingAttributes: Bool = false) throws {
+    state = picture.group(at: now, offlineSince: offlineSince).map { GroupState($0, rules: rules) }
+    attached = [:]
+    if tellingAttributes { state?.attributes.tellAgain(at: now) }
+    guard let state else { return }
+    let all = state.record.type.everyoneIsMember ? users(with: sessions) : Set(state.members.keys)
+    for user in all { refreshPresence(of: user) }
+    try wake()
+  }
+}

@@ -1,0 +1,109 @@
+import GroupModel
+import ThrongTestKit
+import WireProtocol
+
+@testable import GroupRuntime
+
+/// Asking the group, and completing answers from the store.
+extension GroupBench {
+  mutating func ask(_ operation: Operation) async throws {
+    let caller = caller(operation.by)
+    if let other = operation["$with"].string {
+      outcome.result = try await revokeTogether([caller, self.caller(Operator(other))], seq: operation["seq"].integer!)
+    } else if operation.verb == .getGroupMemberList || operation.verb == .getGroupMutedMembers {
+      try await readPages(operation, by: caller)
+    } else {
+      note(try await answer(try request(operation), by: caller))
+    }
+  }
+
+  /// A list from its beginning to its end.
+  mutating func readPages(_ operation: Operation, by caller: Caller) async throws {
+    var operation = operation
+    var listed: [JSON] = []
+    repeat {
+      note(try await answer(try request(operation), by: caller))
+      listed += outcome.result["memberList"].elements
+      operation.params["nextSeq"] = outcome.result["nextSeq"]
+    } while outcome.code == 0 && outcome.result["nextSeq"] != 0 && listed.count < 100
+    // "In no order that anybody promises."
+    if operation.verb == .getGroupMutedMembers { listed.sort { $0["userID"].string! < $1["userID"].string! } }
+    if outcome.code == 0 { outcome.result = ["memberList": .array(listed), "nextSeq": 0] }
+  }
+
+  func caller(_ who: Operator) -> Caller {
+    guard let name = who.name else { return .administrator }
+    let key = who.session.map { SessionKey(loop: $0.number, connection: GroupBench.number(of: name)) }
+    return .user(user(name), platform: Platform(rawValue: who.platform)!, session: key)
+  }
+
+  static func number(of user: String) -> UInt64 { UInt64(ModelWorld.users.firstIndex(of: user)!) }
+
+  func request(_ operation: Operation) throws -> GroupRequest {
+    var application = picture.applications.first { $0.id == operation["applicationID"].string }
+    if operation["$stale"] != .null { application?.handling = nil }
+    return try parser.request(operation, application: application, picture)
+  }
+
+  mutating func answer(_ request: GroupRequest, by caller: Caller) async throws -> Reply {
+    let decision = try decide(request, by: caller)
+    guard case .lookUp(let seq) = decision.answer else { return try await finish(decision) }
+    let found = picture.messages.first { $0.seq == seq }
+    defer { state?.forgetRevoked() }
+    return try await finish(try decide(.revokeFound(seq: seq, message: found), by: caller))
+  }
+
+  mutating func finish(_ decision: Decision) async throws -> Reply {
+    try carryOut(decision)
+    let reader = AnswerReader(
+      group: GroupBench.group, messages: picture, observer: RecordingObserver(), pageBytes: rules.limits.pageBytes)
+    return await reader.reply(to: decision.answer)
+  }
+
+  /// Both find the message before either has recalled it.
+  mutating func revokeTogether(_ callers: [Caller], seq: Int64) async throws -> JSON {
+    var codes: [JSON] = []
+    let first = try callers.map { try decide(.revoke(seq: seq), by: $0) }
+    let found = picture.messages.first { $0.seq == seq }
+    for (caller, decision) in zip(callers, first) {
+      var decision = decision
+      if case .lookUp = decision.answer { decision = try decide(.revokeFound(seq: seq, message: found), by: caller) }
+      if case .failure(let error) = try await finish(decision) {
+        codes.append(.int(error.code.rawValue))
+      } else {
+        codes.append(0)
+      }
+    }
+    state?.forgetRevoked()
+    return .array(codes)
+  }
+
+  mutating func note(_ reply: Reply) {
+    switch reply {
+    case .success(let text):
+      outcome.result = (try? JSON(reading: text)) ?? .string("no JSON: " + String(decoding: text, as: UTF8.self))
+    case .failure(let error): (outcome.code, outcome.retryAfterMs) = (error.code.rawValue, error.retryAfterMs)
+    }
+  }
+
+  mutating func decide(_ request: GroupRequest, by caller: Caller) throws -> Decision {
+    let users = usersSignedIn
+    if let decision = state?.decide(request, by: caller, at: now, usersSignedIn: users) { return decision }
+    do throws(WireError) {
+      switch request {
+      case .create(let create, let owner, let facts):
+        return made(try GroupState.create(create, id: GroupBench.group, owner: owner, facts, by: caller, at: now, rules: rules))
+      case .importGroup(let create, let owner, let facts):
+        return made(try GroupState.imported(create, id: GroupBench.group, owner: owner, facts, at: now, rules: rules))
+      default: return Decision(answer: .reply(.error(.noSuchGroup)))
+      }
+    } catch {
+      return Decision(answer: .reply(.failure(error)))
+    }
+  }
+
+  mutating func made(_ made: (GroupState, Decision)) -> Decision {
+    state = made.0
+    return made.1
+  }
+}

@@ -1,0 +1,136 @@
+import GroupModel
+import GroupPermissions
+import ThrongTestKit
+import WireProtocol
+
+@testable import GroupRuntime
+
+/// A `GroupState` with everything around it that has an influence on it: a clock and alarms, a store, sessions with what they
+/// get. Does what the group's actor, the store and the gateway would do, one thing after the other.
+struct GroupBench {
+  /// What one operation came to.
+  struct Outcome {
+    struct Event {
+      let name: String
+      let params: JSON
+      let receivers: Set<SessionName>
+      /// A slow connection may miss it.
+      let isSkippable: Bool
+    }
+
+    var code = 0
+    var retryAfterMs: Int64?
+    var result: JSON = .null
+    /// In the order in which they left.
+    var events: [Event] = []
+    var notifications: [ModelExpectation.Notification] = []
+    var delivers = false
+  }
+
+  struct Fault: Error { let text: String }
+
+  static let group: GroupID = "g"
+  static let offlineGrace: Instant = 300_000
+
+  let rules: GroupRules
+  var now: Instant = 1_700_000_000_000
+  var state: GroupState?
+  var picture = StorePicture()
+  var sessions: Set<SessionName> = []
+  /// Everybody was here once.
+  var offlineSince: [UserID: Instant]
+  /// The users whose sessions get what is published, and which chat they want.
+  var attached: [UserID: ReceiveOption] = [:]
+  var outcome = Outcome()
+  let parser = RequestParser()
+
+  init(server: ModelServer) {
+    let bounded: [GroupType] = [.work, .public, .meeting]
+    var limits = GroupLimits(maxMemberNum: Dictionary(uniqueKeysWithValues: bounded.map { ($0, server.maxMemberNum) }))
+    limits.messagesPerSecond = Dictionary(
+      uniqueKeysWithValues: bounded.compactMap { type in server.messagesPerSecond.map { (type, $0) } })
+    limits.offlineGrace = GroupBench.offlineGrace
+    let types = Set(server.attributeTypes.compactMap { GroupType(wireName: $0) })
+    offlineSince = Dictionary(uniqueKeysWithValues: ModelWorld.users.map { (UserID($0)!, Int64(1_700_000_000_000)) })
+    rules = GroupRules(permissions: GroupPermissions(attributeTypes: types), limits: limits)
+  }
+
+  /// - Parameter operation: with values instead of pointers and names instead of tokens.
+  mutating func perform(_ operation: Operation) async throws -> Outcome {
+    outcome = Outcome()
+    switch operation.verb {
+    case .wait: try pass(operation["ms"].integer!)
+    case .signIn: try signIn(operation.by.session!)
+    case .signOut: signOut(operation.by.session!)
+    case .reload: try reload(isFailure: operation["$failed"] != .null)
+    case .restart: try restart(downtime: operation["ms"].integer!)
+    default: try await ask(operation)
+    }
+    return outcome
+  }
+
+  func users(with sessions: some Sequence<SessionName>) -> Set<UserID> { Set(sessions.map { user($0.user) }) }
+  var usersSignedIn: Int { users(with: sessions).count }
+  func user(_ name: String) -> UserID { UserID(stored: name)! }
+
+  // MARK: Acting
+
+  mutating func carryOut(_ decision: Decision) throws {
+    try picture.apply(decision.changes)
+    outcome.notifications += try picture.notifications.map { try noted($0, $1) }
+    if decision.delivered != nil { outcome.delivers = true }
+    for effect in decision.effects { try perform(effect) }
+    if decision.disbands { state = nil }
+  }
+
+  func noted(_ notification: SystemNotification, _ users: [UserID]) throws -> ModelExpectation.Notification {
+    let view = NotificationView(number: 1, notification: notification, isRead: false)
+    var content = try JSON(reading: JSONWriter.text { $0.value(view) }).members
+    content["notificationID"] = nil
+    content["isRead"] = nil
+    return ModelExpectation.Notification(users: Set(users.map(\.rawValue)), content: .object(content))
+  }
+
+  mutating func perform(_ effect: Effect) throws {
+    switch effect {
+    case .admit(let user, let option), .receive(let user, let option): attach(user, receiving: option)
+    case .admitEverybody: for user in users(with: sessions) { refreshPresence(of: user) }
+    case .expel(let user): attached[user] = nil
+    case .publish(let frame, let kind, let session):
+      try deliver(frame, to: attached.filter { kind.passes($0.value) }.keys, except: session, isSkippable: kind.isSkippable)
+    case .send(let frame, let users, let session): try deliver(frame, to: users, except: session, isSkippable: false)
+    case .disband: attached = [:]
+    }
+  }
+
+  mutating func deliver(
+    _ frame: [UInt8], to users: some Sequence<UserID>, except key: SessionKey?, isSkippable: Bool
+  ) throws {
+    let names = Set(users.map(\.rawValue))
+    let receivers = sessions.filter { session in
+      names.contains(session.user) && key != SessionKey(loop: session.number, connection: GroupBench.number(of: session.user))
+    }
+    let event = try JSON(reading: frame)
+    outcome.events.append(
+      Outcome.Event(
+        name: event["method"].string ?? "?", params: event["params"], receivers: receivers, isSkippable: isSkippable))
+  }
+}
+
+extension EventClass {
+  fileprivate var isSkippable: Bool {
+    switch self {
+    case .notice, .liveChat: true
+    case .control, .storedChat: false
+    }
+  }
+
+  /// Whether somebody with that option gets it.
+  fileprivate func passes(_ option: ReceiveOption) -> Bool {
+    switch self {
+    case .control, .notice: true
+    case .storedChat(let isFromManager), .liveChat(let isFromManager):
+      option != .notReceive && (option != .receiveFromManagers || isFromManager)
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import ThrongTestKit
+
+/// What has happened in sequences, to see that a run is worth something.
+struct ModelCoverage: Sendable {
+  /// How many operations ran, looks at what can be observed included.
+  private(set) var operations = 0
+  /// What happened how often: each answer of each method ("joinGroup 10014"), event, tip and notification.
+  private(set) var happenings: [String: Int] = [:]
+
+  mutating func note(_ operation: Operation, _ expected: ModelExpectation, _ world: ModelWorld) {
+    operations += 1
+    note("\(operation.verb) \(expected.code)")
+    note("\(expected.code)")
+    for event in expected.events { note(event.name) }
+    for notification in expected.notifications { note("notification " + (notification.content["type"].string ?? "?")) }
+    if let tip = world.group?.messages.last?.content["type"].string { note("tip " + tip) }
+  }
+
+  private mutating func note(_ happening: String) { happenings[happening, default: 0] += 1 }
+
+  mutating func add(_ other: ModelCoverage) {
+    operations += other.operations
+    happenings.merge(other.happenings, uniquingKeysWith: +)
+  }
+
+  /// What a run over all types must have met: every method must have succeeded, and every event, tip, notification and error that
+  /// groups give must have been given.
+  var missing: [String] {
+    let succeeded = Verb.allCases.map { "\($0) 0" }
+    return (succeeded + ModelCoverage.wanted).filter { happenings[$0] == nil }
+  }
+
+  private static let wanted =
+    words(
+      """
+      onMemberEnter onMemberLeave onMemberInvited onMemberKicked onGroupMemberInfoChanged onGroupCreated onGroupDismissed
+      onGroupRecycled onGroupInfoChanged onReceiveJoinApplication onReceiveGroupInvitation onApplicationProcessed
+      onGrantAdministrator onRevokeAdministrator onQuitFromGroup onReceiveMessageOptChanged onRecvNewMessage onRecvMessageRevoked
+      onConversationRead onReceiveRESTCustomData
+      8507 8508 8511 10004 10007 10009 10010 10013 10014 10017 10019 10021 10023 10024 10025 10030 10031 10032 10033 10036 10037 10038
+      10047 10048 10049 10050
+      """)
+    + words("Join Invite Quit Kicked SetAdmin CancelAdmin GroupInfoChange MemberInfoChange").map { "tip " + $0 }
+    + words(
+      """
+      AddGroupRequest AddGroupAccept AddGroupRefuse KickedOff GroupDismissed GroupCreated InvitedToGroup QuitGroup GrantAdmin
+      CancelAdmin GroupRecycled InviteRequest InviteAccept InviteRefuse Custom
+      """
+    ).map { "notification " + $0 }
+
+  private static func words(_ text: String) -> [String] { text.split { $0 == " " || $0 == "\n" }.map { String($0) } }
+}

@@ -1,0 +1,111 @@
+import GroupModel
+
+@testable import GroupRuntime
+
+/// What a store would keep of one groupID, made of the changes that decisions ask for, by the rules that `StoreChange` states.
+struct StorePicture: MessageStore {
+  struct Contradiction: Error { let text: String }
+
+  private(set) var record: GroupRecord?
+  private(set) var members: [UserID: Member] = [:]
+  private(set) var former: [UserID: FormerMember] = [:]
+  private(set) var messages: [Message] = []
+  private(set) var attributes = GroupAttributes()
+  /// Of all groups that ever used the groupID, the newest last.
+  private(set) var applications: [GroupApplication] = []
+  private(set) var departures: [UserID: Instant] = [:]
+  private(set) var notifications: [(SystemNotification, [UserID])] = []
+
+  mutating func apply(_ changes: [StoreChange]) throws {
+    notifications = []
+    for change in changes { try apply(change) }
+  }
+
+  private mutating func apply(_ change: StoreChange) throws {
+    switch change {
+    case .putGroup(_, isNew: true): try expect(record == nil, "a new group where there is one")
+    case .notify: break
+    default: try expect(record != nil, "a change of no group")
+    }
+    switch change {
+    case .putGroup(let record, _): self.record = record
+    case .putMember(let member, _):
+      members[member.userID] = member
+      departures[member.userID] = nil
+    case .removeMember(let user, _, let time):
+      try expect(members.removeValue(forKey: user) != nil, "\(user) is no member to remove")
+      depart(user, time)
+    case .putFormer(let known, _): former[known.userID] = known
+    case .forgetFormer(let user, _): former[user] = nil
+    case .putAttributes(let attributes, _): self.attributes = attributes
+    case .putApplication(let application, let asNewest): try put(application, asNewest)
+    case .notify(let notification, let users): notifications.append((notification, users))
+    case .append(let message):
+      try expect(message.seq == Int64(messages.count + 1), "seq \(message.seq ?? 0) is not the next")
+      messages.append(message)
+    case .revise(let message): try revise(message)
+    case .dismiss(_, let time): dismiss(time)
+    case .markApplicationsRead, .markNotificationsRead: try expect(false, "a group does not read for users")
+    }
+  }
+
+  private mutating func put(_ application: GroupApplication, _ asNewest: Bool) throws {
+    try expect(application.epoch == record?.epoch, "an application to another group")
+    let index = applications.firstIndex { $0.id == application.id }
+    if asNewest {
+      if let index { applications.remove(at: index) }
+      applications.append(application)
+    } else {
+      guard let index else { throw Contradiction(text: "no application \(application.id)") }
+      applications[index] = application
+    }
+  }
+
+  private mutating func revise(_ message: Message) throws {
+    let index = Int(message.seq ?? 0) - 1
+    try expect(messages.indices.contains(index) && messages[index].msgID == message.msgID, "no message \(message.msgID)")
+    messages[index] = message
+  }
+
+  private mutating func dismiss(_ time: Instant) {
+    for user in members.keys { depart(user, time) }
+    record = nil
+    (members, former, messages, attributes) = ([:], [:], [], GroupAttributes())
+  }
+
+  private mutating func depart(_ user: UserID, _ time: Instant) {
+    if record?.type.isListed == true { departures[user] = time }
+  }
+
+  private func expect(_ condition: Bool, _ otherwise: String) throws {
+    if !condition { throw Contradiction(text: otherwise) }
+  }
+
+  /// Applications of the group that is there that nobody has decided yet.
+  var openApplications: [GroupApplication] { applications.filter { $0.epoch == record?.epoch && $0.handling == nil } }
+
+  /// The group as its actor would load it.
+  func group(at now: Instant, offlineSince: [UserID: Instant]) -> StoredGroup? {
+    guard let record else { return nil }
+    let recent = messages.filter { $0.clientMsgID != nil && $0.timestamp >= now - RecentlySent.memory }
+    return StoredGroup(
+      record: record, members: Array(members.values), former: Array(former.values), lastMessage: messages.last,
+      recentlySent: recent, attributes: attributes, openApplications: openApplications,
+      offlineSince: record.type == .avChatRoom ? offlineSince.filter { members[$0.key] != nil } : [:])
+  }
+
+  // MARK: MessageStore
+
+  func messages(of group: GroupID, in range: ClosedRange<Int64>, newestFirst: Bool, limit: Int) -> [Message] {
+    let matching = messages.filter { range.contains($0.seq ?? 0) }
+    return Array((newestFirst ? matching.reversed() : matching).prefix(limit))
+  }
+
+  func unreadCount(of group: GroupID, after: Int64, reader: UserID, managersOnly: Bool) -> Int {
+    messages.count {
+      ($0.seq ?? 0) > after && $0.isChat && !$0.isRevoked && $0.sender != reader && ($0.isFromManager || !managersOnly)
+    }
+  }
+
+  func firstSeq(of group: GroupID, notBefore time: Instant) -> Int64? { messages.first { $0.timestamp >= time }?.seq }
+}

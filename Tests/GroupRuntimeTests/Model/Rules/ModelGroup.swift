@@ -1,0 +1,183 @@
+import ThrongTestKit
+
+/// One membership, as the rules know it.
+struct ModelMember {
+  let name: String
+  var role: String
+  var joinTime: Int64
+  var nameCard = ""
+  var customInfo: [String: String] = [:]
+  var option: String
+  var readSeq = 0
+  /// The number of unread messages that the application has said.
+  var unreadSet = 0
+  /// Messages up to this one, and all that were imported, do not count as unread: that number stands for them, or they came under
+  /// NotReceive. Nil once a mark has ended the number: "what is behind the mark counts".
+  var unreadFrom: Int? = 0
+  var inviter: String?
+  /// When something of the own view of the group last changed.
+  var changeTime: Int64
+  /// Since when somebody in an AVChatRoom has no session; nil = has one, or may stay away for ever.
+  var awaySince: Int64?
+
+  /// Owner 3, Admin 2, everybody else 1.
+  var rank: Int { role == "Owner" ? 3 : role == "Admin" ? 2 : 1 }
+  var isManager: Bool { rank > 1 }
+}
+
+/// One message of the history.
+struct ModelMessage {
+  let seq: Int?
+  let id: JSON
+  let sender: String
+  var nameCard = ""
+  let time: Int64
+  /// Text, Custom or GroupTips, and what it holds.
+  let type: String
+  var content: JSON
+  var priority = "Normal"
+  var clientMsgID: String?
+  var mentions: [String] = []
+  let platform: String
+  var isFromManager = false
+  var isImported = false
+  var isRevoked = false
+  /// Who may see it. In a Meeting every member may.
+  var seenBy: Set<String> = []
+
+  var isChat: Bool { type != "GroupTips" }
+
+  var json: JSON {
+    var message: [String: JSON] = [
+      "msgID": id, "groupID": "g", "sender": .string(sender), "timestamp": .int(time), "type": .string(type),
+      "priority": .string(priority), "platform": .string(platform),
+    ]
+    if let seq { message["seq"] = .int(seq) }
+    if !nameCard.isEmpty { message["nameCard"] = .string(nameCard) }
+    if let clientMsgID { message["clientMsgID"] = .string(clientMsgID) }
+    if !mentions.isEmpty { message["atUserIDList"] = .strings(mentions) }
+    if isRevoked { message["isRevoked"] = true }
+    // "A recalled message keeps its place with isRevoked:true and no content."
+    if !isRevoked { message[type == "Text" ? "text" : type == "Custom" ? "data" : "tips"] = content }
+    return .object(message)
+  }
+}
+
+/// A request to join, or an invitation that asks first.
+struct ModelApplication {
+  let id: JSON
+  let epoch: JSON
+  let type: String
+  var fromUser: String
+  let toUser: String
+  var addTime: Int64
+  var message: String
+  var attach: String?
+  /// What became of it, by whom, what was said, and when.
+  var handling: [String: JSON]?
+
+  /// Who would become a member.
+  var candidate: String { type == "Join" ? fromUser : toUser }
+}
+
+/// Who may not speak.
+struct ModelMute: Equatable {
+  var mode = "None"
+  var roles: [String] = []
+  var until: Int64?
+
+  var isAllMuted: Bool { mode == "Ordinary" || mode == "All" }
+
+  var json: JSON {
+    var mute: [String: JSON] = ["mode": .string(mode)]
+    if mode == "Custom" { mute["roles"] = .strings(roles) }
+    if let until { mute["muteUntil"] = .int(until) }
+    return .object(mute)
+  }
+
+  func silences(_ member: ModelMember) -> Bool {
+    switch mode {
+    case "Ordinary": !member.isManager
+    case "All": true
+    case "Custom": roles.contains(member.role)
+    default: false
+    }
+  }
+}
+
+/// One group, as the rules know it.
+struct ModelGroup {
+  let type: String
+  let epoch: JSON
+  let createTime: Int64
+  var texts: [String: String]
+  var customInfo: [String: String] = [:]
+  var maxMemberNum: Int
+  var policy: [String: JSON]
+  var mute = ModelMute()
+  /// In the order of their coming.
+  var members: [ModelMember] = []
+  /// Of users, whether members or not: both outlive the membership.
+  var mutedUntil: [String: Int64] = [:]
+  var bannedUntil: [String: Int64] = [:]
+  var messages: [ModelMessage] = []
+  var attributes: [String: String] = [:]
+  /// When name, texts, policy, owner, customInfo or mute last changed.
+  var infoTime: Int64
+  /// When a message was recalled, or something was imported.
+  var historyTime: Int64 = 0
+  var marks: [String: ModelMark] = [:]
+  /// When messages were accepted, and when each user wrote and read attributes ("administrator" for all application
+  /// administrators).
+  var sendTimes: [Int64] = []
+  var writeTimes: [String: [Int64]] = [:]
+  var readTimes: [String: [Int64]] = [:]
+
+  /// Work, Public, Meeting: messages are stored, members bounded, the group is listed.
+  var keepsHistory: Bool { ["Work", "Public", "Meeting"].contains(type) }
+  var countsUnread: Bool { type == "Work" || type == "Public" }
+  /// BChatRoom: "every user is a Member without a record".
+  var isOfEveryone: Bool { type == "BChatRoom" }
+  var defaultOption: String { type == "Work" || type == "Public" ? "Receive" : "ReceiveNotNotify" }
+  var notifies: Bool { policy["memberChangeNotification"] != false }
+  var lastSeq: Int { messages.count }
+  var owner: ModelMember? { members.first { $0.role == "Owner" } }
+  var managers: [String] { members.filter(\.isManager).map(\.name) }
+  var isFull: Bool { keepsHistory && members.count >= maxMemberNum }
+
+  func member(_ name: String) -> ModelMember? { members.first { $0.name == name } }
+
+  /// A member, in a BChatRoom anybody.
+  func anyMember(_ name: String) -> ModelMember? {
+    member(name)
+      ?? (isOfEveryone ? ModelMember(name: name, role: "Member", joinTime: 0, option: defaultOption, changeTime: 0) : nil)
+  }
+
+  /// Changes a member's record; in a BChatRoom makes one where there is none.
+  mutating func update(_ name: String, at now: Int64, _ change: (inout ModelMember) -> Void) {
+    if member(name) == nil, let new = anyMember(name) { members.append(new) }
+    guard let index = members.firstIndex(where: { $0.name == name }) else { return }
+    change(&members[index])
+    members[index].changeTime = now
+  }
+
+  func sees(_ member: ModelMember, _ message: ModelMessage) -> Bool { type == "Meeting" || message.seenBy.contains(member.name) }
+}
+
+/// What the first use of a clientMsgID was answered.
+struct ModelMark {
+  let time: Int64
+  let answer: JSON
+  /// Remembered "across a restart for stored messages".
+  let isStored: Bool
+}
+
+/// How a server is configured.
+struct ModelServer: Sendable {
+  var maxMemberNum = 5
+  var messagesPerSecond: Int?
+  /// The types whose groups have attributes.
+  var attributeTypes: Set<String> = ["AVChatRoom"]
+  let revokeWindow: Int64 = 120_000
+  let offlineGrace: Int64 = 300_000
+}

@@ -1,0 +1,85 @@
+import ThrongTestKit
+
+/// createGroup and importGroup (contract sections 3, 4 and 8).
+extension ModelWorld {
+  func ownerGiven(_ operation: Operation) -> String { operation.by.name ?? operation["ownerUserID"].string! }
+
+  mutating func create(_ operation: Operation) throws(ModelRefusal) -> JSON {
+    let type = operation["groupType"].string!
+    let owner = ownerGiven(operation)
+    if type == "BChatRoom", operation.by != .administrator { throw ModelRefusal(10007) }
+    let isLive = type == "AVChatRoom" || type == "BChatRoom"
+    if operation.verb == .importGroup, isLive { throw ModelRefusal(10007) }
+    let policy = try initialPolicy(operation, type)
+    let list = operation["memberList"].elements
+    if !list.isEmpty, isLive { throw ModelRefusal(10007) }
+    if type == "Work", list.contains(where: { $0["role"] == "Admin" }) { throw ModelRefusal(10007) }
+    if isLive, operation["maxMemberNum"] != .null { throw ModelRefusal(10007) }
+    let size = operation["maxMemberNum"].int ?? (isLive ? 0 : server.maxMemberNum)
+    if size > server.maxMemberNum { throw ModelRefusal(8507) }
+    let atLimit = operation["$atLimit"].strings
+    if operation["$unknown"].strings.contains(owner) { throw ModelRefusal(10019) }
+    if type == "AVChatRoom", operation["$roomLimit"] != .null { throw ModelRefusal(10036) }
+    if !isLive, atLimit.contains(owner) { throw ModelRefusal(10037) }
+
+    let rows = initialRows(list, owner, unknown: operation["$unknown"].strings, atLimit)
+    let joining = rows.filter { $0.result == "Success" }
+    if !isLive, joining.count + 1 > size { throw ModelRefusal(8507) }
+    let createTime = operation.verb == .importGroup ? operation["createTime"].integer ?? now : now
+    make(operation, type, policy: policy, size: size, at: createTime)
+    seat(owner, "Owner", inviter: nil)
+    for row in joining { seat(row.name, row.role, inviter: owner) }
+    if operation.verb == .importGroup {
+      // However old the group is, to lists that ask what is new it is.
+      g.historyTime = now
+      return ["groupID": "g"]
+    }
+
+    // "Initial members get onGroupCreated only."
+    tell("onGroupCreated", [owner] + joining.map(\.name), [:])
+    notify("GroupCreated", [owner], by: person(owner))
+    let results = rows.map { row in JSON.object(["userID": .string(row.name), "result": .string(row.result)]) }
+    return ["groupID": "g", "groupType": .string(type), "memberList": .array(results)]
+  }
+
+  /// "A fixed field may be set to the value it has; another is 10007."
+  private func initialPolicy(_ operation: Operation, _ type: String) throws(ModelRefusal) -> [String: JSON] {
+    var policy = RightsPage.policy(of: type)
+    for field in RightsPage.fields {
+      guard let value = operation.params[field], value != .null else { continue }
+      if policy[field] == nil || (!RightsPage.isSettable(field, type) && policy[field] != value) { throw ModelRefusal(10007) }
+      policy[field] = value
+    }
+    return policy
+  }
+
+  private typealias Row = (name: String, role: String, result: String)
+
+  /// One row per distinct user: the creator is Invalid, somebody unknown Fail, somebody in too many groups OverLimit.
+  private func initialRows(_ list: [JSON], _ owner: String, unknown: [String], _ atLimit: [String]) -> [Row] {
+    var rows: [Row] = []
+    for given in list {
+      let name = given["userID"].string!
+      if rows.contains(where: { $0.name == name }) { continue }
+      let result = name == owner ? "Invalid" : unknown.contains(name) ? "Fail" : atLimit.contains(name) ? "OverLimit" : "Success"
+      rows.append((name, given["role"].string ?? "Member", result))
+    }
+    return rows
+  }
+
+  private mutating func make(_ operation: Operation, _ type: String, policy: [String: JSON], size: Int, at time: Int64) {
+    let names = ["groupName", "introduction", "notification", "faceURL"]
+    let texts = names.map { ($0, operation[$0].string ?? "") }
+    group = ModelGroup(
+      type: type, epoch: token("epoch"), createTime: time, texts: Dictionary(uniqueKeysWithValues: texts), maxMemberNum: size,
+      policy: policy, infoTime: time)
+    g.customInfo = operation["customInfo"].members.compactMapValues(\.string).filter { !$0.value.isEmpty }
+  }
+
+  private mutating func seat(_ name: String, _ role: String, inviter: String?) {
+    departures[name] = nil
+    g.members.append(
+      ModelMember(
+        name: name, role: role, joinTime: g.createTime, option: g.defaultOption, inviter: inviter, changeTime: g.createTime))
+  }
+}

@@ -1,0 +1,80 @@
+import ThrongTestKit
+
+/// importGroupMembers and importGroupMessages: "no events, no tips, 10007 for AVChatRoom and BChatRoom" (contract section 8).
+extension ModelWorld {
+  mutating func importMembers(_ operation: Operation) throws(ModelRefusal) -> JSON {
+    guard g.keepsHistory else { throw ModelRefusal(10007) }
+    let list = operation["memberList"].elements
+    if g.type == "Work", list.contains(where: { $0["role"] == "Admin" }) { throw ModelRefusal(10007) }
+    var rows: [JSON] = []
+    for given in list where !rows.contains(where: { $0["userID"] == given["userID"] }) {
+      let result = verdict(onImporting: given["userID"].string!, operation)
+      rows.append(["userID": given["userID"], "result": .string(result)])
+      if result == "Success" { bring(given) }
+    }
+    return ["memberList": .array(rows)]
+  }
+
+  private func verdict(onImporting user: String, _ operation: Operation) -> String {
+    if g.member(user) != nil { return "Invalid" }
+    if isBanned(user) || operation["$unknown"].strings.contains(user) { return "Fail" }
+    return g.isFull || operation["$atLimit"].strings.contains(user) ? "OverLimit" : "Success"
+  }
+
+  /// Without a joinTime a member was there from the beginning; "with a joinTime" one sees what came at or after it.
+  private mutating func bring(_ given: JSON) {
+    let user = given["userID"].string!
+    departures[user] = nil
+    var member = ModelMember(
+      name: user, role: given["role"].string ?? "Member", joinTime: given["joinTime"].integer ?? g.createTime,
+      option: g.defaultOption, changeTime: now)
+    member.unreadFrom = g.lastSeq
+    member.unreadSet = g.countsUnread ? given["unreadCount"].int ?? 0 : 0
+    g.members.append(member)
+    for index in g.messages.indices where sawWhenSent(member, g.messages[index].time) { g.messages[index].seenBy.insert(user) }
+  }
+
+  private func sawWhenSent(_ member: ModelMember, _ time: Int64) -> Bool {
+    member.joinTime <= g.createTime || member.joinTime <= time
+  }
+
+  /// "10007 once the group has a message that was not imported"; ascending, also from one call to the next.
+  mutating func importMessages(_ operation: Operation) throws(ModelRefusal) -> JSON {
+    guard g.keepsHistory, g.messages.allSatisfy(\.isImported) else { throw ModelRefusal(10007) }
+    let list = operation["messageList"].elements
+    let new = list.filter { knownSeq(of: $0) == nil }
+    if let first = new.first, let last = g.messages.last, first["timestamp"].integer! < last.time { throw ModelRefusal(10004) }
+    let rows = list.map { given -> JSON in ["seq": .int(knownSeq(of: given) ?? append(given)), "code": 0] }
+    if !new.isEmpty { g.historyTime = now }
+    return ["resultList": .array(rows)]
+  }
+
+  private func mark(of given: JSON) -> String? { given["clientMsgID"].string.map { given["sender"].string! + " " + $0 } }
+
+  /// Whoever lost the answer sends the messages again.
+  private func knownSeq(of given: JSON) -> Int? {
+    guard let mark = mark(of: given), let first = g.marks[mark], now - first.time < ModelWorld.memory else { return nil }
+    return first.answer["seq"].int
+  }
+
+  /// - Returns: the seq.
+  private mutating func append(_ given: JSON) -> Int {
+    let sender = given["sender"].string!
+    let time = given["timestamp"].integer!
+    let isText = given["text"] != .null
+    var message = ModelMessage(
+      seq: g.lastSeq + 1, id: token("message"), sender: sender, nameCard: g.member(sender)?.nameCard ?? "", time: time,
+      type: isText ? "Text" : "Custom", content: isText ? given["text"] : given["data"], platform: "RESTful API")
+    message.clientMsgID = given["clientMsgID"].string
+    message.isImported = true
+    // What the sender is at the import stands for what the sender was.
+    message.isFromManager = g.member(sender)?.isManager ?? false
+    message.seenBy = Set(g.members.filter { sawWhenSent($0, time) }.map(\.name))
+    g.messages.append(message)
+    if let mark = mark(of: given) {
+      let answer: JSON = ["msgID": message.id, "seq": .int(g.lastSeq), "timestamp": .int(time), "status": "Stored"]
+      g.marks[mark] = ModelMark(time: now, answer: answer, isStored: true)
+    }
+    return g.lastSeq
+  }
+}

@@ -1,0 +1,96 @@
+import ThrongTestKit
+
+/// joinGroup and inviteUserToGroup (contract sections 3 and 4).
+extension ModelWorld {
+  mutating func join(_ operation: Operation) throws(ModelRefusal) -> JSON {
+    let user = operation.by.name!
+    if !g.isOfEveryone, g.member(user) != nil { throw ModelRefusal(10013) }
+    try require(.join, operation, else: g.type == "Work" ? 8508 : 10007)
+    if isBanned(user) { throw ModelRefusal(10007) }
+    try checkRoom(for: user, operation)
+    if g.policy["joinMode"] == "Auth" {
+      applyToJoin(user, message: operation["message"].string ?? "")
+      return ["status": "Pending"]
+    }
+    enter(user, by: operation.by)
+    return ["status": "Joined"]
+  }
+
+  /// "Until the ban ends the user's joinGroup is 10007 and an invitation of that user Fail."
+  func isBanned(_ user: String) -> Bool { g.bannedUntil[user, default: 0] > now }
+
+  /// "A full group answers joinGroup 10014 in any mode."
+  func checkRoom(for user: String, _ operation: Operation) throws(ModelRefusal) {
+    if g.isFull { throw ModelRefusal(10014) }
+    if g.keepsHistory, operation["$atLimit"].strings.contains(user) { throw ModelRefusal(10037) }
+  }
+
+  /// onMemberEnter: "all members, the new one included; off: the new member".
+  mutating func enter(_ user: String, by who: Operator) {
+    bring(user, invitedBy: nil)
+    let list: JSON = [person(user)]
+    let tip = tip("Join", by: who, ["memberList": list])
+    settle([user])
+    tell(
+      "onMemberEnter", g.notifies ? everybody : [user], tip: tip,
+      ["memberList": list, "memberCount": .int(g.members.count)])
+  }
+
+  /// onMemberInvited: "all members, inviter and invited included; off: inviter and invited".
+  mutating func enter(_ users: [String], invitedBy inviter: Operator) {
+    for user in users { bring(user, invitedBy: inviter.name ?? "administrator") }
+    let list = JSON.array(users.map { person($0) })
+    let tip = tip("Invite", by: inviter, ["memberList": list])
+    settle(users)
+    // An inviter who has left meanwhile is told by onApplicationProcessed alone.
+    let concerned = users + g.members.map(\.name).filter { $0 == inviter.name }
+    tell(
+      "onMemberInvited", g.notifies ? everybody : concerned, by: inviter, tip: tip,
+      ["memberList": list, "memberCount": .int(g.members.count)])
+    notify("InvitedToGroup", users, by: person(inviter))
+  }
+
+  private mutating func bring(_ user: String, invitedBy inviter: String?) {
+    departures[user] = nil
+    var member = ModelMember(
+      name: user, role: "Member", joinTime: now, option: g.defaultOption, inviter: inviter, changeTime: now)
+    // The grace of somebody who is brought in without a session begins with that.
+    if g.type == "AVChatRoom", sessions(of: [user]).isEmpty { member.awaySince = now }
+    g.members.append(member)
+  }
+
+  /// Whoever comes has nothing unread.
+  private mutating func settle(_ users: [String]) {
+    for index in g.members.indices where users.contains(g.members[index].name) { g.members[index].readSeq = g.lastSeq }
+  }
+
+  // MARK: Inviting
+
+  /// "In a bulk method the caller's rights are an error of the call; everything about one target is that target's result."
+  mutating func invite(_ operation: Operation) throws(ModelRefusal) -> JSON {
+    try requireMembership(operation)
+    try require(.invite, operation)
+    let asksFirst = g.policy["beInviteMode"] == "Auth" && operation.by != .administrator
+    var rows: [JSON] = []
+    var joining: [String] = []
+    for user in operation.users {
+      var result = verdict(onInviting: user, operation, joining: joining.count)
+      if result == "Success", asksFirst {
+        result = "Pending"
+        askToCome(user, operation)
+      } else if result == "Success" {
+        joining.append(user)
+      }
+      rows.append(["userID": .string(user), "result": .string(result)])
+    }
+    if !joining.isEmpty { enter(joining, invitedBy: operation.by) }
+    return ["memberList": .array(rows)]
+  }
+
+  private func verdict(onInviting user: String, _ operation: Operation, joining: Int) -> String {
+    if user == operation.by.name || g.member(user) != nil { return "Invalid" }
+    if isBanned(user) || operation["$unknown"].strings.contains(user) { return "Fail" }
+    if g.members.count + joining >= g.maxMemberNum || operation["$atLimit"].strings.contains(user) { return "OverLimit" }
+    return "Success"
+  }
+}

@@ -1,0 +1,99 @@
+import ThrongTestKit
+
+/// quitGroup, dismissGroup, recycleGroup and kickGroupMember (contract sections 3 and 4).
+extension ModelWorld {
+  mutating func quit(_ operation: Operation) throws(ModelRefusal) -> JSON {
+    if g.isOfEveryone { throw ModelRefusal(10007) }
+    try requireMembership(operation)
+    let member = asker(operation)!
+    if member.role == "Owner" {
+      try require(.quitAsOwner, operation, else: 10009)
+      // "The earliest-joined member (ties: the order of memberList)."
+      let others = g.members.filter { $0.name != member.name }
+      let earliest = others.map(\.joinTime).min()
+      guard let heir = others.first(where: { $0.joinTime == earliest }) else {
+        leaveEmpty(member, operation)
+        return .object([:])
+      }
+      passOwnership(to: heir.name, by: operation.by)
+    }
+    // The happening names the quitter as the quitter was.
+    leave(member, by: operation.by)
+    return .object([:])
+  }
+
+  /// onMemberLeave "the other members; off: nobody", onQuitFromGroup "all sessions of the user who quit".
+  mutating func leave(_ member: ModelMember, by who: Operator) {
+    let info: JSON = ["userID": .string(member.name), "nameCard": .string(member.nameCard), "role": .string(member.role)]
+    depart(member.name)
+    let tip = tip("Quit", by: who, opUser: info, ["memberList": [info]])
+    tell("onQuitFromGroup", [member.name], [:])
+    notify("QuitGroup", [member.name], by: info)
+    if g.notifies {
+      tell("onMemberLeave", everybody, tip: tip, ["memberList": [info], "memberCount": .int(g.members.count)])
+    }
+  }
+
+  /// The user is no member any more. "A mute survives leaving and joining again."
+  mutating func depart(_ user: String) {
+    g.members.removeAll { $0.name == user }
+    if g.keepsHistory { departures[user] = now }
+  }
+
+  /// "When the last member quits, the group is disbanded (onQuitFromGroup and onGroupDismissed)."
+  private mutating func leaveEmpty(_ member: ModelMember, _ operation: Operation) {
+    tell("onQuitFromGroup", [member.name], [:])
+    notify("QuitGroup", [member.name], by: person(operation.by))
+    end("onGroupDismissed", "GroupDismissed", by: operation.by)
+  }
+
+  mutating func disband(_ operation: Operation) throws(ModelRefusal) -> JSON {
+    try requireMembership(operation)
+    try require(.disband, operation)
+    let isRecycled = operation.verb == .recycleGroup
+    end(isRecycled ? "onGroupRecycled" : "onGroupDismissed", isRecycled ? "GroupRecycled" : "GroupDismissed", by: operation.by)
+    return .object([:])
+  }
+
+  private mutating func end(_ event: String, _ notification: String, by who: Operator) {
+    tell(event, everybody, by: who, [:])
+    notify(notification, g.members.map(\.name), by: person(who))
+    if g.keepsHistory { for member in g.members { departures[member.name] = now } }
+    group = nil
+  }
+
+  // MARK: Removing
+
+  mutating func kick(_ operation: Operation) throws(ModelRefusal) -> JSON {
+    try requireMembership(operation)
+    try require(.remove, operation)
+    let rows = operation.users.map { ($0, verdict(onRemoving: $0, operation)) }
+    let removed = rows.filter { $0.1 == "Success" }.map(\.0)
+    if !removed.isEmpty { remove(removed, operation) }
+    return ["memberList": .array(rows.map { ["userID": .string($0.0), "result": .string($0.1)] })]
+  }
+
+  /// "Equal or higher role, oneself on removal: Fail; not a member on removal: Invalid"; nobody removes the owner.
+  private func verdict(onRemoving user: String, _ operation: Operation) -> String {
+    if user == operation.by.name { return "Fail" }
+    guard let member = g.member(user) else { return "Invalid" }
+    return outranks(operation, member) && member.role != "Owner" ? "Success" : "Fail"
+  }
+
+  /// onMemberKicked: "all members and the removed; off: the removed and the operator".
+  private mutating func remove(_ users: [String], _ operation: Operation) {
+    let audience = g.notifies ? everybody : users + (operation.by.name.map { [$0] } ?? [])
+    let list = JSON.array(users.map { person($0) })
+    let banTime = operation["banTime"].integer ?? 0
+    for user in users {
+      depart(user)
+      g.bannedUntil[user] = banTime == 0 ? 0 : now + banTime * 1000
+    }
+    let tip = tip("Kicked", by: operation.by, ["memberList": list])
+    let reason = operation["reason"].string ?? ""
+    tell(
+      "onMemberKicked", audience, by: operation.by, tip: tip,
+      ["memberList": list, "reason": .string(reason), "memberCount": .int(g.members.count)])
+    notify("KickedOff", users, by: person(operation.by), reason: reason)
+  }
+}

@@ -1,0 +1,184 @@
+import ThrongTestKit
+
+/// Owners, roles, name cards and mutes of members (contract sections 3 and 4).
+extension ModelWorld {
+  /// "A single target that is not a member is 10007."
+  private func target(_ operation: Operation) throws(ModelRefusal) -> ModelMember {
+    guard let member = g.anyMember(operation["userID"].string!) else { throw ModelRefusal(10007) }
+    return member
+  }
+
+  private func requireOutranking(_ operation: Operation, _ target: ModelMember) throws(ModelRefusal) {
+    if !outranks(operation, target) { throw ModelRefusal(10007) }
+  }
+
+  // MARK: Owner
+
+  mutating func transfer(_ operation: Operation) throws(ModelRefusal) -> JSON {
+    try requireMembership(operation)
+    try require(.transfer, operation)
+    let heir = try target(operation)
+    let owner = g.owner!
+    // An application administrator may name the owner, who stays it.
+    if operation.by == .administrator, heir.name == owner.name { return .object([:]) }
+    try requireOutranking(operation, heir)
+    passOwnership(to: heir.name, by: operation.by)
+    if operation["quit"].bool == true {
+      // Who leaves is the owner, whoever asked for it.
+      var quitter = operation.by
+      if quitter == .administrator { quitter = .user(owner.name, session: nil) }
+      leave(g.member(owner.name)!, by: quitter)
+    }
+    return .object([:])
+  }
+
+  /// "onGroupInfoChanged Owner"; "a transfer sends no grant or revoke event; a former admin who was owner becomes Member all the
+  /// same".
+  mutating func passOwnership(to heir: String, by who: Operator) {
+    g.update(g.owner!.name, at: now) { $0.role = "Member" }
+    g.update(heir, at: now) { $0.role = "Owner" }
+    tellInfo([["type": "Owner", "value": .string(heir)]], by: who)
+  }
+
+  // MARK: Roles
+
+  mutating func setRole(_ operation: Operation) throws(ModelRefusal) -> JSON {
+    try requireMembership(operation)
+    try require(.changeRole, operation)
+    let member = try target(operation)
+    try checkRole(operation, member)
+    try checkKnown(operation)
+    give(operation["role"].string!, to: member, by: operation.by)
+    return .object([:])
+  }
+
+  /// Rule 1, and nobody "gives the owner another role (transfer first)".
+  private func checkRole(_ operation: Operation, _ member: ModelMember) throws(ModelRefusal) {
+    try require(.changeRole, operation)
+    try requireOutranking(operation, member)
+    if member.role == "Owner" { throw ModelRefusal(10007) }
+  }
+
+  /// In a BChatRoom a role makes a record, of users that are known only.
+  private func checkKnown(_ operation: Operation) throws(ModelRefusal) {
+    let user = operation["userID"].string!
+    if g.member(user) == nil, operation["$unknown"].strings.contains(user) { throw ModelRefusal(10019) }
+  }
+
+  /// "Setting the role somebody has changes nothing and sends nothing." To or from Admin it is onGrantAdministrator or
+  /// onRevokeAdministrator: "all members; off: the operator and the one concerned".
+  private mutating func give(_ role: String, to member: ModelMember, by who: Operator) {
+    guard role != member.role else { return }
+    g.update(member.name, at: now) { $0.role = role }
+    guard role == "Admin" || member.role == "Admin" else {
+      return tellChange(["userID": .string(member.name), "role": .string(role)], by: who)
+    }
+    let isGrant = role == "Admin"
+    let list: JSON = [person(member.name)]
+    let tip = tip(isGrant ? "SetAdmin" : "CancelAdmin", by: who, ["memberList": list])
+    let concerned = [member.name] + (who.name.map { [$0] } ?? [])
+    tell(
+      isGrant ? "onGrantAdministrator" : "onRevokeAdministrator", g.notifies ? everybody : concerned, by: who, tip: tip,
+      ["memberList": list])
+    notify(isGrant ? "GrantAdmin" : "CancelAdmin", [member.name], by: person(who))
+  }
+
+  // MARK: Name cards, customInfo, mutes
+
+  /// "Each field under the rule of its own method", all of them or none.
+  mutating func setMemberInfo(_ operation: Operation) throws(ModelRefusal) -> JSON {
+    try requireMembership(operation)
+    let member = try target(operation)
+    if operation["nameCard"] != .null || operation["customInfo"] != .null { try checkFace(operation, member) }
+    if operation["role"] != .null { try checkRole(operation, member) }
+    if operation["muteUntil"] != .null {
+      try require(.muteMember, operation)
+      try requireOutranking(operation, member)
+    }
+    try checkKnown(operation)
+
+    var change: [String: JSON] = [:]
+    if let card = operation["nameCard"].string, card != member.nameCard {
+      g.update(member.name, at: now) { $0.nameCard = card }
+      change["nameCard"] = .string(card)
+    }
+    if let info = try merged(operation, member) {
+      g.update(member.name, at: now) { $0.customInfo = info }
+      change["customInfo"] = .texts(info)
+    }
+    if let until = operation["muteUntil"].integer { change["muteTime"] = mute(member.name, until: until) }
+    let role = operation["role"].string
+    tellMemberChange(change, of: member, by: operation.by, role: role)
+    return .object([:])
+  }
+
+  /// A role between Member and custom ones stands in the same entry; another has an event of its own.
+  private mutating func tellMemberChange(
+    _ given: [String: JSON], of member: ModelMember, by who: Operator, role: String?
+  ) {
+    var change = given
+    let isPlain = role.map { $0 != "Admin" && member.role != "Admin" } ?? false
+    if let role, isPlain, role != member.role {
+      g.update(member.name, at: now) { $0.role = role }
+      change["role"] = .string(role)
+    }
+    if !change.isEmpty {
+      change["userID"] = .string(member.name)
+      tellChange(change, by: who)
+    }
+    if let role, !isPlain { give(role, to: member, by: who) }
+  }
+
+  /// "Own nameCard and customInfo always; others' need Admin (Owner in Work) and rule 1."
+  private func checkFace(_ operation: Operation, _ member: ModelMember) throws(ModelRefusal) {
+    if operation.by.name == member.name { return }
+    if rank(operation) < (g.type == "Work" ? 3 : 2) { throw ModelRefusal(10007) }
+    try requireOutranking(operation, member)
+  }
+
+  /// customInfo merges as a group's does, up to 5 keys; nil = nothing changes.
+  private func merged(_ operation: Operation, _ member: ModelMember) throws(ModelRefusal) -> [String: String]? {
+    var info = member.customInfo
+    for (key, value) in operation["customInfo"].members { info[key] = value.string == "" ? nil : value.string }
+    if info.count > 5 { throw ModelRefusal(10004) }
+    return info == member.customInfo ? nil : info
+  }
+
+  mutating func muteMember(_ operation: Operation) throws(ModelRefusal) -> JSON {
+    try requireMembership(operation)
+    try require(.muteMember, operation)
+    let member = try target(operation)
+    try requireOutranking(operation, member)
+    let time = operation["muteTime"].integer!
+    let until = time == 0 ? 0 : now + time * 1000
+    if let left = mute(member.name, until: until) {
+      tellChange(["userID": .string(member.name), "muteTime": left], by: operation.by)
+    }
+    return ["muteUntil": .int(until)]
+  }
+
+  /// The end of a user's own mute, which a member need not be to have; 0 = may speak.
+  func muteUntil(_ user: String) -> Int64 {
+    let until = g.mutedUntil[user, default: 0]
+    return until > now ? until : 0
+  }
+
+  /// - Returns: the seconds left, 0 = unmuted; nil where nothing changes.
+  private mutating func mute(_ user: String, until wanted: Int64) -> JSON? {
+    let until = wanted > now ? wanted : 0
+    guard until != muteUntil(user) else { return nil }
+    g.update(user, at: now) { _ in }
+    g.mutedUntil[user] = until
+    return .int(until == 0 ? 0 : (until - now + 999) / 1000)
+  }
+
+  /// onGroupMemberInfoChanged: "all members, the one concerned included; off, and AVChatRoom: the one concerned and the
+  /// operator".
+  private mutating func tellChange(_ change: [String: JSON], by who: Operator) {
+    let list: JSON = [.object(change)]
+    let tip = tip("MemberInfoChange", by: who, ["changeInfoList": list])
+    let concerned = [change["userID"]!.string!] + (who.name.map { [$0] } ?? [])
+    let isForAll = g.notifies && g.type != "AVChatRoom"
+    tell("onGroupMemberInfoChanged", isForAll ? everybody : concerned, by: who, tip: tip, ["changeInfoList": list])
+  }
+}

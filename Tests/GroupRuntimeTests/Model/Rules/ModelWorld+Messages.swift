@@ -1,0 +1,120 @@
+import ThrongTestKit
+
+/// Sending and recalling (contract sections 4 and 6).
+extension ModelWorld {
+  /// How long a clientMsgID is remembered.
+  static let memory: Int64 = 300_000
+
+  mutating func send(_ operation: Operation) throws(ModelRefusal) -> JSON {
+    try requireMembership(operation)
+    try require(.send, operation)
+    let sender = operation.by.name ?? "administrator"
+    let member = asker(operation)
+    let mentions = operation["atUserIDList"].strings
+    // "@all": managers only, and the application.
+    if let member, !member.isManager, mentions.contains("@all") { throw ModelRefusal(10007) }
+
+    // "The same clientMsgID from the same user within 5 minutes answers the first result again."
+    let clientMsgID = operation["clientMsgID"].string
+    let mark = clientMsgID.map { sender + " " + $0 }
+    if let mark, let first = g.marks[mark], now - first.time < ModelWorld.memory { return first.answer }
+    if let member, muteUntil(sender) > 0 || currentMute.silences(member) { throw ModelRefusal(10017) }
+    try countMessage()
+
+    let isStored = g.keepsHistory && operation["onlineUserOnly"].bool != true
+    let isText = operation.verb == .sendGroupTextMessage
+    var message = ModelMessage(
+      seq: isStored ? g.lastSeq + 1 : nil, id: token("message"), sender: sender, nameCard: member?.nameCard ?? "", time: now,
+      type: isText ? "Text" : "Custom", content: operation[isText ? "text" : "data"], platform: operation.by.platform)
+    message.priority = operation["priority"].string ?? "Normal"
+    message.clientMsgID = clientMsgID
+    message.mentions = mentions
+    message.isFromManager = member?.isManager ?? true
+    if isStored { message = store(message) }
+    tellMessage(message, except: operation.by.session)
+
+    var answer: [String: JSON] = ["msgID": message.id, "timestamp": .int(now), "status": isStored ? "Stored" : "Delivered"]
+    if let seq = message.seq { answer["seq"] = .int(seq) }
+    if let mark { g.marks[mark] = ModelMark(time: now, answer: .object(answer), isStored: isStored) }
+    return .object(answer)
+  }
+
+  /// "For types that store messages the limit refuses instead: 10023 with retryAfterMs."
+  private mutating func countMessage() throws(ModelRefusal) {
+    guard g.keepsHistory, let limit = server.messagesPerSecond else { return }
+    try ModelWorld.count(&g.sendTimes, limit: limit, window: 1000, at: now, else: 10023)
+  }
+
+  /// Lets something pass so often in any window of so many milliseconds.
+  static func count(
+    _ times: inout [Int64], limit: Int, window: Int64, at now: Int64, else code: Int
+  ) throws(ModelRefusal) {
+    let recent = times.filter { $0 > now - window }
+    if recent.count >= limit { throw ModelRefusal(code, retryAfterMs: max(1, recent[0] + window - now)) }
+    times = recent + [now]
+  }
+
+  /// onRecvNewMessage: "all members but the sending session (the sender's other sessions included), as their receive option
+  /// says".
+  private mutating func tellMessage(_ message: ModelMessage, except session: SessionName?) {
+    let users = everybody.filter { name in
+      switch g.anyMember(name)?.option {
+      case "NotReceive": false
+      case "ReceiveFromManagers": message.isFromManager
+      default: true
+      }
+    }
+    said.delivers = true
+    tell("onRecvNewMessage", users, except: session, ["message": message.json])
+  }
+
+  // MARK: Recalling
+
+  /// "Own within `limits.revokeWindow` (10031 later); others' by the table, any time; a tip 10032; unknown or invisible 10030;
+  /// recalled already: {}". With `$with` somebody else recalls the same message at the same time.
+  mutating func revoke(_ operation: Operation) throws(ModelRefusal) -> JSON {
+    guard let other = operation["$with"].string else { return try revokeOnce(operation) }
+    var second = operation
+    second.by = Operator(other)
+    second.params["$with"] = nil
+    var first = second
+    first.by = operation.by
+    return .array([first, second].map { (request: Operation) in outcome(ofRevoking: request) })
+  }
+
+  private mutating func outcome(ofRevoking request: Operation) -> JSON {
+    do throws(ModelRefusal) {
+      _ = try revokeOnce(request)
+      return 0
+    } catch {
+      return .int(error.code)
+    }
+  }
+
+  private mutating func revokeOnce(_ operation: Operation) throws(ModelRefusal) -> JSON {
+    try requireMembership(operation)
+    if RightsPage.cell(.recallOthers, g.type) == "×" { throw ModelRefusal(10033) }
+    let index = operation["seq"].int! - 1
+    guard g.messages.indices.contains(index), asker(operation).map({ g.sees($0, g.messages[index]) }) ?? true else {
+      throw ModelRefusal(10030)
+    }
+    let message = g.messages[index]
+    try checkRecall(of: message, operation)
+    if message.isRevoked { return .object([:]) }
+    if message.sender == operation.by.name, now - message.time > server.revokeWindow { throw ModelRefusal(10031) }
+    g.messages[index].isRevoked = true
+    g.historyTime = now
+    let audience = g.members.filter { g.sees($0, message) }.map(\.name)
+    tell("onRecvMessageRevoked", audience, by: operation.by, ["msgID": message.id, "seq": .int(index + 1)])
+    return .object([:])
+  }
+
+  private func checkRecall(of message: ModelMessage, _ operation: Operation) throws(ModelRefusal) {
+    if !message.isChat { throw ModelRefusal(10032) }
+    if message.sender == operation.by.name { return }
+    try require(.recallOthers, operation, else: 10032)
+    // Nobody in the group stands above the application; whoever has left ranks as a Member.
+    let senderRank = message.sender == "administrator" ? 4 : g.member(message.sender)?.rank ?? 1
+    if operation.by != .administrator, rank(operation) <= senderRank { throw ModelRefusal(10007) }
+  }
+}

@@ -1,0 +1,76 @@
+import ThrongTestKit
+
+/// What happens around the group: time, sessions, restarts (contract section 3, AVChatRoom).
+extension ModelWorld {
+  mutating func happen(_ operation: Operation) -> JSON {
+    switch operation.verb {
+    case .wait: pass(operation["ms"].integer!)
+    case .signIn: signIn(operation.by.session!)
+    case .signOut: signOut(operation.by.session!)
+    case .reload:
+      // Groups are forgotten when nothing is to come by itself any more, and that is within a second.
+      if operation["$failed"] == .null { pass(1000) }
+      forget()
+    case .restart: restart(downtime: operation["ms"].integer!)
+    default: break
+    }
+    return .null
+  }
+
+  /// "After the grace the user has left": each when it is over, and those of one moment in one notice.
+  private mutating func pass(_ milliseconds: Int64) {
+    let target = now + milliseconds
+    while let end = nextEndOfGrace, end <= target {
+      now = max(now, end)
+      endGraces()
+    }
+    now = target
+  }
+
+  private var nextEndOfGrace: Int64? {
+    group?.members.filter { $0.role != "Owner" }.compactMap(\.awaySince).min().map { $0 + server.offlineGrace }
+  }
+
+  private mutating func endGraces() {
+    let isOver = { [now, server] (member: ModelMember) in
+      member.role != "Owner" && member.awaySince.map { $0 + server.offlineGrace <= now } ?? false
+    }
+    let gone = g.members.filter(isOver).map(\.name)
+    guard !gone.isEmpty else { return }
+    let list = JSON.array(gone.map { person($0) })
+    for user in gone { depart(user) }
+    if g.notifies { tell("onMemberLeave", everybody, ["memberList": list, "memberCount": .int(g.members.count)]) }
+  }
+
+  private mutating func signIn(_ session: SessionName) {
+    sessions.insert(session)
+    setAway(session.user, nil)
+  }
+
+  private mutating func signOut(_ session: SessionName) {
+    guard sessions.remove(session) != nil, sessions(of: [session.user]).isEmpty else { return }
+    setAway(session.user, now)
+  }
+
+  private mutating func setAway(_ user: String, _ since: Int64?) {
+    guard group?.type == "AVChatRoom", let index = g.members.firstIndex(where: { $0.name == user }) else { return }
+    g.members[index].awaySince = since
+  }
+
+  /// Whatever is not stored is gone: the marks of messages that were not stored, and what was counted for the rates. Of an
+  /// imported message only the timestamp is stored, so its mark counts from there on.
+  private mutating func forget() {
+    guard group != nil else { return }
+    g.marks = g.marks.filter(\.value.isStored).mapValues { mark in
+      ModelMark(time: mark.answer["timestamp"].integer!, answer: mark.answer, isStored: true)
+    }
+    (g.sendTimes, g.writeTimes, g.readTimes) = ([], [:], [:])
+  }
+
+  private mutating func restart(downtime: Int64) {
+    for session in sessions { signOut(session) }
+    forget()
+    now += downtime
+    if group != nil { endGraces() }
+  }
+}

@@ -1,0 +1,176 @@
+import ThrongTestKit
+
+/// The methods that only read (contract sections 3 and 4). Lists are read page by page to the end; of methods over several groups
+/// it is the group's own row.
+extension ModelWorld {
+  mutating func read(_ operation: Operation) throws(ModelRefusal) -> JSON {
+    switch operation.verb {
+    case .getGroupsInfo: return try info(operation)
+    case .searchGroups:
+      // "Joined groups, and other groups that are searchable (their public fields only)."
+      let isFound = rank(operation) > 0 || (g.policy["isSearchable"] == true && g.type != "Work")
+      return isFound ? try info(operation) : .null
+    case .getJoinedGroupList: return try joined(operation)
+    case .syncGroups: return try sync(operation)
+    case .getGroupHistoryMessageList: return try history(operation)
+    default: break
+    }
+    try requireMembership(operation)
+    switch operation.verb {
+    case .getGroupUnreadCount: return .int(g.member(operation.by.name!).map { unreadCount(of: $0) } ?? 0)
+    case .getGroupOnlineMemberCount: return ["count": .int(onlineCount)]
+    default: return try readMembers(operation)
+    }
+  }
+
+  // MARK: The group's info
+
+  private var onlineCount: Int { everybody.count { user in sessions.contains { $0.user == user } } }
+
+  private func info(_ operation: Operation) throws(ModelRefusal) -> JSON {
+    let member = asker(operation)
+    if operation.by != .administrator, member == nil {
+      if g.type == "Work" { throw ModelRefusal(10007) }
+      return .object(publicInfo)
+    }
+    var info = publicInfo.merging(innerInfo) { $1 }
+    let seesAll = operation.by == .administrator
+    if let last = g.messages.last, seesAll || member.map({ g.sees($0, last) }) == true { info["lastMessage"] = last.json }
+    if let member { info["selfInfo"] = selfInfo(of: member) }
+    return .object(info)
+  }
+
+  /// "A non-member may read of a group: …".
+  private var publicInfo: [String: JSON] {
+    var info: [String: JSON] = [
+      "groupID": "g", "groupType": .string(g.type), "owner": .string(g.owner!.name), "createTime": .int(g.createTime),
+      "maxMemberNum": .int(g.maxMemberNum), "memberCount": .int(everybody.count), "onlineCount": .int(onlineCount),
+      "customInfo": .texts(g.customInfo),
+    ]
+    for text in ["groupName", "introduction", "faceURL"] { info[text] = .string(g.texts[text]!) }
+    info["joinMode"] = g.policy["joinMode"]
+    return info
+  }
+
+  private var innerInfo: [String: JSON] {
+    let inner: [String: JSON] = [
+      "notification": .string(g.texts["notification"]!), "lastInfoTime": .int(g.infoTime),
+      "lastMessageTime": .int(g.messages.last?.time ?? 0), "lastSeq": .int(g.lastSeq), "epoch": g.epoch,
+      "allMuted": .bool(currentMute.isAllMuted), "mute": currentMute.json,
+    ]
+    return inner.merging(g.policy) { $1 }
+  }
+
+  private func selfInfo(of member: ModelMember) -> JSON {
+    let info: [String: JSON] = [
+      "role": .string(member.role), "joinTime": .int(member.joinTime), "nameCard": .string(member.nameCard),
+      "muteUntil": .int(muteUntil(member.name)), "receiveMessageOpt": .string(member.option),
+      "readSeq": .int(member.readSeq), "unreadCount": .int(unreadCount(of: member)), "customInfo": .texts(member.customInfo),
+    ]
+    return .object(info)
+  }
+
+  /// "Groups whose info, last message or selfInfo changed at or after it."
+  private func joined(_ operation: Operation) throws(ModelRefusal) -> JSON {
+    guard let member = g.member(operation.by.name!) else { return .null }
+    // The end of a mute changes what is read, too.
+    let mutesEnded = [g.mutedUntil[member.name] ?? 0, g.mute.until ?? 0].filter { $0 <= now }
+    let changed = ([g.infoTime, g.historyTime, g.messages.last?.time ?? 0, member.changeTime] + mutesEnded).max()!
+    return changed >= operation["updatedSince"].integer ?? 0 ? try info(operation) : .null
+  }
+
+  // MARK: Messages
+
+  private func visible(_ operation: Operation) throws(ModelRefusal) -> [ModelMessage] {
+    try requireMembership(operation)
+    guard let member = asker(operation) else { return g.messages }
+    return g.messages.filter { g.sees(member, $0) }
+  }
+
+  private func history(_ operation: Operation) throws(ModelRefusal) -> JSON {
+    let visible = try visible(operation)
+    guard g.keepsHistory else { throw ModelRefusal(10007) }
+    let from = operation["fromSeq"].int ?? 0
+    let isNewer = operation["direction"] == "Newer"
+    let matching = isNewer ? visible.filter { $0.seq! > from } : visible.reversed().filter { from == 0 || $0.seq! < from }
+    let page = matching.prefix(operation["count"].int ?? 20)
+    return ["messageList": .array(page.map(\.json)), "isFinished": .bool(page.count == matching.count)]
+  }
+
+  /// "Every message after seq that I may see, none missing, or recovered:false and none."
+  private func sync(_ operation: Operation) throws(ModelRefusal) -> JSON {
+    let visible = try visible(operation)
+    let seq = operation["seq"].int!
+    let isKnown = g.keepsHistory && operation["epoch"] == g.epoch && seq <= g.lastSeq
+    let matching = isKnown ? visible.filter { $0.seq! > seq } : []
+    let page = matching.prefix(100)
+    return [
+      "groupID": "g", "code": 0, "epoch": g.epoch, "lastSeq": .int(g.lastSeq), "recovered": .bool(isKnown),
+      "messageList": .array(page.map(\.json)), "more": .bool(page.count < matching.count),
+    ]
+  }
+
+  // MARK: Members
+
+  private func readMembers(_ operation: Operation) throws(ModelRefusal) -> JSON {
+    let named = operation.users
+    try requireSight(operation, of: named)
+    switch operation.verb {
+    case .getGroupMemberList: return list(inOrder.filter { takes(operation["filter"].string ?? "All", $0) }, operation)
+    case .getGroupMutedMembers:
+      // "Individually muted only", in no order that anybody promises.
+      let muted = g.members.filter { muteUntil($0.name) > 0 }
+      return list(muted.sorted { $0.name < $1.name }, operation)
+    case .getGroupMembersInfo: return ["memberList": .array(named.compactMap { g.member($0) }.map { listed($0, operation) })]
+    case .getGroupMemberInviters:
+      let rows = named.map { user in
+        g.member(user)?.inviter.map { ["userID": .string(user), "inviter": .string($0)] }
+          ?? JSON.object(["userID": .string(user)])
+      }
+      return ["inviterList": .array(rows)]
+    default:
+      let rows = named.map { user in
+        JSON.object(["userID": .string(user), "role": .string(g.anyMember(user)?.role ?? "NotMember")])
+      }
+      return ["roleList": .array(rows)]
+    }
+  }
+
+  /// "With isMemberVisible false only managers may list or read other members"; a BChatRoom has no lists, only roles.
+  private func requireSight(_ operation: Operation, of named: [String]) throws(ModelRefusal) {
+    if g.isOfEveryone, operation.verb != .getGroupMemberRoles { throw ModelRefusal(10007) }
+    let isOnlySelf = !named.isEmpty && named.allSatisfy { $0 == operation.by.name }
+    if g.policy["isMemberVisible"] == false, rank(operation) < 2, !isOnlySelf { throw ModelRefusal(10007) }
+  }
+
+  /// "Owner, admins, others, each by joinTime then userID"; of an AVChatRoom "owner, then the newest, newest first".
+  private var inOrder: [ModelMember] {
+    if g.type == "AVChatRoom" {
+      return g.members.filter { $0.role == "Owner" } + g.members.reversed().filter { $0.role != "Owner" }
+    }
+    return g.members.sorted { ($1.rank, $0.joinTime, $0.name) < ($0.rank, $1.joinTime, $1.name) }
+  }
+
+  private func takes(_ filter: String, _ member: ModelMember) -> Bool {
+    switch filter {
+    case "Owner": member.rank == 3
+    case "Admin": member.rank == 2
+    case "Common": member.rank == 1
+    default: true
+    }
+  }
+
+  private func list(_ members: [ModelMember], _ operation: Operation) -> JSON {
+    ["memberList": .array(members.map { listed($0, operation) }), "nextSeq": 0]
+  }
+
+  private func listed(_ member: ModelMember, _ operation: Operation) -> JSON {
+    var info: [String: JSON] = [
+      "userID": .string(member.name), "nameCard": .string(member.nameCard), "role": .string(member.role),
+      "joinTime": .int(member.joinTime), "muteUntil": .int(muteUntil(member.name)),
+      "customInfo": .texts(member.customInfo), "isOnline": .bool(!sessions(of: [member.name]).isEmpty),
+    ]
+    if member.name == operation.by.name, let inviter = member.inviter { info["inviter"] = .string(inviter) }
+    return .object(info)
+  }
+}

@@ -1,0 +1,59 @@
+import ThrongTestKit
+
+/// How far members have read, what they have not, and which chat they want (contract sections 4 and 8).
+extension ModelWorld {
+  /// "Text and Custom of others after readSeq, not recalled."
+  func unreadCount(of member: ModelMember) -> Int {
+    guard g.countsUnread, member.option != "NotReceive" else { return 0 }
+    let counted = g.messages.filter { message in
+      let isSettled = member.unreadFrom.map { message.isImported || message.seq! <= $0 } ?? false
+      let isWanted = member.option != "ReceiveFromManagers" || message.isFromManager
+      return message.seq! > member.readSeq && !isSettled && isWanted && message.isChat && message.sender != member.name
+        && !message.isRevoked
+    }
+    return member.unreadSet + counted.count
+  }
+
+  /// "Default and at most lastSeq, forward only."
+  mutating func markRead(_ operation: Operation) throws(ModelRefusal) -> JSON {
+    try requireMembership(operation)
+    guard g.keepsHistory else { return .object([:]) }
+    let member = asker(operation)!
+    let seq = min(operation["seq"].int ?? g.lastSeq, g.lastSeq)
+    // A number that the application has said ends with the next mark, also where there is nothing new to read.
+    guard seq > member.readSeq || (seq == member.readSeq && member.unreadSet > 0) else { return .object([:]) }
+    g.update(member.name, at: now) { member in
+      member.readSeq = seq
+      if member.unreadSet > 0 { member.unreadFrom = nil }
+      member.unreadSet = 0
+    }
+    // "When it moved."
+    guard seq > member.readSeq else { return .object([:]) }
+    tell("onConversationRead", [member.name], except: operation.by.session, ["readSeq": .int(seq)])
+    return .object([:])
+  }
+
+  mutating func setReceiveOption(_ operation: Operation) throws(ModelRefusal) -> JSON {
+    try requireMembership(operation)
+    let member = asker(operation)!
+    let option = operation["opt"].string!
+    guard option != member.option else { return .object([:]) }
+    let last = g.lastSeq
+    g.update(member.name, at: now) { member in
+      // What came meanwhile was not received, so it is not unread either.
+      if member.option == "NotReceive" { (member.unreadSet, member.unreadFrom) = (0, last) }
+      member.option = option
+    }
+    tell("onReceiveMessageOptChanged", [member.name], except: operation.by.session, ["opt": .string(option)])
+    return .object([:])
+  }
+
+  mutating func setUnreadCount(_ operation: Operation) throws(ModelRefusal) -> JSON {
+    guard g.countsUnread, g.member(operation["userID"].string!) != nil else { throw ModelRefusal(10007) }
+    let last = g.lastSeq
+    g.update(operation["userID"].string!, at: now) { member in
+      (member.unreadSet, member.unreadFrom) = (operation["unreadCount"].int!, last)
+    }
+    return .object([:])
+  }
+}

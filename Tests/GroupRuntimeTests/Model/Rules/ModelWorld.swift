@@ -1,0 +1,194 @@
+import ThrongTestKit
+
+/// The contract's rules for one groupID, said once more and plainly: an operation goes in, what it must come to comes out. The
+/// extensions beside this file hold the rules by their subject. Names that the server makes (epochs, msgIDs, applicationIDs) are
+/// tokens that begin with `§`.
+struct ModelWorld {
+  static let users = ["ann", "bob", "cat", "dan", "eve", "fay"]
+
+  let server: ModelServer
+  var now: Int64 = 1_700_000_000_000
+  var sessions: Set<SessionName> = []
+  /// Nil = nobody uses the groupID.
+  var group: ModelGroup?
+  /// Of all groups that ever used it, the newest last.
+  var applications: [ModelApplication] = []
+  /// When users left the group, or it was disbanded.
+  var departures: [String: Int64] = [:]
+  /// What the operation comes to so far.
+  var said = ModelExpectation()
+  private var tokens: [String: Int] = [:]
+
+  init(server: ModelServer) { self.server = server }
+
+  /// A name that the server makes.
+  mutating func token(_ kind: String) -> JSON {
+    tokens[kind, default: 0] += 1
+    return .string("§\(kind) \(tokens[kind]!)")
+  }
+
+  /// What the operation must come to. What is refused changes nothing.
+  mutating func apply(_ operation: Operation) -> ModelExpectation {
+    let before = self
+    said = ModelExpectation()
+    do throws(ModelRefusal) {
+      said.result = try perform(operation)
+      return said
+    } catch {
+      self = before
+      var refusal = ModelExpectation()
+      (refusal.code, refusal.retryAfterMs) = (error.code, error.retryAfterMs)
+      return refusal
+    }
+  }
+
+  private mutating func perform(_ operation: Operation) throws(ModelRefusal) -> JSON {
+    switch operation.verb {
+    case .wait, .signIn, .signOut, .reload, .restart: return happen(operation)
+    case .createGroup, .importGroup:
+      guard let group else { return try create(operation) }
+      throw ModelRefusal(group.owner?.name == ownerGiven(operation) ? 10025 : 10021)
+    case .acceptGroupApplication, .refuseGroupApplication: return try decide(operation)
+    default:
+      guard group != nil else { throw ModelRefusal(10010) }
+      return try ask(operation)
+    }
+  }
+
+  private mutating func ask(_ operation: Operation) throws(ModelRefusal) -> JSON {
+    switch operation.verb {
+    case .joinGroup: try join(operation)
+    case .quitGroup: try quit(operation)
+    case .dismissGroup, .recycleGroup: try disband(operation)
+    case .setGroupInfo: try setInfo(operation)
+    case .muteGroup: try muteGroup(operation)
+    case .transferGroupOwner: try transfer(operation)
+    case .setGroupMemberRole: try setRole(operation)
+    case .setGroupMemberInfo: try setMemberInfo(operation)
+    case .muteGroupMember: try muteMember(operation)
+    case .inviteUserToGroup: try invite(operation)
+    case .kickGroupMember: try kick(operation)
+    case .sendGroupTextMessage, .sendGroupCustomMessage: try send(operation)
+    case .revokeGroupMessage: try revoke(operation)
+    case .markGroupMessageAsRead: try markRead(operation)
+    case .setGroupReceiveMessageOpt: try setReceiveOption(operation)
+    case .initGroupAttributes, .setGroupAttributes, .deleteGroupAttributes: try writeAttributes(operation)
+    case .getGroupAttributes: try readAttributes(operation)
+    case .sendGroupSystemNotification: try sendCustomData(operation)
+    case .importGroupMembers: try importMembers(operation)
+    case .importGroupMessages: try importMessages(operation)
+    case .setUnreadCount: try setUnreadCount(operation)
+    default: try read(operation)
+    }
+  }
+
+  /// The group of a request that got this far.
+  var g: ModelGroup {
+    get { group! }
+    _modify { yield &group! }
+  }
+
+  // MARK: Rights
+
+  /// Whoever asks as a member; nil for the application.
+  func asker(_ operation: Operation) -> ModelMember? { operation.by.name.flatMap { g.anyMember($0) } }
+
+  /// "All of these need membership (10007)"; an application administrator is not bound by it.
+  func requireMembership(_ operation: Operation) throws(ModelRefusal) {
+    if operation.by.name != nil, asker(operation) == nil { throw ModelRefusal(10007) }
+  }
+
+  func rank(_ operation: Operation) -> Int { operation.by == .administrator ? 4 : asker(operation)?.rank ?? 0 }
+
+  func may(_ row: RightsRow, _ operation: Operation) -> Bool {
+    var cell = RightsPage.cell(row, g.type)
+    if row == .attributes, server.attributeTypes.contains(g.type) { cell = "Member" }
+    return rank(operation) >= RightsPage.rank(demandedBy: cell, policy: g.policy)
+  }
+
+  /// Rule 2: below the cell's role 10007.
+  func require(_ row: RightsRow, _ operation: Operation, else code: Int = 10007) throws(ModelRefusal) {
+    if !may(row, operation) { throw ModelRefusal(code) }
+  }
+
+  /// Rule 1: "nobody acts on somebody of an equal or higher role, nor, in these actions, on oneself".
+  func outranks(_ operation: Operation, _ target: ModelMember) -> Bool {
+    rank(operation) > target.rank && target.name != operation.by.name
+  }
+
+  // MARK: Telling
+
+  /// A user as events name one.
+  func person(_ name: String) -> JSON {
+    if name == "administrator" { return ["userID": "administrator"] }
+    let member = group?.anyMember(name)
+    let (card, role) = (member?.nameCard ?? "", member?.role ?? "NotMember")
+    return ["userID": .string(name), "nameCard": .string(card), "role": .string(role)]
+  }
+
+  func person(_ who: Operator) -> JSON { person(who.name ?? "administrator") }
+
+  /// The members, in a BChatRoom everyone signed in.
+  var everybody: [String] { g.isOfEveryone ? Set(sessions.map(\.user)).sorted() : g.members.map(\.name) }
+
+  func sessions(of users: some Sequence<String>) -> Set<SessionName> {
+    let users = Set(users)
+    return sessions.filter { users.contains($0.user) }
+  }
+
+  /// An event to all sessions of some users. `by` is whom it names as opUser.
+  mutating func tell(
+    _ name: String, _ users: some Sequence<String>, by who: Operator? = nil, tip: ModelMessage? = nil,
+    except session: SessionName? = nil, _ params: [String: JSON]
+  ) {
+    var all = params
+    all["groupID"] = "g"
+    all["opTime"] = .int(now)
+    if let who {
+      all["opUser"] = person(who)
+      all["platform"] = .string(who.platform)
+    }
+    if let tip {
+      all["seq"] = .int(tip.seq!)
+      all["msgID"] = tip.id
+    }
+    var receivers = sessions(of: users)
+    if let session { receivers.remove(session) }
+    if !receivers.isEmpty { said.events.append(ModelExpectation.Event(name: name, params: .object(all), receivers: receivers)) }
+  }
+
+  /// Stores a message in the history; "a joiner's visible history begins with the own Join or Invite tip".
+  mutating func store(_ message: ModelMessage) -> ModelMessage {
+    var message = message
+    message.seenBy = Set(g.members.map(\.name))
+    g.messages.append(message)
+    return message
+  }
+
+  /// "Every change that a member sees is also stored as a GroupTips message"; "with notification off tips are stored for changes
+  /// of the group's info only".
+  mutating func tip(_ type: String, by who: Operator, opUser: JSON? = nil, _ content: [String: JSON]) -> ModelMessage? {
+    guard g.keepsHistory, g.notifies || type == "GroupInfoChange" else { return nil }
+    let opUser = opUser ?? person(who)
+    var tips = content
+    tips["type"] = .string(type)
+    tips["opUser"] = opUser
+    tips["memberCount"] = .int(g.members.count)
+    return store(
+      ModelMessage(
+        seq: g.lastSeq + 1, id: token("message"), sender: who.name ?? "administrator",
+        nameCard: opUser["nameCard"].string ?? "", time: now, type: "GroupTips", content: .object(tips), platform: who.platform))
+  }
+
+  /// "Personal happenings are also kept as the user's system notifications (not for AVChatRoom and BChatRoom)."
+  mutating func notify(
+    _ type: String, _ users: [String], by opUser: JSON, reason: String? = nil, data: String? = nil
+  ) {
+    let users = Set(users).subtracting(["administrator"])
+    guard g.keepsHistory, !users.isEmpty else { return }
+    var content: [String: JSON] = ["type": .string(type), "groupID": "g", "opUser": opUser, "timestamp": .int(now)]
+    if let reason { content["reason"] = .string(reason) }
+    if let data { content["data"] = .string(data) }
+    said.notifications.append(ModelExpectation.Notification(users: users, content: .object(content)))
+  }
+}

@@ -1,0 +1,81 @@
+import ThrongTestKit
+
+/// Messages, attributes, and reading.
+extension SequenceRandom {
+  mutating func talking() -> Operation {
+    switch number(0...99) {
+    case 0..<50: return message()
+    case 50..<66: return recall()
+    case 66..<82: return Operation(member(), .markGroupMessageAsRead, chance(50) ? [:] : ["seq": seq()])
+    default:
+      let option: JSON = one(["Receive", "NotReceive", "ReceiveNotNotify", "ReceiveFromManagers"])
+      return Operation(member(), .setGroupReceiveMessageOpt, ["opt": option])
+    }
+  }
+
+  private mutating func message() -> Operation {
+    let isText = chance(70)
+    var params: [String: JSON] = [isText ? "text" : "data": one(["a", "b", "ü \"q\""])]
+    if chance(40) { params["clientMsgID"] = .string("c\(number(1...3))") }
+    if chance(20) { params["onlineUserOnly"] = true }
+    if chance(20) { params["atUserIDList"] = one([["@all"], ["bob"], ["bob", "zoe"]]) }
+    if chance(20) { params["priority"] = one(["High", "Low", "Lowest"]) }
+    if chance(10) { params["$times"] = one([2, 3, 5]) }
+    let sender = chance(8) ? .administrator : type == "BChatRoom" ? manager() : member()
+    return Operation(sender, isText ? .sendGroupTextMessage : .sendGroupCustomMessage, params)
+  }
+
+  private mutating func recall() -> Operation {
+    guard chance(25) else { return Operation(reader(), .revokeGroupMessage, ["seq": seq()]) }
+    // Two who may both recall what is not theirs.
+    let seq: JSON = .string("$last-\(number(0...2))")
+    return Operation(manager(), .revokeGroupMessage, ["seq": seq, "$with": .string(manager().description)])
+  }
+
+  mutating func attributes() -> Operation {
+    let times: JSON = one([1, 1, 1, 2, 6, 11, 22])
+    let writer = chance(15) ? Operator.administrator : member()
+    switch number(0...99) {
+    case 0..<35: return Operation(writer, .setGroupAttributes, ["attributes": texts(4), "$times": times])
+    case 35..<45: return Operation(writer, .initGroupAttributes, ["attributes": texts(4)])
+    case 45..<50: return Operation(writer, .initGroupAttributes, ["attributes": tooMany()])
+    case 50..<75: return Operation(writer, .deleteGroupAttributes, chance(20) ? [:] : ["keys": .strings(keys())])
+    default: return Operation(reader(), .getGroupAttributes, ["$times": times, "keys": chance(50) ? .null : .strings(keys())])
+    }
+  }
+
+  private mutating func keys() -> [String] { (0..<number(0...2)).map { "k\($0 + 1)" } }
+
+  /// At a limit, or one over it: keys, or bytes.
+  private mutating func tooMany() -> JSON {
+    if chance(50) { return .texts(Dictionary(uniqueKeysWithValues: (0..<one([15, 16, 17])).map { ("key\($0)", "v") })) }
+    // Four keys of one byte and four values: 16,384 bytes or one more.
+    let last = String(repeating: "x", count: one([4095, 4096]))
+    let others = String(repeating: "x", count: 4095)
+    return .texts(["a": others, "b": others, "c": others, "d": last])
+  }
+
+  // MARK: Reading
+
+  mutating func reading() -> Operation {
+    switch number(0...9) {
+    case 0: return Operation(reader(), .getGroupsInfo)
+    case 1: return Operation(reader(), .searchGroups)
+    case 2 where keepsHistory: return Operation(member(), .getJoinedGroupList, ["updatedSince": .string("$now-\(time())")])
+    case 3: return Operation(member(), .syncGroups, ["epoch": chance(80) ? "$epoch" : "other", "seq": seq()])
+    case 4, 5:
+      let from: JSON = chance(50) ? 0 : seq()
+      return Operation(
+        reader(), .getGroupHistoryMessageList,
+        ["count": one([1, 2, 3, 20]), "fromSeq": from, "direction": one(["Older", "Newer"])])
+    case 6:
+      return Operation(
+        reader(), .getGroupMemberList, ["count": one([1, 2, 50]), "filter": one(["All", "Owner", "Admin", "Common"])])
+    case 7: return Operation(reader(), .getGroupMutedMembers, ["count": one([1, 50])])
+    case 8: return Operation(member(), .getGroupUnreadCount)
+    default:
+      let verb: Verb = one([.getGroupMembersInfo, .getGroupMemberRoles, .getGroupMemberInviters])
+      return Operation(reader(), verb, ["userIDList": .strings(targets(["member", "outsider"], 2))])
+    }
+  }
+}

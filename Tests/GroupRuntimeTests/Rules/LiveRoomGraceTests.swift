@@ -1,0 +1,151 @@
+import GroupModel
+import GroupPermissions
+import GroupRuntime
+import Testing
+import ThrongTestKit
+
+/// "AVChatRoom: membership outlives a lost connection" (contract section 3).
+@Suite struct LiveRoomGraceTests {
+  private static let grace: Instant = 300_000
+
+  private func count(_ scene: Scene) throws -> JSON { try scene.ask("info", by: "olga").result["memberCount"] }
+
+  @Test func afterTheGraceTheMemberHasLeftAndTheOthersHear() throws {
+    let scene = try Scene(.avChatRoom)
+    scene.signOut("mary")
+    #expect(scene.state?.nextWake == scene.clock.now() + LiveRoomGraceTests.grace)
+    #expect(try count(scene) == 4 && scene.ask("info", by: "olga").result["onlineCount"] == 3)
+    scene.clock.advance(by: LiveRoomGraceTests.grace - 1)
+    #expect(try scene.wake().decision.changes.isEmpty && count(scene) == 4)
+    scene.clock.advance(by: 1)
+    let left = try scene.wake()
+    #expect(left.heard == ["onMemberLeave": ["adam", "carl", "olga"]])
+    let event = try left.params("onMemberLeave", to: "olga")
+    #expect(event.names == ["groupID", "memberCount", "memberList", "opTime"])
+    #expect(event["memberList"] == [Person.mary] && event["memberCount"] == 3)
+    #expect(left.notifications.isEmpty && scene.messages.isEmpty)
+    #expect(scene.state?.nextWake == nil)
+    scene.signIn("mary")
+    #expect(
+      try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "olga").receivers(of: "onRecvNewMessage") == ["adam", "carl"])
+  }
+
+  @Test func withNotificationOffNobodyHears() throws {
+    let scene = try Scene(.avChatRoom) { $0.memberChangeNotification = false }
+    scene.signOut("mary")
+    scene.clock.advance(by: LiveRoomGraceTests.grace)
+    let left = try scene.wake()
+    #expect(left.events.isEmpty && !left.decision.changes.isEmpty)
+    #expect(try count(scene) == 3)
+  }
+
+  @Test func itIsTheEndOfTheLastSessionThatCounts() throws {
+    let scene = try Scene(.avChatRoom)
+    scene.signIn("mary", as: "mary/2")
+    scene.signOut("mary")
+    #expect(scene.state?.nextWake == nil)
+    scene.clock.advance(by: 5000)
+    scene.signOut("mary/2")
+    #expect(scene.state?.nextWake == scene.clock.now() + LiveRoomGraceTests.grace)
+  }
+
+  @Test func whoSignsInAgainGoesOnReceivingAndTheGraceBeginsAnew() throws {
+    let scene = try Scene(.avChatRoom)
+    scene.signOut("mary")
+    scene.clock.advance(by: LiveRoomGraceTests.grace - 1)
+    scene.signIn("mary")
+    #expect(scene.state?.nextWake == nil)
+    #expect(try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "olga").events["mary"]?.count == 1)
+    scene.signOut("mary")
+    scene.clock.advance(by: LiveRoomGraceTests.grace - 1)
+    _ = try scene.wake()
+    #expect(try count(scene) == 4)
+  }
+
+  @Test func theOwnerNeverLeavesThatWay() throws {
+    let scene = try Scene(.avChatRoom, members: ["mary": .member])
+    scene.signOut("olga")
+    #expect(scene.state?.nextWake == nil)
+    scene.signOut("mary")
+    scene.clock.advance(by: 100 * LiveRoomGraceTests.grace)
+    _ = try scene.wake()
+    #expect(scene.state?.members.keys.sorted() == ["olga"])
+  }
+
+  @Test(arguments: [GroupType.work, .public, .meeting, .bChatRoom])
+  func otherTypesKnowNoGrace(type: GroupType) throws {
+    let scene = try Scene(type)
+    scene.signOut("mary")
+    #expect(scene.state?.nextWake == nil)
+    scene.clock.advance(by: 100 * LiveRoomGraceTests.grace)
+    #expect(try scene.wake().decision.changes.isEmpty)
+    #expect(scene.state?.members["mary"] != nil)
+  }
+
+  @Test func ofManyWhoLeaveTogetherTheNewestFiftyAreNamed() throws {
+    let scene = try Scene(.avChatRoom, members: [:])
+    scene.signOut("oscar")
+    for number in 1...120 {
+      try scene.ask("joinGroup", by: "u\(number)")
+      scene.clock.advance(by: 1)
+    }
+    scene.clock.advance(by: LiveRoomGraceTests.grace)
+    let left = try scene.wake()
+    let event = try left.params("onMemberLeave", to: "olga")
+    let names = event["memberList"].elements.compactMap { $0["userID"].string }
+    #expect(names == (71...120).map { "u\($0)" } && event["memberCount"] == 1)
+    #expect(scene.state?.members.count == 1)
+  }
+
+  @Test func moreThanAThousandLeaveInSeveralSteps() throws {
+    let now: Instant = 1_700_000_000_000
+    let members = (0...1001).map { number in
+      Member(
+        userID: UserID(stringLiteral: "u\(number)"), role: number == 0 ? .owner : .member, joinTime: 0, ordinal: Int64(number),
+        receiveOption: .receiveNotNotify)
+    }
+    let record = GroupRecord(
+      id: "g", type: .avChatRoom, epoch: "e", createTime: 0, owner: "u0", name: "n", maxMemberNum: 0,
+      policy: .defaults(for: .avChatRoom))
+    let since = Dictionary(uniqueKeysWithValues: members.dropFirst().map { ($0.userID, now - LiveRoomGraceTests.grace) })
+    var state = GroupState(
+      StoredGroup(record: record, members: members, lastMessage: nil, recentlySent: [], offlineSince: since), rules: GroupRules())
+    _ = state.wake(at: now)
+    #expect(state.members.count == 2)
+    #expect(try #require(state.nextWake) <= now, "the rest is due at once")
+    _ = state.wake(at: now)
+    #expect(state.members.keys.sorted() == ["u0"] && state.nextWake == nil)
+  }
+
+  @Test func whoQuitsIsNotWaitedFor() throws {
+    let scene = try Scene(.avChatRoom)
+    scene.signOut("mary")
+    try scene.ask("quitGroup", by: "mary")
+    #expect(scene.state?.nextWake == nil)
+    scene.clock.advance(by: LiveRoomGraceTests.grace)
+    #expect(try scene.wake().decision.changes.isEmpty)
+  }
+
+  @Test func aReturnAfterTheGraceIsTooLateThoughNobodyHasNoticed() throws {
+    let scene = try Scene(.avChatRoom)
+    scene.clock.advance(by: LiveRoomGraceTests.grace)
+    let changes = scene.state?.endGrace(of: "mary", at: scene.clock.now()).changes
+    #expect(changes == [.removeMember("mary", from: "g", at: scene.clock.now())])
+    for name in ["mary", "olga", "oscar"] {
+      let changes = scene.state?.endGrace(of: UserID(stringLiteral: name), at: scene.clock.now()).changes
+      #expect(changes == [], "\(name) is owner, or out")
+    }
+    #expect(scene.state?.members.keys.sorted() == ["adam", "carl", "olga"])
+  }
+
+  @Test func aMuteOutlivesTheLeaving() throws {
+    let scene = try Scene(.avChatRoom)
+    try scene.ask("muteGroupMember", #"{"userID":"mary","muteTime":3600}"#, by: "olga")
+    scene.signOut("mary")
+    scene.clock.advance(by: LiveRoomGraceTests.grace)
+    _ = try scene.wake()
+    scene.signIn("mary")
+    try scene.ask("joinGroup", by: "mary")
+    #expect(try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary").code == 10017)
+  }
+}

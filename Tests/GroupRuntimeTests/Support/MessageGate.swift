@@ -1,0 +1,79 @@
+import GroupModel
+import GroupRuntime
+import Synchronization
+import ThrongTestKit
+
+/// Stored messages whose reading fails or waits when told to. Who waits has read already, so what it gets may be out of date.
+final class MessageGate: MessageStore {
+  private struct State {
+    var failure: StoreError?
+    var isHeld = false
+    var waiting: [CheckedContinuation<Void, Never>] = []
+    var arrivals: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+  }
+
+  private let store: InMemoryStore
+  private let state = Mutex(State())
+
+  init(_ store: InMemoryStore) { self.store = store }
+
+  func fail(with failure: StoreError?) { state.withLock { $0.failure = failure } }
+
+  /// From now on readings wait.
+  func hold() { state.withLock { $0.isHeld = true } }
+
+  /// Returns when as many readings wait.
+  func waitForReadings(_ count: Int) async {
+    await withCheckedContinuation { continuation in
+      let isThere = state.withLock { state in
+        if state.waiting.count < count { state.arrivals.append((count, continuation)) }
+        return state.waiting.count >= count
+      }
+      if isThere { continuation.resume() }
+    }
+  }
+
+  /// The reading that has waited longest goes on.
+  func releaseOne() { state.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }?.resume() }
+
+  /// Those that wait go on, and nothing waits any more.
+  func release() {
+    let waiting = state.withLock { state in
+      state.isHeld = false
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for continuation in waiting { continuation.resume() }
+  }
+
+  private func pass() async {
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+      let resumed = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+        guard state.isHeld else { return [continuation] }
+        state.waiting.append(continuation)
+        let arrived = state.arrivals.filter { $0.count <= state.waiting.count }
+        state.arrivals.removeAll { $0.count <= state.waiting.count }
+        return arrived.map(\.continuation)
+      }
+      for continuation in resumed { continuation.resume() }
+    }
+  }
+
+  func messages(
+    of group: GroupID, in range: ClosedRange<Int64>, newestFirst: Bool, limit: Int
+  ) async throws(StoreError) -> [Message] {
+    if let failure = state.withLock({ $0.failure }) { throw failure }
+    let found = try await store.messages(of: group, in: range, newestFirst: newestFirst, limit: limit)
+    await pass()
+    return found
+  }
+
+  func unreadCount(of group: GroupID, after: Int64, reader: UserID, managersOnly: Bool) async throws(StoreError) -> Int {
+    if let failure = state.withLock({ $0.failure }) { throw failure }
+    return try await store.unreadCount(of: group, after: after, reader: reader, managersOnly: managersOnly)
+  }
+
+  func firstSeq(of group: GroupID, notBefore: Instant) async throws(StoreError) -> Int64? {
+    try await store.firstSeq(of: group, notBefore: notBefore)
+  }
+}
