@@ -39,7 +39,8 @@ import WireProtocol
         "onGroupDismissed", "onGroupRecycled", "onGroupInfoChanged", "onReceiveJoinApplication", "onReceiveGroupInvitation",
         "onApplicationProcessed", "onGrantAdministrator", "onRevokeAdministrator", "onQuitFromGroup",
         "onReceiveMessageOptChanged", "onGroupAttributeChanged", "onRecvNewMessage", "onRecvMessageRevoked",
-        "onMessageDropped", "onConversationRead", "onReceiveRESTCustomData", "onConnectSuccess", "onKickedOffline", "onUserSigExpired",
+        "onMessageDropped", "onConversationRead", "onReceiveRESTCustomData", "onConnectSuccess", "onKickedOffline",
+        "onUserSigExpired",
         "onServerDraining",
       ])
   }
