@@ -81,8 +81,10 @@ extension Dispatcher {
     users(named: named)
     run(completion) { () async throws(StoreError) in
       var firstSeqs: [UserID: Int64] = [:]
-      for member in request.memberList {
-        guard let joinTime = member.joinTime, firstSeqs[member.userID] == nil else { continue }
+      var seen: Set<UserID> = []
+      // Of a user who is listed twice the first entry counts.
+      for member in request.memberList where seen.insert(member.userID).inserted {
+        guard let joinTime = member.joinTime else { continue }
         firstSeqs[member.userID] = try await self.stores.messages.firstSeq(of: request.groupID, notBefore: joinTime)
       }
       let found = firstSeqs
