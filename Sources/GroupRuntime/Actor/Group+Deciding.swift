@@ -68,7 +68,7 @@ extension Group {
   ) {
     do throws(WireError) {
       let (state, decision) = try make()
-      if state.record.type.everyoneIsMember { registry.noteEveryoneIsMember(of: self) }
+      if state.record.type.everyoneIsMember { registry?.noteEveryoneIsMember(of: self) }
       phase = .live(state)
       carryOut(decision, completion)
     } catch {

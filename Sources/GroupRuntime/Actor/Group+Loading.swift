@@ -33,7 +33,7 @@ extension Group {
 
   /// A new group that everyone is a member of: those who are signed in already get its events.
   func welcomeEveryone() {
-    registry.noteEveryoneIsMember(of: self)
+    registry?.noteEveryoneIsMember(of: self)
     for user in services.broker.signedInUsers() { refreshPresence(of: user) }
   }
 
@@ -46,12 +46,7 @@ extension Group {
     guard case .loading(let waiting) = phase else { return }
     services.observer.storeFailed(error, group: id)
     phase = .unloaded
-    for work in waiting {
-      switch work {
-      case .request(_, _, let completion): completion(.error(.temporary))
-      case .presence(_, let completion): completion()
-      }
-    }
+    for work in waiting { refuse(work) }
   }
 
   /// A commit failed while the members were still to be told of earlier attributes: "the last state always arrives".
@@ -75,7 +70,7 @@ extension Group {
 
   func retire() {
     phase = .retired
-    registry.forget(self)
+    registry?.forget(self)
     topic?.close()
     topic = nil
   }

@@ -47,8 +47,8 @@ public actor Group {
   public nonisolated let id: GroupID
   public nonisolated let executor: any GroupExecutor
   let services: GroupServices
-  /// The registry made this actor and lives as long as the process's groups do.
-  unowned let registry: GroupRegistry
+  /// The registry made this actor. It is gone where a server has ended while this group still had something to do.
+  weak var registry: GroupRegistry?
   var phase = Phase.unloaded
   var pipeline = Pipeline()
   var lineage = Lineage()
@@ -121,10 +121,18 @@ public actor Group {
   }
 
   func forward(_ work: Work) {
-    let successor = registry.group(id)
+    guard let successor = registry?.group(id) else { return refuse(work) }
     switch work {
     case .request(let request, let caller, let completion): successor.ask(request, by: caller, completion)
     case .presence(let presence, let completion): successor.presenceChanged(presence, completion)
+    }
+  }
+
+  /// Nothing can be done now: 10002.
+  func refuse(_ work: Work) {
+    switch work {
+    case .request(_, _, let completion): completion(.error(.temporary))
+    case .presence(_, let completion): completion()
     }
   }
 }
