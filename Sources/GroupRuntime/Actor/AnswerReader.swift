@@ -12,7 +12,8 @@ struct AnswerReader: Sendable {
     do throws(StoreError) {
       switch answer {
       case .reply(let reply): return reply
-      case .history(let page, let newestFirst): return try await history(page, newestFirst: newestFirst)
+      case .history(let page, let newestFirst, let epoch):
+        return try await history(page, newestFirst: newestFirst, epoch: epoch)
       case .sync(let row): return try await sync(row)
       case .info(let info, let member, let unread): return try await self.info(info, of: member, unread)
       case .unread(let unread):
@@ -27,8 +28,8 @@ struct AnswerReader: Sendable {
     }
   }
 
-  private func history(_ page: VisibleHistory.Page, newestFirst: Bool) async throws(StoreError) -> Reply {
-    let read = try await read(page.ranges, newestFirst: newestFirst, bytes: pageBytes)
+  private func history(_ page: VisibleHistory.Page, newestFirst: Bool, epoch: String) async throws(StoreError) -> Reply {
+    let read = try await read(page.ranges, newestFirst: newestFirst, bytes: pageBytes, epoch: epoch)
     return .object(capacity: 64 + read.bytes) { writer in
       writer.key("messageList")
       writer.array(read.texts) { $0.raw($1) }
@@ -37,7 +38,7 @@ struct AnswerReader: Sendable {
   }
 
   private func sync(_ row: SyncAnswer) async throws(StoreError) -> Reply {
-    let read = try await read(row.page?.ranges ?? [], newestFirst: false, bytes: min(row.bytes, pageBytes))
+    let read = try await read(row.page?.ranges ?? [], newestFirst: false, bytes: min(row.bytes, pageBytes), epoch: row.epoch)
     return .object(capacity: 160 + read.bytes) { writer in
       writer.member("groupID", group.rawValue)
       writer.member("code", 0)
@@ -71,11 +72,15 @@ struct AnswerReader: Sendable {
   }
 
   /// At least one message, where there is one and any room at all, and as many as fit.
-  private func read(_ ranges: [ClosedRange<Int64>], newestFirst: Bool, bytes room: Int) async throws(StoreError) -> Read {
+  /// - Parameter epoch: of the group that was asked; another group may use its ID by now, and its messages are not the reader's to see.
+  private func read(
+    _ ranges: [ClosedRange<Int64>], newestFirst: Bool, bytes room: Int, epoch: String
+  ) async throws(StoreError) -> Read {
     guard room > 0 else { return Read(isCut: !ranges.isEmpty) }
     var read = Read()
     for range in ranges {
-      for message in try await messages.messages(of: group, in: range, newestFirst: newestFirst, limit: range.count) {
+      for message in try await messages.messages(of: group, in: range, newestFirst: newestFirst, limit: range.count)
+      where message.msgID.hasPrefix(epoch + "-") {
         let text = JSONWriter.text(capacity: 384) { $0.value(message) }
         guard read.texts.isEmpty || read.bytes + text.count <= room else {
           read.isCut = true

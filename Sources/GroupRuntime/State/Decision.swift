@@ -47,7 +47,7 @@ public enum Effect: Sendable, Equatable {
 enum Answer: Sendable {
   case reply(Reply)
   /// Stored messages, as getGroupHistoryMessageList answers them.
-  case history(VisibleHistory.Page, newestFirst: Bool)
+  case history(VisibleHistory.Page, newestFirst: Bool, epoch: String)
   /// Stored messages, as a row of syncGroups.
   case sync(SyncAnswer)
   /// The group's info for a member, whose unread messages are still to be counted.

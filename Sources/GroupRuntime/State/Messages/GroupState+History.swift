@@ -9,8 +9,10 @@ extension GroupState {
     switch request.direction {
     case .older:
       let page = visible.older(than: request.fromSeq == 0 ? Int64.max : request.fromSeq, count: count)
-      return .answer(.history(page, newestFirst: true))
-    case .newer: return .answer(.history(visible.newer(than: request.fromSeq, count: count), newestFirst: false))
+      return .answer(.history(page, newestFirst: true, epoch: record.epoch))
+    case .newer:
+      let page = visible.newer(than: request.fromSeq, count: count)
+      return .answer(.history(page, newestFirst: false, epoch: record.epoch))
     }
   }
 
