@@ -16,11 +16,12 @@ extension Group {
   /// Lets the state of a live group decide something.
   func change(_ body: (inout GroupState, Instant, _ usersSignedIn: Int) -> Decision) -> Decision? {
     let now = services.clock.now()
-    let decision = withState { state in
-      body(&state, now, state.record.type.everyoneIsMember ? services.broker.usersSignedIn : 0)
+    let changed = withState { state in
+      let usersSignedIn = state.record.type.everyoneIsMember ? services.broker.usersSignedIn : 0
+      return (decision: body(&state, now, usersSignedIn), due: state.nextWake)
     }
-    if decision?.disbands == true { phase = .absent }
-    setAlarm()
+    guard let (decision, due) = changed else { return nil }
+    if decision.disbands { phase = .absent } else { setAlarm(for: due) }
     return decision
   }
 

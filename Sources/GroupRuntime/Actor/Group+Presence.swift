@@ -16,8 +16,11 @@ extension Group {
 
   func setOnline(_ user: UserID, _ isOnline: Bool) {
     let now = services.clock.now()
-    withState { $0.setOnline(user, isOnline, since: now) }
-    setAlarm()
+    let due = withState { state in
+      state.setOnline(user, isOnline, since: now)
+      return state.nextWake
+    }
+    setAlarm(for: due ?? nil)
   }
 
   /// Changes the state of a live group in its place. It has one owner at a time, or each change would copy its members.

@@ -5,8 +5,9 @@ extension Group {
   /// How long a group begins nothing by itself after the store has failed, in milliseconds.
   static let restAfterFailure: Instant = 1000
 
-  func setAlarm() {
-    guard case .live(let state) = phase, let due = state.nextWake else { return }
+  /// - Parameter due: when the state wants to be woken; nil = nothing is to come by itself.
+  func setAlarm(for due: Instant?) {
+    guard let due else { return }
     let instant = max(due, restEnd)
     guard instant < alarm ?? .max else { return }
     alarm = instant
@@ -26,7 +27,10 @@ extension Group {
 
   /// Lets happen what is due, unless the store has just failed.
   func wakeState() {
-    guard services.clock.now() >= restEnd else { return setAlarm() }
+    guard services.clock.now() >= restEnd else {
+      setAlarm(for: withState { $0.nextWake } ?? nil)
+      return
+    }
     let decision = change { state, now, users in state.wake(at: now, usersSignedIn: users) }
     if let decision, !(decision.changes.isEmpty && decision.effects.isEmpty) { carryOut(decision) { _ in } }
   }

@@ -62,6 +62,7 @@ struct MemberOrder: Sendable {
     let userID: UserID
     let ordinal: Int64
   }
+
   /// Where members stood who are gone, so that a list that stopped at one of them goes on in the right place.
   private var departed: [Int64: Place] = [:]
   private var departures: [Int64] = []

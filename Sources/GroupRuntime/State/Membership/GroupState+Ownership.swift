@@ -29,8 +29,6 @@ extension GroupState {
     update(before, at: moment, into: &decision) { $0.role = .member }
     update(heir.userID, at: moment, into: &decision) { $0.role = .owner }
     order.invalidate()
-    absent.forget(heir.userID)
-    if record.type == .avChatRoom, !online.contains(before) { absent.note(before, since: moment.now) }
     record.owner = heir.userID
     record.lastInfoTime = moment.now
     decision.changes.append(.putGroup(record, isNew: false))
