@@ -84,7 +84,7 @@ extension GroupRecord {
     set(\.introduction, to: fields.introduction, "Introduction", &changes)
     set(\.notification, to: fields.notification, "Notification", &changes)
     set(\.faceURL, to: fields.faceURL, "FaceURL", &changes)
-    merge(fields.customInfo ?? [:], &changes)
+    changes += customInfo.mergeCustomInfo(fields.customInfo ?? [:]).map { .customInfo($0.key, $0.value) }
     if let wanted = fields.maxMemberNum, wanted != maxMemberNum {
       maxMemberNum = wanted
       changes.append(.maxMemberNum(wanted))
@@ -102,14 +102,6 @@ extension GroupRecord {
     guard let value, !value.isSame(as: self[keyPath: field]) else { return }
     self[keyPath: field] = value
     changes.append(.text(name, value))
-  }
-
-  /// customInfo merges; an empty value removes a key.
-  private mutating func merge(_ given: [String: String], _ changes: inout [InfoChange]) {
-    for (key, value) in given.sorted(by: { $0.key < $1.key }) where !value.isSame(as: customInfo[key, default: ""]) {
-      customInfo[key] = value.isEmpty ? nil : value
-      changes.append(.customInfo(key, value))
-    }
   }
 
   /// "`allMuted:true` is muteGroup Ordinary without end, `false` is None."

@@ -92,20 +92,10 @@ extension Member {
       nameCard = wanted
       change.nameCard = wanted
     }
-    if let given = request.customInfo, merge(given) { change.customInfo = customInfo }
+    if let given = request.customInfo, !customInfo.mergeCustomInfo(given).isEmpty { change.customInfo = customInfo }
     guard customInfo.count <= MapDomain.memberCustomInfo.entries else { throw WireError(.badValue, field: "customInfo") }
     if let wanted = request.muteUntil { mute(until: wanted, at: now, noting: &change) }
     return change
-  }
-
-  /// customInfo merges; an empty value removes a key.
-  private mutating func merge(_ given: [String: String]) -> Bool {
-    var isChanged = false
-    for (key, value) in given where !value.isSame(as: customInfo[key, default: ""]) {
-      customInfo[key] = value.isEmpty ? nil : value
-      isChanged = true
-    }
-    return isChanged
   }
 
   /// Silences the member until an instant, or lets the member speak where that is past. Nothing is noted where nothing changes.
