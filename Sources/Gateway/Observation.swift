@@ -18,23 +18,26 @@ final class StoreObserver: GroupObserver {
 
   func storeFailed(_ error: StoreError) { logger.error("store failed", metadata: ["error": "\(error)"]) }
 
-  func didDeliver(_ message: DeliveredMessage) { messages.count(message) }
+  func didCount(_ message: MessageCount) { messages.count(message) }
 }
 
-/// `throng_messages_accepted_total` and `…_delivered_total` by type and priority.
+/// `throng_messages_accepted_total`, `…_delivered_total` and `…_dropped_total` by type and priority.
 final class MessageMetrics: Sendable {
   private let accepted: [Counter]
   private let delivered: [Counter]
+  private let dropped: [Counter]
 
   init() {
     accepted = MessageMetrics.counters("throng_messages_accepted_total")
     delivered = MessageMetrics.counters("throng_messages_delivered_total")
+    dropped = MessageMetrics.counters("throng_messages_dropped_total")
   }
 
-  func count(_ message: DeliveredMessage) {
+  func count(_ message: MessageCount) {
     let index = MessageMetrics.index(message)
-    accepted[index].increment()
-    delivered[index].increment()
+    if message.steps.contains(.accepted) { accepted[index].increment() }
+    if message.steps.contains(.delivered) { delivered[index].increment() }
+    if message.steps.contains(.dropped) { dropped[index].increment() }
   }
 
   private static let types = GroupType.allCases
@@ -49,7 +52,7 @@ final class MessageMetrics: Sendable {
     }
   }
 
-  private static func index(_ message: DeliveredMessage) -> Int {
+  private static func index(_ message: MessageCount) -> Int {
     // Both are among their own cases.
     let type = types.firstIndex(of: message.type) ?? 0
     let priority = priorities.firstIndex(of: message.priority) ?? 0

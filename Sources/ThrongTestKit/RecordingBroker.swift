@@ -86,6 +86,7 @@ public final class RecordingTopic: GroupTopic, Sendable {
     case detach(UserID)
     case publish(String, EventClass, except: SessionKey?)
     case send(String, to: [UserID], except: SessionKey?)
+    case tell(String, SessionKey)
     case close
   }
 
@@ -139,6 +140,12 @@ public final class RecordingTopic: GroupTopic, Sendable {
   public func send(_ frame: [UInt8], to users: [UserID], except: SessionKey?) {
     state.withLock { $0.calls.append(.send(String(decoding: frame, as: UTF8.self), to: users, except: except)) }
     broker.deliver(frame, to: users.flatMap(broker.sessions).filter { $0 != except })
+  }
+
+  /// Gives a frame to one session.
+  public func send(_ frame: [UInt8], to session: SessionKey) {
+    state.withLock { $0.calls.append(.tell(String(decoding: frame, as: UTF8.self), session)) }
+    broker.deliver(frame, to: [session])
   }
 
   /// Detaches everybody.

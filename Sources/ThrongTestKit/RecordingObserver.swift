@@ -5,7 +5,7 @@ import Synchronization
 /// Notes what operators would count and read.
 public final class RecordingObserver: GroupObserver, Sendable {
   private struct Notes {
-    var delivered: [DeliveredMessage] = []
+    var counts: [MessageCount] = []
     var failures: [(error: StoreError, group: GroupID)] = []
   }
 
@@ -14,14 +14,14 @@ public final class RecordingObserver: GroupObserver, Sendable {
   /// An observer that has heard nothing.
   public init() {}
 
-  /// The messages that were handed to the fan-out, in order.
-  public var delivered: [DeliveredMessage] { notes.withLock { $0.delivered } }
+  /// What became of messages, in order.
+  public var counts: [MessageCount] { notes.withLock { $0.counts } }
 
   /// The failures of the store, in order.
   public var failures: [(error: StoreError, group: GroupID)] { notes.withLock { $0.failures } }
 
   /// Notes a message.
-  public func didDeliver(_ message: DeliveredMessage) { notes.withLock { $0.delivered.append(message) } }
+  public func didCount(_ message: MessageCount) { notes.withLock { $0.counts.append(message) } }
 
   /// Notes a failure.
   public func storeFailed(_ error: StoreError, group: GroupID) { notes.withLock { $0.failures.append((error, group)) } }

@@ -52,7 +52,7 @@ import ThrongTestKit
       try await leave(try await live.signIn("mary"), "mary", live)
       live.backend.clock.advance(by: Self.grace + 1)
       // The room talks while she signs in.
-      let chat = (0..<20).map {
+      let chat = (0..<15).map {
         #"{"jsonrpc":"2.0","method":"sendGroupTextMessage","params":{"groupID":"room","text":"\#($0)"}}"#
       }
       try await olga.send(chat)

@@ -15,7 +15,7 @@ import ThrongTestKit
       case .publish(let frame, _, _): String(decoding: frame, as: UTF8.self)
       case .send(let frame, let users, _):
         users.contains { $0.rawValue == session } ? String(decoding: frame, as: UTF8.self) : nil
-      case .admit, .receive, .admitEverybody, .expel, .disband: nil
+      case .tell, .admit, .receive, .admitEverybody, .expel, .disband: nil
       }
     }
   }

@@ -64,6 +64,11 @@ final class LocalTopic: GroupTopic {
     }
   }
 
+  func send(_ frame: [UInt8], to session: SessionKey) {
+    guard let shard = state.withLock({ $0.shards.first { $0.loop.index == session.loop } }) else { return }
+    shard.loop.perform { shard.topic().send(frame, to: Connection(number: session.connection, on: shard.loop)) }
+  }
+
   func close() {
     let (shards, attached) = state.withLock { state in
       defer { state = State() }

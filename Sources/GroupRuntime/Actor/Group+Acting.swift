@@ -5,7 +5,7 @@ import WireProtocol
 extension Group {
   func finish(_ decision: Decision, _ completion: @escaping Completion) {
     for effect in decision.effects { perform(effect) }
-    if let message = decision.delivered { services.observer.didDeliver(message) }
+    for message in decision.counts { services.observer.didCount(message) }
     switch decision.answer {
     case .reply(let reply): completion(reply)
     case .history, .sync, .info, .unread, .lookUp: read(decision.answer, completion)
@@ -21,6 +21,7 @@ extension Group {
     case .expel(let user): topic.detach(user)
     case .publish(let frame, let kind, let session): topic.publish(frame, kind, except: session)
     case .send(let frame, let users, let session): topic.send(frame, to: users, except: session)
+    case .tell(let frame, let session): topic.send(frame, to: session)
     case .disband:
       topic.close()
       self.topic = nil

@@ -111,10 +111,19 @@ extension Group {
     alarm = nil
     attributesUntold = attributesUntold || withState { $0.attributes.eventDue != nil } == true
     restEnd = services.clock.now() + Group.restAfterFailure
+    dropWaiting()
     topic?.close()
     topic = nil
     // First, because a completion may ask again at once, and that waits for the loading.
     load(for: [])
     for (_, completion) in pipeline.popAll() { completion(.error(.temporary)) }
+  }
+
+  /// "Nothing vanishes silently" (contract section 6, rule 3): what waits for its turn goes with the state.
+  private func dropWaiting() {
+    guard case .live(var state) = phase else { return }
+    let decision = state.dropWaiting(at: services.clock.now())
+    for effect in decision.effects { perform(effect) }
+    for message in decision.counts { services.observer.didCount(message) }
   }
 }

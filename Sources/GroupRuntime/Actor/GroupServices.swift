@@ -28,8 +28,8 @@ public struct GroupServices: Sendable {
 
 /// Hears of what operators want to count or read in a log. Called on the executors of groups; must not block.
 public protocol GroupObserver: Sendable {
-  /// A message was handed to the fan-out.
-  func didDeliver(_ message: DeliveredMessage)
+  /// Something has become of a message.
+  func didCount(_ message: MessageCount)
   /// A group's changes could not be made durable, or a group could not be read.
   func storeFailed(_ error: StoreError, group: GroupID)
 }

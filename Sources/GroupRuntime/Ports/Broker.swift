@@ -44,6 +44,9 @@ public protocol GroupTopic: AnyObject, Sendable {
   /// Gives a frame to all sessions of some users, attached or not, but one, in order with what is published.
   func send(_ frame: [UInt8], to users: [UserID], except: SessionKey?)
 
+  /// Gives a frame to one attached session, in order with what is published.
+  func send(_ frame: [UInt8], to session: SessionKey)
+
   /// Detaches everybody, after what was published has left.
   func close()
 }

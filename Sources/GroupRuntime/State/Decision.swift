@@ -7,8 +7,8 @@ public struct Decision: Sendable {
   public var changes: [StoreChange] = []
   /// What to do then, in this order.
   public var effects: [Effect] = []
-  /// The message among the effects, for the metrics.
-  public var delivered: DeliveredMessage?
+  /// What became of messages, for the metrics.
+  public var counts: [MessageCount] = []
   /// The group is gone with this.
   public var disbands = false
   var answer: Answer
@@ -36,6 +36,8 @@ public enum Effect: Sendable, Equatable {
   case publish([UInt8], EventClass, except: SessionKey?)
   /// All sessions of these users get the frame, but the one that caused it where it is named.
   case send([UInt8], to: [UserID], except: SessionKey?)
+  /// One session gets the frame.
+  case tell([UInt8], SessionKey)
   /// The group is gone.
   case disband
 
@@ -79,8 +81,19 @@ struct SyncAnswer: Sendable, Equatable {
   let bytes: Int
 }
 
-/// What metrics need to know of a message.
-public struct DeliveredMessage: Sendable, Equatable {
+/// What metrics need to know of a message. "Accepted = delivered + dropped once the queue is empty" (contract section 6, rule 3).
+public struct MessageCount: Sendable, Equatable {
+  /// What has become of a message.
+  public struct Steps: OptionSet, Sendable {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    public static let accepted = Steps(rawValue: 1)
+    public static let delivered = Steps(rawValue: 2)
+    public static let dropped = Steps(rawValue: 4)
+  }
+
   public let type: GroupType
   public let priority: Priority
+  public let steps: Steps
 }

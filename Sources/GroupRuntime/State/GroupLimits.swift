@@ -7,9 +7,9 @@ public struct GroupLimits: Sendable {
   /// How many bytes of messages or groups one reply holds at most; a page ends early rather than being more than a connection may have
   /// waiting (`limits.sendQueueBytes`). A single item is never too much.
   public var pageBytes: Int
-  /// How many messages a group takes in any one second; a type that is not there takes any number
-  /// (`limits.{work,public,meeting}.messagesPerSecond`, contract section 6, rule 5).
-  public var messagesPerSecond: [GroupType: Int] = [:]
+  /// How many messages a group takes (where it keeps history) or delivers in any one second; a type that is not there, any number
+  /// (`limits.<type>.messagesPerSecond`, contract section 6).
+  public var messagesPerSecond: [GroupType: Int] = [.avChatRoom: 40]
   /// How long senders may recall their own messages, in milliseconds (`limits.revokeWindow`).
   public var revokeWindow: Instant = 120_000
   /// How long the members of an AVChatRoom stay members without a session, in milliseconds (`avChatRoom.offlineGrace`).

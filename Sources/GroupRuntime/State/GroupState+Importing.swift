@@ -97,7 +97,7 @@ extension GroupState {
       msgID: nextMessageID(seq: seq), groupID: record.id, seq: seq, sender: given.sender, nameCard: sender?.nameCard ?? "",
       timestamp: given.timestamp, content: given.content, priority: .normal, clientMsgID: given.clientMsgID,
       platform: .restAPI, isFromManager: sender?.role.isManager ?? false)
-    sent.note(message, at: moment.now)
+    sent.note(message, .stored, at: moment.now)
     lastMessage = message
     decision.changes.append(.append(message))
     return seq

@@ -20,6 +20,10 @@ public struct GroupState: Sendable {
   var sent: RecentlySent
   /// The messages of the last second; nil where any number is taken.
   var messageRate: SlidingCounts<GroupID>?
+  /// What a group without history hands over in a second; nil = no limit, or a group that keeps history.
+  var gate: MessageGate<Waiting>?
+  var joins = MergedNotice()
+  var leaves = MergedNotice()
   /// Messages recalled while stored messages are being read, whose recall the reading may not show.
   var recentlyRevoked: Set<Int64> = []
   var order = MemberOrder()
@@ -41,7 +45,9 @@ public struct GroupState: Sendable {
     applications = OpenApplications(stored.openApplications)
     attributes = AttributeBoard(stored.attributes)
     sent = RecentlySent(stored.recentlySent)
-    messageRate = rules.limits.messagesPerSecond[stored.record.type].map { SlidingCounts(limit: $0, window: 1000) }
+    let limit = rules.limits.messagesPerSecond[stored.record.type, default: 0]
+    if limit > 0, stored.record.type.storesMessages { messageRate = SlidingCounts(limit: limit, window: 1000) }
+    if limit > 0, !stored.record.type.storesMessages { gate = MessageGate(limit: limit) }
     self.rules = rules
     volatileTag = String(UInt32.random(in: .min ... .max), radix: 36)
     record.nextOrdinal = max(record.nextOrdinal, (stored.members.map(\.ordinal).max() ?? 0) + 1)
@@ -111,19 +117,22 @@ public struct GroupState: Sendable {
     let moment = self.moment(at: now, usersSignedIn: usersSignedIn)
     var decision = Decision(answer: .reply(.empty))
     publishAttributesIfDue(at: moment, into: &decision)
+    advanceGate(at: moment, into: &decision)
     endGraces(at: moment, into: &decision)
     return decision
   }
 
   /// When the group wants to be woken; nil = nothing is to come by itself.
   public var nextWake: Instant? {
-    guard let event = attributes.eventDue else { return absent.firstEnd(after: rules.limits.offlineGrace) }
-    return absent.firstEnd(after: rules.limits.offlineGrace).map { min($0, event) } ?? event
+    var wake = attributes.eventDue ?? .max
+    if let instant = nextGateWake { wake = min(wake, instant) }
+    if let instant = absent.firstEnd(after: rules.limits.offlineGrace) { wake = min(wake, instant) }
+    return wake == .max ? nil : wake
   }
 
   /// Time does not run backwards in a group's history.
-  private func moment(at now: Instant, usersSignedIn: Int) -> Moment {
-    Moment(now: max(now, lastMessage?.timestamp ?? 0), usersSignedIn: usersSignedIn)
+  func moment(at now: Instant, usersSignedIn: Int) -> Moment {
+    Moment(now: max(now, lastMessage?.timestamp ?? 0), clock: now, usersSignedIn: usersSignedIn)
   }
 
   /// Whether the user gets the group's events.
@@ -152,7 +161,10 @@ public struct GroupState: Sendable {
 
 /// What a decision may know besides the group and the request.
 struct Moment: Sendable {
+  /// The instant in the history of the group.
   let now: Instant
+  /// The instant by the clock, which may have been set back.
+  let clock: Instant
   let usersSignedIn: Int
 }
 

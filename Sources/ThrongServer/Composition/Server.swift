@@ -27,7 +27,6 @@ public final class Server: Sendable {
     self.settings = settings
     self.metrics = metrics
     self.logger = logger
-    for key in KeysToCome.set(in: settings) { logger.warning("this key has no effect yet", metadata: ["key": "\(key)"]) }
     let library = LibraryLog(logger)
     TransportLog.setSink { level, text in library.write(level, text) }
     store = try StartError.translating { () throws(StoreOpenError) in

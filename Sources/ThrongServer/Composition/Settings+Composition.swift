@@ -85,7 +85,8 @@ extension GroupLimits {
       ], pageBytes: limits.sendQueueBytes / 2)
     let rates: [GroupType: Int] = [
       .work: limits.work.messagesPerSecond, .public: limits.public.messagesPerSecond,
-      .meeting: limits.meeting.messagesPerSecond,
+      .meeting: limits.meeting.messagesPerSecond, .avChatRoom: limits.avChatRoom.messagesPerSecond,
+      .bChatRoom: limits.bChatRoom.messagesPerSecond,
     ]
     messagesPerSecond = rates.filter { $0.value > 0 }
     revokeWindow = limits.revokeWindow.wholeMilliseconds

@@ -11,6 +11,7 @@ import ThrongTestKit
   init() async throws {
     try await scene.makeGroup("AVChatRoom")
     for name in ["mary"] + AttributeActorTests.writers { try await scene.ask("joinGroup", by: name) }
+    scene.waitForNotices()
     for name in ["olga", "mary"] { _ = scene.events(name) }
   }
 

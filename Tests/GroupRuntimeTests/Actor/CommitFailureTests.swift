@@ -20,7 +20,7 @@ import ThrongTestKit
     for pending in decided { #expect(try await pending.answer().code == 10002) }
     for name in ["olga", "adam", "mary", "oscar"] { #expect(scene.events(name).isEmpty, "\(name)") }
     #expect(scene.observer.failures.count == 1 && scene.observer.failures.first?.group == "g")
-    #expect(scene.observer.delivered.isEmpty)
+    #expect(scene.observer.counts.isEmpty)
     for pending in decided { #expect(pending.count == 1) }
   }
 

@@ -13,6 +13,7 @@ import ThrongTestKit
   init() async throws {
     try await scene.makeGroup("AVChatRoom")
     for name in ["mary", "adam"] { try await scene.ask("joinGroup", by: name) }
+    scene.waitForNotices()
     forgetEvents(scene)
   }
 

@@ -5,13 +5,13 @@ import ThrongTestKit
 
 /// revokeGroupMessage needs the stored message, so much can happen between asking and deciding.
 @Suite(.timeLimit(.minutes(1))) struct RecallActorTests {
-  private let gate: MessageGate
+  private let gate: MessageReadGate
   private let scene: ActorScene
 
   /// A Public group with a message of mary's at seq 1.
   init() async throws {
     let store = InMemoryStore()
-    gate = MessageGate(store)
+    gate = MessageReadGate(store)
     scene = ActorScene(store: store, messages: gate)
     try await scene.makeGroup()
     try await scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary")

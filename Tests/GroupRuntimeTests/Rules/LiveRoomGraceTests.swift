@@ -114,7 +114,10 @@ import ThrongTestKit
     #expect(state.members.count == 2)
     #expect(try #require(state.nextWake) <= now, "the rest is due at once")
     _ = state.wake(at: now)
-    #expect(state.members.keys.sorted() == ["u0"] && state.nextWake == nil)
+    #expect(state.members.keys.sorted() == ["u0"])
+    #expect(state.nextWake == now + 1000, "the second notice, when the second of the first has ended")
+    _ = state.wake(at: now + 1000)
+    #expect(state.nextWake == nil)
   }
 
   @Test func whoQuitsIsNotWaitedFor() throws {

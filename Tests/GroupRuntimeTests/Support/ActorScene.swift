@@ -62,6 +62,9 @@ final class ActorScene: Sendable {
     settle()
   }
 
+  /// The join and leave notices of a live room have left, and the next one leaves at once (contract section 6, rule 4).
+  func waitForNotices() { for _ in 0..<2 { advance(by: 1000) } }
+
   func caller(_ name: String) -> Caller {
     if name == "administrator" { return .administrator }
     return .user(UserID(stringLiteral: name), platform: .web, session: sessions.withLock { $0[name] })

@@ -216,6 +216,7 @@ final class Scene {
     case .expel(let user): topic.detach(user)
     case .publish(let frame, let kind, let session): topic.publish(frame, kind, except: session)
     case .send(let frame, let users, let session): topic.send(frame, to: users, except: session)
+    case .tell(let frame, let session): topic.send(frame, to: session)
     case .disband:
       topic.close()
       topic = broker.openTopic(of: "g")

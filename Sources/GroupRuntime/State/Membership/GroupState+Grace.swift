@@ -44,7 +44,7 @@ extension GroupState {
     guard record.type == .avChatRoom, let member = members[user], member.role != .owner,
       now - member.joinTime > rules.limits.offlineGrace
     else { return decision }
-    leave([member], at: Moment(now: now, usersSignedIn: 0), into: &decision)
+    leave([member], at: moment(at: now, usersSignedIn: 0), into: &decision)
     return decision
   }
 

@@ -41,7 +41,11 @@ extension GroupState {
       writer.member("memberCount", count)
       writer.tip(tip)
     }
-    announce(frame, as: noticeClass, whenOff: [user], into: &decision)
+    if gate == nil {
+      announce(frame, as: noticeClass, whenOff: [user], into: &decision)
+    } else {
+      noticeEntry(of: info, frame, at: moment, into: &decision)
+    }
   }
 
   /// onMemberInvited: the inviter brought the users in, or they followed the invitation.

@@ -41,7 +41,8 @@ extension GroupState {
   }
 
   /// onMemberLeave; "off: nobody".
-  func announceLeave(of list: [MemberInfo], _ tip: Message?, at moment: Moment, into decision: inout Decision) {
+  mutating func announceLeave(of list: [MemberInfo], _ tip: Message?, at moment: Moment, into decision: inout Decision) {
+    if gate != nil { return noticeLeave(of: list, at: moment, into: &decision) }
     let count = members.count
     let frame = event(.onMemberLeave, at: moment) { writer in
       writer.member("memberList", list)
@@ -78,15 +79,15 @@ extension GroupState {
   }
 
   /// "When the last member quits, the group is disbanded (onQuitFromGroup and onGroupDismissed)."
-  private func leaveEmpty(_ member: Member, by caller: Caller, at moment: Moment) -> Decision {
+  private mutating func leaveEmpty(_ member: Member, by caller: Caller, at moment: Moment) -> Decision {
     var decision = disband(.onGroupDismissed, by: caller, at: moment)
     decision.effects.insert(.send(event(.onQuitFromGroup, at: moment), to: [member.userID]), at: 0)
     notify(.quitGroup, [member.userID], by: operatorInfo(caller), at: moment, into: &decision)
     return decision
   }
 
-  func disband(_ name: EventName, by caller: Caller, at moment: Moment) -> Decision {
-    var decision = Decision(answer: .reply(.empty))
+  mutating func disband(_ name: EventName, by caller: Caller, at moment: Moment) -> Decision {
+    var decision = dropWaiting(at: moment)
     let users = Array(members.keys)
     notify(
       name == .onGroupRecycled ? .groupRecycled : .groupDismissed, users, by: operatorInfo(caller), at: moment, into: &decision)

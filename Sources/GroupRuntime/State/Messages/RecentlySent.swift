@@ -1,6 +1,18 @@
 import DequeModule
 import GroupModel
 
+/// What a sender is answered about a message (contract section 4).
+enum SendStatus: String, Sendable {
+  /// Durable when the reply is sent.
+  case stored = "Stored"
+  /// Handed to the fan-out.
+  case delivered = "Delivered"
+  /// Waits for its turn in a room over its limit.
+  case queued = "Queued"
+  /// The room is over its limit and full of better ones.
+  case dropped = "Dropped"
+}
+
 /// What senders marked with a clientMsgID in the last 5 minutes: the same mark from the same sender answers the first result again
 /// (contract section 4).
 struct RecentlySent: Sendable {
@@ -12,6 +24,7 @@ struct RecentlySent: Sendable {
     let msgID: String
     let seq: Int64?
     let timestamp: Instant
+    let status: SendStatus
   }
 
   private struct Note: Sendable {
@@ -26,11 +39,11 @@ struct RecentlySent: Sendable {
   }
 
   private var notes: [Mark: Note] = [:]
-  private var byAge: Deque<Mark> = []
+  private var byAge: Deque<(mark: Mark, time: Instant)> = []
 
   /// The marks of messages as the store remembers them.
   init(_ messages: [Message]) {
-    for message in messages { note(message, at: message.timestamp) }
+    for message in messages { note(message, .stored, at: message.timestamp) }
   }
 
   /// How many marks are kept, those too old included until the next message.
@@ -45,23 +58,27 @@ struct RecentlySent: Sendable {
   }
 
   /// Remembers a message, and forgets those that are too old.
-  mutating func note(_ message: Message, at now: Instant) {
+  mutating func note(_ message: Message, _ status: SendStatus, at now: Instant) {
     forget(before: now - RecentlySent.memory)
     guard let clientMsgID = message.clientMsgID else { return }
     let mark = Mark(sender: message.sender, clientMsgID: ExactText(clientMsgID))
-    let result = Result(msgID: message.msgID, seq: message.seq, timestamp: message.timestamp)
+    let result = Result(msgID: message.msgID, seq: message.seq, timestamp: message.timestamp, status: status)
     notes[mark] = Note(result: result, time: now)
-    byAge.append(mark)
+    byAge.append((mark, now))
   }
 
-  /// Marks are noted in the order of time, so the oldest stands first. A clock that was put back leaves a mark twice; its newer
-  /// result stays.
+  /// Forgets a message that was dropped after all: "errors and Dropped are not remembered".
+  mutating func forget(_ message: Message) {
+    guard let clientMsgID = message.clientMsgID else { return }
+    let mark = Mark(sender: message.sender, clientMsgID: ExactText(clientMsgID))
+    if notes[mark]?.result.msgID == message.msgID { notes[mark] = nil }
+  }
+
+  /// Marks are noted in the order of time, so the oldest stands first. One that was used again, after its message was dropped, stands there
+  /// twice; its newer result stays.
   private mutating func forget(before limit: Instant) {
-    while let oldest = byAge.first {
-      if let note = notes[oldest] {
-        guard note.time <= limit else { return }
-        notes[oldest] = nil
-      }
+    while let oldest = byAge.first, oldest.time <= limit {
+      if notes[oldest.mark]?.time == oldest.time { notes[oldest.mark] = nil }
       byAge.removeFirst()
     }
   }

@@ -4,7 +4,7 @@ import Synchronization
 import ThrongTestKit
 
 /// Stored messages whose reading fails or waits when told to. Who waits has read already, so what it gets may be out of date.
-final class MessageGate: MessageStore {
+final class MessageReadGate: MessageStore {
   private struct State {
     var failure: StoreError?
     var isHeld = false

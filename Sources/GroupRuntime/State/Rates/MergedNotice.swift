@@ -1,0 +1,48 @@
+import DequeModule
+import GroupModel
+import WireProtocol
+
+/// The join or the leave notices of a live room (contract section 6, rule 4): "the first after a quiet second goes out at once, later ones wait for
+/// the second to end", all of them as one.
+struct MergedNotice: Sendable {
+  /// "Each notice names the 50 newest users and counts the rest in memberCount, never naming them."
+  static let named = 50
+  /// How far apart notices are, and how long one waits for a place in the room's window, in milliseconds.
+  private static let second: Instant = 1000
+
+  private var users: Deque<MemberInfo> = []
+  private var lastLeft: Instant = .min / 2
+  /// From when on the notice may leave; nil = there is none.
+  private(set) var due: Instant?
+
+  /// Until when the notice may leave; it is dropped then.
+  var end: Instant? { due.map { $0 + MergedNotice.second } }
+
+  /// Somebody has come, or left.
+  mutating func add(_ members: [MemberInfo], at now: Instant) {
+    users.append(contentsOf: members)
+    if users.count > MergedNotice.named { users.removeFirst(users.count - MergedNotice.named) }
+    if due == nil { due = max(now, lastLeft + MergedNotice.second) }
+  }
+
+  /// The notice leaves.
+  /// - Returns: whom it names.
+  mutating func take(at now: Instant) -> [MemberInfo] {
+    lastLeft = now
+    return drop()
+  }
+
+  /// The notice is given up where it has waited too long; nobody hears of that. A clock that was set back would make it wait until it has
+  /// caught up.
+  mutating func advance(to now: Instant) {
+    lastLeft = min(lastLeft, now)
+    if let due { self.due = min(due, now + MergedNotice.second) }
+    if let end, end < now { _ = drop() }
+  }
+
+  private mutating func drop() -> [MemberInfo] {
+    due = nil
+    defer { users = [] }
+    return Array(users)
+  }
+}
