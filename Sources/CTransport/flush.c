@@ -173,6 +173,7 @@ static void flush_topics(ct_loop *loop) {
     loop->dirty_topics = topic->next_dirty;
     topic->is_dirty = false;
     flush_topic(topic, is_only_one);
+    window_begin(topic);
   }
 }
 

@@ -61,6 +61,7 @@ static void watch(ct_loop *loop) {
   ev_idle_init(&loop->spinner, on_spin);
   ev_async_init(&loop->waker, on_wake);
   ev_timer_init(&loop->ticker, on_tick, TICK_MS / 1e3, TICK_MS / 1e3);
+  window_init(loop);
   loop->before_poll.data = loop->waker.data = loop->ticker.data = loop;
   ev_prepare_start(loop->events, &loop->before_poll);
   ev_async_start(loop->events, &loop->waker);
@@ -154,6 +155,7 @@ static void unwatch(ct_loop *loop) {
   ev_idle_stop(loop->events, &loop->spinner);
   ev_async_stop(loop->events, &loop->waker);
   ev_timer_stop(loop->events, &loop->ticker);
+  ev_timer_stop(loop->events, &loop->window);
   ev_loop_destroy(loop->events);
   loop->events = NULL;
 }

@@ -110,9 +110,10 @@ struct ct_topic {
   size_t entry_count, entry_capacity;
   member *members;
   size_t member_count, member_capacity, pending_count, peak, compact_at;
-  ct_topic *next_dirty, *next_warm, *previous_warm;
+  ct_topic *next_dirty, *next_warm, *previous_warm, *next_resting, *previous_resting;
+  ev_tstamp rested;      // when it may be flushed again
   uint8_t kinds;         // union of the kinds in the log
-  bool is_dirty, is_warm, was_used;
+  bool is_dirty, is_warm, was_used, is_resting;
 };
 
 static inline uint64_t topic_end(const ct_topic *topic) { return topic->first_entry + topic->entry_count; }
@@ -127,6 +128,16 @@ void topic_take(subscription *s, bytes *to, size_t limit, bool lossless_only);
 size_t topic_wanted(const subscription *s);
 // Gives back memory that was not used for a second.
 void topics_cool(ct_loop *loop);
+// The next flush takes the topic.
+void topic_list_dirty(ct_topic *topic);
+
+// -- window.c: two flushes of a topic are at least options.flush_window_ms apart.
+
+void window_init(ct_loop *loop);
+void window_begin(ct_topic *topic);   // it was flushed: it rests
+bool window_holds(ct_topic *topic);   // it has become dirty: whether it has to wait
+void window_end(ct_topic *topic);     // it has rested enough
+void window_forget(ct_topic *topic);  // it is going
 
 // -- subscription.c
 
@@ -252,7 +263,7 @@ struct ct_loop {
   ev_prepare before_poll;
   ev_idle spinner;
   ev_async waker;
-  ev_timer ticker;
+  ev_timer ticker, window;
   listener listeners[2];
   int listener_count;
   pthread_t thread;
@@ -261,7 +272,8 @@ struct ct_loop {
   char thread_name[16];
   slot_table connections, exchanges;
   connection *first_dirty, *last_dirty;
-  ct_topic *dirty_topics, *warm_topics;
+  ct_topic *dirty_topics, *warm_topics, *first_resting, *last_resting;
+  size_t held_count;  // of resting topics, those that are dirty
   subscription **buckets;
   size_t bucket_count, subscription_count;
   bytes scratch, head_text;

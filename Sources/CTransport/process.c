@@ -15,13 +15,15 @@ static void on_log(int level, const char *line) {
   log_sink(level == LLL_ERR ? 1 : 2, line, count);
 }
 
-void ct_prepare_process(void (*log)(int level, const char *text, size_t count)) {
+void ct_limit_open_files(size_t wanted) {
   struct rlimit files;
+  if (getrlimit(RLIMIT_NOFILE, &files)) return;
+  files.rlim_cur = wanted < files.rlim_max ? wanted : files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
+}
+
+void ct_prepare_process(void (*log)(int level, const char *text, size_t count)) {
   signal(SIGPIPE, SIG_IGN);
-  if (!getrlimit(RLIMIT_NOFILE, &files)) {
-    files.rlim_cur = files.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &files);
-  }
   log_sink = log;
   // No more than these two levels: the next ones hold URLs.
   lws_set_log_level(LLL_ERR | LLL_WARN, on_log);

@@ -49,6 +49,7 @@ void ct_topic_destroy(ct_topic *topic) {
     move_rest(s);
     subscription_remove(s);
   }
+  window_forget(topic);
   if (topic->is_dirty) forget_dirty(topic);
   if (topic->is_warm) cool(topic);
   bytes_free(&topic->log);
@@ -125,11 +126,19 @@ static void append(ct_topic *topic, const void *payload, size_t count, bool skip
   if (bytes_count(&topic->log) > topic->peak) topic->peak = bytes_count(&topic->log);
 }
 
-static void mark_dirty(ct_topic *topic) {
-  if (topic->is_dirty) return;
-  topic->is_dirty = true;
+void topic_list_dirty(ct_topic *topic) {
   topic->next_dirty = topic->loop->dirty_topics;
   topic->loop->dirty_topics = topic;
+}
+
+// What waits for the window's end may not be too much for one write: it would come to every subscriber as if it were slow.
+static void mark_dirty(ct_topic *topic) {
+  if (topic->is_dirty) {
+    if (bytes_count(&topic->log) > topic->loop->options.send_queue_bytes / 4) window_end(topic);
+    return;
+  }
+  topic->is_dirty = true;
+  if (!window_holds(topic)) topic_list_dirty(topic);
 }
 
 void ct_topic_publish(

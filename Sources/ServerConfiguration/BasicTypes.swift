@@ -69,4 +69,13 @@ extension ValueType where Value == Duration {
       Duration(configurationText: text).flatMap { range.contains($0) ? $0 : nil }
     }
   }
+
+  /// A duration within the range, in milliseconds or with a unit.
+  static func milliseconds(_ range: ClosedRange<Duration>) -> ValueType {
+    let name = "milliseconds of \(range.lowerBound.wholeMilliseconds) to \(range.upperBound.wholeMilliseconds)"
+    return scalar(name, as: [.integer, .string], show: { "\($0.wholeMilliseconds)" }) { text in
+      let duration = Int64(text).map { Duration.milliseconds($0) } ?? Duration(configurationText: text)
+      return duration.flatMap { range.contains($0) ? $0 : nil }
+    }
+  }
 }

@@ -6,7 +6,8 @@ enum Keys {
     [
       listen, internalListen, dataDir, demo, loops, logLevel, logFormat, authSecret, authJWKSFile, authAlgorithms, authAudience,
       authIssuer, authFailureDelay, adminAPIKey, allowedOrigins, trustedProxies, tlsCertificateFile, tlsKeyFile, storeURL,
-      storeSync, usersRequireKnown, attributesGroupTypes, avChatRoomOfflineGrace, heartbeatInterval, heartbeatTimeout,
+      storeSync, usersRequireKnown, attributesGroupTypes, avChatRoomOfflineGrace, fanoutFlushWindow, heartbeatInterval,
+      heartbeatTimeout,
       drainDuration,
     ] + SessionKeys.all + LimitKeys.all
 
@@ -70,6 +71,9 @@ enum Keys {
   static let avChatRoomOfflineGrace = Key(
     "avChatRoom.offlineGrace", .duration(anyDuration), .seconds(300),
     "How long a member of an AVChatRoom stays one after the last session ended.")
+  static let fanoutFlushWindow = Key(
+    "fanout.flushWindow", .milliseconds(.zero ... .seconds(1)), .zero,
+    "In milliseconds: how far apart the flushes of one group are at least, latency for CPU; 0 = what is sent leaves at once.")
   static let heartbeatInterval = Key(
     "heartbeat.interval", .duration(.milliseconds(100) ... .seconds(86_400)), .seconds(25), "The time between WebSocket pings.")
   static let heartbeatTimeout = Key(

@@ -116,6 +116,12 @@ extension Settings {
     public var timeout: Duration
   }
 
+  /// How messages reach their receivers.
+  public struct Fanout: Sendable {
+    /// How far apart the flushes of one group are at least.
+    public var flushWindow: Duration
+  }
+
   /// The orderly end (contract section 9).
   public struct Drain: Sendable {
     /// Over how long sessions are closed.

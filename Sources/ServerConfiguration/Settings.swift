@@ -34,6 +34,8 @@ public struct Settings: Sendable {
   public var avChatRoom: AVChatRoom
   /// `limits.…`
   public var limits: Limits
+  /// `fanout.…`
+  public var fanout: Fanout
   /// `heartbeat.…`
   public var heartbeat: Heartbeat
   /// `drain.…`
@@ -69,6 +71,7 @@ public struct Settings: Sendable {
     attributes = Attributes(groupTypes: values[Keys.attributesGroupTypes])
     avChatRoom = AVChatRoom(offlineGrace: values[Keys.avChatRoomOfflineGrace])
     limits = Limits(values)
+    fanout = Fanout(flushWindow: values[Keys.fanoutFlushWindow])
     heartbeat = Heartbeat(interval: values[Keys.heartbeatInterval], timeout: values[Keys.heartbeatTimeout])
     drain = Drain(duration: values[Keys.drainDuration])
     entries = values.shown

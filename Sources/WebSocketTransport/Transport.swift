@@ -21,6 +21,7 @@ public final class Transport: Sendable {
   /// Binds the listeners and makes the loops. The delegate is retained until `stop` has returned.
   public init(_ configuration: TransportConfiguration, delegate: any TransportDelegate) throws(TransportError) {
     _ = TransportLog.prepared
+    ct_limit_open_files(max(0, configuration.maxOpenFiles))
     if let tls = configuration.tls { try Self.check(tls) }
     var loops: [EventLoop] = []
     for index in 0..<max(1, configuration.loops) {

@@ -35,7 +35,8 @@ struct Sample: CustomTestStringConvertible {
       Sample("tls.certificateFile", existingFile), Sample("tls.keyFile", existingFile), Sample("store.url", "sqlite:other.db"),
       Sample("store.sync", "normal"), Sample("users.requireKnown", "true"),
       Sample("attributes.groupTypes", "AVChatRoom,Meeting", yaml: "[AVChatRoom, ChatRoom]"),
-      Sample("avChatRoom.offlineGrace", "5m", shown: "300s"), Sample("heartbeat.interval", "5", shown: "5s"),
+      Sample("avChatRoom.offlineGrace", "5m", shown: "300s"),
+      Sample("fanout.flushWindow", "20"), Sample("heartbeat.interval", "5", shown: "5s"),
       Sample("heartbeat.timeout", "1.5", shown: "1.5s"), Sample("drain.duration", "0", shown: "0s"),
       Sample("limits.revokeWindow", "2h", shown: "7200s"), Sample("limits.sendQueueBytes", "65536"),
     ]

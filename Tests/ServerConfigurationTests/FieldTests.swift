@@ -68,6 +68,7 @@ import Testing
   @Test func durations() {
     #expect(settings.auth.failureDelay == .milliseconds(250) && settings.heartbeat.interval == .seconds(5))
     #expect(settings.heartbeat.timeout == .milliseconds(1500) && settings.drain.duration == .zero)
+    #expect(settings.fanout.flushWindow == number("fanout.flushWindow").map { .milliseconds($0) })
     #expect(settings.avChatRoom.offlineGrace == .seconds(300) && settings.limits.revokeWindow == .seconds(7200))
   }
 }

@@ -16,11 +16,15 @@ import WebSocketTransport
     let act: @Sendable () -> Void
   }
 
-  @Test(arguments: 0..<6)
-  func everyClientSeesWhatTheModelSays(seed: Int) async throws {
+  @Test(arguments: 0..<6, [0, 3])
+  func everyClientSeesWhatTheModelSays(seed: Int, window milliseconds: Int) async throws {
     var random = Generator(state: UInt64(seed) &* 0x9e37_79b9 &+ 1)
     let (size, turns) = [(20, 300), (2000, 300), (40_000, 80)][seed % 3]
-    try await TestServer.with({ $0.sendQueueBytes = 1 << 30 }) { running in
+    let configure = { (configuration: inout TransportConfiguration) in
+      configuration.sendQueueBytes = 1 << 30
+      configuration.flushWindow = .milliseconds(milliseconds)
+    }
+    try await TestServer.with(configure) { running in
       var clients = try (0..<6).map { number in
         let pair = try running.connect(receiveBuffer: number % 2 == 0 ? 4096 : nil)
         return Client(socket: pair.0, connection: pair.1)

@@ -166,13 +166,3 @@ import Testing
     }
   }
 }
-
-extension Topic {
-  fileprivate func publish(_ text: String, lane: Lane, kind: UInt8 = 1, except: Connection? = nil) {
-    publish(Array(text.utf8), lane: lane, kind: kind, except: except)
-  }
-
-  fileprivate func send(_ text: String, to connection: Connection) {
-    send(Array(text.utf8), to: connection)
-  }
-}

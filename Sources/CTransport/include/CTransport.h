@@ -57,6 +57,7 @@ typedef struct {
 typedef struct {
   size_t max_message_bytes, send_queue_bytes, max_body_bytes;
   uint32_t ping_interval_ms, ping_timeout_ms, handshake_timeout_s;
+  uint32_t flush_window_ms;  // two flushes of a topic are at least so far apart; 0: each turn flushes
   bool accepts_binary;
   const char *subprotocol;       // copied
   const char *certificate_file;  // NULL: the public listener is plain
@@ -72,9 +73,13 @@ enum { CT_CLOSE_CODES = 5000 };  // ct_loop_closes counts codes below this
 
 // -- Process. Any thread.
 
-// Ignores SIGPIPE, raises the limit of open files to the hard limit, and sends the library's errors and warnings to
-// log (level 1 error, 2 warning; text without line end; any thread). Once per process, before the first loop.
+// Ignores SIGPIPE, and sends the library's errors and warnings to log (level 1 error, 2 warning; text without line
+// end; any thread). Once per process, before the first loop.
 void ct_prepare_process(void (*log)(int level, const char *text, size_t count));
+
+// How many files the process may have open, as far as the hard limit lets it; before the first loop. No more than it
+// needs: at the end of each connection Debian's libwebsockets looks through a table of as many places.
+void ct_limit_open_files(size_t wanted);
 
 // Whether the two PEM files can be used together. False: why not is in error.
 bool ct_check_tls(const char *certificate_file, const char *key_file, char *error, size_t error_size);

@@ -43,6 +43,9 @@ extension TransportConfiguration {
       internalListen: (settings.internalListen.host, Int(settings.internalListen.port)), tls: settings.tls.files,
       pingInterval: settings.heartbeat.interval, pingTimeout: settings.heartbeat.timeout)
     sendQueueBytes = settings.limits.sendQueueBytes
+    flushWindow = settings.fanout.flushWindow
+    // Beside the connections: the store's files, the internal listener, and connections that are not counted yet.
+    if settings.limits.connections > 0 { maxOpenFiles = settings.limits.connections / 8 * 9 + 4096 }
   }
 }
 

@@ -1,0 +1,98 @@
+import Testing
+import WebSocketTransport
+
+/// "With a window, flushes of one topic are at least so far apart."
+@Suite struct FlushWindowTests {
+  /// Longer than any test runs.
+  private static let endless = Duration.seconds(3600)
+
+  /// A topic with subscribers, of which the first entry has just left.
+  private func withResting(
+    _ window: Duration,
+    _ body: (TestServer.Running, Topic, [(client: WebSocketClient, connection: Connection)]) async throws -> Void
+  ) async throws {
+    try await TestServer.with({ $0.flushWindow = window }) { running in
+      let pairs = try (0..<2).map { _ in try running.connect() }.map { (client: $0.0, connection: $0.1) }
+      let topic = try running.onLoop { [connections = pairs.map(\.connection)] in
+        let topic = Topic(on: running.loop)
+        for connection in connections { topic.subscribe(connection) }
+        topic.publish("first", lane: .lossless)
+        return topic
+      }
+      for pair in pairs { #expect(try pair.client.receiveText() == "first", "nothing came before it: it leaves at once") }
+      try await body(running, topic, pairs)
+    }
+  }
+
+  @Test func theNextFlushTakesEverythingThatCameMeanwhileAndNotBefore() async throws {
+    let window = Duration.milliseconds(400)
+    let begin = ContinuousClock.now
+    try await withResting(window) { running, topic, pairs in
+      for entry in 0..<5 { try running.onLoop { topic.publish("\(entry)", lane: .lossless) } }
+      for pair in pairs { for entry in 0..<5 { #expect(try pair.client.receiveText() == "\(entry)") } }
+      #expect(ContinuousClock.now - begin >= window * 0.75, "a loop's idea of now is a little old")
+      try running.onLoop { topic.publish("more", lane: .lossless) }
+      for pair in pairs { #expect(try pair.client.receiveText() == "more") }
+      #expect(ContinuousClock.now - begin >= window * 1.5)
+    }
+  }
+
+  @Test func otherTopicsAndRepliesDoNotWait() async throws {
+    try await withResting(Self.endless) { running, topic, pairs in
+      let connection = pairs[0].connection
+      let other = try running.onLoop {
+        topic.publish("waits", lane: .lossless)
+        let other = Topic(on: running.loop)
+        other.subscribe(connection)
+        other.publish("other", lane: .lossless)
+        return other
+      }
+      #expect(try pairs[0].client.receiveText() == "other")
+      try running.onLoop { connection.send(Array("reply".utf8)) }
+      #expect(try pairs[0].client.receiveText() == "reply")
+      #expect(try running.onLoop { other.subscriberCount } == 1)
+    }
+  }
+
+  @Test func whatIsForOneTakesAlongWhatCameBefore() async throws {
+    try await withResting(Self.endless) { running, topic, pairs in
+      let connection = pairs[0].connection
+      try running.onLoop {
+        topic.publish("waits", lane: .lossless)
+        topic.send("for you", to: connection)
+      }
+      for text in ["waits", "for you"] { #expect(try pairs[0].client.receiveText() == text) }
+      let other = pairs[1].connection
+      try running.onLoop { other.send(Array("nothing yet".utf8)) }
+      #expect(try pairs[1].client.receiveText() == "nothing yet")
+    }
+  }
+
+  @Test func moreThanOneWriteTakesDoesNotWait() async throws {
+    try await withResting(Self.endless) { running, topic, pairs in
+      let large = String(repeating: "x", count: 200_000)
+      try running.onLoop { for _ in 0..<2 { topic.publish(large, lane: .lossless) } }
+      for pair in pairs { for _ in 0..<2 { #expect(try pair.client.receiveText() == large) } }
+    }
+  }
+
+  @Test func theEndOfASubscriptionOrATopicDoesNotWait() async throws {
+    try await withResting(Self.endless) { running, topic, pairs in
+      let connection = pairs[0].connection
+      try running.onLoop {
+        topic.publish("waits", lane: .lossless)
+        topic.unsubscribe(connection)
+      }
+      #expect(try pairs[0].client.receiveText() == "waits")
+    }
+    try await TestServer.with({ $0.flushWindow = Self.endless }) { running in
+      let (client, connection) = try running.connect()
+      try running.onLoop {
+        let topic = Topic(on: running.loop)
+        topic.subscribe(connection)
+        topic.publish("last words", lane: .lossless)
+      }
+      #expect(try client.receiveText() == "last words")
+    }
+  }
+}

@@ -1,0 +1,11 @@
+import WebSocketTransport
+
+extension Topic {
+  func publish(_ text: String, lane: Lane, kind: UInt8 = 1, except: Connection? = nil) {
+    publish(Array(text.utf8), lane: lane, kind: kind, except: except)
+  }
+
+  func send(_ text: String, to connection: Connection) {
+    send(Array(text.utf8), to: connection)
+  }
+}
