@@ -51,7 +51,7 @@ public final class GatewayServices: Sendable {
   let directory: SessionDirectory
   let admissions: Admissions
   let observer: StoreObserver
-  let metrics = RequestMetrics()
+  let metrics: RequestMetrics
 
   /// Services over some stores. The registry is given its executors when the loops are there.
   public init(
@@ -68,6 +68,7 @@ public final class GatewayServices: Sendable {
       stores.users.notePresence(of: user, offlineSince: isHere ? nil : clock.now())
     }
     methods = MethodTable()
+    metrics = RequestMetrics(methods)
     observer = StoreObserver(logger: logger)
     admissions = Admissions(connections: configuration.connections, connectionsPerAddress: configuration.connectionsPerAddress)
     registry = GroupRegistry(

@@ -57,6 +57,8 @@ public struct GroupID: Hashable, Sendable, Comparable, CustomStringConvertible {
 extension String {
   /// Whether the text is 1 to `limit` bytes, each a visible ASCII character (0x21–0x7e).
   func isGraphicASCII(upTo limit: Int) -> Bool {
-    (1...limit).contains(utf8.count) && utf8.allSatisfy { (0x21...0x7e).contains($0) }
+    let isGraphic = { (bytes: UnsafeBufferPointer<UInt8>) in bytes.allSatisfy { $0 &- 0x21 < 0x5e } }
+    guard (1...limit).contains(utf8.count) else { return false }
+    return utf8.withContiguousStorageIfAvailable(isGraphic) ?? Array(utf8).withUnsafeBufferPointer(isGraphic)
   }
 }

@@ -9,10 +9,8 @@ public final class SerialTestExecutor: GroupExecutor {
   /// An executor with a queue of its own.
   public init() { queue.setSpecific(key: SerialTestExecutor.mark, value: ObjectIdentifier(self)) }
 
-  /// Runs `body` at once when called from this executor, else behind what is queued.
-  public func perform(_ body: @escaping @Sendable () -> Void) {
-    if isCurrent { body() } else { queue.async(execute: body) }
-  }
+  /// Runs `body` behind what is queued.
+  public func enqueue(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
 
   /// Waits until everything queued so far has run. Not to be called from the executor itself.
   public func drain() { queue.sync {} }
@@ -32,5 +30,6 @@ public final class SerialTestExecutor: GroupExecutor {
   /// Stops a caller that does not run on this executor.
   public func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
 
-  private var isCurrent: Bool { DispatchQueue.getSpecific(key: SerialTestExecutor.mark) == ObjectIdentifier(self) }
+  /// Whether the caller runs on this executor.
+  public var isCurrent: Bool { DispatchQueue.getSpecific(key: SerialTestExecutor.mark) == ObjectIdentifier(self) }
 }

@@ -28,7 +28,7 @@ public final class EventLoop: Sendable {
 
   /// Queues `body`: it runs in a later turn, or later in this one, behind what the same thread queued before.
   public func enqueue(_ body: @escaping @Sendable () -> Void) {
-    executor.queue.add(.body(body), on: executor)
+    executor.enqueue(body)
   }
 
   /// What this loop has counted; on its thread only.

@@ -22,6 +22,8 @@ final class JobQueue: @unchecked Sendable {
   }
 
   private let remote = Mutex(Remote())
+  /// Whether `remote` has work, so that the loop need not lock to see that it has none. Set within the lock.
+  private let hasRemoteWork = Atomic(false)
   private var local: [Work] = []
   private var batch: [Work] = []
 
@@ -35,6 +37,7 @@ final class JobQueue: @unchecked Sendable {
     }
     let (wake, drain) = remote.withLock { remote in
       remote.work.append(work)
+      hasRemoteWork.store(true, ordering: .releasing)
       defer {
         remote.armed = true
         remote.draining = remote.ended
@@ -47,9 +50,11 @@ final class JobQueue: @unchecked Sendable {
 
   /// Runs what waits, up to the budget. Returns whether there is more.
   func drain(on executor: LoopExecutor) -> Bool {
-    remote.withLock { remote in
-      remote.armed = false
-      take(&remote)
+    if hasRemoteWork.load(ordering: .acquiring) {
+      remote.withLock { remote in
+        remote.armed = false
+        take(&remote)
+      }
     }
     var ran = 0
     while !local.isEmpty && ran < Self.budget {
@@ -87,6 +92,7 @@ final class JobQueue: @unchecked Sendable {
   }
 
   private func take(_ remote: inout Remote) {
+    hasRemoteWork.store(false, ordering: .relaxed)
     local.append(contentsOf: remote.work)
     remote.work.removeAll(keepingCapacity: remote.work.capacity <= Self.budget)
   }

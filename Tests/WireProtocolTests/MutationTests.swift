@@ -68,7 +68,7 @@ import WireProtocol
   private func answer(to call: Call) -> [UInt8] {
     switch call.content {
     case .request: Reply.empty.text(id: call.id)
-    case .badParameters(let error, _): Reply.failure(error).text(id: call.id)
+    case .badParameters(let error): Reply.failure(error).text(id: call.id)
     case .unknownMethod: Reply.error(.methodNotFound).text(id: call.id)
     case .invalid: Reply.error(.invalidRequest).text(id: nil)
     }

@@ -33,7 +33,7 @@ func call(_ method: String, _ params: String) throws(WireError) -> Call {
 func decoded(_ method: String, _ params: String) throws(WireError) -> Request {
   switch try call(method, params).content {
   case .request(let request): return request
-  case .badParameters(let error, _): throw error
+  case .badParameters(let error): throw error
   case .unknownMethod: throw WireError(.methodNotFound)
   case .invalid: throw WireError(.invalidRequest)
   }
@@ -62,7 +62,7 @@ private func outline(_ call: Call) -> String {
   let content =
     switch call.content {
     case .request(let request): request.methodName
-    case .badParameters(let error, let method): "\(method)!\(error.code.rawValue):\(error.field ?? "")"
+    case .badParameters(let error): "\(call.methodName)!\(error.code.rawValue):\(error.field ?? "")"
     case .unknownMethod: "?"
     case .invalid: "invalid"
     }

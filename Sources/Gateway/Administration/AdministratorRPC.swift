@@ -48,7 +48,7 @@ public final class AdministratorRPC: Sendable {
   private func answer(_ call: Call, from administrator: String) async -> [UInt8]? {
     let start = MonotonicClock.nanoseconds()
     let reply = await reply(to: call)
-    metrics.didAnswer(call.methodName, reply, since: start)
+    metrics.didAnswer(call.method, reply, since: start)
     audit.note(call, reply, by: administrator)
     return call.id != nil || call.isInvalid ? reply.text(id: call.id) : nil
   }
@@ -57,8 +57,8 @@ public final class AdministratorRPC: Sendable {
     switch call.content {
     case .invalid: return .error(.invalidRequest)
     case .unknownMethod: return .error(.methodNotFound)
-    case .badParameters(let error, let method):
-      switch methods[method]?.specification.callers {
+    case .badParameters(let error):
+      switch call.method?.specification.callers {
       case .connection: return .error(.methodNotFound)
       // A method that means nothing without a user says so first.
       case .user where call.asUser == nil && error.field != "asUser": return .needsUser

@@ -45,11 +45,11 @@ final class LocalTopic: GroupTopic {
   }
 
   func publish(_ frame: [UInt8], _ kind: EventClass, except session: SessionKey?) {
-    let lane = kind.lane
     for shard in state.withLock({ $0.shards }) {
-      shard.loop.perform {
-        let own = session.flatMap { $0.loop == shard.loop.index ? Connection(number: $0.connection, on: shard.loop) : nil }
-        shard.topic().publish(frame, lane: lane, kind: kind.bit, except: own)
+      if shard.loop.isCurrent {
+        shard.publish(frame, kind, except: session)
+      } else {
+        shard.loop.enqueue { shard.publish(frame, kind, except: session) }
       }
     }
   }
@@ -91,7 +91,7 @@ final class LocalTopic: GroupTopic {
 /// The part of a topic that lives on one loop.
 private final class Shard: @unchecked Sendable {
   let loop: EventLoop
-  /// Touched on `loop`'s thread only: every use stands inside `loop.perform`. That is the proof of the unchecked conformance.
+  /// Touched on `loop`'s thread only: every use is one that `loop` performs. That is the proof of the unchecked conformance.
   private var opened: Topic?
 
   init(_ loop: EventLoop) { self.loop = loop }
@@ -101,6 +101,11 @@ private final class Shard: @unchecked Sendable {
     let topic = Topic(on: loop)
     opened = topic
     return topic
+  }
+
+  func publish(_ frame: [UInt8], _ kind: EventClass, except session: SessionKey?) {
+    let own = session.flatMap { $0.loop == loop.index ? Connection(number: $0.connection, on: loop) : nil }
+    topic().publish(frame, lane: kind.lane, kind: kind.bit, except: own)
   }
 
   func close() { opened = nil }

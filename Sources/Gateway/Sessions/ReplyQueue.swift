@@ -19,15 +19,13 @@ struct ReplyQueue {
   }
 
   /// Fills a place.
-  /// - Returns: the texts that may leave now, in order.
-  mutating func fill(_ slot: Slot, with text: [UInt8]) -> [[UInt8]] {
-    texts[slot.number - first] = text
-    var ready: [[UInt8]] = []
-    while let next = texts.first, let text = next {
-      texts.removeFirst()
-      first += 1
-      if !text.isEmpty { ready.append(text) }
-    }
-    return ready
+  mutating func fill(_ slot: Slot, with text: [UInt8]) { texts[slot.number - first] = text }
+
+  /// Takes the next text that may leave, which is empty where no answer is wanted.
+  mutating func popReady() -> [UInt8]? {
+    guard let next = texts.first, let text = next else { return nil }
+    texts.removeFirst()
+    first += 1
+    return text
   }
 }

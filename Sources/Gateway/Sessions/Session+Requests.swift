@@ -11,8 +11,7 @@ extension Session {
 
   /// One request on its own.
   func run(_ call: Call) {
-    let slot = openReply()
-    perform(call) { session, text in session.answer(text, in: slot) }
+    perform(call, Asking(call, for: .session(openReply())))
   }
 
   /// A batch: in order, one after the other, answered by one array.
@@ -37,23 +36,34 @@ extension Session {
     _ calls: ArraySlice<Call>, answered: [[UInt8]], then finish: @escaping @Sendable (isolated Session, [[UInt8]]) -> Void
   ) {
     guard let call = calls.first else { return finish(self, answered) }
-    perform(call) { session, text in
-      session.runBatch(calls.dropFirst(), answered: text.isEmpty ? answered : answered + [text], then: finish)
+    let asking = Asking(
+      call,
+      for: .batch { session, text in
+        session.runBatch(calls.dropFirst(), answered: text.isEmpty ? answered : answered + [text], then: finish)
+      })
+    perform(call, asking)
+  }
+
+  private func perform(_ call: Call, _ asking: Asking) {
+    if case .ended = phase { return hand([], to: asking.receiver) }
+    let verdict = judge()
+    if case .flood = verdict { finish(.requestFlood) }
+    switch request(of: call, verdict) {
+    case .success(let request): serve(request, asking)
+    case .failure(let error): conclude(asking, with: .failure(error))
     }
   }
 
-  /// Runs a request and gives the whole response; nothing where none is wanted.
-  typealias Answered = @Sendable (isolated Session, [UInt8]) -> Void
+  /// A request is answered.
+  private func conclude(_ asking: Asking, with reply: Reply) {
+    services.metrics.didAnswer(asking.method, reply, since: asking.start)
+    hand(asking.wantsAnswer ? reply.text(id: asking.id) : [], to: asking.receiver)
+  }
 
-  private func perform(_ call: Call, then answered: @escaping Answered) {
-    if case .ended = phase { return answered(self, []) }
-    let start = MonotonicClock.nanoseconds()
-    let verdict = judge()
-    if case .flood = verdict { finish(.requestFlood) }
-    dispatch(call, verdict) { session, reply in
-      session.services.metrics.didAnswer(call.methodName, reply, since: start)
-      let isAnswered = call.id != nil || call.isInvalid
-      answered(session, isAnswered ? reply.text(id: call.id) : [])
+  private func hand(_ text: [UInt8], to receiver: Asking.Receiver) {
+    switch receiver {
+    case .session(let slot): answer(text, in: slot)
+    case .batch(let then): then(self, text)
     }
   }
 
@@ -66,47 +76,70 @@ extension Session {
     return rate.judge(at: MonotonicClock.now())
   }
 
-  private func dispatch(
-    _ call: Call, _ verdict: RateGuard.Verdict, then reply: @escaping @Sendable (isolated Session, Reply) -> Void
-  ) {
-    let request: Request?
+  /// The request of a call, or what speaks against it, in the order of contract section 7.
+  private func request(of call: Call, _ verdict: RateGuard.Verdict) -> Result<Request, WireError> {
     switch call.content {
-    case .invalid: return reply(self, .error(.invalidRequest))
-    case .unknownMethod: return reply(self, .error(.methodNotFound))
-    case .request(let read): request = read
-    case .badParameters: request = nil
+    case .invalid: return .failure(WireError(.invalidRequest))
+    case .unknownMethod: return .failure(WireError(.methodNotFound))
+    case .request, .badParameters: break
     }
-    if case .anonymous = phase, !call.isLogin { return reply(self, .error(.notSignedIn)) }
-    switch verdict {
-    case .pass: break
-    case .refuse(let wait), .flood(let wait):
-      return reply(self, .failure(WireError(.requestRate, retryAfterMs: wait)))
+    if case .anonymous = phase, !call.isLogin { return .failure(WireError(.notSignedIn)) }
+    switch (verdict, call.content) {
+    case (.refuse(let wait), _), (.flood(let wait), _): return .failure(WireError(.requestRate, retryAfterMs: wait))
+    case (.pass, .request(let request)): return .success(request)
+    case (.pass, .badParameters(let error)): return .failure(error)
+    case (.pass, .invalid), (.pass, .unknownMethod): return .failure(WireError(.invalidRequest))
     }
-    if case .badParameters(let error, _) = call.content { return reply(self, .failure(error)) }
-    guard let request else { return }
-    serve(request, then: reply)
   }
 
-  private func serve(_ request: Request, then reply: @escaping @Sendable (isolated Session, Reply) -> Void) {
+  private func serve(_ request: Request, _ asking: Asking) {
     switch request {
-    case .login(let login): signIn(login, then: reply)
+    case .login(let login): signIn(login) { session, reply in session.conclude(asking, with: reply) }
     case .logout:
       // What stands behind it in a batch finds nobody signed in.
       signOut()
       finish(.normal)
-      reply(self, .empty)
+      conclude(asking, with: .empty)
     default:
-      guard let identity else { return reply(self, .error(.notSignedIn)) }
+      guard let identity else { return conclude(asking, with: .error(.notSignedIn)) }
       let caller = Caller.user(identity.userID, platform: platform, session: key)
-      services.dispatcher.dispatch(request, by: caller) { answer in
-        self.connection.loop.perform {
-          self.assumeIsolated { session in
-            reply(session, answer)
-            session.drainMailbox()
-          }
-        }
-      }
+      services.dispatcher.dispatch(request, by: caller) { self.take($0, for: asking) }
     }
+  }
+
+  /// The answer of somebody who may be elsewhere.
+  private nonisolated func take(_ reply: Reply, for asking: Asking) {
+    let executor = connection.loop.executor
+    guard executor.isCurrent else { return executor.enqueue { self.take(reply, for: asking) } }
+    executor.isolated(self) { session in
+      session.conclude(asking, with: reply)
+      session.drainMailbox()
+    }
+  }
+}
+
+/// A request under way: what is needed when its reply comes. A class, because it goes from hand to hand.
+private final class Asking: Sendable {
+  /// Who gets the response.
+  enum Receiver: Sendable {
+    case session(ReplyQueue.Slot)
+    /// Gets nothing where no response is wanted.
+    case batch(@Sendable (isolated Session, [UInt8]) -> Void)
+  }
+
+  let id: RequestID?
+  let method: MethodTable.Entry?
+  /// No request at all is answered even without an id.
+  let wantsAnswer: Bool
+  /// On the monotonic clock, in nanoseconds.
+  let start = MonotonicClock.nanoseconds()
+  let receiver: Receiver
+
+  init(_ call: Call, for receiver: Receiver) {
+    id = call.id
+    method = call.method
+    wantsAnswer = call.id != nil || call.isInvalid
+    self.receiver = receiver
   }
 }
 
@@ -119,7 +152,7 @@ extension Call {
   var isLogin: Bool {
     switch content {
     case .request(.login): true
-    case .badParameters(_, let method): method == Login.specification.name
+    case .badParameters: method?.name == Login.specification.name
     case .request, .unknownMethod, .invalid: false
     }
   }

@@ -98,7 +98,7 @@ actor Session: ConnectionHandler {
   nonisolated func didReceive(_ message: UnsafeRawBufferPointer, isText: Bool) {
     // The bytes are used before this call returns, on the thread that owns them.
     nonisolated(unsafe) let message = message
-    assumeIsolated { $0.receive(message) }
+    connection.loop.executor.isolated(self) { $0.receive(message) }
   }
 
   nonisolated func didClose(code: Int) { assumeIsolated { $0.closed() } }
@@ -183,7 +183,10 @@ actor Session: ConnectionHandler {
 
   /// Fills a reply's place; what is ready leaves.
   func answer(_ text: [UInt8], in slot: ReplyQueue.Slot) {
-    for text in replies.fill(slot, with: text) { send(text) }
+    replies.fill(slot, with: text)
+    while let text = replies.popReady() {
+      if !text.isEmpty { send(text) }
+    }
     leaveIfAnswered()
   }
 

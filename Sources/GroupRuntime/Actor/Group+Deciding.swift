@@ -70,7 +70,7 @@ extension Group {
     do throws(WireError) {
       let (state, decision) = try make()
       if state.record.type.everyoneIsMember { registry?.noteEveryoneIsMember(of: self) }
-      phase = .live(state)
+      phase = .live(Live(state))
       carryOut(decision, completion)
     } catch {
       carryOut(Decision(answer: .reply(.failure(error))), completion)
@@ -87,7 +87,7 @@ extension Group {
     let lineage = lineage
     services.groups.commit(
       Commit(changes: decision.changes, lineage: lineage) { result in
-        self.executor.perform { self.assumeIsolated { $0.committed(result, of: lineage) } }
+        self.executor.perform { self.executor.isolated(self) { $0.committed(result, of: lineage) } }
       })
   }
 
@@ -121,8 +121,8 @@ extension Group {
 
   /// "Nothing vanishes silently" (contract section 6, rule 3): what waits for its turn goes with the state.
   private func dropWaiting() {
-    guard case .live(var state) = phase else { return }
-    let decision = state.dropWaiting(at: services.clock.now())
+    let now = services.clock.now()
+    guard let decision = withState({ $0.dropWaiting(at: now) }) else { return }
     for effect in decision.effects { perform(effect) }
     for message in decision.counts { services.observer.didCount(message) }
   }

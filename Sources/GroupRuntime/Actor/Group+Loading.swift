@@ -19,7 +19,7 @@ extension Group {
   func loaded(_ stored: StoredGroup?) {
     guard case .loading(let waiting) = phase else { return }
     if let stored {
-      phase = .live(GroupState(stored, rules: services.rules))
+      phase = .live(Live(GroupState(stored, rules: services.rules)))
       tellAttributesAgain()
       attachEverybody(of: stored)
     } else {
@@ -62,7 +62,7 @@ extension Group {
   func retire(unusedSince limit: Instant) {
     guard lastUse < limit, pipeline.isEmpty, lookUps == 0 else { return }
     switch phase {
-    case .live(let state) where state.nextWake != nil || state.watchesSessions: return
+    case .live(let live) where live.state.nextWake != nil || live.state.watchesSessions: return
     case .live, .absent, .unloaded: retire()
     case .loading, .retired: return
     }

@@ -23,13 +23,11 @@ extension Group {
     setAlarm(for: due ?? nil)
   }
 
-  /// Changes the state of a live group in its place. It has one owner at a time, or each change would copy its members.
+  /// Changes the state of a live group in its place.
   /// - Returns: nil where the group is not live.
   @discardableResult
   func withState<Result>(_ body: (inout GroupState) -> Result) -> Result? {
-    guard case .live(var state) = phase else { return nil }
-    phase = .unloaded
-    defer { phase = .live(state) }
-    return body(&state)
+    guard case .live(let live) = phase else { return nil }
+    return body(&live.state)
   }
 }

@@ -18,15 +18,22 @@ public actor Group {
     /// The store is being asked; requests wait. → live, absent, unloaded (when the store fails)
     case loading(Deque<Work>)
     /// There is such a group. → absent (disbanded), loading (a commit failed), retired
-    case live(GroupState)
+    case live(Live)
     /// The store knows no such group. → live (created), retired
     case absent
     /// The registry has forgotten this actor; whoever still holds it is sent to its successor.
     case retired
   }
 
+  /// The state of a live group, in one place in memory: as what an enumeration's case holds it would be copied out and back for each request.
+  final class Live {
+    var state: GroupState
+
+    init(_ state: GroupState) { self.state = state }
+  }
+
   /// Something that waits for the group to be loaded.
-  enum Work {
+  enum Work: Sendable {
     case request(GroupRequest, Caller, Completion)
     case presence(Presence, @Sendable () -> Void)
   }
@@ -79,7 +86,7 @@ public actor Group {
 
   /// Asks the group, from any thread. Requests of one thread are taken in the order of the calls.
   public nonisolated func ask(_ request: GroupRequest, by caller: Caller, _ completion: @escaping Completion) {
-    executor.perform { self.assumeIsolated { $0.take(.request(request, caller, completion)) } }
+    takeHere(.request(request, caller, completion))
   }
 
   /// Asks the group and waits for the answer.
@@ -92,7 +99,11 @@ public actor Group {
   /// Tells the group that sessions of a user came or went. A group that is not loaded looks for itself when it is; it is loaded for a user
   /// who had been away.
   public nonisolated func presenceChanged(_ presence: Presence, _ completion: @escaping @Sendable () -> Void = {}) {
-    executor.perform { self.assumeIsolated { $0.take(.presence(presence, completion)) } }
+    takeHere(.presence(presence, completion))
+  }
+
+  private nonisolated func takeHere(_ work: Work) {
+    if executor.isCurrent { executor.isolated(self) { $0.take(work) } } else { executor.enqueue { self.takeHere(work) } }
   }
 
   func take(_ work: Work) {

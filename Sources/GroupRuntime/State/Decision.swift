@@ -45,17 +45,17 @@ public enum Effect: Sendable, Equatable {
   static func send(_ frame: [UInt8], to users: [UserID]) -> Effect { .send(frame, to: users, except: nil) }
 }
 
-/// What the caller gets.
+/// What the caller gets. What is rare and large stands apart, so that a decision is small.
 enum Answer: Sendable {
   case reply(Reply)
   /// Stored messages, as getGroupHistoryMessageList answers them.
-  case history(VisibleHistory.Page, newestFirst: Bool, epoch: String)
+  indirect case history(VisibleHistory.Page, newestFirst: Bool, epoch: String)
   /// Stored messages, as a row of syncGroups.
-  case sync(SyncAnswer)
+  indirect case sync(SyncAnswer)
   /// The group's info for a member, whose unread messages are still to be counted.
-  case info(GroupInfo, of: Member, UnreadMessages)
+  indirect case info(GroupInfo, of: Member, UnreadMessages)
   /// A number of unread messages, as JSON.
-  case unread(UnreadMessages)
+  indirect case unread(UnreadMessages)
   /// A stored message, which the request needs before it can be decided.
   case lookUp(seq: Int64)
 }

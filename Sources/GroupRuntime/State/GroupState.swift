@@ -28,9 +28,10 @@ public struct GroupState: Sendable {
   var recentlyRevoked: Set<Int64> = []
   var order = MemberOrder()
   let rules: GroupRules
-  /// Numbers the messages that are not stored; with `volatileTag` they are unique beyond a restart.
+  /// Numbers the messages that are not stored.
   private var volatileCount: Int64 = 0
-  private let volatileTag: String
+  /// What their msgIDs begin with; the random part makes them unique beyond a restart.
+  private let volatilePrefix: String
 
   /// A group as the store keeps it.
   public init(_ stored: StoredGroup, rules: GroupRules) {
@@ -49,7 +50,7 @@ public struct GroupState: Sendable {
     if limit > 0, stored.record.type.storesMessages { messageRate = SlidingCounts(limit: limit, window: 1000) }
     if limit > 0, !stored.record.type.storesMessages { gate = MessageGate(limit: limit) }
     self.rules = rules
-    volatileTag = String(UInt32.random(in: .min ... .max), radix: 36)
+    volatilePrefix = "\(stored.record.epoch)-\(String(UInt32.random(in: .min ... .max), radix: 36))-"
     record.nextOrdinal = max(record.nextOrdinal, (stored.members.map(\.ordinal).max() ?? 0) + 1)
   }
 
@@ -152,11 +153,11 @@ public struct GroupState: Sendable {
   mutating func nextMessageID(seq: Int64?) -> String {
     if let seq { return messageID(seq: seq) }
     volatileCount += 1
-    return "\(record.epoch)-\(volatileTag)-\(volatileCount)"
+    return volatilePrefix + String(volatileCount)
   }
 
   /// The msgID of a stored message: its place in the history.
-  func messageID(seq: Int64) -> String { "\(record.epoch)-\(seq)" }
+  func messageID(seq: Int64) -> String { record.epoch + "-" + String(seq) }
 }
 
 /// What a decision may know besides the group and the request.

@@ -33,7 +33,7 @@ public struct Call: Sendable {
     /// A known method whose parameters are well-formed.
     case request(Request)
     /// A known method whose parameters are not; told only after sign-in and rate were looked at (contract section 7, order).
-    case badParameters(WireError, method: String)
+    case badParameters(WireError)
     /// A method that does not exist.
     case unknownMethod
     /// No JSON-RPC 2.0 request at all; answered with `id:null`.
@@ -43,17 +43,13 @@ public struct Call: Sendable {
   /// Nil where no answer is wanted.
   public let id: RequestID?
   public let content: Content
+  /// The method; nil where there is no such method, or no request at all.
+  public let method: MethodTable.Entry?
   /// The user that the application's backend wants to act as; nil on the public listener, and for the application itself.
   public let asUser: UserID?
   /// Whom and what a request of the application's backend names, as given, for the audit: groupID, userID, applicationID.
   public let subjects: [String: String]
 
-  /// The method's name as metrics count it: "unknown" where there is no such method.
-  public var methodName: String {
-    switch content {
-    case .request(let request): request.methodName
-    case .badParameters(_, let method): method
-    case .unknownMethod, .invalid: "unknown"
-    }
-  }
+  /// The method's name as logs have it: "unknown" where there is no such method.
+  public var methodName: String { method?.name ?? "unknown" }
 }

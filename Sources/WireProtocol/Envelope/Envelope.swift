@@ -60,13 +60,13 @@ extension Call {
       var reader = JSONParameterReader(params, servesApplication: servesApplication)
       if servesApplication { asUser = try reader.mayString("asUser", .userID).flatMap { UserID($0) } }
       let subjects = servesApplication ? Call.subjects(in: params) : [:]
-      self.init(id: id, content: .request(try entry.decode(&reader)), asUser: asUser, subjects: subjects)
+      self.init(id: id, content: .request(try entry.decode(&reader)), method: entry, asUser: asUser, subjects: subjects)
     } catch {
-      self.init(id: id, content: .badParameters(error, method: entry.name), asUser: asUser, subjects: [:])
+      self.init(id: id, content: .badParameters(error), method: entry, asUser: asUser, subjects: [:])
     }
   }
 
-  private init(id: RequestID?, content: Content) { self.init(id: id, content: content, asUser: nil, subjects: [:]) }
+  private init(id: RequestID?, content: Content) { self.init(id: id, content: content, method: nil, asUser: nil, subjects: [:]) }
 
   private static func subjects(in params: JSONValue?) -> [String: String] {
     let names: [StaticString] = ["groupID", "userID", "applicationID"]

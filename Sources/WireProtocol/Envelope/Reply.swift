@@ -1,9 +1,11 @@
 /// What a request is answered with: a result that is JSON text already, or an error.
 public typealias Reply = Result<[UInt8], WireError>
 
+private let emptyObject = Array("{}".utf8)
+
 extension Result where Success == [UInt8], Failure == WireError {
   /// The result that most methods without a value give.
-  public static var empty: Reply { .success(Array("{}".utf8)) }
+  public static var empty: Reply { .success(emptyObject) }
 
   /// The reply around a result that `body` writes.
   public static func object(capacity: Int = 256, _ body: (inout JSONWriter) -> Void) -> Reply {

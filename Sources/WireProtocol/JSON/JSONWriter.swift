@@ -1,21 +1,20 @@
-/// Writes JSON text front to back into bytes. The caller keeps the order: a key before each value of an object.
-public struct JSONWriter {
-  /// What has been written.
-  public private(set) var bytes: [UInt8]
+/// Writes JSON text front to back. The caller keeps the order: a key before each value of an object.
+///
+/// Every message is written at least twice, so this writes into memory at hand instead of appending to an array byte by byte.
+public struct JSONWriter: ~Copyable {
+  private var bytes: ByteRun
   private var needsComma = false
 
-  /// An empty text.
-  /// - Parameter capacity: how many bytes to make room for at first.
-  public init(capacity: Int = 256) {
-    bytes = []
-    bytes.reserveCapacity(capacity)
-  }
+  private init(_ bytes: consuming ByteRun) { self.bytes = bytes }
 
   /// The text that `body` writes.
+  /// - Parameter capacity: how many bytes to make room for at first; a good guess saves a copy.
   public static func text(capacity: Int = 256, _ body: (inout JSONWriter) -> Void) -> [UInt8] {
-    var writer = JSONWriter(capacity: capacity)
-    body(&writer)
-    return writer.bytes
+    ByteRun.array(capacity: capacity) { bytes in
+      var writer = JSONWriter(bytes)
+      body(&writer)
+      return writer.bytes
+    }
   }
 
   /// An object with the members that `body` writes.
@@ -34,11 +33,7 @@ public struct JSONWriter {
 
   /// The name of the next member.
   public mutating func key(_ name: StaticString) {
-    separate()
-    bytes.append(UInt8(ascii: "\""))
-    append(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
-    bytes.append(UInt8(ascii: "\""))
-    bytes.append(UInt8(ascii: ":"))
+    bytes.appendKey(name, separated: needsComma)
     needsComma = false
   }
 
@@ -52,15 +47,16 @@ public struct JSONWriter {
   /// A string. Escapes only what JSON asks for: quotation mark, backslash, and the characters below U+0020.
   public mutating func value(_ text: String) {
     separate()
-    var text = text
-    text.withUTF8 { appendQuoted($0) }
+    if text.utf8.withContiguousStorageIfAvailable({ bytes.appendQuoted($0) }) == nil {
+      Array(text.utf8).withUnsafeBufferPointer { bytes.appendQuoted($0) }
+    }
     needsComma = true
   }
 
   /// A whole number.
   public mutating func value(_ number: Int64) {
     separate()
-    appendDecimal(number)
+    bytes.appendDecimal(number)
     needsComma = true
   }
 
@@ -76,14 +72,15 @@ public struct JSONWriter {
   /// A value that is JSON text already.
   public mutating func raw(_ text: [UInt8]) {
     separate()
-    bytes.append(contentsOf: text)
+    text.withUnsafeBufferPointer { bytes.append($0) }
     needsComma = true
   }
 
   /// A value that is JSON text already.
   public mutating func raw(_ text: String) {
+    var text = text
     separate()
-    bytes.append(contentsOf: text.utf8)
+    text.withUTF8 { bytes.append($0) }
     needsComma = true
   }
 
@@ -102,122 +99,10 @@ public struct JSONWriter {
   private mutating func separate() {
     if needsComma { bytes.append(UInt8(ascii: ",")) }
   }
-
-  @inline(__always)
-  private mutating func append(_ run: UnsafeBufferPointer<UInt8>) { bytes.append(contentsOf: run) }
-
-  private mutating func appendQuoted(_ text: UnsafeBufferPointer<UInt8>) {
-    bytes.append(UInt8(ascii: "\""))
-    var start = 0
-    for index in text.indices where JSONWriter.needsEscape(text[index]) {
-      append(UnsafeBufferPointer(rebasing: text[start..<index]))
-      appendEscaped(text[index])
-      start = index + 1
-    }
-    append(UnsafeBufferPointer(rebasing: text[start...]))
-    bytes.append(UInt8(ascii: "\""))
-  }
-
-  @inline(__always)
-  private static func needsEscape(_ byte: UInt8) -> Bool {
-    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
-  }
-
-  private mutating func appendEscaped(_ byte: UInt8) {
-    bytes.append(UInt8(ascii: "\\"))
-    switch byte {
-    case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(byte)
-    case 0x0a: bytes.append(UInt8(ascii: "n"))
-    case 0x0d: bytes.append(UInt8(ascii: "r"))
-    case 0x09: bytes.append(UInt8(ascii: "t"))
-    default:
-      let digits: StaticString = "0123456789abcdef"
-      bytes.append(contentsOf: "u00".utf8)
-      bytes.append(digits.utf8Start[Int(byte >> 4)])
-      bytes.append(digits.utf8Start[Int(byte & 15)])
-    }
-  }
-
-  private mutating func appendDecimal(_ number: Int64) {
-    guard number != 0 else { return bytes.append(UInt8(ascii: "0")) }
-    if number < 0 { bytes.append(UInt8(ascii: "-")) }
-    let start = bytes.count
-    var rest = number.magnitude
-    while rest > 0 {
-      bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-      rest /= 10
-    }
-    bytes[start...].reverse()
-  }
 }
 
 /// Something with one way to stand on the wire.
 public protocol WireEncodable {
   /// Writes itself as one JSON value.
   func encode(into writer: inout JSONWriter)
-}
-
-extension JSONWriter {
-  /// A value that knows how it is written.
-  public mutating func value(_ item: some WireEncodable) { item.encode(into: &self) }
-
-  /// A member with a string.
-  public mutating func member(_ name: StaticString, _ text: String) {
-    key(name)
-    value(text)
-  }
-
-  /// A member with a whole number.
-  public mutating func member(_ name: StaticString, _ number: Int64) {
-    key(name)
-    value(number)
-  }
-
-  /// A member with a whole number.
-  public mutating func member(_ name: StaticString, _ number: Int) { member(name, Int64(number)) }
-
-  /// A member with true or false.
-  public mutating func member(_ name: StaticString, _ flag: Bool) {
-    key(name)
-    value(flag)
-  }
-
-  /// A member that knows how it is written.
-  public mutating func member(_ name: StaticString, _ item: some WireEncodable) {
-    key(name)
-    value(item)
-  }
-
-  /// A member that is left out where there is nothing.
-  public mutating func member(_ name: StaticString, ifPresent text: String?) {
-    if let text { member(name, text) }
-  }
-
-  /// A member that is left out where there is nothing.
-  public mutating func member(_ name: StaticString, ifPresent number: Int64?) {
-    if let number { member(name, number) }
-  }
-
-  /// A member with an array of strings.
-  public mutating func member(_ name: StaticString, _ texts: some Sequence<String>) {
-    key(name)
-    array(texts) { $0.value($1) }
-  }
-
-  /// A member with an array of things that know how they are written.
-  public mutating func member<Item: WireEncodable>(_ name: StaticString, _ items: some Sequence<Item>) {
-    key(name)
-    array(items) { $0.value($1) }
-  }
-
-  /// A member with an object of strings, by key ascending so that one state has one text.
-  public mutating func member(_ name: StaticString, _ map: [String: String]) {
-    key(name)
-    object { writer in
-      for (key, value) in map.sorted(by: { $0.key < $1.key }) {
-        writer.key(named: key)
-        writer.value(value)
-      }
-    }
-  }
 }

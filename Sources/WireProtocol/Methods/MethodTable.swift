@@ -1,22 +1,31 @@
 /// The methods that can be called, by name. Made once at the start; dispatch, `rpc.discover`, `/openrpc.json` and the reference page read it.
 public struct MethodTable: Sendable {
   /// One method.
-  public struct Entry: Sendable {
+  public final class Entry: Sendable {
+    /// The place in the table, from 0.
+    public let number: Int
     public let specification: MethodSpecification
     public let parameters: [ParameterDescription]
     let decode: @Sendable (inout JSONParameterReader) throws(WireError) -> Request
 
     /// The method's name.
     public var name: String { specification.name }
+
+    init<M: Method>(_ number: Int, _ method: M.Type, _ wrap: @escaping @Sendable (M) -> Request) {
+      self.number = number
+      specification = M.specification
+      parameters = MethodTable.describe(method)
+      decode = { (reader) throws(WireError) in wrap(try M(from: &reader)) }
+    }
   }
 
   /// In the order of the contract.
   public let entries: [Entry]
-  private let byName: [String: Int]
+  private let byName: [String: Entry]
 
   /// All methods.
   public init() {
-    entries = [
+    let makers: [(Int) -> Entry] = [
       MethodTable.entry(Login.self, Request.login),
       MethodTable.entry(Logout.self, Request.logout),
       MethodTable.entry(Ping.self, Request.ping),
@@ -73,20 +82,19 @@ public struct MethodTable: Sendable {
       MethodTable.entry(SetUnreadCount.self, Request.setUnreadCount),
       MethodTable.entry(GetStats.self, Request.getStats),
     ]
-    byName = Dictionary(uniqueKeysWithValues: entries.enumerated().map { ($1.name, $0) })
+    entries = makers.enumerated().map { number, make in make(number) }
+    byName = Dictionary(uniqueKeysWithValues: entries.map { ($0.name, $0) })
   }
 
   /// The method of that name.
-  public subscript(name: String) -> Entry? { byName[name].map { entries[$0] } }
+  public subscript(name: String) -> Entry? { byName[name] }
 
-  private static func entry<M: Method>(_ method: M.Type, _ wrap: @escaping @Sendable (M) -> Request) -> Entry {
-    Entry(specification: M.specification, parameters: describe(method)) { (reader) throws(WireError) in
-      wrap(try M(from: &reader))
-    }
+  private static func entry<M: Method>(_ method: M.Type, _ wrap: @escaping @Sendable (M) -> Request) -> (Int) -> Entry {
+    { number in Entry(number, method, wrap) }
   }
 
   /// Runs a method's reading over a recorder.
-  private static func describe<M: Method>(_ method: M.Type) -> [ParameterDescription] {
+  fileprivate static func describe<M: Method>(_ method: M.Type) -> [ParameterDescription] {
     do throws(WireError) {
       return try ParameterRecorder.parameters { (recorder) throws(WireError) in try M(from: &recorder) }
     } catch {

@@ -60,10 +60,10 @@ public struct JSONParameterReader: ParameterReader {
   }
 
   public mutating func mayWord<Value>(
-    _ name: StaticString, of words: Words, _ parse: (String) -> Value?
+    _ name: StaticString, of words: @autoclosure () -> Words, _ parse: (String) -> Value?
   ) throws(WireError) -> Value? {
     guard let word = try mayString(name, .any) else { return nil }
-    guard let value = parse(word) else { throw words.fault(in: name) }
+    guard let value = parse(word) else { throw words().fault(in: name) }
     return value
   }
 

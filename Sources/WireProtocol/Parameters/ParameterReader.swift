@@ -30,7 +30,7 @@ public protocol ParameterReader {
 
   /// One of a few words behind a name, or nil; another is 10004.
   mutating func mayWord<Value>(
-    _ name: StaticString, of words: Words, _ parse: (String) -> Value?
+    _ name: StaticString, of words: @autoclosure () -> Words, _ parse: (String) -> Value?
   ) throws(WireError) -> Value?
 
   /// One of a few words behind a name; another is 10004.
@@ -81,9 +81,9 @@ extension ParameterReader {
 
   /// One of a few words behind a name, or nil, where there are no others.
   public mutating func mayWord<Value>(
-    _ name: StaticString, of words: [String], _ parse: (String) -> Value?
+    _ name: StaticString, of words: @autoclosure () -> [String], _ parse: (String) -> Value?
   ) throws(WireError) -> Value? {
-    try mayWord(name, of: Words(words), parse)
+    try mayWord(name, of: Words(words()), parse)
   }
 
   /// One of a few words behind a name, where there are no others.

@@ -73,8 +73,9 @@ struct ParameterRecorder: ParameterReader {
   }
 
   mutating func mayWord<Value>(
-    _ name: StaticString, of words: Words, _ parse: (String) -> Value?
+    _ name: StaticString, of words: @autoclosure () -> Words, _ parse: (String) -> Value?
   ) throws(WireError) -> Value? {
+    let words = words()
     note(name) { words.write(into: &$0) }
     return nil
   }

@@ -48,18 +48,17 @@ public struct TextDomain: Sendable {
 
   /// The error of a text outside the domain, or nil.
   func fault(of text: String, in name: StaticString) -> WireError? {
-    let field = "\(name)"
     let count = text.utf8.count
-    guard count >= bytes.lowerBound else { return WireError(whenEmpty, field: field) }
-    guard count <= bytes.upperBound else { return WireError(code, field: field) }
+    guard count >= bytes.lowerBound else { return WireError(whenEmpty, field: "\(name)") }
+    guard count <= bytes.upperBound else { return WireError(code, field: "\(name)") }
     switch form {
     case .any: return nil
-    case .printable: return text.hasControlCharacter ? WireError(.badValue, "No control characters", field: field) : nil
-    case .groupID: return GroupID(text) == nil ? WireError(code, field: field) : nil
+    case .printable: return text.hasControlCharacter ? WireError(.badValue, "No control characters", field: "\(name)") : nil
+    case .groupID: return GroupID(text) == nil ? WireError(code, field: "\(name)") : nil
     case .newGroupID:
-      guard let id = GroupID(text), !id.isGenerated else { return WireError(code, field: field) }
+      guard let id = GroupID(text), !id.isGenerated else { return WireError(code, field: "\(name)") }
       return nil
-    case .userID: return UserID(text) == nil ? WireError(code, "Not a userID", field: field) : nil
+    case .userID: return UserID(text) == nil ? WireError(code, "Not a userID", field: "\(name)") : nil
     case .word(let words, let isWord):
       return isWord(text) ? nil : words.fault(in: name)
     }

@@ -34,7 +34,7 @@ func request(_ method: String, _ params: String = "{}", of group: GroupID = "g")
   guard case .single(let call) = envelope else { throw WireError(.parseError) }
   switch call.content {
   case .request(let request): return request
-  case .badParameters(let error, _): throw error
+  case .badParameters(let error): throw error
   case .unknownMethod, .invalid: throw WireError(.invalidRequest)
   }
 }
