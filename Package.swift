@@ -77,6 +77,8 @@ let package = Package(
       linkerSettings: [.linkedLibrary("simdjson"), .linkedLibrary("stdc++")]),
     // Beside the floors: tools for tests.
     .target(name: "ThrongTestKit", dependencies: ["GroupModel", "GroupRuntime", "WireProtocol"], swiftSettings: strict),
+    .executableTarget(
+      name: "raw-server", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])], linkerSettings: [.linkedLibrary("crypto")]),
     .executableTarget(name: "transport-echo", dependencies: ["WebSocketTransport"], swiftSettings: strict),
 
     .testTarget(name: "GroupModelTests", dependencies: ["GroupModel"], swiftSettings: strict),

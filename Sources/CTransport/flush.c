@@ -169,6 +169,7 @@ static void flush_topic(ct_topic *topic, bool is_only_one) {
 
 static void flush_topics(ct_loop *loop) {
   bool is_only_one = loop->dirty_topics && !loop->dirty_topics->next_dirty;
+  loop->dirty_subscribers = 0;
   for (ct_topic *topic; (topic = loop->dirty_topics);) {
     loop->dirty_topics = topic->next_dirty;
     topic->is_dirty = false;

@@ -10,7 +10,9 @@ enum {
   HEADERS_MAX = 20 * 1024,  // a token of 8 KB travels in the query, and may be encoded
   RECEIVE_STEP = 2048,      // memory of every connection
   PACKET_MAX = 1 << 20,     // a longer write would be cut and copied
-  TURNS = 4                 // of jobs and flushes before the sockets are looked at again
+  TURNS = 4,                // of jobs and flushes before the sockets are looked at again
+  GATHER_AT = 64,           // subscribers of what is to be flushed
+  GATHER_TURNS = 3          // looks at the sockets that a flush may be put off for
 };
 
 static _Thread_local ct_loop *current;
@@ -19,16 +21,31 @@ bool ct_loop_is_current(const ct_loop *loop) { return current == loop; }
 void ct_loop_adopt_thread(ct_loop *loop) { current = loop; }
 void ct_loop_wake(ct_loop *loop) { ev_async_send(loop->events, &loop->waker); }
 
-// Jobs make frames and frames make jobs; both are done before the wait for events.
+// A flush to many costs a system call for each, whatever it carries. While messages keep coming in, it waits for those
+// that have arrived already; when a look at the sockets, which costs less than one delivery, brings none, it is done.
+static bool is_gathering(ct_loop *loop) {
+  bool has_heard = loop->counters.messages_received != loop->gathered_messages;
+  loop->gathered_messages = loop->counters.messages_received;
+  if (has_heard && loop->dirty_subscribers >= GATHER_AT && loop->gathered_turns++ < GATHER_TURNS) return true;
+  loop->gathered_turns = 0;
+  return false;
+}
+
+// Jobs make frames and frames make jobs; both are done before the wait for events. Returns whether there is more to do.
+static bool turn(ct_loop *loop) {
+  bool has_more = loop->callbacks.turned(loop->callbacks.context);
+  has_more |= loop_flush(loop);
+  has_more |= loop->callbacks.turned(loop->callbacks.context);
+  return has_more || loop->dirty_topics || loop->first_dirty;
+}
+
 static void before_poll(struct ev_loop *events, ev_prepare *watcher, int revents) {
   (void)revents;
   ct_loop *loop = watcher->data;
-  bool has_more = true;
-  for (int i = 0; i < TURNS && has_more; i++) {
-    has_more = loop->callbacks.turned(loop->callbacks.context);
-    has_more |= loop_flush(loop);
-    has_more |= loop->callbacks.turned(loop->callbacks.context);
-    has_more |= loop->dirty_topics || loop->first_dirty;
+  bool has_more = is_gathering(loop);
+  if (!has_more) {
+    has_more = true;
+    for (int i = 0; i < TURNS && has_more; i++) has_more = turn(loop);
   }
   if (has_more) ev_idle_start(events, &loop->spinner); else ev_idle_stop(events, &loop->spinner);
 }

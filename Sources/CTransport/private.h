@@ -135,7 +135,7 @@ void topic_list_dirty(ct_topic *topic);
 
 void window_init(ct_loop *loop);
 void window_begin(ct_topic *topic);   // it was flushed: it rests
-bool window_holds(ct_topic *topic);   // it has become dirty: whether it has to wait
+bool window_holds(ct_topic *topic);   // it becomes dirty: whether it has to wait
 void window_end(ct_topic *topic);     // it has rested enough
 void window_forget(ct_topic *topic);  // it is going
 
@@ -274,6 +274,9 @@ struct ct_loop {
   connection *first_dirty, *last_dirty;
   ct_topic *dirty_topics, *warm_topics, *first_resting, *last_resting;
   size_t held_count;  // of resting topics, those that are dirty
+  size_t dirty_subscribers;  // of the topics that the next flush takes
+  uint64_t gathered_messages;  // received before the last look at the sockets
+  int gathered_turns;
   subscription **buckets;
   size_t bucket_count, subscription_count;
   bytes scratch, head_text;

@@ -129,6 +129,7 @@ static void append(ct_topic *topic, const void *payload, size_t count, bool skip
 void topic_list_dirty(ct_topic *topic) {
   topic->next_dirty = topic->loop->dirty_topics;
   topic->loop->dirty_topics = topic;
+  topic->loop->dirty_subscribers += topic->member_count;
 }
 
 // What waits for the window's end may not be too much for one write: it would come to every subscriber as if it were slow.
@@ -137,8 +138,9 @@ static void mark_dirty(ct_topic *topic) {
     if (bytes_count(&topic->log) > topic->loop->options.send_queue_bytes / 4) window_end(topic);
     return;
   }
+  bool waits = window_holds(topic);
   topic->is_dirty = true;
-  if (!window_holds(topic)) topic_list_dirty(topic);
+  if (!waits) topic_list_dirty(topic);
 }
 
 void ct_topic_publish(

@@ -52,10 +52,11 @@ void window_begin(ct_topic *topic) {
 }
 
 bool window_holds(ct_topic *topic) {
+  if (topic->is_resting && topic->rested <= ev_now(topic->loop->events)) detach(topic);
   if (!topic->is_resting) return false;
   topic->loop->held_count++;
   arm(topic->loop);
-  return topic->is_resting;
+  return true;
 }
 
 void window_forget(ct_topic *topic) {

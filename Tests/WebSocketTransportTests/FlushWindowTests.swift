@@ -37,6 +37,25 @@ import WebSocketTransport
     }
   }
 
+  @Test func afterAPauseItLeavesAtOnceAgain() async throws {
+    let ticks = EventQueue<Void>()
+    let behaviour = TestServer.Behaviour(tick: { _ in ticks.add(()) })
+    try await TestServer.with({ $0.flushWindow = .milliseconds(1) }, behaviour: behaviour) { running in
+      let (client, connection) = try running.connect()
+      let topic = try running.onLoop {
+        let topic = Topic(on: running.loop)
+        topic.subscribe(connection)
+        return topic
+      }
+      for entry in 0..<3 {
+        for text in ["\(entry)a", "\(entry)b"] { try running.onLoop { topic.publish(text, lane: .lossless) } }
+        for text in ["\(entry)a", "\(entry)b"] { #expect(try client.receiveText() == text) }
+        // A tick takes a hundred windows.
+        for _ in 0..<2 { try ticks.next() }
+      }
+    }
+  }
+
   @Test func otherTopicsAndRepliesDoNotWait() async throws {
     try await withResting(Self.endless) { running, topic, pairs in
       let connection = pairs[0].connection

@@ -16,12 +16,10 @@ extension Group {
   /// Lets the state of a live group decide something.
   func change(_ body: (inout GroupState, Instant, _ usersSignedIn: Int) -> Decision) -> Decision? {
     let now = services.clock.now()
-    let changed = withState { state in
-      let usersSignedIn = state.record.type.everyoneIsMember ? services.broker.usersSignedIn : 0
-      return (decision: body(&state, now, usersSignedIn), due: state.nextWake)
-    }
-    guard let (decision, due) = changed else { return nil }
-    if decision.disbands { phase = .absent } else { setAlarm(for: due) }
+    guard case .live(let live) = phase else { return nil }
+    let usersSignedIn = live.state.record.type.everyoneIsMember ? services.broker.usersSignedIn : 0
+    let decision = body(&live.state, now, usersSignedIn)
+    if decision.disbands { phase = .absent } else { setAlarm(for: live.state.nextWake) }
     return decision
   }
 

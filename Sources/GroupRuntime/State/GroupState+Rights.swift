@@ -23,8 +23,11 @@ extension GroupState {
   }
 
   /// The table's answer.
-  func require(_ action: GroupAction, by caller: Caller) throws(WireError) {
-    let refusal = rules.permissions.refusal(of: action, in: record.type, policy: record.policy, by: standing(of: caller))
+  func require(_ action: GroupAction, by caller: Caller) throws(WireError) { try require(action, by: standing(of: caller)) }
+
+  /// The table's answer.
+  func require(_ action: GroupAction, by asker: Asker) throws(WireError) {
+    let refusal = rules.permissions.refusal(of: action, in: record.type, policy: record.policy, by: asker)
     if let refusal { throw WireError(refusal) }
   }
 

@@ -98,18 +98,17 @@ struct ByteRun: ~Copyable {
     // 19 digits and a sign.
     makeRoom(20)
     if number < 0 { append(UInt8(ascii: "-")) }
-    var rest = number.magnitude
-    var end = 1
-    var limit: UInt64 = 10
-    while end < 19, rest >= limit {
-      limit *= 10
-      end += 1
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+      var rest = number.magnitude
+      var first = 20
+      repeat {
+        let next = rest / 10
+        first -= 1
+        digits[first] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest &- next &* 10)
+        rest = next
+      } while rest > 0
+      append(UnsafeBufferPointer(rebasing: digits[first...]))
     }
-    for index in stride(from: count + end - 1, through: count, by: -1) {
-      start[index] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
-      rest /= 10
-    }
-    count += end
   }
 
   /// A JSON string.

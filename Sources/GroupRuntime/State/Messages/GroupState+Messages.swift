@@ -7,22 +7,22 @@ extension GroupState {
   mutating func send(
     _ content: Message.Content, _ options: MessageOptions, by caller: Caller, at moment: Moment
   ) throws(WireError) -> Decision {
-    try requireMembership(caller)
-    try require(.send, by: caller)
-    let member = caller.userID.map { members[$0] ?? GroupState.everybody($0, in: record) }
-    try checkMentions(options, by: member)
+    let speaker = speaker(caller)
+    if speaker.standing == .outsider { throw WireError(.noRight, "Not a member") }
+    try require(.send, by: speaker.standing)
+    try checkMentions(options, by: speaker)
     if let first = sent.result(of: options.clientMsgID, from: caller.senderID, at: moment.now) {
       return .answer(sendAnswer(first))
     }
-    if let member { try checkVoice(of: member, at: moment.now) }
+    try checkVoice(of: speaker, at: moment.now)
     if let wait = messageRate?.pass(record.id, at: moment.clock) { throw WireError(.groupMessageRate, retryAfterMs: wait) }
 
     let isStored = record.type.storesMessages && !options.onlineUserOnly
     let seq = isStored ? lastSeq + 1 : nil
     let message = Message(
-      msgID: nextMessageID(seq: seq), groupID: record.id, seq: seq, sender: caller.senderID, nameCard: member?.nameCard ?? "",
+      msgID: nextMessageID(seq: seq), groupID: record.id, seq: seq, sender: caller.senderID, nameCard: speaker.nameCard,
       timestamp: moment.now, content: content, priority: options.priority, clientMsgID: options.clientMsgID,
-      atUserIDList: options.atUserIDList, platform: caller.platform, isFromManager: member?.role.isManager ?? true)
+      atUserIDList: options.atUserIDList, platform: caller.platform, isFromManager: speaker.isManager)
     var decision = Decision(answer: .reply(.empty))
     let status: SendStatus
     if gate != nil {
@@ -65,14 +65,40 @@ extension GroupState {
       ? .storedChat(fromManager: message.isFromManager) : .liveChat(fromManager: message.isFromManager)
   }
 
+  /// The caller, found once for each message.
+  private func speaker(_ caller: Caller) -> Speaker {
+    guard let user = caller.userID else { return Speaker(standing: .administrator, muteUntil: 0, nameCard: "") }
+    if let member = members[user] {
+      return Speaker(standing: .member(member.role), muteUntil: member.muteUntil, nameCard: member.nameCard)
+    }
+    return Speaker(standing: record.type.everyoneIsMember ? .member(.member) : .outsider, muteUntil: 0, nameCard: "")
+  }
+
   /// "@all": managers only.
-  private func checkMentions(_ options: MessageOptions, by member: Member?) throws(WireError) {
-    guard let member, !member.role.isManager, options.atUserIDList.contains(MessageOptions.everybody) else { return }
+  private func checkMentions(_ options: MessageOptions, by speaker: Speaker) throws(WireError) {
+    guard !speaker.isManager, options.atUserIDList.contains(MessageOptions.everybody) else { return }
     throw WireError(.noRight, "Only managers mention everybody", field: "atUserIDList")
   }
 
   /// Muted, alone or with the group.
-  private func checkVoice(of member: Member, at now: Instant) throws(WireError) {
-    guard member.muteUntil <= now, !record.mute.current(at: now).silences(member.role) else { throw WireError(.muted) }
+  private func checkVoice(of speaker: Speaker, at now: Instant) throws(WireError) {
+    guard case .member(let role) = speaker.standing else { return }
+    guard speaker.muteUntil <= now, !record.mute.current(at: now).silences(role) else { throw WireError(.muted) }
+  }
+}
+
+/// What a message takes from whoever sends it.
+private struct Speaker {
+  let standing: Asker
+  let muteUntil: Instant
+  let nameCard: String
+
+  /// An administrator of the application, or a manager of the group.
+  var isManager: Bool {
+    switch standing {
+    case .administrator: true
+    case .member(let role): role.isManager
+    case .outsider: false
+    }
   }
 }
