@@ -29,13 +29,25 @@ enum MessageRows {
   static func append(_ message: Message, in db: Database) throws {
     guard let seq = message.seq else { throw StoreError(.inconsistent, "message \(message.msgID) has no seq") }
     let (kind, content) = parts(of: message.content)
-    let appended = try db.run(
-      appendSQL,
-      [
-        seq, message.timestamp, message.sender.rawValue, kind.rawValue, message.isRevoked, message.isFromManager,
-        message.priority.rawValue, message.platform.rawValue, message.msgID.column, message.clientMsgID?.column,
-        message.nameCard.column, try jsonColumn(message.atUserIDList), content.column, message.groupID.rawValue, seq, seq,
-      ])
+    let mentions = try jsonColumn(message.atUserIDList)
+    let appended = try db.run(appendSQL) { binding in
+      binding.append(seq)
+      binding.append(message.timestamp)
+      binding.append(message.sender.rawValue)
+      binding.append(kind.rawValue)
+      binding.append(message.isRevoked)
+      binding.append(message.isFromManager)
+      binding.append(message.priority.rawValue)
+      binding.append(message.platform.rawValue)
+      binding.append(message.msgID)
+      binding.append(message.clientMsgID)
+      binding.append(message.nameCard)
+      binding.append(mentions)
+      binding.append(content)
+      binding.append(message.groupID.rawValue)
+      binding.append(seq)
+      binding.append(seq)
+    }
     guard appended == 1 else { throw StoreError(.inconsistent, "seq \(seq) is not the next of a group \(message.groupID)") }
   }
 
