@@ -20,14 +20,14 @@ struct UpgradeCredential {
   var login: Login { Login(token: token, platform: platform, deviceID: deviceID) }
 }
 
-/// The parameters of a query string; the first of a name counts.
+/// The parameters of a query string; the first of a name counts. It is read as bytes: a token is long, and characters are dear.
 struct QueryString {
   private let values: [String: String]
 
   init(_ query: String) {
-    let pairs = query.split(separator: "&").map { pair in
-      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      return (QueryString.decoded(parts[0]), parts.count > 1 ? QueryString.decoded(parts[1]) : "")
+    let pairs = Array(query.utf8).split(separator: UInt8(ascii: "&")).map { pair in
+      let name = pair.prefix { $0 != UInt8(ascii: "=") }
+      return (QueryString.decoded(name), QueryString.decoded(pair.dropFirst(name.count + 1)))
     }
     values = Dictionary(pairs) { first, _ in first }
   }
@@ -35,9 +35,12 @@ struct QueryString {
   subscript(name: String) -> String? { values[name] }
 
   /// Without percent-encoding; "+" is a space. What is not encoded properly stands as it is.
-  private static func decoded(_ text: Substring) -> String {
+  private static func decoded(_ text: ArraySlice<UInt8>) -> String {
+    guard text.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
+      return String(decoding: text, as: UTF8.self)
+    }
     var bytes: [UInt8] = []
-    var rest = Substring(text).utf8
+    var rest = text
     while let byte = rest.popFirst() {
       if byte == UInt8(ascii: "%"), let value = hexadecimal(rest.prefix(2)) {
         bytes.append(value)
@@ -50,7 +53,7 @@ struct QueryString {
   }
 
   /// Two hexadecimal digits, and nothing else (a number's own parser takes a sign).
-  private static func hexadecimal(_ digits: Substring.UTF8View) -> UInt8? {
+  private static func hexadecimal(_ digits: ArraySlice<UInt8>) -> UInt8? {
     let values = digits.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
     return values.count == 2 ? UInt8(values[0] * 16 + values[1]) : nil
   }
