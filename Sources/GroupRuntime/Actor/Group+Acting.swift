@@ -13,6 +13,21 @@ extension Group {
     if case .absent = phase, pipeline.isEmpty { retire() }
   }
 
+  /// The same for a decision that waited for the store. What it hands over counts from now on, "measured at the hand-over to the fan-out"
+  /// (contract section 6).
+  func finishLate(_ decision: Decision, _ completion: @escaping Completion) {
+    let handOvers = decision.handOvers
+    if handOvers > 0 {
+      let now = services.clock.now()
+      let due = withState { state in
+        state.gate?.release(handOvers, at: now)
+        return state.nextWake
+      }
+      setAlarm(for: due ?? nil)
+    }
+    finish(decision, completion)
+  }
+
   func perform(_ effect: Effect) {
     let topic = openTopic()
     switch effect {

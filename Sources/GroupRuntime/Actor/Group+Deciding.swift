@@ -18,7 +18,9 @@ extension Group {
     let now = services.clock.now()
     guard case .live(let live) = phase else { return nil }
     let usersSignedIn = live.state.record.type.everyoneIsMember ? services.broker.usersSignedIn : 0
+    let isBehind = !pipeline.isEmpty
     let decision = body(&live.state, now, usersSignedIn)
+    if isBehind || !decision.changes.isEmpty { live.state.gate?.hold(decision.handOvers) }
     if decision.disbands { phase = .absent } else { setAlarm(for: live.state.nextWake) }
     return decision
   }
@@ -94,9 +96,9 @@ extension Group {
     guard lineage === self.lineage else { return }
     switch result {
     case .success:
-      if let (decision, completion) = pipeline.popCommitted() { finish(decision, completion) }
+      if let (decision, completion) = pipeline.popCommitted() { finishLate(decision, completion) }
       // One at a time: a completion may ask again at once, and that stands behind all that was decided before.
-      while let (decision, completion) = pipeline.popUnchanging() { finish(decision, completion) }
+      while let (decision, completion) = pipeline.popUnchanging() { finishLate(decision, completion) }
       forgetRevoked()
     case .failure(let error): startOver(because: error)
     }
@@ -117,11 +119,16 @@ extension Group {
     for (_, completion) in pipeline.popAll() { completion(.error(.temporary)) }
   }
 
-  /// "Nothing vanishes silently" (contract section 6, rule 3): what waits for its turn goes with the state.
+  /// "Nothing vanishes silently" (contract section 6, rule 3): messages that were answered go with the state, those that wait and
+  /// those that were about to leave. What is answered 10002 now was never accepted.
   private func dropWaiting() {
+    let undone = pipeline.decisions
+    let refused = Set(undone.compactMap(\.admitted))
+    let waiting = undone.flatMap(\.released) + (withState { $0.emptyGate() } ?? [])
     let now = services.clock.now()
-    guard let decision = withState({ $0.dropWaiting(at: now) }) else { return }
-    for effect in decision.effects { perform(effect) }
-    for message in decision.counts { services.observer.didCount(message) }
+    var dropping = Decision(answer: .reply(.empty))
+    for waiting in waiting where !refused.contains(waiting.message.msgID) { waiting.drop(at: now, into: &dropping) }
+    for effect in dropping.effects { perform(effect) }
+    for message in dropping.counts { services.observer.didCount(message) }
   }
 }

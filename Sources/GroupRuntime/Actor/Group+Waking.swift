@@ -32,7 +32,7 @@ extension Group {
       return
     }
     let decision = change { state, now, users in state.wake(at: now, usersSignedIn: users) }
-    if let decision, !(decision.changes.isEmpty && decision.effects.isEmpty) { carryOut(decision) { _ in } }
+    if let decision, !decision.isEmpty { carryOut(decision) { _ in } }
   }
 
   /// A user who signs in after having been away too long has left the room meanwhile, though nobody has noticed.

@@ -25,6 +25,9 @@ struct Pipeline {
   /// Whether a user is to be admitted by a decision that is not durable yet.
   func willAdmit(_ user: UserID) -> Bool { entries.contains { $0.decision.admits(user) } }
 
+  /// What has been decided, the oldest first.
+  var decisions: [Decision] { entries.map(\.decision) }
+
   mutating func popAll() -> [Entry] {
     defer { entries.removeAll() }
     return Array(entries)

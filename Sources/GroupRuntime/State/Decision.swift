@@ -11,7 +11,24 @@ public struct Decision: Sendable {
   public var counts: [MessageCount] = []
   /// The group is gone with this.
   public var disbands = false
+  /// The message that passes the gate, waits there or is turned away with this; it is no message where this cannot be made durable.
+  var admitted: String?
+  /// Messages that have waited at the gate and leave it with this.
+  var released: [GroupState.Waiting] = []
   var answer: Answer
+
+  /// Nothing is remembered, done or counted with this.
+  var isEmpty: Bool { changes.isEmpty && effects.isEmpty && counts.isEmpty }
+
+  /// How many messages and notices of a live room this hands over.
+  var handOvers: Int {
+    effects.count { effect in
+      switch effect {
+      case .publish(_, .liveChat, _), .publish(_, .notice, _): true
+      default: false
+      }
+    }
+  }
 
   /// A decision that changes nothing.
   static func answer(_ answer: Answer) -> Decision { Decision(answer: answer) }

@@ -9,6 +9,8 @@ extension GroupState {
     let message: Message
     /// Who is told when it is dropped; nil = nobody is there.
     let session: SessionKey?
+    /// The group's type.
+    let type: GroupType
   }
 
   /// What becomes of a message.
@@ -16,8 +18,10 @@ extension GroupState {
     _ message: Message, from session: SessionKey?, at moment: Moment, into decision: inout Decision
   ) -> SendStatus {
     advanceGate(at: moment, into: &decision)
-    let offered = gate?.offer(Waiting(message: message, session: session), message.priority, at: moment.clock)
+    let waiting = Waiting(message: message, session: session, type: record.type)
+    let offered = gate?.offer(waiting, message.priority, at: moment.clock)
     if let displaced = offered?.displaced { drop(displaced, at: moment, into: &decision) }
+    decision.admitted = message.msgID
     switch offered?.admission {
     case .queued:
       count(message, .accepted, into: &decision)
@@ -36,6 +40,7 @@ extension GroupState {
     for exit in gate?.advance(to: moment.clock) ?? [] {
       switch exit {
       case .delivered(let waiting):
+        decision.released.append(waiting)
         deliver(waiting.message, from: waiting.session, .delivered, at: moment, into: &decision)
       case .dropped(let waiting): drop(waiting, at: moment, into: &decision)
       }
@@ -43,29 +48,20 @@ extension GroupState {
     publishNotices(at: moment, into: &decision)
   }
 
-  /// Everything that waits is dropped, because the state ends.
-  public mutating func dropWaiting(at now: Instant) -> Decision { dropWaiting(at: moment(at: now, usersSignedIn: 0)) }
+  /// Everything that waits leaves, because the state ends.
+  mutating func emptyGate() -> [Waiting] { gate?.empty() ?? [] }
 
   /// Everything that waits is dropped, because the group ends.
   mutating func dropWaiting(at moment: Moment) -> Decision {
     var decision = Decision(answer: .reply(.empty))
-    for waiting in gate?.empty() ?? [] { drop(waiting, at: moment, into: &decision) }
+    for waiting in emptyGate() { drop(waiting, at: moment, into: &decision) }
     return decision
   }
 
-  /// "A queued message that is dropped later sends onMessageDropped with reason RateLimit to its sender."
   private mutating func drop(_ waiting: Waiting, at moment: Moment, into decision: inout Decision) {
-    let message = waiting.message
-    sent.forget(message)
-    count(message, .dropped, into: &decision)
-    guard let session = waiting.session else { return }
-    let frame = event(.onMessageDropped, at: moment) { writer in
-      writer.member("msgID", message.msgID)
-      writer.member("clientMsgID", ifPresent: message.clientMsgID)
-      writer.member("priority", message.priority.rawValue)
-      writer.member("reason", "RateLimit")
-    }
-    decision.effects.append(.tell(frame, session))
+    sent.forget(waiting.message)
+    decision.released.append(waiting)
+    waiting.drop(at: moment.now, into: &decision)
   }
 
   private func count(_ message: Message, _ steps: MessageCount.Steps, into decision: inout Decision) {
@@ -76,25 +72,37 @@ extension GroupState {
 
   /// Somebody came to a room with a gate: the room hears of it in its time, the user at once, "outside the limit".
   mutating func noticeEntry(of info: MemberInfo, _ frame: [UInt8], at moment: Moment, into decision: inout Decision) {
-    let before = decision.effects.count
+    // A notice that has waited too long is given up before it could name somebody new.
+    advanceGate(at: moment, into: &decision)
     if record.policy.memberChangeNotification {
+      // Who leaves and comes back is there: the last that is told of somebody is so.
+      leaves.forget(info.userID)
+      joins.forget(info.userID)
       joins.add([info], at: moment.clock)
-      advanceGate(at: moment, into: &decision)
+      publishNotices(at: moment, into: &decision)
+      if joins.due == nil { return }
     }
-    if joins.due != nil || decision.effects.count == before { decision.effects.append(.send(frame, to: [info.userID])) }
+    decision.effects.append(.send(frame, to: [info.userID]))
   }
 
   /// Some have left a room with a gate.
   mutating func noticeLeave(of list: [MemberInfo], at moment: Moment, into decision: inout Decision) {
     guard record.policy.memberChangeNotification else { return }
-    leaves.add(list, at: moment.clock)
     advanceGate(at: moment, into: &decision)
+    // Nobody is told of as having left before being told of as having come.
+    let earliest = joins.names(anyOf: list) ? joins.due : nil
+    leaves.add(list, at: moment.clock, notBefore: earliest ?? .min)
+    publishNotices(at: moment, into: &decision)
   }
 
   /// "Join and leave notices come after Lowest", "each kind for itself".
   private mutating func publishNotices(at moment: Moment, into decision: inout Decision) {
     joins.advance(to: moment.clock)
     leaves.advance(to: moment.clock)
+    if !record.policy.memberChangeNotification {
+      joins.giveUp()
+      leaves.giveUp()
+    }
     if gate?.count == 0 {
       if let due = joins.due, due <= moment.clock, gate?.takePlace(at: moment.clock) == true {
         publishNotice(.onMemberEnter, of: joins.take(at: moment.clock), at: moment, into: &decision)
@@ -124,5 +132,22 @@ extension GroupState {
   private func wake(of notice: MergedNotice, at gate: MessageGate<Waiting>) -> Instant? {
     guard let due = notice.due, let end = notice.end else { return nil }
     return gate.count > 0 ? end + 1 : min(max(due, gate.nextPlace), end + 1)
+  }
+}
+
+extension GroupState.Waiting {
+  /// "A queued message that is dropped later sends onMessageDropped with reason RateLimit to its sender."
+  func drop(at now: Instant, into decision: inout Decision) {
+    decision.counts.append(MessageCount(type: type, priority: message.priority, steps: .dropped))
+    guard let session else { return }
+    let frame = EventName.onMessageDropped.text(capacity: 320) { writer in
+      writer.member("groupID", message.groupID.rawValue)
+      writer.member("opTime", now)
+      writer.member("msgID", message.msgID)
+      writer.member("clientMsgID", ifPresent: message.clientMsgID)
+      writer.member("priority", message.priority.rawValue)
+      writer.member("reason", "RateLimit")
+    }
+    decision.effects.append(.tell(frame, session))
   }
 }

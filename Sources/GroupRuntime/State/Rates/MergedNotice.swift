@@ -19,11 +19,27 @@ struct MergedNotice: Sendable {
   var end: Instant? { due.map { $0 + MergedNotice.second } }
 
   /// Somebody has come, or left.
-  mutating func add(_ members: [MemberInfo], at now: Instant) {
+  /// - Parameter earliest: before which the notice may not leave.
+  mutating func add(_ members: [MemberInfo], at now: Instant, notBefore earliest: Instant = .min) {
     users.append(contentsOf: members)
     if users.count > MergedNotice.named { users.removeFirst(users.count - MergedNotice.named) }
-    if due == nil { due = max(now, lastLeft + MergedNotice.second) }
+    due = max(due ?? max(now, lastLeft + MergedNotice.second), earliest)
   }
+
+  /// Whether the notice that waits names one of these.
+  func names(anyOf members: [MemberInfo]) -> Bool {
+    let named = Set(members.map(\.userID))
+    return users.contains { named.contains($0.userID) }
+  }
+
+  /// What the notice says of a user is not so any more.
+  mutating func forget(_ user: UserID) {
+    users.removeAll { $0.userID == user }
+    if users.isEmpty { due = nil }
+  }
+
+  /// The notice is not wanted any more.
+  mutating func giveUp() { _ = drop() }
 
   /// The notice leaves.
   /// - Returns: whom it names.

@@ -36,6 +36,8 @@ struct MessageGate<Item: Sendable>: Sendable {
   private let limit: Int
   /// When the items of the last second were handed over.
   private var handOvers: Deque<Instant> = []
+  /// How many of them, the newest, have a place and are still to be handed over.
+  private var held = 0
   /// What waits, by priority, the oldest first.
   private var lines: [Priority: Deque<Waiting>] = [:]
   private var waitingCount = 0
@@ -66,7 +68,7 @@ struct MessageGate<Item: Sendable>: Sendable {
 
   /// Lets leave what may, the most important first, and what has waited too long.
   mutating func advance(to now: Instant) -> [Exit] {
-    if let last = handOvers.last, last > now { beginAnew(at: now) }
+    if let last = handOvers.last, last > now { goBack(to: now) }
     guard waitingCount > 0 else { return [] }
     var exits: [Exit] = []
     for priority in Priority.allCases.sorted(by: >) {
@@ -85,9 +87,10 @@ struct MessageGate<Item: Sendable>: Sendable {
     return exits
   }
 
-  /// A clock that was set back would keep everybody waiting until it has caught up.
-  private mutating func beginAnew(at now: Instant) {
-    handOvers = []
+  /// A clock that was set back would keep everybody waiting until it has caught up. What was handed over before counts for one more second,
+  /// or each step back of a clock that is being put right would let twice as much through.
+  private mutating func goBack(to now: Instant) {
+    handOvers = Deque(handOvers.map { min($0, now) })
     lines = lines.mapValues { Deque($0.map { Waiting(item: $0.item, since: min($0.since, now)) }) }
   }
 
@@ -100,7 +103,7 @@ struct MessageGate<Item: Sendable>: Sendable {
   /// Takes a place in the window for something that is handed over now, where there is one.
   mutating func takePlace(at now: Instant) -> Bool {
     // Two that are a second apart are not in one window.
-    while let first = handOvers.first, first + Self.second <= now { handOvers.removeFirst() }
+    while handOvers.count > held, let first = handOvers.first, first + Self.second <= now { handOvers.removeFirst() }
     guard handOvers.count < limit else { return false }
     handOvers.append(now)
     return true
@@ -108,8 +111,20 @@ struct MessageGate<Item: Sendable>: Sendable {
 
   /// From when on there is a place in the window for whatever comes next.
   var nextPlace: Instant {
+    guard handOvers.count >= limit else { return .min }
     // The newest of those that have to be gone from the window.
-    handOvers.count < limit ? .min : handOvers[handOvers.count - limit] + Self.second
+    let index = handOvers.count - limit
+    return index < handOvers.count - held ? handOvers[index] + Self.second : .max
+  }
+
+  /// The last `count` items that took a place are not handed over yet: they wait for the store. They keep their places until `release`.
+  mutating func hold(_ count: Int) { held += count }
+
+  /// So many of those that were held, the oldest, are handed over now.
+  mutating func release(_ count: Int, at now: Instant) {
+    let first = handOvers.count - held
+    for index in first..<first + min(count, held) { handOvers[index] = now }
+    held -= min(count, held)
   }
 
   /// Everything that waits leaves without having been handed over, the most important first.

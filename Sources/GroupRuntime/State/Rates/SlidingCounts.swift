@@ -22,7 +22,7 @@ struct SlidingCounts<Key: Hashable & Sendable>: Sendable {
   /// - Returns: nil = passed; else after how many milliseconds to try again.
   mutating func pass(_ key: Key, at now: Instant) -> Instant? {
     // A clock that was set back would keep everybody waiting until it has caught up.
-    if let last = passes.last, last.time > now { (passes, counts) = ([], [:]) }
+    if let last = passes.last, last.time > now { passes = Deque(passes.map { Pass(key: $0.key, time: min($0.time, now)) }) }
     forget(before: now - window)
     guard counts[key, default: 0] < limit else {
       let oldest = passes.first { $0.key == key }

@@ -1,0 +1,80 @@
+import GroupModel
+import GroupRuntime
+import Testing
+import ThrongTestKit
+
+/// A live room with its actor: it wakes itself, and stays in memory while something waits.
+@Suite struct GateActorTests {
+  private func room(_ limit: Int = 1) async throws -> ActorScene {
+    var limits = GroupLimits.standard
+    limits.messagesPerSecond = [.avChatRoom: limit]
+    let scene = ActorScene(limits: limits)
+    try await scene.makeGroup("AVChatRoom")
+    try await scene.ask("joinGroup", by: "mary")
+    scene.waitForNotices()
+    for name in ["olga", "mary"] { _ = scene.events(name) }
+    return scene
+  }
+
+  private func status(_ scene: ActorScene, by name: String = "mary", _ priority: String = "Normal") async throws -> String? {
+    try await scene.ask("sendGroupTextMessage", #"{"text":"x","priority":"\#(priority)"}"#, by: name).result["status"].string
+  }
+
+  @Test func whatWaitsLeavesByItself() async throws {
+    let scene = try await room()
+    #expect(try await status(scene) == "Delivered")
+    #expect(try await status(scene) == "Queued")
+    #expect(scene.events("olga").count == 1)
+    scene.advance(by: 999)
+    #expect(scene.events("olga").isEmpty)
+    scene.advance(by: 1)
+    #expect(scene.events("olga") == ["onRecvNewMessage"] && scene.events("mary").isEmpty)
+    #expect(scene.observer.counts.map(\.steps) == [[.accepted, .delivered], .accepted, .delivered])
+    #expect(scene.alarms.instants.isEmpty)
+  }
+
+  @Test func theRoomStaysInMemoryWhileSomethingWaits() async throws {
+    let scene = try await room()
+    for _ in 0..<2 { _ = try await status(scene, by: "administrator") }
+    for name in ["olga", "adam", "mary", "oscar"] {
+      scene.signOut(name)
+      await scene.refresh(name)
+    }
+    scene.registry.retireGroups(unusedSince: .max)
+    scene.settle()
+    scene.advance(by: 1000)
+    #expect(scene.observer.counts.map(\.steps) == [[.accepted, .delivered], .accepted, .delivered])
+  }
+
+  @Test func whatWaitsIsDroppedWithTheRoom() async throws {
+    let scene = try await room()
+    for _ in 0..<2 { _ = try await status(scene) }
+    try await scene.ask("dismissGroup", by: "olga")
+    #expect(scene.events("mary") == ["onMessageDropped", "onGroupDismissed"])
+    #expect(scene.observer.counts.map(\.steps) == [[.accepted, .delivered], .accepted, .dropped])
+    scene.advance(by: 5000)
+    #expect(scene.events("olga") == ["onRecvNewMessage", "onGroupDismissed"])
+  }
+
+  @Test func whatWaitsIsDroppedWhenTheStoreFails() async throws {
+    let scene = try await room()
+    for _ in 0..<2 { _ = try await status(scene) }
+    scene.store.fail(with: StoreError(.unavailable, "disk full"))
+    #expect(try await scene.ask("joinGroup", by: "oscar").code == 10002)
+    #expect(scene.events("mary") == ["onMessageDropped"])
+    #expect(scene.observer.counts.map(\.steps) == [[.accepted, .delivered], .accepted, .dropped])
+    scene.store.fail(with: nil)
+    scene.advance(by: 5000)
+    #expect(scene.events("olga") == ["onRecvNewMessage"])
+  }
+
+  @Test func aNoticeLeavesByItself() async throws {
+    let scene = try await room(40)
+    try await scene.ask("joinGroup", by: "adam")
+    try await scene.ask("joinGroup", by: "oscar")
+    #expect(scene.events("olga") == ["onMemberEnter"])
+    scene.advance(by: 1000)
+    let named = try scene.params("onMemberEnter", to: "olga").flatMap { $0["memberList"].elements.map { $0["userID"].string } }
+    #expect(named == ["oscar"])
+  }
+}

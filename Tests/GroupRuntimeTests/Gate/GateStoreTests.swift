@@ -1,0 +1,122 @@
+import GroupModel
+import GroupRuntime
+import Testing
+import ThrongTestKit
+
+/// The gate of a room whose store is slow or fails (contract section 6): the limit holds at the hand-over, and nothing vanishes silently.
+@Suite struct GateStoreTests {
+  private func room(_ limit: Int) async throws -> ActorScene {
+    var limits = GroupLimits.standard
+    limits.messagesPerSecond = [.avChatRoom: limit]
+    let scene = ActorScene(limits: limits)
+    try await scene.makeGroup("AVChatRoom")
+    try await scene.ask("joinGroup", by: "mary")
+    scene.waitForNotices()
+    for name in ["olga", "mary"] { _ = scene.events(name) }
+    return scene
+  }
+
+  private func send(_ scene: ActorScene, by name: String = "mary", _ priority: String = "Normal") async throws -> String? {
+    try await scene.ask("sendGroupTextMessage", #"{"text":"x","priority":"\#(priority)"}"#, by: name).result["status"].string
+  }
+
+  private func begin(_ scene: ActorScene, _ priority: String = "Normal") throws -> Pending {
+    try scene.begin("sendGroupTextMessage", #"{"text":"x","priority":"\#(priority)"}"#, by: "mary")
+  }
+
+  private func expectBalance(_ scene: ActorScene, accepted: Int, delivered: Int, dropped: Int) {
+    func count(_ step: MessageCount.Steps) -> Int { scene.observer.counts.count { $0.steps.contains(step) } }
+    #expect(count(.accepted) == accepted)
+    #expect(count(.delivered) == delivered)
+    #expect(count(.dropped) == dropped)
+  }
+
+  /// Patch 01.
+  @Test func whatIsDroppedWithoutAnybodyToTellIsCounted() async throws {
+    let scene = try await room(2)
+    _ = try await send(scene)
+    scene.advance(by: 900)
+    _ = try await send(scene)
+    scene.advance(by: 10)
+    #expect(try await send(scene, by: "administrator", "Low") == "Queued")
+    #expect(try await send(scene, by: "mary", "High") == "Queued")
+    scene.advance(by: 90)
+    #expect(try await send(scene, by: "mary", "High") == "Queued")
+    for _ in 0..<30 { scene.advance(by: 100) }
+    expectBalance(scene, accepted: 5, delivered: 4, dropped: 1)
+  }
+
+  /// Patch 03.
+  @Test func whatWasAboutToLeaveWhenTheStoreFailedIsDropped() async throws {
+    let scene = try await room(1)
+    #expect(try await send(scene) == "Delivered")
+    #expect(try await send(scene) == "Queued")
+    scene.store.hold()
+    let joining = try scene.begin("joinGroup", by: "oscar")
+    scene.advance(by: 1000)
+    scene.store.fail(with: StoreError(.unavailable, "disk full"))
+    scene.store.release()
+    #expect(try await joining.answer().code == 10002)
+    scene.settle()
+    #expect(scene.events("mary") == ["onMessageDropped"])
+    expectBalance(scene, accepted: 2, delivered: 1, dropped: 1)
+  }
+
+  @Test func whatIsAnswered10002WasNeverAccepted() async throws {
+    let scene = try await room(1)
+    scene.store.hold()
+    let joining = try scene.begin("joinGroup", by: "oscar")
+    let sent = try [begin(scene), begin(scene), begin(scene, "High"), begin(scene, "Low")]
+    scene.settle()
+    scene.store.fail(with: StoreError(.unavailable, "disk full"))
+    scene.store.release()
+    for pending in [joining] + sent { #expect(try await pending.answer().code == 10002) }
+    scene.settle()
+    #expect(scene.events("mary").isEmpty)
+    expectBalance(scene, accepted: 0, delivered: 0, dropped: 0)
+  }
+
+  @Test func whatWaitsWhenADisbandingFailsIsDropped() async throws {
+    let scene = try await room(1)
+    for _ in 0..<2 { _ = try await send(scene) }
+    scene.store.hold()
+    let dismissed = try scene.begin("dismissGroup", by: "olga")
+    scene.settle()
+    scene.store.fail(with: StoreError(.unavailable, "disk full"))
+    scene.store.release()
+    #expect(try await dismissed.answer().code == 10002)
+    scene.settle()
+    #expect(scene.events("mary") == ["onMessageDropped"])
+    expectBalance(scene, accepted: 2, delivered: 1, dropped: 1)
+  }
+
+  /// Patch 04: "measured at the hand-over to the fan-out".
+  @Test func aSlowStoreLetsNoMoreThroughInASecond() async throws {
+    let scene = try await room(2)
+    scene.store.hold()
+    let joining = try scene.begin("joinGroup", by: "oscar")
+    var sent: [Pending] = []
+    for _ in 0..<10 {
+      sent.append(try begin(scene))
+      scene.settle()
+      scene.advance(by: 300)
+    }
+    var handedOver = 0
+    func note() { handedOver += scene.events("olga").count { $0 == "onRecvNewMessage" || $0 == "onMemberEnter" } }
+    scene.store.release()
+    #expect(try await joining.answer().code == 0)
+    for pending in sent { _ = try await pending.answer() }
+    scene.settle()
+    note()
+    #expect(handedOver <= 2, "all at once")
+    _ = try [begin(scene), begin(scene)]
+    scene.settle()
+    scene.advance(by: 999)
+    note()
+    #expect(handedOver <= 2, "within a second")
+    scene.advance(by: 1)
+    #expect(try await send(scene) == "Delivered", "and then it goes on")
+    func count(_ step: MessageCount.Steps) -> Int { scene.observer.counts.count { $0.steps.contains(step) } }
+    #expect(count(.accepted) == 13 && count(.accepted) == count(.delivered) + count(.dropped))
+  }
+}

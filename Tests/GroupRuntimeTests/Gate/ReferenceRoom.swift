@@ -1,0 +1,128 @@
+import GroupModel
+
+/// A second statement of rules 1 to 4 of contract section 6, as plain as they are written: it looks at every millisecond in which something
+/// waits. What happens is written down, line by line.
+struct ReferenceRoom {
+  private struct Message {
+    let number: Int
+    let priority: Priority
+    let time: Instant
+  }
+
+  private struct Notice {
+    let word: String
+    var users: [String] = []
+    var due: Instant?
+    var last: Instant = 0
+  }
+
+  let limit: Int
+  private(set) var now: Instant
+  private(set) var log: [String] = []
+  private(set) var memberCount: Int
+  /// When the last were handed over, the oldest first; no more than one window may hold.
+  private var handOvers: [Instant] = []
+  /// The most important first, the oldest first inside one priority.
+  private var waiting: [Message] = []
+  private var notices = [Notice(word: "enter"), Notice(word: "leave")]
+
+  init(limit: Int, memberCount: Int, at now: Instant) {
+    (self.limit, self.memberCount, self.now) = (limit, memberCount, now)
+  }
+
+  /// Whether something is to come by itself.
+  var isWaiting: Bool { !waiting.isEmpty || notices.contains { $0.due != nil } }
+
+  /// Takes out the lines written since this was last asked.
+  mutating func takeLog() -> [String] {
+    defer { log = [] }
+    return log
+  }
+
+  mutating func pass(until end: Instant) {
+    while now < end {
+      now = isWaiting ? now + 1 : end
+      letLeave()
+    }
+  }
+
+  mutating func send(_ number: Int, _ priority: Priority) {
+    let message = Message(number: number, priority: priority, time: now)
+    if waiting.isEmpty, isFree {
+      deliver(message)
+      return write("\(number) Delivered")
+    }
+    if waiting.count == limit {
+      // "The newest of the lowest priority first."
+      guard waiting[limit - 1].priority < priority else { return write("\(number) Dropped") }
+      write("drop \(waiting.removeLast().number)")
+    }
+    waiting.insert(message, at: waiting.firstIndex { $0.priority < priority } ?? waiting.count)
+    write("\(number) Queued")
+  }
+
+  mutating func join(_ user: String) {
+    memberCount += 1
+    tell(0, of: user)
+    // "The joiner always gets an onMemberEnter naming itself."
+    if notices[0].due != nil { write("own \(user) of \(memberCount)") }
+  }
+
+  mutating func leave(_ user: String) {
+    memberCount -= 1
+    tell(1, of: user)
+  }
+
+  // MARK: The rules
+
+  /// "At most `limit` in any sliding one-second window."
+  private var isFree: Bool { handOvers.count < limit || now - handOvers[0] >= 1000 }
+
+  private mutating func letLeave() {
+    // "Highest priority first, first come first served inside one priority, at most 1 s."
+    var kept: [Message] = []
+    for message in waiting {
+      if now - message.time > 1000 {
+        write("drop \(message.number)")
+      } else if isFree {
+        deliver(message)
+      } else {
+        kept.append(message)
+      }
+    }
+    waiting = kept
+    letNoticesLeave()
+  }
+
+  /// "After Lowest", "each kind for itself", "each notice names the 50 newest users and counts the rest".
+  private mutating func letNoticesLeave() {
+    for index in notices.indices {
+      guard let due = notices[index].due else { continue }
+      if now - due > 1000 {
+        (notices[index].users, notices[index].due) = ([], nil)
+      } else if waiting.isEmpty, now >= due, isFree {
+        handOver()
+        write("\(notices[index].word) \(notices[index].users.suffix(50).joined(separator: ",")) of \(memberCount)")
+        (notices[index].users, notices[index].due, notices[index].last) = ([], nil, now)
+      }
+    }
+  }
+
+  /// "The first after a quiet second goes out at once, later ones wait for the second to end."
+  private mutating func tell(_ index: Int, of user: String) {
+    notices[index].users.append(user)
+    if notices[index].due == nil { notices[index].due = max(now, notices[index].last + 1000) }
+    letNoticesLeave()
+  }
+
+  private mutating func deliver(_ message: Message) {
+    handOver()
+    write("deliver \(message.number)")
+  }
+
+  private mutating func handOver() {
+    handOvers = handOvers.suffix(limit - 1) + [now]
+  }
+
+  private mutating func write(_ line: String) { log.append("\(now) \(line)") }
+}

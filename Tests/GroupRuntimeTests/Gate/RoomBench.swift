@@ -1,0 +1,128 @@
+import GroupModel
+import GroupPermissions
+import Testing
+import ThrongTestKit
+import WireProtocol
+
+@testable import GroupRuntime
+
+/// A live room that is woken when it wants to be, and writes down what happens in the words of `ReferenceRoom`.
+struct RoomBench {
+  private(set) var state: GroupState
+  private(set) var now: Instant
+  private(set) var log: [String] = []
+  private(set) var counts: [MessageCount] = []
+  /// What should never be.
+  private(set) var faults: [String] = []
+
+  /// A room with the members u0 (its owner), u1, u2 and so on.
+  init(limit: Int, memberCount: Int, at now: Instant) {
+    self.now = now
+    let members = (0..<memberCount).map { number in
+      Member(
+        userID: UserID(stringLiteral: "u\(number)"), role: number == 0 ? .owner : .member, joinTime: 0, ordinal: Int64(number),
+        receiveOption: .receiveNotNotify)
+    }
+    let record = GroupRecord(
+      id: "g", type: .avChatRoom, epoch: "e", createTime: 0, owner: "u0", name: "n", maxMemberNum: 0,
+      policy: .defaults(for: .avChatRoom), nextOrdinal: Int64(memberCount + 1))
+    var limits = GroupLimits.standard
+    limits.messagesPerSecond = [.avChatRoom: limit]
+    state = GroupState(
+      StoredGroup(record: record, members: members, lastMessage: nil, recentlySent: []), rules: GroupRules(limits: limits))
+  }
+
+  /// Takes out the lines written since this was last asked.
+  mutating func takeLog() -> [String] {
+    defer { log = [] }
+    return log
+  }
+
+  /// - Parameter lateness: by how much each waking is late.
+  mutating func pass(until end: Instant, late lateness: () -> Instant = { 0 }) {
+    while let wake = state.nextWake {
+      let instant = max(wake + lateness(), now)
+      guard instant <= end else { break }
+      now = instant
+      write(state.wake(at: now))
+      if let next = state.nextWake, next <= now { return faults.append("\(now): wants to be woken again at \(next)") }
+    }
+    now = end
+  }
+
+  /// u1, u2 and u3 take turns.
+  mutating func send(_ number: Int, _ priority: Priority) {
+    let options = MessageOptions(priority: priority, clientMsgID: "\(number)")
+    let decision = ask(.send(.text("\(number)"), options), as: 1 + number % 3)
+    guard case .reply(.success(let text)) = decision.answer, let status = try? JSON(text)["status"].string else {
+      return faults.append("\(now): \(number) was refused")
+    }
+    log.append("\(now) \(number) \(status)")
+  }
+
+  mutating func join(_ number: Int) throws {
+    _ = ask(try groupRequest("joinGroup", by: RoomBench.caller(number)), as: number)
+  }
+
+  mutating func leave(_ number: Int) { _ = ask(.quit, as: number) }
+
+  private mutating func ask(_ request: GroupRequest, as number: Int) -> Decision {
+    let decision = state.decide(request, by: RoomBench.caller(number), at: now)
+    write(decision)
+    if let next = state.nextWake, next <= now { faults.append("\(now): wants to be woken at \(next)") }
+    return decision
+  }
+
+  private static func caller(_ number: Int) -> Caller {
+    .user(UserID(stringLiteral: "u\(number)"), platform: .web, session: session(number))
+  }
+
+  private static func session(_ number: Int) -> SessionKey { SessionKey(loop: 0, connection: UInt64(number)) }
+
+  private mutating func write(_ decision: Decision) {
+    counts += decision.counts
+    for effect in decision.effects {
+      switch effect {
+      case .publish(let frame, let kind, let session): write(published: frame, kind, except: session)
+      case .tell(let frame, let session): write(told: frame, session)
+      case .send(let frame, let users, _): write(sent: frame, to: users)
+      case .admit, .receive, .admitEverybody, .expel, .disband: break
+      }
+    }
+  }
+
+  private mutating func write(published frame: [UInt8], _ kind: EventClass, except session: SessionKey?) {
+    guard let event = try? JSON(frame) else { return faults.append("no JSON") }
+    switch event["method"].string {
+    case "onRecvNewMessage":
+      let number = event["params"]["message"]["text"].string ?? "?"
+      log.append("\(now) deliver \(number)")
+      if session != Int(number).map({ RoomBench.session(1 + $0 % 3) }) { faults.append("\(now): \(number) goes to its sender") }
+      if kind != .liveChat(fromManager: false) { faults.append("\(now): \(number) is \(kind)") }
+    case "onMemberEnter": write("enter", event["params"], kind)
+    case "onMemberLeave": write("leave", event["params"], kind)
+    default: faults.append("\(now): \(event)")
+    }
+  }
+
+  private mutating func write(_ word: String, _ params: JSON, _ kind: EventClass) {
+    let users = params["memberList"].elements.compactMap { $0["userID"].string }.joined(separator: ",")
+    log.append("\(now) \(word) \(users) of \(params["memberCount"].integer ?? -1)")
+    if kind != .notice { faults.append("\(now): \(word) is \(kind)") }
+  }
+
+  private mutating func write(told frame: [UInt8], _ session: SessionKey) {
+    guard let event = try? JSON(frame), event["method"] == "onMessageDropped",
+      let number = event["params"]["clientMsgID"].string.flatMap({ Int($0) })
+    else { return faults.append("\(now): a session was told something else") }
+    log.append("\(now) drop \(number)")
+    if session != RoomBench.session(1 + number % 3) { faults.append("\(now): \(session) was told of \(number)") }
+  }
+
+  private mutating func write(sent frame: [UInt8], to users: [UserID]) {
+    guard let event = try? JSON(frame), event["method"] == "onMemberEnter" else { return }
+    let named = event["params"]["memberList"].elements.compactMap { $0["userID"].string }.joined(separator: ",")
+    log.append("\(now) own \(named) of \(event["params"]["memberCount"].integer ?? -1)")
+    if users.map(\.description) != [named] { faults.append("\(now): \(users) were told that \(named) came") }
+  }
+}
