@@ -1,0 +1,191 @@
+"""Measures the targets of the README in one run; Scripts/bench starts it."""
+from __future__ import annotations
+
+import argparse
+import datetime
+import fcntl
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from typing import IO
+
+import machine
+import report
+from load import Measurement, measure
+from processes import Failure, raise_descriptor_limit
+from servers import Place
+from works import PEERS, WORKS, Work
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCRATCH = ROOT / ".build-release"
+CACHE = ROOT / ".build-bench"
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    names = ", ".join(work.name for work in WORKS)
+    parser = argparse.ArgumentParser(
+        prog="Scripts/bench", formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Measures Throng against raw-server (and nginx+nchan, ejabberd) and prints a Markdown table.",
+        epilog=f"works: {names}\nTHRONG_BINARY and RAW_SERVER_BINARY name built programs and skip the build.\n"
+               "Exit: 0 everything was measured (targets met or not), 1 something could not be.")
+    parser.add_argument("--rounds", type=int, default=3, help="each figure is the median of so many (3)")
+    parser.add_argument("--seconds", type=float, default=4, help="measured seconds of each run (4)")
+    parser.add_argument("--only", metavar="NAME,…", help="only these works")
+    parser.add_argument("--skip-peers", action="store_true", help="leave out nginx+nchan and ejabberd")
+    parser.add_argument("--output", type=pathlib.Path, metavar="FILE", help="write the Markdown there, too")
+    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write every single figure there")
+    options = parser.parse_args(arguments)
+    if options.rounds < 1 or options.seconds <= 0:
+        parser.error("--rounds is at least 1 and --seconds above 0")
+    known = {work.name: work for work in WORKS}
+    chosen = options.only.split(",") if options.only else list(known)
+    for name in chosen:
+        if name not in known:
+            parser.error(f"there is no work {name!r}; there are {names}")
+    options.works = [known[name] for name in known if name in chosen]
+    return options
+
+
+def progress(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def built(variable: str, product: str) -> pathlib.Path:
+    """The release build of a product, unless the environment names one."""
+    if variable in os.environ:
+        return pathlib.Path(os.environ[variable]).resolve(strict=True)
+    build = ["swift", "build", "-c", "release", "--scratch-path", str(SCRATCH)]
+    subprocess.run([ROOT / "Scripts/install-packages"], check=True, cwd=ROOT, stdout=sys.stderr)
+    subprocess.run([*build, "--product", product], check=True, cwd=ROOT, stdout=sys.stderr)
+    directory = subprocess.run([*build, "--show-bin-path"], check=True, cwd=ROOT, capture_output=True, text=True).stdout
+    return pathlib.Path(directory.strip()) / product
+
+
+def prepare_peers() -> tuple[dict[str, str], set[str]]:
+    """For each peer its version or why it is not measured, and the labels of those that can be."""
+    described, usable = {}, set()
+    for peer in PEERS:
+        try:
+            described[peer.label] = peer.prepare(CACHE / "peers")
+            usable.add(peer.label)
+        except Failure as failure:
+            described[peer.label] = f"{peer.label} (not measured: {failure})"
+        progress(f"peer: {described[peer.label]}")
+    return described, usable
+
+
+def take_cache() -> IO[str]:
+    """The directory beside the build, for this process alone: two measurements at once would both be worthless."""
+    CACHE.mkdir(exist_ok=True)
+    lock = open(CACHE / "lock", "w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise Failure("another measurement is running") from None
+    for left in CACHE.glob("run-*"):  # of a measurement that was killed
+        shutil.rmtree(left, ignore_errors=True)
+    return lock
+
+
+def usable_works(works: list[Work], descriptors: int, results: report.Results) -> list[Work]:
+    """Without the works that need more connections than this process may open."""
+    for work in works:
+        if work.connections + 100 > descriptors:
+            results.failures.append(f"{work.name}: {work.connections:,} connections, but `ulimit -Hn` is {descriptors:,}")
+    return [work for work in works if work.connections + 100 <= descriptors]
+
+
+def one_round(number: int, works: list[Work], place: Place, seconds: float, peers: set[str], results: report.Results) -> None:
+    """Each work on all its systems, one right after the other; the order turns with the round, so that a drift cancels out."""
+    for work in works:
+        runs = [(key, run) for key, run in work.runs.items() if key in ("throng", "floor") or key in peers]
+        for key, run in runs if number % 2 else reversed(runs):
+            try:
+                measurement = measure(run, place, seconds * work.stretch)
+                line = summary(work, measurement)
+                results.add(work.name, key, number, measurement)
+            except Failure as failure:
+                line = f"FAILED: {failure}"
+                results.failures.append(f"round {number}, {work.name}, {run.system.label}: {failure}")
+            progress(f"  {number}  {work.name:18} {run.system.label:22} {line}")
+
+
+def summary(work: Work, measurement: Measurement) -> str:
+    """The figures of one run in one line."""
+    shown = [f"{check.measure} {measurement.value(check.path) * check.scale:.2f} {check.unit}" for check in work.checks]
+    deliveries = measurement.figures.get("deliveriesPerSecond")
+    if deliveries:
+        shown.append(f"{deliveries:,.0f} deliveries/s")
+    shown += [f"{name} {count:,}" for name, count in measurement.faults.items()]
+    return ", ".join([*shown, f"others {measurement.others:.2f} s"])
+
+
+def header(options: argparse.Namespace, arguments: list[str], place: Place, elapsed: float) -> str:
+    pinned = "not pinned: there is one core only"
+    if place.client_core is not None:
+        pinned = f"server on core {place.server_core}, client on core {place.client_core}"
+    command = shlex.join(["Scripts/bench", *arguments])
+    return (f"{datetime.date.today().isoformat()}, {machine.description()}; data on {machine.file_system(CACHE)}; "
+            f"commit {machine.commit(ROOT)}; `{command}` ({elapsed / 60:.0f} min).\n\n"
+            f"Median (min–max) of {options.rounds} rounds of {options.seconds:g} s a run; {pinned} (stored sends: both on both). "
+            "8 publishers a room and text of 250 bytes where nothing else is said; CPU is user and system time of the server's "
+            "process, by the deliveries it made, publishers included; a ratio is to the floor in the same round.")
+
+
+def document(options: argparse.Namespace, head: str, results: report.Results, peers: dict[str, str]) -> str:
+    configurations = {peer.label: peer.configuration for peer in PEERS}
+    parts = [head, report.table(report.rows(results, options.works)), report.noise(results, options.works),
+             report.peer_table(results, options.works, peers, configurations)]
+    if results.failures:
+        parts.append("Not measured:\n\n" + "\n".join(f"- {failure}" for failure in results.failures))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def main(arguments: list[str]) -> int:
+    options = parse(arguments)
+    # SIGTERM takes the way of Ctrl-C, through every `finally` that ends a server.
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    with take_cache():
+        return measure_all(options, arguments)
+
+
+def measure_all(options: argparse.Namespace, arguments: list[str]) -> int:
+    throng, raw_server = built("THRONG_BINARY", "throng"), built("RAW_SERVER_BINARY", "raw-server")
+    results = report.Results()
+    works = usable_works(options.works, raise_descriptor_limit(), results)
+    peers, usable = ({}, set()) if options.skip_peers else prepare_peers()
+    load = os.getloadavg()[0]
+    if load > 0.5:
+        progress(f"the machine is not idle (load average {load:.1f}): the figures will be worse than they are")
+
+    started = time.monotonic()
+    # Beside the build, not in /tmp: that may be memory, where an fsync costs nothing.
+    with tempfile.TemporaryDirectory(dir=CACHE, prefix="run-", ignore_cleanup_errors=True) as directory:
+        server_core, client_core = machine.cores()
+        place = Place(throng, raw_server, CACHE / "peers", pathlib.Path(directory), server_core, client_core)
+        for number in range(1, options.rounds + 1):
+            progress(f"round {number} of {options.rounds}")
+            one_round(number, works, place, options.seconds, usable, results)
+    text = document(options, header(options, arguments, place, time.monotonic() - started), results, peers)
+    print(text, end="")
+    if options.output:
+        options.output.write_text(text)
+    if options.json:
+        options.json.write_text(json.dumps({"document": text, "runs": results.as_json(), "failures": results.failures}, indent=1))
+    return 1 if results.failures else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit("bench: interrupted")
+    except (Failure, subprocess.CalledProcessError, FileNotFoundError) as error:
+        sys.exit(f"bench: {error}")

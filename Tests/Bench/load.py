@@ -1,0 +1,80 @@
+"""One measurement: a fresh server, `throng bench` against it, the figures that it prints."""
+from __future__ import annotations
+
+import json
+import pathlib
+import shutil
+import tempfile
+from dataclasses import dataclass, replace
+
+from machine import Disturbance
+from processes import Failure, run
+from servers import Place
+from works import CPU, Run
+
+# Connecting, joining, draining; more means that something hangs.
+SECONDS_BESIDES = 120
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """The client's JSON, and the CPU seconds that somebody else used meanwhile."""
+
+    figures: dict
+    others: float
+    # A server that sends publishers their own messages back makes more deliveries than the client, which cannot know, counts.
+    uncounted: float
+
+    def value(self, path: str) -> float:
+        found: object = self.figures
+        for name in path.split(".", 1):  # "p99.9" is one name
+            found = found.get(name) if isinstance(found, dict) else None
+        if not isinstance(found, (int, float)):
+            raise Failure(f"the client reports no {path}")
+        return found / self.uncounted if path == CPU[1] else float(found)
+
+    @property
+    def faults(self) -> dict[str, int]:
+        """What must not have happened, with how often it did."""
+        statuses = self.figures.get("statuses", {})
+        counts = {name: statuses.get(name) for name in ("Dropped", "droppedLater", "errors")}
+        counts["lost"] = self.figures.get("lost")
+        return {name: count for name, count in counts.items() if count}
+
+
+def _option(words: tuple[str, ...], name: str) -> float:
+    return float(words[words.index(name) + 1]) if name in words else 0
+
+
+def _uncounted(work_run: Run) -> float:
+    members, publishers = (_option(work_run.scenario, name) for name in ("--members", "--publishers"))
+    return (members + publishers) / members if work_run.system.publishers_receive else 1
+
+
+def _figures(command: list[object], core: int | None, seconds: float) -> dict:
+    status, output, errors = run(command, core, seconds)
+    try:
+        figures = json.loads(output)
+    except ValueError:
+        raise Failure(f"throng bench, exit {status}: {(errors.strip().splitlines() or ['no output'])[-1]}") from None
+    if figures.get("failures"):
+        raise Failure("; ".join(figures["failures"]))
+    if status != 0:
+        raise Failure(f"throng bench, exit {status}")
+    return figures
+
+
+def measure(work_run: Run, place: Place, seconds: float) -> Measurement:
+    """Raises Failure when the server or the client does not do its part."""
+    directory = pathlib.Path(tempfile.mkdtemp(dir=place.directory))
+    try:
+        with work_run.system.start(replace(place, directory=directory)) as server:
+            disturbance = Disturbance(server.pid)
+            command = [
+                place.throng, "bench", *work_run.scenario, *server.arguments, "--pid", str(server.pid),
+                "--duration", f"{seconds:g}", "--quiet", "--json", "-"]
+            core = place.client_core if work_run.system.pinned else None
+            figures = _figures(command, core, seconds + SECONDS_BESIDES)
+            return Measurement(figures, disturbance.seconds(), _uncounted(work_run))
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)

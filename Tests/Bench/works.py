@@ -1,0 +1,171 @@
+"""The targets: each work, what is run for it, and what must hold (the table of the README)."""
+from __future__ import annotations
+
+import pathlib
+from dataclasses import dataclass
+
+from peers import Ejabberd, Nchan
+from servers import RawServer, System, Throng
+
+CPU = ("CPU-µs per delivery", "server.cpuMicrosecondsPerDelivery")
+P99 = ("p99", "latencyMs.p99")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One server and the scenario that the client plays against it."""
+
+    system: System
+    scenario: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Check:
+    """A figure of a work and its targets; `most` and `least` bound the figure, `most_ratio` its ratio to the floor's."""
+
+    measure: str
+    path: str
+    unit: str = "µs"
+    most: float | None = None
+    least: float | None = None
+    most_ratio: float | None = None
+
+    @property
+    def scale(self) -> float:
+        """From the client's unit to the one that is shown."""
+        return 1 / 1024 if self.unit == "KB" else 1
+
+
+@dataclass(frozen=True)
+class Work:
+    """`floor` is what Throng is compared with in the same round."""
+
+    name: str
+    title: str
+    throng: Run
+    checks: tuple[Check, ...]
+    floor: Run | None = None
+    peers: tuple[Run, ...] = ()
+    connections: int = 0
+    # Where the rate is given: the deliveries a second that keep up with it.
+    deliveries: float = 0
+    # How much longer than others it runs: the kernel counts CPU in hundredths of a second.
+    stretch: float = 1
+
+    @property
+    def runs(self) -> dict[str, Run]:
+        runs = {"throng": self.throng}
+        if self.floor:
+            runs["floor"] = self.floor
+        return {**runs, **{run.system.label: run for run in self.peers}}
+
+
+def _words(**options: object) -> tuple[str, ...]:
+    return tuple(word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", str(value)))
+
+
+def _room(members: int, system: System, **options: object) -> Run:
+    # Other servers know no group types.
+    kind = {"type": "AVChatRoom"} if isinstance(system, Throng) else {}
+    return Run(system, ("room", *_words(members=members, **{"publishers": 8, **options}, **kind)))
+
+
+def _saturated(members: int, window: int, *checks: Check, peers: tuple[System, ...] = ()) -> Work:
+    return Work(
+        f"room-{members}", f"1 room × {members:,}, saturated (gate off)", _room(members, Throng(), inflight=window), checks,
+        _room(members, RawServer("batch"), inflight=window), tuple(_room(members, peer, inflight=window) for peer in peers),
+        connections=members)
+
+
+def _at_rate(members: int, rate: int, peers: tuple[System, ...]) -> Work:
+    return Work(
+        f"room-{members}-at-{rate}", f"1 room × {members:,} at {rate} msg/s", _room(members, Throng(), rate=rate),
+        (Check(*CPU, most_ratio=1.25), Check(*P99, unit="ms", most_ratio=2)),
+        _room(members, RawServer("send"), rate=rate), tuple(_room(members, peer, rate=rate) for peer in peers),
+        connections=members, deliveries=members * rate)
+
+
+def _flush_window() -> Work:
+    return Work(
+        "flush-window", "1 room × 1,000 at 300 msg/s, `fanout.flushWindow` 20 ms",
+        _room(1000, Throng({"fanout.flushWindow": 20}), rate=300), (Check(*CPU, most=1.1),),
+        _room(1000, RawServer("send"), rate=300), connections=1000)
+
+
+def _groups() -> Work:
+    scenario = ("groups", *_words(groups=1000, members=10, rate=2000, type="AVChatRoom"))
+    return Work(
+        "groups", "10,000 connections in 1,000 groups of 10, 2,000 msg/s, AVChatRoom", Run(Throng(), scenario),
+        (Check(*CPU, most=6), Check(*P99, unit="ms", most=1)),
+        # It knows one room only: as many sends a second, to ten sockets instead of 10,000.
+        _room(9, RawServer("send", ", 1 room of 10"), publishers=1, rate=2000), connections=10_000)
+
+
+def _one_message() -> Work:
+    scenario = ("groups", *_words(groups=8, members=2, rate=2000, type="AVChatRoom"))
+    return Work(
+        "one-message", "one message to a room of 1 (eight rooms of a sender and a receiver, 2,000 msg/s in all)",
+        Run(Throng(), scenario), (Check("CPU-µs per message, parse to send", "server.cpuMicrosecondsPerMessage", most=15),),
+        _room(1, RawServer("send", ", to sender and receiver"), publishers=1, rate=2000), connections=16, stretch=2)
+
+
+def _stored() -> Work:
+    scenario = ("durable", *_words(senders=256, members=10, type="Public"))
+    return Work(
+        "stored", "stored sends, Public groups of 10, 256 senders, `store.sync=full`, both cores",
+        Run(Throng({"store.sync": "full"}, pinned=False), scenario),
+        (Check("messages per second", "messagesPerSecond", unit="", least=20_000), Check(*P99, unit="ms", most=50)),
+        connections=2560)
+
+
+def _sign_ins() -> Work:
+    return Work(
+        "sign-ins", "10,000 sign-ins by `?token=`", Run(Throng(), ("connect", *_words(connections=10_000))),
+        (Check("server CPU", "server.cpuSeconds", unit="s", most=1.5),
+         Check("RSS per idle session", "server.rssBytesPerConnection", unit="KB", most=8)), connections=10_000)
+
+
+def _stalled_reader() -> Work:
+    queue, size, rate = 131_072, 12_000, 10
+    # Until then the kernel takes everything: its buffer for one connection, three quarters of it text, then Throng's queue.
+    largest = int(pathlib.Path("/proc/sys/net/ipv4/tcp_wmem").read_text().split()[2])
+    warm_up = round(1.1 * (0.75 * largest + queue) / (size * rate)) + 1
+    options = {"rate": rate, "size": size, "warm_up": warm_up}
+    settings = {"limits.sendQueueBytes": queue}
+    return Work(
+        "stalled-reader", f"1 stalled reader in a room of 5,000 ({rate} msg/s of 12 KB, so that its buffers fill)",
+        _room(5000, Throng(settings, skips=True), stalled=1, **options),
+        (Check("p99 of the others", P99[1], unit="ms", most_ratio=1.2),),
+        _room(5000, Throng(settings, label="Throng without it"), **options), connections=5009, stretch=2)
+
+
+PEERS = (Nchan(), Ejabberd())
+
+WORKS = (
+    _saturated(1000, 32, Check(*CPU, most=0.30, most_ratio=1.4), peers=PEERS),
+    _saturated(100, 64, Check(*CPU, most=0.25)),
+    _saturated(10_000, 16, Check(*CPU, most=0.50, most_ratio=1.2)),
+    _at_rate(1000, 75, PEERS),
+    _flush_window(),
+    _groups(),
+    _one_message(),
+    _stored(),
+    _sign_ins(),
+    _stalled_reader(),
+)
+
+
+@dataclass(frozen=True)
+class Rise:
+    """How much more a delivery costs in a larger room than in a smaller one, held against the floor's rise."""
+
+    smaller: str
+    larger: str
+    measure: str
+    title: str = "cost against members"
+
+
+RISES = (
+    Rise("room-100", "room-1000", "CPU-µs per delivery, 100 → 1,000"),
+    Rise("room-1000", "room-10000", "CPU-µs per delivery, 1,000 → 10,000"),
+)

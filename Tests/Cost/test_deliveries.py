@@ -1,0 +1,35 @@
+"""What each further receiver of a message costs: a system call, and little else."""
+import pytest
+
+from counting import Room
+
+FEW, MANY = 10, 110
+
+
+@pytest.fixture(scope="module")
+def rooms(server, owner):
+    listeners = server.sessions("receiver", range(MANY))
+    return [Room(server, owner, listeners[:count]) for count in (FEW, MANY)]
+
+
+def slope(rooms, **messages):
+    """What is added for each further receiver of a message."""
+    few, many = (room.message(**messages) for room in rooms)
+    return (many - few) / (MANY - FEW)
+
+
+def test_delivery(rooms, bounded):
+    cost = slope(rooms)
+    assert cost.calls_to("send") == pytest.approx(1, abs=0.01), "one system call for each delivery"
+    bounded(
+        delivery_instructions=cost.instructions, delivery_allocations=cost.allocations, delivery_swift=max(cost.swift),
+        delivery_locks=cost.locks,
+    )
+
+
+def test_delivery_of_many(rooms, bounded):
+    cost = slope(rooms, count=1, at_once=20)
+    bounded(
+        coalesced_instructions=cost.instructions, coalesced_allocations=cost.allocations, coalesced_swift=max(cost.swift),
+        coalesced_locks=cost.locks, coalesced_sends=cost.calls_to("send"),
+    )

@@ -1,0 +1,82 @@
+"""What a session costs: its beginning, its end, and joining, however large the room is."""
+import pytest
+
+SMALL, LARGE = 100, 1000
+GUESTS = 20
+
+
+@pytest.fixture(scope="module")
+def rooms(server, owner):
+    """The members and the groupID of a small and of a large room."""
+    made = {}
+    for word, count in (("small", SMALL), ("large", LARGE)):
+        members = server.sessions(word, range(count))
+        made[word] = members, server.group(owner, members)
+    return made
+
+
+def growth(costs):
+    """Instructions that each further member of the room adds to the function that grows most; their sum varies by more."""
+    return max((costs["large"] - costs["small"]).own.values()) / (LARGE - SMALL)
+
+
+def test_sign_in(server, settle, bounded):
+    clients = []
+
+    def come():
+        for number in range(GUESTS):
+            clients.append(server.session(f"guest-{number:04}").welcomed())
+
+    def go():
+        while clients:
+            clients.pop().lose()
+        settle()
+
+    cost = server.cost(come, GUESTS, before=go, behind=settle)
+    go()
+    bounded(signin_instructions=cost.instructions, signin_allocations=cost.allocations)
+
+
+def test_join(server, settle, rooms, bounded):
+    joiners = server.sessions("joiner", range(GUESTS))
+
+    def cost(group):
+        joined = []
+
+        def join():
+            for joiner in joiners:
+                assert joiner.call("joinGroup", groupID=group) == {"status": "Joined"}
+                joined.append(joiner)
+
+        def quit():
+            while joined:
+                joined.pop().call("quitGroup", groupID=group)
+            for joiner in joiners:
+                joiner.forget()
+            settle()
+
+        return server.cost(join, GUESTS, before=quit, behind=settle)
+
+    costs = {word: cost(group) for word, (_, group) in rooms.items()}
+    bounded(
+        join_instructions=costs["large"].instructions, join_allocations=costs["large"].allocations, join_growth=growth(costs),
+    )
+
+
+def test_lost_connection(server, settle, rooms, bounded):
+    def cost(word, members):
+        def lose():
+            for member in members[:GUESTS]:
+                member.lose()
+
+        def again():
+            members[:GUESTS] = server.sessions(word, range(GUESTS))
+            settle()
+
+        lose()
+        return server.cost(lose, GUESTS, before=again, behind=settle)
+
+    costs = {word: cost(word, members) for word, (members, _) in rooms.items()}
+    bounded(
+        loss_instructions=costs["large"].instructions, loss_allocations=costs["large"].allocations, loss_growth=growth(costs),
+    )
