@@ -14,6 +14,7 @@ let strict: [SwiftSetting] = [
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let collections = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
 let jwt = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
@@ -32,13 +33,14 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
   ],
   targets: [
     // Floor 6: the executable.
     .executableTarget(
-      name: "throng", dependencies: ["ServerConfiguration", "ThrongServer", "Authentication", argumentParser],
+      name: "throng", dependencies: ["Authentication", "LoadGenerator", "ServerConfiguration", "ThrongServer", argumentParser],
       swiftSettings: strict),
     // Floor 5: composition.
     .target(
@@ -48,6 +50,9 @@ let package = Package(
         "WebSocketTransport", "WireProtocol", logging, metrics,
       ], resources: [.embedInCode("Pages/Shared"), .embedInCode("Pages/Demo"), .embedInCode("Pages/Console")],
       swiftSettings: strict),
+    // Beside the server: the client of `throng bench`.
+    .target(name: "CEpoll", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])]),
+    .target(name: "LoadGenerator", dependencies: ["CEpoll", "GroupModel", "WireProtocol", histogram], swiftSettings: strict),
     // Floor 4: sessions, adapters.
     .target(
       name: "Gateway",
@@ -101,6 +106,8 @@ let package = Package(
         "Gateway", "GroupModel", "GroupPermissions", "GroupRuntime", "ThrongTestKit", "WebSocketTransport", "WireProtocol",
         logging,
       ], swiftSettings: strict),
+    .testTarget(
+      name: "LoadGeneratorTests", dependencies: ["GroupModel", "LoadGenerator", "WireProtocol", histogram], swiftSettings: strict),
     .testTarget(
       name: "ThrongServerTests",
       dependencies: [

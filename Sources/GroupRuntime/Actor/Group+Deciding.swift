@@ -16,12 +16,17 @@ extension Group {
   /// Lets the state of a live group decide something.
   func change(_ body: (inout GroupState, Instant, _ usersSignedIn: Int) -> Decision) -> Decision? {
     let now = services.clock.now()
-    guard case .live(let live) = phase else { return nil }
-    let usersSignedIn = live.state.record.type.everyoneIsMember ? services.broker.usersSignedIn : 0
     let isBehind = !pipeline.isEmpty
-    let decision = body(&live.state, now, usersSignedIn)
-    if isBehind || !decision.changes.isEmpty { live.state.gate?.hold(decision.handOvers) }
-    if decision.disbands { phase = .absent } else { setAlarm(for: live.state.nextWake) }
+    var due: Instant?
+    let decision = withState { state in
+      let usersSignedIn = state.record.type.everyoneIsMember ? services.broker.usersSignedIn : 0
+      let decision = body(&state, now, usersSignedIn)
+      if isBehind || !decision.changes.isEmpty { state.gate?.hold(decision.handOvers) }
+      due = state.nextWakeInPlace()
+      return decision
+    }
+    guard let decision else { return nil }
+    if decision.disbands { phase = .absent } else { setAlarm(for: due) }
     return decision
   }
 
@@ -131,4 +136,9 @@ extension Group {
     for effect in dropping.effects { perform(effect) }
     for message in dropping.counts { services.observer.didCount(message) }
   }
+}
+
+extension GroupState {
+  /// `nextWake` without a copy of the state, which a getter is given of what others could change meanwhile.
+  fileprivate mutating func nextWakeInPlace() -> Instant? { nextWake }
 }

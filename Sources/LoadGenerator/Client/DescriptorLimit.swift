@@ -1,0 +1,26 @@
+import Glibc
+
+/// How many files, sockets among them, this process may have open.
+enum DescriptorLimit {
+  /// What is open besides the sockets: standard streams, epoll, `/proc`.
+  private static let others = 32
+
+  /// Raises the limit as far as that many sockets need it; throws when it cannot be raised that far.
+  static func allow(sockets: Int) throws(BenchmarkError) {
+    let needed = rlim_t(sockets + others)
+    var limit = rlimit()
+    let kind = __rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue))
+    guard getrlimit(kind, &limit) == 0 else { throw BenchmarkError("the limit of open files cannot be read") }
+    guard limit.rlim_cur < needed else { return }
+    // Only root may go above the hard limit; trying costs nothing.
+    var raised = rlimit(rlim_cur: needed, rlim_max: max(needed, limit.rlim_max))
+    if setrlimit(kind, &raised) == 0 { return }
+    let hard = limit.rlim_max
+    limit.rlim_cur = hard
+    _ = setrlimit(kind, &limit)
+    guard hard >= needed else {
+      throw BenchmarkError(
+        "\(sockets) connections need \(needed) open files, and this process may have \(hard): raise `ulimit -Hn`, or run fewer")
+    }
+  }
+}

@@ -1,0 +1,190 @@
+/// The connections of a run while they come in, take part and go.
+final class Stage: SwarmDelegate {
+  let swarm: Swarm
+  let dialect: any Dialect
+  let dialing: Dialing
+  let timeout: UInt64
+  /// Sends the messages, once there are any to send.
+  var traffic: Traffic?
+  /// Called about once a second.
+  var onTick: (() -> Void)?
+  /// How many connections take part.
+  private(set) var open = 0
+  /// The connections that ended by themselves, by kind, since they took part.
+  private(set) var endings: [String: Int] = [:]
+  /// The first of them, told in full.
+  private(set) var firstEnding: String?
+  /// Why a connection may not come in; the first one counts.
+  private(set) var refusal: BenchmarkError?
+  private var requests: [Int: Outcome] = [:]
+  private var nextRequest = -1
+  /// Connections that are coming in.
+  private var arriving = 0
+  private var nextTick: UInt64 = 0
+
+  init(swarm: Swarm, dialect: any Dialect, dialing: Dialing, timeout: Double) {
+    self.swarm = swarm
+    self.dialect = dialect
+    self.dialing = dialing
+    self.timeout = Clock.nanoseconds(timeout)
+    swarm.delegate = self
+  }
+
+  // MARK: - Coming in
+
+  /// Opens these connections and waits until each takes part.
+  /// - Parameters:
+  ///   - parallel: so many at most are coming in at the same time.
+  ///   - rate: so many are begun per second; nil = as fast as it goes.
+  /// - Returns: when the first was begun and when the last took part (nanoseconds).
+  @discardableResult
+  func admit(
+    _ numbers: some Collection<Int>, parallel: Int, rate: Double? = nil, dialing: Dialing? = nil
+  ) throws -> (start: UInt64, end: UInt64) {
+    let start = Clock.now()
+    var schedule = rate.map { Schedule(rate: $0, start: start) }
+    var waiting = numbers.makeIterator()
+    var begun = 0
+    let target = open + numbers.count
+    var (seen, seenAt) = (open, start)
+    while open < target {
+      if Interruption.came { throw BenchmarkError("interrupted while the connections came in (\(open) of \(target))") }
+      if let refusal { throw refusal }
+      let now = Clock.now()
+      while begun < numbers.count, arriving < parallel {
+        if schedule != nil, schedule?.take(at: now) == nil { break }
+        guard let number = waiting.next() else { break }
+        begun += 1
+        arriving += 1
+        try swarm.connect(number, dialing ?? self.dialing)
+      }
+      if open > seen { (seen, seenAt) = (open, now) }
+      guard now - seenAt < timeout || (arriving == 0 && begun < numbers.count) else {
+        throw BenchmarkError("for \(timeout / Clock.second) s no connection has come in (\(open) of \(target)): \(missing)")
+      }
+      let next = begun < numbers.count && arriving < parallel ? schedule?.next ?? .max : .max
+      turn(until: min(next, now + 100 * Clock.millisecond))
+    }
+    if let refusal { throw refusal }
+    return (start, Clock.now())
+  }
+
+  /// What those that are still coming in wait for.
+  private var missing: String {
+    var phases: [Connection.Phase: Int] = [:]
+    for number in 0..<swarm.count { phases[swarm.table[number].phase, default: 0] += 1 }
+    let parts: [(Connection.Phase, String)] = [
+      (.connecting, "wait for TCP"), (.upgrading, "for the upgrade"), (.entering, "for the answer to signing in or joining"),
+    ]
+    return parts.compactMap { phase, text in phases[phase].map { "\($0) \(text)" } }.joined(separator: ", ")
+  }
+
+  func connected(_ number: Int) { swarm.send(number, dialect.upgrade(of: number)) }
+
+  func upgraded(_ number: Int) { enter(number) }
+
+  /// Does the steps up to the next that waits.
+  private func enter(_ number: Int) {
+    let connection = swarm.table + number
+    while connection.pointee.phase == .entering {
+      guard let step = dialect.step(Int(connection.pointee.step), of: number) else {
+        connection.pointee.phase = .open
+        connection.pointee.tookPart = true
+        arriving -= 1
+        open += 1
+        return
+      }
+      if let text = step.text { swarm.send(number, FrameWriter.frame(opcode: dialect.opcode, payload: text)) }
+      if step.waits { return }
+      connection.pointee.step += 1
+    }
+  }
+
+  // MARK: - Taking part
+
+  func pump(_ now: UInt64) -> UInt64 { traffic?.pump(now) ?? .max }
+
+  func received(_ text: UnsafeRawBufferPointer, on number: Int) {
+    let connection = swarm.table + number
+    let step = connection.pointee.phase == .entering ? Int(connection.pointee.step) : nil
+    switch dialect.read(text, on: number, step: step) {
+    case .stepDone where step != nil:
+      connection.pointee.step += 1
+      enter(number)
+    case .stepFailed(let reason): refusal = refusal ?? BenchmarkError("connection \(number) may not come in: \(reason)")
+    case .reply(let id, let outcome) where id > 0: traffic?.answered(id, outcome, now: swarm.now)
+    case .reply(let id, let outcome) where id < 0: requests[id] = outcome
+    case .dropped(let messageID): traffic?.dropped(messageID)
+    case .reply, .stepDone, .nothing: break
+    }
+  }
+
+  func ended(_ number: Int, _ ending: Ending) {
+    if swarm.table[number].tookPart {
+      open -= 1
+      endings[ending.label, default: 0] += 1
+      firstEnding = firstEnding ?? "connection \(number): \(ending)"
+    } else {
+      arriving -= 1
+      refusal = refusal ?? BenchmarkError("connection \(number) did not come in: \(ending)" + hint(ending))
+    }
+  }
+
+  private func hint(_ ending: Ending) -> String {
+    if case .closed(4500, _) = ending { return "; is the secret the server's? (--data-dir, --config, --set auth.secret=…)" }
+    return ""
+  }
+
+  /// Cuts connections without being told of it as an ending.
+  func cut(_ numbers: Range<Int>) {
+    for number in numbers where swarm.table[number].descriptor >= 0 {
+      if swarm.table[number].phase == .open { open -= 1 }
+      swarm.cut(number)
+    }
+  }
+
+  // MARK: - Time
+
+  /// One turn of the swarm, and the tick when it is time.
+  func turn(until deadline: UInt64) {
+    if nextTick == 0 { nextTick = swarm.now + Clock.second }
+    swarm.turn(until: onTick == nil ? deadline : min(deadline, nextTick))
+    guard let onTick, swarm.now >= nextTick else { return }
+    nextTick += Clock.second
+    onTick()
+  }
+
+  /// Turns until the deadline, or until `isDone` says so, or the user, or nothing can be sent any more.
+  func run(until deadline: UInt64, _ isDone: () -> Bool = { false }) {
+    while !isDone(), !Interruption.came, traffic?.failure == nil, Clock.now() < deadline { turn(until: deadline) }
+  }
+
+  /// A request of a connection: its text, given the number for its id.
+  typealias Request = (connection: Int, text: (Int) -> [UInt8])
+
+  /// Sends requests, all at once, and waits for their replies. Throws when one is refused or does not come.
+  /// - Parameters:
+  ///   - what: what the requests are for, to begin a sentence with.
+  ///   - limit: the longest time to wait, in seconds.
+  func call(_ what: String, within limit: Double = .infinity, _ list: [Request]) throws {
+    var waiting: [Int: Int] = [:]
+    for request in list {
+      waiting[nextRequest] = request.connection
+      swarm.send(request.connection, FrameWriter.frame(opcode: dialect.opcode, payload: request.text(nextRequest)))
+      nextRequest -= 1
+    }
+    let patience = limit.isFinite ? min(timeout, Clock.nanoseconds(limit)) : timeout
+    let deadline = Clock.now() + patience
+    while !waiting.isEmpty {
+      for (id, outcome) in requests where waiting.removeValue(forKey: id) != nil {
+        requests[id] = nil
+        if case .failed(let code, let message) = outcome { throw BenchmarkError("\(what) was refused: \(code) \(message)") }
+      }
+      guard waiting.values.allSatisfy({ swarm.table[$0].phase == .open }) else {
+        throw BenchmarkError("\(what) was cut short: \(firstEnding ?? "the connection is gone")")
+      }
+      guard Clock.now() < deadline else { throw BenchmarkError("\(what) was not answered within \(patience / Clock.second) s") }
+      if !waiting.isEmpty { turn(until: min(deadline, Clock.now() + 100 * Clock.millisecond)) }
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import Glibc
+
+/// How connections are made.
+struct Dialing {
+  let address: SocketAddress
+  /// How many source addresses 127.0.1.1, 127.0.1.2, … are used; 0 leaves the choice to the kernel.
+  let sources: Int
+  /// The size of a socket's receive buffer in bytes; nil leaves it to the kernel.
+  var receiveBuffer: Int32?
+}
+
+extension Swarm {
+  /// Begins to connect. What comes of it the delegate learns.
+  func connect(_ number: Int, _ dialing: Dialing) throws(BenchmarkError) {
+    let connection = table + number
+    let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+    let descriptor = socket(Int32(dialing.address.storage.ss_family), kind, 0)
+    guard descriptor >= 0 else { throw BenchmarkError("no more sockets: \(String(cString: strerror(errno)))") }
+    option(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+    if let size = dialing.receiveBuffer { option(descriptor, SOL_SOCKET, SO_RCVBUF, size) }
+    if dialing.sources > 0 {
+      option(descriptor, Int32(IPPROTO_IP), IP_BIND_ADDRESS_NO_PORT, 1)
+      let source = SocketAddress.source(1 + number % dialing.sources)
+      guard source.withPointer({ bind(descriptor, $0, $1) }) == 0 else {
+        let reason = String(cString: strerror(errno))
+        close(descriptor)
+        throw BenchmarkError("cannot connect from 127.0.1.\(1 + number % dialing.sources): \(reason)")
+      }
+    }
+    connection.pointee.descriptor = descriptor
+    connection.pointee.phase = .connecting
+    connection.pointee.tookPart = false
+    connection.pointee.step = 0
+    if dialing.address.withPointer({ Glibc.connect(descriptor, $0, $1) }) != 0, errno != EINPROGRESS {
+      end(number, .unreachable(errno))
+    } else {
+      try poller.add(descriptor, number: number)
+    }
+  }
+
+  /// connect(2) has come to its end: asks for the upgrade.
+  func finishConnecting(_ number: Int) {
+    let connection = table + number
+    var error: Int32 = 0
+    var length = socklen_t(MemoryLayout<Int32>.size)
+    getsockopt(connection.pointee.descriptor, SOL_SOCKET, SO_ERROR, &error, &length)
+    guard error == 0 else { return end(number, .unreachable(error)) }
+    connection.pointee.phase = .upgrading
+    poller.change(connection.pointee.descriptor, number: number, writing: false)
+    delegate?.connected(number)
+  }
+
+  /// Cuts the connection as a failing network would: the server gets a reset, no close frame.
+  func cut(_ number: Int) {
+    guard table[number].descriptor >= 0 else { return }
+    var linger = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(
+      table[number].descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
+    drop(number)
+  }
+
+  /// Never reads from this connection again, so that what the server sends to it piles up.
+  func stall(_ number: Int) { poller.remove(table[number].descriptor) }
+
+  private func option(_ descriptor: Int32, _ level: Int32, _ name: Int32, _ value: Int32) {
+    var value = value
+    setsockopt(descriptor, level, name, &value, socklen_t(MemoryLayout<Int32>.size))
+  }
+}

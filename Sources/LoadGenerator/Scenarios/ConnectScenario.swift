@@ -1,0 +1,35 @@
+import GroupModel
+
+/// N sessions sign in and do nothing more: how fast they come in, and what they cost.
+public struct ConnectScenario: Scenario {
+  /// How many sessions sign in.
+  public var connections: Int
+  /// So many are begun per second; nil = as fast as it goes.
+  public var rate: Double?
+
+  /// Connections with everything given; each number was checked by the command line.
+  public init(connections: Int, rate: Double?) {
+    self.connections = connections
+    self.rate = rate
+  }
+
+  public var metrics: Set<Metric> { [.cpu, .residentPerConnection, .connectionsPerSecond, .seconds] }
+
+  public func run(_ bench: Benchmark) throws -> Report {
+    var report = Report("connect")
+    report.parameters = [.init(name: "connections", value: .integer(connections))]
+    if let rate { report.parameters.append(.init(name: "rate", value: .number(rate))) }
+    report.parameters.append(.init(name: "parallel", value: .integer(bench.options.parallel)))
+    let dialect = try ThrongDialect(
+      address: bench.options.address, groupType: .avChatRoom, sessions: connections, token: bench.token)
+    let stage = try bench.stage(connections: connections, dialect: dialect)
+    let (server, client) = (bench.serverUsage(), ProcessUsage.ofSelf())
+    let (start, end) = try stage.admit(0..<connections, parallel: bench.options.parallel, rate: rate)
+    let after = bench.serverUsage()
+    report.seconds = Clock.seconds(from: start, to: end)
+    report.connecting = Report.Connecting(connections: connections, seconds: report.seconds)
+    report.server = bench.server(from: server, to: after, joined: after, connections: connections)
+    report.client = Report.Client(cpuSeconds: ProcessUsage.ofSelf().cpuSeconds - client.cpuSeconds)
+    return report
+  }
+}

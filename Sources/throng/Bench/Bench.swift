@@ -1,0 +1,14 @@
+import ArgumentParser
+
+/// `throng bench`: generates load and measures what the server makes of it.
+struct Bench: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Generate load and measure the server.",
+    discussion: """
+      The connections sign in with tokens made from the server's secret, which is found as `throng token` finds it. \
+      Bench.md tells what the figures mean.
+      """,
+    subcommands: [
+      BenchRoom.self, BenchGroups.self, BenchConnect.self, BenchStorm.self, BenchDurable.self, BenchPriority.self,
+    ])
+}

@@ -1,0 +1,27 @@
+import ArgumentParser
+import LoadGenerator
+
+/// `throng bench connect`: connections per second, memory per session.
+struct BenchConnect: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "connect", abstract: "Sessions that sign in and stay: how fast they come, what they cost.")
+
+  @Option(help: ArgumentHelp("How many sessions.", valueName: "n"))
+  var connections: Int
+
+  @Option(help: ArgumentHelp("How many are begun per second; otherwise as fast as it goes.", valueName: "connections/s"))
+  var rate: Double?
+
+  @OptionGroup var options: BenchOptions
+  @OptionGroup var configuration: ConfigurationOptions
+
+  func validate() throws {
+    try demand((1...60_000).contains(connections), "--connections takes 1 to 60000")
+    try demand(
+      rate.map { $0 > 0 && $0 <= 1_000_000 } ?? true, "--rate takes more than 0 and at most 1000000 connections per second")
+  }
+
+  func run() async throws {
+    try await options.run(ConnectScenario(connections: connections, rate: rate), configuration: configuration)
+  }
+}

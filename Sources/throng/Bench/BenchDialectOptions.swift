@@ -1,0 +1,51 @@
+import ArgumentParser
+import LoadGenerator
+
+/// What to say to a server that is no Throng.
+struct BenchDialectOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("Other servers: the subprotocol to ask for.", valueName: "name"))
+  var subprotocol: String?
+
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("Other servers: what each connection says first; %d is its number. Repeatable.", valueName: "text"))
+  var hello: [String] = []
+
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "Other servers: what the answer to the --hello in the same place contains; '' = no answer.", valueName: "text"))
+  var ready: [String] = []
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Other servers: a message; %t the stamp, %p padding up to --size, %d the connection.", valueName: "text"))
+  var publish: String?
+
+  @Flag(help: "Other servers: send binary frames.")
+  var binary = false
+
+  @Flag(help: "Other servers: send text frames (the default).")
+  var text = false
+
+  func validate() throws {
+    guard let publish else {
+      let isGiven = subprotocol != nil || !hello.isEmpty || !ready.isEmpty || binary || text
+      return try demand(
+        !isGiven, "--subprotocol, --hello, --ready, --binary and --text describe another server: --publish is missing")
+    }
+    try demand(publish.contains("%t"), "--publish needs %t, the stamp that is looked for in what comes back")
+    try demand(ready.count <= hello.count, "there is a --ready without its --hello")
+    try demand(!(binary && text), "either --binary or --text")
+  }
+
+  /// The dialect; nil for a Throng.
+  var description: TemplateDescription? {
+    publish.map { publish in
+      let hellos = hello.enumerated().map { place, text in
+        TemplateDescription.Hello(text: text, ready: place < ready.count && !ready[place].isEmpty ? ready[place] : nil)
+      }
+      return TemplateDescription(subprotocol: subprotocol, hellos: hellos, publish: publish, isBinary: binary)
+    }
+  }
+}

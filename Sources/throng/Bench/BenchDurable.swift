@@ -1,0 +1,38 @@
+import ArgumentParser
+import LoadGenerator
+
+/// `throng bench durable`: stored messages.
+struct BenchDurable: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "durable", abstract: "Stored messages: each sender sends the next one when the last is stored.")
+
+  @Option(help: ArgumentHelp("How many send, each in a group of its own.", valueName: "s"))
+  var senders: Int
+
+  @Option(help: ArgumentHelp("How many sessions in each group, the sender included.", valueName: "m"))
+  var members: Int
+
+  @Option(
+    help: ArgumentHelp(
+      "Open loop: messages per second, of all senders together; otherwise one under way each.", valueName: "messages/s"))
+  var rate: Double?
+
+  @Option(help: ArgumentHelp("The groups' type, one that stores messages.", valueName: "type"))
+  var type = MeasuredType.public
+
+  @OptionGroup var options: BenchOptions
+  @OptionGroup var configuration: ConfigurationOptions
+
+  func validate() throws {
+    try demand((1...30_000).contains(senders), "--senders takes 1 to 30000")
+    try demand((1...6000).contains(members), "--members takes 1 to 6000")
+    try demand(senders * members <= 60_000, "these are over 60000 sessions")
+    try demand(rate.map { $0 > 0 && $0 <= 1_000_000 } ?? true, "--rate takes more than 0 and at most 1000000 messages per second")
+    try demand(type.storesMessages, "\(type.name) stores no messages")
+  }
+
+  func run() async throws {
+    try await options.run(
+      DurableScenario(senders: senders, members: members, rate: rate, type: type), configuration: configuration)
+  }
+}

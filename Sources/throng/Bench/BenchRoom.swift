@@ -1,0 +1,53 @@
+import ArgumentParser
+import LoadGenerator
+
+/// `throng bench room`: one group of N members, K publishers.
+struct BenchRoom: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "room", abstract: "One group: N members receive what K publishers send.",
+    discussion: """
+      With --publish nothing of Throng is spoken, and other servers are measured alike: each connection says its --hello texts, each after \
+      the answer that contains the --ready text of the one before.
+      """)
+
+  @Option(help: ArgumentHelp("How many sessions receive.", valueName: "n"))
+  var members: Int
+
+  @Option(help: ArgumentHelp("How many more sessions send; they are members too.", valueName: "k"))
+  var publishers = 1
+
+  @Option(help: ArgumentHelp("Open loop: messages per second, of all publishers together.", valueName: "messages/s"))
+  var rate: Double?
+
+  @Option(help: ArgumentHelp("Closed loop: so many messages under way.", valueName: "n"))
+  var inflight: Int?
+
+  @Option(help: ArgumentHelp("The group's type.", valueName: "type"))
+  var type = MeasuredType.avChatRoom
+
+  @Option(help: ArgumentHelp("How many more members never read.", valueName: "n"))
+  var stalled = 0
+
+  @OptionGroup var other: BenchDialectOptions
+  @OptionGroup var options: BenchOptions
+  @OptionGroup var configuration: ConfigurationOptions
+
+  func validate() throws {
+    try demand((1...60_000).contains(members), "--members takes 1 to 60000")
+    try demand((1...10_000).contains(publishers), "--publishers takes 1 to 10000")
+    try demand((0...10_000).contains(stalled), "--stalled takes 0 to 10000")
+    // Who never reads never quits, and a Work group goes with its last member only.
+    try demand(stalled == 0 || type.canBeDisbanded, "--stalled is not for \(type.name): the group could not be taken away")
+    try demand((rate == nil) != (inflight == nil), "either --rate or --inflight is needed")
+    try demand(rate.map { $0 > 0 && $0 <= 1_000_000 } ?? true, "--rate takes more than 0 and at most 1000000 messages per second")
+    try demand(inflight.map { (1...100_000).contains($0) } ?? true, "--inflight takes 1 to 100000")
+  }
+
+  func run() async throws {
+    let load: RoomScenario.Load = rate.map { .rate($0) } ?? .inflight(inflight ?? 1)
+    let description = other.description
+    let scenario = RoomScenario(
+      members: members, publishers: publishers, stalled: stalled, load: load, type: type, other: description)
+    try await options.run(scenario, configuration: description == nil ? configuration : nil)
+  }
+}

@@ -1,0 +1,297 @@
+"""Section 9: `throng bench`, against a server with small numbers. What the figures mean is in Bench.md."""
+import json
+import signal
+import socket
+import subprocess
+import threading
+
+import pytest
+
+from harness.server import BINARY, clean_environment, run_throng
+from harness.tokens import OTHER_SECRET, SECRET
+
+LATENCIES = {"p50", "p90", "p99", "p99.9", "max", "mean", "count"}
+SHORT = ["--warm-up", "0.2", "--duration", "1"]
+
+
+def arguments(server, *words, secret=SECRET):
+    return ["bench", *words, "--url", server.url, "--set", f"auth.secret={secret}", "--quiet"]
+
+
+def bench(server, *words, status=0, **options):
+    """A run to its end; demands its exit status and gives its figures and its table."""
+    done = run_throng(*arguments(server, *words, "--json"), cwd=server.data_dir.parent, timeout=120, **options)
+    assert done.returncode == status, (done.stdout, done.stderr)
+    return json.loads(done.stdout), done.stderr
+
+
+def groups_of(server):
+    return server.rpc("getStats")["result"]["groups"]
+
+
+def demand_groups(server, count):
+    server.wait_until(lambda: groups_of(server) == count, f"there are {count} groups")
+
+
+@pytest.fixture
+def quick_server(make_server):
+    return make_server({"limits.avChatRoom.messagesPerSecond": 0})
+
+
+def test_a_room_in_the_open_loop(quick_server):
+    figures, table = bench(
+        quick_server, "room", "--members", 10, "--publishers", 3, "--rate", 60, "--pid", quick_server.process.pid, *SHORT)
+    assert figures["scenario"] == "room"
+    assert figures["parameters"] == {
+        "members": 10, "publishers": 3, "rate": 60, "type": "AVChatRoom", "size": 250, "warmUp": 0.2, "duration": 1}
+    assert figures["messages"] == 60 and figures["lost"] == 0 and figures["surplus"] == 0
+    # 10 members, and each message reaches two of the three publishers.
+    assert figures["latencyMs"]["count"] == 60 * 12
+    assert set(figures["latencyMs"]) == LATENCIES
+    assert 0 < figures["latencyMs"]["p50"] <= figures["latencyMs"]["p99"] <= figures["latencyMs"]["max"]
+    assert figures["statuses"] == {
+        "Delivered": 60, "Stored": 0, "Queued": 0, "Dropped": 0, "droppedLater": 0, "errors": 0, "unanswered": 0}
+    server = figures["server"]
+    assert server["pid"] == quick_server.process.pid and server["cpuSeconds"] >= 0
+    assert server["rssPeakBytes"] >= server["rssBytes"] > 1_000_000 and server["rssBytesBefore"] > 1_000_000
+    assert {"cpuMicrosecondsPerDelivery", "cpuMicrosecondsPerMessage", "rssBytesPerConnection"} <= set(server)
+    assert figures["client"]["cpuSeconds"] > 0 and figures["client"]["busy"] > 0
+    assert set(figures["client"]["sendDelayMs"]) == LATENCIES
+    assert figures["conditions"] == [] and figures["failures"] == [] and figures["endings"] == {}
+    assert "latency, ms" in table and "deliveries" in table
+    demand_groups(quick_server, 0)
+
+
+@pytest.mark.parametrize("type, status", [("AVChatRoom", "Delivered"), ("Public", "Stored"), ("Meeting", "Stored"), ("Work", "Stored")])
+def test_a_room_of_any_type_in_the_closed_loop(quick_server, type, status):
+    figures, table = bench(
+        quick_server, "room", "--members", 5, "--publishers", 2, "--inflight", 4, "--type", type, *SHORT)
+    assert figures["messages"] > 10 and figures["lost"] == 0 and figures["surplus"] == 0
+    assert figures["statuses"][status] == figures["messages"]
+    assert "queueing, ms" in table
+    demand_groups(quick_server, 0)
+
+
+def test_members_that_never_read_hurt_nobody(make_server):
+    server = make_server({"limits.avChatRoom.messagesPerSecond": 0, "limits.sendQueueBytes": 65536})
+    figures, _ = bench(
+        server, "room", "--members", 5, "--publishers", 1, "--inflight", 16, "--stalled", 2, "--size", 8000, *SHORT)
+    assert figures["lost"] == 0 and figures["messages"] > 10
+    assert figures["parameters"]["stalled"] == 2
+
+
+def test_many_groups(quick_server):
+    figures, _ = bench(quick_server, "groups", "--groups", 6, "--connections", 24, "--rate", 90, *SHORT)
+    assert figures["parameters"]["members"] == 4 and figures["parameters"]["connections"] == 24
+    assert figures["messages"] == 90 and figures["latencyMs"]["count"] == 90 * 3 and figures["lost"] == 0
+    demand_groups(quick_server, 0)
+
+
+def test_stored_messages(quick_server):
+    figures, table = bench(quick_server, "durable", "--senders", 4, "--members", 3, *SHORT)
+    assert figures["messages"] > 10 and figures["lost"] == 0
+    assert figures["statuses"]["Stored"] > 10 and figures["statuses"]["Delivered"] == 0
+    assert "send to Stored, ms" in table and figures["latencyMs"]["p50"] > 0
+    figures, table = bench(quick_server, "durable", "--senders", 4, "--members", 3, "--rate", 40, *SHORT)
+    assert figures["statuses"]["Stored"] == 40 and figures["latencyMs"]["count"] == 40 and "due to Stored, ms" in table
+
+
+def test_connecting(quick_server):
+    figures, _ = bench(quick_server, "connect", "--connections", 60, "--pid", quick_server.process.pid, "--assert", "connections/s>1")
+    assert figures["connect"]["connections"] == 60 and figures["connect"]["connectionsPerSecond"] > 1
+    assert figures["conditions"][0]["met"] is True
+    assert "messages" not in figures and "lost" not in figures
+    slow, _ = bench(quick_server, "connect", "--connections", 11, "--rate", 10)
+    assert slow["connect"]["seconds"] >= 1, "the eleventh begins a second after the first"
+
+
+def test_everybody_comes_back(quick_server):
+    figures, table = bench(quick_server, "storm", "--connections", 40, "--pid", quick_server.process.pid)
+    assert figures["storm"]["connections"] == 40 and figures["storm"]["seconds"] > 0
+    assert figures["connect"]["connections"] == 40
+    assert "all back" in table
+    demand_groups(quick_server, 0)
+
+
+def test_an_overload_by_priority(server):
+    figures, table = bench(
+        server, "priority", "--members", 4, "--high", 20, "--normal", 10, "--low", 30, "--lowest", 30, "--warm-up", 2, "--duration", 3)
+    high, normal, low, lowest = (figures["priorities"][name] for name in ("High", "Normal", "Low", "Lowest"))
+    assert [one["sent"] for one in (high, normal, low, lowest)] == [60, 30, 90, 90]
+    for one in (high, normal):
+        assert one["dropped"] == one["onMessageDropped"] == 0, "30 a second are within the limit of 40"
+        # 4 members, and three of the four publishers.
+        assert one["deliveries"] == one["sent"] * 7
+    assert lowest["dropped"] + lowest["onMessageDropped"] > 0
+    for one in (high, normal, low, lowest):
+        kept = one["delivered"] + one["queued"] - one["onMessageDropped"]
+        assert kept + one["dropped"] + one["onMessageDropped"] == one["sent"] and one["deliveries"] == kept * 7
+    assert figures["lost"] == 0
+    assert "Lowest" in table
+
+
+def test_the_servers_limits_are_told_and_not_counted_as_losses(make_server):
+    server = make_server({"limits.requestsPerSecond": 5, "limits.requestBurst": 5})
+    figures, table = bench(server, "room", "--members", 3, "--publishers", 1, "--rate", 40, *SHORT)
+    assert figures["statuses"]["errors"] > 0 and figures["lost"] == 0
+    assert any(error.startswith("7008 ") for error in figures["errors"])
+    assert "error 7008" in table
+
+
+def test_a_condition_that_is_not_met_is_1_and_everything_is_printed(quick_server):
+    figures, table = bench(
+        quick_server, "room", "--members", 3, "--rate", 20, "--assert", "p99<1ns", "--assert", "lost<=0", *SHORT, status=1)
+    assert [one["met"] for one in figures["conditions"]] == [False, True]
+    assert figures["conditions"][0]["condition"] == "p99<1ns" and figures["conditions"][0]["value"] > 0
+    assert "NOT MET" in table and figures["messages"] == 20
+
+
+def test_the_json_goes_into_a_file_and_the_table_to_standard_output(quick_server, tmp_path):
+    file = tmp_path / "figures.json"
+    done = run_throng(*arguments(quick_server, "connect", "--connections", 3, "--json", file), cwd=tmp_path)
+    assert done.returncode == 0 and done.stdout.startswith("connect: ") and done.stderr == ""
+    assert json.loads(file.read_text())["connect"]["connections"] == 3
+    done = run_throng(*arguments(quick_server, "connect", "--connections", 3, "--json", tmp_path / "none" / "x"), cwd=tmp_path)
+    assert done.returncode == 1 and "cannot be written" in done.stderr
+
+
+def test_progress_is_told_every_second(quick_server, tmp_path):
+    words = [word for word in arguments(quick_server, "room", "--members", 3, "--rate", 20, "--duration", 2) if word != "--quiet"]
+    done = run_throng(*words, cwd=tmp_path)
+    assert done.returncode == 0
+    lines = done.stderr.splitlines()
+    assert len(lines) >= 2 and all("deliveries/s" in line and "generator" in line for line in lines), lines
+
+
+@pytest.mark.parametrize("words", [
+    ["room", "--members", "0", "--rate", "1"],
+    ["room", "--members", "5"],
+    ["room", "--members", "5", "--rate", "1", "--inflight", "1"],
+    ["room", "--members", "5", "--rate", "0"],
+    ["room", "--members", "5", "--rate", "1", "--type", "BChatRoom"],
+    ["room", "--members", "5", "--rate", "1", "--size", "20"],
+    ["room", "--members", "5", "--rate", "1", "--url", "http://127.0.0.1:1/ws"],
+    ["room", "--members", "5", "--rate", "1", "--url", "wss://127.0.0.1:1/ws"],
+    ["room", "--members", "5", "--rate", "1", "--hello", "x"],
+    ["room", "--members", "5", "--rate", "1", "--publish", "no stamp"],
+    ["room", "--members", "5", "--rate", "1", "--publish", "%t", "--ready", "x"],
+    ["room", "--members", "5", "--rate", "1", "--assert", "p98<1ms"],
+    ["room", "--members", "5", "--rate", "1", "--assert", "p99<1KB"],
+    ["room", "--members", "5", "--rate", "1", "--assert", "p99=1ms"],
+    ["room", "--members", "5", "--rate", "1", "--assert", "cpu/delivery<1us"],
+    ["connect", "--connections", "5", "--assert", "p99<1ms"],
+    ["groups", "--groups", "3", "--connections", "10", "--rate", "1"],
+    ["groups", "--groups", "3", "--rate", "1"],
+    ["groups", "--groups", "3", "--members", "1", "--rate", "1"],
+    ["durable", "--senders", "1", "--members", "1", "--type", "AVChatRoom"],
+    ["priority", "--members", "5"],
+    ["storm", "--connections", "1"],
+    ["fly"],
+])
+def test_wrong_usage_is_64_with_a_sentence(words, tmp_path):
+    done = run_throng("bench", *words, cwd=tmp_path)
+    assert done.returncode == 64 and done.stderr.startswith("Error: ") and done.stdout == ""
+
+
+def failed(server, *words, url=None, **options):
+    """The sentence of a run that must end with 1."""
+    call = arguments(server, *words, "--timeout", "5", **options)
+    if url:
+        call[call.index("--url") + 1] = url
+    done = run_throng(*call, cwd=server.data_dir.parent)
+    assert done.returncode == 1 and done.stdout == "", done
+    assert done.stderr.startswith("throng bench: "), done.stderr
+    return done.stderr
+
+
+def test_a_server_that_refuses_is_a_sentence(server):
+    room = ["room", "--members", "2", "--rate", "1"]
+    assert "4500" in failed(server, *room, secret=OTHER_SECRET)
+    assert "404" in failed(server, *room, url=f"ws://{server.address}/nowhere")
+    assert "there is no process" in failed(server, *room, "--pid", "999999999")
+    with socket.socket() as deaf:
+        deaf.bind(("127.0.0.1", 0))
+        address = f"ws://127.0.0.1:{deaf.getsockname()[1]}/ws"
+        assert "refused" in failed(server, *room, url=address)
+        deaf.listen()
+        assert "for the upgrade" in failed(server, *room, url=address), "it has a limit for every wait"
+
+
+class Running:
+    """A run under way that tells its progress."""
+
+    def __init__(self, server, *words):
+        call = [word for word in arguments(server, *words, "--json") if word != "--quiet"]
+        self.process = subprocess.Popen(
+            [str(BINARY), *map(str, call)], env=clean_environment(), cwd=server.data_dir.parent, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True)
+
+    def until(self, part):
+        """Waits for a line of progress that contains this."""
+        for line in self.process.stderr:
+            if part in line:
+                return
+        raise AssertionError(f"it ended without a line with {part}")
+
+    def end(self):
+        output, errors = self.process.communicate(timeout=60)
+        return self.process.returncode, json.loads(output), errors
+
+
+def test_an_interrupted_run_prints_what_it_has_and_tidies_up(quick_server):
+    run = Running(quick_server, "room", "--members", 4, "--rate", 30, "--duration", 60)
+    run.until("1 s ")
+    assert groups_of(quick_server) == 1
+    run.process.send_signal(signal.SIGINT)
+    status, figures, table = run.end()
+    assert status == 1 and 0 < figures["seconds"] < 60 and figures["messages"] > 0 and figures["lost"] == 0
+    assert any("interrupted" in sentence for sentence in figures["failures"])
+    assert "failed: interrupted" in table
+    demand_groups(quick_server, 0)
+
+
+@pytest.mark.parametrize("load", [["--rate", 30], ["--inflight", 2]])
+def test_a_server_that_dies_ends_the_run(make_server, load):
+    server = make_server({"limits.avChatRoom.messagesPerSecond": 0})
+    run = Running(server, "room", "--members", 4, *load, "--duration", 60)
+    run.until("1 s ")
+    server.kill()
+    status, figures, _ = run.end()
+    assert status == 1 and figures["seconds"] < 60
+    assert figures["failures"] and sum(figures["endings"].values()) == 5
+
+
+def test_another_server_is_measured_with_its_own_words():
+    """A server that greets, and sends every message to everyone, its publisher too."""
+    from websockets.sync.server import serve
+
+    everyone, lock = [], threading.Lock()
+
+    def handle(socket):
+        for text in socket:
+            assert isinstance(text, bytes)
+            if text.startswith(b"hello "):
+                with lock:
+                    everyone.append(socket)
+                socket.send(b"welcome " + text[6:])
+            else:
+                with lock:
+                    for other in everyone:
+                        other.send(text)
+
+    with serve(handle, "127.0.0.1", 0, compression=None) as other:
+        thread = threading.Thread(target=other.serve_forever)
+        thread.start()
+        try:
+            port = other.socket.getsockname()[1]
+            done = run_throng(
+                "bench", "room", "--members", 4, "--publishers", 2, "--rate", 40, "--url", f"ws://127.0.0.1:{port}/x%d",
+                "--hello", "hello %d", "--ready", "welcome", "--publish", '{"say":"%t%p"}', "--size", 100, "--binary", "--quiet",
+                "--json", *SHORT)
+        finally:
+            other.shutdown()
+            thread.join()
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(done.stdout)
+    assert figures["messages"] == 40 and figures["latencyMs"]["count"] == 160 and figures["lost"] == 0
+    assert "statuses" not in figures and "type" not in figures["parameters"]

@@ -1,0 +1,73 @@
+import Histogram
+import Testing
+
+@testable import LoadGenerator
+
+@Suite struct RecorderTests {
+  private static let millisecond: UInt64 = 1_000_000
+
+  @Test func percentilesOfAThousandKnownLatencies() throws {
+    let recorder = Recorder()
+    for value in (1...1000).shuffled() { recorder.record(UInt64(value) * Self.millisecond, lane: 0) }
+    let figures = try #require(Report.Latencies(recorder.allLatencies))
+    let expected: [(Double, Double)] = [
+      (figures.p50, 500), (figures.p90, 900), (figures.p99, 990), (figures.p999, 999), (figures.max, 1000), (figures.mean, 500.5),
+    ]
+    for (value, right) in expected { #expect(abs(value / right - 1) < 0.002, "\(value) for \(right)") }
+    #expect(figures.count == 1000)
+  }
+
+  @Test func nothingRecordedHasNoPercentiles() { #expect(Report.Latencies(Recorder().allLatencies) == nil) }
+
+  @Test func onlyStampsOfTheWindowAreMatched() {
+    let recorder = Recorder()
+    recorder.counters.pointee.windowStart = 1000
+    recorder.counters.pointee.windowEnd = 2000
+    #expect(!recorder.deliver(stamp: 996, isClock: false, now: 5000))
+    #expect(recorder.deliver(stamp: 1000, isClock: false, now: 5000))
+    #expect(recorder.deliver(stamp: 1996, isClock: false, now: 5000))
+    #expect(!recorder.deliver(stamp: 2000, isClock: false, now: 5000))
+    #expect(recorder.counters.pointee.matched == 2)
+    #expect(recorder.counters.pointee.total == 4)
+    #expect(recorder.allLatencies.totalCount == 2)
+  }
+
+  @Test func onlyWhatArrivesWhileMeasuringIsTimely() {
+    let recorder = Recorder()
+    recorder.counters.pointee.windowStart = 0
+    _ = recorder.deliver(stamp: 4, isClock: false, now: 8)
+    recorder.counters.pointee.isMeasuring = true
+    _ = recorder.deliver(stamp: 4, isClock: false, now: 8)
+    recorder.counters.pointee.isMeasuring = false
+    _ = recorder.deliver(stamp: 4, isClock: false, now: 8)
+    #expect(recorder.counters.pointee.timely == 1)
+    #expect(recorder.counters.pointee.matched == 3)
+  }
+
+  @Test func lanesAreToldApartAndAddUp() {
+    let recorder = Recorder()
+    recorder.counters.pointee.windowStart = 0
+    for lane in 0..<Stamp.lanes {
+      for _ in 0...lane { _ = recorder.deliver(stamp: Stamp.value(at: 4, lane: lane), isClock: false, now: 100) }
+    }
+    #expect((0..<Stamp.lanes).map { recorder.matchedByLane[$0] } == [1, 2, 3, 4])
+    #expect((0..<Stamp.lanes).map { recorder.latencies[$0].totalCount } == [1, 2, 3, 4])
+    #expect(recorder.allLatencies.totalCount == 10)
+  }
+
+  @Test func theClockCountsEchoesAndNothingIsTimedWhereRepliesAre() {
+    let recorder = Recorder()
+    recorder.counters.pointee.windowStart = 0
+    recorder.counters.pointee.timesDeliveries = false
+    #expect(recorder.deliver(stamp: 4, isClock: true, now: 8))
+    #expect(recorder.counters.pointee.echoes == 1)
+    #expect(recorder.allLatencies.totalCount == 0)
+  }
+
+  @Test func absurdLatenciesAreTheLongestOnes() {
+    let recorder = Recorder()
+    recorder.record(.max, lane: 0)
+    #expect(recorder.allLatencies.totalCount == 1)
+    #expect(recorder.allLatencies.max >= Recorder.longest - Recorder.longest / 500)
+  }
+}

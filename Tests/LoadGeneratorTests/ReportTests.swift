@@ -1,0 +1,138 @@
+import Foundation
+import Testing
+
+@testable import LoadGenerator
+
+@Suite struct ReportTests {
+  private func report() throws -> Report {
+    var report = Report("room")
+    report.parameters = [
+      .init(name: "members", value: .integer(1000)), .init(name: "rate", value: .number(12.5)),
+      .init(name: "type", value: .text("AVChatRoom")),
+    ]
+    report.seconds = 10
+    report.messages = 1500
+    report.deliveries = 1_500_000
+    report.lost = 3
+    report.latencies = .init(p50: 1.25, p90: 10, p99: 20.5, p999: 30, max: 31, mean: 2, count: 1_500_000)
+    report.messagesPerRead = 2.5
+    report.server = .init(
+      pid: 7, cpuSeconds: 3, residentBytesBefore: 1_048_576, residentBytes: 3_145_728, peakBytes: 4_194_304,
+      residentBytesPerConnection: 2048)
+    report.client = .init(
+      cpuSeconds: 1.5, sendDelay: .init(p50: 0.05, p90: 0.06, p99: 0.1, p999: 0.2, max: 0.3, mean: 0.05, count: 9))
+    report.statuses = .init(tally: .init(sent: 1500, delivered: 1490, errors: 10), errors: ["7008 \"Too\" many": 10])
+    report.judge([try Condition("p99<50ms"), try Condition("lost<=0"), try Condition("cpu/delivery<3us")])
+    return report
+  }
+
+  @Test func theTableIsAligned() throws {
+    let expected = """
+      room: members 1,000, rate 12.5, type AVChatRoom
+
+                       total   per second
+      messages         1,500          150
+      deliveries   1,500,000      150,000
+      lost                 3
+
+                           p50     p90     p99   p99.9     max    mean
+      latency, ms         1.25    10.0    20.5    30.0    31.0    2.00
+      sent late by, ms   0.050   0.060   0.100   0.200   0.300   0.050
+
+      answered   Delivered   Stored   Queued   Dropped   dropped later   error   nothing
+      messages       1,490        0        0         0               0      10         0
+        error 7008 "Too" many: 10 times
+
+                  CPU s   of a core   µs/delivery   µs/message   RSS before      RSS   RSS peak   RSS/connection
+      server       3.00        30 %          2.00        2,000       1.0 MB   3.0 MB     4.0 MB           2.0 KB
+      generator    1.50        15 %          1.00        1,000
+
+      condition            value
+      p99<50ms           20.5 ms       met
+      lost<=0                  3   NOT MET
+      cpu/delivery<3us   2.00 us       met
+
+      """
+    // Line by line, so that a failure names the line.
+    let lines = try report().table.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines == expected.split(separator: "\n", omittingEmptySubsequences: false))
+  }
+
+  @Test func theJSONHasTheDocumentedKeys() throws {
+    let object = try #require(JSONSerialization.jsonObject(with: Data(try report().json.utf8)) as? [String: Any])
+    func part(_ name: String) throws -> [String: Any] { try #require(object[name] as? [String: Any], "\(name)") }
+    #expect(object["scenario"] as? String == "room")
+    #expect(try part("parameters")["rate"] as? Double == 12.5)
+    #expect(try part("parameters")["members"] as? Int == 1000)
+    #expect(object["messages"] as? Int == 1500 && object["deliveries"] as? Int == 1_500_000 && object["lost"] as? Int == 3)
+    #expect(object["messagesPerSecond"] as? Double == 150 && object["deliveriesPerSecond"] as? Double == 150_000)
+    #expect(object["messagesPerRead"] as? Double == 2.5)
+    let latencies = try part("latencyMs")
+    #expect(Set(latencies.keys) == ["p50", "p90", "p99", "p99.9", "max", "mean", "count"])
+    #expect(latencies["p99"] as? Double == 20.5)
+    let server = try part("server")
+    #expect(server["pid"] as? Int == 7 && server["cpuMicrosecondsPerDelivery"] as? Double == 2)
+    #expect(server["cpuMicrosecondsPerMessage"] as? Double == 2000 && server["rssBytesPerConnection"] as? Double == 2048)
+    #expect(server["rssBytesBefore"] as? Int == 1_048_576 && server["rssPeakBytes"] as? Int == 4_194_304)
+    #expect(try part("client")["busy"] as? Double == 0.15)
+    #expect(try part("client")["cpuMicrosecondsPerDelivery"] as? Double == 1)
+    #expect(try part("statuses")["Delivered"] as? Int == 1490 && part("statuses")["errors"] as? Int == 10)
+    #expect(try part("errors")["7008 \"Too\" many"] as? Int == 10)
+    let conditions = try #require(object["conditions"] as? [[String: Any]])
+    #expect(conditions.map { $0["met"] as? Bool } == [true, false, true])
+    #expect(conditions[0]["value"] as? Double == 20.5 && conditions[0]["condition"] as? String == "p99<50ms")
+  }
+
+  @Test func whatWasNotMeasuredIsLeftOut() throws {
+    var report = Report("connect")
+    report.connecting = .init(connections: 500, seconds: 0.25)
+    report.seconds = 0.25
+    report.judge([try Condition("connections/s>=2000"), try Condition("p99<1ms")])
+    let object = try #require(JSONSerialization.jsonObject(with: Data(report.json.utf8)) as? [String: Any])
+    for absent in ["messages", "lost", "latencyMs", "server", "statuses", "priorities", "storm"] {
+      #expect(object[absent] == nil, "\(absent)")
+    }
+    #expect((object["connect"] as? [String: Any])?["connectionsPerSecond"] as? Double == 2000)
+    let conditions = try #require(object["conditions"] as? [[String: Any]])
+    #expect(conditions[1]["value"] is NSNull && conditions[1]["met"] as? Bool == false)
+    #expect(!report.isGood)
+  }
+
+  @Test func prioritiesHaveARowAndAnObjectEach() throws {
+    var report = Report("priority")
+    report.lost = 0
+    report.priorities = [
+      .init(name: "High", rate: 20, tally: .init(sent: 60, delivered: 60), deliveries: 600, latencies: nil),
+      .init(
+        name: "Low", rate: 80, tally: .init(sent: 240, queued: 9, dropped: 200, droppedLater: 8), deliveries: 10, latencies: nil),
+    ]
+    let object = try #require(JSONSerialization.jsonObject(with: Data(report.json.utf8)) as? [String: Any])
+    let low = try #require((object["priorities"] as? [String: [String: Any]])?["Low"])
+    #expect(low["sent"] as? Int == 240 && low["queued"] as? Int == 9 && low["dropped"] as? Int == 200)
+    #expect(low["onMessageDropped"] as? Int == 8 && low["deliveries"] as? Int == 10)
+    #expect(report.table.contains("\nHigh "))
+  }
+
+  @Test func aRunThatFailedOrMissedAConditionIsNotGood() throws {
+    var report = Report("room")
+    #expect(report.isGood)
+    report.failures = ["the server is gone"]
+    #expect(!report.isGood)
+    #expect(report.table.contains("failed: the server is gone"))
+    report.failures = []
+    report.lost = 1
+    report.judge([try Condition("lost<1")])
+    #expect(!report.isGood)
+  }
+
+  @Test func everyMetricHasAValueWhereItWasMeasured() throws {
+    var full = try report()
+    for metric in Metric.allCases where metric != .connectionsPerSecond {
+      #expect(full.value(of: metric) != nil, "\(metric)")
+    }
+    #expect(full.value(of: .p99) == 0.0205 && full.value(of: .cpuPerDelivery) == 2e-6)
+    #expect(full.value(of: .connectionsPerSecond) == nil)
+    full.storm = .init(connections: 10, seconds: 2)
+    #expect(full.value(of: .connectionsPerSecond) == 5 && full.value(of: .seconds) == 2)
+  }
+}

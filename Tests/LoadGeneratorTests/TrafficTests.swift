@@ -1,0 +1,169 @@
+import Histogram
+import Testing
+
+@testable import LoadGenerator
+
+@Suite struct TrafficTests {
+  /// Messages are their number and their stamp; sender k sends in lane l from `senders[k]`.
+  private func traffic(_ plain: PlainStage, senders: [Int], pace: Traffic.Pace) -> Traffic {
+    let audience = Audience(senders: senders, groups: 1, groupOf: { _ in 0 }, sendersReceive: true)
+    let traffic = Traffic(plain.stage.swarm, plain.dialect, audience: audience, pace: pace) { _, _ in Template("%i %t") }
+    plain.stage.traffic = traffic
+    return traffic
+  }
+
+  /// The numbers and stamps of messages that have arrived at the peer.
+  private func messages(_ plain: PlainStage, _ socket: Int) -> [(number: Int, stamp: UInt64)] {
+    plain.peer.texts(plain.sockets[socket]).compactMap { text in
+      let parts = text.split(separator: " ")
+      guard parts.count == 2, let number = Int(parts[0]), let stamp = UInt64(parts[1].dropFirst(2).dropLast()) else { return nil }
+      return (number, stamp)
+    }
+  }
+
+  private func openWindow(_ plain: PlainStage, from start: UInt64, seconds: Double) {
+    plain.stage.swarm.recorder.counters.pointee.windowStart = start
+    plain.stage.swarm.recorder.counters.pointee.windowEnd = start + Clock.nanoseconds(seconds)
+  }
+
+  @Test func theOpenLoopStampsTheInstantThatWasMeantAndSharesTheRate() throws {
+    let plain = try PlainStage(connections: 3)
+    // Begun a second ago: everything is late already, and nothing may be skipped.
+    let start = Clock.start() - Clock.second
+    openWindow(plain, from: start, seconds: 0.5)
+    let traffic = traffic(plain, senders: [1, 2], pace: .schedules([Schedule(rate: 1000, start: start)]))
+    var first: [(number: Int, stamp: UInt64)] = []
+    var second: [(number: Int, stamp: UInt64)] = []
+    try plain.wait {
+      first += messages(plain, 1)
+      second += messages(plain, 2)
+      return first.count + second.count == 500
+    }
+    #expect(first.count == 250 && second.count == 250)
+    let stamps = (first + second).sorted { $0.number < $1.number }.map(\.stamp)
+    #expect(stamps == (0..<500).map { Stamp.value(at: start + $0 * Clock.millisecond, lane: 0) })
+    plain.stage.turn(until: Clock.now())
+    #expect(messages(plain, 1).isEmpty && messages(plain, 2).isEmpty, "the window has an end")
+    #expect(traffic.ledger.total.sent == 500 && traffic.ledger.unanswered == 500)
+    #expect(try #require(Report.Latencies(traffic.delays)).p50 > 500, "they went out late, and that is told")
+  }
+
+  @Test func lanesKeepTheirOwnRates() throws {
+    let plain = try PlainStage(connections: 1)
+    let start = Clock.start() - Clock.second
+    openWindow(plain, from: start, seconds: 1)
+    let schedules = [100.0, 0, 30, 10].map { Schedule(rate: $0, start: start) }
+    let traffic = traffic(plain, senders: [0], pace: .schedules(schedules))
+    var all: [(number: Int, stamp: UInt64)] = []
+    try plain.wait {
+      all += messages(plain, 0)
+      return all.count == 140
+    }
+    #expect((0..<4).map { lane in all.count { $0.stamp & 3 == lane } } == [100, 0, 30, 10])
+    #expect(traffic.ledger.tallies.map(\.sent) == [100, 0, 30, 10])
+    let instants = all.sorted { $0.number < $1.number }.map { $0.stamp & ~3 }
+    #expect(instants == instants.sorted(), "what is due first goes out first")
+  }
+
+  @Test func theClosedLoopKeepsItsWindowFull() throws {
+    let plain = try PlainStage(connections: 2)
+    openWindow(plain, from: Clock.now(), seconds: 60)
+    plain.stage.swarm.table[0].counts = true
+    let traffic = traffic(plain, senders: [1], pace: .window(5))
+    traffic.clock = 0
+    var sent: [(number: Int, stamp: UInt64)] = []
+    try plain.wait {
+      sent += messages(plain, 1)
+      return sent.count == 5
+    }
+    // Answered is not done.
+    for message in sent { plain.peer.send(plain.sockets[1], text: "\(message.number)") }
+    try plain.wait { traffic.ledger.unanswered == 0 }
+    #expect(messages(plain, 1).isEmpty)
+    // Come back on the clock is.
+    for message in sent.prefix(2) { plain.peer.send(plain.sockets[0], text: "~T" + padded(message.stamp) + "~") }
+    try plain.wait {
+      sent += messages(plain, 1)
+      return sent.count == 7
+    }
+    // Dropped is done too: it never comes back.
+    plain.dialect.outcome = .dropped
+    plain.peer.send(plain.sockets[1], text: "\(sent[6].number)")
+    try plain.wait {
+      sent += messages(plain, 1)
+      return sent.count == 8
+    }
+    // The clock is gone: there is no closed loop any more.
+    plain.peer.hangUp(plain.sockets[0])
+    try plain.wait { traffic.failure != nil }
+  }
+
+  private func padded(_ stamp: UInt64) -> String {
+    String(repeating: "0", count: 18 - String(stamp).count) + String(stamp)
+  }
+
+  @Test func eachSenderHasOneUnderWay() throws {
+    let plain = try PlainStage(connections: 3)
+    let counters = plain.stage.swarm.recorder.counters
+    counters.pointee.timesDeliveries = false
+    counters.pointee.isMeasuring = true
+    openWindow(plain, from: Clock.now(), seconds: 60)
+    plain.dialect.outcome = .stored
+    let traffic = traffic(plain, senders: [0, 1, 2], pace: .eachSender)
+    var sent = [[(number: Int, stamp: UInt64)]](repeating: [], count: 3)
+    func collect() { for socket in 0..<3 { sent[socket] += messages(plain, socket) } }
+    try plain.wait {
+      collect()
+      return sent.map(\.count) == [1, 1, 1]
+    }
+    for round in 0..<10 {
+      plain.peer.send(plain.sockets[1], text: "\(sent[1][round].number)")
+      try plain.wait {
+        collect()
+        return sent[1].count == round + 2
+      }
+    }
+    #expect(sent.map(\.count) == [1, 11, 1])
+    #expect(traffic.timelyStored == 10 && plain.stage.swarm.recorder.allLatencies.totalCount == 10)
+    // A refusal is no stored message, and the sender goes on after a rest.
+    plain.dialect.outcome = .failed(code: 7008, "slow")
+    plain.peer.send(plain.sockets[0], text: "\(sent[0][0].number)")
+    try plain.wait {
+      collect()
+      return sent[0].count == 2
+    }
+    #expect(traffic.timelyStored == 10 && traffic.ledger.errors == ["7008 slow": 1])
+  }
+
+  @Test func withoutAnySenderLeftTheTrafficFails() throws {
+    let plain = try PlainStage(connections: 2)
+    openWindow(plain, from: Clock.now(), seconds: 60)
+    let traffic = traffic(plain, senders: [0], pace: .schedules([Schedule(rate: 1000, start: Clock.now())]))
+    plain.peer.hangUp(plain.sockets[0])
+    try plain.wait { traffic.failure == "no connection is left to send from" }
+    #expect(plain.stage.open == 1)
+  }
+
+  @Test func itIsSettledWhenEverythingHasArrived() throws {
+    let plain = try PlainStage(connections: 2)
+    let start = Clock.start() - Clock.second
+    openWindow(plain, from: start, seconds: 0.5)
+    plain.stage.swarm.table[0].counts = true
+    let traffic = traffic(plain, senders: [1], pace: .schedules([Schedule(rate: 4, start: start)]))
+    var sent: [(number: Int, stamp: UInt64)] = []
+    try plain.wait {
+      sent += messages(plain, 1)
+      return sent.count == 2
+    }
+    #expect(!traffic.isSettled(receiversInGroup: [2]))
+    for message in sent { plain.peer.send(plain.sockets[1], text: "\(message.number)") }
+    try plain.wait { traffic.ledger.unanswered == 0 }
+    plain.peer.send(plain.sockets[0], text: "~T" + padded(sent[0].stamp) + "~")
+    try plain.wait { plain.stage.swarm.recorder.counters.pointee.matched == 1 }
+    // The sender is a receiver, but not of its own: two messages to one connection, one of them still on its way.
+    #expect(!traffic.isSettled(receiversInGroup: [2]))
+    plain.peer.send(plain.sockets[0], text: "~T" + padded(sent[1].stamp) + "~")
+    try plain.wait { plain.stage.swarm.recorder.counters.pointee.matched == 2 }
+    #expect(traffic.isSettled(receiversInGroup: [2]))
+  }
+}
