@@ -134,7 +134,8 @@ def rows(results: Results, works: list[Work]) -> list[Row]:
 
 def _cells(row: Row) -> list[str]:
     floor = f"{_with_range(row.floor, row.unit, row.sign)} {row.floor_label}" if row.floor else "–"
-    met = "not measured" if row.met is None else " ".join(("✔" if row.met else "✘", row.note)).strip()
+    mark = "–" if not row.target else "✔" if row.met else "✘"
+    met = "not measured" if row.met is None else " ".join((mark, row.note)).strip()
     return [row.work, row.measure, row.target, _with_range(row.throng, row.unit, row.sign), floor, _with_range(row.ratios), met]
 
 

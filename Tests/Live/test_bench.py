@@ -92,6 +92,8 @@ def test_stored_messages(quick_server):
     assert figures["messages"] > 10 and figures["lost"] == 0
     assert figures["statuses"]["Stored"] > 10 and figures["statuses"]["Delivered"] == 0
     assert "send to Stored, ms" in table and figures["latencyMs"]["p50"] > 0
+    shared, _ = bench(quick_server, "durable", "--senders", 5, "--senders-per-group", 2, "--members", 3, *SHORT)
+    assert shared["parameters"]["groups"] == 3 and shared["lost"] == 0 and shared["deliveries"] > 0
     figures, table = bench(quick_server, "durable", "--senders", 4, "--members", 3, "--rate", 40, *SHORT)
     assert figures["statuses"]["Stored"] == 40 and figures["latencyMs"]["count"] == 40 and "due to Stored, ms" in table
 

@@ -6,10 +6,13 @@ struct BenchDurable: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "durable", abstract: "Stored messages: each sender sends the next one when the last is stored.")
 
-  @Option(help: ArgumentHelp("How many send, each in a group of its own.", valueName: "s"))
+  @Option(help: ArgumentHelp("How many send.", valueName: "s"))
   var senders: Int
 
-  @Option(help: ArgumentHelp("How many sessions in each group, the sender included.", valueName: "m"))
+  @Option(help: ArgumentHelp("How many of them share a group, at most.", valueName: "k"))
+  var sendersPerGroup = 1
+
+  @Option(help: ArgumentHelp("How many sessions in each group, its senders included.", valueName: "m"))
   var members: Int
 
   @Option(
@@ -26,13 +29,15 @@ struct BenchDurable: AsyncParsableCommand {
   func validate() throws {
     try demand((1...30_000).contains(senders), "--senders takes 1 to 30000")
     try demand((1...6000).contains(members), "--members takes 1 to 6000")
-    try demand(senders * members <= 60_000, "these are over 60000 sessions")
+    try demand((1...members).contains(sendersPerGroup), "--senders-per-group takes 1 to --members")
+    try demand((senders / sendersPerGroup + 1) * members <= 60_000, "these are over 60000 sessions")
     try demand(rate.map { $0 > 0 && $0 <= 1_000_000 } ?? true, "--rate takes more than 0 and at most 1000000 messages per second")
     try demand(type.storesMessages, "\(type.name) stores no messages")
   }
 
   func run() async throws {
     try await options.run(
-      DurableScenario(senders: senders, members: members, rate: rate, type: type), configuration: configuration)
+      DurableScenario(senders: senders, sendersPerGroup: sendersPerGroup, members: members, rate: rate, type: type),
+      configuration: configuration)
   }
 }
