@@ -10,6 +10,7 @@ connection *connection_open(struct lws *wsi, peer *p) {
   c->wsi = wsi;
   c->loop = p->loop;
   c->is_tls = lws_is_ssl(wsi);
+  c->socket = lws_get_socket_fd(wsi);
   c->id = slot_put(&p->loop->connections, c);
   p->connection = c;
   p->loop->counters.connections_open++;

@@ -153,13 +153,19 @@ void subscription_count_lag(subscription *s);
 // -- connection.c
 
 struct connection {
+  // What a flush looks at: one line of the cache.
   struct lws *wsi;
   ct_loop *loop;
+  bytes own;  // frames for it alone; they go before what its topics hold
+  subscription *first_pending;
+  int socket;
+  bool is_dead;  // nothing may be written
+  bool is_held, is_choked, is_tls;
+
   void *handler;  // NULL once it has heard of the end
   ct_connection_id id;
-  bytes own;       // frames for it alone; they go before what its topics hold
   bytes assembly;  // a message that has not arrived whole
-  subscription *subscriptions, *first_pending, *last_pending;
+  subscription *subscriptions, *last_pending;
   size_t lag;      // bytes of its pending subscriptions
   size_t unsent;   // at most this much of what was written is still in the library
   connection *next_dirty, *previous_dirty;
@@ -168,10 +174,9 @@ struct connection {
   uint64_t received_at_ping;  // bytes
   uint64_t heard_turn;
   uint16_t close_code;
-  bool is_dirty, is_held, is_paused, is_choked, is_tls;
+  bool is_dirty, is_paused;
   bool is_closing;     // one side has begun to close: nothing more is taken or queued
   bool is_close_sent;
-  bool is_dead;        // nothing may be written
   bool is_inside_frame;  // more of a frame's payload is to come
   bool was_heard;      // since the last ping
   bool awaits_sign;    // a ping is under way
