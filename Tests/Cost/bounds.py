@@ -15,38 +15,38 @@ class Bound(NamedTuple):
 BOUNDS = {
     # A message of 100 bytes in an AVChatRoom, from its bytes on the wire to the reply and one delivery, without a
     # limit on its rate.
-    "live.instructions": Bound(48_200, 41_950),
+    "live.instructions": Bound(47_500, 41_250),
     "live.allocations": Bound(19, 18),
     # The same where twenty come in one segment.
-    "burst.instructions": Bound(45_200, 39_300),
+    "burst.instructions": Bound(43_500, 37_800),
     "burst.allocations": Bound(18.5, 17.65),
     # The same as the first under a limit that is not reached: what the gate of the 40-messages rule adds.
-    "limited.instructions": Bound(49_300, 42_850),
+    "limited.instructions": Bound(48_900, 42_500),
     "limited.allocations": Bound(19, 18),
     # The same in a Public group, stored, each alone in its transaction.
-    "stored.instructions": Bound(212_000, 184_700),
-    "stored.allocations": Bound(99, 95),
+    "stored.instructions": Bound(177_500, 154_100),
+    "stored.allocations": Bound(88, 84.3),
     # One more receiver of a live message that finds the connection idle: a system call, no memory, no Swift, no lock.
-    "delivery.instructions": Bound(470, 408),
+    "delivery.instructions": Bound(247, 215),
     "delivery.allocations": Bound(0.005, 0),
     "delivery.swift": Bound(5, 0),  # instructions of the busiest Swift function; a swift_retain has 19
     "delivery.locks": Bound(0.005, 0),
     # One more receiver where twenty messages come at once and share system calls (sends: for each message).
-    "coalesced.instructions": Bound(73, 63),
+    "coalesced.instructions": Bound(10, 6.6),
     "coalesced.allocations": Bound(0.005, 0),
     "coalesced.swift": Bound(5, 0),
     "coalesced.locks": Bound(0.005, 0),
-    "coalesced.sends": Bound(0.17, 0.15),
+    "coalesced.sends": Bound(0.06, 0.04),
     # A sign-in by ?token= of a known user, from accept to onConnectSuccess, and the user's row in the store.
-    "signin.instructions": Bound(477_000, 414_600),
-    "signin.allocations": Bound(173, 167.4),
+    "signin.instructions": Bound(393_500, 342_100),
+    "signin.allocations": Bound(166, 160.3),
     # Joining an AVChatRoom of 1000, durably; nobody else is told. Growth: what each member who is there already adds
     # to the function that grows most.
     "join.instructions": Bound(258_000, 224_400),
     "join.allocations": Bound(121, 117),
     "join.growth": Bound(2, 0),
     # A connection that is lost by a member of that room, and the user's row in the store.
-    "loss.instructions": Bound(85_000, 74_000),
+    "loss.instructions": Bound(85_000, 73_300),
     "loss.allocations": Bound(21, 20),
     "loss.growth": Bound(2, 0),
 }
