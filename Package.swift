@@ -60,7 +60,8 @@ let package = Package(
         "GroupModel", "GroupPermissions", "GroupRuntime", "WebSocketTransport", "WireProtocol", collections, logging, metrics,
       ], swiftSettings: strict),
     .target(
-      name: "SQLiteStore", dependencies: ["GroupModel", "GroupRuntime", "WireProtocol", grdb, sqlite, logging], swiftSettings: strict),
+      name: "SQLiteStore", dependencies: ["GroupModel", "GroupRuntime", "WireProtocol", grdb, sqlite, logging],
+      swiftSettings: strict),
     .target(name: "Authentication", dependencies: ["GroupModel", jwt], swiftSettings: strict),
     // Floor 3: groups.
     .target(
