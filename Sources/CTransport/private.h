@@ -111,7 +111,7 @@ struct ct_topic {
   member *members;
   size_t member_count, member_capacity, pending_count, peak, compact_at;
   ct_topic *next_dirty, *next_warm, *previous_warm, *next_resting, *previous_resting;
-  ev_tstamp rested;      // when it may be flushed again
+  double rested;         // when it may be flushed again, in seconds of the monotonic clock
   uint8_t kinds;         // union of the kinds in the log
   bool is_dirty, is_warm, was_used, is_resting;
 };

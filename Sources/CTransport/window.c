@@ -1,7 +1,16 @@
 #include "private.h"
 
+#include <time.h>
+
 // Rests begin in the order in which they end, since all are equally long: the list is sorted by itself. Its timer runs
 // only while a topic of it has something to flush.
+
+// Not ev_now, which is the clock of the wall: set back, it would let a topic rest until it has caught up.
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
 
 static void detach(ct_topic *topic) {
   ct_loop *loop = topic->loop;
@@ -20,13 +29,14 @@ void window_end(ct_topic *topic) {
 }
 
 static void end_due(ct_loop *loop) {
-  while (loop->first_resting && loop->first_resting->rested <= ev_now(loop->events)) window_end(loop->first_resting);
+  while (loop->first_resting && loop->first_resting->rested <= now()) window_end(loop->first_resting);
 }
 
 static void arm(ct_loop *loop) {
   end_due(loop);
   if (!loop->held_count || ev_is_active(&loop->window)) return;
-  ev_timer_set(&loop->window, loop->first_resting->rested - ev_now(loop->events), 0);
+  double left = loop->first_resting->rested - now();
+  ev_timer_set(&loop->window, left > 0 ? left : 0, 0);
   ev_timer_start(loop->events, &loop->window);
 }
 
@@ -44,7 +54,7 @@ void window_begin(ct_topic *topic) {
   ct_loop *loop = topic->loop;
   if (!loop->options.flush_window_ms || topic->is_resting) return;
   topic->is_resting = true;
-  topic->rested = ev_now(loop->events) + loop->options.flush_window_ms / 1e3;
+  topic->rested = now() + loop->options.flush_window_ms / 1e3;
   topic->next_resting = NULL;
   topic->previous_resting = loop->last_resting;
   if (loop->last_resting) loop->last_resting->next_resting = topic; else loop->first_resting = topic;
@@ -52,7 +62,7 @@ void window_begin(ct_topic *topic) {
 }
 
 bool window_holds(ct_topic *topic) {
-  if (topic->is_resting && topic->rested <= ev_now(topic->loop->events)) detach(topic);
+  if (topic->is_resting && topic->rested <= now()) detach(topic);
   if (!topic->is_resting) return false;
   topic->loop->held_count++;
   arm(topic->loop);

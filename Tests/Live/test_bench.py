@@ -186,6 +186,7 @@ def test_progress_is_told_every_second(quick_server, tmp_path):
     ["groups", "--groups", "3", "--rate", "1"],
     ["groups", "--groups", "3", "--members", "1", "--rate", "1"],
     ["durable", "--senders", "1", "--members", "1", "--type", "AVChatRoom"],
+    ["durable", "--senders", "4", "--senders-per-group", "3", "--members", "2"],
     ["priority", "--members", "5"],
     ["storm", "--connections", "1"],
     ["fly"],

@@ -5,25 +5,10 @@ import ThrongTestKit
 
 /// A live room with its actor: it wakes itself, and stays in memory while something waits.
 @Suite struct GateActorTests {
-  private func room(_ limit: Int = 1) async throws -> ActorScene {
-    var limits = GroupLimits.standard
-    limits.messagesPerSecond = [.avChatRoom: limit]
-    let scene = ActorScene(limits: limits)
-    try await scene.makeGroup("AVChatRoom")
-    try await scene.ask("joinGroup", by: "mary")
-    scene.waitForNotices()
-    for name in ["olga", "mary"] { _ = scene.events(name) }
-    return scene
-  }
-
-  private func status(_ scene: ActorScene, by name: String = "mary", _ priority: String = "Normal") async throws -> String? {
-    try await scene.ask("sendGroupTextMessage", #"{"text":"x","priority":"\#(priority)"}"#, by: name).result["status"].string
-  }
-
   @Test func whatWaitsLeavesByItself() async throws {
-    let scene = try await room()
-    #expect(try await status(scene) == "Delivered")
-    #expect(try await status(scene) == "Queued")
+    let scene = try await ActorScene.liveRoom()
+    #expect(try await scene.say() == "Delivered")
+    #expect(try await scene.say() == "Queued")
     #expect(scene.events("olga").count == 1)
     scene.advance(by: 999)
     #expect(scene.events("olga").isEmpty)
@@ -34,8 +19,8 @@ import ThrongTestKit
   }
 
   @Test func theRoomStaysInMemoryWhileSomethingWaits() async throws {
-    let scene = try await room()
-    for _ in 0..<2 { _ = try await status(scene, by: "administrator") }
+    let scene = try await ActorScene.liveRoom()
+    for _ in 0..<2 { _ = try await scene.say(by: "administrator") }
     for name in ["olga", "adam", "mary", "oscar"] {
       scene.signOut(name)
       await scene.refresh(name)
@@ -47,8 +32,8 @@ import ThrongTestKit
   }
 
   @Test func whatWaitsIsDroppedWithTheRoom() async throws {
-    let scene = try await room()
-    for _ in 0..<2 { _ = try await status(scene) }
+    let scene = try await ActorScene.liveRoom()
+    for _ in 0..<2 { _ = try await scene.say() }
     try await scene.ask("dismissGroup", by: "olga")
     #expect(scene.events("mary") == ["onMessageDropped", "onGroupDismissed"])
     #expect(scene.observer.counts.map(\.steps) == [[.accepted, .delivered], .accepted, .dropped])
@@ -57,8 +42,8 @@ import ThrongTestKit
   }
 
   @Test func whatWaitsIsDroppedWhenTheStoreFails() async throws {
-    let scene = try await room()
-    for _ in 0..<2 { _ = try await status(scene) }
+    let scene = try await ActorScene.liveRoom()
+    for _ in 0..<2 { _ = try await scene.say() }
     scene.store.fail(with: StoreError(.unavailable, "disk full"))
     #expect(try await scene.ask("joinGroup", by: "oscar").code == 10002)
     #expect(scene.events("mary") == ["onMessageDropped"])
@@ -69,7 +54,7 @@ import ThrongTestKit
   }
 
   @Test func aNoticeLeavesByItself() async throws {
-    let scene = try await room(40)
+    let scene = try await ActorScene.liveRoom(40)
     try await scene.ask("joinGroup", by: "adam")
     try await scene.ask("joinGroup", by: "oscar")
     #expect(scene.events("olga") == ["onMemberEnter"])

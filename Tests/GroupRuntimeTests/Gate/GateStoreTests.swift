@@ -5,21 +5,6 @@ import ThrongTestKit
 
 /// The gate of a room whose store is slow or fails (contract section 6): the limit holds at the hand-over, and nothing vanishes silently.
 @Suite struct GateStoreTests {
-  private func room(_ limit: Int) async throws -> ActorScene {
-    var limits = GroupLimits.standard
-    limits.messagesPerSecond = [.avChatRoom: limit]
-    let scene = ActorScene(limits: limits)
-    try await scene.makeGroup("AVChatRoom")
-    try await scene.ask("joinGroup", by: "mary")
-    scene.waitForNotices()
-    for name in ["olga", "mary"] { _ = scene.events(name) }
-    return scene
-  }
-
-  private func send(_ scene: ActorScene, by name: String = "mary", _ priority: String = "Normal") async throws -> String? {
-    try await scene.ask("sendGroupTextMessage", #"{"text":"x","priority":"\#(priority)"}"#, by: name).result["status"].string
-  }
-
   private func begin(_ scene: ActorScene, _ priority: String = "Normal") throws -> Pending {
     try scene.begin("sendGroupTextMessage", #"{"text":"x","priority":"\#(priority)"}"#, by: "mary")
   }
@@ -33,24 +18,24 @@ import ThrongTestKit
 
   /// Patch 01.
   @Test func whatIsDroppedWithoutAnybodyToTellIsCounted() async throws {
-    let scene = try await room(2)
-    _ = try await send(scene)
+    let scene = try await ActorScene.liveRoom(2)
+    _ = try await scene.say()
     scene.advance(by: 900)
-    _ = try await send(scene)
+    _ = try await scene.say()
     scene.advance(by: 10)
-    #expect(try await send(scene, by: "administrator", "Low") == "Queued")
-    #expect(try await send(scene, by: "mary", "High") == "Queued")
+    #expect(try await scene.say(by: "administrator", "Low") == "Queued")
+    #expect(try await scene.say(by: "mary", "High") == "Queued")
     scene.advance(by: 90)
-    #expect(try await send(scene, by: "mary", "High") == "Queued")
+    #expect(try await scene.say(by: "mary", "High") == "Queued")
     for _ in 0..<30 { scene.advance(by: 100) }
     expectBalance(scene, accepted: 5, delivered: 4, dropped: 1)
   }
 
   /// Patch 03.
   @Test func whatWasAboutToLeaveWhenTheStoreFailedIsDropped() async throws {
-    let scene = try await room(1)
-    #expect(try await send(scene) == "Delivered")
-    #expect(try await send(scene) == "Queued")
+    let scene = try await ActorScene.liveRoom(1)
+    #expect(try await scene.say() == "Delivered")
+    #expect(try await scene.say() == "Queued")
     scene.store.hold()
     let joining = try scene.begin("joinGroup", by: "oscar")
     scene.advance(by: 1000)
@@ -63,7 +48,7 @@ import ThrongTestKit
   }
 
   @Test func whatIsAnswered10002WasNeverAccepted() async throws {
-    let scene = try await room(1)
+    let scene = try await ActorScene.liveRoom(1)
     scene.store.hold()
     let joining = try scene.begin("joinGroup", by: "oscar")
     let sent = try [begin(scene), begin(scene), begin(scene, "High"), begin(scene, "Low")]
@@ -77,8 +62,8 @@ import ThrongTestKit
   }
 
   @Test func whatWaitsWhenADisbandingFailsIsDropped() async throws {
-    let scene = try await room(1)
-    for _ in 0..<2 { _ = try await send(scene) }
+    let scene = try await ActorScene.liveRoom(1)
+    for _ in 0..<2 { _ = try await scene.say() }
     scene.store.hold()
     let dismissed = try scene.begin("dismissGroup", by: "olga")
     scene.settle()
@@ -92,7 +77,7 @@ import ThrongTestKit
 
   /// Patch 04: "measured at the hand-over to the fan-out".
   @Test func aSlowStoreLetsNoMoreThroughInASecond() async throws {
-    let scene = try await room(2)
+    let scene = try await ActorScene.liveRoom(2)
     scene.store.hold()
     let joining = try scene.begin("joinGroup", by: "oscar")
     var sent: [Pending] = []
@@ -115,7 +100,7 @@ import ThrongTestKit
     note()
     #expect(handedOver <= 2, "within a second")
     scene.advance(by: 1)
-    #expect(try await send(scene) == "Delivered", "and then it goes on")
+    #expect(try await scene.say() == "Delivered", "and then it goes on")
     func count(_ step: MessageCount.Steps) -> Int { scene.observer.counts.count { $0.steps.contains(step) } }
     #expect(count(.accepted) == 13 && count(.accepted) == count(.delivered) + count(.dropped))
   }

@@ -62,6 +62,24 @@ final class ActorScene: Sendable {
     settle()
   }
 
+  /// An AVChatRoom of olga's with mary, so many messages a second, in which all has been quiet.
+  static func liveRoom(_ limit: Int = 1) async throws -> ActorScene {
+    var limits = GroupLimits.standard
+    limits.messagesPerSecond = [.avChatRoom: limit]
+    let scene = ActorScene(limits: limits)
+    try await scene.makeGroup("AVChatRoom")
+    try await scene.ask("joinGroup", by: "mary")
+    scene.waitForNotices()
+    for name in ["olga", "mary"] { _ = scene.events(name) }
+    return scene
+  }
+
+  /// Sends a text.
+  /// - Returns: what the reply says has become of it.
+  func say(by name: String = "mary", _ priority: String = "Normal") async throws -> String? {
+    try await ask("sendGroupTextMessage", #"{"text":"x","priority":"\#(priority)"}"#, by: name).result["status"].string
+  }
+
   /// The join and leave notices of a live room have left, and the next one leaves at once (contract section 6, rule 4).
   func waitForNotices() { for _ in 0..<2 { advance(by: 1000) } }
 
