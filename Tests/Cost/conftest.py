@@ -67,11 +67,11 @@ def settle(server):
 
 @pytest.fixture
 def bounded(record_property):
-    """Demands that counts keep within their bounds, and has them printed."""
-    def judge(**counts):
+    """Demands that the counts of a work keep within their bounds, and has them printed."""
+    def judge(work, **counts):
         over = []
-        for name, count in counts.items():
-            name = name.replace("_", ".")
+        for kind, count in counts.items():
+            name = f"{work}.{kind}"
             bound = BOUNDS[name]
             record_property("cost", (name, count))
             if count > bound.most:
@@ -88,5 +88,6 @@ def pytest_terminal_summary(terminalreporter):
     terminalreporter.write_line(f"\n{'':30}{'counted':>12}{'at most':>12}{'before':>12}")
     for name, bound in BOUNDS.items():
         if name in counts:
-            mark = "  OVER" if counts[name] > bound.most else "  lower it" if counts[name] < bound.counted * CHEAPER else ""
+            cheaper = 0 < bound.counted and counts[name] < bound.counted * CHEAPER
+            mark = "  OVER" if counts[name] > bound.most else "  lower it" if cheaper else ""
             terminalreporter.write_line(f"{name:30}{counts[name]:12,.2f}{bound.most:12,.2f}{bound.counted:12,.2f}{mark}")

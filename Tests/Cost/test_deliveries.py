@@ -21,15 +21,12 @@ def slope(rooms, **messages):
 def test_delivery(rooms, bounded):
     cost = slope(rooms)
     assert cost.calls_to("send") == pytest.approx(1, abs=0.01), "one system call for each delivery"
-    bounded(
-        delivery_instructions=cost.instructions, delivery_allocations=cost.allocations, delivery_swift=max(cost.swift),
-        delivery_locks=cost.locks,
-    )
+    bounded("delivery", instructions=cost.instructions, allocations=cost.allocations, swift=max(cost.swift), locks=cost.locks)
 
 
 def test_delivery_of_many(rooms, bounded):
     cost = slope(rooms, count=1, at_once=20)
     bounded(
-        coalesced_instructions=cost.instructions, coalesced_allocations=cost.allocations, coalesced_swift=max(cost.swift),
-        coalesced_locks=cost.locks, coalesced_sends=cost.calls_to("send"),
+        "coalesced", instructions=cost.instructions, allocations=cost.allocations, swift=max(cost.swift), locks=cost.locks,
+        sends=cost.calls_to("send"),
     )

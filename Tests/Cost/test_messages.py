@@ -16,20 +16,20 @@ def room(server, owner, listener):
 
 def test_live_message(room, bounded):
     cost = room.message(40)
-    bounded(live_instructions=cost.instructions, live_allocations=cost.allocations)
+    bounded("live", instructions=cost.instructions, allocations=cost.allocations)
 
 
 def test_live_message_of_many(room, bounded):
     cost = room.message(2, at_once=20)
-    bounded(burst_instructions=cost.instructions, burst_allocations=cost.allocations)
+    bounded("burst", instructions=cost.instructions, allocations=cost.allocations)
 
 
 def test_live_message_under_the_limit(limited_server, bounded):
     owner, listener = limited_server.sessions("user", range(2))
     cost = Room(limited_server, owner, [listener]).message(40)
-    bounded(limited_instructions=cost.instructions, limited_allocations=cost.allocations)
+    bounded("limited", instructions=cost.instructions, allocations=cost.allocations)
 
 
 def test_stored_message(server, owner, listener, bounded):
     cost = Room(server, owner, [listener], groupType="Public", joinMode="Any").message(30)
-    bounded(stored_instructions=cost.instructions, stored_allocations=cost.allocations)
+    bounded("stored", instructions=cost.instructions, allocations=cost.allocations)

@@ -16,8 +16,15 @@ def rooms(server, owner):
 
 
 def growth(costs):
-    """Instructions that each further member of the room adds to the function that grows most; their sum varies by more."""
-    return max((costs["large"] - costs["small"]).own.values()) / (LARGE - SMALL)
+    """Instructions that each further member of the room adds to the function that grows most, outside and inside SQLite.
+
+    Their sum varies by more. SQLite is apart, because it looks for a free place in its log's index, and how long that takes
+    goes by how long the log is just then.
+    """
+    store, rest = [], []
+    for (file, _), more in (costs["large"] - costs["small"]).own.items():
+        (store if "libsqlite3" in file else rest).append(more / (LARGE - SMALL))
+    return {"growth": max(rest), "storegrowth": max(store)}
 
 
 def test_sign_in(server, settle, bounded):
@@ -34,7 +41,7 @@ def test_sign_in(server, settle, bounded):
 
     cost = server.cost(come, GUESTS, before=go, behind=settle)
     go()
-    bounded(signin_instructions=cost.instructions, signin_allocations=cost.allocations)
+    bounded("signin", instructions=cost.instructions, allocations=cost.allocations)
 
 
 def test_join(server, settle, rooms, bounded):
@@ -58,9 +65,7 @@ def test_join(server, settle, rooms, bounded):
         return server.cost(join, GUESTS, before=quit, behind=settle)
 
     costs = {word: cost(group) for word, (_, group) in rooms.items()}
-    bounded(
-        join_instructions=costs["large"].instructions, join_allocations=costs["large"].allocations, join_growth=growth(costs),
-    )
+    bounded("join", instructions=costs["large"].instructions, allocations=costs["large"].allocations, **growth(costs))
 
 
 def test_lost_connection(server, settle, rooms, bounded):
@@ -77,6 +82,4 @@ def test_lost_connection(server, settle, rooms, bounded):
         return server.cost(lose, GUESTS, before=again, behind=settle)
 
     costs = {word: cost(word, members) for word, (members, _) in rooms.items()}
-    bounded(
-        loss_instructions=costs["large"].instructions, loss_allocations=costs["large"].allocations, loss_growth=growth(costs),
-    )
+    bounded("loss", instructions=costs["large"].instructions, allocations=costs["large"].allocations, **growth(costs))
