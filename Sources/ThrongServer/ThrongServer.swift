@@ -10,7 +10,9 @@ public enum ThrongServer {
   /// Serves until a signal: SIGTERM or SIGINT drains and returns, a second one ends the process with 1 at once.
   /// - Throws: `StartError` when the server cannot start.
   public static func run(_ settings: Settings) async throws {
-    let logger = bootstrapLogging(settings)
+    let log = LogOutput(STDOUT_FILENO)
+    defer { log.flush(within: 1000) }
+    let logger = bootstrapLogging(settings, log)
     let metrics = PrometheusRegistry()
     MetricsSystem.bootstrap(metrics)
     let signals = Signals()
@@ -22,11 +24,11 @@ public enum ThrongServer {
     await server.drain()
   }
 
-  private static func bootstrapLogging(_ settings: Settings) -> Logger {
+  private static func bootstrapLogging(_ settings: Settings, _ log: LogOutput) -> Logger {
     let format = settings.log.format
     // The configuration's levels are swift-log's names.
     let level = Logger.Level(rawValue: settings.log.level.rawValue) ?? .info
-    LoggingSystem.bootstrap { _ in LineLogHandler(format: format, level: level) }
+    LoggingSystem.bootstrap { _ in LineLogHandler(format: format, level: level, output: log) }
     return Logger(label: "throng")
   }
 

@@ -7,6 +7,7 @@ import Testing
 
 @Suite struct LogTests {
   private let time = Date(timeIntervalSince1970: 1_700_000_000.25)
+  private let nowhere = LogOutput(-1)
 
   private func event(_ message: Logger.Message, _ metadata: Logger.Metadata? = nil, level: Logger.Level = .info) -> LogEvent {
     LogEvent(level: level, message: message, metadata: metadata, source: "s", file: "f", function: "g", line: 1)
@@ -17,7 +18,7 @@ import Testing
   }
 
   @Test func anEntryIsOneObjectOnOneLine() throws {
-    var handler = LineLogHandler(format: .json, level: .info)
+    var handler = LineLogHandler(format: .json, level: .info, output: nowhere)
     handler[metadataKey: "node"] = "one"
     handler[metadataKey: "group"] = "outer"
     let line = handler.line(event("a \"b\"\nc / d", ["group": "g", "count": "\(3)"], level: .error), at: time)
@@ -31,31 +32,14 @@ import Testing
   }
 
   @Test func theFixedKeysAreNotOverwritten() throws {
-    let handler = LineLogHandler(format: .json, level: .info)
+    let handler = LineLogHandler(format: .json, level: .info, output: nowhere)
     let line = handler.line(event("m", ["message": "x", "level": "x", "time": "x"]), at: time)
     #expect(try json(line) == ["time": "2023-11-14T22:13:20.250Z", "level": "info", "message": "m"])
   }
 
   @Test func textIsOneLineWithItsFieldsInOrder() {
-    let handler = LineLogHandler(format: .text, level: .info)
+    let handler = LineLogHandler(format: .text, level: .info, output: nowhere)
     let line = handler.line(event("one\ntwo", ["b": "2", "a": "1\r\n3"]), at: time)
     #expect(line == "2023-11-14T22:13:20.250Z info onetwo a=13 b=2")
-  }
-
-  @Test func aLineArrivesWhole() throws {
-    var ends: [Int32] = [0, 0]
-    try #require(pipe(&ends) == 0)
-    LineLogHandler.write("first", to: ends[1])
-    LineLogHandler.write("é", to: ends[1])
-    close(ends[1])
-    let read = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
-    #expect(String(decoding: try #require(try read.readToEnd()), as: UTF8.self) == "first\né\n")
-  }
-
-  @Test func aLogThatCannotBeWrittenIsGivenUp() {
-    let full = open("/dev/full", O_WRONLY)
-    defer { close(full) }
-    LineLogHandler.write("lost", to: full)
-    LineLogHandler.write("lost", to: -1)
   }
 }

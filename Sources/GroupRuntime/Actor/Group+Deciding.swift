@@ -115,7 +115,8 @@ extension Group {
     lineage = Lineage()
     alarm = nil
     attributesUntold = attributesUntold || withState { $0.attributes.eventDue != nil } == true
-    restEnd = services.clock.now() + Group.restAfterFailure
+    let now = services.clock.now()
+    rest = now..<now + Group.restAfterFailure
     dropWaiting()
     topic?.close()
     topic = nil

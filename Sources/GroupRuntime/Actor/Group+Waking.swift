@@ -5,10 +5,12 @@ extension Group {
   /// How long a group begins nothing by itself after the store has failed, in milliseconds.
   static let restAfterFailure: Instant = 1000
 
+  private var isResting: Bool { rest.contains(services.clock.now()) }
+
   /// - Parameter due: when the state wants to be woken; nil = nothing is to come by itself.
   func setAlarm(for due: Instant?) {
     guard let due else { return }
-    let instant = max(due, restEnd)
+    let instant = due < rest.upperBound && isResting ? rest.upperBound : due
     guard instant < alarm ?? .max else { return }
     alarm = instant
     guard alarmsSet.insert(instant).inserted else { return }
@@ -27,7 +29,7 @@ extension Group {
 
   /// Lets happen what is due, unless the store has just failed.
   func wakeState() {
-    guard services.clock.now() >= restEnd else {
+    guard !isResting else {
       setAlarm(for: withState { $0.nextWake } ?? nil)
       return
     }

@@ -63,8 +63,9 @@ public actor Group {
   var lastUse: Instant
   /// When the group has asked to be woken; nil = it has not.
   var alarm: Instant?
-  /// Until when nothing is begun by itself, because the store has just failed: what is due would only fail again, at once and for ever.
-  var restEnd: Instant = 0
+  /// While nothing is begun by itself, because the store has just failed: what is due would only fail again, at once and for ever.
+  /// A clock that is set back leaves it.
+  var rest: Range<Instant> = 0..<0
   /// The instants at which alarms ring, so that none is asked for twice.
   var alarmsSet: Set<Instant> = []
   /// The members are to hear of the group's attributes again when it has been loaded.

@@ -1,17 +1,18 @@
 import Foundation
 import Logging
 import ServerConfiguration
-import Synchronization
 
-/// Writes each entry as one line on standard output: a JSON object, or text for people. Keys are fixed; no token and no message
+/// Makes one line of each entry: a JSON object, or text for people. Keys are fixed; no token and no message
 /// body is ever given to it.
 struct LineLogHandler: LogHandler {
   var metadata: Logger.Metadata = [:]
   var logLevel: Logger.Level
   private let format: LogFormat
+  private let output: LogOutput
 
-  init(format: LogFormat, level: Logger.Level) {
+  init(format: LogFormat, level: Logger.Level, output: LogOutput) {
     self.format = format
+    self.output = output
     logLevel = level
   }
 
@@ -20,7 +21,16 @@ struct LineLogHandler: LogHandler {
     set { metadata[key] = newValue }
   }
 
-  func log(event: LogEvent) { LineLogHandler.output.withLock { LineLogHandler.write(line(event, at: Date()), to: $0) } }
+  func log(event: LogEvent) {
+    let now = Date()
+    output.append(line(event, at: now)) { lost in
+      var notice = event
+      notice.level = .warning
+      notice.message = "log entries were lost, because nobody read the log"
+      notice.metadata = ["count": "\(lost)"]
+      return line(notice, at: now)
+    }
+  }
 
   /// The line of an entry, without its end.
   func line(_ event: LogEvent, at time: Date) -> String {
@@ -35,20 +45,6 @@ struct LineLogHandler: LogHandler {
     case .text:
       let rest = fields.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
       return "\(time) \(event.level.rawValue) \(event.message)\(rest)".filter { !$0.isNewline }
-    }
-  }
-
-  /// Held while a line is written, so that lines of several threads do not mix.
-  private static let output = Mutex<Int32>(STDOUT_FILENO)
-
-  /// Writes a line and its end. A log that cannot be written (its reader has gone, the disk is full) must not end the server, and
-  /// there is nowhere to say so.
-  static func write(_ line: String, to descriptor: Int32) {
-    var rest = Array((line + "\n").utf8)[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0 && errno != EINTR { return }
-      rest = rest.dropFirst(max(0, count))
     }
   }
 

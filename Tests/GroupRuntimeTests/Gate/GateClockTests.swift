@@ -3,7 +3,7 @@ import Testing
 
 @testable import GroupRuntime
 
-/// Patch 05: a clock that is put right in small steps does not open the gate.
+/// A clock that is put right in small steps does not open the gate.
 @Suite struct GateClockTests {
   @Test func eachStepBackOfTheClockDoesNotLetThroughWhatTheSecondHasNoRoomFor() {
     var gate = MessageGate<Int>(limit: 2)

@@ -16,7 +16,6 @@ import ThrongTestKit
     #expect(count(.dropped) == dropped)
   }
 
-  /// Patch 01.
   @Test func whatIsDroppedWithoutAnybodyToTellIsCounted() async throws {
     let scene = try await ActorScene.liveRoom(2)
     _ = try await scene.say()
@@ -31,7 +30,6 @@ import ThrongTestKit
     expectBalance(scene, accepted: 5, delivered: 4, dropped: 1)
   }
 
-  /// Patch 03.
   @Test func whatWasAboutToLeaveWhenTheStoreFailedIsDropped() async throws {
     let scene = try await ActorScene.liveRoom(1)
     #expect(try await scene.say() == "Delivered")
@@ -75,7 +73,7 @@ import ThrongTestKit
     expectBalance(scene, accepted: 2, delivered: 1, dropped: 1)
   }
 
-  /// Patch 04: "measured at the hand-over to the fan-out".
+  /// "Measured at the hand-over to the fan-out".
   @Test func aSlowStoreLetsNoMoreThroughInASecond() async throws {
     let scene = try await ActorScene.liveRoom(2)
     scene.store.hold()
@@ -103,5 +101,18 @@ import ThrongTestKit
     #expect(try await scene.say() == "Delivered", "and then it goes on")
     func count(_ step: MessageCount.Steps) -> Int { scene.observer.counts.count { $0.steps.contains(step) } }
     #expect(count(.accepted) == 13 && count(.accepted) == count(.delivered) + count(.dropped))
+  }
+
+  @Test func aClockThatIsSetBackWhileTheRoomRestsDoesNotProlongTheRest() async throws {
+    let scene = try await ActorScene.liveRoom()
+    scene.store.fail(with: StoreError(.unavailable, "disk full"))
+    #expect(try await scene.ask("joinGroup", by: "oscar").code == 10002)
+    scene.store.fail(with: nil)
+    scene.advance(by: -3_600_000)
+    #expect(try await scene.say() == "Delivered")
+    #expect(try await scene.say() == "Queued")
+    _ = scene.events("olga")
+    scene.advance(by: 1000)
+    #expect(scene.events("olga") == ["onRecvNewMessage"])
   }
 }

@@ -19,7 +19,6 @@ import ThrongTestKit
 
   private func named(_ event: JSON) -> [String] { event["memberList"].elements.compactMap { $0["userID"].string } }
 
-  /// Patch 02.
   @Test func whoComesWhenANoticeIsGivenUpHearsAllTheSame() throws {
     let scene = try room(1)
     _ = try scene.ask("sendGroupTextMessage", #"{"text":"0"}"#, by: "mary")
@@ -34,7 +33,6 @@ import ThrongTestKit
     #expect(try named(scene.wake().params("onMemberEnter", to: "olga")) == ["u2"], "u1's notice had its second, this one not")
   }
 
-  /// Patch 02.
   @Test func whoLeavesWhenANoticeIsGivenUpIsInTheNext() throws {
     let scene = try room(1)
     _ = try scene.ask("sendGroupTextMessage", #"{"text":"0"}"#, by: "mary")
@@ -47,7 +45,6 @@ import ThrongTestKit
     #expect(try named(scene.wake().params("onMemberLeave", to: "olga")) == ["adam"])
   }
 
-  /// Patch 06.
   @Test func nobodyIsToldOfAsHavingLeftBeforeHavingCome() throws {
     let scene = try room()
     _ = try join(scene, "u1")
@@ -61,7 +58,6 @@ import ThrongTestKit
     #expect(try named(woken.params("onMemberLeave", to: "olga")) == ["u2"])
   }
 
-  /// Patch 06.
   @Test func nobodyIsToldOfAsHavingLeftAfterComingBack() throws {
     let scene = try room()
     _ = try scene.ask("quitGroup", by: "carl")
@@ -74,7 +70,6 @@ import ThrongTestKit
     #expect(try named(woken.params("onMemberLeave", to: "olga")) == ["adam"])
   }
 
-  /// Patch 06.
   @Test func nobodyIsNamedTwiceInOneNotice() throws {
     let scene = try room()
     _ = try join(scene, "u1")
@@ -89,7 +84,7 @@ import ThrongTestKit
     #expect(try named(woken.params("onMemberEnter", to: "olga")) == ["u2"])
   }
 
-  /// Patch 06: "off" of onMemberEnter is the new member, of onMemberLeave nobody.
+  /// "Off" of onMemberEnter is the new member, of onMemberLeave nobody.
   @Test func whatWaitsWhenNotificationIsSwitchedOffIsToldNobody() throws {
     let scene = try room()
     for name in ["u1", "u2"] { _ = try join(scene, name) }
