@@ -14,7 +14,6 @@ connection *connection_open(struct lws *wsi, peer *p) {
   c->id = slot_put(&p->loop->connections, c);
   p->connection = c;
   p->loop->counters.connections_open++;
-  p->loop->counters.connections_total++;
   wheel_start_pings(c);
   return c;
 }

@@ -36,7 +36,6 @@ static void write_frames(connection *c, const uint8_t *frames, size_t count) {
     connection_cut(c);
     return;
   }
-  c->loop->counters.delivered_bytes += count;
   if ((size_t)sent == count) return;
   if (!lws_partial_buffered(c->wsi)) return;
   c->is_choked = true;

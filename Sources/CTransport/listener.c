@@ -150,8 +150,6 @@ void listener_resume(listener *l, uint64_t now) {
   ev_io_start(l->loop->events, &l->watcher);
 }
 
-void ct_loop_close_listeners(ct_loop *loop, bool internal_too) {
-  for (int i = 0; i < loop->listener_count; i++) {
-    if (internal_too || !loop->listeners[i].is_internal) listener_close(&loop->listeners[i]);
-  }
+void listeners_close(ct_loop *loop) {
+  for (int i = 0; i < loop->listener_count; i++) listener_close(&loop->listeners[i]);
 }

@@ -24,8 +24,8 @@ void ct_loop_wake(ct_loop *loop) { ev_async_send(loop->events, &loop->waker); }
 // A flush to many costs a system call for each, whatever it carries. While messages keep coming in, it waits for those
 // that have arrived already; when a look at the sockets, which costs less than one delivery, brings none, it is done.
 static bool is_gathering(ct_loop *loop) {
-  bool has_heard = loop->counters.messages_received != loop->gathered_messages;
-  loop->gathered_messages = loop->counters.messages_received;
+  bool has_heard = loop->messages_received != loop->gathered_messages;
+  loop->gathered_messages = loop->messages_received;
   if (has_heard && loop->dirty_subscribers >= GATHER_AT && loop->gathered_turns++ < GATHER_TURNS) return true;
   loop->gathered_turns = 0;
   return false;
@@ -161,7 +161,7 @@ ct_loop *ct_loop_create(const ct_options *options, const ct_callbacks *callbacks
 
 static void close_everything(ct_loop *loop) {
   loop->is_ending = true;
-  ct_loop_close_listeners(loop, true);
+  listeners_close(loop);
   if (loop->context) lws_context_destroy(loop->context);
   loop->context = NULL;
 }

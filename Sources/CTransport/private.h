@@ -10,6 +10,7 @@
 #include <libwebsockets.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 
 // -- bytes.c: memory. A server without memory cannot keep any promise, so a failed allocation ends the process.
 
@@ -184,6 +185,8 @@ struct connection {
   bool tells_close;    // the handler hears of the end in the next flush
 };
 
+_Static_assert(offsetof(connection, handler) <= 64, "what a flush looks at has outgrown a line of the cache");
+
 connection *connection_open(struct lws *wsi, peer *p);
 void connection_free(connection *c);
 connection *connection_get(const ct_loop *loop, ct_connection_id id);
@@ -230,9 +233,9 @@ typedef struct {
   bool is_internal;
 } listener;
 
-void listener_start(listener *l);
 void listener_close(listener *l);
 void listener_resume(listener *l, uint64_t now);
+void listeners_close(ct_loop *loop);
 
 // -- head.c
 // Fills head from the library's header table; the text lives in loop->head_text until the next call.
@@ -280,7 +283,7 @@ struct ct_loop {
   ct_topic *dirty_topics, *warm_topics, *first_resting, *last_resting;
   size_t held_count;  // of resting topics, those that are dirty
   size_t dirty_subscribers;  // of the topics that the next flush takes
-  uint64_t gathered_messages;  // received before the last look at the sockets
+  uint64_t messages_received, gathered_messages;  // so far; before the last look at the sockets
   int gathered_turns;
   subscription **buckets;
   size_t bucket_count, subscription_count;

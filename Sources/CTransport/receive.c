@@ -8,7 +8,7 @@
 enum { CODE_PROTOCOL = 1002, CODE_UNSUPPORTED = 1003, CODE_NONE = 1005, CODE_TOO_BIG = 1009, CODE_MAX = 4999 };
 
 static void deliver(connection *c, const uint8_t *message, size_t count, bool is_text) {
-  c->loop->counters.messages_received++;
+  c->loop->messages_received++;
   if (c->handler) c->loop->callbacks.received(c->handler, message, count, is_text);
 }
 

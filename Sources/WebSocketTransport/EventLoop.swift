@@ -37,10 +37,7 @@ public final class EventLoop: Sendable {
     let counted = ct_loop_counters(pointer)
     var counters = TransportCounters()
     counters.connections = Int(counted.connections_open)
-    counters.connectionsTotal = Int(counted.connections_total)
-    counters.messagesReceived = Int(counted.messages_received)
     counters.deliveries = Int(counted.deliveries)
-    counters.deliveredBytes = Int(counted.delivered_bytes)
     counters.skippedEntries = Int(counted.skipped_entries)
     let closes = UnsafeBufferPointer(start: ct_loop_closes(pointer), count: CT_CLOSE_CODES)
     for (code, count) in closes.enumerated() where count > 0 { counters.closes[code] = Int(count) }

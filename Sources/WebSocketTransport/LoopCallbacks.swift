@@ -48,7 +48,7 @@ final class LoopCallbacks: @unchecked Sendable {
             max_body_bytes: configuration.maxBodyBytes, ping_interval_ms: configuration.pingInterval.milliseconds,
             ping_timeout_ms: configuration.pingTimeout.milliseconds,
             handshake_timeout_s: UInt32(max(1, configuration.handshakeTimeout)),
-            flush_window_ms: configuration.flushWindow.milliseconds,
+            flush_window_ms: configuration.flushWindow.milliseconds, clock: configuration.flushClock,
             accepts_binary: configuration.acceptsBinary, subprotocol: subprotocol, certificate_file: certificate,
             key_file: key)
           var table = makeTable()

@@ -45,11 +45,6 @@ public final class Transport: Sendable {
     }
   }
 
-  /// Closes the public listener: nobody new is accepted. Any thread.
-  public func closePublicListener() {
-    for loop in loops { loop.perform { ct_loop_close_listeners(loop.pointer, false) } }
-  }
-
   /// Cuts what is open, ends the threads and waits for them. A second call returns at once.
   public func stop() async {
     let was = state.withLock { state in

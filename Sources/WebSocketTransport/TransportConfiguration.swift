@@ -39,6 +39,8 @@ public struct TransportConfiguration: Sendable {
   public var handshakeTimeout = 10
   /// How far apart the flushes of one topic are at least: latency for CPU. Zero: what is published leaves at the end of the turn.
   public var flushWindow: Duration = .zero
+  /// The window's idea of time in tests: seconds that only grow.
+  var flushClock: (@convention(c) () -> Double)?
   /// Whether binary messages are handed up; if not, one closes with 1003.
   public var acceptsBinary = false
   /// The subprotocol that is selected where it is offered; offering none, or only others, selects none.

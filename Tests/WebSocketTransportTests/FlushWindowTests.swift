@@ -1,5 +1,7 @@
+import Synchronization
 import Testing
-import WebSocketTransport
+
+@testable import WebSocketTransport
 
 /// "With a window, flushes of one topic are at least so far apart."
 @Suite struct FlushWindowTests {
@@ -114,4 +116,32 @@ import WebSocketTransport
       #expect(try client.receiveText() == "last words")
     }
   }
+
+  /// Whoever looks at the clock twice may find the rest over the second time.
+  @Test func aRestThatEndsBetweenTwoLooksAtTheClockHoldsNothingForEver() async throws {
+    let settings: (inout TransportConfiguration) -> Void = {
+      $0.flushWindow = .milliseconds(3)
+      $0.flushClock = { Double(Self.looks.add(1, ordering: .relaxed).newValue) / 1000 }
+    }
+    try await TestServer.with(settings) { running in
+      let (client, connection) = try running.connect()
+      let topics = try running.onLoop {
+        (0..<2).map { _ in
+          let topic = Topic(on: running.loop)
+          topic.subscribe(connection)
+          return topic
+        }
+      }
+      for entry in 0..<30 {
+        for (number, topic) in topics.enumerated() {
+          let text = "\(entry) of \(number)"
+          try running.onLoop { topic.publish(text, lane: .lossless) }
+          #expect(try client.receiveText() == text)
+        }
+      }
+    }
+  }
+
+  /// The milliseconds of that clock: one for each look at it.
+  private static let looks = Atomic(0)
 }

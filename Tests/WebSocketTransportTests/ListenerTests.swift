@@ -39,20 +39,6 @@ import WebSocketTransport
     }
   }
 
-  @Test func aClosedListenerTakesNobodyButKeepsWhoIsThere() async throws {
-    try await TestServer.with(behaviour: .init(receive: { connection, bytes, _ in connection.send(bytes) })) { running in
-      let (client, _) = try running.connect()
-      running.transport.closePublicListener()
-      _ = try running.onLoop {}
-      let held = SocketClient(holding: running.port)
-      #expect(held != nil)
-      #expect(throws: SocketClient.Failed.self) { try SocketClient(port: running.port) }
-      try client.send("still here")
-      #expect(try client.receiveText() == "still here")
-      #expect(throws: Never.self) { try SocketClient(port: running.internalPort) }
-    }
-  }
-
   @Test func dualStackPeersHaveTheirOwnAddress() async throws {
     try await TestServer.with({ $0.listen?.host = "::" }) { running in
       _ = try WebSocketClient(port: running.port)

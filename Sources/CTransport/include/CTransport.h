@@ -58,6 +58,7 @@ typedef struct {
   size_t max_message_bytes, send_queue_bytes, max_body_bytes;
   uint32_t ping_interval_ms, ping_timeout_ms, handshake_timeout_s;
   uint32_t flush_window_ms;  // two flushes of a topic are at least so far apart; 0: each turn flushes
+  double (*clock)(void);     // seconds that only grow, for the window; NULL: the system's
   bool accepts_binary;
   const char *subprotocol;       // copied
   const char *certificate_file;  // NULL: the public listener is plain
@@ -66,7 +67,7 @@ typedef struct {
 
 // What a loop has counted since it was made.
 typedef struct {
-  uint64_t connections_open, connections_total, deliveries, delivered_bytes, skipped_entries, messages_received;
+  uint64_t connections_open, deliveries, skipped_entries;
 } ct_counters;
 
 enum { CT_CLOSE_CODES = 5000 };  // ct_loop_closes counts codes below this
@@ -108,8 +109,6 @@ void ct_loop_destroy(ct_loop *loop);
 bool ct_loop_is_current(const ct_loop *loop);
 // Makes the calling thread count as the loop's, once that one has ended; NULL ends it.
 void ct_loop_adopt_thread(ct_loop *loop);
-// Stops accepting on the public listener, or on both.
-void ct_loop_close_listeners(ct_loop *loop, bool internal_too);
 ct_counters ct_loop_counters(const ct_loop *loop);
 // Closes by code: CT_CLOSE_CODES numbers, valid as long as the loop.
 const uint64_t *ct_loop_closes(const ct_loop *loop);
