@@ -119,6 +119,11 @@ void ct_connection_send(ct_loop *loop, ct_connection_id id, const void *data, si
   connection_mark_dirty(c);
 }
 
+void ct_connection_take_along(ct_loop *loop, ct_connection_id id) {
+  connection *c = open_connection(loop, id);
+  if (c) topics_move_rest(c);
+}
+
 void ct_connection_close(ct_loop *loop, ct_connection_id id, int code, const char *reason, size_t count) {
   connection *c = connection_get(loop, id);
   if (c) connection_begin_close(c, code, reason, count, false);

@@ -125,6 +125,8 @@ bool topic_is_plain(const ct_topic *topic, const member *m);
 // Moves what is for the subscriber behind its cursor into to, in order, up to limit bytes (at least one frame).
 // Without skippable entries if told so: those are counted.
 void topic_take(subscription *s, bytes *to, size_t limit, bool lossless_only);
+// Puts what topics hold for a connection behind the frames that are for it alone.
+void topics_move_rest(connection *c);
 // Bytes of what is for the subscriber behind its cursor.
 size_t topic_wanted(const subscription *s);
 // Gives back memory that was not used for a second.

@@ -15,11 +15,12 @@ static void on_log(int level, const char *line) {
   log_sink(level == LLL_ERR ? 1 : 2, line, count);
 }
 
-void ct_limit_open_files(size_t wanted) {
-  struct rlimit files;
-  if (getrlimit(RLIMIT_NOFILE, &files)) return;
+size_t ct_limit_open_files(size_t wanted) {
+  struct rlimit files = {0};
+  if (getrlimit(RLIMIT_NOFILE, &files)) return 0;
+  rlim_t before = files.rlim_cur;
   files.rlim_cur = wanted < files.rlim_max ? wanted : files.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &files);
+  return setrlimit(RLIMIT_NOFILE, &files) ? before : files.rlim_cur;
 }
 
 void ct_prepare_process(void (*log)(int level, const char *text, size_t count)) {

@@ -29,12 +29,16 @@ static void cool(ct_topic *topic) {
   else topic->loop->warm_topics = topic->next_warm;
 }
 
-// Not the fast way, which is the flush; this one moves what is left when a subscription ends.
+// Not the fast way, which is the flush; this one moves what is left when a subscription ends or something has to follow.
 static void move_rest(subscription *s) {
   connection *c = s->connection;
   if (subscription_member(s)->cursor == topic_end(s->topic)) return;
   topic_take(s, &c->own, SIZE_MAX, false);
   connection_mark_dirty(c);
+}
+
+void topics_move_rest(connection *c) {
+  for (subscription *s = c->subscriptions; s; s = s->next) move_rest(s);
 }
 
 static void forget_dirty(ct_topic *topic) {

@@ -6,11 +6,18 @@ public struct Connection: Hashable, Sendable {
   public let loop: EventLoop
   let id: ct_connection_id
 
-  /// Queues one text frame; it leaves at the end of the turn, together with what else is queued.
+  /// Queues one text frame; it leaves at the end of the turn, before what topics hold for the connection.
   public func send(_ text: UnsafeRawBufferPointer) { send(text, isText: true) }
 
   /// Queues one text frame.
   public func send(_ text: [UInt8]) { text.withUnsafeBytes { send($0, isText: true) } }
+
+  /// Queues one text frame behind everything that was published to the connection's topics, which leaves with it.
+  public func sendLast(_ text: [UInt8]) {
+    loop.preconditionCurrent()
+    ct_connection_take_along(loop.pointer, id)
+    send(text)
+  }
 
   /// Queues one binary frame.
   public func sendBinary(_ bytes: UnsafeRawBufferPointer) { send(bytes, isText: false) }

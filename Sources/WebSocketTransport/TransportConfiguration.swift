@@ -24,9 +24,6 @@ public struct TransportConfiguration: Sendable {
   public var tls: TLSFiles?
   /// The longest message taken, in bytes over all its fragments; a longer one closes with 1009.
   public var maxMessageBytes = 65_536
-  /// How many files the process may have open, connections included, as far as the system lets it. The end of a connection costs the more
-  /// the higher this is: 0.1 ms for 65,536.
-  public var maxOpenFiles = 65_536
   /// How many bytes may wait for one connection; beyond it skippable entries are skipped, then it closes with 4002.
   public var sendQueueBytes = 1 << 20
   /// The longest HTTP body kept, in bytes.

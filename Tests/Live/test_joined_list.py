@@ -235,3 +235,28 @@ async def test_changes_are_found_after_a_restart(make_server, make_world, how):
     assert await updated(bob, since) == ({changed}, {left})
     assert await updated(bob, int(started)) == (set(), set())
     assert (await updated(bob, 0))[0] == {idle, changed}
+
+
+async def test_a_group_that_was_left_and_joined_again_is_not_among_the_left(world):
+    alice, bob = await world.users("alice", "bob")
+    since = (await bob.call("ping"))["serverTime"]
+    group = await world.group(alice, members=[bob])
+    await bob.call("quitGroup", groupID=group)
+    assert (await bob.call("getJoinedGroupList", updatedSince=since))["leftGroupIDList"] == [group]
+    await bob.call("joinGroup", groupID=group)
+    answer = await bob.call("getJoinedGroupList", updatedSince=since)
+    assert answer["leftGroupIDList"] == [] and [info["groupID"] for info in answer["groupList"]] == [group]
+
+
+async def test_a_page_ends_where_many_groups_were_looked_at(server, world):
+    """Each of them is brought into memory, also where nothing has changed."""
+    alice = await world.user("alice")
+    request = {"method": "createGroup", "params": {"groupType": "Public", "groupName": "g", "ownerUserID": alice.user}}
+    for _ in range(51):
+        batch = [{"jsonrpc": "2.0", "id": number, **request} for number in range(20)]
+        assert all("result" in answer for answer in server.post_rpc(batch).json())
+    later = int(time.time() * 1000) + 3_600_000
+    first = await alice.call("getJoinedGroupList", updatedSince=later)
+    assert first["groupList"] == [] and first["nextSeq"] > 0
+    second = await alice.call("getJoinedGroupList", updatedSince=later, nextSeq=first["nextSeq"])
+    assert second["groupList"] == [] and second["nextSeq"] == 0

@@ -124,3 +124,18 @@ async def test_sessions_and_groups_on_three_loops(make_server, make_world):
         await old.expect("onKickedOffline", reason="OtherDevice")
         await old.closed(4502)
     await phones[-1].call("ping")
+
+
+@pytest.mark.parametrize("window", [0, 1000])
+async def test_what_was_published_before_the_end_comes_before_its_reason(make_server, make_world, window):
+    """Also where a group's next flush would be later (`fanout.flushWindow`)."""
+    own = make_server({"fanout.flushWindow": window})
+    world = make_world(own)
+    alice, bob = await world.users("alice", "bob")
+    group = await world.group(alice, "AVChatRoom", members=[bob])
+    bob.forget()
+    for text in ("one", "two", "three"):
+        assert (await alice.call("sendGroupTextMessage", groupID=group, text=text))["status"] == "Delivered"
+    assert "result" in own.rpc("kickUser", userID=bob.user)
+    await bob.closed(4503)
+    assert [name for name, _ in bob.inbox] == ["onRecvNewMessage"] * 3 + ["onKickedOffline"]

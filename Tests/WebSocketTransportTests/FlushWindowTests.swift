@@ -89,6 +89,29 @@ import Testing
     }
   }
 
+  @Test func whatIsSentLastTakesAlongWhatTopicsHold() async throws {
+    try await withResting(Self.endless) { running, topic, pairs in
+      let connection = pairs[0].connection
+      try running.onLoop {
+        let other = Topic(on: running.loop)
+        other.subscribe(connection)
+        for text in ["waits", "waits, too"] { topic.publish(text, lane: .lossless) }
+        other.publish("of another topic", lane: .lossless)
+        connection.send(Array("reply".utf8))
+        connection.sendLast(Array("last".utf8))
+        topic.publish("too late", lane: .lossless)
+        connection.close(code: 4503, reason: "")
+      }
+      let received = try (0..<5).map { _ in try pairs[0].client.receiveText() }
+      #expect(received[0] == "reply" && received[4] == "last")
+      #expect(received.filter { $0.hasPrefix("waits") } == ["waits", "waits, too"])
+      #expect(received.contains("of another topic"))
+      let other = pairs[1].connection
+      try running.onLoop { other.send(Array("nothing yet".utf8)) }
+      #expect(try pairs[1].client.receiveText() == "nothing yet")
+    }
+  }
+
   @Test func moreThanOneWriteTakesDoesNotWait() async throws {
     try await withResting(Self.endless) { running, topic, pairs in
       let large = String(repeating: "x", count: 200_000)

@@ -79,8 +79,9 @@ enum { CT_CLOSE_CODES = 5000 };  // ct_loop_closes counts codes below this
 void ct_prepare_process(void (*log)(int level, const char *text, size_t count));
 
 // How many files the process may have open, as far as the hard limit lets it; before the first loop. No more than it
-// needs: at the end of each connection Debian's libwebsockets looks through a table of as many places.
-void ct_limit_open_files(size_t wanted);
+// needs: at the end of each connection Debian's libwebsockets looks through a table of as many places. Returns how many
+// they are.
+size_t ct_limit_open_files(size_t wanted);
 
 // Whether the two PEM files can be used together. False: why not is in error.
 bool ct_check_tls(const char *certificate_file, const char *key_file, char *error, size_t error_size);
@@ -117,6 +118,8 @@ const uint64_t *ct_loop_closes(const ct_loop *loop);
 
 // Queues one text or binary frame; it leaves at the end of the turn.
 void ct_connection_send(ct_loop *loop, ct_connection_id connection, const void *bytes, size_t count, bool is_text);
+// What was published to its topics so far goes before what is queued from now on, and waits for no window.
+void ct_connection_take_along(ct_loop *loop, ct_connection_id connection);
 // Sends what is queued, then a close frame; nothing is heard or sent after it. Reason: at most 123 bytes.
 void ct_connection_close(ct_loop *loop, ct_connection_id connection, int code, const char *reason, size_t count);
 // Stops and starts reading from the socket.

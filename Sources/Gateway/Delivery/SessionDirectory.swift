@@ -24,7 +24,12 @@ final class SessionDirectory: Sendable {
     var isHere = false
   }
 
-  private let users = Mutex<[UserID: Presence]>([:])
+  private struct State {
+    var users: [UserID: Presence] = [:]
+    var sessionCount = 0
+  }
+
+  private let state = Mutex(State())
   /// Hears, in their order, that the first session of a user has signed in (true) and that the last has ended.
   private let presenceChanged: @Sendable (UserID, Bool) -> Void
 
@@ -34,21 +39,25 @@ final class SessionDirectory: Sendable {
 
   /// Adds a session that is signing in, so that groups which its user joins from now on find it.
   func register(_ entry: SessionEntry, of user: UserID) {
-    users.withLock { $0[user, default: Presence()].sessions.append(entry) }
+    state.withLock { state in
+      state.users[user, default: Presence()].sessions.append(entry)
+      state.sessionCount += 1
+    }
   }
 
   /// The session has signed in: it takes the place of others that came before it (contract section 2): the same device's, and the
   /// oldest beyond the platform's limit.
   /// - Returns: those, which are not listed any more; nil when a later session has taken this one's own place.
   func settle(_ session: Session, of user: UserID, limit: Int) -> [Session]? {
-    users.withLock { users in
-      guard let sessions = users[user]?.sessions, let index = sessions.firstIndex(where: { $0.session === session }) else {
+    state.withLock { state in
+      guard let sessions = state.users[user]?.sessions, let index = sessions.firstIndex(where: { $0.session === session }) else {
         return nil
       }
       let replaced = SessionDirectory.replaced(by: sessions[index], among: sessions[..<index], limit: limit)
-      users[user]?.sessions.removeAll { old in replaced.contains { $0 === old.session } }
-      if users[user]?.isHere == false {
-        users[user]?.isHere = true
+      state.users[user]?.sessions.removeAll { old in replaced.contains { $0 === old.session } }
+      state.sessionCount -= replaced.count
+      if state.users[user]?.isHere == false {
+        state.users[user]?.isHere = true
         presenceChanged(user, true)
       }
       return replaced
@@ -67,10 +76,12 @@ final class SessionDirectory: Sendable {
   /// Takes a session out.
   /// - Returns: the groups to tell when it was the user's last, else none.
   func unregister(_ session: Session, of user: UserID) -> Set<GroupID> {
-    users.withLock { users in
-      guard var presence = users[user] else { return [] }
+    state.withLock { state in
+      guard var presence = state.users[user] else { return [] }
+      let count = presence.sessions.count
       presence.sessions.removeAll { $0.session === session }
-      users[user] = presence.sessions.isEmpty ? nil : presence
+      state.sessionCount -= count - presence.sessions.count
+      state.users[user] = presence.sessions.isEmpty ? nil : presence
       if presence.sessions.isEmpty, presence.isHere { presenceChanged(user, false) }
       return presence.sessions.isEmpty ? presence.groups : []
     }
@@ -78,30 +89,34 @@ final class SessionDirectory: Sendable {
 
   /// Notes that a group has the user's sessions attached, and tells their connections; none when the user is not signed in.
   func attach(_ group: GroupID, to user: UserID) -> [Connection] {
-    users.withLock { users in
-      guard let sessions = users[user]?.sessions else { return [] }
-      users[user]?.groups.insert(group)
+    state.withLock { state in
+      guard let sessions = state.users[user]?.sessions else { return [] }
+      state.users[user]?.groups.insert(group)
       return sessions.map(\.connection)
     }
   }
 
   /// The opposite.
   func detach(_ group: GroupID, from user: UserID) -> [Connection] {
-    users.withLock { users in
-      users[user]?.groups.remove(group)
-      return users[user]?.sessions.map(\.connection) ?? []
+    state.withLock { state in
+      state.users[user]?.groups.remove(group)
+      return state.users[user]?.sessions.map(\.connection) ?? []
     }
   }
 
   /// The sessions of a user.
-  func sessions(of user: UserID) -> [SessionEntry] { users.withLock { $0[user]?.sessions ?? [] } }
+  func sessions(of user: UserID) -> [SessionEntry] { state.withLock { $0.users[user]?.sessions ?? [] } }
 
   /// How many users have a session.
-  var userCount: Int { users.withLock { $0.count } }
+  var userCount: Int { state.withLock { $0.users.count } }
 
   /// How many sessions there are.
-  var sessionCount: Int { users.withLock { $0.values.reduce(0) { $0 + $1.sessions.count } } }
+  var sessionCount: Int { state.withLock { $0.sessionCount } }
 
   /// The users that have a session.
-  func signedInUsers() -> [UserID] { users.withLock { Array($0.keys) } }
+  func signedInUsers() -> [UserID] {
+    // Copied outside, because there may be many: what the lock is held for is taking hold of the keys.
+    let users = state.withLock { $0.users.keys }
+    return Array(users)
+  }
 }

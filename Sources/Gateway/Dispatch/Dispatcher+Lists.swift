@@ -52,6 +52,9 @@ extension Dispatcher {
     var next: Int64 = 0
   }
 
+  /// How many groups are looked at for one page: each is brought into memory, also where nothing of it has changed.
+  static let groupsPerPage = 1000
+
   /// Asks groups for their infos until the page is full.
   /// - Parameters:
   ///   - hasMore: more groups follow those given.
@@ -72,7 +75,8 @@ extension Dispatcher {
       case .failure(let error) where error.code == .noSuchGroup: break
       case .failure(let error): return .failure(error)
       }
-      if page.rows.count == count || page.bytes >= pageBytes, index + 1 < groups.count {
+      let isFull = page.rows.count == count || page.bytes >= pageBytes || index + 1 == Dispatcher.groupsPerPage
+      if isFull, index + 1 < groups.count {
         page.next = membership.groupNumber
         return .success(page)
       }

@@ -21,43 +21,43 @@ public final class RequestMetrics: Sendable {
   }
 }
 
-/// The series of one method, each made when it is first needed: nobody wants to read of methods that are not used.
+/// The series of one method, each made when it is first needed: nobody wants to read of methods that are not used. All loops meet
+/// here, so what every request needs is found without a lock.
 private final class MethodMetrics: Sendable {
-  fileprivate struct Series {
-    var counters: [Int: Counter] = [:]
-    var timer: Timer?
+  private final class Series: Sendable {
+    let successes: Counter
+    let timer: Timer
+
+    init(_ method: String) {
+      successes = MethodMetrics.counter(0, of: method)
+      timer = Timer(label: "throng_request_duration_seconds", dimensions: [("method", method)])
+    }
   }
 
   private let name: String
-  private let series = Mutex(Series())
+  private let series = AtomicLazyReference<Series>()
+  private let failures = Mutex<[Int: Counter]>([:])
 
   init(_ name: String) { self.name = name }
 
   func count(_ reply: Reply, nanoseconds: UInt64) {
-    let code =
-      switch reply {
-      case .success: 0
-      case .failure(let error): error.code.rawValue
-      }
-    series.withLock { series in
-      series.counter(code, of: name).increment()
-      series.timer(of: name).recordNanoseconds(Int64(clamping: nanoseconds))
+    let series = series.load() ?? series.storeIfNil(Series(name))
+    series.timer.recordNanoseconds(Int64(clamping: nanoseconds))
+    switch reply {
+    case .success: series.successes.increment()
+    case .failure(let error): count(error.code)
     }
   }
-}
 
-extension MethodMetrics.Series {
-  fileprivate mutating func counter(_ code: Int, of method: String) -> Counter {
-    if let counter = counters[code] { return counter }
-    let counter = Counter(label: "throng_requests_total", dimensions: [("method", method), ("code", String(code))])
-    counters[code] = counter
-    return counter
+  private func count(_ code: ErrorCode) {
+    failures.withLock { counters in
+      let counter = counters[code.rawValue] ?? MethodMetrics.counter(code.rawValue, of: name)
+      counters[code.rawValue] = counter
+      counter.increment()
+    }
   }
 
-  fileprivate mutating func timer(of method: String) -> Timer {
-    if let timer { return timer }
-    let made = Timer(label: "throng_request_duration_seconds", dimensions: [("method", method)])
-    timer = made
-    return made
+  private static func counter(_ code: Int, of method: String) -> Counter {
+    Counter(label: "throng_requests_total", dimensions: [("method", method), ("code", String(code))])
   }
 }

@@ -196,7 +196,7 @@ extension Session {
     guard var identity, !identity.wasWarned else { return }
     identity.wasWarned = true
     phase = .signedIn(identity)
-    connection.send(EventName.onUserSigExpired.text { $0.member("expiresAt", identity.tokenExpiresAt) })
+    connection.sendLast(EventName.onUserSigExpired.text { $0.member("expiresAt", identity.tokenExpiresAt) })
   }
 
   /// The wall clock decides; where it has been set back, the session waits again.
@@ -234,7 +234,7 @@ extension Session {
       writer.member("reason", reason)
       writer.member("message", ifPresent: message)
     }
-    connection.send(text)
+    connection.sendLast(text)
     close(code)
     return true
   }

@@ -48,7 +48,7 @@ actor Session: ConnectionHandler {
   /// At how many requests under way, or texts waiting, reading stops, and at how many it goes on.
   private static let underWay = (stop: 64, goOn: 16)
   /// At how many bytes of waiting texts reading stops: two of the longest.
-  private static let mailboxBytes = 2 * 65_536
+  private static let mailboxBytes = 2 * TransportConfiguration().maxMessageBytes
 
   nonisolated let connection: Connection
   nonisolated let address: String
@@ -273,7 +273,7 @@ actor Session: ConnectionHandler {
   func announceDrain() {
     guard identity != nil, let retryAfterMs = retryAfterDrain else { return }
     retryAfterDrain = nil
-    connection.send(EventName.onServerDraining.text { $0.member("retryAfterMs", retryAfterMs) })
+    connection.sendLast(EventName.onServerDraining.text { $0.member("retryAfterMs", retryAfterMs) })
   }
 
   // MARK: Deadlines

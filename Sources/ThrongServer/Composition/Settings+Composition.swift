@@ -44,9 +44,13 @@ extension TransportConfiguration {
       pingInterval: settings.heartbeat.interval, pingTimeout: settings.heartbeat.timeout)
     sendQueueBytes = settings.limits.sendQueueBytes
     flushWindow = settings.fanout.flushWindow
-    // Beside the connections: the store's files, the internal listener, and connections that are not counted yet.
-    if settings.limits.connections > 0 { maxOpenFiles = settings.limits.connections / 8 * 9 + 4096 }
   }
+}
+
+extension Settings {
+  /// How many files the server may need to open: beside the connections the store's files, the internal listener, and connections
+  /// that are not counted yet.
+  var openFiles: Int { limits.connections > 0 ? limits.connections / 8 * 9 + 4096 : 65_536 }
 }
 
 extension Settings.TLS {
