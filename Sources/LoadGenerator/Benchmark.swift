@@ -17,6 +17,8 @@ public struct RunOptions: Sendable {
   /// How many connections may be coming in at the same time.
   public var parallel: Int
 
+  /// The rates that a schedule is made for, per second: from one in about a quarter of an hour to more than any server takes.
+  public static let rates = 0.001...1_000_000.0
   /// A text must have room for the stamp.
   public static let smallestSize = Stamp.length
 

@@ -129,8 +129,8 @@ def summary(work: Work, measurement: Measurement) -> str:
 
 def header(options: argparse.Namespace, arguments: list[str], place: Place, elapsed: float) -> str:
     pinned = "not pinned: there is one core only"
-    if place.client_core is not None:
-        pinned = f"server on core {place.server_core}, client on core {place.client_core}"
+    if place.generator_core is not None:
+        pinned = f"server on core {place.server_core}, generator on core {place.generator_core}"
     command = shlex.join(["Scripts/bench", *arguments])
     return (f"{datetime.date.today().isoformat()}, {machine.description()}; data on {machine.file_system(CACHE)}; "
             f"commit {machine.commit(ROOT)}; `{command}` ({elapsed / 60:.0f} min).\n\n"
@@ -168,8 +168,8 @@ def measure_all(options: argparse.Namespace, arguments: list[str]) -> int:
     started = time.monotonic()
     # Beside the build, not in /tmp: that may be memory, where an fsync costs nothing.
     with tempfile.TemporaryDirectory(dir=CACHE, prefix="run-", ignore_cleanup_errors=True) as directory:
-        server_core, client_core = machine.cores()
-        place = Place(throng, raw_server, CACHE / "peers", pathlib.Path(directory), server_core, client_core)
+        server_core, generator_core = machine.cores()
+        place = Place(throng, raw_server, CACHE / "peers", pathlib.Path(directory), server_core, generator_core)
         for number in range(1, options.rounds + 1):
             progress(f"round {number} of {options.rounds}")
             one_round(number, works, place, options.seconds, usable, results)

@@ -18,11 +18,11 @@ SECONDS_BESIDES = 120
 
 @dataclass(frozen=True)
 class Measurement:
-    """The client's JSON, and the CPU seconds that somebody else used meanwhile."""
+    """The generator's JSON, and the CPU seconds that somebody else used meanwhile."""
 
     figures: dict
     others: float
-    # A server that sends publishers their own messages back makes more deliveries than the client, which cannot know, counts.
+    # A server that sends senders their own messages back makes more deliveries than the generator, which cannot know, counts.
     uncounted: float
 
     def value(self, path: str) -> float:
@@ -30,7 +30,7 @@ class Measurement:
         for name in path.split(".", 1):  # "p99.9" is one name
             found = found.get(name) if isinstance(found, dict) else None
         if not isinstance(found, (int, float)):
-            raise Failure(f"the client reports no {path}")
+            raise Failure(f"the generator reports no {path}")
         return found / self.uncounted if path == CPU[1] else float(found)
 
     @property
@@ -47,8 +47,8 @@ def _option(words: tuple[str, ...], name: str) -> float:
 
 
 def _uncounted(work_run: Run) -> float:
-    members, publishers = (_option(work_run.scenario, name) for name in ("--members", "--publishers"))
-    return (members + publishers) / members if work_run.system.publishers_receive else 1
+    members, senders = (_option(work_run.scenario, name) for name in ("--members", "--publishers"))
+    return (members + senders) / members if work_run.system.senders_receive else 1
 
 
 def _figures(command: list[object], core: int | None, seconds: float) -> dict:
@@ -65,7 +65,7 @@ def _figures(command: list[object], core: int | None, seconds: float) -> dict:
 
 
 def measure(work_run: Run, place: Place, seconds: float) -> Measurement:
-    """Raises Failure when the server or the client does not do its part."""
+    """Raises Failure when the server or the generator does not do its part."""
     directory = pathlib.Path(tempfile.mkdtemp(dir=place.directory))
     try:
         with work_run.system.start(replace(place, directory=directory)) as server:
@@ -73,7 +73,7 @@ def measure(work_run: Run, place: Place, seconds: float) -> Measurement:
             command = [
                 place.throng, "bench", *work_run.scenario, *server.arguments, "--pid", str(server.pid),
                 "--duration", f"{seconds:g}", "--quiet", "--json", "-"]
-            core = place.client_core if work_run.system.pinned else None
+            core = place.generator_core if work_run.system.pinned else None
             figures = _figures(command, core, seconds + SECONDS_BESIDES)
             return Measurement(figures, disturbance.seconds(), _uncounted(work_run))
     finally:

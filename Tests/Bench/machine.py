@@ -43,7 +43,7 @@ def file_system(path: pathlib.Path) -> str:
 
 
 def cores() -> tuple[int | None, int | None]:
-    """The core of the server and that of the client; none when there are not two."""
+    """The core of the server and that of the generator; none when there are not two."""
     allowed = sorted(os.sched_getaffinity(0))
     return (allowed[0], allowed[1]) if len(allowed) > 1 else (None, None)
 
@@ -65,7 +65,7 @@ def _children_seconds() -> float:
 
 
 class Disturbance:
-    """CPU seconds that neither the server nor the client used: other processes, the hypervisor."""
+    """CPU seconds that neither the server nor the generator used: other processes, the hypervisor."""
 
     def __init__(self, pid: int):
         self._pid = pid

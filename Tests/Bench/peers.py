@@ -60,7 +60,7 @@ class Nchan:
 
     label: str = "nginx + nchan"
     pinned: bool = True
-    publishers_receive: bool = True
+    senders_receive: bool = True
     configuration: str = "1 worker, `nchan_pubsub websocket`, `nchan_store_messages off`, `access_log off`"
 
     def prepare(self, cache: pathlib.Path) -> str:
@@ -123,7 +123,7 @@ class Ejabberd:
 
     label: str = "ejabberd MUC"
     pinned: bool = True
-    publishers_receive: bool = True
+    senders_receive: bool = True
     configuration: str = (
         "WebSocket, anonymous sign-in, no shapers, MUC without history, archive or presence broadcast, `loglevel: warning`")
 

@@ -1,4 +1,4 @@
-"""The systems that are measured: how each is started and how the client speaks to it."""
+"""The systems that are measured: how each is started and how the generator speaks to it."""
 from __future__ import annotations
 
 import contextlib
@@ -21,28 +21,28 @@ class Place:
     peers: pathlib.Path
     directory: pathlib.Path
     server_core: int | None
-    client_core: int | None
+    generator_core: int | None
 
 
 @dataclass(frozen=True)
 class Running:
-    """A server that answers: the process that does its work, and the client's arguments for it."""
+    """A server that answers: the process that does its work, and the generator's arguments for it."""
 
     pid: int
     arguments: list[str]
 
 
 class System(Protocol):
-    """`publishers_receive`: who sends a message is sent it, too."""
+    """`senders_receive`: who sends a message is sent it, too."""
 
     label: str
     pinned: bool
-    publishers_receive: bool
+    senders_receive: bool
 
     def start(self, place: Place) -> contextlib.AbstractContextManager[Running]: ...
 
 
-# One sender of the client carries what thousands of users would, so the brakes on one session's requests are off.
+# One sender of the generator carries what thousands of users would, so the brakes on one session's requests are off.
 BRAKES_OFF = {"limits.requestsPerSecond": 1_000_000, "limits.requestBurst": 1_000_000}
 NO_GATE = {"limits.avChatRoom.messagesPerSecond": 0}
 
@@ -56,7 +56,7 @@ class Throng:
     label: str = "Throng"
     # Whether a reader must have fallen so far behind that it was skipped; a run without that has not measured it.
     skips: bool = False
-    publishers_receive: bool = False
+    senders_receive: bool = False
 
     @contextlib.contextmanager
     def start(self, place: Place) -> Iterator[Running]:
@@ -91,7 +91,7 @@ class RawServer:
     mode: str
     what: str = ""
     pinned: bool = True
-    publishers_receive: bool = True
+    senders_receive: bool = True
 
     @property
     def label(self) -> str:

@@ -13,7 +13,7 @@ P99 = ("p99", "latencyMs.p99")
 
 @dataclass(frozen=True)
 class Run:
-    """One server and the scenario that the client plays against it."""
+    """One server and the scenario that the generator plays against it."""
 
     system: System
     scenario: tuple[str, ...]
@@ -32,7 +32,7 @@ class Check:
 
     @property
     def scale(self) -> float:
-        """From the client's unit to the one that is shown."""
+        """From the generator's unit to the one that is shown."""
         return 1 / 1024 if self.unit == "KB" else 1
 
 

@@ -61,7 +61,7 @@ async def test_its_info_has_no_policy_fields_and_setting_one_is_refused(room):
         for field, value in POLICIES.items():
             await room.refuses(10007, caller, "setGroupInfo", **{field: value})
         (row,) = (await caller.call("getGroupsInfo", groupIDList=[room.group]))["resultList"]
-        assert not set(POLICIES) & set(row["info"])
+        assert not set(POLICIES) & set(row["info"]) and row["info"]["maxMemberNum"] == 0
     assert (await room.info())["owner"] == room.owner.user
 
 

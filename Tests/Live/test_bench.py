@@ -1,4 +1,5 @@
 """Section 9: `throng bench`, against a server with small numbers. What the figures mean is in Bench.md."""
+import contextlib
 import json
 import signal
 import socket
@@ -55,8 +56,8 @@ def test_a_room_in_the_open_loop(quick_server):
     assert server["pid"] == quick_server.process.pid and server["cpuSeconds"] >= 0
     assert server["rssPeakBytes"] >= server["rssBytes"] > 1_000_000 and server["rssBytesBefore"] > 1_000_000
     assert {"cpuMicrosecondsPerDelivery", "cpuMicrosecondsPerMessage", "rssBytesPerConnection"} <= set(server)
-    assert figures["client"]["cpuSeconds"] > 0 and figures["client"]["busy"] > 0
-    assert set(figures["client"]["sendDelayMs"]) == LATENCIES
+    assert figures["generator"]["cpuSeconds"] > 0 and figures["generator"]["busy"] > 0
+    assert set(figures["generator"]["sendDelayMs"]) == LATENCIES
     assert figures["conditions"] == [] and figures["failures"] == [] and figures["endings"] == {}
     assert "latency, ms" in table and "deliveries" in table
     demand_groups(quick_server, 0)
@@ -170,6 +171,11 @@ def test_progress_is_told_every_second(quick_server, tmp_path):
     ["room", "--members", "5"],
     ["room", "--members", "5", "--rate", "1", "--inflight", "1"],
     ["room", "--members", "5", "--rate", "0"],
+    ["room", "--members", "5", "--rate", "1e-11"],
+    ["room", "--members", "5", "--rate", "0.0009"],
+    ["room", "--members", "5", "--rate", "1000001"],
+    ["room", "--members", "5", "--rate", "nan"],
+    ["room", "--members", "5", "--rate", "inf"],
     ["room", "--members", "5", "--rate", "1", "--type", "BChatRoom"],
     ["room", "--members", "5", "--rate", "1", "--size", "20"],
     ["room", "--members", "5", "--rate", "1", "--url", "http://127.0.0.1:1/ws"],
@@ -187,13 +193,23 @@ def test_progress_is_told_every_second(quick_server, tmp_path):
     ["groups", "--groups", "3", "--members", "1", "--rate", "1"],
     ["durable", "--senders", "1", "--members", "1", "--type", "AVChatRoom"],
     ["durable", "--senders", "4", "--senders-per-group", "3", "--members", "2"],
+    ["groups", "--groups", "3", "--members", "2", "--rate", "1e-11"],
+    ["durable", "--senders", "1", "--members", "1", "--rate", "1e-11"],
+    ["connect", "--connections", "5", "--rate", "1e-11"],
     ["priority", "--members", "5"],
+    ["priority", "--members", "5", "--high", "1", "--lowest", "1e-11"],
+    ["priority", "--members", "5", "--high", "1", "--lowest=-1"],
     ["storm", "--connections", "1"],
     ["fly"],
 ])
 def test_wrong_usage_is_64_with_a_sentence(words, tmp_path):
     done = run_throng("bench", *words, cwd=tmp_path)
     assert done.returncode == 64 and done.stderr.startswith("Error: ") and done.stdout == ""
+
+
+def test_a_rate_that_no_run_can_keep_is_told_with_those_that_can(tmp_path):
+    done = run_throng("bench", "priority", "--members", "5", "--high", "1", "--low", "1e-11", cwd=tmp_path)
+    assert "--low takes 0.001 to 1000000 messages per second" in done.stderr
 
 
 def failed(server, *words, url=None, **options):
@@ -264,37 +280,71 @@ def test_a_server_that_dies_ends_the_run(make_server, load):
     assert figures["failures"] and sum(figures["endings"].values()) == 5
 
 
-def test_another_server_is_measured_with_its_own_words():
-    """A server that greets, and sends every message to everyone, its publisher too."""
+@contextlib.contextmanager
+def another_server(handle):
+    """A server that is no Throng: `handle(socket, text, everyone)` for each text; `everyone` are the connections that have said something."""
     from websockets.sync.server import serve
 
     everyone, lock = [], threading.Lock()
 
-    def handle(socket):
+    def listen(socket):
         for text in socket:
-            assert isinstance(text, bytes)
-            if text.startswith(b"hello "):
-                with lock:
+            with lock:
+                if socket not in everyone:
                     everyone.append(socket)
-                socket.send(b"welcome " + text[6:])
-            else:
-                with lock:
-                    for other in everyone:
-                        other.send(text)
+                handle(socket, text, everyone)
 
-    with serve(handle, "127.0.0.1", 0, compression=None) as other:
+    with serve(listen, "127.0.0.1", 0, compression=None) as other:
         thread = threading.Thread(target=other.serve_forever)
         thread.start()
         try:
-            port = other.socket.getsockname()[1]
-            done = run_throng(
-                "bench", "room", "--members", 4, "--publishers", 2, "--rate", 40, "--url", f"ws://127.0.0.1:{port}/x%d",
-                "--hello", "hello %d", "--ready", "welcome", "--publish", '{"say":"%t%p"}', "--size", 100, "--binary", "--quiet",
-                "--json", *SHORT)
+            yield f"ws://127.0.0.1:{other.socket.getsockname()[1]}"
         finally:
             other.shutdown()
             thread.join()
+
+
+def test_another_server_is_measured_with_its_own_words():
+    """A server that greets, and sends every message to everyone, its publisher too."""
+    def handle(socket, text, everyone):
+        assert isinstance(text, bytes)
+        if text.startswith(b"hello "):
+            socket.send(b"welcome " + text[6:])
+        else:
+            for other in everyone:
+                other.send(text)
+
+    with another_server(handle) as url:
+        done = run_throng(
+            "bench", "room", "--members", 4, "--publishers", 2, "--rate", 40, "--url", f"{url}/x%d",
+            "--hello", "hello %d", "--ready", "welcome", "--publish", '{"say":"%t%p"}', "--size", 100, "--binary", "--quiet",
+            "--json", *SHORT)
     assert done.returncode == 0, done.stderr
     figures = json.loads(done.stdout)
     assert figures["messages"] == 40 and figures["latencyMs"]["count"] == 160 and figures["lost"] == 0
     assert "statuses" not in figures and "type" not in figures["parameters"]
+
+
+def test_a_closed_loop_goes_on_when_its_clock_misses_messages():
+    """A server that sends connection 0 every fifth message only: a window of four that gets no place back ends with its first four."""
+    sent = 0
+
+    def handle(socket, text, everyone):
+        nonlocal sent
+        if text.startswith("hello "):
+            socket.send("welcome")
+            return
+        sent += 1
+        everyone[1].send(text)
+        if sent % 5 == 0:
+            everyone[0].send(text)
+
+    with another_server(handle) as url:
+        done = run_throng(
+            "bench", "room", "--members", 2, "--inflight", 4, "--url", url, "--hello", "hello %d", "--ready", "welcome",
+            "--publish", "%t", "--parallel", 1, "--quiet", "--json", "--warm-up", 0, "--duration", 4)
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(done.stdout)
+    assert figures["messages"] > 4 and figures["lost"] > 0
+    (note,) = figures["notes"]
+    assert "did not come back to connection 0" in note and f"note: {note}" in done.stderr

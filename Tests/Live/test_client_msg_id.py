@@ -4,6 +4,7 @@ import pytest
 from harness.client import has
 from harness.world import history_of
 
+COMPOSED, DECOMPOSED = "caf\u00e9", "cafe\u0301"
 KINDS = {"Stored": "Public", "Delivered": "AVChatRoom"}
 
 
@@ -78,3 +79,34 @@ async def test_a_stored_message_is_remembered_across_a_restart(make_server, make
     alice = await world.session("alice")
     assert await alice.call("sendGroupTextMessage", **params) == first
     assert [message["msgID"] for message in await history_of(alice, group)] == [first["msgID"]]
+
+
+async def test_a_client_msg_id_belongs_to_one_life_of_a_group(world):
+    """Section 4: a disbanded groupID used again is another group, so its messages are new ones."""
+    alice = await world.user("alice")
+    group, sent = world.name("g"), []
+    for text in ("old", "new"):
+        await world.group(alice, groupID=group)
+        sent.append(await alice.call("sendGroupTextMessage", groupID=group, text=text, clientMsgID="same"))
+        assert [message["text"] for message in await history_of(alice, group)] == [text]
+        await alice.call("dismissGroup", groupID=group)
+    assert sent[0]["msgID"] != sent[1]["msgID"] and sent[1]["seq"] == 1
+
+
+async def test_one_client_msg_id_for_a_text_and_a_custom_message(world):
+    alice = await world.user("alice")
+    group = await world.group(alice)
+    first = await alice.call("sendGroupTextMessage", groupID=group, text="t", clientMsgID="same")
+    assert await alice.call("sendGroupCustomMessage", groupID=group, data="d", clientMsgID="same") == first
+    assert [message["type"] for message in await history_of(alice, group)] == ["Text"]
+
+
+async def test_another_spelling_of_a_client_msg_id_is_another_message(world):
+    alice, bob = await world.users("alice", "bob")
+    group = await world.group(alice, members=[bob])
+    sent = [
+        await alice.call("sendGroupTextMessage", groupID=group, text=name, clientMsgID=name)
+        for name in (COMPOSED, DECOMPOSED, COMPOSED + "\u0000a", COMPOSED + "\u0000b")
+    ]
+    assert [result["seq"] for result in sent] == [1, 2, 3, 4]
+    assert [message["text"] for message in await history_of(bob, group)][:2] == [COMPOSED, DECOMPOSED]

@@ -1,5 +1,6 @@
 """Section 9: the command line and the configuration."""
 import json
+import resource
 import stat
 
 import pytest
@@ -168,6 +169,15 @@ def test_listening_is_said_in_one_line(make_server):
     for address in (lines[0]["listen"], lines[0]["internalListen"]):
         host, port = address.rsplit(":", 1)
         assert host == "127.0.0.1" and 0 < int(port) < 65536
+
+
+@pytest.mark.parametrize("limit, hard, expected", [(0, None, 65536), (800, None, 4996), (0, 2000, 2000)])
+def test_listening_says_how_many_files_may_be_open(make_server, limit, hard, expected):
+    system = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    preexec = hard and (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard)))
+    own = make_server({"limits.connections": limit}, preexec=preexec)
+    (line,) = [json.loads(line) for line in own.lines if '"listening"' in line]
+    assert int(line["openFiles"]) == (expected if system == resource.RLIM_INFINITY else min(expected, system))
 
 
 def test_a_port_that_is_taken_stops_the_start(make_server):

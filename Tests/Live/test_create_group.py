@@ -4,6 +4,7 @@ import pytest
 from harness.client import has
 from harness.world import history_of, info_of
 
+LEGAL = [chr(code) for code in range(0x21, 0x7F)]
 TYPES = ["Work", "Public", "Meeting", "AVChatRoom"]
 
 
@@ -202,3 +203,45 @@ async def test_policy_fields_given_at_creation_hold(world):
     info = await info_of(alice, group)
     wanted = has(joinMode="Forbid", updateInfoMode="Owner", isMemberVisible=False, inviteMode="Nobody")
     assert wanted(info), info
+
+
+@pytest.mark.parametrize("settings", [{}, {"limits.public.maxMemberNum": 100}])
+async def test_a_number_over_the_cap_is_8507_however_large(make_server, make_world, settings):
+    world = make_world(make_server(settings))
+    alice = await world.user("alice")
+    for number in (6001, 2**32, 2**53):
+        await alice.refused(8507, "createGroup", groupType="Public", groupName="g", maxMemberNum=number)
+
+
+async def test_every_legal_byte_in_a_group_id(world):
+    alice, bob = await world.users("alice", "bob")
+    for character in LEGAL:
+        group = world.name("g") + character
+        await world.group(alice, groupID=group)
+        await bob.call("joinGroup", groupID=group)
+        await alice.call("sendGroupTextMessage", groupID=group, text=character)
+        await bob.expect("onRecvNewMessage", groupID=group, message=has(text=character))
+        assert len(await history_of(bob, group)) == 2
+
+
+async def test_group_ids_differ_by_case(world):
+    alice, bob = await world.users("alice", "bob")
+    group = world.name("Case")
+    await world.group(alice, groupID=group)
+    await world.group(bob, groupID=group.lower())
+    assert (await info_of(alice, group))["owner"] == alice.user
+
+
+@pytest.mark.parametrize("group", ["g\u0301", "@TGS\u20e3#x", "g\r\n", "g\u200b"])
+async def test_a_group_id_of_more_than_ascii_is_none(world, group):
+    alice = await world.user("alice")
+    await alice.refused(8501, "createGroup", groupType="Public", groupName="g", groupID=group)
+    await alice.refused(10015, "joinGroup", groupID=group)
+
+
+@pytest.mark.parametrize("name", ["a\r\nb", "\u0080", "\u009f", "a\u007f"])
+async def test_control_characters_are_none_of_a_name(world, name):
+    alice = await world.user("alice")
+    await alice.refused(10004, "createGroup", groupType="Public", groupName=name)
+    group = await world.group(alice)
+    await alice.refused(10004, "setGroupInfo", groupID=group, groupName=name)

@@ -4,6 +4,7 @@ import pytest
 from harness.client import has
 from harness.world import history_of, info_of
 
+COMPOSED, DECOMPOSED = "caf\u00e9", "cafe\u0301"
 PUBLIC_FIELDS = {
     "groupID", "groupName", "owner", "groupType", "createTime", "maxMemberNum", "memberCount", "introduction", "faceURL",
     "joinMode", "onlineCount", "customInfo",
@@ -214,3 +215,20 @@ async def test_updated_since_finds_what_changed_and_what_was_left(world):
     everything = await alice.call("getJoinedGroupList")
     assert {info["groupID"] for info in everything["groupList"]} == {idle, renamed, written}
     assert everything["leftGroupIDList"] == []
+
+
+@pytest.mark.parametrize("field", ["groupName", "introduction", "notification", "faceURL"])
+async def test_another_spelling_of_a_text_is_a_change(world, field):
+    alice, bob = await world.users("alice", "bob")
+    group = await world.group(alice, members=[bob], **{field: COMPOSED})
+    await alice.call("setGroupInfo", groupID=group, **{field: DECOMPOSED})
+    assert (await info_of(bob, group))[field] == DECOMPOSED
+    event = await bob.expect("onGroupInfoChanged", groupID=group)
+    assert [entry["value"] for entry in event["changeInfoList"]] == [DECOMPOSED]
+
+
+async def test_another_spelling_of_a_custom_value_is_a_change(world):
+    alice = await world.user("alice")
+    group = await world.group(alice, customInfo={"k": COMPOSED})
+    await alice.call("setGroupInfo", groupID=group, customInfo={"k": DECOMPOSED})
+    assert (await info_of(alice, group))["customInfo"] == {"k": DECOMPOSED}

@@ -1,7 +1,7 @@
 """Section 4: getGroupHistoryMessageList."""
 import pytest
 
-from harness.world import history_of
+from harness.world import history_of, info_of
 
 
 async def written(world, count, groupType="Public", **fields):
@@ -84,3 +84,19 @@ async def test_what_was_received_is_what_history_tells(world):
         await alice.call("sendGroupCustomMessage", groupID=group, data=f"d{n}", atUserIDList=[bob.user])
     received = [(await bob.expect("onRecvNewMessage", groupID=group))["message"] for _ in range(10)]
     assert await history_of(bob, group) == received
+
+
+async def test_a_joiner_without_a_tip_sees_nothing_from_before(world):
+    """With notification off there is no Join tip; history, lastMessage, sync and unread still begin with the joining."""
+    alice, bob = await world.users("alice", "bob")
+    group = await world.group(alice, memberChangeNotification=False)
+    await alice.call("sendGroupTextMessage", groupID=group, text="before")
+    await bob.call("joinGroup", groupID=group)
+    info = await info_of(bob, group)
+    assert "lastMessage" not in info and info["selfInfo"]["unreadCount"] == 0
+    assert await history_of(bob, group) == []
+    (row,) = (await bob.call("syncGroups", groups=[{"groupID": group, "epoch": info["epoch"], "seq": 0}]))["groups"]
+    assert row["messageList"] == []
+    await alice.call("sendGroupTextMessage", groupID=group, text="after")
+    assert [message["text"] for message in await history_of(bob, group)] == ["after"]
+    assert (await info_of(bob, group))["selfInfo"]["unreadCount"] == 1

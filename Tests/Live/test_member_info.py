@@ -315,3 +315,12 @@ async def test_invisible_members_are_not_found_by_search(world):
         params = {"keywordList": [word], "matchFields": [field]}
         assert (await room.member.call("searchGroups", **params))["groupList"] == []
         assert [info["groupID"] for info in (await room.owner.call("searchGroups", **params))["groupList"]] == [room.group]
+
+
+async def test_an_invisible_member_may_still_read_itself(world):
+    alice, bob = await world.users("alice", "bob")
+    group = await world.group(alice, members=[bob], isMemberVisible=False)
+    (row,) = (await bob.call("getGroupMembersInfo", groupID=group, userIDList=[bob.user]))["memberList"]
+    assert row["userID"] == bob.user and row["inviter"] == alice.user
+    await bob.refused(10007, "getGroupMembersInfo", groupID=group, userIDList=[bob.user, alice.user])
+    await alice.call("getGroupMembersInfo", groupID=group, userIDList=[bob.user])

@@ -127,3 +127,10 @@ async def test_online_counts_members_only(world):
     assert await bob.call("getGroupOnlineMemberCount", groupID=group) == {"count": 2}
     rows = {row["userID"]: row["isOnline"] for row in await pages(alice, group)}
     assert sorted(rows.values()) == [False, True, True] and carol.user not in rows
+
+
+async def test_a_repeated_user_has_one_row(world):
+    alice, bob = await world.users("alice", "bob")
+    group = await world.group(alice, members=[bob])
+    rows = (await alice.call("getGroupMembersInfo", groupID=group, userIDList=[bob.user, bob.user]))["memberList"]
+    assert [row["userID"] for row in rows] == [bob.user]

@@ -4,6 +4,7 @@ import pytest
 from harness.client import has
 from harness.world import history_of, info_of
 
+COMPOSED, DECOMPOSED = "caf\u00e9", "cafe\u0301"
 SENDERS = [("sendGroupTextMessage", "text", "Text"), ("sendGroupCustomMessage", "data", "Custom")]
 
 
@@ -151,3 +152,14 @@ async def test_an_administrator_sends_as_administrator(server, world):
     assert result["status"] == "Stored"
     message = (await alice.expect("onRecvNewMessage", groupID=group))["message"]
     assert has(sender="administrator", platform="RESTful API", text="from above", seq=result["seq"])(message)
+
+
+async def test_both_spellings_come_back_as_they_were_sent(world):
+    alice, bob = await world.users("alice", "bob")
+    group = await world.group(alice, members=[bob])
+    for text in (COMPOSED, DECOMPOSED, "\u212b", "\u00c5", "\ufb01", "\u200b", "\u202eabc"):
+        await alice.call("sendGroupTextMessage", groupID=group, text=text)
+        await bob.expect("onRecvNewMessage", groupID=group, message=has(text=text))
+        assert (await history_of(bob, group))[-1]["text"] == text
+        frame = await alice.exchange({"jsonrpc": "2.0", "id": "!" + text, "method": "ping"})
+        assert frame["id"] == "!" + text

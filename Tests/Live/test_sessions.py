@@ -1,8 +1,13 @@
 """Section 2: how many sessions a user may have, and who gives way."""
+import asyncio
+
 import pytest
 
+from harness.client import Gone
 from harness.tokens import make_token
 from harness.world import eventually
+
+COMPOSED, DECOMPOSED = "caf\u00e9", "cafe\u0301"
 
 
 @pytest.mark.parametrize("platform", ["iOS", "Android", "Windows", "Mac"])
@@ -83,3 +88,34 @@ async def test_online_is_at_least_one_session(world):
     await second.call("logout")
     await second.closed(1000)
     await eventually(lambda: alice.call("getGroupOnlineMemberCount", groupID=group), {"count": 1})
+
+
+async def test_many_logins_of_one_platform_at_once_leave_one_session(world):
+    user = world.name("alice")
+    clients = [await world.open(user=user) for _ in range(20)]
+    under_way = [await client.start("login", token=make_token(user), platform="iOS") for client in clients]
+    # A session may be replaced before its reply is sent: then the connection is closed with 4502 all the same.
+    await asyncio.gather(*under_way, return_exceptions=True)
+    living = []
+    for client in clients:
+        try:
+            await client.call("ping")
+            living.append(client)
+        except Gone:
+            assert client.socket.close_code == 4502, client.closing
+    assert len(living) == 1
+
+
+async def test_a_device_id_is_one_session_on_whatever_platform(world):
+    user = world.name("alice")
+    first = await world.session(user, platform="Web", deviceID="one")
+    await world.session(user, platform="iOS", deviceID="one")
+    await first.expect("onKickedOffline", reason="OtherDevice")
+    await first.closed(4502)
+
+
+async def test_another_spelling_of_a_device_id_is_another_device(world):
+    user = world.name("alice")
+    first = await world.session(user, platform="Web", deviceID=COMPOSED)
+    await world.session(user, platform="Web", deviceID=DECOMPOSED)
+    await first.quiet("onKickedOffline")

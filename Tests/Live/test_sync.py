@@ -1,4 +1,5 @@
 """Section 4: syncGroups – every message after seq that I may see, none missing, or `recovered:false` and none."""
+from harness.client import has
 from harness.world import info_of
 
 
@@ -87,3 +88,12 @@ async def test_after_a_lost_connection_events_and_sync_make_the_whole(world):
     assert row["recovered"] is True and seqs(row) == [4, 5, 6, 7]
     await alice.call("sendGroupTextMessage", groupID=group, text="m8")
     assert (await back.expect("onRecvNewMessage", groupID=group))["message"]["seq"] == 8
+
+
+async def test_a_seq_that_the_group_never_had_is_not_recovered(world):
+    alice = await world.user("alice")
+    group = await world.group(alice)
+    await alice.call("sendGroupTextMessage", groupID=group, text="x")
+    epoch = (await info_of(alice, group))["epoch"]
+    (row,) = (await alice.call("syncGroups", groups=[{"groupID": group, "epoch": epoch, "seq": 2}]))["groups"]
+    assert has(code=0, recovered=False, messageList=[], lastSeq=1)(row)

@@ -19,7 +19,7 @@ import Testing
     report.server = .init(
       pid: 7, cpuSeconds: 3, residentBytesBefore: 1_048_576, residentBytes: 3_145_728, peakBytes: 4_194_304,
       residentBytesPerConnection: 2048)
-    report.client = .init(
+    report.generator = .init(
       cpuSeconds: 1.5, sendDelay: .init(p50: 0.05, p90: 0.06, p99: 0.1, p999: 0.2, max: 0.3, mean: 0.05, count: 9))
     report.statuses = .init(tally: .init(sent: 1500, delivered: 1490, errors: 10), errors: ["7008 \"Too\" many": 10])
     report.judge([try Condition("p99<50ms"), try Condition("lost<=0"), try Condition("cpu/delivery<3us")])
@@ -74,8 +74,8 @@ import Testing
     #expect(server["pid"] as? Int == 7 && server["cpuMicrosecondsPerDelivery"] as? Double == 2)
     #expect(server["cpuMicrosecondsPerMessage"] as? Double == 2000 && server["rssBytesPerConnection"] as? Double == 2048)
     #expect(server["rssBytesBefore"] as? Int == 1_048_576 && server["rssPeakBytes"] as? Int == 4_194_304)
-    #expect(try part("client")["busy"] as? Double == 0.15)
-    #expect(try part("client")["cpuMicrosecondsPerDelivery"] as? Double == 1)
+    #expect(try part("generator")["busy"] as? Double == 0.15)
+    #expect(try part("generator")["cpuMicrosecondsPerDelivery"] as? Double == 1)
     #expect(try part("statuses")["Delivered"] as? Int == 1490 && part("statuses")["errors"] as? Int == 10)
     #expect(try part("errors")["7008 \"Too\" many"] as? Int == 10)
     let conditions = try #require(object["conditions"] as? [[String: Any]])

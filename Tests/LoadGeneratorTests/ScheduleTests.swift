@@ -27,6 +27,21 @@ import Testing
     #expect(abs(Double(count) - seconds * rate) <= 1)
   }
 
+  @Test(arguments: [1e-11, 1e-300, Double.leastNonzeroMagnitude]) func aRateTooLowForAnyClockIsDueOnce(rate: Double) {
+    var schedule = Schedule(rate: rate, start: 1000)
+    #expect(schedule.take(at: 1000) == 1000)
+    #expect(schedule.next == .max)
+    #expect(schedule.take(at: 1 << 62) == nil)
+  }
+
+  @Test func everyRateThatTheCommandLineTakesFitsTheClock() {
+    for rate in [RunOptions.rates.lowerBound, RunOptions.rates.upperBound] {
+      var schedule = Schedule(rate: rate, start: 1000)
+      #expect(schedule.take(at: 1000) == 1000)
+      #expect(schedule.next == 1000 + UInt64(1e9 / rate))
+    }
+  }
+
   @Test func withoutARateNothingIsDue() {
     var schedule = Schedule(rate: 0, start: 0)
     #expect(schedule.next == .max)

@@ -98,6 +98,34 @@ import Testing
     try plain.wait { traffic.failure != nil }
   }
 
+  @Test func thePlaceOfAMessageThatNeverComesBackIsGivenToAnother() throws {
+    let plain = try PlainStage(connections: 2)
+    openWindow(plain, from: Clock.now(), seconds: 60)
+    plain.stage.swarm.table[0].counts = true
+    let traffic = traffic(plain, senders: [1], pace: .window(2))
+    traffic.clock = 0
+    var sent: [(number: Int, stamp: UInt64)] = []
+    func wait(until count: Int) throws {
+      try plain.wait {
+        sent += messages(plain, 1)
+        return sent.count == count
+      }
+    }
+    try wait(until: 2)
+    let full = Clock.now()
+    #expect(traffic.pump(full) > full && sent.count == 2, "it asks to be woken, but not at once")
+    _ = traffic.pump(full + UnderWay.patience)
+    try wait(until: 4)
+    #expect(traffic.givenUp == 2)
+    // What comes back all the same is no place for a fifth.
+    plain.peer.send(plain.sockets[0], text: "~T" + padded(sent[0].stamp) + "~")
+    try plain.wait { plain.stage.swarm.recorder.counters.pointee.total == 1 }
+    plain.stage.turn(until: Clock.now())
+    #expect(messages(plain, 1).isEmpty)
+    plain.peer.send(plain.sockets[0], text: "~T" + padded(sent[2].stamp) + "~")
+    try wait(until: 5)
+  }
+
   private func padded(_ stamp: UInt64) -> String {
     String(repeating: "0", count: 18 - String(stamp).count) + String(stamp)
   }

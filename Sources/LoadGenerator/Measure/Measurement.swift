@@ -15,7 +15,7 @@ struct Measurement {
   private struct Moment {
     let instant = Clock.now()
     let server: ProcessUsage?
-    let client = ProcessUsage.ofSelf()
+    let generator = ProcessUsage.ofSelf()
     let counters: Recorder.Counters
     let sent: Int
     let stored: Int
@@ -75,15 +75,21 @@ struct Measurement {
     report.latencies = Report.Latencies(stage.swarm.recorder.allLatencies)
     let reads = after.counters.reads - before.counters.reads
     report.messagesPerRead = reads > 0 ? Double(report.deliveries) / Double(reads) : nil
-    report.client = Report.Client(
-      cpuSeconds: after.client.cpuSeconds - before.client.cpuSeconds, sendDelay: Report.Latencies(traffic.delays))
+    report.generator = Report.Generator(
+      cpuSeconds: after.generator.cpuSeconds - before.generator.cpuSeconds, sendDelay: Report.Latencies(traffic.delays))
     if stage.dialect.answersMessages { report.statuses = .init(tally: total, errors: traffic.ledger.errors) }
     report.endings = stage.endings
+    if traffic.givenUp > 0 { report.notes.append(sentence(ofGivenUp: traffic.givenUp)) }
     if let failure = traffic.failure { report.failures.append(failure) }
     if total.unanswered > 0 { report.failures.append("\(total.unanswered) messages were not answered") }
     if let ending = stage.firstEnding {
       report.failures.append("\(stage.endings.values.reduce(0, +)) connections ended, the first: \(ending)")
     }
+  }
+
+  private func sentence(ofGivenUp count: Int) -> String {
+    "\(Decimals.grouped(count)) messages did not come back to connection 0, or \(UnderWay.patience / Clock.second) s later than others: "
+      + "their places in the window stood empty until then, so that it was smaller than it should be"
   }
 
   /// What arrived with what had to arrive, connection by connection.
@@ -111,7 +117,7 @@ struct Measurement {
       if let from = last.server, let to = next.server {
         parts.append("server \(percent(to.cpuSeconds - from.cpuSeconds, seconds))")
       }
-      parts.append("generator \(percent(next.client.cpuSeconds - last.client.cpuSeconds, seconds))")
+      parts.append("generator \(percent(next.generator.cpuSeconds - last.generator.cpuSeconds, seconds))")
       tell(parts.joined(separator: "   "))
       last = next
     }

@@ -21,8 +21,6 @@ final class Recorder {
     /// Reads that brought something, and bytes.
     var reads = 0
     var bytes = 0
-    /// Messages that came back on the connection that is the clock of the closed loop.
-    var echoes = 0
     /// Latencies of deliveries are wanted.
     var timesDeliveries = true
   }
@@ -34,6 +32,8 @@ final class Recorder {
   let latencies: UnsafeMutablePointer<Latencies>
   /// Deliveries of the window's messages by lane.
   let matchedByLane: UnsafeMutablePointer<Int>
+  /// The messages of the closed loop that have not come back on the connection that is its clock.
+  let underWay: UnsafeMutablePointer<UnderWay>
 
   init() {
     counters = .allocate(capacity: 1)
@@ -42,6 +42,8 @@ final class Recorder {
     for lane in 0..<Stamp.lanes { (latencies + lane).initialize(to: Recorder.emptyHistogram()) }
     matchedByLane = .allocate(capacity: Stamp.lanes)
     matchedByLane.initialize(repeating: 0, count: Stamp.lanes)
+    underWay = .allocate(capacity: 1)
+    underWay.initialize(to: UnderWay())
   }
 
   deinit {
@@ -49,6 +51,8 @@ final class Recorder {
     latencies.deinitialize(count: Stamp.lanes)
     latencies.deallocate()
     matchedByLane.deallocate()
+    underWay.deinitialize(count: 1)
+    underWay.deallocate()
   }
 
   /// A microsecond is told apart, and 0.1 % of the value.
@@ -63,7 +67,7 @@ final class Recorder {
     let counters = counters
     counters.pointee.total &+= 1
     if counters.pointee.isMeasuring { counters.pointee.timely &+= 1 }
-    if isClock { counters.pointee.echoes &+= 1 }
+    if isClock { underWay.pointee.comeBack(stamp, at: now) }
     guard stamp >= counters.pointee.windowStart, stamp < counters.pointee.windowEnd else { return false }
     counters.pointee.matched &+= 1
     let lane = Int(stamp & 3)

@@ -74,13 +74,13 @@ extension Report {
         writer.member("rssBytesPerConnection", ifPresent: server.residentBytesPerConnection)
       }
     }
-    if let client {
-      writer.key("client")
+    if let generator {
+      writer.key("generator")
       writer.object { writer in
-        writer.member("cpuSeconds", client.cpuSeconds, digits: 3)
-        writer.member("cpuMicrosecondsPerDelivery", ifPresent: perEach(client.cpuSeconds, deliveries))
-        writer.member("busy", seconds > 0 ? client.cpuSeconds / seconds : 0, digits: 3)
-        if let delay = client.sendDelay { writer.member("sendDelayMs", delay) }
+        writer.member("cpuSeconds", generator.cpuSeconds, digits: 3)
+        writer.member("cpuMicrosecondsPerDelivery", ifPresent: perEach(generator.cpuSeconds, deliveries))
+        writer.member("busy", seconds > 0 ? generator.cpuSeconds / seconds : 0, digits: 3)
+        if let delay = generator.sendDelay { writer.member("sendDelayMs", delay) }
       }
     }
   }

@@ -10,7 +10,7 @@ extension Report {
     }
     if let statuses { blocks.append(lines(statuses)) }
     if !priorities.isEmpty { blocks.append(priorityLines) }
-    if server != nil || client != nil { blocks.append(processes) }
+    if server != nil || generator != nil { blocks.append(processes) }
     if !verdicts.isEmpty { blocks.append(verdictLines) }
     let remarks = notes.map { "note: \($0)" } + failures.map { "failed: \($0)" }
     if !remarks.isEmpty { blocks.append(remarks) }
@@ -44,7 +44,7 @@ extension Report {
       table.add([name] + values.map(Decimals.short))
     }
     add("\(latencyName), ms", latencies)
-    if let delay = client?.sendDelay { add("sent late by, ms", delay) }
+    if let delay = generator?.sendDelay { add("sent late by, ms", delay) }
     return table.lines
   }
 
@@ -83,7 +83,7 @@ extension Report {
       table.add(
         ["server"] + cpuCells(server.cpuSeconds) + memory + [server.residentBytesPerConnection.map(Decimals.bytes) ?? "-"])
     }
-    if let client { table.add(["generator"] + cpuCells(client.cpuSeconds)) }
+    if let generator { table.add(["generator"] + cpuCells(generator.cpuSeconds)) }
     return table.lines
   }
 

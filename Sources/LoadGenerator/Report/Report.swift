@@ -21,7 +21,7 @@ public struct Report: Sendable {
   }
 
   /// What the generator used itself.
-  struct Client: Sendable, Equatable {
+  struct Generator: Sendable, Equatable {
     var cpuSeconds: Double
     /// How late messages went out, in milliseconds; only in the open loop.
     var sendDelay: Latencies?
@@ -79,7 +79,7 @@ public struct Report: Sendable {
   var latencyName = "latency"
   var messagesPerRead: Double?
   var server: Server?
-  var client: Client?
+  var generator: Generator?
   var statuses: Statuses?
   var priorities: [PriorityFigures] = []
   var connecting: Connecting?

@@ -23,13 +23,13 @@ public struct ConnectScenario: Scenario {
     let dialect = try ThrongDialect(
       address: bench.options.address, groupType: .avChatRoom, sessions: connections, token: bench.token)
     let stage = try bench.stage(connections: connections, dialect: dialect)
-    let (server, client) = (bench.serverUsage(), ProcessUsage.ofSelf())
+    let (server, generator) = (bench.serverUsage(), ProcessUsage.ofSelf())
     let (start, end) = try stage.admit(0..<connections, parallel: bench.options.parallel, rate: rate)
     let after = bench.serverUsage()
     report.seconds = Clock.seconds(from: start, to: end)
     report.connecting = Report.Connecting(connections: connections, seconds: report.seconds)
     report.server = bench.server(from: server, to: after, joined: after, connections: connections)
-    report.client = Report.Client(cpuSeconds: ProcessUsage.ofSelf().cpuSeconds - client.cpuSeconds)
+    report.generator = Report.Generator(cpuSeconds: ProcessUsage.ofSelf().cpuSeconds - generator.cpuSeconds)
     return report
   }
 }

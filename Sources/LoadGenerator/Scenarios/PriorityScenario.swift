@@ -5,14 +5,14 @@ public struct PriorityScenario: Scenario {
   /// How many receive.
   public var members: Int
   /// How many more send; they are members too, and take the messages in turn.
-  public var publishers: Int
+  public var senders: Int
   /// Messages per second of priority High, Normal, Low, Lowest.
   public var rates: [Double]
 
   /// An overload with everything given; each number was checked by the command line.
-  public init(members: Int, publishers: Int, high: Double, normal: Double, low: Double, lowest: Double) {
+  public init(members: Int, senders: Int, high: Double, normal: Double, low: Double, lowest: Double) {
     self.members = members
-    self.publishers = publishers
+    self.senders = senders
     rates = [high, normal, low, lowest]
   }
 
@@ -24,13 +24,13 @@ public struct PriorityScenario: Scenario {
   public func run(_ bench: Benchmark) throws -> Report {
     var report = Report("priority")
     report.parameters = [
-      .init(name: "members", value: .integer(members)), .init(name: "publishers", value: .integer(publishers)),
+      .init(name: "members", value: .integer(members)), .init(name: "publishers", value: .integer(senders)),
     ]
     for (priority, rate) in zip(PriorityScenario.priorities, rates) {
       report.parameters.append(.init(name: priority.rawValue.lowercased(), value: .number(rate)))
     }
     report.parameters += bench.messageParameters
-    let sessions = members + publishers
+    let sessions = members + senders
     let groups = try ThrongGroups(bench, type: .avChatRoom, sessions: sessions) { _ in 0 }
     let stage = try bench.stage(connections: sessions, dialect: groups.dialect)
     try groups.admit(stage, bench, creators: [members], others: (0..<sessions).filter { $0 != members })

@@ -1,17 +1,17 @@
-/// One group of N members that K publishers send to.
+/// One group of N members that receive what K senders send.
 public struct RoomScenario: Scenario {
   /// What decides when messages are sent.
   public enum Load: Sendable {
-    /// Messages per second, of all publishers together.
+    /// Messages per second, of all senders together.
     case rate(Double)
-    /// So many messages under way, of all publishers together.
+    /// So many messages under way, of all senders together.
     case inflight(Int)
   }
 
   /// How many receive.
   public var members: Int
   /// How many more send; they are members too.
-  public var publishers: Int
+  public var senders: Int
   /// How many more members never read.
   public var stalled: Int
   /// What decides when messages are sent.
@@ -22,9 +22,9 @@ public struct RoomScenario: Scenario {
   public var type: MeasuredType
 
   /// A room with everything given; each number was checked by the command line.
-  public init(members: Int, publishers: Int, stalled: Int, load: Load, type: MeasuredType, other: TemplateDescription?) {
+  public init(members: Int, senders: Int, stalled: Int, load: Load, type: MeasuredType, other: TemplateDescription?) {
     self.members = members
-    self.publishers = publishers
+    self.senders = senders
     self.stalled = stalled
     self.load = load
     self.type = type
@@ -36,18 +36,18 @@ public struct RoomScenario: Scenario {
   public func run(_ bench: Benchmark) throws -> Report {
     var report = Report("room")
     report.parameters = parameters + bench.messageParameters
-    let total = members + publishers + stalled
-    let senders = Array(members..<members + publishers)
+    let total = members + senders + stalled
     let speech = try speech(bench, sessions: total)
     let groups = speech.groups
     let stage = try bench.stage(connections: total, dialect: speech.dialect)
     try admit(bench, stage, groups, creator: members)
     let start = Clock.start()
-    let audience = Audience(senders: senders, groups: 1, groupOf: { _ in 0 }, sendersReceive: groups != nil)
+    let audience = Audience(
+      senders: Array(members..<members + senders), groups: 1, groupOf: { _ in 0 }, sendersReceive: groups != nil)
     let traffic = Traffic(stage.swarm, speech.dialect, audience: audience, pace: pace(start)) { _, _ in speech.message }
     if case .inflight = load { traffic.clock = 0 }
-    // Whether another server sends a publisher its own messages back is not known: there only the members count.
-    let receivers = Array(0..<(groups == nil ? members : members + publishers))
+    // Whether another server sends a sender its own messages back is not known: there only the members count.
+    let receivers = Array(0..<(groups == nil ? members : members + senders))
     Measurement(stage: stage, traffic: traffic, bench: bench, receivers: receivers).carryOut(from: start, into: &report)
     if case .inflight = load { report.latencyName = "queueing" }
     groups?.leave(stage, into: &report)
@@ -73,7 +73,7 @@ public struct RoomScenario: Scenario {
   }
 
   private func admit(_ bench: Benchmark, _ stage: Stage, _ groups: ThrongGroups?, creator: Int) throws {
-    let readers = Array(0..<members + publishers)
+    let readers = Array(0..<members + senders)
     if let groups {
       try groups.admit(stage, bench, creators: [creator], others: readers.filter { $0 != creator })
     } else {
@@ -83,7 +83,7 @@ public struct RoomScenario: Scenario {
     // A small buffer: what is sent to them piles up in the server, not here.
     var narrow = stage.dialing
     narrow.receiveBuffer = 4096
-    let numbers = members + publishers..<members + publishers + stalled
+    let numbers = members + senders..<members + senders + stalled
     if let groups {
       try groups.admit(stage, bench, creators: [], others: Array(numbers), dialing: narrow)
     } else {
@@ -101,7 +101,7 @@ public struct RoomScenario: Scenario {
 
   private var parameters: [Report.Parameter] {
     var list: [Report.Parameter] = [
-      .init(name: "members", value: .integer(members)), .init(name: "publishers", value: .integer(publishers)),
+      .init(name: "members", value: .integer(members)), .init(name: "publishers", value: .integer(senders)),
     ]
     switch load {
     case .rate(let rate): list.append(.init(name: "rate", value: .number(rate)))

@@ -20,7 +20,7 @@ public struct StormScenario: Scenario {
     let begin = Clock.now()
     try groups.admit(stage, bench, creators: [0], others: Array(1..<connections))
     report.connecting = Report.Connecting(connections: connections, seconds: Clock.seconds(from: begin, to: Clock.now()))
-    let (server, client) = (bench.serverUsage(), ProcessUsage.ofSelf())
+    let (server, generator) = (bench.serverUsage(), ProcessUsage.ofSelf())
     stage.cut(0..<connections)
     // Everyone joins again, the creator too: who is a member still is told so, and is in.
     let start = Clock.now()
@@ -30,7 +30,7 @@ public struct StormScenario: Scenario {
     report.seconds = Clock.seconds(from: start, to: end)
     report.storm = Report.Connecting(connections: connections, seconds: report.seconds)
     report.server = bench.server(from: server, to: after, joined: server, connections: connections)
-    report.client = Report.Client(cpuSeconds: ProcessUsage.ofSelf().cpuSeconds - client.cpuSeconds)
+    report.generator = Report.Generator(cpuSeconds: ProcessUsage.ofSelf().cpuSeconds - generator.cpuSeconds)
     groups.leave(stage, into: &report)
     return report
   }

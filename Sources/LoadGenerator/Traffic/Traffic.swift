@@ -6,7 +6,7 @@ final class Traffic {
   enum Pace {
     /// Open loop: one schedule per lane, whatever comes back.
     case schedules([Schedule])
-    /// Closed loop: so many under way in all; one is done when it came back on the clock connection, or never will.
+    /// Closed loop: so many under way in all; one is done when it came back on the clock connection, or is taken never to come.
     case window(Int)
     /// Closed loop: one under way per sender; it is done when it is answered.
     case eachSender
@@ -30,11 +30,11 @@ final class Traffic {
   /// Nothing can be sent any more, for this reason.
   private(set) var failure: String?
   private let swarm: Swarm
+  private var underWay: UnsafeMutablePointer<UnderWay> { swarm.recorder.underWay }
   private let dialect: any Dialect
   private let template: (_ sender: Int, _ lane: Int) -> Template
   private var pace: Pace
   private var nextSender = 0
-  private var void = 0
   private var restUntil: UInt64 = 0
   /// The senders that have nothing under way.
   private var idle: [Int] = []
@@ -60,6 +60,9 @@ final class Traffic {
 
   deinit { scratch.deallocate() }
 
+  /// The messages of the closed loop that did not come back on the clock connection and are no longer waited for.
+  var givenUp: Int { underWay.pointee.givenUp }
+
   /// Sends what is due.
   /// - Returns: when the next message is due (nanoseconds).
   func pump(_ now: UInt64) -> UInt64 {
@@ -75,9 +78,12 @@ final class Traffic {
       if let clock, swarm.table[clock].phase != .open {
         failure = failure ?? "the connection that clocks the closed loop is gone"
       }
+      underWay.pointee.giveUp(at: now)
       for _ in 0..<Traffic.burst {
-        if sent - void - swarm.recorder.counters.pointee.echoes >= size { return .max }
-        guard send(lane: 0, stampedAt: Clock.now()) else { return .max }
+        if underWay.pointee.count >= size { return underWay.pointee.deadline }
+        let stamp = underWay.pointee.stamp(at: Clock.now())
+        guard send(lane: 0, stampedAt: stamp) else { return .max }
+        underWay.pointee.begin(stamp)
       }
       return now
     case .eachSender:
@@ -141,7 +147,7 @@ final class Traffic {
   /// A reply to a message.
   func answered(_ number: Int, _ outcome: Outcome, now: UInt64) {
     guard let settled = ledger.settle(number, outcome) else { return }
-    if settled.isVoid { void += 1 }
+    if settled.isVoid { underWay.pointee.finish(settled.entry.stamp) }
     if case .failed = outcome { restUntil = now + Traffic.rest }
     if case .eachSender = pace { idle.append(Int(settled.entry.sender)) }
     let counters = swarm.recorder.counters
@@ -154,7 +160,7 @@ final class Traffic {
 
   /// A queued message is dropped after all.
   func dropped(_ messageID: String) {
-    if ledger.drop(messageID) != nil { void += 1 }
+    if let settled = ledger.drop(messageID) { underWay.pointee.finish(settled.entry.stamp) }
   }
 
   /// Every message is answered, and so many deliveries as must come have come.

@@ -17,8 +17,7 @@ struct BenchConnect: AsyncParsableCommand {
 
   func validate() throws {
     try demand((1...60_000).contains(connections), "--connections takes 1 to 60000")
-    try demand(
-      rate.map { $0 > 0 && $0 <= 1_000_000 } ?? true, "--rate takes more than 0 and at most 1000000 connections per second")
+    try demandRate(rate, "--rate", of: "connections")
   }
 
   func run() async throws {

@@ -31,7 +31,7 @@ struct BenchDurable: AsyncParsableCommand {
     try demand((1...6000).contains(members), "--members takes 1 to 6000")
     try demand((1...members).contains(sendersPerGroup), "--senders-per-group takes 1 to --members")
     try demand((senders / sendersPerGroup + 1) * members <= 60_000, "these are over 60000 sessions")
-    try demand(rate.map { $0 > 0 && $0 <= 1_000_000 } ?? true, "--rate takes more than 0 and at most 1000000 messages per second")
+    try demandRate(rate, "--rate", of: "messages")
     try demand(type.storesMessages, "\(type.name) stores no messages")
   }
 

@@ -32,7 +32,7 @@ struct BenchGroups: AsyncParsableCommand {
       members == nil || connections == nil || membersPerGroup == members, "--connections is not --groups times --members")
     try demand(membersPerGroup >= 2, "a group needs at least 2 members: one sends, the others receive")
     try demand(groups * membersPerGroup <= 60_000, "these are over 60000 sessions")
-    try demand(rate > 0 && rate <= 1_000_000, "--rate takes more than 0 and at most 1000000 messages per second")
+    try demandRate(rate, "--rate", of: "messages")
   }
 
   private var membersPerGroup: Int { min(60_001, connections.map { $0 / groups } ?? members ?? 0) }

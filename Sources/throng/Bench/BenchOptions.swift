@@ -79,6 +79,16 @@ struct BenchOptions: ParsableArguments {
   }
 }
 
+/// Ends the command with 64 unless the rate, where one is given, is one that a schedule is made for.
+/// - Parameters:
+///   - option: how the rate is given.
+///   - what: what it counts per second.
+func demandRate(_ rate: Double?, _ option: String, of what: String) throws {
+  guard let rate else { return }
+  let (least, most) = (RunOptions.rates.lowerBound, Int(RunOptions.rates.upperBound))
+  try demand(RunOptions.rates.contains(rate), "\(option) takes \(least) to \(most) \(what) per second")
+}
+
 /// Ends the command with 64 and the sentence unless the condition holds.
 func demand(_ condition: Bool, _ sentence: String) throws {
   guard condition else { throw ValidationError(sentence) }

@@ -30,14 +30,14 @@ struct BenchPriority: AsyncParsableCommand {
   func validate() throws {
     try demand((1...60_000).contains(members), "--members takes 1 to 60000")
     try demand((1...10_000).contains(publishers), "--publishers takes 1 to 10000")
-    let rates = [high, normal, low, lowest]
-    try demand(rates.allSatisfy { (0...1_000_000).contains($0) }, "a rate is 0 to 1000000 messages per second")
-    try demand(rates.contains { $0 > 0 }, "at least one of --high, --normal, --low and --lowest is needed")
+    let rates = [("--high", high), ("--normal", normal), ("--low", low), ("--lowest", lowest)]
+    for (option, rate) in rates where rate != 0 { try demandRate(rate, option, of: "messages") }
+    try demand(rates.contains { $0.1 > 0 }, "at least one of --high, --normal, --low and --lowest is needed")
   }
 
   func run() async throws {
     let scenario = PriorityScenario(
-      members: members, publishers: publishers, high: high, normal: normal, low: low, lowest: lowest)
+      members: members, senders: publishers, high: high, normal: normal, low: low, lowest: lowest)
     try await options.run(scenario, configuration: configuration)
   }
 }

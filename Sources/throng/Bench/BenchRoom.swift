@@ -39,7 +39,7 @@ struct BenchRoom: AsyncParsableCommand {
     // Who never reads never quits, and a Work group goes with its last member only.
     try demand(stalled == 0 || type.canBeDisbanded, "--stalled is not for \(type.name): the group could not be taken away")
     try demand((rate == nil) != (inflight == nil), "either --rate or --inflight is needed")
-    try demand(rate.map { $0 > 0 && $0 <= 1_000_000 } ?? true, "--rate takes more than 0 and at most 1000000 messages per second")
+    try demandRate(rate, "--rate", of: "messages")
     try demand(inflight.map { (1...100_000).contains($0) } ?? true, "--inflight takes 1 to 100000")
   }
 
@@ -47,7 +47,7 @@ struct BenchRoom: AsyncParsableCommand {
     let load: RoomScenario.Load = rate.map { .rate($0) } ?? .inflight(inflight ?? 1)
     let description = other.description
     let scenario = RoomScenario(
-      members: members, publishers: publishers, stalled: stalled, load: load, type: type, other: description)
+      members: members, senders: publishers, stalled: stalled, load: load, type: type, other: description)
     try await options.run(scenario, configuration: description == nil ? configuration : nil)
   }
 }

@@ -1,0 +1,27 @@
+"""The targets themselves: each can be judged."""
+from works import RISES, WORKS
+
+
+def test_names_are_unique():
+    names = [work.name for work in WORKS]
+    assert len(set(names)) == len(names)
+
+
+def test_a_ratio_has_a_floor():
+    for work in WORKS:
+        assert work.floor or all(check.most_ratio is None for check in work.checks), work.name
+
+
+def test_a_rise_is_between_works_that_have_a_floor():
+    works = {work.name: work for work in WORKS}
+    for rise in RISES:
+        assert works[rise.smaller].floor and works[rise.larger].floor, rise.measure
+
+
+def test_where_peers_keep_up_with_a_rate_it_is_that_of_the_scenario():
+    for work in WORKS:
+        if work.deliveries:
+            options = dict(zip(work.throng.scenario[1::2], work.throng.scenario[2::2]))
+            assert work.deliveries == int(options["--members"]) * int(options["--rate"]), work.name
+            for run in (work.floor, *work.peers):
+                assert {"--rate", options["--rate"]} < set(run.scenario), (work.name, run.system.label)
