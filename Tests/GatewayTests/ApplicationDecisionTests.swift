@@ -143,7 +143,7 @@ import ThrongTestKit
   @Test func aGroupThatIsNotInMemoryIsFound() async throws {
     let id = try await applied()
     backend.clock.advance(by: 1)
-    backend.services.registry.retireGroups(unusedSince: backend.clock.now())
+    backend.services.registry.retireGroups(unusedFor: .zero)
     while backend.services.registry.residentCount > 0 { await Task.yield() }
     #expect(try await backend.code("acceptGroupApplication", as: "olga", id) == 0)
     #expect(try await members().contains("mary"))

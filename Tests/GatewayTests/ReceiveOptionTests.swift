@@ -78,7 +78,7 @@ import ThrongTestKit
       try await live.say("two", in: "g", as: "olga")
       try await live.heard(of: "g", by: second)
       live.backend.clock.advance(by: 1)
-      live.services.registry.retireGroups(unusedSince: live.backend.clock.now())
+      live.services.registry.retireGroups(unusedFor: .zero)
       while live.services.registry.residentCount > 0 { await Task.yield() }
       try await live.say("three", in: "g", as: "olga")
       try await live.heard(of: "g", by: second)

@@ -58,7 +58,7 @@ import ThrongTestKit
     let first = try scene.ask("sendGroupTextMessage", marked, by: "mary")
     try scene.ask("sendGroupTextMessage", #"{"text":"later"}"#, by: "mary")
     let stored = try #require(try await scene.store.group("g", sentSince: scene.clock.now() - RecentlySent.memory))
-    scene.state = GroupState(stored, rules: scene.rules)
+    scene.state = GroupState(stored, at: scene.clock.now(), rules: scene.rules)
     #expect(try scene.ask("sendGroupTextMessage", marked, by: "mary").result == first.result)
     #expect(try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary").result["seq"] == 3)
   }

@@ -42,6 +42,18 @@ import ThrongTestKit
     return all
   }
 
+  @Test func anOwnerWhoQuitAndCameBackIsListedOnce() throws {
+    let scene = try Scene(.work) { $0.inviteMode = .any }
+    func listed() throws -> [String] {
+      try scene.ask("getGroupMemberList", by: "mary").result["memberList"].elements.compactMap { $0["userID"].string }
+    }
+    #expect(try listed().first == "olga")
+    #expect(try scene.ask("quitGroup", by: "olga").code == 0)
+    #expect(try listed().count == 3)
+    #expect(try scene.ask("inviteUserToGroup", Scene.users(["olga"]), by: "mary").code == 0)
+    #expect(try listed().sorted() == ["adam", "carl", "mary", "olga"])
+  }
+
   @Test func aMemberIsListedWithEverythingAndTheInviterOnlyToItself() throws {
     let scene = try Scene(.public)
     scene.state?.members["mary"]?.inviter = "adam"

@@ -8,10 +8,9 @@ struct AnswerReader: Sendable {
   let observer: any GroupObserver
   let pageBytes: Int
 
-  func reply(to answer: Answer) async -> Reply {
+  func reply(to answer: StoredAnswer) async -> Reply {
     do throws(StoreError) {
       switch answer {
-      case .reply(let reply): return reply
       case .history(let page, let newestFirst, let epoch):
         return try await history(page, newestFirst: newestFirst, epoch: epoch)
       case .sync(let row): return try await sync(row)
@@ -19,8 +18,6 @@ struct AnswerReader: Sendable {
       case .unread(let unread):
         let count = try await self.count(unread)
         return .success(JSONWriter.text { $0.value(count) })
-      // A group looks messages up itself, before it decides.
-      case .lookUp: return .error(.internalError)
       }
     } catch {
       observer.storeFailed(error, group: group)

@@ -8,9 +8,10 @@ extension Group {
     for message in decision.counts { services.observer.didCount(message) }
     switch decision.answer {
     case .reply(let reply): completion(reply)
-    case .history, .sync, .info, .unread, .lookUp: read(decision.answer, completion)
+    case .stored(let answer): read(answer, completion)
+    case .lookUp(let seq, let caller): lookUp(seq, by: caller, completion)
     }
-    if case .absent = phase, pipeline.isEmpty { retire() }
+    retireIfAbsent()
   }
 
   /// The same for a decision that waited for the store. What it hands over counts from now on, "measured at the hand-over to the fan-out"
@@ -20,7 +21,7 @@ extension Group {
     if handOvers > 0 {
       let now = services.clock.now()
       let due = withState { state in
-        state.gate?.release(handOvers, at: now)
+        state.release(handOvers, at: now)
         return state.nextWake
       }
       setAlarm(for: due ?? nil)
@@ -51,7 +52,7 @@ extension Group {
   }
 
   /// Reads what the answer needs; the store is asked outside the order of decisions, which the answer does not touch.
-  func read(_ answer: Answer, _ completion: @escaping Completion) {
+  func read(_ answer: StoredAnswer, _ completion: @escaping Completion) {
     let reader = AnswerReader(
       group: id, messages: services.messages, observer: services.observer, pageBytes: services.rules.limits.pageBytes)
     Task { completion(await reader.reply(to: answer)) }

@@ -4,13 +4,11 @@ import WireProtocol
 /// From a request to a decision, and from there to the store.
 extension Group {
   func decide(_ request: GroupRequest, by caller: Caller, _ completion: @escaping Completion) {
-    lastUse = services.clock.now()
+    lastUse = services.uptime.now()
     let decision = change { state, now, users in
       state.decide(request, by: caller, at: now, usersSignedIn: users)
     }
-    guard let decision else { return }
-    if case .lookUp(let seq) = decision.answer { return lookUp(seq, by: caller, completion) }
-    carryOut(decision, completion)
+    if let decision { carryOut(decision, completion) }
   }
 
   /// Lets the state of a live group decide something.
@@ -82,10 +80,10 @@ extension Group {
     }
   }
 
-  /// Makes durable first, acts then; what changes nothing waits for what was decided before it.
+  /// Makes durable first, acts then; what changes nothing waits for what was decided before it, unless nothing is decided yet.
   func carryOut(_ decision: Decision, _ completion: @escaping Completion) {
     guard !decision.changes.isEmpty else {
-      if pipeline.isEmpty { finish(decision, completion) } else { pipeline.append(decision, completion) }
+      if pipeline.isEmpty || decision.isOpen { finish(decision, completion) } else { pipeline.append(decision, completion) }
       return
     }
     pipeline.append(decision, completion)
@@ -121,7 +119,7 @@ extension Group {
     topic?.close()
     topic = nil
     // First, because a completion may ask again at once, and that waits for the loading.
-    load(for: [])
+    load()
     for (_, completion) in pipeline.popAll() { completion(.error(.temporary)) }
   }
 
@@ -130,10 +128,10 @@ extension Group {
   private func dropWaiting() {
     let undone = pipeline.decisions
     let refused = Set(undone.compactMap(\.admitted))
-    let waiting = undone.flatMap(\.released) + (withState { $0.emptyGate() } ?? [])
+    let dropped = undone.flatMap(\.released) + (withState { $0.emptyGate() } ?? [])
     let now = services.clock.now()
     var dropping = Decision(answer: .reply(.empty))
-    for waiting in waiting where !refused.contains(waiting.message.msgID) { waiting.drop(at: now, into: &dropping) }
+    for waiting in dropped where !refused.contains(waiting.message.msgID) { waiting.drop(at: now, into: &dropping) }
     for effect in dropping.effects { perform(effect) }
     for message in dropping.counts { services.observer.didCount(message) }
   }

@@ -4,8 +4,8 @@ import WireProtocol
 
 /// Coming into memory and leaving it.
 extension Group {
-  func load(for work: [Work]) {
-    phase = .loading(Deque(work))
+  func load() {
+    phase = .loading
     Task {
       do throws(StoreError) {
         let since = services.clock.now() - RecentlySent.memory
@@ -17,9 +17,9 @@ extension Group {
   }
 
   func loaded(_ stored: StoredGroup?) {
-    guard case .loading(let waiting) = phase else { return }
+    guard case .loading = phase else { return }
     if let stored {
-      phase = .live(Live(GroupState(stored, rules: services.rules)))
+      phase = .live(Live(GroupState(stored, at: services.clock.now(), rules: services.rules)))
       tellAttributesAgain()
       attachEverybody(of: stored)
     } else {
@@ -27,8 +27,17 @@ extension Group {
     }
     // Whose grace ended while the group was not in memory is not attached, and leaves first; of very many, the rest leaves at once after.
     wakeState()
-    for work in waiting { take(work) }
-    if case .absent = phase, pipeline.isEmpty { retire() }
+    workOff()
+    retireIfAbsent()
+  }
+
+  /// Takes what has waited, unless the group has to be loaded once more.
+  private func workOff() {
+    while let work = backlog.first {
+      if case .loading = phase { return }
+      takeNow(work)
+      backlog.removeFirst()
+    }
   }
 
   /// A new group that everyone is a member of: those who are signed in already get its events.
@@ -43,9 +52,11 @@ extension Group {
   }
 
   func loadFailed(_ error: StoreError) {
-    guard case .loading(let waiting) = phase else { return }
+    guard case .loading = phase else { return }
     services.observer.storeFailed(error, group: id)
     phase = .unloaded
+    let waiting = backlog
+    backlog = []
     for work in waiting { refuse(work) }
   }
 
@@ -54,13 +65,13 @@ extension Group {
     guard attributesUntold else { return }
     attributesUntold = false
     let now = services.clock.now()
-    withState { $0.attributes.tellAgain(at: now) }
+    withState { $0.tellAttributesAgain(at: now) }
   }
 
-  /// Gives up the memory of a group that nobody used since an instant. Members who are signed in are attached again when it is loaded; a
+  /// Gives up the memory of a group that nobody used for a while. Members who are signed in are attached again when it is loaded; a
   /// live room with members signed in stays, because their going is to be noticed.
-  func retire(unusedSince limit: Instant) {
-    guard lastUse < limit, pipeline.isEmpty, lookUps == 0 else { return }
+  func retire(unusedFor duration: Duration) {
+    guard services.uptime.now() - lastUse >= duration, pipeline.isEmpty, backlog.isEmpty, lookUps == 0 else { return }
     switch phase {
     case .live(let live) where live.state.nextWake != nil || live.state.watchesSessions: return
     case .live, .absent, .unloaded: retire()
@@ -68,7 +79,12 @@ extension Group {
     }
   }
 
-  func retire() {
+  /// An actor of a group that is not there is gone when it has nothing to do.
+  func retireIfAbsent() {
+    if case .absent = phase, pipeline.isEmpty, backlog.isEmpty { retire() }
+  }
+
+  private func retire() {
     phase = .retired
     registry?.forget(self)
     topic?.close()

@@ -15,8 +15,8 @@ public actor Group {
   enum Phase {
     /// Nothing is known yet. → loading
     case unloaded
-    /// The store is being asked; requests wait. → live, absent, unloaded (when the store fails)
-    case loading(Deque<Work>)
+    /// The store is being asked; the backlog waits. → live, absent, unloaded (when the store fails)
+    case loading
     /// There is such a group. → absent (disbanded), loading (a commit failed), retired
     case live(Live)
     /// The store knows no such group. → live (created), retired
@@ -57,10 +57,13 @@ public actor Group {
   /// The registry made this actor. It is gone where a server has ended while this group still had something to do.
   weak var registry: GroupRegistry?
   var phase = Phase.unloaded
+  /// What waits for the group to be loaded, and then for its turn. The first is being done, unless the group is loading.
+  var backlog: Deque<Work> = []
   var pipeline = Pipeline()
   var lineage = Lineage()
   var topic: (any GroupTopic)?
-  var lastUse: Instant
+  /// By the uptime.
+  var lastUse: Duration
   /// When the group has asked to be woken; nil = it has not.
   var alarm: Instant?
   /// While nothing is begun by itself, because the store has just failed: what is due would only fail again, at once and for ever.
@@ -80,7 +83,7 @@ public actor Group {
     self.executor = executor
     self.services = services
     self.registry = registry
-    lastUse = services.clock.now()
+    lastUse = services.uptime.now()
   }
 
   // MARK: Being asked
@@ -107,17 +110,20 @@ public actor Group {
     if executor.isCurrent { executor.isolated(self) { $0.take(work) } } else { executor.enqueue { self.takeHere(work) } }
   }
 
+  /// A completion may ask again at once, and that stands behind what waited before.
   func take(_ work: Work) {
+    if backlog.isEmpty { takeNow(work) } else { backlog.append(work) }
+  }
+
+  func takeNow(_ work: Work) {
     switch phase {
     case .live: act(on: work)
     case .absent: actWhileAbsent(on: work)
-    case .loading(var waiting):
-      phase = .unloaded
-      waiting.append(work)
-      phase = .loading(waiting)
+    case .loading: backlog.append(work)
     case .unloaded:
       if case .presence(let presence, let completion) = work, presence.awaySince == nil { return completion() }
-      load(for: [work])
+      load()
+      backlog.append(work)
     case .retired: forward(work)
     }
   }

@@ -58,10 +58,10 @@ public final class GroupRegistry: Sendable {
   /// How many actors there are.
   public var residentCount: Int { state.withLock { $0.groups.count } }
 
-  /// Lets groups that nobody used since an instant give up their memory.
-  public func retireGroups(unusedSince limit: Instant) {
+  /// Lets groups that nobody used for so long give up their memory, however the wall clock was set meanwhile.
+  public func retireGroups(unusedFor duration: Duration) {
     for group in state.withLock({ Array($0.groups.values) }) {
-      group.executor.perform { group.assumeIsolated { $0.retire(unusedSince: limit) } }
+      group.executor.perform { group.assumeIsolated { $0.retire(unusedFor: duration) } }
     }
   }
 

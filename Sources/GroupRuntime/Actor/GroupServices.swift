@@ -7,19 +7,21 @@ public struct GroupServices: Sendable {
   public let messages: any MessageStore
   public let broker: any Broker
   public let clock: any WallClock
+  public let uptime: any Uptime
   public let alarms: any Alarms
   public let rules: GroupRules
   public let observer: any GroupObserver
 
-  /// Services with everything given.
+  /// Services with everything given; the uptime is the system's where it is not.
   public init(
     groups: any GroupStore, messages: any MessageStore, broker: any Broker, clock: any WallClock,
-    alarms: any Alarms, rules: GroupRules, observer: any GroupObserver
+    uptime: any Uptime = SystemUptime(), alarms: any Alarms, rules: GroupRules, observer: any GroupObserver
   ) {
     self.groups = groups
     self.messages = messages
     self.broker = broker
     self.clock = clock
+    self.uptime = uptime
     self.alarms = alarms
     self.rules = rules
     self.observer = observer

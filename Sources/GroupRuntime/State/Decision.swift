@@ -14,11 +14,16 @@ public struct Decision: Sendable {
   /// The message that passes the gate, waits there or is turned away with this; it is no message where this cannot be made durable.
   var admitted: String?
   /// Messages that have waited at the gate and leave it with this.
-  var released: [GroupState.Waiting] = []
+  var released: [WaitingMessage] = []
   var answer: Answer
 
   /// Nothing is remembered, done or counted with this.
   var isEmpty: Bool { changes.isEmpty && effects.isEmpty && counts.isEmpty }
+
+  /// Nothing is decided before a message has been looked up.
+  var isOpen: Bool {
+    if case .lookUp = answer { true } else { false }
+  }
 
   /// How many messages and notices of a live room this hands over.
   var handOvers: Int {
@@ -65,16 +70,22 @@ public enum Effect: Sendable, Equatable {
 /// What the caller gets. What is rare and large stands apart, so that a decision is small.
 enum Answer: Sendable {
   case reply(Reply)
-  /// Stored messages, as getGroupHistoryMessageList answers them.
-  indirect case history(VisibleHistory.Page, newestFirst: Bool, epoch: String)
-  /// Stored messages, as a row of syncGroups.
-  indirect case sync(SyncAnswer)
+  /// What stored messages make of it.
+  indirect case stored(StoredAnswer)
+  /// Nothing yet: what the caller asks for is decided when a stored message has been looked up.
+  indirect case lookUp(seq: Int64, by: Caller)
+}
+
+/// An answer that needs stored messages.
+enum StoredAnswer: Sendable {
+  /// Messages, as getGroupHistoryMessageList answers them.
+  case history(VisibleHistory.Page, newestFirst: Bool, epoch: String)
+  /// Messages, as a row of syncGroups.
+  case sync(SyncAnswer)
   /// The group's info for a member, whose unread messages are still to be counted.
-  indirect case info(GroupInfo, of: Member, UnreadMessages)
+  case info(GroupInfo, of: Member, UnreadMessages)
   /// A number of unread messages, as JSON.
-  indirect case unread(UnreadMessages)
-  /// A stored message, which the request needs before it can be decided.
-  case lookUp(seq: Int64)
+  case unread(UnreadMessages)
 }
 
 /// Which messages of a group somebody has not read (contract section 4, Unread).

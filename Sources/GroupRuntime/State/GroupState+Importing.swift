@@ -45,7 +45,7 @@ extension GroupState {
     member.earlierStays = member.earlierStays.compactMap { stay in
       stay.lowerBound < member.firstVisibleSeq ? stay.lowerBound...min(stay.upperBound, member.firstVisibleSeq - 1) : nil
     }
-    members[given.userID] = member
+    put(member)
     decision.changes.append(.putMember(member, in: record.id))
     decision.effects.append(.admit(given.userID, receiving: member.receiveOption))
   }
@@ -85,7 +85,7 @@ extension GroupState {
 
   /// Where a message stands that was imported a moment ago: whoever lost the answer sends the batch again.
   private func importedSeq(of given: ImportGroupMessages.ImportedMessage, at moment: Moment) -> Int64? {
-    sent.result(of: given.clientMsgID, from: given.sender, at: moment.now)?.seq
+    sent.result(of: given.clientMsgID, from: given.sender, at: moment.steady)?.seq
   }
 
   private mutating func append(
@@ -97,7 +97,7 @@ extension GroupState {
       msgID: nextMessageID(seq: seq), groupID: record.id, seq: seq, sender: given.sender, nameCard: sender?.nameCard ?? "",
       timestamp: given.timestamp, content: given.content, priority: .normal, clientMsgID: given.clientMsgID,
       platform: .restAPI, isFromManager: sender?.role.isManager ?? false)
-    sent.note(message, .stored, at: moment.now)
+    sent.note(message, .stored, at: moment.steady)
     lastMessage = message
     decision.changes.append(.append(message))
     return seq

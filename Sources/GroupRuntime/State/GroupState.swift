@@ -19,35 +19,38 @@ public struct GroupState: Sendable {
   var attributes: AttributeBoard
   var sent: RecentlySent
   /// The messages of the last second; nil where any number is taken.
-  var messageRate: SlidingCounts<GroupID>?
+  var messageRate: SlidingWindow?
   /// What a group without history hands over in a second; nil = no limit, or a group that keeps history.
-  var gate: MessageGate<Waiting>?
+  var gate: MessageGate<WaitingMessage>?
   var joins = MergedNotice()
   var leaves = MergedNotice()
   /// Messages recalled while stored messages are being read, whose recall the reading may not show.
   var recentlyRevoked: Set<Int64> = []
-  var order = MemberOrder()
+  var order: MemberOrder
+  var steady: SteadyTime
   let rules: GroupRules
   /// Numbers the messages that are not stored.
   private var volatileCount: Int64 = 0
   /// What their msgIDs begin with; the random part makes them unique beyond a restart.
   private let volatilePrefix: String
 
-  /// A group as the store keeps it.
-  public init(_ stored: StoredGroup, rules: GroupRules) {
+  /// A group as the store keeps it, coming into memory now. What is stored of a time to come is of now: the clock was set back since.
+  public init(_ stored: StoredGroup, at now: Instant, rules: GroupRules) {
     record = stored.record
     members = Dictionary(uniqueKeysWithValues: stored.members.map { ($0.userID, $0) })
+    order = MemberOrder(stored.members)
     former = Dictionary(uniqueKeysWithValues: stored.former.map { ($0.userID, $0) })
     lastMessage = stored.lastMessage
     // Who was brought in while away has been absent since then.
     let joinTimes = members.mapValues(\.joinTime)
     absent = AbsentMembers(
-      since: Dictionary(uniqueKeysWithValues: stored.offlineSince.map { ($0, max($1, joinTimes[$0] ?? $1)) }))
+      since: Dictionary(uniqueKeysWithValues: stored.offlineSince.map { ($0, min(max($1, joinTimes[$0] ?? $1), now)) }))
     applications = OpenApplications(stored.openApplications)
     attributes = AttributeBoard(stored.attributes)
-    sent = RecentlySent(stored.recentlySent)
+    sent = RecentlySent(stored.recentlySent, at: now)
+    steady = SteadyTime(at: now)
     let limit = rules.limits.messagesPerSecond[stored.record.type, default: 0]
-    if limit > 0, stored.record.type.storesMessages { messageRate = SlidingCounts(limit: limit, window: 1000) }
+    if limit > 0, stored.record.type.storesMessages { messageRate = SlidingWindow(limit: limit, length: 1000) }
     if limit > 0, !stored.record.type.storesMessages { gate = MessageGate(limit: limit) }
     self.rules = rules
     volatilePrefix = "\(stored.record.epoch)-\(String(UInt32.random(in: .min ... .max), radix: 36))-"
@@ -123,17 +126,17 @@ public struct GroupState: Sendable {
     return decision
   }
 
-  /// When the group wants to be woken; nil = nothing is to come by itself.
+  /// When the group wants to be woken, by the clock; nil = nothing is to come by itself.
   public var nextWake: Instant? {
     var wake = attributes.eventDue ?? .max
     if let instant = nextGateWake { wake = min(wake, instant) }
     if let instant = absent.firstEnd(after: rules.limits.offlineGrace) { wake = min(wake, instant) }
-    return wake == .max ? nil : wake
+    return wake == .max ? nil : steady.clock(at: wake)
   }
 
   /// Time does not run backwards in a group's history.
-  func moment(at now: Instant, usersSignedIn: Int) -> Moment {
-    Moment(now: max(now, lastMessage?.timestamp ?? 0), clock: now, usersSignedIn: usersSignedIn)
+  mutating func moment(at now: Instant, usersSignedIn: Int) -> Moment {
+    Moment(now: max(now, lastMessage?.timestamp ?? 0), steady: steady.advance(to: now), usersSignedIn: usersSignedIn)
   }
 
   /// Whether the user gets the group's events.
@@ -162,10 +165,10 @@ public struct GroupState: Sendable {
 
 /// What a decision may know besides the group and the request.
 struct Moment: Sendable {
-  /// The instant in the history of the group.
+  /// The instant in the history of the group: what is stored and shown. It stands still while a clock that was set back catches up.
   let now: Instant
-  /// The instant by the clock, which may have been set back.
-  let clock: Instant
+  /// The instant for rates, waits and memories.
+  let steady: Instant
   let usersSignedIn: Int
 }
 

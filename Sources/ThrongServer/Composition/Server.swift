@@ -18,6 +18,7 @@ public final class Server: Sendable {
   private let services: GatewayServices
   private let gateway: Gateway
   private let transport: Transport
+  private let openFiles: Int
   private let readiness: Readiness
   private let metrics: PrometheusRegistry
 
@@ -47,6 +48,7 @@ public final class Server: Sendable {
       demo: try await Server.demoPage(settings, logger), logger: logger)
     gateway = Gateway(services, http: routes)
     let delegate = gateway
+    openFiles = Transport.limitOpenFiles(to: settings.openFiles)
     transport = try StartError.translating { () throws(TransportError) in
       try Transport(TransportConfiguration(settings), delegate: delegate)
     }
@@ -86,6 +88,7 @@ public final class Server: Sendable {
         "listen": "\(address(settings.listen, transport.publicPort))",
         "internalListen": "\(address(settings.internalListen, transport.internalPort))",
         "version": "\(Release.version)", "dataDir": "\(settings.dataDir)", "loops": "\(transport.loops.count)",
+        "openFiles": "\(openFiles)",
       ])
   }
 
@@ -95,11 +98,11 @@ public final class Server: Sendable {
   }
 
   /// Gives up the memory of groups that nobody has used for a while; called now and then.
-  public func retireIdleGroups() { services.registry.retireGroups(unusedSince: SystemClock().now() - Server.idleTime) }
+  public func retireIdleGroups() { services.registry.retireGroups(unusedFor: Server.idleTime) }
 
-  /// How long a group stays in memory without being used, in milliseconds. More than the 5 minutes that a clientMsgID is
+  /// How long a group stays in memory without being used. More than the 5 minutes that a clientMsgID is
   /// remembered.
-  private static let idleTime: Instant = 600_000
+  private static let idleTime = Duration.seconds(600)
 
   /// Ends gracefully (contract section 9): not ready and no new upgrades at once, requests served while sessions are closed one
   /// after the other, the internal listener up to the end.

@@ -77,7 +77,7 @@ import ThrongTestKit
 
   @Test func aGroupThatWaitsForAGraceToEndDoesNotRetire() async throws {
     await leave("mary")
-    scene.registry.retireGroups(unusedSince: .max)
+    scene.registry.retireGroups(unusedFor: .zero)
     scene.settle()
     #expect(scene.registry.residentCount == 1)
     scene.advance(by: GraceActorTests.grace)
@@ -85,7 +85,7 @@ import ThrongTestKit
     for name in ["olga", "adam"] { await leave(name) }
     scene.advance(by: GraceActorTests.grace)
     #expect(try await memberCount(scene) == 1)
-    scene.registry.retireGroups(unusedSince: .max)
+    scene.registry.retireGroups(unusedFor: .zero)
     scene.settle()
     #expect(scene.registry.residentCount == 0)
   }

@@ -23,7 +23,7 @@ import ThrongTestKit
     let gate = ReadGate(store)
     let scene = ActorScene(store: store, groups: gate)
     try await scene.makeGroup()
-    scene.registry.retireGroups(unusedSince: .max)
+    scene.registry.retireGroups(unusedFor: .zero)
     scene.settle()
     let reads = gate.reads
     gate.hold()
@@ -36,6 +36,47 @@ import ThrongTestKit
     #expect(try await info.answer().result["lastSeq"] == 5)
     #expect(gate.reads == reads + 1)
     #expect(scene.events("olga").count == 5, "members with sessions were attached before")
+  }
+
+  /// Asks for the list of members, which is answered as soon as it is taken, and for something else from within the answer.
+  private func ask(_ method: String, _ params: String, by name: String, whenAListIsAnswered scene: ActorScene) throws -> Pending {
+    let (group, caller, pending) = (scene.registry.group("g"), scene.caller(name), Pending())
+    let request = try groupRequest(method, params, by: caller)
+    group.ask(try groupRequest("getGroupMemberList", by: caller), by: caller) { _ in
+      group.ask(request, by: caller) { pending.complete($0) }
+    }
+    return pending
+  }
+
+  @Test func whatIsAskedFromWithinAnAnswerStandsBehindWhatWaitedForTheLoading() async throws {
+    let store = InMemoryStore()
+    let gate = ReadGate(store)
+    let scene = ActorScene(store: store, groups: gate)
+    try await scene.makeGroup()
+    scene.registry.retireGroups(unusedFor: .zero)
+    scene.settle()
+    gate.hold()
+    let late = try ask("sendGroupTextMessage", #"{"text":"late"}"#, by: "mary", whenAListIsAnswered: scene)
+    let early = try (1...3).map { _ in try scene.begin("sendGroupTextMessage", #"{"text":"early"}"#, by: "adam") }
+    scene.settle()
+    gate.release()
+    for (number, sent) in early.enumerated() { #expect(try await sent.answer().result["seq"] == .number(Double(number + 1))) }
+    #expect(try await late.answer().result["seq"] == 4)
+  }
+
+  @Test func soItDoesWhereThereIsNoGroupYet() async throws {
+    let store = InMemoryStore()
+    let gate = ReadGate(store)
+    let scene = ActorScene(store: store, groups: gate)
+    gate.hold()
+    let params = #"{"groupType":"Work","groupName":"n"}"#
+    let late = try ask("createGroup", params, by: "mary", whenAListIsAnswered: scene)
+    let early = try scene.begin("createGroup", params, by: "adam")
+    scene.settle()
+    gate.release()
+    #expect(try await early.answer().code == 0)
+    #expect(try await late.answer().code == 10021)
+    #expect(gate.reads == 1, "the actor stays while somebody waits for it")
   }
 
   @Test func anActorOfAGroupThatIsNotThereDoesNotStay() async throws {
@@ -59,7 +100,7 @@ import ThrongTestKit
     let scene = ActorScene()
     try await scene.makeGroup()
     let old = scene.registry.group("g")
-    scene.registry.retireGroups(unusedSince: .max)
+    scene.registry.retireGroups(unusedFor: .zero)
     scene.settle()
     #expect(scene.registry.residentCount == 0 && scene.registry.resident("g") == nil)
     let pending = try (1...3).map { _ in try scene.begin("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary", of: old) }
@@ -76,26 +117,40 @@ import ThrongTestKit
   @Test func onlyGroupsThatNobodyUsesRetire() async throws {
     let scene = ActorScene()
     try await scene.makeGroup()
-    let made = scene.clock.now()
-    scene.clock.advance(by: 1000)
-    scene.registry.retireGroups(unusedSince: made)
+    scene.uptime.advance(by: .milliseconds(1000))
+    scene.registry.retireGroups(unusedFor: .milliseconds(1001))
     scene.settle()
     #expect(scene.registry.residentCount == 1)
     try await scene.ask("info", by: "olga")
-    scene.registry.retireGroups(unusedSince: made + 1000)
+    scene.registry.retireGroups(unusedFor: .milliseconds(1000))
     scene.settle()
     #expect(scene.registry.residentCount == 1, "used since")
     scene.store.hold()
     let sent = try scene.begin("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary")
-    scene.registry.retireGroups(unusedSince: .max)
+    scene.registry.retireGroups(unusedFor: .zero)
     scene.settle()
     #expect(scene.registry.residentCount == 1, "not while something is on its way to the disk")
     scene.store.release()
     #expect(try await sent.answer().code == 0)
-    scene.registry.retireGroups(unusedSince: .max)
+    scene.registry.retireGroups(unusedFor: .zero)
     scene.settle()
     #expect(scene.registry.residentCount == 0)
     #expect(scene.broker.topics(of: "g").allSatisfy { $0.calls.last == .close && $0.attachedUsers.isEmpty })
+  }
+
+  @Test(arguments: [-3_600_000, 3_600_000] as [Int64])
+  func aClockThatIsSetNeitherKeepsAnIdleGroupNorRetiresOneInUse(step: Int64) async throws {
+    let scene = ActorScene()
+    try await scene.makeGroup()
+    scene.clock.advance(by: step)
+    scene.uptime.advance(by: .milliseconds(599_999))
+    scene.registry.retireGroups(unusedFor: .seconds(600))
+    scene.settle()
+    #expect(scene.registry.residentCount == 1)
+    scene.uptime.advance(by: .milliseconds(1))
+    scene.registry.retireGroups(unusedFor: .seconds(600))
+    scene.settle()
+    #expect(scene.registry.residentCount == 0)
   }
 
   @Test func aGroupMadeAgainHasAnotherEpochEvenWhileTheOldOneGoes() async throws {

@@ -46,7 +46,7 @@ import ThrongTestKit
   @Test func aGroupThatIsNotLoadedLooksForItselfWhenItIs() async throws {
     let scene = ActorScene(users: ["olga"])
     try await scene.makeGroup()
-    scene.registry.retireGroups(unusedSince: .max)
+    scene.registry.retireGroups(unusedFor: .zero)
     scene.settle()
     scene.signIn("mary")
     await scene.refresh("mary")
@@ -81,7 +81,7 @@ import ThrongTestKit
     try await say(scene)
     #expect(scene.events("mary") == ["onRecvNewMessage"] && scene.events("oscar") == ["onRecvNewMessage"])
     #expect(try await online(scene) == 3)
-    scene.registry.retireGroups(unusedSince: .max)
+    scene.registry.retireGroups(unusedFor: .zero)
     scene.settle()
     try await say(scene)
     #expect(scene.events("mary") == ["onRecvNewMessage"] && scene.events("oscar") == ["onRecvNewMessage"])
@@ -97,7 +97,7 @@ import ThrongTestKit
             let sent = try await scene.ask("sendGroupTextMessage", #"{"text":"\#(number)-\#(round)"}"#, by: "mary")
             #expect(sent.code == 0)
             await scene.refresh(["olga", "adam", "mary", "oscar"][round % 4])
-            if round % 5 == 0 { scene.registry.retireGroups(unusedSince: .max) }
+            if round % 5 == 0 { scene.registry.retireGroups(unusedFor: .zero) }
           }
         }
       }

@@ -119,7 +119,7 @@ import ThrongTestKit
     gate.hold()
     let recalled = try scene.begin("revokeGroupMessage", recall, by: "mary")
     await gate.waitForReadings(1)
-    scene.registry.retireGroups(unusedSince: .max)
+    scene.registry.retireGroups(unusedFor: .zero)
     scene.settle()
     #expect(scene.registry.residentCount == 1)
     gate.release()

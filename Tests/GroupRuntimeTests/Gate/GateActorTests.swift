@@ -25,7 +25,7 @@ import ThrongTestKit
       scene.signOut(name)
       await scene.refresh(name)
     }
-    scene.registry.retireGroups(unusedSince: .max)
+    scene.registry.retireGroups(unusedFor: .zero)
     scene.settle()
     scene.advance(by: 1000)
     #expect(scene.observer.counts.map(\.steps) == [[.accepted, .delivered], .accepted, .delivered])

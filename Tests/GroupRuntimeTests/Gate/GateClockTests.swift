@@ -1,27 +1,43 @@
 import GroupModel
+import GroupPermissions
+import GroupRuntime
 import Testing
+import ThrongTestKit
 
-@testable import GroupRuntime
-
-/// A clock that is put right in small steps does not open the gate.
+/// A clock that is put right neither opens the gate nor closes it.
 @Suite struct GateClockTests {
-  @Test func eachStepBackOfTheClockDoesNotLetThroughWhatTheSecondHasNoRoomFor() {
-    var gate = MessageGate<Int>(limit: 2)
-    var (clock, delivered): (Instant, Int) = (1_700_000_000_000, 0)
-    for number in 0..<20 {
-      delivered += gate.advance(to: clock).count { if case .delivered = $0 { true } else { false } }
-      if gate.offer(number, .normal, at: clock).admission == .delivered { delivered += 1 }
-      clock -= 1
-    }
-    #expect(delivered == 2, "all of it within a few milliseconds")
+  private func scene(limit: Int) throws -> Scene {
+    var limits = GroupLimits.standard
+    limits.messagesPerSecond = [.avChatRoom: limit]
+    return try Scene(.avChatRoom, rules: GroupRules(limits: limits))
   }
 
-  /// What waited then may wait a second from then on, no longer.
-  @Test func whatWaitsWhenTheClockIsSetBackGrowsOldFromThenOn() {
-    var gate = MessageGate<Int>(limit: 1)
-    for number in 0..<2 { _ = gate.offer(number, .normal, at: 3_600_000) }
-    #expect(gate.advance(to: 500).isEmpty && gate.nextExit == 1500)
-    guard case .dropped(1)? = gate.advance(to: 1601).first else { return #expect(Bool(false), "a tenth of a second too late") }
-    #expect(gate.nextExit == nil)
+  private func say(_ scene: Scene) throws -> String? {
+    try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary").result["status"].string
+  }
+
+  @Test func eachStepBackOfTheClockDoesNotLetThroughWhatTheSecondHasNoRoomFor() throws {
+    let scene = try scene(limit: 2)
+    var said: [String?] = []
+    for _ in 0..<5 {
+      said.append(try say(scene))
+      scene.clock.advance(by: -1)
+    }
+    #expect(said == ["Delivered", "Delivered", "Queued", "Queued", "Dropped"], "all of it within a few milliseconds")
+  }
+
+  @Test func whatWaitsWhenTheClockIsSetBackWaitsForTheRestOfItsSecond() throws {
+    let scene = try scene(limit: 1)
+    #expect(try say(scene) == "Delivered")
+    scene.clock.advance(by: 400)
+    #expect(try say(scene) == "Queued")
+    scene.clock.advance(by: -3_600_000)
+    #expect(try scene.wake().events.isEmpty)
+    #expect(scene.state?.nextWake == scene.clock.now() + 600)
+    scene.clock.advance(by: 599)
+    #expect(try scene.wake().events.isEmpty)
+    scene.clock.advance(by: 1)
+    #expect(try scene.wake().receivers(of: "onRecvNewMessage").contains("olga"))
+    #expect(scene.state?.nextWake == nil)
   }
 }

@@ -133,16 +133,6 @@ import ThrongTestKit
 
   // MARK: The clock
 
-  @Test func aClockThatWasSetBackKeepsNobodyWaiting() {
-    var gate = Gate(limit: 2)
-    for number in 0..<4 { _ = gate.offer(number, .normal, at: 3_600_000) }
-    var left = delivered(gate.advance(to: 500))
-    #expect(gate.nextExit ?? 0 <= 1501)
-    left += delivered(gate.advance(to: 1500))
-    #expect(left == [2, 3], "in the second after it")
-    #expect(gate.nextExit == nil)
-  }
-
   @Test func aClockThatWasSetForwardLeavesNothingBehind() {
     var gate = Gate(limit: 2)
     for number in 0..<4 { _ = gate.offer(number, .normal, at: 0) }

@@ -103,6 +103,23 @@ import ThrongTestKit
     #expect(count(.accepted) == 13 && count(.accepted) == count(.delivered) + count(.dropped))
   }
 
+  @Test func aHandOverAfterTheClockWasSetBackTakesItsWholeSecond() async throws {
+    let scene = try await ActorScene.liveRoom(1)
+    try await scene.ask("info", by: "olga")
+    scene.clock.advance(by: -3_600_000)
+    scene.store.hold()
+    let joining = try scene.begin("joinGroup", by: "oscar")
+    scene.settle()
+    scene.advance(by: 400)
+    scene.store.release()
+    #expect(try await joining.answer().code == 0)
+    #expect(try await scene.say() == "Queued")
+    scene.advance(by: 999)
+    #expect(scene.events("olga") == ["onMemberEnter"])
+    scene.advance(by: 1)
+    #expect(scene.events("olga") == ["onRecvNewMessage"])
+  }
+
   @Test func aClockThatIsSetBackWhileTheRoomRestsDoesNotProlongTheRest() async throws {
     let scene = try await ActorScene.liveRoom()
     scene.store.fail(with: StoreError(.unavailable, "disk full"))

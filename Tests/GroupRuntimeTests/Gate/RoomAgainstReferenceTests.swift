@@ -19,7 +19,7 @@ import ThrongTestKit
     let limit = [1, 2, 3, 7, 40].randomElement(using: &random)!
     let gaps = RoomAgainstReferenceTests.gaps.randomElement(using: &random)!
     let start: Instant = 1_700_000_000_000
-    var room = RoomBench(limit: limit, memberCount: RoomAgainstReferenceTests.memberCount, at: start)
+    var room = RoomScene(limit: limit, memberCount: RoomAgainstReferenceTests.memberCount, at: start)
     var reference = ReferenceRoom(limit: limit, memberCount: RoomAgainstReferenceTests.memberCount, at: start)
     var (newest, oldest) = (RoomAgainstReferenceTests.memberCount, 4)
     for number in 0..<250 {
@@ -51,7 +51,7 @@ import ThrongTestKit
     for priority in Priority.allCases { expectBalance(of: room.counts.filter { $0.priority == priority }) }
   }
 
-  private func agree(_ room: inout RoomBench, _ reference: inout ReferenceRoom, _ what: String) -> Bool {
+  private func agree(_ room: inout RoomScene, _ reference: inout ReferenceRoom, _ what: String) -> Bool {
     let (happened, should) = (room.takeLog(), reference.takeLog())
     #expect(happened == should && room.faults.isEmpty, "\(what): \(room.faults)")
     return happened == should && room.faults.isEmpty

@@ -40,15 +40,6 @@ import ThrongTestKit
     #expect(take(500) == ["mary"])
   }
 
-  @Test func aClockThatWasSetBackDoesNotShortenAGrace() {
-    var absent = AbsentMembers(since: [:])
-    func take(_ limit: Instant, _ count: Int = 10) -> [UserID] { absent.take(absentSince: limit, atMost: count) }
-    absent.note("mary", since: 1000)
-    absent.note("adam", since: 400)
-    #expect(take(999).isEmpty)
-    #expect(take(1000) == ["mary", "adam"])
-  }
-
   /// What the type says it is: each absent user with the instant of going, longest first.
   private struct PlainList {
     var absences: [(user: UserID, since: Instant)] = []

@@ -38,21 +38,6 @@ import ThrongTestKit
     #expect(board.eventDue == 130)
   }
 
-  @Test func aClockThatWasSetBackDelaysNoEvent() {
-    var board = AttributeBoard(GroupAttributes())
-    func tells(at now: Instant) -> Bool { board.takeEvent(at: now) }
-    board.set(attributes("a"), at: 3_600_000)
-    #expect(tells(at: 3_600_000))
-    board.set(attributes("b"), at: 3_600_010)
-    #expect(!tells(at: 3_600_020))
-    #expect(tells(at: 70), "woken as was asked, an hour earlier")
-    board.set(attributes("c"), at: 80)
-    #expect(board.eventDue == 120)
-    #expect(tells(at: 120))
-    board.set(attributes("d"), at: 10)
-    #expect(tells(at: 10))
-  }
-
   @Test(arguments: 1...30 as ClosedRange<UInt64>)
   func noSecondHasMoreThanTwentyAndTheLastStateIsTold(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)

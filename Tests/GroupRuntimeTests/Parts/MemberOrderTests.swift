@@ -9,7 +9,7 @@ import ThrongTestKit
   /// A group whose members come, go and change while lists are read.
   private struct Crowd {
     var members: [UserID: Member] = [:]
-    var order = MemberOrder()
+    var order = MemberOrder([])
     var now: Instant = 1000
     private var lastOrdinal: Int64 = 0
 
@@ -17,18 +17,21 @@ import ThrongTestKit
       lastOrdinal += 1
       let user = UserID(stringLiteral: name)
       let member = Member(userID: user, role: role, joinTime: now, ordinal: lastOrdinal, receiveOption: .receive)
-      order.noteArrival(of: member, to: members)
       members[user] = member
+      order.note(member, was: nil, among: members)
     }
 
     mutating func go(_ user: UserID) {
       guard let member = members.removeValue(forKey: user) else { return }
-      order.noteDeparture(of: member)
+      order.note(nil, was: member, among: members)
     }
 
-    mutating func give(_ role: Role, to user: UserID) {
-      members[user]?.role = role
-      order.invalidate()
+    mutating func change(_ user: UserID, _ change: (inout Member) -> Void) {
+      guard let member = members[user] else { return }
+      var changed = member
+      change(&changed)
+      members[user] = changed
+      order.note(changed, was: member, among: members)
     }
 
     /// What the contract says of a live room: "owner, then the 300 newest, newest first".
@@ -38,27 +41,39 @@ import ThrongTestKit
     }
 
     /// What the contract says of the order, of those in a filter.
-    func expected(_ takes: (Member) -> Bool) -> [UserID] {
-      members.values.filter(takes)
+    func expected(_ filter: Filter) -> [UserID] {
+      members.values.filter { filter.takes($0, at: now) }
         .sorted { ($1.role.rank, $0.joinTime, $0.userID) < ($0.role.rank, $1.joinTime, $1.userID) }
         .map(\.userID)
     }
 
-    mutating func page(
-      after nextSeq: Int64, count: Int, newestFirst: Bool = false, where takes: (Member) -> Bool
-    ) -> MemberOrder.Page {
-      let members = members
-      return order.page(of: members, after: nextSeq, count: count, newestFirst: newestFirst) { user, rank in
-        let member = members[user]
-        #expect(member?.role.rank == rank)
-        return member.map(takes) ?? false
+    mutating func page(_ filter: Filter, after nextSeq: Int64 = 0, count: Int) -> MemberOrder.Page {
+      switch filter {
+      case .all: order.page(of: members, rank: nil, after: nextSeq, count: count)
+      case .rank(let rank): order.page(of: members, rank: rank, after: nextSeq, count: count)
+      case .muted: order.mutedPage(of: members, at: now, after: nextSeq, count: count)
       }
+    }
+
+    mutating func newestPage(rank: Int? = nil, count: Int) -> MemberOrder.Page {
+      order.newestPage(of: members, rank: rank, after: 0, count: count)
     }
   }
 
-  private static let filters: [@Sendable (Member) -> Bool] = [
-    { _ in true }, { $0.role == .owner }, { $0.role == .admin }, { $0.role.rank == 1 }, { $0.muteUntil > 0 }, { _ in false },
-  ]
+  enum Filter: Sendable, CaseIterable {
+    case all, muted
+    case rank(Int)
+
+    static let allCases: [Filter] = [.all, .rank(3), .rank(2), .rank(1), .rank(0), .muted]
+
+    func takes(_ member: Member, at now: Instant) -> Bool {
+      switch self {
+      case .all: true
+      case .rank(let rank): member.role.rank == rank
+      case .muted: member.muteUntil > now
+      }
+    }
+  }
 
   private func crowd(using random: inout SeededGenerator) -> Crowd {
     var crowd = Crowd()
@@ -67,40 +82,42 @@ import ThrongTestKit
       let role: Role = number == 0 ? .owner : number % 7 == 0 ? .admin : number % 3 == 0 ? .custom(200) : .member
       crowd.come("u\(number * 11 % 40)", role: role)
     }
-    for user in crowd.members.keys.sorted() where Bool.random(using: &random) { crowd.members[user]?.muteUntil = 1 }
+    for user in crowd.members.keys.sorted() where Bool.random(using: &random) {
+      // Of some, the mute has ended.
+      let until = Bool.random(using: &random) ? crowd.now + 1_000_000 : crowd.now
+      crowd.change(user) { $0.muteUntil = until }
+    }
     return crowd
   }
 
-  @Test(arguments: 1...12 as ClosedRange<UInt64>, 0..<filters.count)
-  func pagesOfAFilterGiveItsMembersOnceInOrder(seed: UInt64, filter: Int) {
+  @Test(arguments: 1...12 as ClosedRange<UInt64>, Filter.allCases)
+  func pagesOfAFilterGiveItsMembersOnceInOrder(seed: UInt64, filter: Filter) {
     var random = SeededGenerator(seed: seed)
     var crowd = crowd(using: &random)
-    let takes = MemberOrderTests.filters[filter]
     for count in [1, 3, 8, 50] {
       var listed: [UserID] = []
       var next: Int64 = 0
       repeat {
-        let page = crowd.page(after: next, count: count, where: takes)
+        let page = crowd.page(filter, after: next, count: count)
         #expect(page.members.count == count || page.nextSeq == 0)
         listed += page.members.map(\.userID)
         next = page.nextSeq
       } while next != 0
-      #expect(listed == crowd.expected(takes), "seed \(seed), pages of \(count)")
+      #expect(listed == crowd.expected(filter), "seed \(seed), pages of \(count)")
     }
   }
 
-  @Test(arguments: 1...25 as ClosedRange<UInt64>, [0, 3, 4])
-  func whileOthersComeGoAndAreSilencedNobodyIsListedTwice(seed: UInt64, filter: Int) {
+  @Test(arguments: 1...25 as ClosedRange<UInt64>, [.all, .rank(1), .muted] as [Filter])
+  func whileOthersComeGoAndAreSilencedNobodyIsListedTwice(seed: UInt64, filter: Filter) {
     var random = SeededGenerator(seed: seed)
     var crowd = crowd(using: &random)
-    let takes = MemberOrderTests.filters[filter]
-    let present = Set(crowd.expected(takes))
+    let present = Set(crowd.expected(filter))
     var unsteady: Set<UserID> = []
     var listed: [UserID] = []
     var next: Int64 = 0
     var fresh = 0
     repeat {
-      let page = crowd.page(after: next, count: Int.random(in: 1...5, using: &random), where: takes)
+      let page = crowd.page(filter, after: next, count: Int.random(in: 1...5, using: &random))
       listed += page.members.map(\.userID)
       next = page.nextSeq
       for _ in 0..<Int.random(in: 0...3, using: &random) {
@@ -113,7 +130,8 @@ import ThrongTestKit
           crowd.go(user)
           unsteady.insert(user)
         default:
-          crowd.members[user]?.muteUntil = Int64.random(in: 0...1, using: &random)
+          let until = Bool.random(using: &random) ? crowd.now + 1_000_000 : 0
+          crowd.change(user) { $0.muteUntil = until }
           unsteady.insert(user)
         }
       }
@@ -131,20 +149,77 @@ import ThrongTestKit
       let user = UserID(stringLiteral: "u\(Int.random(in: 0..<500, using: &random))")
       if crowd.members[user] == nil { crowd.come(user.rawValue, role: .member) } else if step % 3 == 0 { crowd.go(user) }
       guard step % 50 == 0 else { continue }
-      let listed = crowd.page(after: 0, count: 1000, newestFirst: true) { _ in true }
+      let listed = crowd.newestPage(count: 1000)
       #expect(listed.members.map(\.userID) == crowd.newest, "seed \(seed), step \(step)")
     }
     #expect(crowd.members.count > MemberOrder.newestListed, "seed \(seed)")
+  }
+
+  /// The order is kept up through all that happens, and never made anew.
+  @Test(arguments: 1...12 as ClosedRange<UInt64>)
+  func whateverHappensEachListIsInItsOrder(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var crowd = crowd(using: &random)
+    for step in 0..<300 {
+      crowd.now += Int64.random(in: -1...2, using: &random)
+      let user = UserID(stringLiteral: "u\(Int.random(in: 0..<60, using: &random))")
+      switch Int.random(in: 0..<4, using: &random) {
+      case 0: if crowd.members[user] == nil { crowd.come(user.rawValue, role: Bool.random(using: &random) ? .member : .admin) }
+      case 1: crowd.go(user)
+      case 2:
+        let role: Role = [.owner, .admin, .custom(7), .member].randomElement(using: &random) ?? .member
+        crowd.change(user) { $0.role = role }
+      default:
+        let until = crowd.now + Int64.random(in: -20...20, using: &random)
+        crowd.change(user) { $0.muteUntil = until }
+      }
+      for filter in Filter.allCases {
+        let listed = crowd.page(filter, count: 100).members.map(\.userID)
+        #expect(listed == crowd.expected(filter), "seed \(seed), step \(step), \(filter)")
+      }
+    }
+  }
+
+  @Test func aCrowdThatHasComeAndGoneLeavesNothingInALiveRoomsList() {
+    var crowd = Crowd()
+    crowd.come("olga", role: .owner)
+    for number in 0..<400 { crowd.come("u\(number)", role: .member) }
+    func expectTheNewest(_ what: String) {
+      #expect(crowd.newestPage(count: 1000).members.map(\.userID) == crowd.newest, "\(what)")
+    }
+    expectTheNewest("before")
+    for number in 0..<700 { crowd.come("v\(number)", role: .member) }
+    for number in 0..<700 { crowd.go(UserID(stringLiteral: "v\(number)")) }
+    for _ in 0..<2 { expectTheNewest("they are passed by, and then forgotten") }
+    for _ in 0..<1500 {
+      crowd.come("w", role: .member)
+      crowd.go("w")
+    }
+    crowd.come("w", role: .member)
+    expectTheNewest("one who came and went very often")
+  }
+
+  @Test func whoIsFoundByAPlaceInAnOrderIsFoundInFewSteps() {
+    let numbers = (0..<100_000).map { $0 / 3 }
+    for wanted in [0, 1, 17_000, 33_332, 33_333, 40_000] {
+      var steps = 0
+      let index = numbers.firstIndexInOrder { number in
+        steps += 1
+        return number >= wanted
+      }
+      #expect(index == numbers.firstIndex { $0 >= wanted } ?? numbers.endIndex)
+      #expect(steps <= 17)
+    }
   }
 
   @Test func aListGoesOnBehindSomebodyWhoWasMadeAnAdmin() {
     var crowd = Crowd()
     crowd.come("olga", role: .owner)
     for name in ["a", "b", "c", "d"] { crowd.come(name, role: .member) }
-    let first = crowd.page(after: 0, count: 3) { _ in true }
+    let first = crowd.page(.all, count: 3)
     #expect(first.members.map(\.userID) == ["olga", "a", "b"])
-    crowd.give(.admin, to: "b")
-    #expect(crowd.page(after: first.nextSeq, count: 9) { _ in true }.members.map(\.userID) == ["c", "d"])
+    crowd.change("b") { $0.role = .admin }
+    #expect(crowd.page(.all, after: first.nextSeq, count: 9).members.map(\.userID) == ["c", "d"])
   }
 
   @Test func aListGoesOnBehindSomebodyWhoHasLeft() {
@@ -154,20 +229,20 @@ import ThrongTestKit
       crowd.now += 1
       crowd.come(name, role: .member)
     }
-    let first = crowd.page(after: 0, count: 2) { $0.role == .member }
+    let first = crowd.page(.rank(1), count: 2)
     #expect(first.members.map(\.userID) == ["d", "c"])
     crowd.go("c")
     crowd.go("b")
-    #expect(crowd.page(after: first.nextSeq, count: 9) { $0.role == .member }.members.map(\.userID) == ["a"])
+    #expect(crowd.page(.rank(1), after: first.nextSeq, count: 9).members.map(\.userID) == ["a"])
   }
 
   @Test func aFilterOfALiveRoomTakesOfTheNewestListedOnly() {
     var crowd = Crowd()
     crowd.come("olga", role: .owner)
     for number in 1...MemberOrder.newestListed + 5 { crowd.come("u\(number)", role: .member) }
-    let owners = crowd.page(after: 0, count: 50, newestFirst: true) { $0.role == .owner }
+    let owners = crowd.newestPage(rank: 3, count: 50)
     #expect(owners.members.map(\.userID) == ["olga"] && owners.nextSeq == 0)
-    let common = crowd.page(after: 0, count: 500, newestFirst: true) { $0.role == .member }
+    let common = crowd.newestPage(rank: 1, count: 500)
     #expect(common.members.count == MemberOrder.newestListed && common.members.first?.userID == "u305")
     #expect(common.members.last?.userID == "u6")
   }

@@ -109,7 +109,8 @@ import ThrongTestKit
       policy: .defaults(for: .avChatRoom))
     let since = Dictionary(uniqueKeysWithValues: members.dropFirst().map { ($0.userID, now - LiveRoomGraceTests.grace) })
     var state = GroupState(
-      StoredGroup(record: record, members: members, lastMessage: nil, recentlySent: [], offlineSince: since), rules: GroupRules())
+      StoredGroup(record: record, members: members, lastMessage: nil, recentlySent: [], offlineSince: since), at: now,
+      rules: GroupRules())
     _ = state.wake(at: now)
     #expect(state.members.count == 2)
     #expect(try #require(state.nextWake) <= now, "the rest is due at once")

@@ -49,9 +49,11 @@ import ThrongTestKit
     try scene.ask("transferGroupOwner", #"{"userID":"adam"}"#, by: "olga")
     try scene.ask("muteGroup", #"{"mode":"Custom","roles":["100"]}"#, by: "adam")
     let list = try scene.ask("getGroupMemberList", by: "mary").result
+    let muted = try scene.ask("getGroupMutedMembers", by: "mary").result
     let mute = try scene.ask("info", by: "mary").result["mute"]
     try await scene.reload()
     #expect(try scene.ask("getGroupMemberList", by: "mary").result == list)
+    #expect(try scene.ask("getGroupMutedMembers", by: "mary").result == muted && muted["memberList"][0]["userID"] == "carl")
     #expect(try scene.ask("info", by: "mary").result["mute"] == mute && mute == ["mode": "Custom", "roles": ["100"]])
     for name in ["mary", "carl"] { try scene.expectRefused(10017, "sendGroupTextMessage", #"{"text":"x"}"#, by: name) }
     #expect(try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "olga").code == 0)

@@ -9,6 +9,7 @@ import WireProtocol
 /// Groups with everything around them: a registry, a store that can be slow or fail, sessions that note what they get.
 final class ActorScene: Sendable {
   let clock = ManualClock()
+  let uptime = ManualUptime()
   let alarms = ManualAlarms()
   let broker = RecordingBroker()
   let store: InMemoryStore
@@ -24,7 +25,7 @@ final class ActorScene: Sendable {
     self.store = store
     registry = GroupRegistry(
       services: GroupServices(
-        groups: groups ?? store, messages: messages ?? store, broker: broker, clock: clock, alarms: alarms,
+        groups: groups ?? store, messages: messages ?? store, broker: broker, clock: clock, uptime: uptime, alarms: alarms,
         rules: GroupRules(limits: limits), observer: observer),
       executors: [executor])
     for user in users { signIn(user) }

@@ -82,7 +82,8 @@ final class Scene {
     }
     clock.advance(by: 10_000)
     try commit([.putGroup(record, isNew: true)] + list.map { .putMember($0, in: "g") })
-    state = GroupState(StoredGroup(record: record, members: list, lastMessage: nil, recentlySent: []), rules: rules)
+    let stored = StoredGroup(record: record, members: list, lastMessage: nil, recentlySent: [])
+    state = GroupState(stored, at: clock.now(), rules: rules)
     for member in list { perform(.admit(member.userID, receiving: member.receiveOption)) }
     if type.everyoneIsMember { for user in broker.signedInUsers() { admit(user) } }
   }
@@ -139,9 +140,6 @@ final class Scene {
   }
 
   private func carryOut(_ decision: Decision, by caller: Caller) throws -> Outcome {
-    if case .lookUp(let seq) = decision.answer {
-      return try ask(.revokeFound(seq: seq, message: messages.first { $0.seq == seq }), by: caller)
-    }
     if !decision.changes.isEmpty { try commit(decision.changes) }
     for effect in decision.effects { perform(effect) }
     if decision.disbands { state = nil }
@@ -150,7 +148,14 @@ final class Scene {
       let frames = try broker.takeFrames(of: session).map { try JSON($0) }
       if !frames.isEmpty { events[name] = frames }
     }
-    switch reply(to: decision.answer) {
+    let reply: Reply
+    switch decision.answer {
+    case .reply(let given): reply = given
+    case .stored(let answer): reply = self.reply(to: answer)
+    case .lookUp(let seq, let caller):
+      return try ask(.revokeFound(seq: seq, message: messages.first { $0.seq == seq }), by: caller)
+    }
+    switch reply {
     case .success(let text):
       return Outcome(code: 0, result: try JSON(text), field: nil, retryAfterMs: nil, decision: decision, events: events)
     case .failure(let error):
@@ -182,8 +187,7 @@ final class Scene {
   }
 
   /// The answer with the stored messages that it names. Tests wait here, so the reading has a thread of its own.
-  private func reply(to answer: Answer) -> Reply {
-    if case .reply(let reply) = answer { return reply }
+  private func reply(to answer: StoredAnswer) -> Reply {
     let reader = AnswerReader(group: "g", messages: store, observer: RecordingObserver(), pageBytes: rules.limits.pageBytes)
     let result = Mutex<Reply>(.error(.internalError))
     let done = DispatchSemaphore(value: 0)

@@ -12,7 +12,7 @@ struct AttributeBoard: Sendable {
   /// Writes of each user.
   var writes = SlidingCounts<UserID>(limit: 10, window: 5000)
   /// Writes of all application administrators.
-  var administratorWrites = SlidingCounts<UserID>(limit: 5, window: 1000)
+  var administratorWrites = SlidingWindow(limit: 5, length: 1000)
   /// Reads of each user.
   var reads = SlidingCounts<UserID>(limit: 20, window: 5000)
 
@@ -21,8 +21,7 @@ struct AttributeBoard: Sendable {
   /// The attributes are these from now on.
   mutating func set(_ values: GroupAttributes, at now: Instant) {
     self.values = values
-    guard eventDue == nil else { return }
-    eventDue = lastEvent > now ? now : max(now, lastEvent + AttributeBoard.eventInterval)
+    if eventDue == nil { eventDue = max(now, lastEvent + AttributeBoard.eventInterval) }
   }
 
   /// The members may not have heard of what is there.
@@ -32,9 +31,7 @@ struct AttributeBoard: Sendable {
 
   /// Whether the members are to be told now; then they have been.
   mutating func takeEvent(at now: Instant) -> Bool {
-    guard let eventDue else { return false }
-    // Further away than it was ever set: the clock was set back.
-    guard eventDue <= now || eventDue > now + AttributeBoard.eventInterval else { return false }
+    guard let eventDue, eventDue <= now else { return false }
     lastEvent = now
     self.eventDue = nil
     return true

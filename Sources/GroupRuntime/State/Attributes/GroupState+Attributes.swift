@@ -32,7 +32,7 @@ extension GroupState {
 
   mutating func readAttributes(_ keys: [String]?, by caller: Caller, at moment: Moment) throws(WireError) -> Decision {
     try requireAttributes(caller)
-    if let user = caller.userID, let wait = attributes.reads.pass(user, at: moment.now) {
+    if let user = caller.userID, let wait = attributes.reads.pass(user, at: moment.steady) {
       throw WireError(.attributeCallsTooOften, retryAfterMs: wait)
     }
     let wanted = keys.map { Set($0.map { ExactText($0) }) }
@@ -52,7 +52,7 @@ extension GroupState {
     try countWrite(caller, at: moment)
     var decision = Decision(answer: .reply(.empty))
     guard edited != attributes.values else { return decision }
-    attributes.set(edited, at: moment.now)
+    attributes.set(edited, at: moment.steady)
     decision.changes.append(.putAttributes(edited, in: record.id))
     publishAttributesIfDue(at: moment, into: &decision)
     return decision
@@ -60,17 +60,20 @@ extension GroupState {
 
   private mutating func countWrite(_ caller: Caller, at moment: Moment) throws(WireError) {
     if let user = caller.userID {
-      if let wait = attributes.writes.pass(user, at: moment.now) {
+      if let wait = attributes.writes.pass(user, at: moment.steady) {
         throw WireError(.attributeCallsTooOften, retryAfterMs: wait)
       }
-    } else if let wait = attributes.administratorWrites.pass(.administrator, at: moment.now) {
+    } else if let wait = attributes.administratorWrites.pass(at: moment.steady) {
       throw WireError(.attributeWritesTooOften, retryAfterMs: wait)
     }
   }
 
+  /// The members may not have heard of the attributes.
+  mutating func tellAttributesAgain(at now: Instant) { attributes.tellAgain(at: steady.advance(to: now)) }
+
   /// onGroupAttributeChanged with the whole set: at most 20 a second, and the last state always arrives.
   mutating func publishAttributesIfDue(at moment: Moment, into decision: inout Decision) {
-    guard attributes.takeEvent(at: moment.now) else { return }
+    guard attributes.takeEvent(at: moment.steady) else { return }
     let entries = attributes.values.entries
     let frame = event(.onGroupAttributeChanged, at: moment, capacity: 160 + attributes.values.byteCount) { writer in
       writer.member("groupAttributeMap", entries)

@@ -19,7 +19,7 @@ extension GroupState {
     if record.type.limitsMembers, rows.count(where: { $0.result == .success }) + 1 > record.maxMemberNum {
       throw WireError(.tooManyMembers, field: "memberList")
     }
-    var state = GroupState(StoredGroup(record: record, members: [], lastMessage: nil, recentlySent: []), rules: rules)
+    var state = GroupState(StoredGroup(record: record, members: [], lastMessage: nil, recentlySent: []), at: now, rules: rules)
     let decision = state.begin(with: request, rows: rows)
     return (state, decision)
   }
@@ -34,7 +34,7 @@ extension GroupState {
       request.group, id: id, owner: owner, facts, by: .administrator, at: createTime, rules: rules)
     // Lists that ask what is new since an instant find it, however old it is.
     record.changeTime = now
-    var state = GroupState(StoredGroup(record: record, members: [], lastMessage: nil, recentlySent: []), rules: rules)
+    var state = GroupState(StoredGroup(record: record, members: [], lastMessage: nil, recentlySent: []), at: now, rules: rules)
     var decision = Decision(answer: .reply(.object { $0.member("groupID", id.rawValue) }))
     state.seat([(owner, .owner)], into: &decision)
     return (state, decision)
@@ -75,7 +75,7 @@ extension GroupState {
     let roles = Dictionary(request.memberList.map { ($0.userID, $0.role) }) { first, _ in first }
     let joining = rows.filter { $0.result == .success }.map { ($0.userID, roles[$0.userID] ?? .member) }
     seat([(record.owner, .owner)] + joining, into: &decision)
-    let moment = Moment(now: record.createTime, clock: record.createTime, usersSignedIn: 0)
+    let moment = self.moment(at: record.createTime, usersSignedIn: 0)
     decision.effects.append(.send(event(.onGroupCreated, at: moment), to: [record.owner] + joining.map(\.0)))
     notify(.groupCreated, [record.owner], by: person(record.owner), at: moment, into: &decision)
     return decision
@@ -86,7 +86,7 @@ extension GroupState {
     for (user, role) in seats {
       var member = newMember(user, role: role, at: record.createTime)
       member.inviter = role == .owner ? nil : record.owner
-      members[user] = member
+      put(member)
       decision.changes.append(.putMember(member, in: record.id))
       decision.effects.append(.admit(user, receiving: member.receiveOption))
     }
@@ -97,10 +97,8 @@ extension GroupState {
   /// Somebody who comes now. The next ordinal is taken.
   mutating func newMember(_ user: UserID, role: Role, at now: Instant) -> Member {
     defer { record.nextOrdinal += 1 }
-    let member = Member(
+    return Member(
       userID: user, role: role, joinTime: now, ordinal: record.nextOrdinal, receiveOption: record.type.defaultReceiveOption)
-    order.noteArrival(of: member, to: members)
-    return member
   }
 
   /// One row per distinct user; the creator is Invalid, a user that must be known and is not is Fail, one who is in as many groups as one may

@@ -46,7 +46,7 @@ extension GroupState {
     let unread = unread(of: member)
     let reader = GroupInfo.Reader.member(GroupInfo.SelfInfo(member: member, unreadCount: unread.base))
     guard unread.after != nil else { return rendered(reader, at: moment) }
-    return .answer(.info(groupInfo(reader, at: moment), of: member, unread))
+    return .answer(.stored(.info(groupInfo(reader, at: moment), of: member, unread)))
   }
 
   private func rendered(_ reader: GroupInfo.Reader, at moment: Moment) -> Decision {

@@ -8,9 +8,11 @@ extension GroupState {
     _ request: GetGroupMemberList, for caller: Caller, at moment: Moment
   ) throws(WireError) -> Decision {
     try requireSight(of: caller)
-    let page = order.page(
-      of: members, after: request.nextSeq, count: request.count, newestFirst: record.type == .avChatRoom
-    ) { _, rank in request.filter.takes(rank: rank) }
+    let (rank, after, count) = (request.filter.rank, request.nextSeq, request.count)
+    let page =
+      record.type == .avChatRoom
+      ? order.newestPage(of: members, rank: rank, after: after, count: count)
+      : order.page(of: members, rank: rank, after: after, count: count)
     return list(page, for: caller, at: moment)
   }
 
@@ -19,10 +21,7 @@ extension GroupState {
     _ request: GetGroupMutedMembers, for caller: Caller, at moment: Moment
   ) throws(WireError) -> Decision {
     try requireSight(of: caller)
-    let members = members
-    let page = order.page(of: members, after: request.nextSeq, count: request.count, newestFirst: false) { user, _ in
-      members[user].map { $0.muteUntil > moment.now } ?? false
-    }
+    let page = order.mutedPage(of: members, at: moment.now, after: request.nextSeq, count: request.count)
     return list(page, for: caller, at: moment)
   }
 
@@ -32,6 +31,18 @@ extension GroupState {
       writer.member("memberList", listed)
       writer.member("nextSeq", page.nextSeq)
     }
+  }
+
+  /// The user is a member from here on, or another one.
+  mutating func put(_ member: Member) {
+    let former = members.updateValue(member, forKey: member.userID)
+    order.note(member, was: former, among: members)
+  }
+
+  /// The user is no member from here on.
+  mutating func remove(_ user: UserID) {
+    let former = members.removeValue(forKey: user)
+    order.note(nil, was: former, among: members)
   }
 
   /// Who brought the members in, a row for each user.
@@ -90,12 +101,13 @@ extension GroupState {
 }
 
 extension GetGroupMemberList.Filter {
-  fileprivate func takes(rank: Int) -> Bool {
+  /// That of the roles that are taken; nil = all are.
+  fileprivate var rank: Int? {
     switch self {
-    case .all: true
-    case .owner: rank == Role.owner.rank
-    case .admin: rank == Role.admin.rank
-    case .common: rank == Role.member.rank
+    case .all: nil
+    case .owner: Role.owner.rank
+    case .admin: Role.admin.rank
+    case .common: Role.member.rank
     }
   }
 }

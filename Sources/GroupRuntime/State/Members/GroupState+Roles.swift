@@ -23,7 +23,6 @@ extension GroupState {
   ) {
     guard role != member.role else { return }
     update(member.userID, at: moment, into: &decision) { $0.role = role }
-    order.invalidate()
     switch (member.role, role) {
     case (_, .admin):
       announceRole(of: member.userID, .onGrantAdministrator, .setAdmin, .grantAdmin, by: caller, at: moment, into: &decision)

@@ -1,8 +1,8 @@
 import GroupModel
 import WireProtocol
 
-/// The order in which members are listed, and the place where a page goes on: "owner, admins, others, each by joinTime then userID;
-/// nobody twice while others join" (contract section 4). Live rooms list the owner and then the newest, newest first.
+/// The orders in which members are listed, and the place where a page goes on: "nobody twice while others join" (contract section 4). Live
+/// rooms list the owner and then the newest, newest first. No page looks at all members again because some came, changed or left.
 struct MemberOrder: Sendable {
   /// A page of a list.
   struct Page {
@@ -16,76 +16,69 @@ struct MemberOrder: Sendable {
   /// How many departed members a list can still go on behind.
   private static let departuresKept = 1000
 
-  private struct Place: Sendable, Comparable {
-    /// The higher the role, the smaller.
-    var rank: Int
-    let joinTime: Instant
-    let userID: UserID
-    let ordinal: Int64
-
-    init(_ member: Member) {
-      rank = -member.role.rank
-      joinTime = member.joinTime
-      userID = member.userID
-      ordinal = member.ordinal
-    }
-
-    func with(rank: Int) -> Place {
-      var place = self
-      place.rank = rank
-      return place
-    }
-
-    static func < (a: Place, b: Place) -> Bool { (a.rank, a.joinTime, a.userID) < (b.rank, b.joinTime, b.userID) }
-  }
-
   /// What a `nextSeq` holds: the member at which the list stopped, and the role it was listed under.
   private struct Cursor {
     let rank: Int
     let ordinal: Int64
 
-    init(_ place: Place) { (rank, ordinal) = (place.rank, place.ordinal) }
+    init(_ member: Member) { (rank, ordinal) = (MemberPlace.rank(of: member.role), member.ordinal) }
 
-    init(_ nextSeq: Int64) { (rank, ordinal) = (-Int(nextSeq % 4), nextSeq / 4) }
+    init?(_ nextSeq: Int64) {
+      guard nextSeq != 0 else { return nil }
+      (rank, ordinal) = (-Int(nextSeq % 4), nextSeq / 4)
+    }
 
     /// Never 0, because no role ranks 0.
     var nextSeq: Int64 { ordinal * 4 - Int64(rank) }
   }
-
-  private var sorted: [Place]?
-  /// Who came when, the newest last, once a list of the newest was wanted; those who have left stay in it for a while.
-  private var arrivals: [Arrival]?
-  /// Who was the owner when a list of the newest was wanted last.
-  private var owner: UserID?
 
   private struct Arrival: Sendable {
     let userID: UserID
     let ordinal: Int64
   }
 
+  private var owner: UserID?
+  /// All members, once they were listed.
+  private var places: [MemberPlace]?
+  /// The members who are silenced individually, or were and nobody took it back.
+  private var muted: [MemberPlace]
+  /// Who came when, the newest last, once somebody had to be found in it; those who have left stay in it for a while.
+  private var arrivals: [Arrival]?
   /// Where members stood who are gone, so that a list that stopped at one of them goes on in the right place.
-  private var departed: [Int64: Place] = [:]
+  private var departed: [Int64: MemberPlace] = [:]
   private var departures: [Int64] = []
 
-  /// Roles or members changed in a way that nothing else tells.
-  mutating func invalidate() {
-    sorted = nil
-    arrivals = nil
+  /// The orders of the members that there are.
+  init(_ members: some Collection<Member>) {
+    owner = members.first { $0.role == .owner }?.userID
+    muted = members.compactMap { MemberOrder.placeOfMuted($0) }.sorted()
   }
 
-  /// Somebody came. Others who are not among the members any more are forgotten now and then.
-  mutating func noteArrival(of member: Member, to members: [UserID: Member]) {
-    sorted = nil
+  private static func placeOfMuted(_ member: Member) -> MemberPlace? { member.muteUntil > 0 ? MemberPlace(member) : nil }
+
+  // MARK: Keeping up
+
+  /// A member came, where there was none; left, where there is none; or is another now.
+  /// - Parameter members: all there are since.
+  mutating func note(_ member: Member?, was former: Member?, among members: [UserID: Member]) {
+    if let member, member.role == .owner { owner = member.userID }
+    places?.replace(former.map { MemberPlace($0) }, with: member.map { MemberPlace($0) })
+    muted.replace(former.flatMap { MemberOrder.placeOfMuted($0) }, with: member.flatMap { MemberOrder.placeOfMuted($0) })
+    if let member, former == nil { noteArrival(of: member, among: members) }
+    if let former, member == nil { noteDeparture(of: former) }
+  }
+
+  private mutating func noteArrival(of member: Member, among members: [UserID: Member]) {
     arrivals?.append(Arrival(userID: member.userID, ordinal: member.ordinal))
-    if let count = arrivals?.count, count > 2 * members.count + MemberOrder.newestListed {
-      arrivals?.removeAll { members[$0.userID]?.ordinal != $0.ordinal && $0.ordinal != member.ordinal }
-    }
+    if let count = arrivals?.count, count > 2 * members.count + MemberOrder.newestListed { forgetArrivals(except: members) }
   }
 
-  /// Somebody left.
-  mutating func noteDeparture(of member: Member) {
-    sorted = nil
-    departed[member.ordinal] = Place(member)
+  private mutating func forgetArrivals(except members: [UserID: Member]) {
+    arrivals?.removeAll { members[$0.userID]?.ordinal != $0.ordinal }
+  }
+
+  private mutating func noteDeparture(of member: Member) {
+    departed[member.ordinal] = MemberPlace(member)
     departures.append(member.ordinal)
     if departures.count >= 2 * MemberOrder.departuresKept {
       for ordinal in departures.prefix(MemberOrder.departuresKept) { departed[ordinal] = nil }
@@ -93,50 +86,91 @@ struct MemberOrder: Sendable {
     }
   }
 
-  /// A page of the members that are taken.
-  /// - Parameter takes: is asked for each member, by userID and the rank of the role.
-  mutating func page(
-    of members: [UserID: Member], after nextSeq: Int64, count: Int, newestFirst: Bool, where takes: (UserID, Int) -> Bool
-  ) -> Page {
-    let places = (newestFirst ? newest(of: members) : inOrder(members)).filter { takes($0.userID, -$0.rank) }
-    let start = nextSeq == 0 ? 0 : index(behind: Cursor(nextSeq), in: places, newestFirst: newestFirst)
-    let page = places[start...].prefix(count)
-    let isLast = page.endIndex == places.endIndex
-    return Page(members: page.compactMap { members[$0.userID] }, nextSeq: isLast ? 0 : page.last.map { Cursor($0).nextSeq } ?? 0)
+  // MARK: Pages
+
+  /// A page of all members, or of those with a role of that rank.
+  mutating func page(of members: [UserID: Member], rank: Int?, after nextSeq: Int64, count: Int) -> Page {
+    let places = self.places ?? members.values.map { MemberPlace($0) }.sorted()
+    self.places = places
+    var listed = places[...]
+    if let rank {
+      listed = listed[listed.firstIndexInOrder { $0.rank >= -rank }...]
+      listed = listed[..<listed.firstIndexInOrder { $0.rank > -rank }]
+    }
+    return page(of: members, in: rest(of: listed, after: nextSeq, among: members), count)
   }
 
-  /// The owner, then the newest of the others.
-  private mutating func newest(of members: [UserID: Member]) -> [Place] {
+  /// A page of the members who are silenced individually.
+  mutating func mutedPage(of members: [UserID: Member], at now: Instant, after nextSeq: Int64, count: Int) -> Page {
+    page(of: members, in: rest(of: muted[...], after: nextSeq, among: members), count) { $0.muteUntil > now }
+  }
+
+  /// A page of the owner and the newest of the others, or of those of them with a role of that rank.
+  mutating func newestPage(of members: [UserID: Member], rank: Int?, after nextSeq: Int64, count: Int) -> Page {
+    let newest = newest(of: members)
+    let listed = newest.filter { member in rank.map { member.role.rank == $0 } ?? true }.map { MemberPlace($0) }
+    guard let cursor = Cursor(nextSeq) else { return page(of: members, in: listed[...], count) }
+    let start =
+      listed.firstIndex { $0.ordinal == cursor.ordinal }.map { $0 + 1 }
+      ?? listed.firstIndex { $0.userID != owner && $0.ordinal < cursor.ordinal } ?? listed.endIndex
+    return page(of: members, in: listed[start...], count)
+  }
+
+  private func page(
+    of members: [UserID: Member], in places: ArraySlice<MemberPlace>, _ count: Int,
+    where isListed: (Member) -> Bool = { _ in true }
+  ) -> Page {
+    var listed: [Member] = []
+    for place in places {
+      guard let member = members[place.userID], isListed(member) else { continue }
+      if listed.count == count { return Page(members: listed, nextSeq: listed.last.map { Cursor($0).nextSeq } ?? 0) }
+      listed.append(member)
+    }
+    return Page(members: listed, nextSeq: 0)
+  }
+
+  /// Where a list goes on behind the member at which it stopped, who may have left or got another role since.
+  private mutating func rest(
+    of places: ArraySlice<MemberPlace>, after nextSeq: Int64, among members: [UserID: Member]
+  ) -> ArraySlice<MemberPlace> {
+    guard let cursor = Cursor(nextSeq) else { return places }
+    if let place = place(ofOrdinal: cursor.ordinal, among: members) ?? departed[cursor.ordinal] {
+      let stopped = place.with(rank: cursor.rank)
+      return places[places.firstIndexInOrder { stopped < $0 }...]
+    }
+    return places.drop { ($0.rank, $0.ordinal) <= (cursor.rank, cursor.ordinal) }
+  }
+
+  private mutating func place(ofOrdinal ordinal: Int64, among members: [UserID: Member]) -> MemberPlace? {
+    let arrivals = inOrderOfArrival(members)
+    let index = arrivals.firstIndexInOrder { $0.ordinal >= ordinal }
+    guard index < arrivals.endIndex, let member = members[arrivals[index].userID], member.ordinal == ordinal else { return nil }
+    return MemberPlace(member)
+  }
+
+  private mutating func inOrderOfArrival(_ members: [UserID: Member]) -> [Arrival] {
     let arrivals =
       arrivals
       ?? members.values.map { Arrival(userID: $0.userID, ordinal: $0.ordinal) }.sorted { $0.ordinal < $1.ordinal }
     self.arrivals = arrivals
-    if owner.flatMap({ members[$0]?.role }) != .owner { owner = members.values.first { $0.role == .owner }?.userID }
-    let others = arrivals.reversed().lazy.compactMap { arrival -> Member? in
-      guard let member = members[arrival.userID], member.ordinal == arrival.ordinal, member.role != .owner else { return nil }
-      return member
-    }
-    return ([owner.flatMap { members[$0] }].compactMap { $0 } + others.prefix(MemberOrder.newestListed)).map { Place($0) }
+    return arrivals
   }
 
-  private mutating func inOrder(_ members: [UserID: Member]) -> [Place] {
-    let places = sorted ?? members.values.map { Place($0) }.sorted()
-    sorted = places
-    return places
-  }
-
-  /// Where the list goes on behind the member at which it stopped, who may have left or got another role since.
-  private func index(behind cursor: Cursor, in places: [Place], newestFirst: Bool) -> Int {
-    let isBehind: (Place) -> Bool
-    if newestFirst {
-      if let index = places.firstIndex(where: { $0.ordinal == cursor.ordinal }) { return index + 1 }
-      isBehind = { $0.rank != -Role.owner.rank && $0.ordinal < cursor.ordinal }
-    } else if let place = sorted?.first(where: { $0.ordinal == cursor.ordinal }) ?? departed[cursor.ordinal] {
-      let stopped = place.with(rank: cursor.rank)
-      isBehind = { stopped < $0 }
-    } else {
-      isBehind = { ($0.rank, $0.ordinal) > (cursor.rank, cursor.ordinal) }
+  /// The owner, then the newest of the others.
+  private mutating func newest(of members: [UserID: Member]) -> [Member] {
+    let arrivals = inOrderOfArrival(members)
+    var newest = owner.flatMap { members[$0] }.map { [$0] } ?? []
+    var departedCount = 0
+    for arrival in arrivals.reversed() where arrival.userID != owner {
+      guard let member = members[arrival.userID], member.ordinal == arrival.ordinal else {
+        departedCount += 1
+        continue
+      }
+      newest.append(member)
+      if newest.count > MemberOrder.newestListed { break }
     }
-    return places.firstIndex(where: isBehind) ?? places.endIndex
+    // Or each list would pass by all of a crowd that has come and gone.
+    if departedCount > MemberOrder.newestListed { forgetArrivals(except: members) }
+    return newest
   }
 }

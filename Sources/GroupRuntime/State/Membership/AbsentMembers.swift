@@ -25,13 +25,11 @@ struct AbsentMembers: Sendable {
   /// Since when a member is absent; nil = is not.
   subscript(user: UserID) -> Instant? { since[user] }
 
-  /// A member has lost the last session; known absences go on.
+  /// A member has lost the last session; known absences go on. Instants go up.
   mutating func note(_ user: UserID, since now: Instant) {
     guard since[user] == nil else { return }
-    // The order is that of the ends, also when a clock was set back.
-    let time = max(now, byTime.last?.since ?? now)
-    since[user] = time
-    byTime.append(Departure(user: user, since: time))
+    since[user] = now
+    byTime.append(Departure(user: user, since: now))
   }
 
   /// A member is back, or is no member any more.

@@ -5,8 +5,6 @@ import WireProtocol
 extension GroupState {
   /// How many leave in one decision; the rest follow at once.
   private static let leavingAtOnce = 1000
-  /// "Each notice names the 50 newest users and counts the rest in memberCount" (contract section 6).
-  private static let namedInNotice = 50
 
   /// Notes whether a member has a session.
   /// - Parameter since: when the last session ended, where there is none.
@@ -18,14 +16,14 @@ extension GroupState {
     } else {
       online.remove(user)
       // "Except the owner, who never leaves that way."
-      if record.type == .avChatRoom, member.role != .owner { absent.note(user, since: since) }
+      if record.type == .avChatRoom, member.role != .owner { absent.note(user, since: steady.advance(to: since)) }
     }
   }
 
   /// Whether a member was away for longer than the grace, and is to leave, signed in again or not.
   func hasStayedAway(_ user: UserID, at now: Instant) -> Bool {
     guard let since = absent[user] else { return false }
-    return since + rules.limits.offlineGrace < now && user != record.owner
+    return since + rules.limits.offlineGrace < steady.time(at: now) && user != record.owner
   }
 
   /// The group wants to know when the sessions of its members end.
@@ -33,7 +31,7 @@ extension GroupState {
 
   /// Those whose grace has ended leave.
   mutating func endGraces(at moment: Moment, into decision: inout Decision) {
-    let limit = moment.now - rules.limits.offlineGrace
+    let limit = moment.steady - rules.limits.offlineGrace
     let gone = absent.take(absentSince: limit, atMost: GroupState.leavingAtOnce).compactMap { members[$0] }
     leave(gone.filter { $0.role != .owner }, at: moment, into: &decision)
   }
@@ -54,6 +52,6 @@ extension GroupState {
       depart(member, stay: nil, at: moment, into: &decision)
       decision.effects.append(.expel(member.userID))
     }
-    announceLeave(of: gone.suffix(GroupState.namedInNotice).map { MemberInfo($0) }, nil, at: moment, into: &decision)
+    announceLeave(of: gone.suffix(MergedNotice.named).map { MemberInfo($0) }, nil, at: moment, into: &decision)
   }
 }

@@ -75,7 +75,7 @@ extension GroupState {
       member.firstVisibleSeq = lastSeq + 1
       member.inviter = inviter
       remember(&member, into: &decision)
-      members[user] = member
+      put(member)
       decision.effects.append(.admit(user, receiving: member.receiveOption))
     }
   }

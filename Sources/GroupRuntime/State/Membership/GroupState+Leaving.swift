@@ -71,8 +71,7 @@ extension GroupState {
       former[member.userID] = known
       decision.changes.append(.putFormer(known, in: record.id))
     }
-    order.noteDeparture(of: member)
-    members[member.userID] = nil
+    remove(member.userID)
     online.remove(member.userID)
     absent.forget(member.userID)
     decision.changes.append(.removeMember(member.userID, from: record.id, at: moment.now))

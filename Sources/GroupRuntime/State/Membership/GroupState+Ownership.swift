@@ -28,7 +28,6 @@ extension GroupState {
     let before = record.owner
     update(before, at: moment, into: &decision) { $0.role = .member }
     update(heir.userID, at: moment, into: &decision) { $0.role = .owner }
-    order.invalidate()
     record.owner = heir.userID
     record.lastInfoTime = moment.now
     decision.changes.append(.putGroup(record, isNew: false))
@@ -42,7 +41,7 @@ extension GroupState {
     guard var member = members[user] ?? unrecorded(user) else { return }
     change(&member)
     member.changeTime = moment.now
-    members[user] = member
+    put(member)
     decision.changes.append(.putMember(member, in: record.id))
   }
 

@@ -9,10 +9,10 @@ extension GroupState {
     switch request.direction {
     case .older:
       let page = visible.older(than: request.fromSeq == 0 ? Int64.max : request.fromSeq, count: count)
-      return .answer(.history(page, newestFirst: true, epoch: record.epoch))
+      return .answer(.stored(.history(page, newestFirst: true, epoch: record.epoch)))
     case .newer:
       let page = visible.newer(than: request.fromSeq, count: count)
-      return .answer(.history(page, newestFirst: false, epoch: record.epoch))
+      return .answer(.stored(.history(page, newestFirst: false, epoch: record.epoch)))
     }
   }
 
@@ -21,7 +21,7 @@ extension GroupState {
     try requireMembership(caller)
     let isKnown = record.type.storesMessages && epoch == record.epoch && seq <= lastSeq
     let page = isKnown ? try visibleHistory(for: caller).newer(than: seq, count: GroupState.syncPage) : nil
-    return .answer(.sync(SyncAnswer(epoch: record.epoch, lastSeq: lastSeq, page: page, bytes: bytes)))
+    return .answer(.stored(.sync(SyncAnswer(epoch: record.epoch, lastSeq: lastSeq, page: page, bytes: bytes))))
   }
 
   /// How many messages one row of syncGroups holds at most.

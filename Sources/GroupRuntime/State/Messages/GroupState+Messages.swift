@@ -11,11 +11,11 @@ extension GroupState {
     if speaker.standing == .outsider { throw WireError(.noRight, "Not a member") }
     try require(.send, by: speaker.standing)
     try checkMentions(options, by: speaker)
-    if let first = sent.result(of: options.clientMsgID, from: caller.senderID, at: moment.now) {
+    if let first = sent.result(of: options.clientMsgID, from: caller.senderID, at: moment.steady) {
       return .answer(sendAnswer(first))
     }
     try checkVoice(of: speaker, at: moment.now)
-    if let wait = messageRate?.pass(record.id, at: moment.clock) { throw WireError(.groupMessageRate, retryAfterMs: wait) }
+    if let wait = messageRate?.pass(at: moment.steady) { throw WireError(.groupMessageRate, retryAfterMs: wait) }
 
     let isStored = record.type.storesMessages && !options.onlineUserOnly
     let seq = isStored ? lastSeq + 1 : nil
@@ -35,7 +35,7 @@ extension GroupState {
       lastMessage = message
       decision.changes.append(.append(message))
     }
-    if status != .dropped { sent.note(message, status, at: moment.now) }
+    if status != .dropped { sent.note(message, status, at: moment.steady) }
     decision.answer = sendAnswer(
       RecentlySent.Result(msgID: message.msgID, seq: seq, timestamp: message.timestamp, status: status))
     return decision

@@ -27,7 +27,7 @@ extension GroupState {
   func unreadCount(for caller: Caller) throws(WireError) -> Decision {
     try requireMembership(caller)
     guard let member = caller.userID.flatMap({ members[$0] }) else { return .answer(.reply(.success(Array("0".utf8)))) }
-    return .answer(.unread(unread(of: member)))
+    return .answer(.stored(.unread(unread(of: member))))
   }
 
   /// "Text and Custom of others after readSeq, not recalled"; what was imported, or came under NotReceive, does not count.

@@ -6,7 +6,7 @@ import WireProtocol
 extension GroupState {
   func revoke(seq: Int64, by caller: Caller) throws(WireError) -> Decision {
     try checkRecall(of: seq, by: caller)
-    return .answer(.lookUp(seq: seq))
+    return .answer(.lookUp(seq: seq, by: caller))
   }
 
   /// - Parameter message: as the store had it a moment ago; whoever asked may have lost the right since.

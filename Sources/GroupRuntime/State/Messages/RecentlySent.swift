@@ -41,9 +41,9 @@ struct RecentlySent: Sendable {
   private var notes: [Mark: Note] = [:]
   private var byAge: Deque<(mark: Mark, time: Instant)> = []
 
-  /// The marks of messages as the store remembers them.
-  init(_ messages: [Message]) {
-    for message in messages { note(message, .stored, at: message.timestamp) }
+  /// The marks of messages as the store remembers them; none is of a time to come.
+  init(_ messages: [Message], at now: Instant) {
+    for message in messages { note(message, .stored, at: min(message.timestamp, now)) }
   }
 
   /// How many marks are kept, those too old included until the next message.

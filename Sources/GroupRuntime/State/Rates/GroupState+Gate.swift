@@ -4,22 +4,13 @@ import WireProtocol
 /// The 40-messages rule in a group without history (contract section 6): its messages, and its join and leave notices, pass a gate. Everything
 /// else is outside of it.
 extension GroupState {
-  /// A message that waits for its turn.
-  struct Waiting: Sendable {
-    let message: Message
-    /// Who is told when it is dropped; nil = nobody is there.
-    let session: SessionKey?
-    /// The group's type.
-    let type: GroupType
-  }
-
   /// What becomes of a message.
   mutating func admit(
     _ message: Message, from session: SessionKey?, at moment: Moment, into decision: inout Decision
   ) -> SendStatus {
     advanceGate(at: moment, into: &decision)
-    let waiting = Waiting(message: message, session: session, type: record.type)
-    let offered = gate?.offer(waiting, message.priority, at: moment.clock)
+    let waiting = WaitingMessage(message: message, session: session, type: record.type)
+    let offered = gate?.offer(waiting, message.priority, at: moment.steady)
     if let displaced = offered?.displaced { drop(displaced, at: moment, into: &decision) }
     decision.admitted = message.msgID
     switch offered?.admission {
@@ -37,7 +28,7 @@ extension GroupState {
 
   /// What has waited leaves, as far as there is room in the second, and then the notices.
   mutating func advanceGate(at moment: Moment, into decision: inout Decision) {
-    for exit in gate?.advance(to: moment.clock) ?? [] {
+    for exit in gate?.advance(to: moment.steady) ?? [] {
       switch exit {
       case .delivered(let waiting):
         decision.released.append(waiting)
@@ -48,8 +39,11 @@ extension GroupState {
     publishNotices(at: moment, into: &decision)
   }
 
+  /// So many of those that wait for the store, the oldest, are handed over now.
+  mutating func release(_ handOvers: Int, at now: Instant) { gate?.release(handOvers, at: steady.advance(to: now)) }
+
   /// Everything that waits leaves, because the state ends.
-  mutating func emptyGate() -> [Waiting] { gate?.empty() ?? [] }
+  mutating func emptyGate() -> [WaitingMessage] { gate?.empty() ?? [] }
 
   /// Everything that waits is dropped, because the group ends.
   mutating func dropWaiting(at moment: Moment) -> Decision {
@@ -58,7 +52,7 @@ extension GroupState {
     return decision
   }
 
-  private mutating func drop(_ waiting: Waiting, at moment: Moment, into decision: inout Decision) {
+  private mutating func drop(_ waiting: WaitingMessage, at moment: Moment, into decision: inout Decision) {
     sent.forget(waiting.message)
     decision.released.append(waiting)
     waiting.drop(at: moment.now, into: &decision)
@@ -78,7 +72,7 @@ extension GroupState {
       // Who leaves and comes back is there: the last that is told of somebody is so.
       leaves.forget(info.userID)
       joins.forget(info.userID)
-      joins.add([info], at: moment.clock)
+      joins.add([info], at: moment.steady)
       publishNotices(at: moment, into: &decision)
       if joins.due == nil { return }
     }
@@ -91,24 +85,24 @@ extension GroupState {
     advanceGate(at: moment, into: &decision)
     // Nobody is told of as having left before being told of as having come.
     let earliest = joins.names(anyOf: list) ? joins.due : nil
-    leaves.add(list, at: moment.clock, notBefore: earliest ?? .min)
+    leaves.add(list, at: moment.steady, notBefore: earliest ?? .min)
     publishNotices(at: moment, into: &decision)
   }
 
   /// "Join and leave notices come after Lowest", "each kind for itself".
   private mutating func publishNotices(at moment: Moment, into decision: inout Decision) {
-    joins.advance(to: moment.clock)
-    leaves.advance(to: moment.clock)
+    joins.advance(to: moment.steady)
+    leaves.advance(to: moment.steady)
     if !record.policy.memberChangeNotification {
       joins.giveUp()
       leaves.giveUp()
     }
     if gate?.count == 0 {
-      if let due = joins.due, due <= moment.clock, gate?.takePlace(at: moment.clock) == true {
-        publishNotice(.onMemberEnter, of: joins.take(at: moment.clock), at: moment, into: &decision)
+      if let due = joins.due, due <= moment.steady, gate?.takePlace(at: moment.steady) == true {
+        publishNotice(.onMemberEnter, of: joins.take(at: moment.steady), at: moment, into: &decision)
       }
-      if let due = leaves.due, due <= moment.clock, gate?.takePlace(at: moment.clock) == true {
-        publishNotice(.onMemberLeave, of: leaves.take(at: moment.clock), at: moment, into: &decision)
+      if let due = leaves.due, due <= moment.steady, gate?.takePlace(at: moment.steady) == true {
+        publishNotice(.onMemberLeave, of: leaves.take(at: moment.steady), at: moment, into: &decision)
       }
     }
   }
@@ -129,13 +123,20 @@ extension GroupState {
   }
 
   /// A notice waits for its second to end, for those before it, for a place in the window, or for being given up.
-  private func wake(of notice: MergedNotice, at gate: MessageGate<Waiting>) -> Instant? {
+  private func wake(of notice: MergedNotice, at gate: MessageGate<WaitingMessage>) -> Instant? {
     guard let due = notice.due, let end = notice.end else { return nil }
     return gate.count > 0 ? end + 1 : min(max(due, gate.nextPlace), end + 1)
   }
 }
 
-extension GroupState.Waiting {
+/// A message that waits for its turn at the gate.
+struct WaitingMessage: Sendable {
+  let message: Message
+  /// Who is told when it is dropped; nil = nobody is there.
+  let session: SessionKey?
+  /// The group's type.
+  let type: GroupType
+
   /// "A queued message that is dropped later sends onMessageDropped with reason RateLimit to its sender."
   func drop(at now: Instant, into decision: inout Decision) {
     decision.counts.append(MessageCount(type: type, priority: message.priority, steps: .dropped))

@@ -48,11 +48,8 @@ struct MergedNotice: Sendable {
     return drop()
   }
 
-  /// The notice is given up where it has waited too long; nobody hears of that. A clock that was set back would make it wait until it has
-  /// caught up.
+  /// The notice is given up where it has waited too long; nobody hears of that.
   mutating func advance(to now: Instant) {
-    lastLeft = min(lastLeft, now)
-    if let due { self.due = min(due, now + MergedNotice.second) }
     if let end, end < now { _ = drop() }
   }
 

@@ -68,7 +68,6 @@ struct MessageGate<Item: Sendable>: Sendable {
 
   /// Lets leave what may, the most important first, and what has waited too long.
   mutating func advance(to now: Instant) -> [Exit] {
-    if let last = handOvers.last, last > now { goBack(to: now) }
     guard waitingCount > 0 else { return [] }
     var exits: [Exit] = []
     for priority in Priority.allCases.sorted(by: >) {
@@ -85,13 +84,6 @@ struct MessageGate<Item: Sendable>: Sendable {
       }
     }
     return exits
-  }
-
-  /// A clock that was set back would keep everybody waiting until it has caught up. What was handed over before counts for one more second,
-  /// or each step back of a clock that is being put right would let twice as much through.
-  private mutating func goBack(to now: Instant) {
-    handOvers = Deque(handOvers.map { min($0, now) })
-    lines = lines.mapValues { Deque($0.map { Waiting(item: $0.item, since: min($0.since, now)) }) }
   }
 
   /// Whether the item's second has ended before there was a place for it. Being woken late is not its fault, up to a point.

@@ -1,42 +1,35 @@
 import DequeModule
 import GroupModel
 
-/// Lets each key pass so often in any window of so many milliseconds. Holds what passed within the last window, no more.
+/// A sliding window for each key that something passed for within the last one. Instants go up.
 struct SlidingCounts<Key: Hashable & Sendable>: Sendable {
-  private struct Pass: Sendable {
-    let key: Key
-    let time: Instant
-  }
-
   private let limit: Int
-  private let window: Instant
-  private var passes: Deque<Pass> = []
-  private var counts: [Key: Int] = [:]
+  private let length: Instant
+  private var windows: [Key: SlidingWindow] = [:]
+  private var passes: Deque<(key: Key, time: Instant)> = []
 
+  /// - Parameter window: how long it is, in milliseconds.
   init(limit: Int, window: Instant) {
     self.limit = limit
-    self.window = window
+    length = window
   }
 
-  /// Counts a pass, unless it would be one too many.
+  /// Counts a pass of the key, unless it would be one too many.
   /// - Returns: nil = passed; else after how many milliseconds to try again.
   mutating func pass(_ key: Key, at now: Instant) -> Instant? {
-    // A clock that was set back would keep everybody waiting until it has caught up.
-    if let last = passes.last, last.time > now { passes = Deque(passes.map { Pass(key: $0.key, time: min($0.time, now)) }) }
-    forget(before: now - window)
-    guard counts[key, default: 0] < limit else {
-      let oldest = passes.first { $0.key == key }
-      return max(1, (oldest?.time ?? now) + window - now)
-    }
-    counts[key, default: 0] += 1
-    passes.append(Pass(key: key, time: now))
+    forgetUnused(at: now)
+    if let wait = windows[key, default: SlidingWindow(limit: limit, length: length)].pass(at: now) { return wait }
+    passes.append((key, now))
     return nil
   }
 
-  private mutating func forget(before limit: Instant) {
-    while let first = passes.first, first.time <= limit {
+  /// How many keys have a window.
+  var count: Int { windows.count }
+
+  private mutating func forgetUnused(at now: Instant) {
+    while let oldest = passes.first, oldest.time + length <= now {
       passes.removeFirst()
-      if counts[first.key] == 1 { counts[first.key] = nil } else { counts[first.key, default: 1] -= 1 }
+      if windows[oldest.key]?.isEmpty(at: now) == true { windows[oldest.key] = nil }
     }
   }
 }

@@ -7,7 +7,7 @@ import WireProtocol
 @testable import GroupRuntime
 
 /// A live room that is woken when it wants to be, and writes down what happens in the words of `ReferenceRoom`.
-struct RoomBench {
+struct RoomScene {
   private(set) var state: GroupState
   private(set) var now: Instant
   private(set) var log: [String] = []
@@ -29,7 +29,8 @@ struct RoomBench {
     var limits = GroupLimits.standard
     limits.messagesPerSecond = [.avChatRoom: limit]
     state = GroupState(
-      StoredGroup(record: record, members: members, lastMessage: nil, recentlySent: []), rules: GroupRules(limits: limits))
+      StoredGroup(record: record, members: members, lastMessage: nil, recentlySent: []), at: now,
+      rules: GroupRules(limits: limits))
   }
 
   /// Takes out the lines written since this was last asked.
@@ -61,13 +62,13 @@ struct RoomBench {
   }
 
   mutating func join(_ number: Int) throws {
-    _ = ask(try groupRequest("joinGroup", by: RoomBench.caller(number)), as: number)
+    _ = ask(try groupRequest("joinGroup", by: RoomScene.caller(number)), as: number)
   }
 
   mutating func leave(_ number: Int) { _ = ask(.quit, as: number) }
 
   private mutating func ask(_ request: GroupRequest, as number: Int) -> Decision {
-    let decision = state.decide(request, by: RoomBench.caller(number), at: now)
+    let decision = state.decide(request, by: RoomScene.caller(number), at: now)
     write(decision)
     if let next = state.nextWake, next <= now { faults.append("\(now): wants to be woken at \(next)") }
     return decision
@@ -97,7 +98,7 @@ struct RoomBench {
     case "onRecvNewMessage":
       let number = event["params"]["message"]["text"].string ?? "?"
       log.append("\(now) deliver \(number)")
-      if session != Int(number).map({ RoomBench.session(1 + $0 % 3) }) { faults.append("\(now): \(number) goes to its sender") }
+      if session != Int(number).map({ RoomScene.session(1 + $0 % 3) }) { faults.append("\(now): \(number) goes to its sender") }
       if kind != .liveChat(fromManager: false) { faults.append("\(now): \(number) is \(kind)") }
     case "onMemberEnter": write("enter", event["params"], kind)
     case "onMemberLeave": write("leave", event["params"], kind)
@@ -116,7 +117,7 @@ struct RoomBench {
       let number = event["params"]["clientMsgID"].string.flatMap({ Int($0) })
     else { return faults.append("\(now): a session was told something else") }
     log.append("\(now) drop \(number)")
-    if session != RoomBench.session(1 + number % 3) { faults.append("\(now): \(session) was told of \(number)") }
+    if session != RoomScene.session(1 + number % 3) { faults.append("\(now): \(session) was told of \(number)") }
   }
 
   private mutating func write(sent frame: [UInt8], to users: [UserID]) {

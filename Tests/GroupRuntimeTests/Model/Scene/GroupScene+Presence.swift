@@ -4,7 +4,7 @@ import ThrongTestKit
 @testable import GroupRuntime
 
 /// Time, sessions, and a group's coming into memory, as the actor and the gateway see to them.
-extension GroupBench {
+extension GroupScene {
   // MARK: Time
 
   /// Alarms ring when they are due.
@@ -32,7 +32,7 @@ extension GroupBench {
     let name = user(session.user)
     let awaySince = offlineSince.removeValue(forKey: name)
     sessions.insert(session)
-    if let awaySince, now - awaySince > GroupBench.offlineGrace, let decision = state?.endGrace(of: name, at: now) {
+    if let awaySince, now - awaySince > GroupScene.offlineGrace, let decision = state?.endGrace(of: name, at: now) {
       try carryOut(decision)
     }
     refreshPresence(of: name)
@@ -72,9 +72,9 @@ extension GroupBench {
   }
 
   mutating func load(tellingAttributes: Bool = false) throws {
-    state = picture.group(at: now, offlineSince: offlineSince).map { GroupState($0, rules: rules) }
+    state = picture.group(at: now, offlineSince: offlineSince).map { GroupState($0, at: now, rules: rules) }
     attached = [:]
-    if tellingAttributes { state?.attributes.tellAgain(at: now) }
+    if tellingAttributes { state?.tellAttributesAgain(at: now) }
     guard let state else { return }
     let all = state.record.type.everyoneIsMember ? users(with: sessions) : Set(state.members.keys)
     for user in all { refreshPresence(of: user) }

@@ -101,7 +101,7 @@ struct RequestParser {
     var seqs: [UserID: Int64] = [:]
     // Of somebody who is listed twice the first entry counts.
     for member in request.memberList.reversed() {
-      seqs[member.userID] = member.joinTime.flatMap { picture.firstSeq(of: GroupBench.group, notBefore: $0) }
+      seqs[member.userID] = member.joinTime.flatMap { picture.firstSeq(of: GroupScene.group, notBefore: $0) }
     }
     return seqs
   }

@@ -8,7 +8,7 @@ import WireProtocol
 
 /// A `GroupState` with everything around it that has an influence on it: a clock and alarms, a store, sessions with what they
 /// get. Does what the group's actor, the store and the gateway would do, one thing after the other.
-struct GroupBench {
+struct GroupScene {
   /// What one operation came to.
   struct Outcome {
     struct Event {
@@ -51,7 +51,7 @@ struct GroupBench {
     var limits = GroupLimits(maxMemberNum: Dictionary(uniqueKeysWithValues: bounded.map { ($0, server.maxMemberNum) }))
     limits.messagesPerSecond = Dictionary(
       uniqueKeysWithValues: bounded.compactMap { type in server.messagesPerSecond.map { (type, $0) } })
-    limits.offlineGrace = GroupBench.offlineGrace
+    limits.offlineGrace = GroupScene.offlineGrace
     let types = Set(server.attributeTypes.compactMap { GroupType(wireName: $0) })
     offlineSince = Dictionary(uniqueKeysWithValues: ModelWorld.users.map { (UserID($0)!, Int64(1_700_000_000_000)) })
     rules = GroupRules(permissions: GroupPermissions(attributeTypes: types), limits: limits)
@@ -111,7 +111,7 @@ struct GroupBench {
   ) throws {
     let names = Set(users.map(\.rawValue))
     let receivers = sessions.filter { session in
-      names.contains(session.user) && key != SessionKey(loop: session.number, connection: GroupBench.number(of: session.user))
+      names.contains(session.user) && key != SessionKey(loop: session.number, connection: GroupScene.number(of: session.user))
     }
     let event = try JSON(reading: frame)
     outcome.events.append(

@@ -7,14 +7,14 @@ import WireProtocol
 /// Runs the same operations on the rules and on a group, and compares after each of them.
 struct Comparison {
   private(set) var world: ModelWorld
-  private var bench: GroupBench
+  private var scene: GroupScene
   private var tokens = ModelTokens()
   private var attributesTold = AttributeTold()
   private(set) var seen = ModelCoverage()
 
   init(server: ModelServer) {
     world = ModelWorld(server: server)
-    bench = GroupBench(server: server)
+    scene = GroupScene(server: server)
   }
 
   /// Runs one operation.
@@ -37,7 +37,7 @@ struct Comparison {
     seen.note(operation, expected, world)
     var named = operation
     named.params = tokens.resolved(.object(operation.params)).members
-    let outcome = try await bench.perform(named)
+    let outcome = try await scene.perform(named)
     if outcome.code != expected.code { return "answered \(outcome.code), not \(expected.code)" }
     if outcome.code == 0, !tokens.match(Comparison.sorted(outcome.result), Comparison.sorted(expected.result)) {
       return "answered\n    \(outcome.result.text), not\n    \(expected.result.text)"
@@ -50,9 +50,9 @@ struct Comparison {
 
   // MARK: Events and notifications
 
-  private mutating func fault(in outcome: GroupBench.Outcome, _ expected: ModelExpectation) -> String? {
+  private mutating func fault(in outcome: GroupScene.Outcome, _ expected: ModelExpectation) -> String? {
     let ofAttributes = outcome.events.filter { $0.name == "onGroupAttributeChanged" }
-    if let fault = attributesTold.fault(ofAttributes, world, nextWake: bench.state?.nextWake) { return fault }
+    if let fault = attributesTold.fault(ofAttributes, world, nextWake: scene.state?.nextWake) { return fault }
     var left = expected.events
     for event in outcome.events where event.name != "onGroupAttributeChanged" && !event.receivers.isEmpty {
       if event.isSkippable, !maySkip(event) { return "a slow connection may miss \(described(event))" }
@@ -66,12 +66,12 @@ struct Comparison {
   }
 
   /// "Chat of rooms without history may be skipped", join and leave notices among it (sections 1 and 6).
-  private func maySkip(_ event: GroupBench.Outcome.Event) -> Bool {
+  private func maySkip(_ event: GroupScene.Outcome.Event) -> Bool {
     guard let group = world.group, !group.keepsHistory else { return false }
     return ["onRecvNewMessage", "onMemberEnter", "onMemberLeave"].contains(event.name)
   }
 
-  private mutating func isSame(_ event: GroupBench.Outcome.Event, _ expected: ModelExpectation.Event) -> Bool {
+  private mutating func isSame(_ event: GroupScene.Outcome.Event, _ expected: ModelExpectation.Event) -> Bool {
     guard event.name == expected.name, event.receivers == expected.receivers else { return false }
     var attempt = tokens
     // Those whose grace ended in one moment stand in no order that anybody promises.
@@ -101,7 +101,7 @@ struct Comparison {
     (entry["type"].string ?? "") + (entry["key"].string ?? "") + (entry["userID"].string ?? "")
   }
 
-  private func described(_ event: GroupBench.Outcome.Event) -> String {
+  private func described(_ event: GroupScene.Outcome.Event) -> String {
     "\(event.name) \(event.params.text) to \(event.receivers.sorted())"
   }
 
@@ -110,7 +110,7 @@ struct Comparison {
   }
 
   /// Events leave in the order of `seq`.
-  private func faultInOrder(of events: [GroupBench.Outcome.Event]) -> String? {
+  private func faultInOrder(of events: [GroupScene.Outcome.Event]) -> String? {
     let seqs = events.filter { $0.name != "onRecvMessageRevoked" }.compactMap { $0.params["seq"].integer }
     return seqs == seqs.sorted() ? nil : "events leave in the order \(seqs)"
   }
@@ -134,12 +134,12 @@ struct Comparison {
 
   private mutating func faultInHistory() -> String? {
     let messages = world.group?.messages ?? []
-    if let group = world.group, !tokens.match(.string(bench.picture.record?.epoch ?? ""), group.epoch) { return "another epoch" }
-    if bench.picture.messages.count != messages.count { return "\(bench.picture.messages.count) messages, not \(messages.count)" }
+    if let group = world.group, !tokens.match(.string(scene.picture.record?.epoch ?? ""), group.epoch) { return "another epoch" }
+    if scene.picture.messages.count != messages.count { return "\(scene.picture.messages.count) messages, not \(messages.count)" }
     if comparedThrough > messages.count { comparedThrough = 0 }
     defer { comparedThrough = messages.count }
     for index in comparedThrough..<messages.count {
-      let text = JSONWriter.text { $0.value(bench.picture.messages[index]) }
+      let text = JSONWriter.text { $0.value(scene.picture.messages[index]) }
       guard let stored = try? JSON(reading: text) else { return "no JSON: \(String(decoding: text, as: UTF8.self))" }
       if !tokens.match(Comparison.sorted(stored), Comparison.sorted(messages[index].json)) {
         return "stored\n    \(stored.text), not\n    \(messages[index].json.text)"
@@ -149,7 +149,7 @@ struct Comparison {
   }
 
   private mutating func faultInApplications() -> String? {
-    let stored = JSON.array(bench.picture.applications.map { Comparison.json($0) })
+    let stored = JSON.array(scene.picture.applications.map { Comparison.json($0) })
     let expected = JSON.array(world.applications.map { Comparison.json($0) })
     return tokens.match(stored, expected) ? nil : "applications\n    \(stored.text), not\n    \(expected.text)"
   }
@@ -179,10 +179,10 @@ struct Comparison {
 
   /// What is stored is what is in memory, so that a restart changes nothing; and who has left when.
   private func storedOtherwise() -> String? {
-    let departures = Dictionary(uniqueKeysWithValues: bench.picture.departures.map { ($0.key.rawValue, $0.value) })
+    let departures = Dictionary(uniqueKeysWithValues: scene.picture.departures.map { ($0.key.rawValue, $0.value) })
     if departures != world.departures { return "departures \(departures), not \(world.departures)" }
-    let picture = bench.picture
-    guard let state = bench.state else { return picture.record == nil ? nil : "still stored" }
+    let picture = scene.picture
+    guard let state = scene.state else { return picture.record == nil ? nil : "still stored" }
     guard var record = picture.record else { return "not stored" }
     // Counted again from the members when the group is loaded.
     record.nextOrdinal = state.record.nextOrdinal

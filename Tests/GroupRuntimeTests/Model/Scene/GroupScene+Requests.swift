@@ -5,7 +5,7 @@ import WireProtocol
 @testable import GroupRuntime
 
 /// Asking the group, and completing answers from the store.
-extension GroupBench {
+extension GroupScene {
   mutating func ask(_ operation: Operation) async throws {
     let caller = caller(operation.by)
     if let other = operation["$with"].string {
@@ -33,7 +33,7 @@ extension GroupBench {
 
   func caller(_ who: Operator) -> Caller {
     guard let name = who.name else { return .administrator }
-    let key = who.session.map { SessionKey(loop: $0.number, connection: GroupBench.number(of: name)) }
+    let key = who.session.map { SessionKey(loop: $0.number, connection: GroupScene.number(of: name)) }
     return .user(user(name), platform: Platform(rawValue: who.platform)!, session: key)
   }
 
@@ -46,18 +46,21 @@ extension GroupBench {
   }
 
   mutating func answer(_ request: GroupRequest, by caller: Caller) async throws -> Reply {
-    let decision = try decide(request, by: caller)
-    guard case .lookUp(let seq) = decision.answer else { return try await finish(decision) }
-    let found = picture.messages.first { $0.seq == seq }
     defer { state?.forgetRevoked() }
-    return try await finish(try decide(.revokeFound(seq: seq, message: found), by: caller))
+    return try await finish(try decide(request, by: caller))
   }
 
   mutating func finish(_ decision: Decision) async throws -> Reply {
     try carryOut(decision)
     let reader = AnswerReader(
-      group: GroupBench.group, messages: picture, observer: RecordingObserver(), pageBytes: rules.limits.pageBytes)
-    return await reader.reply(to: decision.answer)
+      group: GroupScene.group, messages: picture, observer: RecordingObserver(), pageBytes: rules.limits.pageBytes)
+    switch decision.answer {
+    case .reply(let reply): return reply
+    case .stored(let answer): return await reader.reply(to: answer)
+    case .lookUp(let seq, let caller):
+      let found = picture.messages.first { $0.seq == seq }
+      return try await finish(try decide(.revokeFound(seq: seq, message: found), by: caller))
+    }
   }
 
   /// Both find the message before either has recalled it.
@@ -92,9 +95,9 @@ extension GroupBench {
     do throws(WireError) {
       switch request {
       case .create(let create, let owner, let facts):
-        return made(try GroupState.create(create, id: GroupBench.group, owner: owner, facts, by: caller, at: now, rules: rules))
+        return made(try GroupState.create(create, id: GroupScene.group, owner: owner, facts, by: caller, at: now, rules: rules))
       case .importGroup(let create, let owner, let facts):
-        return made(try GroupState.imported(create, id: GroupBench.group, owner: owner, facts, at: now, rules: rules))
+        return made(try GroupState.imported(create, id: GroupScene.group, owner: owner, facts, at: now, rules: rules))
       default: return Decision(answer: .reply(.error(.noSuchGroup)))
       }
     } catch {

@@ -9,7 +9,7 @@ struct AttributeTold {
 
   /// Looks at the attribute events of one operation.
   /// - Returns: what is wrong with them, or nil.
-  mutating func fault(_ events: [GroupBench.Outcome.Event], _ world: ModelWorld, nextWake: Int64?) -> String? {
+  mutating func fault(_ events: [GroupScene.Outcome.Event], _ world: ModelWorld, nextWake: Int64?) -> String? {
     guard let group = world.group else { return events.isEmpty ? nil : "attributes of no group are told" }
     if group.epoch != epoch { self = AttributeTold(epoch: group.epoch) }
     let now = JSON.texts(group.attributes)
