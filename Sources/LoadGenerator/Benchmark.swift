@@ -72,6 +72,7 @@ public final class Benchmark {
   public func run(_ scenario: some Scenario, conditions: [Condition]) throws -> Report {
     Poller.waitPrecisely()
     var report = try scenario.run(self)
+    if options.pid != nil, report.server == nil { report.failures.append("the server's process is gone") }
     if Interruption.came { report.failures.append("interrupted: the figures are those up to then") }
     report.judge(conditions)
     return report

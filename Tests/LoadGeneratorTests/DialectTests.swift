@@ -53,6 +53,20 @@ import WireProtocol
     #expect(dialect.step(1, of: 2) == nil && dialect.step(2, of: 0) == nil)
   }
 
+  @Test func aGroupCountsAsMadeUntilItIsRefused() throws {
+    let dialect = try throng()
+    dialect.entry = { $0 == 2 ? .joins(group: 4) : .creates(group: 4 + $0) }
+    func answer(_ rest: String) { _ = read(dialect, #"{"jsonrpc":"2.0","id":0,\#(rest)}"#, step: 1) }
+    #expect(dialect.step(0, of: 0) != nil && dialect.groupMade.isEmpty, "nothing was asked for before signing in")
+    for number in 0..<3 { _ = dialect.step(1, of: number) }
+    #expect(dialect.groupMade == [0: 4, 1: 5] && dialect.creating == [0, 1])
+    answer(#""error":{"code":10036,"message":"as many as allowed"}"#)
+    #expect(dialect.groupMade == [1: 5] && dialect.creating == [1])
+    _ = dialect.step(1, of: 0)
+    answer(#""result":{"groupID":"g"}"#)
+    #expect(dialect.groupMade == [0: 4, 1: 5] && dialect.creating == [1])
+  }
+
   @Test func whoIsAMemberAlreadyIsIn() throws {
     let dialect = try throng()
     func answer(_ rest: String) -> Reading { read(dialect, #"{"jsonrpc":"2.0","id":0,\#(rest)}"#, step: 1) }

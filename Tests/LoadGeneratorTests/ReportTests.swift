@@ -111,6 +111,7 @@ import Testing
     #expect(low["sent"] as? Int == 240 && low["queued"] as? Int == 9 && low["dropped"] as? Int == 200)
     #expect(low["onMessageDropped"] as? Int == 8 && low["deliveries"] as? Int == 10)
     #expect(report.table.contains("\nHigh "))
+    #expect(report.table.contains(/\ndeliveries of these messages +610\n/), "the sum of the rows, beside the window's deliveries")
   }
 
   @Test func aRunThatFailedOrMissedAConditionIsNotGood() throws {

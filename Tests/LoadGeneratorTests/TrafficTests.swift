@@ -172,6 +172,21 @@ import Testing
     #expect(plain.stage.open == 1)
   }
 
+  @Test(arguments: [true, false]) func aClosedLoopFailsWithItsLastSenderThoughNothingIsToBeSent(isWindow: Bool) throws {
+    let plain = try PlainStage(connections: 3)
+    openWindow(plain, from: Clock.now(), seconds: 60)
+    let traffic = traffic(plain, senders: [1, 2], pace: isWindow ? .window(2) : .eachSender)
+    if isWindow { traffic.clock = 0 }
+    // Each has a message under way that is never answered.
+    try plain.wait { traffic.ledger.unanswered == 2 }
+    plain.peer.hangUp(plain.sockets[1])
+    try plain.wait { plain.stage.open == 2 }
+    #expect(traffic.failure == nil)
+    plain.peer.hangUp(plain.sockets[2])
+    try plain.wait { plain.stage.open == 1 }
+    #expect(traffic.failure == "no connection is left to send from")
+  }
+
   @Test func itIsSettledWhenEverythingHasArrived() throws {
     let plain = try PlainStage(connections: 2)
     let start = Clock.start() - Clock.second

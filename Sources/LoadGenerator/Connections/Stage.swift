@@ -16,7 +16,11 @@ final class Stage: SwarmDelegate {
   private(set) var firstEnding: String?
   /// Why a connection may not come in; the first one counts.
   private(set) var refusal: BenchmarkError?
-  private var requests: [Int: Outcome] = [:]
+  /// A connection could not even be begun: the server is not there.
+  private(set) var isUnreachable = false
+  /// The connections whose requests wait for their replies, by the requests' ids.
+  private(set) var unanswered: [Int: Int] = [:]
+  private var replies: [Reply] = []
   private var nextRequest = -1
   /// Connections that are coming in.
   private var arriving = 0
@@ -113,13 +117,16 @@ final class Stage: SwarmDelegate {
       enter(number)
     case .stepFailed(let reason): refusal = refusal ?? BenchmarkError("connection \(number) may not come in: \(reason)")
     case .reply(let id, let outcome) where id > 0: traffic?.answered(id, outcome, now: swarm.now)
-    case .reply(let id, let outcome) where id < 0: requests[id] = outcome
+    case .reply(let id, let outcome) where id < 0:
+      if unanswered.removeValue(forKey: id) != nil { replies.append((number, outcome)) }
     case .dropped(let messageID): traffic?.dropped(messageID)
     case .reply, .stepDone, .nothing: break
     }
   }
 
   func ended(_ number: Int, _ ending: Ending) {
+    if case .unreachable = ending { isUnreachable = true }
+    traffic?.ended(number)
     if swarm.table[number].tookPart {
       open -= 1
       endings[ending.label, default: 0] += 1
@@ -159,32 +166,43 @@ final class Stage: SwarmDelegate {
     while !isDone(), !Interruption.came, traffic?.failure == nil, Clock.now() < deadline { turn(until: deadline) }
   }
 
+  // MARK: - Requests
+
   /// A request of a connection: its text, given the number for its id.
   typealias Request = (connection: Int, text: (Int) -> [UInt8])
 
+  /// What a connection's request came to.
+  typealias Reply = (connection: Int, outcome: Outcome)
+
+  /// Sends a request; its reply is one of `takeReplies`.
+  func ask(_ request: Request) {
+    unanswered[nextRequest] = request.connection
+    swarm.send(request.connection, FrameWriter.frame(opcode: dialect.opcode, payload: request.text(nextRequest)))
+    nextRequest -= 1
+  }
+
+  /// The replies that have come since they were last taken.
+  func takeReplies() -> [Reply] {
+    defer { replies = [] }
+    return replies
+  }
+
   /// Sends requests, all at once, and waits for their replies. Throws when one is refused or does not come.
-  /// - Parameters:
-  ///   - what: what the requests are for, to begin a sentence with.
-  ///   - limit: the longest time to wait, in seconds.
-  func call(_ what: String, within limit: Double = .infinity, _ list: [Request]) throws {
-    var waiting: [Int: Int] = [:]
-    for request in list {
-      waiting[nextRequest] = request.connection
-      swarm.send(request.connection, FrameWriter.frame(opcode: dialect.opcode, payload: request.text(nextRequest)))
-      nextRequest -= 1
-    }
-    let patience = limit.isFinite ? min(timeout, Clock.nanoseconds(limit)) : timeout
-    let deadline = Clock.now() + patience
-    while !waiting.isEmpty {
-      for (id, outcome) in requests where waiting.removeValue(forKey: id) != nil {
-        requests[id] = nil
-        if case .failed(let code, let message) = outcome { throw BenchmarkError("\(what) was refused: \(code) \(message)") }
+  /// - Parameter what: what the requests are for, to begin a sentence with.
+  func call(_ what: String, _ list: [Request]) throws {
+    for request in list { ask(request) }
+    let deadline = Clock.now() + timeout
+    while true {
+      for reply in takeReplies() {
+        if case .failed(let code, let message) = reply.outcome { throw BenchmarkError("\(what) was refused: \(code) \(message)") }
       }
-      guard waiting.values.allSatisfy({ swarm.table[$0].phase == .open }) else {
+      if unanswered.isEmpty { return }
+      guard unanswered.values.allSatisfy({ swarm.table[$0].phase == .open }) else {
         throw BenchmarkError("\(what) was cut short: \(firstEnding ?? "the connection is gone")")
       }
-      guard Clock.now() < deadline else { throw BenchmarkError("\(what) was not answered within \(patience / Clock.second) s") }
-      if !waiting.isEmpty { turn(until: min(deadline, Clock.now() + 100 * Clock.millisecond)) }
+      if Interruption.came { throw BenchmarkError("interrupted: \(what) was not finished") }
+      guard Clock.now() < deadline else { throw BenchmarkError("\(what) was not answered within \(timeout / Clock.second) s") }
+      turn(until: min(deadline, Clock.now() + 100 * Clock.millisecond))
     }
   }
 }

@@ -16,13 +16,17 @@ final class ThrongDialect: Dialect {
   let run: String
   /// What each session does, by its number.
   var entry: (Int) -> Entry = { _ in .onlySignsIn }
+  /// The groups that are there or may be, by the session that created each: its createGroup was sent and not refused.
+  private(set) var groupMade: [Int: Int] = [:]
+  /// The sessions whose createGroup is not answered yet.
+  private(set) var creating: Set<Int> = []
   private let address: Address
   private let groupType: GroupType
   private let tokens: [String]
   private let parser = JSONParser()
 
   /// The steps of entering, in this order.
-  private enum Stage {
+  enum Entering {
     static let signIn = 0
     static let membership = 1
   }
@@ -52,11 +56,14 @@ final class ThrongDialect: Dialect {
 
   func step(_ step: Int, of number: Int) -> Step? {
     switch step {
-    case Stage.signIn: return Step(text: nil, waits: true)
-    case Stage.membership:
+    case Entering.signIn: return Step(text: nil, waits: true)
+    case Entering.membership:
       switch entry(number) {
       case .onlySignsIn: return nil
-      case .creates(let group): return Step(text: createGroup(group, id: 0), waits: true)
+      case .creates(let group):
+        groupMade[number] = group
+        creating.insert(number)
+        return Step(text: createGroup(group, id: 0), waits: true)
       case .joins(let group): return Step(text: request("joinGroup", id: 0) { $0.member("groupID", groupID(group)) }, waits: true)
       }
     default: return nil
@@ -117,10 +124,12 @@ final class ThrongDialect: Dialect {
     if let id = value["id"]?.integer.map(Int.init) {
       let outcome = ThrongDialect.outcome(value)
       // Requests of a step have the id 0.
-      return id == 0 && step == Stage.membership ? ThrongDialect.answer(outcome) : .reply(id: id, outcome)
+      guard id == 0, step == Entering.membership else { return .reply(id: id, outcome) }
+      if creating.remove(number) != nil, case .failed = outcome { groupMade[number] = nil }
+      return ThrongDialect.answer(outcome)
     }
     switch value["method"]?.string {
-    case "onConnectSuccess" where step == Stage.signIn: return .stepDone
+    case "onConnectSuccess" where step == Entering.signIn: return .stepDone
     case "onMessageDropped": return .dropped(messageID: value["params"]?["msgID"]?.string ?? "")
     default: return .nothing
     }

@@ -1,18 +1,18 @@
 import GroupModel
+import WireProtocol
 
 /// The groups of a run on a Throng: made, filled, and taken away again.
 final class ThrongGroups {
   /// inviteUserToGroup takes so many users at once (contract section 4).
   private static let mostInvited = 100
 
-  /// Tidying up is not worth waiting longer for (seconds).
-  private static let leavePatience = 5.0
-
   let dialect: ThrongDialect
   private let type: GroupType
   private let groupOf: (Int) -> Int
   /// The sessions that created a group each.
   private var creators: [Int] = []
+  /// Sessions beside the creators may be members of a Work group.
+  private var hasInvited = false
 
   /// - Parameters:
   ///   - sessions: how many sessions there are in all.
@@ -29,9 +29,9 @@ final class ThrongGroups {
   ) throws {
     self.creators += creators
     do { try fill(stage, bench, creators: creators, others: others, dialing: dialing) } catch {
-      // What was made so far is taken away; if that fails too, the first error is the one that matters.
-      try? leave(stage)
-      throw error
+      // What was made so far is taken away.
+      guard let remains = leave(stage, parallel: bench.options.parallel) else { throw error }
+      throw BenchmarkError("\(error); \(remains)")
     }
   }
 
@@ -53,25 +53,32 @@ final class ThrongGroups {
         invitations.append((creator, { [dialect] in dialect.inviteUserToGroup(group, part, id: $0) }))
       }
     }
+    hasInvited = true
     try stage.call("inviting members", invitations)
   }
 
   /// Takes the groups away. What cannot be taken away is told in the report.
-  func leave(_ stage: Stage, into report: inout Report) {
-    do { try leave(stage) } catch { report.notes.append("\(error)") }
+  func leave(_ stage: Stage, _ bench: Benchmark, into report: inout Report) {
+    if let remains = leave(stage, parallel: bench.options.parallel) { report.notes.append(remains) }
   }
 
-  private func leave(_ stage: Stage) throws {
-    stage.traffic = nil
-    stage.onTick = nil
-    // Nobody may disband a Work group; it goes with its last member.
-    let leavers = type == .work ? Array(0..<stage.swarm.count) : creators
-    let requests = leavers.filter { stage.swarm.table[$0].phase == .open }.map { number -> Stage.Request in
-      let group = groupOf(number)
-      return (
-        number, { [dialect, type] in type == .work ? dialect.quitGroup(group, id: $0) : dialect.dismissGroup(group, id: $0) }
-      )
+  /// - Returns: what cannot be taken away, a sentence; nil when nothing remains.
+  private func leave(_ stage: Stage, parallel: Int) -> String? {
+    GroupRemoval(stage: stage, dialect: dialect, parallel: parallel).carryOut { [self] made in
+      // Nobody may disband a Work group; it goes with its last member.
+      guard type == .work else {
+        return made.map { number, group in
+          .init(connection: number, group: group, isOver: [.noSuchGroup]) { [dialect] in dialect.dismissGroup(group, id: $0) }
+        }
+      }
+      let groups = Set(made.values)
+      let members = hasInvited ? Array(0..<stage.swarm.count) : Array(made.keys)
+      return members.map { ($0, groupOf($0)) }.filter { groups.contains($0.1) }.map { number, group in
+        // Who is no member gets 10007.
+        .init(connection: number, group: group, isOver: [.noSuchGroup, .noRight]) { [dialect] in
+          dialect.quitGroup(group, id: $0)
+        }
+      }
     }
-    try stage.call("taking the groups away", within: ThrongGroups.leavePatience, requests)
   }
 }

@@ -9,7 +9,7 @@ struct ProcessUsage {
   /// The most memory in RAM so far, in bytes.
   var peakBytes = 0
 
-  /// The usage of a process of this machine; nil when there is none with that ID.
+  /// The usage of a process of this machine; nil when there is none with that ID, or it has ended and nobody has taken note yet.
   static func of(pid: Int32) -> ProcessUsage? {
     guard let stat = ProcessFile.text("/proc/\(pid)/stat"), let status = ProcessFile.text("/proc/\(pid)/status") else {
       return nil
@@ -19,13 +19,14 @@ struct ProcessUsage {
   }
 
   /// The usage that the two files of `/proc/PID` tell (proc(5)); nil when `stat` is not what it should be.
+  /// A process without memory is over: its CPU time is there until its parent has read its status, its memory is not.
   init?(stat: String, status: String, ticksPerSecond: Double, pageSize: Int) {
     // The name in parentheses may hold anything, parentheses and blanks too.
     guard let name = stat.lastIndex(of: ")") else { return nil }
     let fields = stat[stat.index(after: name)...].split(separator: " ")
-    guard fields.count > 21, let user = Double(fields[11]), let system = Double(fields[12]), let pages = Int(fields[21]) else {
-      return nil
-    }
+    guard fields.count > 21, let user = Double(fields[11]), let system = Double(fields[12]), let pages = Int(fields[21]),
+      pages > 0
+    else { return nil }
     cpuSeconds = (user + system) / ticksPerSecond
     residentBytes = pages * pageSize
     peakBytes = max(residentBytes, ProcessUsage.peak(status) ?? 0)

@@ -32,6 +32,10 @@ extension Report {
     var table = TextTable(["", "total", "per second"])
     table.add(["messages", Decimals.grouped(messages), Decimals.short(messagesPerSecond)])
     table.add(["deliveries", Decimals.grouped(deliveries), Decimals.short(deliveriesPerSecond)])
+    // A priority's row tells what became of its messages, so that its deliveries are of another kind than those above.
+    if !priorities.isEmpty {
+      table.add(["deliveries of these messages", Decimals.grouped(priorities.reduce(0) { $0 + $1.deliveries })])
+    }
     table.add(["lost", Decimals.grouped(lost)])
     if surplus > 0 { table.add(["surplus", Decimals.grouped(surplus)]) }
     return table.lines
@@ -61,8 +65,8 @@ extension Report {
 
   private var priorityLines: [String] {
     var table = TextTable([
-      "priority", "per second", "sent", "Delivered", "Queued", "Dropped", "dropped later", "error", "deliveries", "p50 ms",
-      "p99 ms",
+      "priority", "per second", "sent", "Delivered", "Queued", "Dropped", "dropped later", "error", "their deliveries",
+      "p50 ms", "p99 ms",
     ])
     for priority in priorities {
       let tally = priority.tally

@@ -31,5 +31,5 @@ struct Crowd {
   }
 
   /// Takes the groups away.
-  func leave(into report: inout Report) { groups.leave(stage, into: &report) }
+  func leave(_ bench: Benchmark, into report: inout Report) { groups.leave(stage, bench, into: &report) }
 }

@@ -40,7 +40,7 @@ public struct DurableScenario: Scenario {
     let traffic = crowd.traffic(pace: pace, size: bench.options.size)
     Measurement(stage: crowd.stage, traffic: traffic, bench: bench, receivers: crowd.receivers)
       .carryOut(from: start, into: &report)
-    crowd.leave(into: &report)
+    crowd.leave(bench, into: &report)
     return report
   }
 }

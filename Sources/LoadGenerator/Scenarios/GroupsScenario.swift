@@ -32,7 +32,7 @@ public struct GroupsScenario: Scenario {
     let traffic = crowd.traffic(pace: .schedules([Schedule(rate: rate, start: start)]), size: bench.options.size)
     Measurement(stage: crowd.stage, traffic: traffic, bench: bench, receivers: crowd.receivers)
       .carryOut(from: start, into: &report)
-    crowd.leave(into: &report)
+    crowd.leave(bench, into: &report)
     return report
   }
 }

@@ -23,6 +23,6 @@ public struct MeasuredType: Sendable, Hashable {
   public var canBeDisbanded: Bool { groupType != .work }
   /// Its name on the wire.
   public var name: String { groupType.rawValue }
-  /// The names of all.
-  public static var names: [String] { GroupType.allCases.filter { $0 != .bChatRoom }.map(\.rawValue) }
+  /// All of them.
+  public static var all: [MeasuredType] { GroupType.allCases.compactMap { MeasuredType($0.rawValue) } }
 }

@@ -45,7 +45,7 @@ public struct PriorityScenario: Scenario {
     }
     Measurement(stage: stage, traffic: traffic, bench: bench, receivers: Array(0..<sessions)).carryOut(from: start, into: &report)
     report.priorities = figures(traffic, stage.swarm.recorder)
-    groups.leave(stage, into: &report)
+    groups.leave(stage, bench, into: &report)
     return report
   }
 

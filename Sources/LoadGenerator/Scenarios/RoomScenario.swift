@@ -50,7 +50,7 @@ public struct RoomScenario: Scenario {
     let receivers = Array(0..<(groups == nil ? members : members + senders))
     Measurement(stage: stage, traffic: traffic, bench: bench, receivers: receivers).carryOut(from: start, into: &report)
     if case .inflight = load { report.latencyName = "queueing" }
-    groups?.leave(stage, into: &report)
+    groups?.leave(stage, bench, into: &report)
     return report
   }
 

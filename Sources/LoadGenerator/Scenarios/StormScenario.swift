@@ -31,7 +31,7 @@ public struct StormScenario: Scenario {
     report.storm = Report.Connecting(connections: connections, seconds: report.seconds)
     report.server = bench.server(from: server, to: after, joined: server, connections: connections)
     report.generator = Report.Generator(cpuSeconds: ProcessUsage.ofSelf().cpuSeconds - generator.cpuSeconds)
-    groups.leave(stage, into: &report)
+    groups.leave(stage, bench, into: &report)
     return report
   }
 }

@@ -35,6 +35,8 @@ final class Traffic {
   private let template: (_ sender: Int, _ lane: Int) -> Template
   private var pace: Pace
   private var nextSender = 0
+  /// The senders' connections that are there.
+  private var present: Set<Int>
   private var restUntil: UInt64 = 0
   /// The senders that have nothing under way.
   private var idle: [Int] = []
@@ -50,6 +52,7 @@ final class Traffic {
     self.audience = audience
     self.pace = pace
     self.template = template
+    present = Set(audience.senders.filter { swarm.table[$0].phase == .open })
     let counters = swarm.recorder.counters
     ledger = Ledger(groups: audience.groups, groupOfSender: audience.senders.map(audience.groupOf)) {
       counters.pointee.windowStart..<counters.pointee.windowEnd
@@ -89,9 +92,7 @@ final class Traffic {
     case .eachSender:
       guard now < end else { return .max }
       if now < restUntil { return restUntil }
-      while let sender = idle.popLast() {
-        if !send(sender: sender, lane: 0, stamp: Stamp.value(at: Clock.now(), lane: 0)) { failIfSilent() }
-      }
+      while let sender = idle.popLast() { _ = send(sender: sender, lane: 0, stamp: Stamp.value(at: Clock.now(), lane: 0)) }
       return .max
     }
   }
@@ -116,13 +117,13 @@ final class Traffic {
       nextSender = (nextSender + 1) % audience.senders.count
       if send(sender: sender, lane: lane, stamp: Stamp.value(at: instant, lane: lane)) { return true }
     }
-    failIfSilent()
     return false
   }
 
-  private func failIfSilent() {
-    guard audience.senders.allSatisfy({ swarm.table[$0].phase != .open }) else { return }
-    failure = "no connection is left to send from"
+  /// A connection is no more. In a closed loop nothing else would tell: whoever waits for a reply sends nothing.
+  func ended(_ connection: Int) {
+    guard present.remove(connection) != nil, present.isEmpty else { return }
+    failure = failure ?? "no connection is left to send from"
   }
 
   private func send(sender: Int, lane: Int, stamp: UInt64) -> Bool {

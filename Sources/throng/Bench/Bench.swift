@@ -5,7 +5,7 @@ struct Bench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Generate load and measure the server.",
     discussion: """
-      The connections sign in with tokens made from the server's secret, which is found as `throng token` finds it. \
+      The connections sign in with tokens made from the server's secret: auth.secret, or the one in dataDir/auth-secret. \
       Bench.md tells what the figures mean.
       """,
     subcommands: [

@@ -21,7 +21,7 @@ struct BenchDurable: AsyncParsableCommand {
   var rate: Double?
 
   @Option(help: ArgumentHelp("The groups' type, one that stores messages.", valueName: "type"))
-  var type = MeasuredType.public
+  var type = StoringType(.public)
 
   @OptionGroup var options: BenchOptions
   @OptionGroup var configuration: ConfigurationOptions
@@ -32,12 +32,11 @@ struct BenchDurable: AsyncParsableCommand {
     try demand((1...members).contains(sendersPerGroup), "--senders-per-group takes 1 to --members")
     try demand((senders / sendersPerGroup + 1) * members <= 60_000, "these are over 60000 sessions")
     try demandRate(rate, "--rate", of: "messages")
-    try demand(type.storesMessages, "\(type.name) stores no messages")
   }
 
   func run() async throws {
     try await options.run(
-      DurableScenario(senders: senders, sendersPerGroup: sendersPerGroup, members: members, rate: rate, type: type),
+      DurableScenario(senders: senders, sendersPerGroup: sendersPerGroup, members: members, rate: rate, type: type.type),
       configuration: configuration)
   }
 }

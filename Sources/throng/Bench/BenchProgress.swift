@@ -22,5 +22,5 @@ final class BenchProgress {
     lastLength = text.count
   }
 
-  private func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
+  private func write(_ text: String) { BenchOutput.tell(text) }
 }

@@ -3,7 +3,6 @@ import Authentication
 import Foundation
 import LoadGenerator
 import ServerConfiguration
-import ThrongServer
 
 extension BenchOptions {
   /// Carries out a scenario and tells what it measured. The command ends with 1 when it fails or a condition is not met.
@@ -14,6 +13,7 @@ extension BenchOptions {
     if let unknown {
       throw ValidationError("this scenario does not measure \(unknown.metric.rawValue) (--assert '\(unknown.text)')")
     }
+    let output = try BenchOutput(json: json)
     let token = try await configuration?.tokenMaker() ?? { _ in "" }
     Interruption.catchSignals()
     let progress = BenchProgress(isWanted: !quiet)
@@ -25,32 +25,24 @@ extension BenchOptions {
       progress.end()
       throw StandardError.failure("throng bench: \(error)")
     }
-    try tell(report)
+    try output.tell(report)
     if !report.isGood { throw ExitCode.failure }
-  }
-
-  private func tell(_ report: Report) throws {
-    switch json {
-    case nil: print(report.table, terminator: "")
-    case "-":
-      FileHandle.standardError.write(Data(report.table.utf8))
-      print(report.json)
-    case .some(let file):
-      print(report.table, terminator: "")
-      do { try Data((report.json + "\n").utf8).write(to: URL(fileURLWithPath: file)) } catch {
-        throw StandardError.failure("throng bench: \(file) cannot be written: \(error.localizedDescription)")
-      }
-    }
   }
 }
 
 extension ConfigurationOptions {
-  /// Makes tokens as `throng token` does, a day good.
+  /// Makes tokens as `throng token` does, a day good. A client makes no secret: one that is missing is a wrong place to look.
   fileprivate func tokenMaker() async throws -> Benchmark.TokenMaker {
     let settings = try load()
     do {
-      guard let secret = try settings.signingSecret() else {
+      guard settings.auth.algorithms?.contains(TokenAlgorithm.hs256.rawValue) ?? true else {
         throw StandardError.failure("auth.algorithms does not name HS256, the only algorithm that throng bench can sign with")
+      }
+      let file = SecretFile(dataDirectory: settings.dataDir)
+      guard let secret = try settings.auth.secret.map({ Array($0.utf8) }) ?? file.load() else {
+        throw StandardError.failure(
+          "throng bench: there is no secret in \(file.path); is it the server's data directory? "
+            + "(--data-dir, --config, --set auth.secret=…)")
       }
       let issuer = try await TokenIssuer(secret: secret, audience: settings.auth.audience, issuer: settings.auth.issuer)
       let now = Int64(Date().timeIntervalSince1970 * 1000)
