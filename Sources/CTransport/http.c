@@ -19,7 +19,7 @@ struct request {
   ct_exchange_id id;
   bytes body, response;
   uint64_t begun;  // in ticks
-  bool is_head, is_too_large, is_answered, is_handed_up;
+  bool is_head, keeps_body, is_too_large, is_answered, is_handed_up;
 };
 
 static bool header_is(struct lws *wsi, enum lws_token_indexes token, const char *value) {
@@ -43,6 +43,8 @@ static request *request_open(struct lws *wsi, peer *p) {
   r->id = slot_put(&p->loop->exchanges, r);
   r->begun = tick_now();
   r->is_head = lws_hdr_total_length(wsi, WSI_TOKEN_HEAD_URI) > 0;
+  // Anybody may send to the public listener, and nothing there is asked with a body.
+  r->keeps_body = p->is_internal;
   p->request = r;
   return r;
 }
@@ -98,7 +100,7 @@ int http_begin(struct lws *wsi, peer *p) {
 int http_body(peer *p, const void *data, size_t count) {
   request *r = p->request;
   if (r && tick_now() - r->begun > ticks(BODY_SECONDS * 1000)) return -1;
-  if (r && !r->is_handed_up && !r->is_answered && !r->is_too_large) bytes_append(&r->body, data, count);
+  if (r && r->keeps_body && !r->is_handed_up && !r->is_answered && !r->is_too_large) bytes_append(&r->body, data, count);
   return 0;
 }
 

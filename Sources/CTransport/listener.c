@@ -2,14 +2,20 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <limits.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-enum { ACCEPTS_PER_TURN = 64, PAUSE_MS = 500 };
+enum {
+  ACCEPTS_PER_TURN = 64,
+  PAUSE_MS = 500,
+  RESERVED_DESCRIPTORS = 64  // of which connections to the public listener leave the rest of the server
+};
 
 static int fail(char *error, size_t error_size, const char *text) {
   snprintf(error, error_size, "%s", text);
@@ -116,6 +122,12 @@ static void on_acceptable(struct ev_loop *events, ev_io *watcher, int revents) {
     struct sockaddr_storage from;
     socklen_t size = sizeof from;
     int fd = accept4(watcher->fd, (struct sockaddr *)&from, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= l->descriptors_end) {
+      close(fd);
+      errno = EMFILE;
+      pause_accepting(l);
+      return;
+    }
     if (fd >= 0) {
       adopt(l, fd, &from);
     } else if (is_exhaustion(errno)) {
@@ -127,10 +139,19 @@ static void on_acceptable(struct ev_loop *events, ev_io *watcher, int revents) {
   }
 }
 
+// Whoever watches over the server must get an answer, and the store open its files, however many clients there are.
+static int descriptors_end(bool is_internal) {
+  struct rlimit files;
+  if (is_internal || getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur > INT_MAX) return INT_MAX;
+  int limit = (int)files.rlim_cur, quarter = limit / 4;
+  return limit - (quarter < RESERVED_DESCRIPTORS ? quarter : RESERVED_DESCRIPTORS);
+}
+
 void ct_loop_add_listener(ct_loop *loop, int descriptor, bool is_internal) {
   listener *l = &loop->listeners[loop->listener_count++];
   l->loop = loop;
   l->is_internal = is_internal;
+  l->descriptors_end = descriptors_end(is_internal);
   ev_io_init(&l->watcher, on_acceptable, descriptor, EV_READ);
   l->watcher.data = l;
   ev_io_start(loop->events, &l->watcher);

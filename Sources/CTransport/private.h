@@ -232,6 +232,7 @@ typedef struct {
   ct_loop *loop;
   ev_io watcher;
   uint64_t paused_until;  // tick; 0: it is accepting
+  int descriptors_end;    // a connection with a descriptor from here on is not taken
   bool is_internal;
 } listener;
 

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
-// The longest offer of subprotocols that the library can read.
-enum { OFFER_MAX = 126, KEY_MAX = 127 };
+// The longest offer of subprotocols that the library can read, and the longest name in it.
+enum { OFFER_MAX = 126, NAME_MAX_OFFERED = 62, KEY_MAX = 127 };
 
 const char *status_phrase(int status) {
   static const struct {
@@ -37,16 +37,6 @@ static int refuse(struct lws *wsi, int status) {
   return -1;
 }
 
-// What RFC 6455 section 4.2.1 asks for and the library would answer with a hang-up.
-static int missing(struct lws *wsi) {
-  if (!lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI)) return 405;
-  char version[8];
-  if (lws_hdr_copy(wsi, version, sizeof version, WSI_TOKEN_VERSION) <= 0 || atoi(version) != 13) return 426;
-  int key = lws_hdr_total_length(wsi, WSI_TOKEN_KEY);
-  if (!key || key > KEY_MAX || !lws_hdr_total_length(wsi, WSI_TOKEN_HOST)) return 400;
-  return lws_hdr_total_length(wsi, WSI_TOKEN_PROTOCOL) > OFFER_MAX ? 431 : 0;
-}
-
 // The next name of a comma-separated list, and where to look for the one behind it.
 static ct_text next_name(const char **at, const char *end) {
   while (*at < end && (**at == ' ' || **at == '\t' || **at == ',')) ++*at;
@@ -54,6 +44,28 @@ static ct_text next_name(const char **at, const char *end) {
   while (*at < end && **at != ' ' && **at != '\t' && **at != ',') ++*at;
   name.count = (size_t)(*at - name.bytes);
   return name;
+}
+
+static bool is_offer_too_long(struct lws *wsi) {
+  char offer[OFFER_MAX + 1];
+  int count = lws_hdr_total_length(wsi, WSI_TOKEN_PROTOCOL);
+  if (!count) return false;
+  if (count > OFFER_MAX || lws_hdr_copy(wsi, offer, sizeof offer, WSI_TOKEN_PROTOCOL) < 0) return true;
+  const char *at = offer, *end = offer + strlen(offer);
+  for (ct_text name; (name = next_name(&at, end)).count;) {
+    if (name.count > NAME_MAX_OFFERED) return true;
+  }
+  return false;
+}
+
+// What RFC 6455 section 4.2.1 asks for and the library would answer with a hang-up.
+static int missing(struct lws *wsi) {
+  if (!lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI)) return 405;
+  char version[8];
+  if (lws_hdr_copy(wsi, version, sizeof version, WSI_TOKEN_VERSION) <= 0 || atoi(version) != 13) return 426;
+  int key = lws_hdr_total_length(wsi, WSI_TOKEN_KEY);
+  if (!key || key > KEY_MAX || !lws_hdr_total_length(wsi, WSI_TOKEN_HOST)) return 400;
+  return is_offer_too_long(wsi) ? 431 : 0;
 }
 
 static bool offers(const ct_text *offer, const char *wanted) {

@@ -7,7 +7,7 @@ import Synchronization
 
 /// What `throng serve` does.
 public enum ThrongServer {
-  /// Serves until a signal: SIGTERM or SIGINT drains and returns, a second one ends the process with 1 at once.
+  /// Serves until a signal: SIGTERM, SIGINT or SIGHUP drains and returns, a second one ends the process with 1 at once.
   /// - Throws: `StartError` when the server cannot start.
   public static func run(_ settings: Settings) async throws {
     let log = LogOutput(STDOUT_FILENO)
@@ -40,7 +40,8 @@ public enum ThrongServer {
   }
 }
 
-/// SIGTERM and SIGINT as something to wait for; a second one ends the process with 1.
+/// SIGTERM, SIGINT and SIGHUP (a terminal was closed, unless nohup has the process ignore that) as something to wait for; a second one
+/// ends the process with 1.
 private final class Signals: Sendable {
   private enum State {
     case waiting(CheckedContinuation<Void, Never>?)
@@ -52,7 +53,7 @@ private final class Signals: Sendable {
   private nonisolated(unsafe) let sources: [any DispatchSourceSignal]
 
   init() {
-    sources = [SIGTERM, SIGINT].map { number in
+    sources = ([SIGTERM, SIGINT] + (Signals.isIgnored(SIGHUP) ? [] : [SIGHUP])).map { number in
       signal(number, SIG_IGN)
       return DispatchSource.makeSignalSource(signal: number, queue: .global())
     }
@@ -61,6 +62,15 @@ private final class Signals: Sendable {
       source.resume()
     }
   }
+
+  private static func isIgnored(_ number: Int32) -> Bool {
+    var action = sigaction()
+    sigaction(number, nil, &action)
+    return action.__sigaction_handler.sa_handler.map { unsafeBitCast($0, to: Int.self) } == Signals.ignore
+  }
+
+  /// SIG_IGN, which is no function that Swift could compare.
+  private static let ignore = 1
 
   private func arrived() {
     let waiting = state.withLock { state -> CheckedContinuation<Void, Never>? in

@@ -73,7 +73,8 @@ public final class Transport: Sendable {
     }
   }
 
-  private static func check(_ tls: TLSFiles) throws(TransportError) {
+  /// Whether a certificate and its key can be read and belong together.
+  public static func check(_ tls: TLSFiles) throws(TransportError) {
     var reason = ErrorText()
     guard reason.fill({ ct_check_tls(tls.certificateFile, tls.keyFile, $0, $1) }) else {
       throw .tls(reason: reason.text)

@@ -12,13 +12,15 @@ struct Config: AsyncParsableCommand {
 /// `throng config check`: says `ok`, or everything that is wrong.
 struct ConfigCheck: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "check", abstract: "Check the configuration, the keys of auth.jwksFile included.")
+    commandName: "check", abstract: "Check the configuration, the files of auth.jwksFile and tls included.")
 
   @OptionGroup var options: ConfigurationOptions
 
   func run() async throws {
     let settings = try options.load()
     do { try await settings.checkKeys() } catch let error as AuthenticationError {
+      throw StandardError.failure(error.description)
+    } catch let error as StartError {
       throw StandardError.failure(error.description)
     }
     print("ok")

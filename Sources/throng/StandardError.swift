@@ -5,7 +5,8 @@ import Foundation
 enum StandardError {
   /// Writes a message and gives the error that ends the command with 1 (contract section 9).
   static func failure(_ message: String) -> ExitCode {
-    FileHandle.standardError.write(Data((message + "\n").utf8))
+    // Where nothing can be written (it is closed, its disk is full) the status has to do.
+    try? FileHandle.standardError.write(contentsOf: Data((message + "\n").utf8))
     return .failure
   }
 }

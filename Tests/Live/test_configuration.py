@@ -2,10 +2,11 @@
 import json
 import resource
 import stat
+import subprocess
 
 import pytest
 
-from harness.server import StartFailed, run_throng
+from harness.server import BINARY, StartFailed, run_throng
 from harness.tokens import SECRET
 
 
@@ -160,6 +161,19 @@ def test_the_first_start_makes_a_secret_and_keeps_it(make_server, tmp_path):
 def test_throng_token_refuses_what_is_no_user_id(tmp_path, user):
     done = run_throng("token", "--data-dir", tmp_path, "--", user, cwd=tmp_path)
     assert done.returncode == 1 and done.stderr and not done.stdout
+
+
+def test_config_check_looks_at_the_certificate(tmp_path):
+    for name in ("cert.pem", "key.pem"):
+        (tmp_path / name).write_text("garbage")
+    done = check("--set", "tls.certificateFile=cert.pem", "--set", "tls.keyFile=key.pem", cwd=tmp_path)
+    assert done.returncode == 1 and "cert.pem" in done.stderr and not done.stdout
+
+
+def test_a_refusal_that_nobody_can_read_still_has_its_status(tmp_path):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([str(BINARY), "config", "check", "--set", "loops=none"], stderr=full, stdout=full)
+    assert done.returncode == 1
 
 
 def test_listening_is_said_in_one_line(make_server):

@@ -1,5 +1,6 @@
 """Section 9: SIGTERM drains."""
 import asyncio
+import signal
 import time
 
 from harness.client import Gone
@@ -68,3 +69,20 @@ async def test_a_second_signal_ends_at_once(make_server, make_world):
 def test_without_sessions_the_drain_ends_with_0(make_server):
     own = make_server({"drain.duration": 1})
     assert own.stop() == 0
+
+
+async def test_a_terminal_that_is_closed_drains(make_server, make_world):
+    own = make_server({"drain.duration": 1})
+    alice = await make_world(own).user("alice")
+    own.process.send_signal(signal.SIGHUP)
+    await alice.expect("onServerDraining")
+    await alice.closed(4001)
+    assert await exit_status(own) == 0
+
+
+async def test_under_nohup_it_does_not(make_server, make_world):
+    own = make_server(preexec=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    alice = await make_world(own).user("alice")
+    own.process.send_signal(signal.SIGHUP)
+    await alice.quiet("onServerDraining")
+    assert own.running

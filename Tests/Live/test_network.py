@@ -2,6 +2,8 @@
 import datetime
 import ipaddress
 import json
+import resource
+import socket
 import ssl
 
 import pytest
@@ -85,3 +87,19 @@ async def test_without_a_trusted_proxy_the_header_is_ignored(make_server, make_w
     await first.refused(6014, "ping")
     second = await world.open(headers={"X-Forwarded-For": "203.0.113.2"})
     await second.closed(4005)
+
+
+async def test_idle_connections_leave_the_internal_listener_its_descriptors(make_server):
+    """Whoever watches over the server must not take it for dead because there are many clients."""
+    own = make_server(preexec=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (200, 200)))
+    host, port = own.address.rsplit(":", 1)
+    idle = []
+    try:
+        for _ in range(260):
+            idle.append(socket.create_connection((host, int(port))))
+        for _ in range(20):
+            assert own.http("GET", "/healthz").status == 200
+        assert own.rpc("createGroup", groupType="Public", groupName="g", ownerUserID="alice")["result"]["groupID"]
+    finally:
+        for connection in idle:
+            connection.close()

@@ -31,6 +31,12 @@ async def test_no_or_only_unknown_subprotocols_are_answered_with_none(world, hea
     assert "sec-websocket-protocol" not in raw.headers
 
 
+@pytest.mark.parametrize("offer", ["x" * 63, "x" * 63 + ", throng.v1.json", ", ".join(["x" * 20] * 6)])
+async def test_an_offer_that_is_too_long_is_refused(world, offer):
+    assert (await world.raw(headers=[f"Sec-WebSocket-Protocol: {offer}"])).status == 431
+    assert (await world.raw(headers=["Sec-WebSocket-Protocol: " + "x" * 62])).status == 101
+
+
 async def test_a_binary_frame_closes(world):
     alice = await world.user("alice")
     await alice.send(b"{}")

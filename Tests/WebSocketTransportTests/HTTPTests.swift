@@ -45,6 +45,13 @@ import WebSocketTransport
     }
   }
 
+  @Test func bodiesToThePublicListenerAreDropped() async throws {
+    try await TestServer.with(behaviour: Self.describe) { running in
+      let response = try HTTPClient(port: running.port).ask("POST", "/", body: [UInt8](repeating: 0x61, count: 100_000))
+      #expect(response.text == "POST /  0 false false")
+    }
+  }
+
   @Test func chunkedBodiesAreRefused() async throws {
     try await TestServer.with(behaviour: Self.describe) { running in
       let client = try HTTPClient(port: running.internalPort)

@@ -42,7 +42,8 @@ typedef struct {
   void (*received)(void *handler, const uint8_t *bytes, size_t count, bool is_text);
   // The last word about a connection. Code: the peer's, ours, or 1006 when it was cut.
   void (*closed)(void *handler, int code);
-  // A whole HTTP request. It must be answered by ct_exchange_respond, now or later.
+  // A whole HTTP request; a body that came to the public listener has been dropped. It must be answered by
+  // ct_exchange_respond, now or later.
   void (*requested)(
     void *context, ct_exchange_id exchange, const ct_request_head *head, const uint8_t *body, size_t count,
     bool body_too_large);

@@ -25,8 +25,10 @@ extension Settings {
       algorithms: tokenAlgorithms, audience: auth.audience, issuer: auth.issuer)
   }
 
-  /// Reads the secret and the JWKS file as a start would, and makes nothing.
+  /// Reads the secret, the JWKS file, the certificate and its key as a start would, and makes nothing.
+  /// - Throws: `AuthenticationError` or `StartError`.
   public func checkKeys() async throws {
+    if let files = tls.files { try StartError.translating { () throws(TransportError) in try Transport.check(files) } }
     let usesSecret = tokenAlgorithms?.contains(.hs256) ?? true
     let existing = try auth.secret.map { Array($0.utf8) } ?? SecretFile(dataDirectory: dataDir).load()
     // A start would make the secret that is missing; any will do to check the rest.
