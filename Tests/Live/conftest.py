@@ -45,6 +45,12 @@ def make_server(tmp_path):
 
 
 @pytest.fixture
+def quick_server(make_server):
+    """A server whose live rooms take any number of messages."""
+    return make_server({"limits.avChatRoom.messagesPerSecond": 0})
+
+
+@pytest.fixture
 async def make_world():
     """Worlds on servers of one's own."""
     made = []

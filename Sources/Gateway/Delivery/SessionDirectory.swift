@@ -114,9 +114,5 @@ final class SessionDirectory: Sendable {
   var sessionCount: Int { state.withLock { $0.sessionCount } }
 
   /// The users that have a session.
-  func signedInUsers() -> [UserID] {
-    // Copied outside, because there may be many: what the lock is held for is taking hold of the keys.
-    let users = state.withLock { $0.users.keys }
-    return Array(users)
-  }
+  func signedInUsers() -> [UserID] { state.withLock { Array($0.users.keys) } }
 }
