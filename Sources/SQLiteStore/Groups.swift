@@ -7,8 +7,8 @@ extension SQLiteStore: GroupStore {
   public func commit(_ commit: Commit) { writer.commit(commit) }
 
   /// The group in one snapshot, members by `userID`; nil where nobody uses the groupID.
-  /// - Parameter sentSince: how far back `recentlySent` reaches. Messages are read backwards from the newest up to the first
-  ///   older one, so the times of a group must not run backwards.
+  /// - Parameter sentSince: how far back `recentlySent` reaches. It begins at the first message that is not older, so the times of a
+  ///   group must not run backwards.
   /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
   public func group(_ id: GroupID, sentSince: Instant) async throws(StoreError) -> StoredGroup? {
     let waiting = writer.inbox.waitingUsers

@@ -15,14 +15,14 @@ final class Housekeeping: Sendable {
   private let checkpoints = Atomic<Bool>(true)
   private let signsOfLife = Atomic<Bool>(true)
   private let lastSweep = Atomic<Instant>(0)
-  private let lock: DirectoryLock
+  private let lock: DatabaseLock
   private let now: @Sendable () -> Instant
   private let logger: Logger
 
   /// Between two sweeps, in milliseconds.
   private static let sweepInterval: Instant = 3_600_000
 
-  init(writer: Writer, connection: DatabaseQueue, lock: DirectoryLock, now: @escaping @Sendable () -> Instant, logger: Logger) {
+  init(writer: Writer, connection: DatabaseQueue, lock: DatabaseLock, now: @escaping @Sendable () -> Instant, logger: Logger) {
     self.writer = writer
     self.connection = connection
     self.lock = lock

@@ -18,6 +18,8 @@ final class Inbox: Sendable {
 
   private struct State {
     var commits: [Commit] = []
+    // Of the commits, as `Commit.weight` counts them.
+    var bytes = 0
     // Users stay in `users` until they are durable, so that whoever asks for them in between finds them. One note each: the last.
     var users: [UserID: UserNote] = [:]
     var flushUsers = false
@@ -35,11 +37,12 @@ final class Inbox: Sendable {
 
     mutating func takeCommits(_ limit: Int) -> [Commit] {
       if commits.count <= limit {
-        defer { commits = [] }
+        defer { (commits, bytes) = ([], 0) }
         return commits
       }
       let taken = Array(commits.prefix(limit))
       commits.removeFirst(limit)
+      bytes -= taken.reduce(0) { $0 + $1.weight }
       return taken
     }
   }
@@ -47,13 +50,16 @@ final class Inbox: Sendable {
   private let state = Mutex(State())
   private let maxCommits: Int
   private let maxPending: Int
+  private let maxBytes: Int
 
   /// - Parameters:
   ///   - maxCommits: how many commits one portion has at most.
   ///   - maxPending: how many commits wait at most; beyond it a commit fails in its turn without being tried.
-  init(maxCommits: Int, maxPending: Int) {
+  ///   - maxBytes: how much they may hold; who comes when as much waits fails in the same way.
+  init(maxCommits: Int, maxPending: Int, maxBytes: Int) {
     self.maxCommits = maxCommits
     self.maxPending = maxPending
+    self.maxBytes = maxBytes
   }
 
   /// How a commit was taken in.
@@ -61,15 +67,17 @@ final class Inbox: Sendable {
 
   /// Takes a commit in; the caller wakes the writer where told to.
   func put(_ commit: Commit) -> Admission {
-    state.withLock { state in
+    let weight = commit.weight
+    return state.withLock { state in
       if state.isClosed { return .closed }
-      if state.commits.count >= maxPending {
+      if state.commits.count >= maxPending || state.bytes >= maxBytes {
         // It keeps its place, for completions come in order, but nothing of its changes stays in memory.
         commit.lineage.markBroken()
         state.commits.append(Commit(changes: [], lineage: commit.lineage, completion: commit.completion))
         return .full(wake: state.wakeWriter())
       }
       state.commits.append(commit)
+      state.bytes += weight
       return state.wakeWriter() ? .wake : .queued
     }
   }
@@ -143,6 +151,26 @@ final class Inbox: Sendable {
       defer { state.isClosed = true }
       state.chores = []
       return !state.isClosed
+    }
+  }
+}
+
+extension Commit {
+  /// How many bytes of texts that may be long it keeps in memory; the rest is bounded by the number of commits.
+  fileprivate var weight: Int { changes.reduce(0) { $0 + $1.weight } }
+}
+
+extension StoreChange {
+  fileprivate var weight: Int {
+    switch self {
+    case .append(let message), .revise(let message):
+      switch message.content {
+      case .text(let text), .custom(let text), .tips(let text): text.utf8.count
+      }
+    case .putAttributes(let attributes, in: _): attributes.entries.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+    case .putApplication(let application, asNewest: _): application.requestMsg.utf8.count + (application.attach?.utf8.count ?? 0)
+    case .notify(let notification, _): notification.data?.utf8.count ?? 0
+    default: 0
     }
   }
 }

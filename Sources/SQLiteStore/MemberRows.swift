@@ -8,10 +8,14 @@ enum MemberRows {
     "userID", "role", "joinTime", "ordinal", "muteUntil", "receiveOption", "readSeq", "unreadBase", "unreadSinceSeq",
     "firstVisibleSeq", "inviter", "changeTime", "earlierStays", "nameCard", "customInfo",
   ]
-  private static let putSQL = """
+  private static let insertSQL = """
     INSERT INTO member (number, \(columns.joined(separator: ", ")))
     SELECT number, \(columns.map { _ in "?" }.joined(separator: ", ")) FROM groupRecord WHERE groupID = ?
-    ON CONFLICT (number, userID) DO UPDATE SET \(columns.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
+    """
+  // The arguments are those of the other, by number: the user comes first, the group last.
+  private static let updateSQL = """
+    UPDATE member SET \(columns.indices.dropFirst().map { "\(columns[$0]) = ?\($0 + 1)" }.joined(separator: ", "))
+    WHERE number = (SELECT number FROM groupRecord WHERE groupID = ?\(columns.count + 1)) AND userID = ?1
     """
   private static let selectSQL = "SELECT \(columns.joined(separator: ", ")) FROM member WHERE number = ? ORDER BY userID"
 
@@ -22,9 +26,12 @@ enum MemberRows {
     """
 
   static func put(_ member: Member, in group: GroupID, _ db: Database) throws {
-    guard try db.run(putSQL, try values(of: member) + [group.rawValue]) == 1 else {
+    let values = try values(of: member) + [group.rawValue]
+    if try db.run(updateSQL, values) == 1 { return }
+    guard try db.run(insertSQL, values) == 1 else {
       throw StoreError(.inconsistent, "no group \(group) to be a member of")
     }
+    // Only who is new can have left before.
     try forgetDeparture(of: member.userID, from: group, db)
   }
 

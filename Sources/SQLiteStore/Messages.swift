@@ -65,22 +65,17 @@ extension MessageRows {
     return time
   }
 
-  /// The newest message, and those with a clientMsgID that were accepted at or after an instant, by `seq`. Goes backwards from
-  /// the end and stops at the first older one.
+  /// The newest message, and those with a clientMsgID that were accepted at or after an instant, by `seq`. Other messages are passed
+  /// over unread.
   static func tail(
     of group: GroupID, number: Int64, sentSince: Instant, in db: Database
   ) throws -> (newest: Message?, recentlySent: [Message]) {
-    let statement = try db.cachedStatement(sql: "SELECT \(columns) FROM message WHERE number = ? ORDER BY seq DESC")
-    let cursor = try Row.fetchCursor(statement, arguments: [number])
-    var newest: Message?
-    var recentlySent: [Message] = []
-    while let row = try cursor.next() {
-      var values = Columns(row)
-      let message = try message(of: group, &values)
-      if newest == nil { newest = message }
-      if message.timestamp < sentSince { break }
-      if message.clientMsgID != nil { recentlySent.append(message) }
+    let select = "SELECT \(columns) FROM message WHERE number = ?"
+    let newest = try db.rows("\(select) ORDER BY seq DESC LIMIT 1", [number]) { try message(of: group, &$0) }.first
+    guard let newest, let first = try firstSeq(number: number, notBefore: sentSince, in: db) else { return (newest, []) }
+    let recentlySent = try db.rows("\(select) AND seq >= ? AND clientMsgID IS NOT NULL ORDER BY seq", [number, first]) {
+      try message(of: group, &$0)
     }
-    return (newest, recentlySent.reversed())
+    return (newest, recentlySent)
   }
 }

@@ -3,24 +3,15 @@ import GRDB
 import GroupModel
 import GroupRuntime
 
-/// Opens the files of a data directory. The order matters: nothing is written into a database before it is known to be Throng's
+/// Opens the files of a database. The order matters: nothing is written into a database before it is known to be Throng's
 /// and sound.
 struct Opening {
-  let directory: String
+  let database: DatabaseFile
   let sync: SyncMode
   let options: StoreOptions
 
-  var databasePath: String { directory + "/throng.db" }
-
-  /// Makes the directory, for the owner alone, where it is missing.
-  func makeDirectory() throws(StoreOpenError) {
-    do {
-      try FileManager.default.createDirectory(
-        atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    } catch {
-      throw StoreOpenError(.directory, "cannot make the data directory \(directory): \(error.localizedDescription)")
-    }
-  }
+  var databasePath: String { database.path }
+  private var directory: String { database.directory }
 
   /// Checks the database that is there, without changing it, or makes an empty one.
   func prepareDatabase() throws(StoreOpenError) {
@@ -56,6 +47,17 @@ struct Opening {
       configuration.label = "throng.store.checkpoint"
       // With synchronous off or unset a checkpoint would not sync the database before the log is used again.
       configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+      return try DatabaseQueue(path: databasePath, configuration: configuration)
+    }
+  }
+
+  /// A connection for searches alone, which cannot write.
+  func searchConnection() throws(StoreOpenError) -> DatabaseQueue {
+    try attempt("open \(databasePath)") {
+      var configuration = Configuration()
+      configuration.label = "throng.store.search"
+      configuration.readonly = true
+      configuration.busyMode = .timeout(5)
       return try DatabaseQueue(path: databasePath, configuration: configuration)
     }
   }
@@ -136,7 +138,7 @@ extension Opening {
     unlink(unfinished)
     let file = open(unfinished, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard file >= 0 else {
-      throw StoreOpenError(.directory, "cannot write to the data directory \(directory): \(lastSystemError())")
+      throw StoreOpenError(.directory, "cannot write to the directory \(directory): \(lastSystemError())")
     }
     close(file)
     try attempt("make \(databasePath)") {

@@ -19,6 +19,8 @@ struct StoreOptions {
   var commitsPerTransaction = 2_000
   /// About five seconds of full load; who comes later is told at once that the disk does not keep up.
   var pendingCommits = 100_000
+  /// Content of messages, and other texts of any length, that waits with them (64 MiB).
+  var pendingBytes = 64 << 20
   /// Rows of a disbanded group, or old ones, that go between two transactions: a few milliseconds.
   var purgeRows = 500
   /// The length of the log, in pages of 4 KiB, from which on the writer carries it over itself (64 MiB).
@@ -31,38 +33,47 @@ struct StoreOptions {
   var searchedGroups = 20_000
   /// Members that one page of a search looks at, at most, but those of one group all.
   var searchedMembers = 200_000
+  /// Searches that stand in line: two seconds where each looks at as much as it may.
+  var searchesInLine = 32
+  /// Those of one user.
+  var searchesInLinePerReader = 4
 }
 
-/// Groups, memberships, messages, users and what waits for them in one SQLite database, `throng.db` in the data directory.
+/// Groups, memberships, messages, users and what waits for them in one SQLite database.
 public final class SQLiteStore: StoreHealth, Sendable {
   let pool: DatabasePool
   let writer: Writer
   let housekeeping: Housekeeping
+  let searches: SearchLine
   let options: StoreOptions
-  private let lock: DirectoryLock
-  private let logger: Logger
+  private let lock: DatabaseLock
+  let logger: Logger
 
-  /// Opens the store of a data directory, and makes both where they are missing.
+  /// Opens the store, and makes the database and its directory where they are missing, the directory with mode 0700.
   /// - Parameters:
-  ///   - directory: the data directory (contract section 9, `dataDir`); made with mode 0700.
+  ///   - directory: the data directory (contract section 9, `dataDir`).
+  ///   - database: the path of the database (contract section 9, `store.url`), from the data directory on where it is relative; nil =
+  ///     `throng.db`.
   ///   - sync: when a commit counts as durable.
   /// - Throws: `StoreOpenError` with a sentence for the operator. A database that is damaged, foreign or newer is left as it was
   ///   found.
-  public static func open(directory: String, sync: SyncMode, logger: Logger) throws(StoreOpenError) -> SQLiteStore {
-    try open(directory: directory, sync: sync, logger: logger, options: StoreOptions())
+  public static func open(
+    directory: String, database: String? = nil, sync: SyncMode, logger: Logger
+  ) throws(StoreOpenError) -> SQLiteStore {
+    try open(directory: directory, database: database, sync: sync, logger: logger, options: StoreOptions())
   }
 
   static func open(
-    directory: String, sync: SyncMode, logger: Logger, options: StoreOptions
+    directory: String, database: String? = nil, sync: SyncMode, logger: Logger, options: StoreOptions
   ) throws(StoreOpenError) -> SQLiteStore {
-    let opening = Opening(directory: directory, sync: sync, options: options)
-    try opening.makeDirectory()
-    let lock = try DirectoryLock(directory: directory, now: options.now())
+    let opening = Opening(database: try DatabaseFile(database, dataDirectory: directory), sync: sync, options: options)
+    let lock = try DatabaseLock(of: opening.database, now: options.now())
     do throws(StoreOpenError) {
       try opening.prepareDatabase()
       let pool = try opening.pool(sessionsEndedAt: lock.lastAlive)
       let store = SQLiteStore(
-        pool: pool, checkpoints: try opening.checkpointConnection(), lock: lock, options: options, logger: logger)
+        pool: pool, checkpoints: try opening.checkpointConnection(), searches: try opening.searchConnection(), lock: lock,
+        options: options, logger: logger)
       store.start()
       return store
     } catch {
@@ -71,12 +82,17 @@ public final class SQLiteStore: StoreHealth, Sendable {
     }
   }
 
-  private init(pool: DatabasePool, checkpoints: DatabaseQueue, lock: DirectoryLock, options: StoreOptions, logger: Logger) {
+  private init(
+    pool: DatabasePool, checkpoints: DatabaseQueue, searches: DatabaseQueue, lock: DatabaseLock, options: StoreOptions,
+    logger: Logger
+  ) {
     self.pool = pool
     self.options = options
     self.lock = lock
     self.logger = logger
     writer = Writer(pool: pool, options: options, logger: logger)
+    self.searches = SearchLine(
+      connection: searches, maxCount: options.searchesInLine, maxCountPerReader: options.searchesInLinePerReader)
     housekeeping = Housekeeping(writer: writer, connection: checkpoints, lock: lock, now: options.now, logger: logger)
   }
 
@@ -88,7 +104,7 @@ public final class SQLiteStore: StoreHealth, Sendable {
   /// Whether the last write succeeded; after a failed one the store tries again by itself about once a second.
   public var canPersist: Bool { writer.canPersist }
 
-  /// Waits until every commit taken in has been answered, carries the log into the database and gives the directory back.
+  /// Waits until every commit taken in has been answered, carries the log into the database and gives it back.
   /// Later commits and reads are `.unavailable`. Blocks; a second call does nothing.
   public func close() {
     guard writer.inbox.close() else { return }
@@ -96,6 +112,7 @@ public final class SQLiteStore: StoreHealth, Sendable {
     housekeeping.stop()
     housekeeping.showLife()
     do {
+      try searches.connection.close()
       try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
       try pool.close()
     } catch {
@@ -106,13 +123,15 @@ public final class SQLiteStore: StoreHealth, Sendable {
   }
 
   /// Reads in one snapshot, beside the writer.
+  /// - Parameter reader: nil = one of the pool's.
   func read<Value: Sendable>(
-    _ body: @escaping @Sendable (Database) throws -> Value
+    on reader: DatabaseQueue? = nil, _ body: @escaping @Sendable (Database) throws -> Value
   ) async throws(StoreError) -> Value {
     if writer.inbox.isClosed { throw StoreError(.unavailable, "the store is closed") }
+    let reader: any DatabaseReader = reader ?? pool
     // Not GRDB's `async` read: it would turn the end of a Task into an error that the port does not have.
     let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
-      pool.asyncRead { access in
+      reader.asyncRead { access in
         continuation.resume(returning: Result { try body(access.get()) }.mapError(StoreError.init(describing:)))
       }
     }

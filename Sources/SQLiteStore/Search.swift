@@ -1,18 +1,26 @@
 import GRDB
 import GroupModel
 import GroupRuntime
+import Logging
 import WireProtocol
 
 extension SQLiteStore {
   /// Groups that match a search, by `groupNumber` ascending behind `after`. Looks at a bounded number of groups (about a tenth of a
-  /// second), so a page may hold few or none and still have a next one.
-  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
+  /// second), so a page may hold few or none and still have a next one. Searches run one after the other.
+  /// - Throws: `.unavailable`, also where too many searches wait, or `.inconsistent` where a page is damaged.
   public func search(_ query: GroupSearch, after: Int64, limit: Int) async throws(StoreError) -> GroupSearch.Page {
     if limit <= 0 { return GroupSearch.Page(groups: [], next: after) }
     let options = options
-    return try await read { db in
-      var scan = GroupScan(query: query, limit: limit, maxGroups: options.searchedGroups, maxMembers: options.searchedMembers)
-      return try scan.page(after: after, in: db)
+    guard searches.enter(query.reader) else { throw StoreError(.unavailable, "too many searches wait") }
+    defer { searches.leave(query.reader) }
+    do throws(StoreError) {
+      return try await read(on: searches.connection) { db in
+        var scan = GroupScan(query: query, limit: limit, maxGroups: options.searchedGroups, maxMembers: options.searchedMembers)
+        return try scan.page(after: after, in: db)
+      }
+    } catch {
+      if error.kind == .unavailable { logger.error("cannot search", metadata: ["error": "\(error)"]) }
+      throw error
     }
   }
 }
@@ -34,14 +42,23 @@ private struct GroupScan {
     self.maxMembers = maxMembers
   }
 
-  private static let sql = """
-    SELECT g.groupID, g.type, g.number, g.name, g.isSearchable, g.isMemberVisible, m.role
-    FROM groupRecord AS g LEFT JOIN member AS m ON m.number = g.number AND m.userID = ?
+  private static let columns = "g.groupID, g.type, g.number, g.name, g.isSearchable, g.isMemberVisible, m.role"
+  private static let everyGroup = """
+    SELECT \(columns) FROM groupRecord AS g LEFT JOIN member AS m ON m.number = g.number AND m.userID = ?
     WHERE g.number > ? ORDER BY g.number
     """
+  private static let joinedGroups = """
+    SELECT \(columns) FROM member AS m INDEXED BY memberByUser CROSS JOIN groupRecord AS g ON g.number = m.number
+    WHERE m.userID = ? AND m.number > ? ORDER BY m.number
+    """
+
+  /// What members are called finds a group for its members alone.
+  private var sql: String {
+    query.reader != nil && query.fields.allSatisfy(\.isOfMembers) ? Self.joinedGroups : Self.everyGroup
+  }
 
   mutating func page(after: Int64, in db: Database) throws -> GroupSearch.Page {
-    let statement = try db.cachedStatement(sql: Self.sql)
+    let statement = try db.cachedStatement(sql: sql)
     let cursor = try Row.fetchCursor(statement, arguments: [query.reader?.rawValue, after])
     var last = after
     while let row = try cursor.next() {

@@ -1,11 +1,11 @@
-/// Why a store could not be opened. Nothing in the data directory was changed where the kind is `.locked`, `.foreign`, `.corrupt`
+/// Why a store could not be opened. Nothing of the database was changed where the kind is `.locked`, `.foreign`, `.corrupt`
 /// or `.newer`.
 public struct StoreOpenError: Error, Sendable, CustomStringConvertible {
   /// What stands in the way.
   public enum Kind: Sendable, Equatable {
-    /// The data directory cannot be made, or not be written to.
+    /// The directory of the database cannot be made, or not be written to.
     case directory
-    /// Another process has the data directory open.
+    /// Another process has the database open.
     case locked
     /// The database file is none of Throng's.
     case foreign

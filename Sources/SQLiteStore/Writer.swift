@@ -18,7 +18,7 @@ final class Writer: Sendable {
     self.pool = pool
     self.options = options
     self.logger = logger
-    inbox = Inbox(maxCommits: options.commitsPerTransaction, maxPending: options.pendingCommits)
+    inbox = Inbox(maxCommits: options.commitsPerTransaction, maxPending: options.pendingCommits, maxBytes: options.pendingBytes)
   }
 
   var canPersist: Bool { persists.load(ordering: .acquiring) }

@@ -13,8 +13,13 @@ extension ValueType where Value == String {
     !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
   }
 
-  /// `store.url`: SQLite is the only store so far.
-  static let storeURL = checkedText("a URL of the scheme sqlite:") { $0.hasPrefix("sqlite:") }
+  /// `store.url`: SQLite is the only store so far. What other programs take for a host, for memory or for options is no path.
+  static let storeURL = checkedText("sqlite: or sqlite:PATH") { url in
+    guard let path = Settings.Store.path(in: url) else { return false }
+    let name = path.split(separator: "/", omittingEmptySubsequences: false).last
+    let isFile = path.isEmpty || !["", ".", "..", ":memory:"].contains(name)
+    return isFile && !path.hasPrefix("//") && !path.contains("?") && !path.utf8.contains(0)
+  }
 
   /// A text that passes a check.
   private static func checkedText(_ name: String, _ check: @escaping @Sendable (String) -> Bool) -> ValueType {

@@ -60,7 +60,7 @@ enum Keys {
   static let tlsKeyFile = Key("tls.keyFile", ValueType.path.optional, nil, "The private key of the public listener, PEM.")
   static let storeURL = Key(
     "store.url", .storeURL, "sqlite:",
-    "Where groups and messages are kept; sqlite: alone is a file in dataDir.")
+    "Where groups and messages are kept; sqlite:PATH, or sqlite: alone for throng.db in dataDir.")
   static let storeSync = Key(
     "store.sync", .oneOfCases(), StoreSync.full, "full: what is acknowledged outlives a power failure; normal: only a crash.")
 

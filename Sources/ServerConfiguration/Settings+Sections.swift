@@ -57,6 +57,17 @@ extension Settings {
     public var url: String
     /// When a write counts as durable.
     public var sync: StoreSync
+
+    /// The path of the database that `url` names, from the data directory on where it is relative; nil = the default one in the
+    /// data directory.
+    public var databasePath: String? {
+      Store.path(in: url).flatMap { $0.isEmpty ? nil : String($0) }
+    }
+
+    /// What follows the scheme; nil where it is another one.
+    static func path(in url: String) -> Substring? {
+      url.hasPrefix("sqlite:") ? url.dropFirst("sqlite:".count) : nil
+    }
   }
 
   /// Sessions of one user (contract section 2).

@@ -199,3 +199,34 @@ def test_a_port_that_is_taken_stops_the_start(make_server):
     with pytest.raises(StartFailed) as failure:
         make_server(internal=own.internal_address)
     assert failure.value.status == 1 and own.internal_address.rsplit(":", 1)[1] in failure.value.log
+
+
+@pytest.mark.parametrize("place", ["absolute", "relative"])
+async def test_the_store_is_where_its_url_says(make_server, make_world, tmp_path, place):
+    data = tmp_path / "data"
+    file = tmp_path / "elsewhere" / "a.db" if place == "absolute" else data / "in" / "a.db"
+    settings = {"store.url": f"sqlite:{file if place == 'absolute' else 'in/a.db'}"}
+    own = make_server(data_dir=data, settings=settings)
+    world = make_world(own)
+    alice = await world.user("alice")
+    group = await world.group(alice)
+    assert file.exists() and not (data / "throng.db").exists()
+    own.kill()
+    own.start()
+    world.clients.clear()
+    alice = await world.session(alice.user)
+    assert (await alice.call("getGroupsInfo", groupIDList=[group]))["resultList"][0]["code"] == 0
+
+
+def test_two_servers_on_one_database_are_refused(make_server, tmp_path):
+    first = make_server(data_dir=tmp_path / "first")
+    path = tmp_path / "first" / "throng.db"
+    with pytest.raises(StartFailed) as failed:
+        make_server(data_dir=tmp_path / "second", settings={"store.url": f"sqlite:{path}"})
+    assert failed.value.status == 1 and f"{path} is in use by process {first.process.pid}" in failed.value.log
+
+
+@pytest.mark.parametrize("url", ["postgres://h/d", "sqlite://h/a.db", "sqlite::memory:", "sqlite:a.db?mode=ro", "sqlite:a/"])
+def test_a_store_url_that_is_no_path_stops_with_1(tmp_path, url):
+    done = check("--set", f"store.url={url}", cwd=tmp_path)
+    assert done.returncode == 1 and "store.url" in done.stderr

@@ -1,4 +1,6 @@
 """Section 4: searchGroups."""
+import asyncio
+
 import pytest
 
 from harness.backend import all_of, done
@@ -253,6 +255,20 @@ async def test_the_parameters(world):
                   {"count": 0}, {"count": 51}, {"count": -1}):
         await alice.refused(10004, "searchGroups", **{"keywordList": ["x"], **wrong})
     assert await found(alice, "é" * 256) == set()
+
+
+async def test_many_searches_at_once_are_answered_or_put_off(world):
+    """Searches wait for one another in a bounded line, 10002 behind it; nothing else waits for them."""
+    alice, bob = await world.users("alice", "bob")
+    group = await world.group(alice, members=[bob], groupName=(word := world.name("Lgrp")))
+    searches = [await alice.start("searchGroups", keywordList=[word]) for _ in range(40)]
+    assert (await bob.call("getGroupsInfo", groupIDList=[group]))["resultList"][0]["code"] == 0
+    answers = await asyncio.wait_for(asyncio.gather(*searches), 60)
+    pages = [answer["result"]["groupList"] for answer in answers if "result" in answer]
+    assert pages and all([row["groupID"] for row in page] == [group] for page in pages)
+    errors = [answer["error"] for answer in answers if "error" in answer]
+    assert all(error["code"] == 10002 and error["data"]["temporary"] for error in errors), errors
+    assert await found(alice, word) == {group}
 
 
 async def test_a_search_outlives_the_server(make_server, make_world):

@@ -65,6 +65,11 @@ import Testing
     #expect(settings.demo && settings.users.requireKnown)
   }
 
+  @Test(arguments: [("sqlite:", nil), ("sqlite:a.db", "a.db"), ("sqlite:/x/a b.db", "/x/a b.db"), ("sqlite:../a:b", "../a:b")])
+  func databases(url: String, path: String?) throws {
+    #expect(try Settings.load(flags: [("store.url", url)]).store.databasePath == path)
+  }
+
   @Test func durations() {
     #expect(settings.auth.failureDelay == .milliseconds(250) && settings.heartbeat.interval == .seconds(5))
     #expect(settings.heartbeat.timeout == .milliseconds(1500) && settings.drain.duration == .zero)

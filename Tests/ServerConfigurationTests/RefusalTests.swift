@@ -34,7 +34,13 @@ import Testing
         "::ffff:10.0.0.0/8", "0:0:0:0:0:FFFF:a00:0/8",
       ]
     ),
-    ("store.url", ["", "postgres://h/d", "sqlite", "SQLITE:", "file:a.db"]), ("store.sync", ["off", ""]),
+    (
+      "store.url",
+      [
+        "", "postgres://h/d", "sqlite", "SQLITE:", "file:a.db", "sqlite://h/a.db", "sqlite:///a.db", "sqlite:a/", "sqlite:/",
+        "sqlite:.", "sqlite:a/..", "sqlite::memory:", "sqlite:a.db?mode=ro", "sqlite:a\0b",
+      ]
+    ), ("store.sync", ["off", ""]),
     ("users.requireKnown", ["maybe"]), ("attributes.groupTypes", ["Community", "work"]),
     ("avChatRoom.offlineGrace", ["-1s", "5min", "4294967296"]), ("heartbeat.interval", ["0", "1ms", "2d"]),
     ("fanout.flushWindow", ["-1", "1001", "2s", "fast"]), ("heartbeat.timeout", ["0", ""]), ("drain.duration", ["25h", "soon"]),

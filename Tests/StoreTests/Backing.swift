@@ -37,13 +37,13 @@ func withDirectory(_ body: (String) async throws -> Void) async throws {
 
 /// A store without housekeeping of its own, and whose clock stands still: a test says when a second is over.
 func openSQLite(
-  _ directory: String, sync: SyncMode = .full, _ tune: (inout StoreOptions) -> Void = { _ in }
+  _ directory: String, database: String? = nil, sync: SyncMode = .full, _ tune: (inout StoreOptions) -> Void = { _ in }
 ) throws(StoreOpenError) -> SQLiteStore {
   var options = StoreOptions()
   options.housekeeping = nil
   options.now = { 1_000_000 }
   tune(&options)
-  return try SQLiteStore.open(directory: directory, sync: sync, logger: quiet, options: options)
+  return try SQLiteStore.open(directory: directory, database: database, sync: sync, logger: quiet, options: options)
 }
 
 func withSQLite(

@@ -29,6 +29,30 @@ struct CostTests {
     #expect(try await statements(of: .append(.sample(2, isFromManager: true)), after: [.append(.sample(1))]) == 1)
   }
 
+  @Test func `a change of a member is one statement`() async throws {
+    var member = Member.sample(alice)
+    member.readSeq = 7
+    #expect(try await statements(of: .putMember(member, in: club)) == 1)
+  }
+
+  @Test func `of a group's messages only those are read that its loading needs`() async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory) { store in
+        let sent = Message.sample(2, clientMsgID: "c")
+        try await store.put([.create(), .append(.sample(1)), .append(sent), .append(.sample(3)), .append(.sample(4))]).get()
+        func damage(_ seq: Int64) async throws {
+          try await store.pool.writeWithoutTransaction { try $0.execute(sql: "UPDATE message SET kind = '?' WHERE seq = \(seq)") }
+        }
+        for seq in [1, 3] as [Int64] { try await damage(seq) }
+        let group = try #require(try await store.group(club, sentSince: 0))
+        #expect(group.lastMessage == .sample(4) && group.recentlySent == [sent])
+        try await damage(2)
+        #expect(try await store.group(club, sentSince: 3)?.recentlySent == [])
+        #expect(await failure { () async throws(StoreError) in try await store.group(club, sentSince: 2) }?.kind == .inconsistent)
+      }
+    }
+  }
+
   @Test(arguments: [1, 6_000])
   func `notifying is two statements for any number of users`(_ count: Int) async throws {
     let users = (0..<count).map { UserID("user\($0)")! }
@@ -36,7 +60,7 @@ struct CostTests {
   }
 }
 
-private final class Counter: Sendable {
+final class Counter: Sendable {
   private let value = Atomic<Int>(0)
   var count: Int { value.load(ordering: .relaxed) }
   func increment() { value.wrappingAdd(1, ordering: .relaxed) }

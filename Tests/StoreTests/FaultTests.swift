@@ -194,6 +194,44 @@ struct FaultTests {
     }
   }
 
+  @Test func `what waits is bounded by its bytes, too`() async throws {
+    try await withDirectory { directory in
+      let disk = FaultyDisk(directory: directory)
+      try await withSQLite(directory, { ($0.pendingBytes, $0.commitsPerTransaction) = (1000, 2) }) { store in
+        let text = String(repeating: "x", count: 600)
+        let attributes = GroupAttributes([.init(key: "k", value: text)])
+        try await store.put([.create(), .create(team)]).get()
+        let answers = Answers(expected: 7)
+        func commit(_ change: StoreChange, _ index: Int, _ lineage: Lineage = Lineage()) {
+          store.commit(Commit(changes: [change], lineage: lineage) { answers.came($0, index) })
+        }
+        disk.holdSync()
+        commit(.append(.sample(1, .text(text))), 0)
+        await disk.writerIsHeld()
+        // What the writer has taken counts no more.
+        commit(.append(.sample(1, in: team, .custom(text))), 1)
+        #expect(store.canPersist)
+        commit(.putAttributes(attributes, in: team), 2)
+        #expect(store.canPersist)
+        let late = Lineage()
+        commit(.join(bob), 3, late)
+        #expect(late.isBroken && !store.canPersist)
+        disk.holdSync()
+        disk.release()
+        await disk.writerIsHeld()
+        // Two of the three were taken since.
+        commit(.append(.sample(2, .text(text))), 4)
+        commit(.append(.sample(2, in: team, .text(text))), 5)
+        let later = Lineage()
+        commit(.join(bob), 6, later)
+        #expect(later.isBroken)
+        disk.release()
+        #expect(await answers.all().map(\.failure) == [nil, nil, nil, .abandoned, nil, nil, .abandoned])
+        #expect(answers.order == Array(0...6))
+      }
+    }
+  }
+
   @Test func `a damaged page is inconsistent when it is read`() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in

@@ -32,8 +32,8 @@ struct SchemaTests {
   @Test func `a database without its migrations gets them at the opening`() async throws {
     try await withDirectory { directory in
       // As a crash between the making of the file and the first migration leaves it.
-      let opening = Opening(directory: directory, sync: .full, options: StoreOptions())
-      try opening.makeDirectory()
+      let database = try DatabaseFile(nil, dataDirectory: directory)
+      let opening = Opening(database: database, sync: .full, options: StoreOptions())
       try opening.prepareDatabase()
       try await withSQLite(directory) { try await $0.put([.create()]).get() }
     }

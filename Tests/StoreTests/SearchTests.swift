@@ -1,3 +1,5 @@
+import Dispatch
+import GRDB
 import GroupModel
 import GroupRuntime
 import Testing
@@ -145,6 +147,78 @@ struct BoundedSearchTests {
         #expect(try await next([.groupName], after: numbers[7]) == 0)
         // Two groups of three members are more than five.
         #expect(try await next([.memberUserID], after: 0) == numbers[1])
+      }
+    }
+  }
+
+  @Test func `names of members are looked for in joined groups alone`() async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory, { $0.searchedGroups = 4 }) { store in
+        let ids = (1...12).map { GroupID("g\($0)")! }
+        for id in ids { try await store.put([.create(id), .join(bob, id)]).get() }
+        for id in [ids[7], ids[10]] { try await store.put([.join(alice, id)]).get() }
+        let joined = try await store.memberships(of: alice)
+        for limit in 1...2 {
+          let query = GroupSearch(["bob"], in: [.memberUserID], ignoresCase: true, by: alice)
+          let page = try await store.search(query, after: 0, limit: limit)
+          #expect(page == GroupSearch.Page(groups: Array(joined.prefix(limit)), next: limit == 1 ? joined[0].groupNumber : 0))
+        }
+        // With a field of groups among them all are looked at.
+        let query = GroupSearch(["bob"], in: [.memberUserID, .groupName], ignoresCase: true, by: alice)
+        #expect(try await store.search(query, after: 0, limit: 9).groups.isEmpty)
+      }
+    }
+  }
+}
+
+@Suite("SQLite: searches in line")
+struct SearchLineTests {
+  private static func search(_ store: SQLiteStore, by reader: UserID?) async -> StoreError.Kind? {
+    let query = GroupSearch(["club"], in: [.groupID], ignoresCase: true, by: reader)
+    return await failure { () async throws(StoreError) in try await store.search(query, after: 0, limit: 9) }?.kind
+  }
+
+  @Test func `searches wait for one another, nobody else for them`() async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory) { store in
+        try await store.put([.create(), .join(alice)]).get()
+        let gate = DispatchSemaphore(value: 0)
+        let ended = Counter()
+        store.searches.connection.asyncRead { _ in gate.wait() }
+        try await withThrowingTaskGroup { group in
+          // More than the pool has readers.
+          for index in 0..<8 {
+            group.addTask {
+              let outcome = await Self.search(store, by: UserID("user\(index)")!)
+              ended.increment()
+              return outcome
+            }
+          }
+          while store.searches.count + ended.count < 8 { await Task.yield() }
+          #expect(ended.count == 0)
+          #expect(try await store.memberships(of: alice).count == 1)
+          #expect(try await store.group(club, sentSince: 0)?.members.count == 1)
+          gate.signal()
+          for try await outcome in group { #expect(outcome == nil) }
+        }
+        #expect(store.searches.count == 0)
+      }
+    }
+  }
+
+  @Test func `the line is bounded, for one user too`() async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory, { ($0.searchesInLine, $0.searchesInLinePerReader) = (5, 2) }) { store in
+        try await store.put([.create()]).get()
+        let line = store.searches
+        for reader in [alice, alice, bob, nil] { #expect(line.enter(reader)) }
+        #expect(await Self.search(store, by: alice) == .unavailable)
+        #expect(await Self.search(store, by: bob) == nil && line.count == 4)
+        #expect(line.enter(nil))
+        for reader in [bob, nil] { #expect(await Self.search(store, by: reader) == .unavailable) }
+        #expect(store.canPersist)
+        for reader in [alice, alice, bob, nil, nil] { line.leave(reader) }
+        for reader in [alice, bob, nil] { #expect(await Self.search(store, by: reader) == nil) }
       }
     }
   }

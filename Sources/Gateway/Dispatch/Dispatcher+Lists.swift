@@ -33,7 +33,13 @@ extension Dispatcher {
   func searchGroups(_ request: SearchGroups, for caller: Caller) async throws(StoreError) -> Reply {
     let query = GroupSearch(
       request.keywords, in: Set(request.fields), ignoresCase: request.ignoresCase, by: caller.userID)
-    let found = try await stores.groups.search(query, after: request.nextSeq, limit: request.count)
+    let found: GroupSearch.Page
+    do throws(StoreError) {
+      found = try await stores.groups.search(query, after: request.nextSeq, limit: request.count)
+    } catch let error where error.kind == .unavailable {
+      // Not a fault to log: so the store refuses who searches faster than it can. It logs its own faults itself.
+      return .error(.temporary)
+    }
     let gathered = await infos(of: found.groups, hasMore: found.next > 0, next: found.next, .foundInfo, by: caller)
     return gathered.flatMap { page in
       .object(capacity: 128 + page.bytes) { writer in

@@ -2,31 +2,31 @@ import Foundation
 import GroupModel
 import Synchronization
 
-/// The claim of one process on a data directory: an exclusive lock on the file `lock` in it, held until `release()` or the end of
+/// The claim of one process on a database: an exclusive lock on a file beside it, held until `release()` or the end of
 /// the process. Two servers on one database would each believe their own memory of a group.
 ///
 /// The file's time of modification says when its holder was last alive.
-final class DirectoryLock: Sendable {
-  /// When a store last had the directory open, about; now where none ever did.
+final class DatabaseLock: Sendable {
+  /// When a store last had the database open, about; now where none ever did.
   let lastAlive: Instant
   private let file: Mutex<Int32?>
 
   /// Takes the lock and writes this process's id into the file. Its time stays as it was until `touch(at:)`: an opening that fails is no
   /// sign of life.
-  init(directory: String, now: Instant) throws(StoreOpenError) {
-    let path = directory + "/lock"
+  init(of database: DatabaseFile, now: Instant) throws(StoreOpenError) {
+    let path = database.lockPath
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
-      throw StoreOpenError(.directory, "cannot write to the data directory \(directory): \(lastSystemError())")
+      throw StoreOpenError(.directory, "cannot write to the directory \(database.directory): \(lastSystemError())")
     }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       let reason = errno
-      let holder = DirectoryLock.processID(in: descriptor)
+      let holder = DatabaseLock.processID(in: descriptor)
       close(descriptor)
-      throw DirectoryLock.refusal(reason, holder: holder, directory: directory)
+      throw DatabaseLock.refusal(reason, holder: holder, database: database.path)
     }
     let text = "\(getpid())\n"
-    guard let touched = DirectoryLock.lastTouch(of: descriptor),
+    guard let touched = DatabaseLock.lastTouch(of: descriptor),
       ftruncate(descriptor, 0) == 0, pwrite(descriptor, text, text.utf8.count, 0) == text.utf8.count,
       setTime(of: descriptor, to: touched ?? now)
     else {
@@ -50,7 +50,7 @@ final class DirectoryLock: Sendable {
 
   deinit { release() }
 
-  /// Gives the directory back. The file stays: removing it would let two processes lock two different files of that name.
+  /// Gives the database back. The file stays: removing it would let two processes lock two different files of that name.
   func release() {
     file.withLock { descriptor in
       if let descriptor { close(descriptor) }
@@ -66,12 +66,12 @@ final class DirectoryLock: Sendable {
     return .some(Instant(status.st_mtim.tv_sec) * 1000 + Instant(status.st_mtim.tv_nsec) / 1_000_000)
   }
 
-  private static func refusal(_ reason: Int32, holder: String?, directory: String) -> StoreOpenError {
+  private static func refusal(_ reason: Int32, holder: String?, database: String) -> StoreOpenError {
     guard reason == EWOULDBLOCK else {
-      return StoreOpenError(.directory, "cannot lock the data directory \(directory): \(String(cString: strerror(reason)))")
+      return StoreOpenError(.directory, "cannot lock \(database): \(String(cString: strerror(reason)))")
     }
     let who = holder.map { "process \($0)" } ?? "another process"
-    return StoreOpenError(.locked, "the data directory \(directory) is in use by \(who)")
+    return StoreOpenError(.locked, "the database \(database) is in use by \(who)")
   }
 
   private static func processID(in descriptor: Int32) -> String? {
