@@ -53,10 +53,11 @@ public final class GatewayServices: Sendable {
   let observer: StoreObserver
   let metrics: RequestMetrics
 
-  /// Services over some stores. The registry is given its executors when the loops are there.
+  /// Services over some stores. The registry is given its executors when the loops are there; the uptime is the system's where it is
+  /// not given.
   public init(
-    configuration: GatewayConfiguration, stores: Stores, tokens: any TokenChecking, clock: any WallClock, rules: GroupRules,
-    product: Product, logger: Logger
+    configuration: GatewayConfiguration, stores: Stores, tokens: any TokenChecking, clock: any WallClock,
+    uptime: any Uptime = SystemUptime(), rules: GroupRules, product: Product, logger: Logger
   ) {
     self.configuration = configuration
     self.tokens = tokens
@@ -74,15 +75,16 @@ public final class GatewayServices: Sendable {
     registry = GroupRegistry(
       services: GroupServices(
         groups: stores.groups, messages: stores.messages, broker: LocalBroker(directory: directory), clock: clock,
-        alarms: TaskAlarms(clock: clock), rules: rules, observer: observer),
+        uptime: uptime, alarms: TaskAlarms(clock: clock), rules: rules, observer: observer),
       executors: [])
     openRPC = methods.openRPC(version: product.version)
     let serverInfo = ServerInfo(
       name: product.name, version: product.version, limits: product.limits,
       groupTypes: PermissionPage.describe(by: rules.permissions))
     dispatcher = Dispatcher(
-      registry: registry, stores: stores, directory: directory, clock: clock, configuration: configuration,
-      pageBytes: rules.limits.pageBytes, observer: observer, product: product, serverInfo: serverInfo.reply(), openRPC: openRPC)
+      registry: registry, stores: stores, directory: directory, clock: clock, uptime: uptime,
+      configuration: configuration, pageBytes: rules.limits.pageBytes, observer: observer, product: product,
+      serverInfo: serverInfo.reply(), openRPC: openRPC)
     administration = AdministratorRPC(
       methods: methods, dispatcher: dispatcher, users: stores.users, metrics: metrics, logger: logger)
   }

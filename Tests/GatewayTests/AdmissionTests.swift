@@ -57,7 +57,31 @@ import Testing
 
   @Test func whereAllAreProxiesItIsTheFirst() {
     #expect(address(peer: "10.0.0.1", forwarded: "10.0.0.3, 10.0.0.2") == "10.0.0.3")
-    #expect(address(peer: "10.0.0.1", forwarded: " , ") == "")
+    #expect(address(peer: "10.0.0.1", forwarded: " , ") == "10.0.0.1")
+  }
+
+  @Test(
+    arguments: [
+      ("203.0.113.9:1111", "203.0.113.9"), ("203.0.113.9:0", "203.0.113.9"), ("2001:db8::1", "2001:db8::1"),
+      ("[2001:db8::1]:80", "2001:db8::1"), ("[2001:db8::1]", "2001:db8::1"), ("2001:DB8:0:0::01", "2001:db8::1"),
+      ("::ffff:203.0.113.9", "203.0.113.9"), ("[::FFFF:CB00:7109]:443", "203.0.113.9"),
+      ("198.51.100.7, 10.0.0.2:5", "198.51.100.7"), ("198.51.100.7:9, ::ffff:10.0.0.2", "198.51.100.7"),
+    ]) func oneAddressHasOneSpelling(forwarded: String, client: String)
+  {
+    #expect(address(peer: "10.0.0.1", forwarded: forwarded) == client)
+  }
+
+  /// Or whoever writes the left end could choose.
+  @Test(
+    arguments: [
+      "unknown", "_hidden", "203.0.113", "203.0.113.9:", "203.0.113.9:x", "203.0.113.9:65536", "203.0.113.9:-1",
+      "203.0.113.9:1:2", "[203.0.113.9]", "[203.0.113.9]:80", "[2001:db8::1", "2001:db8::1]", "[2001:db8::1]80", "[2001:db8::1]:",
+      "[]", "2001:db8::1%eth0", "203.0.113.9 5", "0x7f.1", "203.0.113.09", "\"203.0.113.9\"", ":", "203.0.113.9/32",
+    ]) func whatIsNoAddressEndsTheWalk(entry: String)
+  {
+    #expect(address(peer: "10.0.0.1", forwarded: "198.51.100.7, \(entry)") == "10.0.0.1")
+    #expect(address(peer: "10.0.0.1", forwarded: "198.51.100.7, \(entry), 10.0.0.2:80") == "10.0.0.2")
+    #expect(address(peer: "10.0.0.1", forwarded: "\(entry), 198.51.100.7") == "198.51.100.7")
   }
 }
 

@@ -59,11 +59,39 @@ import WireProtocol
     #expect(log.audit.map { $0["groupID"] } == [made.string])
   }
 
-  @Test func whatIsNoRequestIsNotNoted() async throws {
+  @Test func whatIsRefusedForItsParametersIsNotedToo() async throws {
+    var codes: [String] = []
     for params in ["{}", #"{"groupID":"g","userIDList":[]}"#, #"{"groupID":5,"userIDList":["mary"]}"#, "[]"] {
-      #expect(try await backend.rpc("kickGroupMember", params)["error"]["code"] != nil)
+      let code = try #require(try await backend.rpc("kickGroupMember", params)["error"]["code"].integer)
+      codes.append("\(code)")
     }
-    #expect(try await backend.rpc("dismissGroup", #"{"groupID":"g","asUser":"a b"}"#)["error"]["code"] == 10004)
+    #expect(try await backend.rpc("kickGroupMember", #"{"groupID":"g","asUser":"a b"}"#)["error"]["code"] == 10004)
+    #expect(try await backend.rpc("kickGroupMember", #"{"asUser":"olga"}"#)["error"]["code"] == -32602)
+    #expect(log.audit.map { $0["code"] } == codes + ["10004", "-32602"])
+    #expect(codes.contains("-32602"))
+    #expect(log.audit.allSatisfy { $0["method"] == "kickGroupMember" && $0["by"] == "test" })
+    #expect(log.audit.map { $0["asUser"] } == [nil, nil, nil, nil, nil, "olga"])
+    #expect(try await backend.code("getGroupMemberList", #""groupID":5"#) == -32602)
+    #expect(log.audit.count == 6, "a method that changes nothing")
+  }
+
+  /// No other result is looked into, however long it is.
+  @Test(arguments: ["dismissGroup", "importGroupMembers"]) func onlyAResultThatMakesAGroupIsAskedForItsName(method: String) throws
+  {
+    let call = #"{"jsonrpc":"2.0","method":"\#(method)","params":{}}"#
+    let padded = Array(call.utf8) + [UInt8](repeating: 0, count: JSONParser.padding)
+    let envelope = padded.withUnsafeBytes { bytes in
+      Envelope(
+        padded: UnsafeRawBufferPointer(rebasing: bytes.dropLast(JSONParser.padding)), parser: JSONParser(),
+        methods: MethodTable(),
+        servesApplication: true)
+    }
+    guard case .single(let call) = envelope else { throw Client.Failed(description: "no call") }
+    AuditLog(logger: log.logger).note(call, .object { $0.member("groupID", "elsewhere") }, by: "test")
+    #expect(log.audit == [["method": method, "by": "test", "code": "0"]])
+  }
+
+  @Test func whatIsNoRequestIsNotNoted() async throws {
     #expect(try await backend.rpc("noSuch")["error"]["code"] == -32601)
     _ = try await backend.post("{")
     _ = try await backend.post("[]")

@@ -75,4 +75,34 @@ import ThrongTestKit
     #expect(try await open.store.inner.known(among: Array(all) + ["ghost"]) == all)
     #expect(try await open.result("getStats")["users"] == 5)
   }
+
+  // MARK: Nobody is known for a call that was refused
+
+  @Test func aRefusedCallMakesNobodyKnown() async throws {
+    let open = Backend()
+    try await open.create("g", "Work")
+    let ghosts = (0..<100).map { #""ghost\#($0)""# }.joined(separator: ",")
+    #expect(try await open.code("inviteUserToGroup", as: "olga", #""groupID":"none","userIDList":[\#(ghosts)]"#) == 10010)
+    #expect(try await open.code("inviteUserToGroup", as: "ivan", #""groupID":"g","userIDList":[\#(ghosts)]"#) == 10007)
+    #expect(try await open.code("importGroupMembers", #""groupID":"none",\#(memberList("ghost"))"#) == 10010)
+    let taken = #""groupType":"Work","groupName":"g","groupID":"g""#
+    #expect(try await open.code("createGroup", as: "ivan", #"\#(taken),\#(memberList("ghost"))"#) != 0)
+    for method in ["createGroup", "importGroup"] {
+      #expect(try await open.code(method, #"\#(taken),"ownerUserID":"ghost""#) != 0, "\(method)")
+    }
+    #expect(try await open.result("getStats")["users"] == 2, "olga and ivan")
+  }
+
+  @Test func aRowThatFailsMakesNobodyKnown() async throws {
+    let open = Backend()
+    try await open.create("g", "Work", #""beInviteMode":"Auth""#)
+    let asked = try await open.result("inviteUserToGroup", as: "olga", #""groupID":"g","userIDList":["ivan"]"#)
+    #expect(asked["memberList"].column("result") == ["Pending"])
+    #expect(try await open.result("getStats")["users"] == 1)
+    try await open.create("h", "Work", #""maxMemberNum":2"#)
+    let rows = try await open.result("inviteUserToGroup", as: "olga", #""groupID":"h","userIDList":["mary","nick"]"#)
+    #expect(rows["memberList"].column("result") == ["Success", "OverLimit"])
+    let all = ["olga", "mary"] as Set<UserID>
+    #expect(try await open.store.inner.known(among: Array(all) + ["nick", "ivan"]) == all)
+  }
 }

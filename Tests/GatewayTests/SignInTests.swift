@@ -217,6 +217,50 @@ import ThrongTestKit
     }
   }
 
+  /// On a session that is signed in the answer is all that happens; what was sent behind it keeps its place.
+  @Test func afterTwentyFailuresTheAnswerToABadRenewalWaitsToo() async throws {
+    try await LiveGateway.with {
+      $0.failureDelay = 300
+    } _: { live in
+      let alice = try await live.signIn("alice")
+      let bad = #"{"jsonrpc":"2.0","id":"r","method":"login","params":{"token":"bad"}}"#
+      try await alice.send((0..<20).map { _ in bad })
+      for _ in 0..<20 { #expect(try await alice.next()["error"]["code"] == 70003) }
+      let isCounted = live.services.admissions.noteFailure(from: "127.0.0.1", at: MonotonicClock.now())
+      #expect(isCounted, "each was a failure of the address")
+      for _ in 0..<20 { _ = live.services.admissions.noteFailure(from: "127.0.0.1", at: MonotonicClock.now()) }
+      var before = ContinuousClock.now
+      try await alice.send(bad, ping)
+      #expect(try await alice.next()["id"] == "r")
+      #expect(ContinuousClock.now - before >= .milliseconds(300))
+      #expect(try await alice.next()["id"] == "p")
+      for _ in 0..<20 { _ = live.services.admissions.noteFailure(from: "127.0.0.1", at: MonotonicClock.now()) }
+      before = ContinuousClock.now
+      try await alice.send("[\(bad),\(ping)]", ping)
+      #expect(try await alice.next().elements.map { $0["id"] } == ["r", "p"])
+      #expect(ContinuousClock.now - before >= .milliseconds(300))
+      #expect(try await alice.next()["id"] == "p")
+      #expect(try await alice.call("login", #"{"token":"alice"}"#)["result"]["userID"] == "alice")
+    }
+  }
+
+  @Test func aSessionThatEndsWhileTheAnswerWaitsLeavesNothing() async throws {
+    try await LiveGateway.with {
+      $0.failureDelay = 60_000
+    } _: { live in
+      let alice = try await live.signIn("alice")
+      for _ in 0..<20 { _ = live.services.admissions.noteFailure(from: "127.0.0.1", at: MonotonicClock.now()) }
+      try await alice.send(#"{"jsonrpc":"2.0","id":1,"method":"login","params":{"token":"bad"}}"#, ping)
+      let session = try #require(await live.openSessions()[0].first?.session)
+      while await session.hold != .delayed { await Task.yield() }
+      let kicked = try await live.backend.result("kickUser", #""userID":"alice""#)["kicked"]
+      #expect(kicked == 1)
+      #expect(try await alice.closed().code == 4503)
+      #expect(await alice.events.map { $0["method"] } == ["onKickedOffline"])
+      #expect(await live.remains(failures: 1) == [:])
+    }
+  }
+
   @Test func whoGoesWhileTheAnswerWaitsLeavesNothing() async throws {
     try await LiveGateway.with {
       $0.failureDelay = 60_000

@@ -473,3 +473,46 @@ async def test_what_users_do_themselves_is_not_audited(own):
     done(own.server, "importUsers", userIDList=["x"])
     own.server.wait_until(lambda: audited(own.server, "importUsers"), "an audit line")
     assert not audited(own.server, "setGroupInfo") and not audited(own.server, "dismissGroup")
+
+
+async def test_a_write_whose_parameters_are_refused_leaves_an_audit_line(own):
+    refused = {
+        "kickGroupMember": [{}, {"groupID": 5, "userIDList": ["bob"]}, {"groupID": "g", "userIDList": []}],
+        "dismissGroup": [{"groupID": "g", "asUser": "a b"}],
+        "joinGroup": [{"groupID": "g"}],
+        "getGroupMemberList": [{"groupID": 5}],
+    }
+    codes = {method: [own.server.rpc(method, **params)["error"]["code"] for params in calls] for method, calls in refused.items()}
+    assert codes["kickGroupMember"][0] == -32602 == codes["joinGroup"][0]
+    own.server.wait_until(lambda: audited(own.server, "joinGroup"), "an audit line of the last write")
+    for method, expected in codes.items():
+        expected = [] if method == "getGroupMemberList" else expected
+        assert [int(line["code"]) for line in audited(own.server, method)] == expected
+
+
+# Who is known
+
+async def test_a_refused_call_makes_nobody_known(own):
+    """Names are not kept for a call that did nothing; whoever became a member is known, and stays it."""
+    server = own.server
+    alice, stranger = await own.users("alice", "stranger")
+    group = await own.group(alice, "Work", groupID="mine")
+    ghosts = [f"ghost-{n}" for n in range(100)]
+    await alice.refused(10010, "inviteUserToGroup", groupID="nowhere", userIDList=ghosts)
+    await stranger.refused(10007, "inviteUserToGroup", groupID=group, userIDList=ghosts)
+    ghost_list = [{"userID": ghost} for ghost in ghosts]
+    await stranger.refused(10021, "createGroup", groupType="Work", groupName="g", groupID=group, memberList=ghost_list)
+    denied(server, 10010, "importGroupMembers", groupID="nowhere", memberList=ghost_list)
+    for method in ("createGroup", "importGroup"):
+        assert "error" in server.rpc(method, groupType="Work", groupName="g", groupID=group, ownerUserID="ghost-owner")
+    assert done(server, "getStats")["users"] == 2
+    await alice.call("inviteUserToGroup", groupID=group, userIDList=["bob"])
+    imported = done(server, "importGroup", groupType="Work", groupName="g", ownerUserID="carol")["groupID"]
+    done(server, "importGroupMembers", groupID=imported, memberList=[{"userID": "dave"}])
+    await alice.call("createGroup", groupType="Work", groupName="g", memberList=[{"userID": "erin"}])
+    done(server, "createGroup", groupType="Work", groupName="g", ownerUserID="frank")
+    assert done(server, "getStats")["users"] == 7
+    assert server.stop() == 0
+    server.start()
+    own.clients.clear()
+    assert done(server, "getStats")["users"] == 7

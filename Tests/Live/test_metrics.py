@@ -1,4 +1,6 @@
 """Section 8: the metrics."""
+import json
+
 from harness.tokens import OTHER_SECRET, make_token
 
 
@@ -51,3 +53,31 @@ async def test_closed_connections_are_counted_by_code(make_server, make_world):
         own.wait_until(lambda: own.metric("throng_connections_closed_total", code=code) == 1, f"one close with {code}")
     own.wait_until(lambda: own.metric("throng_connections") == 0, "no connection")
     assert own.metric("throng_sessions") == 0
+
+
+async def test_a_close_code_that_a_client_invents_is_no_label_of_its_own(make_server, make_world):
+    own = make_server()
+    world = make_world(own)
+    for code in (3000, 3999, 4008, 4999, 1001):
+        client = await world.open()
+        await client.socket.close(code)
+    own.wait_until(lambda: own.metric("throng_connections_closed_total") == 5, "five closes")
+    assert own.metric("throng_connections_closed_total", code="other") == 4
+    assert own.metric("throng_connections_closed_total", code="1001") == 1
+
+
+def test_calls_without_a_credential_are_counted_and_a_few_are_logged(make_server):
+    own = make_server()
+    assert "\nthrong_http_unauthorized_total 0\n" in own.http("GET", "/metrics").text
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    for credential in (None, "wrong-secret", make_token("alice")):
+        assert own.post_rpc(ping, credential).status == 401
+    own.wait_until(lambda: own.log.count('"unauthorized call"') == 3, "three lines")
+    for _ in range(40):
+        assert own.post_rpc(ping, "wrong-secret").status == 401
+    assert own.post_rpc(ping).status == 200
+    assert own.metric("throng_http_unauthorized_total") == 43
+    assert own.stop() == 0
+    lines = [json.loads(line) for line in own.log.splitlines() if '"unauthorized call"' in line]
+    assert all(line["address"] == "127.0.0.1" and line["level"] == "warning" for line in lines)
+    assert len(lines) < 43 and "wrong-secret" not in own.log

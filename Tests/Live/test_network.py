@@ -81,6 +81,22 @@ async def test_behind_a_trusted_proxy_the_forwarded_address_counts(make_server, 
         await client.closed(4005)
 
 
+async def test_one_forwarded_address_is_one_however_it_is_spelled(make_server, make_world):
+    world = make_world(make_server({"limits.connectionsPerAddress": 1, "trustedProxies": "127.0.0.0/8,10.0.0.0/8"}))
+    addresses = {}
+    for user, forwarded in {"four": "203.0.113.9:1111", "six": "[2001:DB8:0::1]:80", "proxy": "198.51.100.7, 10.0.0.1:5",
+                            "none": "198.51.100.8, unknown, 10.0.0.2"}.items():
+        client = await world.open(headers={"X-Forwarded-For": forwarded})
+        await client.call("login", token=make_token(user))
+        (session,) = world.server.rpc("listSessions", userID=user)["result"]["sessionList"]
+        addresses[user] = session["address"]
+    assert addresses == {"four": "203.0.113.9", "six": "2001:db8::1", "proxy": "198.51.100.7", "none": "10.0.0.2"}
+    for forwarded in ("203.0.113.9", "203.0.113.9:2222", "::ffff:203.0.113.9", "2001:db8:0:0:0:0:0:1", "[2001:db8::1]",
+                      "198.51.100.7:99, 127.0.0.1:5", "203.0.113.77, 203.0.113:80, 10.0.0.2"):
+        client = await world.open(headers={"X-Forwarded-For": forwarded})
+        await client.closed(4005)
+
+
 async def test_without_a_trusted_proxy_the_header_is_ignored(make_server, make_world):
     world = make_world(make_server({"limits.connectionsPerAddress": 1}))
     first = await world.open(headers={"X-Forwarded-For": "203.0.113.1"})

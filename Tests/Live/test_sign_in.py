@@ -160,6 +160,24 @@ async def test_after_twenty_failures_each_further_answer_waits(make_server, make
     assert time.monotonic() - before > 1.9
 
 
+async def test_bad_renewals_are_failures_too_and_the_answer_to_one_more_waits(make_server, make_world):
+    """On a session that is signed in: it lives on, and what was sent behind the renewal keeps its place."""
+    world = make_world(make_server({"auth.failureDelay": 2}))
+    alice = await world.user("alice")
+    for _ in range(20):
+        await alice.refused(70003, "login", token="abc")
+    before = time.monotonic()
+    under_way = [await alice.start("login", token="abc"), await alice.start("ping")]
+    assert (await under_way[1])["result"]["serverTime"]
+    assert time.monotonic() - before > 1.9
+    assert under_way[0].done() and (await under_way[0])["error"]["code"] == 70003
+    assert "sessionID" in await alice.call("login", token=make_token(alice.user))
+    before = time.monotonic()
+    client = await world.open()
+    await client.refused(70003, "login", token="abc")
+    assert time.monotonic() - before > 1.9, "the address has failed, not the connection"
+
+
 async def test_login_again_renews_and_keeps_the_session(world):
     user = world.name("alice")
     alice = await world.session(user, ttl=600, platform="iOS", deviceID="one")

@@ -1,16 +1,15 @@
-import Logging
 import Testing
 
 @testable import ThrongServer
 
-/// A client that provokes the library must not fill the log.
-struct LibraryLogTests {
+/// A client that provokes the library, or guesses credentials, must not fill the log.
+struct LineLimitTests {
   @Test func onlyAFewLinesASecondAreWrittenAndTheNextTellsHowManyWereNot() {
-    let log = LibraryLog(Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    let limit = LineLimit()
     let start = ContinuousClock.now
-    let first = (0..<12).map { _ in log.admit(at: start) }
+    let first = (0..<12).map { _ in limit.admit(at: start) }
     #expect(first == [0, 0, 0, 0, 0, nil, nil, nil, nil, nil, nil, nil])
-    #expect(log.admit(at: start + .seconds(2)) == 7)
-    #expect(log.admit(at: start + .seconds(2)) == 0)
+    #expect(limit.admit(at: start + .seconds(2)) == 7)
+    #expect(limit.admit(at: start + .seconds(2)) == 0)
   }
 }

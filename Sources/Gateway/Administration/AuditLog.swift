@@ -7,17 +7,17 @@ struct AuditLog: Sendable {
 
   init(logger: Logger) { self.logger = logger }
 
-  /// Notes an answered call, where its method is one that changes something.
+  /// Notes an answered call, refused ones included, where its method is one that changes something.
   func note(_ call: Call, _ reply: Reply, by administrator: String) {
-    guard case .request(let request) = call.content, request.specification.writes else { return }
+    guard let method = call.method, method.specification.writes else { return }
     var metadata: Logger.Metadata = [
-      "method": "\(call.methodName)", "by": "\(administrator)", "code": "\(AuditLog.code(of: reply))",
+      "method": "\(method.name)", "by": "\(administrator)", "code": "\(AuditLog.code(of: reply))",
     ]
     // Not by characters: one of them may be of any length.
     for (name, subject) in call.subjects {
       metadata[name] = "\(String(subject.unicodeScalars.prefix(AuditLog.longestName)))"
     }
-    if let made = AuditLog.groupMade(by: reply) { metadata["groupID"] = "\(made)" }
+    if AuditLog.makers.contains(method.name), let made = AuditLog.groupMade(by: reply) { metadata["groupID"] = "\(made)" }
     if let user = call.asUser { metadata["asUser"] = "\(user)" }
     logger.info("audit", metadata: metadata)
   }
@@ -25,9 +25,11 @@ struct AuditLog: Sendable {
   /// More than any name of a user, a group or an application has.
   private static let longestName = 64
 
-  /// The groupID that the server has chosen: the only result that names one.
+  /// The methods whose result names a group, which the server may have chosen the groupID of.
+  private static let makers: Set<String> = [CreateGroup.specification.name, ImportGroup.specification.name]
+
   private static func groupMade(by reply: Reply) -> String? {
-    guard case .success(let result) = reply, result.count > 2 else { return nil }
+    guard case .success(let result) = reply else { return nil }
     let parser = JSONParser()
     // What is parsed lives in the parser.
     return withExtendedLifetime(parser) { parser.parse(result)?["groupID"]?.string }

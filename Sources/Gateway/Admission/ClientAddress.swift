@@ -1,11 +1,55 @@
+import Foundation
 import WebSocketTransport
 
 /// Whose connection it is (contract section 9, trustedProxies): behind trusted proxies, "the right-most entry of X-Forwarded-For
 /// that is not a trusted proxy".
 enum ClientAddress {
+  /// What stands left of an entry that is no address was written by nobody who is trusted: the walk ends at the entry to its right.
   static func of(_ head: borrowing RequestHead, isTrustedProxy: (String) -> Bool) -> String {
-    guard isTrustedProxy(head.peerAddress), let forwarded = head.forwardedFor else { return head.peerAddress }
-    let entries = forwarded.split(separator: ",").map { $0.filter { !$0.isWhitespace } }
-    return entries.last { !isTrustedProxy($0) } ?? entries.first ?? head.peerAddress
+    var address = head.peerAddress
+    guard let forwarded = head.forwardedFor else { return address }
+    // An element of a list may be empty (RFC 9110, section 5.6.1).
+    var entries = forwarded.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    while isTrustedProxy(address), let entry = entries.popLast(), let next = canonical(entry) { address = next }
+    return address
+  }
+
+  /// The one spelling of an entry's address, without brackets and port; nil where it has none.
+  private static func canonical(_ entry: String) -> String? {
+    guard let (host, port) = parts(of: entry), port.map(isPort) ?? true else { return nil }
+    var four = in_addr()
+    if inet_pton(AF_INET, host, &four) == 1 { return text(AF_INET, &four) }
+    var six = in6_addr()
+    guard inet_pton(AF_INET6, host, &six) == 1 else { return nil }
+    let bytes = withUnsafeBytes(of: six) { Array($0) }
+    guard bytes.starts(with: mappedPrefix) else { return text(AF_INET6, &six) }
+    return bytes.suffix(4).map(String.init).joined(separator: ".")
+  }
+
+  /// `::ffff:192.0.2.1` is the IPv4 address, as it is among `trustedProxies` and for a peer.
+  private static let mappedPrefix = [UInt8](repeating: 0, count: 10) + [0xff, 0xff]
+
+  /// `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:80`.
+  private static func parts(of entry: String) -> (host: String, port: Substring?)? {
+    let colons = entry.count { $0 == ":" }
+    guard entry.hasPrefix("[") else {
+      guard colons == 1, let colon = entry.firstIndex(of: ":") else { return (entry, nil) }
+      return (String(entry[..<colon]), entry[entry.index(after: colon)...])
+    }
+    // Brackets are for IPv6 alone.
+    guard colons > 1, let end = entry.firstIndex(of: "]") else { return nil }
+    let host = String(entry[entry.index(after: entry.startIndex)..<end])
+    let rest = entry[entry.index(after: end)...]
+    if rest.isEmpty { return (host, nil) }
+    return rest.hasPrefix(":") ? (host, rest.dropFirst()) : nil
+  }
+
+  private static func isPort(_ text: Substring) -> Bool {
+    text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } && UInt16(text) != nil
+  }
+
+  private static func text(_ family: Int32, _ address: UnsafeRawPointer) -> String? {
+    var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+    return inet_ntop(family, address, &buffer, socklen_t(buffer.count)).map { String(cString: $0) }
   }
 }

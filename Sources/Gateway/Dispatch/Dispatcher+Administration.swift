@@ -60,7 +60,7 @@ extension Dispatcher {
           writer.value(counts[type] ?? 0)
         }
       }
-      writer.member("uptime", (clock.now() - startTime) / 1000)
+      writer.member("uptime", (uptime.now() - startTime).components.seconds)
       writer.member("version", product.version)
     }
   }
@@ -78,8 +78,7 @@ extension Dispatcher {
       return completion(.error(.badValue, "In the future", field: "joinTime"))
     }
     let named = request.memberList.map(\.userID)
-    users(named: named)
-    run(completion) { () async throws(StoreError) in
+    run(rememberingMembers(completion)) { () async throws(StoreError) in
       var firstSeqs: [UserID: Int64] = [:]
       var seen: Set<UserID> = []
       // Of a user who is listed twice the first entry counts.

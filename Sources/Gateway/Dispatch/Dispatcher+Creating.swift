@@ -12,7 +12,7 @@ extension Dispatcher {
     let id = request.groupID ?? GroupID.generate()
     // An owner that the application names may be one that nobody has seen.
     let named = caller.userID == nil ? members + [owner] : members
-    users(named: members + [owner])
+    let completion = rememberingMembers(and: owner, completion)
     guard quotas.limit(request.groupType) else {
       return ask(id, about: named, joining: members + [owner], by: caller, completion) { .create(request, owner: owner, $0) }
     }
@@ -35,8 +35,8 @@ extension Dispatcher {
     if let createTime = request.createTime, createTime > clock.now() {
       return completion(.error(.badValue, "In the future", field: "createTime"))
     }
-    users(named: [owner])
-    ask(request.group.groupID ?? GroupID.generate(), about: [owner], joining: [owner], by: caller, completion) {
+    let id = request.group.groupID ?? GroupID.generate()
+    ask(id, about: [owner], joining: [owner], by: caller, rememberingMembers(and: owner, completion)) {
       .importGroup(request, owner: owner, $0)
     }
   }

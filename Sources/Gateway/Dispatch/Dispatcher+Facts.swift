@@ -5,9 +5,33 @@ import WireProtocol
 /// What a group must be told of users before it decides, because only stores know it: who is known (`users.requireKnown`), and who is in as many
 /// groups as one may be (`limits.groupsPerUser`).
 extension Dispatcher {
-  /// Users become known by being named, unless they have to be known before.
-  func users(named users: [UserID]) {
-    if !requiresKnownUsers { stores.users.remember(users) }
+  /// Users become known by being made members, unless they have to be known before. A call that is refused makes nobody known, nor
+  /// does a row of one that is not `Success`: or whoever may call could fill the store with names.
+  /// - Parameters:
+  ///   - owner: becomes known where the call as a whole succeeds.
+  ///   - completion: is called behind it, so that whoever has the reply finds the users known.
+  func rememberingMembers(and owner: UserID? = nil, _ completion: @escaping Completion) -> Completion {
+    guard !requiresKnownUsers else { return completion }
+    return { [stores] reply in
+      if case .success(let result) = reply {
+        stores.users.remember(Dispatcher.madeMembers(by: result) + (owner.map { [$0] } ?? []))
+      }
+      completion(reply)
+    }
+  }
+
+  /// The users of a result's `memberList` whose row is `Success`.
+  private static func madeMembers(by result: [UInt8]) -> [UserID] {
+    let parser = JSONParser()
+    // What is parsed lives in the parser.
+    return withExtendedLifetime(parser) {
+      var users: [UserID] = []
+      parser.parse(result)?["memberList"]?.forEachElement { row in
+        guard row["result"]?.string == MemberResult.Outcome.success.rawValue else { return }
+        if let user = row["userID"]?.string.flatMap({ UserID($0) }) { users.append(user) }
+      }
+      return users
+    }
   }
 
   /// Asks a group for something that concerns users.

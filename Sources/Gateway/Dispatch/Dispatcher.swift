@@ -9,12 +9,14 @@ public final class Dispatcher: Sendable {
   let stores: GatewayServices.Stores
   let directory: SessionDirectory
   let clock: any WallClock
+  let uptime: any Uptime
   let quotas: GroupQuotas
   let requiresKnownUsers: Bool
   /// How much of groups and messages a reply holds at most.
   let pageBytes: Int
   let product: GatewayServices.Product
-  let startTime: Instant
+  /// By the uptime.
+  let startTime: Duration
   private let observer: StoreObserver
   private let serverInfo: Reply
   private let openRPC: [UInt8]
@@ -24,19 +26,20 @@ public final class Dispatcher: Sendable {
 
   init(
     registry: GroupRegistry, stores: GatewayServices.Stores, directory: SessionDirectory, clock: any WallClock,
-    configuration: GatewayConfiguration, pageBytes: Int, observer: StoreObserver, product: GatewayServices.Product,
-    serverInfo: Reply, openRPC: [UInt8]
+    uptime: any Uptime, configuration: GatewayConfiguration, pageBytes: Int, observer: StoreObserver,
+    product: GatewayServices.Product, serverInfo: Reply, openRPC: [UInt8]
   ) {
     self.registry = registry
     self.stores = stores
     self.directory = directory
     self.clock = clock
+    self.uptime = uptime
     quotas = GroupQuotas(groups: stores.groups, configuration: configuration)
     requiresKnownUsers = configuration.requiresKnownUsers
     self.pageBytes = pageBytes
     self.observer = observer
     self.product = product
-    startTime = clock.now()
+    startTime = uptime.now()
     self.serverInfo = serverInfo
     self.openRPC = openRPC
   }
@@ -77,10 +80,9 @@ public final class Dispatcher: Sendable {
     case .muteGroupMember(let request): ask(request.groupID, .muteMember(request), by: caller, completion)
     case .getGroupMutedMembers(let request): ask(request.groupID, .mutedMembers(request), by: caller, completion)
     case .inviteUserToGroup(let request):
-      users(named: request.userIDList)
-      ask(request.groupID, about: request.userIDList, joining: request.userIDList, by: caller, completion) {
-        .invite(request, $0)
-      }
+      ask(
+        request.groupID, about: request.userIDList, joining: request.userIDList, by: caller, rememberingMembers(completion)
+      ) { .invite(request, $0) }
     case .kickGroupMember(let request): ask(request.groupID, .kick(request), by: caller, completion)
     case .setGroupMemberRole(let request):
       ask(request.groupID, about: [request.userID], by: caller, completion) { .setRole(request, $0) }

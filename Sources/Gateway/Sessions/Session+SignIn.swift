@@ -43,7 +43,7 @@ extension Session {
 
   /// Signs in, or renews. After the reply to a bad token of an anonymous connection, it closes with 4500.
   func signIn(_ login: Login, then reply: @escaping Replied) {
-    if identity != nil { return reply(self, renew(login)) }
+    if identity != nil { return renew(login, then: reply) }
     signInAnew(login, then: reply)
   }
 
@@ -62,22 +62,27 @@ extension Session {
     }
   }
 
-  /// "After 20 failures in 10 s from one address each further answer waits `auth.failureDelay`."
   private func refuse(_ error: WireError, then reply: @escaping Replied) {
-    let refused: @Sendable (isolated Session) -> Void = { session in
+    deadlines[.signIn] = nil
+    answerFailure { session in
       session.finish(.authenticationFailed, reason: "\(error.code.rawValue) \(error.message)")
       reply(session, .failure(error))
     }
+  }
+
+  /// Counts a bad token. "After 20 failures in 10 s from one address each further answer waits `auth.failureDelay`"; what the
+  /// client sends behind it waits, too.
+  private func answerFailure(_ answer: @escaping @Sendable (isolated Session) -> Void) {
     let now = MonotonicClock.now()
-    deadlines[.signIn] = nil
     guard services.admissions.noteFailure(from: address, at: now), services.configuration.failureDelay > 0 else {
-      return refused(self)
+      return answer(self)
     }
     let wasHeld = hold
     hold = .delayed
     delayedRefusal = { session in
       session.hold = wasHeld
-      refused(session)
+      answer(session)
+      session.drainMailbox()
     }
     deadlines[.failureAnswer] = now + services.configuration.failureDelay
     schedule()
@@ -153,17 +158,17 @@ extension Session {
   }
 
   /// "A bad one is an error and the session lives on until the old token ends; another user's answers 6015."
-  private func renew(_ login: Login) -> Reply {
-    guard var identity else { return .error(.notSignedIn) }
+  private func renew(_ login: Login, then reply: @escaping Replied) {
+    guard var identity else { return reply(self, .error(.notSignedIn)) }
     switch services.tokens.publicOwner(of: login.token, at: services.clock.now()) {
-    case .failure(let error): return .failure(error)
+    case .failure(let error): answerFailure { session in reply(session, .failure(error)) }
     case .success(let owner):
-      guard owner.userID == identity.userID else { return .error(.otherUserSignedIn) }
+      guard owner.userID == identity.userID else { return reply(self, .error(.otherUserSignedIn)) }
       identity.tokenExpiresAt = owner.expiresAt
       identity.wasWarned = false
       phase = .signedIn(identity)
       watchToken()
-      return signedIn(identity)
+      reply(self, signedIn(identity))
     }
   }
 

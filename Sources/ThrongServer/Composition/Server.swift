@@ -31,7 +31,9 @@ public final class Server: Sendable {
     let library = LibraryLog(logger)
     TransportLog.setSink { level, text in library.write(level, text) }
     store = try StartError.translating { () throws(StoreOpenError) in
-      try SQLiteStore.open(directory: settings.dataDir, sync: settings.store.sync == .full ? .full : .normal, logger: logger)
+      try SQLiteStore.open(
+        directory: settings.dataDir, database: settings.store.databasePath,
+        sync: settings.store.sync == .full ? .full : .normal, logger: logger)
     }
     let tokens = try await Server.tokens(settings)
     services = GatewayServices(
@@ -158,8 +160,8 @@ public final class Server: Sendable {
     collectTransport("throng_fanout_skipped_total", "Live chat that slow connections did not get.", .counter) {
       [([], Double($0.skippedEntries))]
     }
-    collectTransport("throng_connections_closed_total", "Closed connections by close code.", .counter) { counters in
-      counters.closes.sorted { $0.key < $1.key }.map { ([("code", String($0.key))], Double($0.value)) }
+    collectTransport("throng_connections_closed_total", "Closed connections by close code.", .counter) {
+      CloseCounts.byLabel($0.closes)
     }
   }
 

@@ -12,6 +12,7 @@ struct Routes: HTTPHandling {
   private let readiness: Readiness
   private let credential: AdministratorCredential
   private let demo: DemoPage?
+  private let unauthorized: UnauthorizedCalls
   private let logger: Logger
 
   /// `demo` is nil where the demo page is off.
@@ -24,6 +25,7 @@ struct Routes: HTTPHandling {
     self.readiness = readiness
     self.credential = credential
     self.demo = demo
+    unauthorized = UnauthorizedCalls(metrics: metrics, logger: logger)
     self.logger = logger
   }
 
@@ -79,6 +81,7 @@ struct Routes: HTTPHandling {
 
   private func call(_ request: HTTPRequest, _ exchange: HTTPExchange) {
     guard let administrator = credential.holder(request.head.authorization, at: SystemClock().now()) else {
+      unauthorized.note(from: request.head.peerAddress)
       return exchange.refuse(401, headers: [("WWW-Authenticate", "Bearer")])
     }
     guard !request.bodyTooLarge else { return exchange.refuse(413) }

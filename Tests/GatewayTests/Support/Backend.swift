@@ -18,6 +18,7 @@ struct World {
 struct Backend {
   let store: GatedStore
   let clock: ManualClock
+  let uptime = ManualUptime()
   let services: GatewayServices
   /// Groups rely on their registry, and one may still be at work when the test that asked it has ended.
   private static let registries = Mutex<[GroupRegistry]>([])
@@ -35,7 +36,7 @@ struct Backend {
       configuration: configuration,
       stores: .init(groups: store, messages: store.inner, users: store.inner, personal: store.inner),
       tokens: NamedTokens(),
-      clock: clock, rules: rules, product: .init(name: "Throng", version: "0", limits: []),
+      clock: clock, uptime: uptime, rules: rules, product: .init(name: "Throng", version: "0", limits: []),
       logger: logger)
     services.registry.use(executors)
     Backend.registries.withLock { [registry = services.registry] in $0.append(registry) }
