@@ -11,6 +11,7 @@ enum MemberRows {
   private static let insertSQL = """
     INSERT INTO member (number, \(columns.joined(separator: ", ")))
     SELECT number, \(columns.map { _ in "?" }.joined(separator: ", ")) FROM groupRecord WHERE groupID = ?
+    ON CONFLICT (number, userID) DO NOTHING
     """
   // The arguments are those of the other, by number: the user comes first, the group last.
   private static let updateSQL = """
@@ -27,12 +28,11 @@ enum MemberRows {
 
   static func put(_ member: Member, in group: GroupID, _ db: Database) throws {
     let values = try values(of: member) + [group.rawValue]
-    if try db.run(updateSQL, values) == 1 { return }
-    guard try db.run(insertSQL, values) == 1 else {
+    // Only who is new can have left before.
+    if try db.run(insertSQL, values) == 1 { return try forgetDeparture(of: member.userID, from: group, db) }
+    guard try db.run(updateSQL, values) == 1 else {
       throw StoreError(.inconsistent, "no group \(group) to be a member of")
     }
-    // Only who is new can have left before.
-    try forgetDeparture(of: member.userID, from: group, db)
   }
 
   static func remove(_ user: UserID, from group: GroupID, at time: Instant, _ db: Database) throws {

@@ -29,10 +29,11 @@ struct CostTests {
     #expect(try await statements(of: .append(.sample(2, isFromManager: true)), after: [.append(.sample(1))]) == 1)
   }
 
-  @Test func `a change of a member is one statement`() async throws {
+  @Test func `only who is new can have left before`() async throws {
     var member = Member.sample(alice)
     member.readSeq = 7
-    #expect(try await statements(of: .putMember(member, in: club)) == 1)
+    #expect(try await statements(of: .putMember(member, in: club)) == 2)
+    #expect(try await statements(of: .join(bob)) == 3)
   }
 
   @Test func `of a group's messages only those are read that its loading needs`() async throws {
