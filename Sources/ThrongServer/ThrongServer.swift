@@ -66,6 +66,7 @@ private final class Signals: Sendable {
   private static func isIgnored(_ number: Int32) -> Bool {
     var action = sigaction()
     sigaction(number, nil, &action)
+    // The handler is a pointer, which has the size of an Int, and is only compared.
     return action.__sigaction_handler.sa_handler.map { unsafeBitCast($0, to: Int.self) } == Signals.ignore
   }
 

@@ -18,13 +18,19 @@ import ThrongTestKit
     #expect(try await scene.store.groupCounts() == [.work: 1])
   }
 
-  @Test func requestsWhileLoadingAreAnsweredInOrderByOneRead() async throws {
+  /// A group that is not in memory, and the gate in front of its reading.
+  private func unloadedGroup() async throws -> (scene: ActorScene, gate: ReadGate) {
     let store = InMemoryStore()
     let gate = ReadGate(store)
     let scene = ActorScene(store: store, groups: gate)
     try await scene.makeGroup()
     scene.registry.retireGroups(unusedFor: .zero)
     scene.settle()
+    return (scene, gate)
+  }
+
+  @Test func requestsWhileLoadingAreAnsweredInOrderByOneRead() async throws {
+    let (scene, gate) = try await unloadedGroup()
     let reads = gate.reads
     gate.hold()
     let pending = try (1...5).map { try scene.begin("sendGroupTextMessage", #"{"text":"\#($0)"}"#, by: "mary") }
@@ -49,12 +55,7 @@ import ThrongTestKit
   }
 
   @Test func whatIsAskedFromWithinAnAnswerStandsBehindWhatWaitedForTheLoading() async throws {
-    let store = InMemoryStore()
-    let gate = ReadGate(store)
-    let scene = ActorScene(store: store, groups: gate)
-    try await scene.makeGroup()
-    scene.registry.retireGroups(unusedFor: .zero)
-    scene.settle()
+    let (scene, gate) = try await unloadedGroup()
     gate.hold()
     let late = try ask("sendGroupTextMessage", #"{"text":"late"}"#, by: "mary", whenAListIsAnswered: scene)
     let early = try (1...3).map { _ in try scene.begin("sendGroupTextMessage", #"{"text":"early"}"#, by: "adam") }
