@@ -71,6 +71,7 @@ extension Dispatcher {
   ) async -> Result<InfoPage, WireError> {
     var page = InfoPage()
     for (index, membership) in groups.enumerated() {
+      if Requester.hasLeft { return .failure(WireError(.temporary)) }
       let reply = await registry.group(membership.groupID).ask(request, by: caller)
       // A group that has gone meanwhile has no row; one that cannot be read must not look as if it had gone.
       switch reply {
@@ -100,6 +101,7 @@ extension Dispatcher {
       ? try await stores.groups.memberships(of: user).filter(\.type.isListed).map(\.groupID) : request.groupIDList
     var rows: [(id: GroupID, count: Int)] = []
     for id in ids {
+      if Requester.hasLeft { return .error(.temporary) }
       switch await registry.group(id).ask(.unreadCount, by: caller) {
       case .success(let text): rows.append((id, Int(String(decoding: text, as: UTF8.self)) ?? 0))
       // Left or disbanded a moment ago.
@@ -156,6 +158,7 @@ extension Dispatcher {
     var rows: [[UInt8]] = []
     var bytes = 0
     for item in items {
+      if Requester.hasLeft { return .error(.temporary) }
       switch await row(item, bytes) {
       case .success(let text):
         rows.append(text)

@@ -101,8 +101,7 @@ extension Session {
       finish(.normal)
       conclude(asking, with: .empty)
     default:
-      guard let identity else { return conclude(asking, with: .error(.notSignedIn)) }
-      let caller = Caller.user(identity.userID, platform: platform, session: key)
+      guard let caller else { return conclude(asking, with: .error(.notSignedIn)) }
       services.dispatcher.dispatch(request, by: caller) { self.take($0, for: asking) }
     }
   }

@@ -129,6 +129,7 @@ extension Session {
     guard let replaced = services.directory.settle(self, of: identity.userID, limit: limit) else { return }
     for session in replaced { session.replace() }
     phase = .signedIn(identity)
+    becomeCaller(identity.userID)
     watchToken()
     hold = wasHeld
     reply(self, signedIn(identity))

@@ -57,6 +57,10 @@ actor Session: ConnectionHandler {
   var phase = Phase.anonymous(requests: 0)
   var hold = Hold.none
   var platform = Platform.unknown
+  /// Who asks with each request, while somebody is signed in.
+  private(set) var caller: Caller?
+  /// Hears that nobody waits for replies any more. Outlives a logout, behind which replies still leave.
+  private var requester: Requester?
   var rate: RateGuard
   var deadlines = Deadlines()
   private var replies = ReplyQueue()
@@ -236,10 +240,18 @@ actor Session: ConnectionHandler {
   /// Nothing happens here any more, whoever ended it.
   private func end() {
     signOut()
+    requester?.leave()
     phase = .ended
     mailbox.removeAll()
     deadlines = Deadlines()
     delayedRefusal = nil
+  }
+
+  /// Requests are the user's from now on.
+  func becomeCaller(_ user: UserID) {
+    let requester = Requester(user)
+    self.requester = requester
+    caller = .user(user, platform: platform, session: key, requester: requester)
   }
 
   /// The user has this session no more; groups hear of it where it was the last one.
@@ -250,6 +262,7 @@ actor Session: ConnectionHandler {
     case .anonymous, .ended: return
     }
     phase = .anonymous(requests: 0)
+    caller = nil
     deadlines[.expiryWarning] = nil
     deadlines[.expiry] = nil
     for group in services.directory.unregister(self, of: user) {

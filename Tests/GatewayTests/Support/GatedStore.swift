@@ -3,10 +3,14 @@ import GroupRuntime
 import Synchronization
 import ThrongTestKit
 
-/// The store in memory, whose answer to `memberships(of:)`, which a sign-in waits for, can be held back or made to fail.
+/// The store in memory, whose answer to `memberships(of:)`, which a sign-in waits for, can be held back or made to fail. The
+/// loading of groups can be held back too, and is counted.
 final class GatedStore: GroupStore, Sendable {
   private struct State {
     var isHeld = false
+    var holdsLoads = false
+    var loads = 0
+    var askedFor: UserID?
     var failure: StoreError?
     var waiting: [CheckedContinuation<Void, Never>] = []
     var arrivals: [CheckedContinuation<Void, Never>] = []
@@ -18,11 +22,20 @@ final class GatedStore: GroupStore, Sendable {
   /// From now on who asks waits.
   func hold() { state.withLock { $0.isHeld = true } }
 
+  /// The same for who loads a group, too.
+  func holdLoads() { state.withLock { ($0.isHeld, $0.holdsLoads) = (true, true) } }
+
+  /// How many times a group was asked for.
+  var loads: Int { state.withLock { $0.loads } }
+
+  /// For whom memberships were asked for last; nil = for the server itself.
+  var askedFor: UserID? { state.withLock { $0.askedFor } }
+
   /// Who waits is answered, and nobody waits any more. With a failure, that is the answer from now on.
   func release(failing failure: StoreError? = nil) {
     let waiting = state.withLock { state in
       defer { state.waiting = [] }
-      state.isHeld = false
+      (state.isHeld, state.holdsLoads) = (false, false)
       state.failure = failure
       return state.waiting
     }
@@ -54,6 +67,7 @@ final class GatedStore: GroupStore, Sendable {
   }
 
   func memberships(of user: UserID) async throws(StoreError) -> [Membership] {
+    state.withLock { $0.askedFor = Requester.current?.userID }
     await pass()
     if let failure = state.withLock({ $0.failure }) { throw failure }
     return try await inner.memberships(of: user)
@@ -62,7 +76,12 @@ final class GatedStore: GroupStore, Sendable {
   func commit(_ commit: Commit) { inner.commit(commit) }
 
   func group(_ id: GroupID, sentSince: Instant) async throws(StoreError) -> StoredGroup? {
-    try await inner.group(id, sentSince: sentSince)
+    let isHeld = state.withLock { state in
+      state.loads += 1
+      return state.holdsLoads
+    }
+    if isHeld { await pass() }
+    return try await inner.group(id, sentSince: sentSince)
   }
 
   func departures(of user: UserID, from type: GroupType?, since: Instant) async throws(StoreError) -> [GroupID] {
