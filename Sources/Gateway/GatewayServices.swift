@@ -83,7 +83,8 @@ public final class GatewayServices: Sendable {
       groupTypes: PermissionPage.describe(by: rules.permissions))
     dispatcher = Dispatcher(
       registry: registry, stores: stores, directory: directory, clock: clock, uptime: uptime,
-      configuration: configuration, pageBytes: rules.limits.pageBytes, observer: observer, product: product,
+      configuration: configuration, pageBytes: rules.limits.pageBytes,
+      unreadLimit: rules.limits.unreadCount, observer: observer, product: product,
       serverInfo: serverInfo.reply(), openRPC: openRPC)
     administration = AdministratorRPC(
       methods: methods, dispatcher: dispatcher, users: stores.users, metrics: metrics, logger: logger)

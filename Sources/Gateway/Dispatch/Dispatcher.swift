@@ -12,6 +12,8 @@ public final class Dispatcher: Sendable {
   let uptime: any Uptime
   let quotas: GroupQuotas
   let requiresKnownUsers: Bool
+  /// Up to how many unread applications are counted.
+  let unreadLimit: Int
   /// How much of groups and messages a reply holds at most.
   let pageBytes: Int
   let product: GatewayServices.Product
@@ -26,7 +28,7 @@ public final class Dispatcher: Sendable {
 
   init(
     registry: GroupRegistry, stores: GatewayServices.Stores, directory: SessionDirectory, clock: any WallClock,
-    uptime: any Uptime, configuration: GatewayConfiguration, pageBytes: Int, observer: StoreObserver,
+    uptime: any Uptime, configuration: GatewayConfiguration, pageBytes: Int, unreadLimit: Int, observer: StoreObserver,
     product: GatewayServices.Product, serverInfo: Reply, openRPC: [UInt8]
   ) {
     self.registry = registry
@@ -37,6 +39,7 @@ public final class Dispatcher: Sendable {
     quotas = GroupQuotas(groups: stores.groups, configuration: configuration)
     requiresKnownUsers = configuration.requiresKnownUsers
     self.pageBytes = pageBytes
+    self.unreadLimit = unreadLimit
     self.observer = observer
     self.product = product
     startTime = uptime.now()

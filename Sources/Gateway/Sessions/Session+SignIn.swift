@@ -109,12 +109,12 @@ extension Session {
   private func attachGroups(of identity: Identity, wasHeld: Hold, then reply: @escaping Replied) async {
     do throws(StoreError) {
       let user = identity.userID
-      let memberships = try await services.groups.memberships(of: user)
+      let record = try await services.groups.signInRecord(of: user)
       // Only live rooms forget whoever is away too long.
-      let isInRooms = memberships.contains { $0.type == .avChatRoom }
-      let awaySince = isInRooms ? try await services.users.offlineSince(of: user) : nil
+      let isInRooms = record.memberships.contains { $0.type == .avChatRoom }
+      let awaySince = isInRooms ? record.offlineSince : nil
       let presence = Group.Presence(of: user, awaySince: awaySince.flatMap { services.isTooLong($0) ? $0 : nil })
-      await services.registry.presenceChanged(presence, in: memberships)
+      await services.registry.presenceChanged(presence, in: record.memberships)
       finishSignIn(identity, wasHeld: wasHeld, then: reply)
     } catch {
       services.observer.storeFailed(error)

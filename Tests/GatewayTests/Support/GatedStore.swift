@@ -3,7 +3,7 @@ import GroupRuntime
 import Synchronization
 import ThrongTestKit
 
-/// The store in memory, whose answer to `memberships(of:)`, which a sign-in waits for, can be held back or made to fail. The
+/// The store in memory, whose answer about memberships, which a sign-in waits for, can be held back or made to fail. The
 /// loading of groups can be held back too, and is counted.
 final class GatedStore: GroupStore, Sendable {
   private struct State {
@@ -67,10 +67,14 @@ final class GatedStore: GroupStore, Sendable {
   }
 
   func memberships(of user: UserID) async throws(StoreError) -> [Membership] {
+    try await beAsked()
+    return try await inner.memberships(of: user)
+  }
+
+  private func beAsked() async throws(StoreError) {
     state.withLock { $0.askedFor = Requester.current?.userID }
     await pass()
     if let failure = state.withLock({ $0.failure }) { throw failure }
-    return try await inner.memberships(of: user)
   }
 
   func commit(_ commit: Commit) { inner.commit(commit) }
@@ -84,8 +88,21 @@ final class GatedStore: GroupStore, Sendable {
     return try await inner.group(id, sentSince: sentSince)
   }
 
-  func departures(of user: UserID, from type: GroupType?, since: Instant) async throws(StoreError) -> [GroupID] {
-    try await inner.departures(of: user, from: type, since: since)
+  func departures(
+    of user: UserID, type: GroupType?, since: Instant, after: Int64, limit: Int
+  ) async throws(StoreError) -> [Membership] {
+    try await inner.departures(of: user, type: type, since: since, after: after, limit: limit)
+  }
+
+  func listedMemberships(
+    of user: UserID, type: GroupType?, changedSince: Instant, after: Int64, limit: Int
+  ) async throws(StoreError) -> [Membership] {
+    try await beAsked()
+    return try await inner.listedMemberships(of: user, type: type, changedSince: changedSince, after: after, limit: limit)
+  }
+
+  func signInRecord(of user: UserID) async throws(StoreError) -> SignInRecord {
+    SignInRecord(memberships: try await memberships(of: user), offlineSince: try await inner.offlineSince(of: user))
   }
 
   func search(_ query: GroupSearch, after: Int64, limit: Int) async throws(StoreError) -> GroupSearch.Page {
