@@ -4,9 +4,9 @@ import GroupModel
 public struct GatewayConfiguration: Sendable {
   /// How many sessions a user may have on a platform; 0 refuses it.
   public var sessionsPerPlatform: [Platform: Int]
-  /// Steady requests per second of a session.
+  /// Steady requests per second of a user.
   public var requestsPerSecond: Int
-  /// How many requests a session may send at once.
+  /// How many requests a user may send at once.
   public var requestBurst: Int
   /// Connections to the public listener, 0 = no limit.
   public var connections: Int

@@ -50,6 +50,7 @@ public final class GatewayServices: Sendable {
   private let offlineGrace: Instant
   let directory: SessionDirectory
   let admissions: Admissions
+  let budgets: UserBudgets
   let observer: StoreObserver
   let metrics: RequestMetrics
 
@@ -71,6 +72,7 @@ public final class GatewayServices: Sendable {
     methods = MethodTable()
     metrics = RequestMetrics(methods)
     observer = StoreObserver(logger: logger)
+    budgets = UserBudgets(configuration)
     admissions = Admissions(connections: configuration.connections, connectionsPerAddress: configuration.connectionsPerAddress)
     registry = GroupRegistry(
       services: GroupServices(

@@ -17,9 +17,9 @@ enum LimitKeys {
   static let meetingMaxMemberNum = maxMemberNum("meeting")
 
   static let requestsPerSecond = Key(
-    "limits.requestsPerSecond", .integer(1...1_000_000), 50, "The requests that a session may send each second.")
+    "limits.requestsPerSecond", .integer(1...1_000_000), 50, "The requests that a user may send each second, over all sessions.")
   static let requestBurst = Key(
-    "limits.requestBurst", .integer(1...1_000_000), 100, "The requests that a session may send at once after a pause.")
+    "limits.requestBurst", .integer(1...1_000_000), 100, "The requests that a user may send at once after a pause.")
   static let connections = count("limits.connections", "The connections to the public listener")
   static let connectionsPerAddress = count("limits.connectionsPerAddress", "The connections from one address")
   static let groupsPerUser = count("limits.groupsPerUser", "The groups that a user may be a member of")

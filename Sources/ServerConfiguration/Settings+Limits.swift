@@ -11,9 +11,9 @@ extension Settings {
     public var avChatRoom: RoomLimits
     /// Of BChatRooms.
     public var bChatRoom: RoomLimits
-    /// Requests of a session each second.
+    /// Requests of a user each second.
     public var requestsPerSecond: Int
-    /// Requests of a session at once after a pause.
+    /// Requests of a user at once after a pause.
     public var requestBurst: Int
     /// Connections to the public listener; 0 = no limit.
     public var connections: Int

@@ -28,7 +28,7 @@ extension Session {
   /// A batch of none or too many counts as one request.
   func refuseBatch() {
     let slot = openReply()
-    if case .flood = judge() { finish(.requestFlood) }
+    if case .flood = judge(at: MonotonicClock.now()) { finish(.requestFlood) }
     answer(Reply.error(.invalidRequest, "A batch has 1 to 20 requests").text(id: nil), in: slot)
   }
 
@@ -46,7 +46,7 @@ extension Session {
 
   private func perform(_ call: Call, _ asking: Asking) {
     if case .ended = phase { return hand([], to: asking.receiver) }
-    let verdict = judge()
+    let verdict = judge(at: asking.start.milliseconds)
     if case .flood = verdict { finish(.requestFlood) }
     switch request(of: call, verdict) {
     case .success(let request): serve(request, asking)
@@ -56,7 +56,7 @@ extension Session {
 
   /// A request is answered.
   private func conclude(_ asking: Asking, with reply: Reply) {
-    services.metrics.didAnswer(asking.method, reply, since: asking.start)
+    services.metrics.didAnswer(asking.method, reply, since: asking.start.nanoseconds)
     hand(asking.wantsAnswer ? reply.text(id: asking.id) : [], to: asking.receiver)
   }
 
@@ -67,13 +67,14 @@ extension Session {
     }
   }
 
-  /// Counts a request: those of a session for its rate, those before sign-in for their bound.
-  private func judge() -> RateGuard.Verdict {
+  /// Counts a request: those of a session for its user's rate, those before sign-in for their bound.
+  private func judge(at now: Instant) -> RateGuard.Verdict {
     if case .anonymous(let requests) = phase {
       phase = .anonymous(requests: requests + 1)
       return requests < Session.anonymousRequests ? .pass : .flood(retryAfterMs: 0)
     }
-    return rate.judge(at: MonotonicClock.now())
+    guard let budget else { return .pass }
+    return rate.judge(budget, at: now)
   }
 
   /// The request of a call, or what speaks against it, in the order of contract section 7.
@@ -130,8 +131,7 @@ private final class Asking: Sendable {
   let method: MethodTable.Entry?
   /// No request at all is answered even without an id.
   let wantsAnswer: Bool
-  /// On the monotonic clock, in nanoseconds.
-  let start = MonotonicClock.nanoseconds()
+  let start = MonotonicClock.Reading()
   let receiver: Receiver
 
   init(_ call: Call, for receiver: Receiver) {

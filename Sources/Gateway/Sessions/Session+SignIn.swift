@@ -55,11 +55,22 @@ extension Session {
     switch services.tokens.publicOwner(of: login.token, at: services.clock.now()) {
     case .failure(let error): refuse(error, then: reply)
     case .success(let owner):
+      let now = MonotonicClock.now()
+      let budget = services.budgets.budget(of: owner.userID, at: now)
+      if let wait = budget.takeRequest(at: now) { return refuse(for: wait, then: reply) }
       guard services.configuration.sessionsPerPlatform[device.platform, default: 0] > 0 else {
         return reply(self, .error(.badValue, "This platform is not admitted", field: "platform"))
       }
+      self.budget = budget
       admit(owner, on: device, then: reply)
     }
+  }
+
+  /// "Finding the bucket empty answers 7008 and closes with 4004" (contract section 10.7). Behind an upgrade the reason tells it all.
+  private func refuse(for wait: Instant, then reply: @escaping Replied) {
+    deadlines[.signIn] = nil
+    finish(.requestFlood, reason: "\(ErrorCode.requestRate.rawValue) retry after \(wait) ms")
+    reply(self, .failure(WireError(.requestRate, retryAfterMs: wait)))
   }
 
   private func refuse(_ error: WireError, then reply: @escaping Replied) {

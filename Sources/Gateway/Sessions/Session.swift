@@ -61,7 +61,9 @@ actor Session: ConnectionHandler {
   private(set) var caller: Caller?
   /// Hears that nobody waits for replies any more. Outlives a logout, behind which replies still leave.
   private var requester: Requester?
-  var rate: RateGuard
+  var rate = RateGuard()
+  /// What is left for the user, from signing in on.
+  var budget: UserBudget?
   var deadlines = Deadlines()
   private var replies = ReplyQueue()
   private var mailbox = Mailbox()
@@ -86,7 +88,6 @@ actor Session: ConnectionHandler {
     self.address = address
     self.services = services
     self.context = context
-    rate = RateGuard(services.configuration, now: MonotonicClock.now())
   }
 
   /// The session as groups know it.
