@@ -8,6 +8,8 @@ public struct GatewayConfiguration: Sendable {
   public var requestsPerSecond: Int
   /// How many requests a user may send at once.
   public var requestBurst: Int
+  /// Sign-ins per second of the whole server, 0 = no limit.
+  public var signInsPerSecond: Int
   /// Connections to the public listener, 0 = no limit.
   public var connections: Int
   /// Connections from one address, 0 = no limit.
@@ -34,6 +36,7 @@ public struct GatewayConfiguration: Sendable {
     sessionsPerPlatform = [.iOS: 1, .android: 1, .windows: 1, .mac: 1, .web: 10, .unknown: 10]
     requestsPerSecond = 50
     requestBurst = 100
+    signInsPerSecond = 2000
     connections = 0
     connectionsPerAddress = 0
     heartbeat = 25

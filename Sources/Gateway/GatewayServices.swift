@@ -51,6 +51,7 @@ public final class GatewayServices: Sendable {
   let directory: SessionDirectory
   let admissions: Admissions
   let budgets: UserBudgets
+  let signIns: SignInAdmission
   let observer: StoreObserver
   let metrics: RequestMetrics
 
@@ -73,6 +74,7 @@ public final class GatewayServices: Sendable {
     metrics = RequestMetrics(methods)
     observer = StoreObserver(logger: logger)
     budgets = UserBudgets(configuration)
+    signIns = SignInAdmission(configuration)
     admissions = Admissions(connections: configuration.connections, connectionsPerAddress: configuration.connectionsPerAddress)
     registry = GroupRegistry(
       services: GroupServices(

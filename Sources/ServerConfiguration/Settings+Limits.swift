@@ -15,6 +15,8 @@ extension Settings {
     public var requestsPerSecond: Int
     /// Requests of a user at once after a pause.
     public var requestBurst: Int
+    /// Sign-ins of all users each second; 0 = no limit.
+    public var signInsPerSecond: Int
     /// Connections to the public listener; 0 = no limit.
     public var connections: Int
     /// Connections from one address; 0 = no limit.
@@ -38,6 +40,7 @@ extension Settings {
       bChatRoom = RoomLimits(messagesPerSecond: values[LimitKeys.bChatRoomMessagesPerSecond])
       requestsPerSecond = values[LimitKeys.requestsPerSecond]
       requestBurst = values[LimitKeys.requestBurst]
+      signInsPerSecond = values[LimitKeys.signInsPerSecond]
       connections = values[LimitKeys.connections]
       connectionsPerAddress = values[LimitKeys.connectionsPerAddress]
       groupsPerUser = values[LimitKeys.groupsPerUser]

@@ -72,6 +72,7 @@ extension GatewayConfiguration {
     ]
     requestsPerSecond = settings.limits.requestsPerSecond
     requestBurst = settings.limits.requestBurst
+    signInsPerSecond = settings.limits.signInsPerSecond
     connections = settings.limits.connections
     connectionsPerAddress = settings.limits.connectionsPerAddress
     heartbeat = (settings.heartbeat.interval.wholeMilliseconds + 999) / 1000
