@@ -14,6 +14,8 @@ public struct GatewayConfiguration: Sendable {
   public var connections: Int
   /// Connections from one address, 0 = no limit.
   public var connectionsPerAddress: Int
+  /// At how many bytes of replies that wait behind a slower one a session executes nothing more.
+  public var readyReplyBytes: Int
   /// The ping interval that login answers.
   public var heartbeat: Seconds
   /// How long a connection may stay anonymous, in milliseconds; no key sets it (contract section 2).
@@ -39,6 +41,7 @@ public struct GatewayConfiguration: Sendable {
     signInsPerSecond = 2000
     connections = 0
     connectionsPerAddress = 0
+    readyReplyBytes = 262_144
     heartbeat = 25
     signInTime = 10_000
     failureDelay = 1000

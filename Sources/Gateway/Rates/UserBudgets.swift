@@ -4,7 +4,17 @@ import Synchronization
 /// What one user may take over all sessions of all loops (contract section 10.7). Sessions hold it, so that a request costs one lock
 /// that hardly anybody else wants, and no look-up.
 final class UserBudget: Sendable {
+  /// How many requests that only read may be under way.
+  static let mostReads = 8
+
+  private struct Reads {
+    var underWay = 0
+    /// Sessions with a read that waits.
+    var waiting: [Session] = []
+  }
+
   private let requests: Mutex<TokenBucket>
+  private let reads = Mutex(Reads())
 
   fileprivate init(_ requests: TokenBucket) { self.requests = Mutex(requests) }
 
@@ -13,6 +23,29 @@ final class UserBudget: Sendable {
 
   /// What `takeRequest` would answer, without taking anything.
   func wait(at now: Instant) -> Instant? { requests.withLock { $0.peek(at: now) } }
+
+  /// Begins a read. Where there are as many as may be, the session is told to try again by what `endRead` returns.
+  func beginRead(of session: Session) -> Bool {
+    reads.withLock { reads in
+      if reads.underWay < UserBudget.mostReads {
+        reads.underWay += 1
+        return true
+      }
+      if !reads.waiting.contains(where: { $0 === session }) { reads.waiting.append(session) }
+      return false
+    }
+  }
+
+  /// A read is over.
+  /// - Returns: sessions that may try again. There are few, and one of them may have ended.
+  func endRead() -> [Session] {
+    reads.withLock { reads in
+      reads.underWay -= 1
+      guard !reads.waiting.isEmpty else { return [] }
+      defer { reads.waiting = [] }
+      return reads.waiting
+    }
+  }
 
   /// Whether a new one would be the same.
   fileprivate func isWhole(at now: Instant) -> Bool { requests.withLock { $0.isFull(at: now) } }

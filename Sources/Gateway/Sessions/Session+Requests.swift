@@ -18,9 +18,9 @@ extension Session {
   func run(_ calls: [Call]) {
     let slot = openReply()
     hold = .working
-    runBatch(calls[...], answered: []) { session, texts in
+    runBatch(calls[...], BatchAnswer(mostBytes: services.configuration.readyReplyBytes * 3 / 2)) { session, answer in
       session.hold = .none
-      session.answer(texts.isEmpty ? [] : JSONWriter.text { $0.array(texts) { $0.raw($1) } }, in: slot)
+      session.answer(answer.text, in: slot)
       session.drainMailbox()
     }
   }
@@ -33,14 +33,12 @@ extension Session {
   }
 
   private func runBatch(
-    _ calls: ArraySlice<Call>, answered: [[UInt8]], then finish: @escaping @Sendable (isolated Session, [[UInt8]]) -> Void
+    _ calls: ArraySlice<Call>, _ answer: BatchAnswer, then finish: @escaping @Sendable (isolated Session, BatchAnswer) -> Void
   ) {
-    guard let call = calls.first else { return finish(self, answered) }
+    guard let call = calls.first else { return finish(self, answer) }
     let asking = Asking(
-      call,
-      for: .batch { session, text in
-        session.runBatch(calls.dropFirst(), answered: text.isEmpty ? answered : answered + [text], then: finish)
-      })
+      call, isRefused: answer.isFull,
+      for: .batch { session, text in session.runBatch(calls.dropFirst(), answer.with(text), then: finish) })
     perform(call, asking)
   }
 
@@ -55,7 +53,7 @@ extension Session {
   }
 
   /// A request is answered.
-  private func conclude(_ asking: Asking, with reply: Reply) {
+  func conclude(_ asking: Asking, with reply: Reply) {
     services.metrics.didAnswer(asking.method, reply, since: asking.start.nanoseconds)
     hand(asking.wantsAnswer ? reply.text(id: asking.id) : [], to: asking.receiver)
   }
@@ -103,23 +101,50 @@ extension Session {
       conclude(asking, with: .empty)
     default:
       guard let caller else { return conclude(asking, with: .error(.notSignedIn)) }
+      guard !asking.isRead else { return read(request, asking) }
       services.dispatcher.dispatch(request, by: caller) { self.take($0, for: asking) }
     }
   }
 
   /// The answer of somebody who may be elsewhere.
-  private nonisolated func take(_ reply: Reply, for asking: Asking) {
+  nonisolated func take(_ reply: Reply, for asking: Asking) {
     let executor = connection.loop.executor
     guard executor.isCurrent else { return executor.enqueue { self.take(reply, for: asking) } }
     executor.isolated(self) { session in
+      if asking.isRead, !session.endRead() { return }
       session.conclude(asking, with: reply)
+      session.resumeReading()
       session.drainMailbox()
     }
   }
 }
 
+/// What a batch has been answered so far.
+private struct BatchAnswer: Sendable {
+  private let mostBytes: Int
+  private var texts: [[UInt8]] = []
+  private var bytes = 0
+
+  /// - Parameter mostBytes: where it is full: reads add nothing more.
+  init(mostBytes: Int) { self.mostBytes = mostBytes }
+
+  var isFull: Bool { bytes >= mostBytes }
+
+  /// Empty texts are those that nobody wants.
+  func with(_ text: [UInt8]) -> BatchAnswer {
+    guard !text.isEmpty else { return self }
+    var longer = self
+    longer.texts.append(text)
+    longer.bytes += text.count
+    return longer
+  }
+
+  /// One array; empty where nothing is answered.
+  var text: [UInt8] { texts.isEmpty ? [] : JSONWriter.text(capacity: bytes + texts.count + 2) { $0.array(texts) { $0.raw($1) } } }
+}
+
 /// A request under way: what is needed when its reply comes. A class, because it goes from hand to hand.
-private final class Asking: Sendable {
+final class Asking: Sendable {
   /// Who gets the response.
   enum Receiver: Sendable {
     case session(ReplyQueue.Slot)
@@ -133,10 +158,16 @@ private final class Asking: Sendable {
   let wantsAnswer: Bool
   let start = MonotonicClock.Reading()
   let receiver: Receiver
+  /// It changes nothing, and its answer may be long.
+  let isRead: Bool
+  /// There is no room for its answer where it is a read.
+  let isRefused: Bool
 
-  init(_ call: Call, for receiver: Receiver) {
+  init(_ call: Call, isRefused: Bool = false, for receiver: Receiver) {
     id = call.id
     method = call.method
+    isRead = call.method?.specification.writes == false
+    self.isRefused = isRefused
     wantsAnswer = call.id != nil || call.isInvalid
     self.receiver = receiver
   }
