@@ -50,6 +50,8 @@ public final class GatewayServices: Sendable {
   private let offlineGrace: Instant
   let directory: SessionDirectory
   let admissions: Admissions
+  let budgets: UserBudgets
+  let signIns: SignInAdmission
   let observer: StoreObserver
   let metrics: RequestMetrics
 
@@ -71,6 +73,8 @@ public final class GatewayServices: Sendable {
     methods = MethodTable()
     metrics = RequestMetrics(methods)
     observer = StoreObserver(logger: logger)
+    budgets = UserBudgets(configuration)
+    signIns = SignInAdmission(configuration)
     admissions = Admissions(connections: configuration.connections, connectionsPerAddress: configuration.connectionsPerAddress)
     registry = GroupRegistry(
       services: GroupServices(

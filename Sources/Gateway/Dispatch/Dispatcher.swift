@@ -149,16 +149,12 @@ public final class Dispatcher: Sendable {
     Task { completion(await reply(to: requester, body)) }
   }
 
-  /// The same for what only reads: it is given up, and not answered, once the session has ended.
+  /// The same for what only reads: it is given up once the session has ended.
   func read(
     for caller: Caller, _ completion: @escaping Completion, _ body: @escaping @Sendable () async throws(StoreError) -> Reply
   ) {
     let requester = caller.requester ?? Requester(caller.userID)
-    Task {
-      guard !requester.isGone else { return }
-      let reply = await reply(to: requester, body)
-      if !requester.isGone { completion(reply) }
-    }
+    Task { completion(requester.isGone ? .error(.temporary) : await reply(to: requester, body)) }
   }
 
   private func reply(to requester: Requester, _ body: () async throws(StoreError) -> Reply) async -> Reply {

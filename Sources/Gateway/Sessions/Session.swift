@@ -61,9 +61,12 @@ actor Session: ConnectionHandler {
   private(set) var caller: Caller?
   /// Hears that nobody waits for replies any more. Outlives a logout, behind which replies still leave.
   private var requester: Requester?
-  var rate: RateGuard
+  var rate = RateGuard()
+  /// What is left for the user, from signing in on.
+  var budget: UserBudget?
   var deadlines = Deadlines()
   private var replies = ReplyQueue()
+  var reading = Reading()
   private var mailbox = Mailbox()
   private var isPaused = false
   private var isEmptyingMailbox = false
@@ -86,7 +89,6 @@ actor Session: ConnectionHandler {
     self.address = address
     self.services = services
     self.context = context
-    rate = RateGuard(services.configuration, now: MonotonicClock.now())
   }
 
   /// The session as groups know it.
@@ -116,7 +118,7 @@ actor Session: ConnectionHandler {
   private func receive(_ message: UnsafeRawBufferPointer) {
     if case .ended = phase { return }
     guard farewell == nil else { return }
-    guard hold == .none, mailbox.isEmpty, replies.count < Session.underWay.stop else {
+    guard mayHandle, mailbox.isEmpty else {
       mailbox.append(message)
       return regulateReading()
     }
@@ -162,10 +164,16 @@ actor Session: ConnectionHandler {
     // A request that is answered at once comes back here; going deeper with each would use up the stack.
     guard !isEmptyingMailbox else { return }
     isEmptyingMailbox = true
-    while hold == .none, replies.count < Session.underWay.stop, let text = mailbox.popFirst() { text.read { handle($0) } }
+    while mayHandle, let text = mailbox.popFirst() { text.read { handle($0) } }
     isEmptyingMailbox = false
     regulateReading()
   }
+
+  /// Whether the next text may be handled; else it waits.
+  private var mayHandle: Bool { hold == .none && replies.count < Session.underWay.stop && !hasFullReplies }
+
+  /// As much is ready behind a slower reply as may be.
+  var hasFullReplies: Bool { replies.readyBytes >= services.configuration.readyReplyBytes }
 
   /// Stops reading while too much waits. What the library has read already still comes; that is one read at most.
   private func regulateReading() {
@@ -245,6 +253,7 @@ actor Session: ConnectionHandler {
     mailbox.removeAll()
     deadlines = Deadlines()
     delayedRefusal = nil
+    reading.waiting = nil
   }
 
   /// Requests are the user's from now on.

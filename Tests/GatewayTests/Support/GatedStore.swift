@@ -25,6 +25,9 @@ final class GatedStore: GroupStore, Sendable {
   /// The same for who loads a group, too.
   func holdLoads() { state.withLock { ($0.isHeld, $0.holdsLoads) = (true, true) } }
 
+  /// How many wait.
+  var waitingCount: Int { state.withLock { $0.waiting.count } }
+
   /// How many times a group was asked for.
   var loads: Int { state.withLock { $0.loads } }
 
