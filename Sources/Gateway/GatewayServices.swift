@@ -50,6 +50,8 @@ public final class GatewayServices: Sendable {
   private let offlineGrace: Instant
   let directory: SessionDirectory
   let admissions: Admissions
+  /// Where every refusal is told.
+  public let refusals: RefusalLog
   let observer: StoreObserver
   let metrics: RequestMetrics
 
@@ -71,6 +73,7 @@ public final class GatewayServices: Sendable {
     methods = MethodTable()
     metrics = RequestMetrics(methods)
     observer = StoreObserver(logger: logger)
+    refusals = RefusalLog(logger: logger)
     admissions = Admissions(connections: configuration.connections, connectionsPerAddress: configuration.connectionsPerAddress)
     registry = GroupRegistry(
       services: GroupServices(
@@ -86,7 +89,7 @@ public final class GatewayServices: Sendable {
       configuration: configuration, pageBytes: rules.limits.pageBytes, observer: observer, product: product,
       serverInfo: serverInfo.reply(), openRPC: openRPC)
     administration = AdministratorRPC(
-      methods: methods, dispatcher: dispatcher, users: stores.users, metrics: metrics, logger: logger)
+      methods: methods, dispatcher: dispatcher, users: stores.users, metrics: metrics, refusals: refusals, logger: logger)
   }
 
   /// Whether somebody who was away since an instant has lost the memberships that a lost connection ends (contract section 3, AVChatRoom).

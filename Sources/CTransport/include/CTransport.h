@@ -34,14 +34,17 @@ enum { CT_RECEIVE_PADDING = 64 };  // readable bytes behind a received message
 
 typedef struct {
   void *context;  // given to every callback that is not about one connection
-  // An upgrade is asked for. 0 accepts, an HTTP status refuses.
-  int (*upgrade)(void *context, const ct_request_head *head);
+  // An upgrade is asked for. 0 accepts; an HTTP status refuses, and reason (size bytes, ended by a zero) is told the client.
+  int (*upgrade)(void *context, const ct_request_head *head, char *reason, size_t size);
+  // An upgrade, or another request, has been refused without asking.
+  void (*refused)(
+    void *context, const ct_request_head *head, int status, const char *reason, bool is_upgrade);
   // A connection is open. What is returned is given to received and closed.
   void *(*opened)(void *context, ct_connection_id connection, const ct_request_head *head);
   // A whole message; CT_RECEIVE_PADDING bytes behind it may be read.
   void (*received)(void *handler, const uint8_t *bytes, size_t count, bool is_text);
-  // The last word about a connection. Code: the peer's, ours, or 1006 when it was cut.
-  void (*closed)(void *handler, int code);
+  // The last word about a connection. Code: the peer's (by_peer), ours, or 1006 when it was cut.
+  void (*closed)(void *handler, int code, bool by_peer);
   // A whole HTTP request; a body that came to the public listener has been dropped. It must be answered by
   // ct_exchange_respond, now or later.
   void (*requested)(

@@ -57,6 +57,7 @@ extension Session {
   /// A request is answered.
   private func conclude(_ asking: Asking, with reply: Reply) {
     services.metrics.didAnswer(asking.method, reply, since: asking.start)
+    if case .failure(let error) = reply { noteRefusal(error, of: asking.method) }
     hand(asking.wantsAnswer ? reply.text(id: asking.id) : [], to: asking.receiver)
   }
 

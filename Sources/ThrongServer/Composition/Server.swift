@@ -89,8 +89,8 @@ public final class Server: Sendable {
       metadata: [
         "listen": "\(address(settings.listen, transport.publicPort))",
         "internalListen": "\(address(settings.internalListen, transport.internalPort))",
-        "version": "\(Release.version)", "dataDir": "\(settings.dataDir)", "loops": "\(transport.loops.count)",
-        "openFiles": "\(openFiles)",
+        "version": "\(Release.version)", "dataDir": "\(settings.dataDir)", "loops": .stringConvertible(transport.loops.count),
+        "openFiles": .stringConvertible(openFiles),
       ])
   }
 
@@ -111,7 +111,9 @@ public final class Server: Sendable {
   public func drain() async {
     readiness.set(.draining)
     let duration = settings.drain.duration.wholeMilliseconds
-    logger.info("draining", metadata: ["sessions": "\(services.sessionCount)", "duration": "\(duration)"])
+    logger.info(
+      "draining",
+      metadata: ["sessions": .stringConvertible(services.sessionCount), "duration": .stringConvertible(duration)])
     gateway.drain(over: duration, on: transport.loops)
     await waitUntilEmpty(atMost: .milliseconds(duration + Server.closingTime))
     await stop()
@@ -141,6 +143,10 @@ public final class Server: Sendable {
 
   /// Values that are looked up when somebody scrapes.
   private func collectMetrics() {
+    for one in MetricDescription.all {
+      metrics.describe(one.name, help: one.help, type: one.kind == .counter ? .counter : .histogram)
+    }
+    ProcessMetrics.collect(in: metrics)
     metrics.collect("throng_sessions", help: "Signed-in sessions.", type: .gauge) { [services] in
       [(labels: [], value: Double(services.sessionCount))]
     }
