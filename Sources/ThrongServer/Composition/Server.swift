@@ -35,7 +35,7 @@ public final class Server: Sendable {
         directory: settings.dataDir, database: settings.store.databasePath,
         sync: settings.store.sync == .full ? .full : .normal, logger: logger)
     }
-    let tokens = try await Server.tokens(settings)
+    let tokens = try await Server.tokens(settings, logger)
     services = GatewayServices(
       configuration: GatewayConfiguration(settings),
       stores: GatewayServices.Stores(groups: store, messages: store, users: store, personal: store), tokens: TokenChecker(tokens),
@@ -58,9 +58,10 @@ public final class Server: Sendable {
   }
 
   /// The keys that tokens are checked with; makes the secret where there is none yet.
-  private static func tokens(_ settings: Settings) async throws(StartError) -> TokenVerifier {
+  private static func tokens(_ settings: Settings, _ logger: Logger) async throws(StartError) -> TokenVerifier {
     do {
-      return try await TokenVerifier(settings.tokenConfiguration())
+      return try await TokenVerifier(
+        settings.tokenConfiguration { logger.info("a secret for tokens was made", metadata: ["path": "\($0)"]) })
     } catch {
       throw StartError("\(error)")
     }

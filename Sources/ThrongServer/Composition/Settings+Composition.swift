@@ -14,14 +14,17 @@ extension Settings {
   private var tokenAlgorithms: [TokenAlgorithm]? { auth.algorithms?.compactMap { TokenAlgorithm(rawValue: $0) } }
 
   /// The HS256 secret, made where there is none yet; nil where `auth.algorithms` leaves HS256 out.
-  public func signingSecret() throws(AuthenticationError) -> [UInt8]? {
-    try SigningSecret.resolve(configured: auth.secret, algorithms: tokenAlgorithms, dataDirectory: dataDir)
+  /// - Parameter didMake: gets the path of the file that was made.
+  public func signingSecret(didMake: (String) -> Void = { _ in }) throws(AuthenticationError) -> [UInt8]? {
+    try SigningSecret.resolve(
+      configured: auth.secret, algorithms: tokenAlgorithms, dataDirectory: dataDir, didMake: didMake)
   }
 
   /// What tokens are checked against. Makes the secret where there is none yet.
-  func tokenConfiguration() throws -> TokenVerifier.Configuration {
+  func tokenConfiguration(didMake: (String) -> Void = { _ in }) throws -> TokenVerifier.Configuration {
     TokenVerifier.Configuration(
-      secret: try signingSecret(), keySet: try auth.jwksFile.map { try Data(contentsOf: URL(fileURLWithPath: $0)) },
+      secret: try signingSecret(didMake: didMake),
+      keySet: try auth.jwksFile.map { try Data(contentsOf: URL(fileURLWithPath: $0)) },
       algorithms: tokenAlgorithms, audience: auth.audience, issuer: auth.issuer)
   }
 
