@@ -253,6 +253,10 @@ enum { REASON_MAX = 256 };
 // The body of a refusal: the status and what is wrong, in a line. Returns its length.
 size_t refusal_body(char *to, size_t size, int status, const char *reason);
 
+// -- process.c: why the library refused to make something, in its words; empty where it said nothing.
+void process_forget_complaint(void);
+const char *process_complaint(void);
+
 // -- http.c
 int http_begin(struct lws *wsi, peer *p);
 int http_body(peer *p, const void *data, size_t count);

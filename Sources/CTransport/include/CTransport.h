@@ -87,8 +87,10 @@ void ct_prepare_process(void (*log)(int level, const char *text, size_t count));
 // they are.
 size_t ct_limit_open_files(size_t wanted);
 
-// Whether the two PEM files can be used together. False: why not is in error.
-bool ct_check_tls(const char *certificate_file, const char *key_file, char *error, size_t error_size);
+// Whether the two PEM files can be used together, and when the first certificate of the chain expires, in Unix seconds.
+// False: why not is in error.
+bool ct_check_tls(
+  const char *certificate_file, const char *key_file, int64_t *expires_s, char *error, size_t error_size);
 
 // Binds and listens; *port is what was bound (0: any free one). Several shared sockets may have one address; the first
 // of them is refused when anybody else has it. Returns the descriptor, or -1 with the reason in error.

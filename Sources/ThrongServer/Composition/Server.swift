@@ -93,6 +93,11 @@ public final class Server: Sendable {
         "version": "\(Release.version)", "dataDir": "\(settings.dataDir)", "loops": .stringConvertible(transport.loops.count),
         "openFiles": .stringConvertible(openFiles),
       ])
+    let certificate = transport.certificateExpiry.flatMap {
+      StartWarnings.certificate(expiring: $0, now: SystemClock().now() / 1000)
+    }
+    let connections = StartWarnings.connections(settings.limits.connections, openFiles: openFiles)
+    for warning in [certificate, connections].compactMap({ $0 }) { logger.warning("\(warning)") }
   }
 
   private func address(_ address: ListenAddress, _ port: Int?) -> String {
@@ -159,6 +164,12 @@ public final class Server: Sendable {
         logger.error("groups cannot be counted", metadata: ["error": "\(error)"])
         return []
       }
+    }
+    if let expiry = transport.certificateExpiry {
+      metrics.collect(
+        "throng_tls_certificate_expiry_timestamp_seconds",
+        help: "When the first certificate of the chain expires, in Unix seconds.", type: .gauge
+      ) { [(labels: [], value: Double(expiry))] }
     }
     collectTransport("throng_connections", "Open WebSocket connections.", .gauge) { [([], Double($0.connections))] }
     collectTransport("throng_fanout_deliveries_total", "Frames handed to the system, times recipients.", .counter) {

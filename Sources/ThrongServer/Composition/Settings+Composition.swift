@@ -29,15 +29,21 @@ extension Settings {
   }
 
   /// Reads the secret, the JWKS file, the certificate and its key as a start would, and makes nothing.
+  /// - Returns: what a start would warn of.
   /// - Throws: `AuthenticationError` or `StartError`.
-  public func checkKeys() async throws {
-    if let files = tls.files { try StartError.translating { () throws(TransportError) in try Transport.check(files) } }
+  public func checkKeys() async throws -> [String] {
+    var warnings: [String] = []
+    if let files = tls.files {
+      let expiry = try StartError.translating { () throws(TransportError) in try Transport.check(files) }
+      warnings += [StartWarnings.certificate(expiring: expiry, now: SystemClock().now() / 1000)].compactMap { $0 }
+    }
     let usesSecret = tokenAlgorithms?.contains(.hs256) ?? true
     let existing = try auth.secret.map { Array($0.utf8) } ?? SecretFile(dataDirectory: dataDir).load()
     // A start would make the secret that is missing; any will do to check the rest.
     let secret = existing ?? (0..<32).map { _ in UInt8.random(in: .min ... .max) }
     let keySet = try auth.jwksFile.map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
     _ = try await TokenVerifier(.init(secret: usesSecret ? secret : nil, keySet: keySet, algorithms: tokenAlgorithms))
+    return warnings
   }
 }
 
