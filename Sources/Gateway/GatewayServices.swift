@@ -52,6 +52,8 @@ public final class GatewayServices: Sendable {
   let admissions: Admissions
   let budgets: UserBudgets
   let signIns: SignInAdmission
+  /// Where every refusal is told.
+  public let refusals: RefusalLog
   let observer: StoreObserver
   let metrics: RequestMetrics
 
@@ -75,6 +77,7 @@ public final class GatewayServices: Sendable {
     observer = StoreObserver(logger: logger)
     budgets = UserBudgets(configuration)
     signIns = SignInAdmission(configuration)
+    refusals = RefusalLog(logger: logger)
     admissions = Admissions(connections: configuration.connections, connectionsPerAddress: configuration.connectionsPerAddress)
     registry = GroupRegistry(
       services: GroupServices(
@@ -91,7 +94,7 @@ public final class GatewayServices: Sendable {
       unreadLimit: rules.limits.unreadCount, observer: observer, product: product,
       serverInfo: serverInfo.reply(), openRPC: openRPC)
     administration = AdministratorRPC(
-      methods: methods, dispatcher: dispatcher, users: stores.users, metrics: metrics, logger: logger)
+      methods: methods, dispatcher: dispatcher, users: stores.users, metrics: metrics, refusals: refusals, logger: logger)
   }
 
   /// Whether somebody who was away since an instant has lost the memberships that a lost connection ends (contract section 3, AVChatRoom).

@@ -136,7 +136,7 @@ import WebSocketTransport
 final class Nobody: TransportDelegate {
   private final class Handler: ConnectionHandler {
     func didReceive(_ message: UnsafeRawBufferPointer, isText: Bool) {}
-    func didClose(code: Int) {}
+    func didClose(code: Int, byPeer: Bool) {}
   }
 
   func upgradeVerdict(for head: borrowing RequestHead, on loop: EventLoop) -> UpgradeVerdict { .refuse(status: 404) }

@@ -55,6 +55,7 @@ extension Session {
   /// A request is answered.
   func conclude(_ asking: Asking, with reply: Reply) {
     services.metrics.didAnswer(asking.method, reply, since: asking.start.nanoseconds)
+    if case .failure(let error) = reply { noteRefusal(error, of: asking.method) }
     hand(asking.wantsAnswer ? reply.text(id: asking.id) : [], to: asking.receiver)
   }
 

@@ -35,7 +35,9 @@ extension Session {
       }
       send(text)
     // Where the token is bad or the store cannot be read, the close is under way.
-    case .failure(let error): close(.authenticationFailed, reason: "\(error.code.rawValue) \(error.message)")
+    case .failure(let error):
+      noteRefusedUpgrade(error)
+      close(.authenticationFailed, reason: "\(error.code.rawValue) \(error.message)")
     }
   }
 
@@ -72,6 +74,7 @@ extension Session {
     switch services.tokens.publicOwner(of: login.token, at: services.clock.now()) {
     case .failure(let error): refuse(error, then: reply)
     case .success(let owner):
+      tokenOwner = owner.userID
       let now = MonotonicClock.Reading()
       let budget = services.budgets.budget(of: owner.userID, at: now.milliseconds)
       guard services.configuration.sessionsPerPlatform[device.platform, default: 0] > 0 else {

@@ -79,6 +79,8 @@ actor Session: ConnectionHandler {
   private var retryAfterDrain: Instant?
   /// Whether the connection is within the limits, and counted for them.
   private var isAdmitted = false
+  /// Whom the last good token named, for the log of refusals.
+  var tokenOwner: UserID?
   /// What is to be done when the answer to a bad token has waited long enough.
   var delayedRefusal: (@Sendable (isolated Session) -> Void)?
 
@@ -107,7 +109,12 @@ actor Session: ConnectionHandler {
     connection.loop.executor.isolated(self) { $0.receive(message) }
   }
 
-  nonisolated func didClose(code: Int) { assumeIsolated { $0.closed() } }
+  nonisolated func didClose(code: Int, byPeer: Bool) {
+    assumeIsolated { session in
+      if !byPeer { session.noteTransportClose(code) }
+      session.closed()
+    }
+  }
 
   /// The connection is open: what the upgrade brought is looked at, or the connection is one too many.
   func open(_ credential: UpgradeCredential?) {
@@ -240,6 +247,7 @@ actor Session: ConnectionHandler {
   /// Closes at once with a code of the contract; replies that are ready leave first.
   func close(_ code: CloseCode, reason: String? = nil) {
     if case .ended = phase { return }
+    noteClose(code, reason: reason ?? code.reason)
     releaseEvents()
     connection.close(code: code.rawValue, reason: reason ?? code.reason)
     end()
