@@ -41,7 +41,7 @@ struct OpenLog {
     guard bytes[..<48].elementsEqual(bytes[48..<96]), bytes[12] == 1 else { return nil }
     let pageBytes = Int(bytes.load(fromByteOffset: 14, as: UInt16.self))
     let end = WriteAheadLog.Position(
-      pageBytes: pageBytes == 1 ? 65_536 : pageBytes, salt: bytes.load(fromByteOffset: 32, as: UInt64.self),
+      pageBytes: pageBytes == 1 ? 65_536 : pageBytes, salt: WriteAheadLog.salt(bytes, 32),
       isBigEndian: bytes[13] == 1, frames: Int(bytes.load(fromByteOffset: 16, as: UInt32.self)),
       checksum: WriteAheadLog.Checksum(
         bytes.load(fromByteOffset: 24, as: UInt32.self), bytes.load(fromByteOffset: 28, as: UInt32.self)))
@@ -69,6 +69,14 @@ struct OpenLog {
     if code == SQLITE_IOERR | (2 << 8) { return false }
     try check(code, "read the log")
     return true
+  }
+
+  /// Gives a log without any byte one that says nothing. Call it with the write lock.
+  func lengthenIfEmpty() throws {
+    var size: sqlite3_int64 = 0
+    let methods = log.pointee.pMethods.pointee
+    try check(methods.xFileSize(log, &size), "measure the log")
+    if size == 0 { _ = methods.xTruncate(log, 1) }
   }
 
   /// Ends the file before a frame, or makes the frame one that belongs nowhere: each of the two is enough.

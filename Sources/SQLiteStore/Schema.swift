@@ -9,6 +9,7 @@ enum Schema {
   static let migrator: DatabaseMigrator = {
     var migrator = DatabaseMigrator()
     migrator.registerMigration("v1") { try $0.execute(sql: v1) }
+    migrator.registerMigration("v2") { try $0.execute(sql: v2) }
     return migrator
   }()
 
@@ -166,5 +167,10 @@ enum Schema {
 
     CREATE TABLE probe (id INTEGER PRIMARY KEY CHECK (id = 1), room BLOB NOT NULL) STRICT;
     INSERT INTO probe VALUES (1, x'');
+    """
+
+  // An opening ends the sessions of the last run without looking at every user.
+  private static let v2 = """
+    CREATE INDEX knownUserPresent ON knownUser (offlineSince) WHERE offlineSince = 0;
     """
 }

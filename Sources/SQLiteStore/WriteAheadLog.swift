@@ -6,6 +6,11 @@ enum WriteAheadLog {
   /// Reads bytes at an offset; false where the file ends before.
   typealias Read = (UnsafeMutableRawBufferPointer, Int64) throws -> Bool
 
+  /// Marks the frames of one log; the next has its upper half plus one, and a lower half of chance.
+  static func salt(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
+    UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+  }
+
   /// What the first 32 bytes say.
   struct Header {
     let pageBytes: Int
@@ -19,7 +24,7 @@ enum WriteAheadLog {
       guard try bytes.withUnsafeMutableBytes({ try read($0, 0) }) else { return nil }
       let fields = bytes.withUnsafeBytes { bytes in
         (
-          magic: word(bytes, 0), page: Int(word(bytes, 8)), salt: bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self),
+          magic: word(bytes, 0), page: Int(word(bytes, 8)), salt: WriteAheadLog.salt(bytes, 16),
           checksum: Checksum(word(bytes, 24), word(bytes, 28))
         )
       }
@@ -90,7 +95,7 @@ enum WriteAheadLog {
     /// Goes over a frame.
     /// - Returns: whether the frame ends a transaction; nil where the frame does not belong here.
     private mutating func advance(_ frame: UnsafeRawBufferPointer) -> Bool? {
-      guard frame.loadUnaligned(fromByteOffset: 8, as: UInt64.self) == salt, word(frame, 0) != 0 else { return nil }
+      guard WriteAheadLog.salt(frame, 8) == salt, word(frame, 0) != 0 else { return nil }
       var sum = checksum
       sum.add(UnsafeRawBufferPointer(rebasing: frame[..<8]), isBigEndian: isBigEndian)
       sum.add(UnsafeRawBufferPointer(rebasing: frame[frameHeaderBytes...]), isBigEndian: isBigEndian)

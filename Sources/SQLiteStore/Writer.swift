@@ -13,6 +13,7 @@ final class Writer: Sendable {
   let options: StoreOptions
   let logger: Logger
   let persists = Atomic<Bool>(true)
+  private let refusal = Mutex<StoreError?>(nil)
   private let failedCommits = FailedCommits()
 
   init(pool: DatabasePool, options: StoreOptions, logger: Logger) {
@@ -23,6 +24,30 @@ final class Writer: Sendable {
   }
 
   var canPersist: Bool { persists.load(ordering: .acquiring) }
+
+  /// Ends the sessions that the last run left, and tries whether the disk takes anything.
+  /// - Throws: GRDB's error where the database is damaged. A disk without room is no obstacle: what is to be written waits.
+  func begin(sessionsEndedAt time: Instant) throws {
+    try pool.writeWithoutTransaction { db in
+      do throws(StoreError) {
+        _ = try transaction(db) {
+          try UserRows.endAllSessions(at: time, db)
+          try makeRoom(db)
+        }
+        _ = try transaction(db) { try emptyRoom(db) }
+      } catch {
+        guard error.kind == .unavailable else { throw error }
+        note(failure: error)
+        for user in try UserRows.present(in: db) { inbox.put(.gone(since: time), of: user) }
+      }
+    }
+  }
+
+  /// From now on everything is refused; nil = no more.
+  func refuse(because reason: StoreError?) {
+    refusal.withLock { $0 = reason }
+    if let reason { note(failure: reason) }
+  }
 
   func commit(_ commit: Commit) {
     switch inbox.put(commit) {
@@ -150,6 +175,7 @@ extension Writer {
   ///   being closed.
   /// - Returns: whether anything was written.
   func transaction(_ db: Database, isAwaited: Bool = false, _ body: () throws -> Void) throws(StoreError) -> Bool {
+    if let refusal = refusal.withLock({ $0 }) { throw refusal }
     var isCommitting = false
     do {
       let before = db.totalChangesCount

@@ -8,15 +8,16 @@ import Synchronization
 final class FaultyDisk: Sendable {
   enum Operation: Hashable, Sendable { case open, read, write, truncate, share, sync }
 
-  private struct State {
+  fileprivate struct State {
     var faults: [Operation: Int32] = [:]
     var last: Operation?
     var refused: [Operation: Int] = [:]
     var logSyncs = 0
+    var reads = 0
     var logSyncsBeforeHold: Int?
   }
 
-  private let state = Mutex(State())
+  fileprivate let state = Mutex(State())
   private let held = DispatchSemaphore(value: 0)
   private let gate = DispatchSemaphore(value: 0)
 
@@ -29,6 +30,9 @@ final class FaultyDisk: Sendable {
   func fail(_ operation: Operation, _ code: Int32?) {
     state.withLock { $0.faults[operation] = code }
   }
+
+  /// How often something was read.
+  var reads: Int { state.withLock { $0.reads } }
 
   /// From now on the operation fails with that SQLite code, and after it every other that changes a file.
   func breakDown(at operation: Operation, _ code: Int32) {
@@ -162,6 +166,7 @@ private func doorTable(before methods: UnsafePointer<sqlite3_io_methods>) -> Uns
   }
   table.pointee.xRead = { file, bytes, count, offset in
     let own = behind(file)
+    own.disk.state.withLock { $0.reads += 1 }
     return own.disk.fault(.read) ?? own.methods.pointee.xRead(file, bytes, count, offset)
   }
   table.pointee.xWrite = { file, bytes, count, offset in

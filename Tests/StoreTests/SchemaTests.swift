@@ -8,7 +8,7 @@ import Testing
 
 @Suite("SQLite: schema, plans and clearing away")
 struct SchemaTests {
-  @Test func `migration v1 makes these tables`() async throws {
+  @Test func `the migrations make these tables`() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         let (applied, tables, check) = try await store.pool.read { db in
@@ -18,7 +18,7 @@ struct SchemaTests {
             try String.fetchOne(db, sql: "PRAGMA integrity_check")
           )
         }
-        #expect(applied == ["v1"])
+        #expect(applied == ["v1", "v2"])
         #expect(
           tables == [
             "groupRecord", "groupAttributes", "member", "formerMember", "message", "departure", "dismissedGroup", "application",
@@ -34,7 +34,9 @@ struct SchemaTests {
       // As a crash between the making of the file and the first migration leaves it.
       let database = try DatabaseFile(nil, dataDirectory: directory)
       let opening = Opening(database: database, sync: .full, options: StoreOptions())
-      try opening.prepareDatabase()
+      let lock = try DatabaseLock(of: database, now: 1)
+      try opening.prepareDatabase(lock)
+      lock.close()
       try await withSQLite(directory) { try await $0.put([.create()]).get() }
     }
   }
@@ -52,6 +54,7 @@ struct SchemaTests {
     "SELECT count(*) FROM application WHERE toUser = 'u' AND addTime > 4",
     "SELECT number FROM application WHERE endTime < 4 LIMIT 3",
     "SELECT number FROM notification WHERE timestamp < 4 LIMIT 3",
+    "UPDATE knownUser SET offlineSince = 5 WHERE offlineSince = 0", "SELECT userID FROM knownUser WHERE offlineSince = 0",
     "SELECT userID, offlineSince FROM member JOIN knownUser USING (userID) WHERE number = 1 AND offlineSince > 0",
     "SELECT groupID, role FROM groupRecord AS g LEFT JOIN member AS m ON m.number = g.number AND m.userID = 'u' WHERE g.number > 5 "
       + "ORDER BY g.number",
