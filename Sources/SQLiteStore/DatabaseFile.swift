@@ -14,6 +14,9 @@ struct DatabaseFile {
   /// SQLite's write-ahead log.
   var logPath: String { path + "-wal" }
 
+  /// The index of the log, which connections share.
+  var indexPath: String { path + "-shm" }
+
   /// The default database keeps `lock`, the name it always had, whoever opens it; every other database has a lock of its own.
   var lockPath: String { name == Self.defaultName ? directory + "/lock" : path + "-lock" }
 

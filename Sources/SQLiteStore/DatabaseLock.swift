@@ -22,7 +22,8 @@ final class DatabaseLock: Sendable {
     /// Open before SQLite opens the database and closed after it has closed it: a process that closes any descriptor of a file loses the
     /// locks that SQLite has on it.
     var databaseFile: Int32?
-    var log: FileIdentity?
+    /// The files that are looked at while the store runs, and which they were when it began.
+    var watched: [String: FileIdentity] = [:]
     var note = RunNote(end: .unknown)
 
     mutating func close() {
@@ -71,7 +72,10 @@ final class DatabaseLock: Sendable {
   /// The database is open, its log too: from here on an end without `release(isLogCarriedOver:)` is a crash.
   func begin() {
     state.withLock { state in
-      state.log = FileIdentity(of: database.logPath)
+      // Some file systems give a file another number with each look: there nothing can be told.
+      if let own = state.databaseFile, FileIdentity(of: own) == FileIdentity(of: database.path) {
+        for path in [database.path, database.logPath, database.indexPath] { state.watched[path] = FileIdentity(of: path) }
+      }
       state.note.end = .crashed(nil)
     }
   }
@@ -118,12 +122,8 @@ extension DatabaseLock {
   /// Looks whether each name still leads to the file that is open: files may be removed and replaced below a server that runs.
   func inspect() -> Finding {
     state.withLock { state in
-      guard let databaseFile = state.databaseFile else { return .unchanged }
-      guard FileIdentity(of: database.path) == FileIdentity(of: databaseFile) else {
-        return .lost("\(database.path) was removed or replaced while it was in use")
-      }
-      if let log = state.log, FileIdentity(of: database.logPath) != log {
-        return .lost("\(database.logPath) was removed or replaced while it was in use")
+      for (path, identity) in state.watched where FileIdentity(of: path) != identity {
+        return .lost("\(path) was removed or replaced while it was in use")
       }
       if let file = state.lockFile, FileIdentity(of: database.lockPath) == FileIdentity(of: file) { return .unchanged }
       return remakeLockFile(&state)
@@ -147,7 +147,9 @@ extension DatabaseLock {
 
 extension DatabaseLock {
   private static func lockDatabase(_ database: DatabaseFile) throws(StoreOpenError) -> Int32? {
-    let descriptor = open(database.path, O_RDONLY | O_CLOEXEC)
+    // For writing, where that is possible: an overlay file system opens another file for reading than for writing.
+    var descriptor = open(database.path, O_RDWR | O_CLOEXEC)
+    if descriptor < 0, errno != ENOENT { descriptor = open(database.path, O_RDONLY | O_CLOEXEC) }
     guard descriptor >= 0 else {
       if errno == ENOENT { return nil }
       throw StoreOpenError(.directory, "cannot read \(database.path): \(lastSystemError())")

@@ -86,7 +86,7 @@ struct LockTests {
     }
   }
 
-  @Test(arguments: ["throng.db", "throng.db-wal"])
+  @Test(arguments: ["throng.db", "throng.db-wal", "throng.db-shm"])
   func `what would be lost with a replaced file is not accepted`(_ name: String) async throws {
     try await withDirectory { directory in
       let log = RecordedLog()
