@@ -1,0 +1,328 @@
+"""Amplifications: how much more than a request one ordinary user can make the server do, measured from outside.
+
+An amplification is an asynchronous generator. What comes before its `yield` is the setup, by the administrator and by accomplices;
+what comes after is done by one user, within the rates that one user is allowed:
+
+    @amplification(rows=4)
+    async def rename_churn(stage):
+        "setGroupInfo of a large group's name"
+        group = stage.group("Public", members=stage.size(6000, 50))
+        yield
+        await stage.repeat(lambda n: ("setGroupInfo", {"groupID": group, "groupName": f"name {n}"}))"""
+import asyncio
+import time
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+
+from .bystander import GROUP, USER
+from .flood import FloodSocket, Tally
+from .footprint import MEBIBYTE, Database, Process, SeedRows, rows_between
+from .server import Server
+from .tokens import make_token
+
+ATTACKER = "attacker"
+
+# What contract section 6 allows by default. A little more is offered, so that the bucket is what limits.
+RATE, BURST = 50, 100
+OFFERED = 1.1
+WINDOW = 64  # requests without an answer, in one session
+ANSWER_PATIENCE = 5
+IDLE_PATIENCE = 10
+IDLE = 0.25  # of a core: a server that uses less has finished what was asked
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What one accepted request may cause. A server that is slow keeps them, too."""
+
+    rows: float = 3
+    spare_rows: float = 60  # for the run as a whole: sign-ins, what the setup left to do
+    written: float = 64 * 1024  # bytes to the disk, checkpoints included
+    answered: float = 4096  # bytes, events included
+    memory: float = 64 * MEBIBYTE  # for the run as a whole, at its peak
+
+
+@dataclass(frozen=True)
+class Amplification:
+    name: str
+    request: str  # what the user does, in words
+    script: object
+    bounds: Bounds
+    settings: dict
+    pending: str | None  # why a server is not held to the bounds yet
+    small: float  # seconds of a short run
+
+    def __repr__(self):
+        return self.name
+
+
+TABLE = {}
+
+
+def amplification(settings=None, pending=None, small=0.4, **bounds):
+    """Puts a generator into the table, under its own name; its docstring says what the user does."""
+    def note(script):
+        assert script.__name__ not in TABLE, script.__name__
+        TABLE[script.__name__] = Amplification(
+            script.__name__, " ".join(script.__doc__.split()), script, Bounds(**bounds), settings or {}, pending, small)
+        return script
+    return note
+
+
+@dataclass
+class Measurement:
+    """One run. Times are of this machine; the rest is not."""
+
+    name: str
+    seconds: float  # from the attacker's first byte to the last answer
+    sent: int
+    accepted: int
+    sign_ins: int
+    refused: dict  # by code
+    closed: dict  # by close code
+    rows: int
+    rows_by_table: dict
+    rows_counted: float | None  # by the server itself
+    written: int
+    grown: int  # bytes of the database and its log, at their largest
+    answered: int
+    cpu: float
+    cpu_quiet: float  # of a core, with the bystander alone
+    busy_after: float  # seconds until the server was idle again after the attacker had disconnected
+    memory_peak: int
+    memory_after: int
+    bystander: dict = field(default_factory=dict)  # by phase: sends, signIns (seconds each), failed
+    alive: bool = True
+
+    @property
+    def work(self):
+        """By how many a figure is divided: requests, and sign-ins where there are no requests."""
+        return max(1, self.accepted or self.sign_ins)
+
+    def failed(self):
+        """What of the bystander's did not go as it should, in any phase."""
+        return [line for phase in self.bystander.values() for line in phase["failed"]]
+
+    def as_json(self):
+        return asdict(self)
+
+
+class Stage:
+    """What a script works with: the server, groups made by the administrator, and sessions of the one who attacks."""
+
+    def __init__(self, server, seconds, full):
+        self.server = server
+        self.seconds = seconds
+        self.full = full
+        self.attacker = ATTACKER
+        self.tally = Tally()
+        self.sockets = []
+        self.listeners = []
+        self.listening = Tally()  # of the accomplices
+        self._groups = 0
+        self._token = None
+
+    def size(self, full, small):
+        """How much of something a full run has, and a short one."""
+        return full if self.full else small
+
+    # Setup, by the administrator
+
+    def rpc(self, method, /, **params):
+        answer = self.server.rpc(method, **params)
+        assert "result" in answer, f"{method} answered {answer}"
+        return answer["result"]
+
+    def group(self, groupType="Public", owner=ATTACKER, admins=0, members=0, joined=True, also=(), **fields):
+        """A group with so many admins and members; the attacker is its owner, or a member unless `joined` is False, or what `also`
+        says: rows of importGroupMembers."""
+        self._groups += 1
+        group = fields.pop("groupID", f"group-{self._groups}")
+        if groupType == "AVChatRoom":
+            self.rpc("createGroup", groupID=group, groupType=groupType, groupName="room", ownerUserID=owner, **fields)
+            return group
+        if groupType == "Public":
+            fields.setdefault("joinMode", "Any")
+        self.rpc("importGroup", groupID=group, groupType=groupType, groupName="group", ownerUserID=owner, **fields)
+        rows = [*also, *({"userID": f"admin-{n}", "role": "Admin"} for n in range(admins))]
+        rows += [{"userID": f"member-{n}"} for n in range(members)]
+        if owner != ATTACKER and joined and not also:
+            rows.insert(0, {"userID": ATTACKER})
+        for start in range(0, len(rows), 300):
+            self.rpc("importGroupMembers", groupID=group, memberList=rows[start:start + 300])
+        return group
+
+    def message(self, group, text="hello", sender="owner", **options):
+        """One stored message, by a member."""
+        return self.rpc("sendGroupTextMessage", asUser=sender, groupID=group, text=text, **options)
+
+    def names(self, count, word="stranger"):
+        return [f"{word}-{n}" for n in range(count)]
+
+    @contextmanager
+    def stopped(self):
+        """The rows of the server while it is stopped; it starts again afterwards."""
+        self.server.kill()
+        rows = SeedRows(self.server)
+        yield rows
+        rows.close()
+        self.server.start()
+
+    async def listen(self, count, word="member"):
+        """Accomplices who are signed in and read what comes."""
+        tokens = [make_token(name) for name in self.names(count, word)]
+        for start in range(0, count, 20):
+            opening = (FloodSocket.sign_in(self.server, self.listening, token) for token in tokens[start:start + 20])
+            self.listeners += await asyncio.gather(*opening)
+
+    # The attacker
+
+    @property
+    def token(self):
+        self._token = self._token or make_token(self.attacker)
+        return self._token
+
+    async def session(self, **options):
+        socket = await FloodSocket.sign_in(self.server, self.tally, self.token, **options)
+        self.sockets.append(socket)
+        return socket
+
+    async def connection(self, **options):
+        """A connection that is not signed in."""
+        socket = await FloodSocket.open(self.server, self.tally, **options)
+        self.sockets.append(socket)
+        return socket
+
+    async def repeat(self, call, sessions=1, batch=1, answers=True, rate=RATE, burst=BURST, **options):
+        """Sends what `call` gives for each number, for the time of the run, from each of so many sessions at the rate that one user is
+        allowed; then waits for the answers, unless `answers` is False."""
+        opened = [await self.session(**options, **self.platform(n)) for n in range(sessions)]
+        await asyncio.gather(*(self._drive(socket, n * 1_000_000, call, batch, rate, burst) for n, socket in enumerate(opened)))
+        if answers:
+            await asyncio.gather(*(socket.answers(ANSWER_PATIENCE) for socket in opened))
+
+    @staticmethod
+    def platform(number):
+        """One that has room for another session of the user: Unknown and Web have ten."""
+        return {"platform": "Web"} if number >= 10 else {}
+
+    async def _drive(self, socket, first, call, batch, rate, burst):
+        start, number = time.monotonic(), 0
+        while socket.is_open and (elapsed := time.monotonic() - start) < self.seconds:
+            allowed = (burst + rate * elapsed) * OFFERED
+            while number + batch <= allowed and socket.outstanding + batch <= max(WINDOW, batch) and socket.is_open:
+                calls = [call(first + number + n) for n in range(batch)]
+                if batch == 1:
+                    socket.request(*calls[0])
+                else:
+                    socket.batch(calls)
+                number += batch
+            await asyncio.sleep(0.005)
+
+    @property
+    def deadline(self):
+        """When this run has lasted as long as it should; for scripts that do not repeat one call."""
+        return time.monotonic() + self.seconds
+
+    def leave(self):
+        """The attacker disconnects, without a word."""
+        for socket in self.sockets:
+            socket.cut()
+        self.sockets.clear()
+
+
+class Sampler:
+    """The sizes that are largest in between."""
+
+    def __init__(self, process, database):
+        self._process, self._database = process, database
+        self.largest = database.size
+        self._task = asyncio.ensure_future(self._run())
+
+    async def _run(self):
+        while True:
+            with suppress(OSError):
+                self.largest = max(self.largest, self._database.size)
+            await asyncio.sleep(0.1)
+
+    async def stop(self):
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        with suppress(OSError):
+            self.largest = max(self.largest, self._database.size)
+
+
+async def idle(process):
+    """Waits until the server has little to do; gives the seconds that it had more."""
+    start, last = time.monotonic(), time.monotonic()
+    while time.monotonic() - start < IDLE_PATIENCE:
+        before = process.cpu
+        await asyncio.sleep(0.1)
+        if process.cpu - before < IDLE * 0.1:
+            return last - start
+        last = time.monotonic()
+    return last - start
+
+
+@asynccontextmanager
+async def staged(one, data_dir, seconds, full, binary=None):
+    """A server on which the setup of an amplification is done, and the script that goes on with the attack."""
+    server = Server(data_dir, one.settings, binary=binary).start()
+    stage = Stage(server, seconds, full)
+    try:
+        stage.rpc("importGroup", groupID=GROUP, groupType="Public", groupName="bystanders", ownerUserID=USER)
+        script = one.script(stage)
+        await anext(script)
+        yield stage, script
+    finally:
+        stage.leave()
+        for socket in stage.listeners:
+            socket.cut()
+        if server.running:
+            server.kill()
+
+
+async def measure(one, data_dir, bystander, full=False, seconds=None, quiet=0.0, after=0.0, binary=None):
+    """Runs one amplification on a server of its own."""
+    seconds = one.small if seconds is None else seconds
+    async with staged(one, data_dir, seconds, full, binary) as (stage, script):
+        server = stage.server
+        process, database = Process(server.process.pid), Database(server)
+        bystander.begin(server)
+        try:
+            await idle(process)
+            quiet_cpu = process.cpu
+            await asyncio.sleep(quiet)
+            quiet_cpu = (process.cpu - quiet_cpu) / quiet if quiet else 0.0
+            tables, counted = database.tables(), rows_counted(server)
+            process.forget_peak()
+            cpu, written, memory, size = process.cpu, process.written, process.memory, database.size
+            sampler = Sampler(process, database)
+            bystander.phase("during")
+            start = time.monotonic()
+            with suppress(StopAsyncIteration):
+                await anext(script)
+            elapsed = time.monotonic() - start
+            bystander.phase("after")
+            stage.leave()
+            busy = await idle(process)
+            await asyncio.sleep(after)
+            await sampler.stop()
+        finally:
+            phases = bystander.end()
+        alive = server.running
+        return Measurement(
+            name=one.name, seconds=elapsed, sent=stage.tally.sent, accepted=stage.tally.accepted,
+            sign_ins=stage.tally.sign_ins, refused=dict(stage.tally.refused), closed=dict(stage.tally.closed),
+            rows=sum((by_table := rows_between(tables, database.tables())).values()), rows_by_table=by_table,
+            rows_counted=None if counted is None else rows_counted(server) - counted,
+            written=process.written - written, grown=sampler.largest - size, answered=stage.tally.bytes,
+            cpu=process.cpu - cpu, cpu_quiet=quiet_cpu, busy_after=busy, memory_peak=process.peak - memory,
+            memory_after=process.memory - memory, bystander=phases, alive=alive)
+
+
+def rows_counted(server):
+    """What the server itself says it has written; None where it does not say."""
+    name = "throng_store_rows_written_total"
+    text = server.http("GET", "/metrics").text
+    return server.metric(name) if name in text else None
