@@ -4,7 +4,7 @@ import asyncio
 from harness.amplification import amplification
 
 
-@amplification(rows=3, small=0.3, pending="item 5: the texts are read with the identifiers")
+@amplification(rows=3, memory=16 << 20, small=0.3, pending="item 5: the texts are read with the identifiers")
 async def load_client_ids(stage):
     "one request to a group with 43,000 messages of 12,288 B with a clientMsgID in the last five minutes"
     group = stage.group(owner="owner")
@@ -17,7 +17,7 @@ async def load_client_ids(stage):
     await asyncio.sleep(stage.seconds)
 
 
-@amplification(rows=3, small=0.3, pending="item 6: all former members are read at once")
+@amplification(rows=3, small=0.3)
 async def load_former_members(stage):
     "one request to a group that 533,000 have left"
     group = stage.group(members=2)
@@ -39,7 +39,7 @@ def copies(stage, groups, members, joined):
     return [f"cold-{n}" for n in range(1, groups + 1)]
 
 
-@amplification(rows=1, answered=65536, pending="item 5: groups stay in memory")
+@amplification(rows=1, answered=65536)
 async def load_large_groups(stage):
     "getGroupOnlineMemberCount of 100 groups of 6,000 that are not in memory"
     groups = copies(stage, stage.size(100, 5), stage.size(5900, 300), True)
@@ -47,7 +47,7 @@ async def load_large_groups(stage):
     await stage.repeat(lambda n: ("getGroupOnlineMemberCount", {"groupID": groups[n % len(groups)]}))
 
 
-@amplification(rows=1, answered=65536, pending="item 5: groups stay in memory")
+@amplification(rows=1, answered=65536)
 async def load_groups_of_others(stage):
     "getGroupsInfo of 50 groups of 6,000 in which the user is not, none of them in memory"
     groups = copies(stage, stage.size(100, 10), stage.size(5900, 300), False)
@@ -62,7 +62,7 @@ async def load_unknown_groups(stage):
     await stage.repeat(lambda n: ("getGroupsInfo", {"groupIDList": [f"none-{n}-{k}" for k in range(50)]}))
 
 
-@amplification(rows=2, answered=8192, pending="item 5: groups stay in memory")
+@amplification(rows=2, answered=8192)
 async def load_joined_groups(stage):
     "sendGroupTextMessage to one group of 1,000 after the other, none of them in memory"
     groups = copies(stage, stage.size(1000, 100), stage.size(100, 10), True)
@@ -70,7 +70,7 @@ async def load_joined_groups(stage):
     await stage.repeat(lambda n: ("sendGroupTextMessage", {"groupID": groups[n % len(groups)], "text": "x"}))
 
 
-@amplification(rows=2, answered=4 << 20, pending="item 5: rooms never leave memory")
+@amplification(rows=2, answered=4 << 20)
 async def load_many_rooms(stage):
     "sign in as a member of 20,000 AVChatRooms, and getGroupsInfo of them"
     count = stage.size(20_000, 500)

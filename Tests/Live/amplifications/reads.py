@@ -18,10 +18,10 @@ def messages(stage, count, text="hello", group=None, **options):
     return group
 
 
-@amplification(rows=1, answered=PAGE, pending="item 3: every unread message is counted, for each ID again")
+@amplification(rows=1, answered=PAGE, cpu=0.01, pending="item 3: every unread message is counted, for each ID again")
 async def unread_of_one_group(stage):
     "getGroupsInfo of the same group 50 times, 64 times at once, then disconnect; a million unread"
-    group = messages(stage, stage.size(1_000_000, 20_000))
+    group = messages(stage, stage.size(1_000_000, 5_000))
     yield
     socket = await stage.session()
     for number in range(64):
@@ -29,10 +29,10 @@ async def unread_of_one_group(stage):
     await asyncio.sleep(stage.seconds)
 
 
-@amplification(rows=1, answered=PAGE, pending="item 3: every unread message is counted, for each ID again")
+@amplification(rows=1, answered=PAGE)
 async def unread_counts(stage):
     "getGroupUnreadCount of the same group 200 times, 64 times at once, then disconnect; a million unread"
-    group = messages(stage, stage.size(1_000_000, 20_000))
+    group = messages(stage, stage.size(1_000_000, 2_000))
     yield
     socket = await stage.session()
     for number in range(64):
@@ -40,7 +40,7 @@ async def unread_counts(stage):
     await asyncio.sleep(stage.seconds)
 
 
-@amplification(rows=1, answered=PAGE, pending="item 3: every unread message is counted")
+@amplification(rows=1, answered=PAGE, pending="item 1: the rate is the session's")
 async def unread_of_100_groups(stage):
     "getGroupUnreadCount of 100 groups with 10,000 unread each, 20 sessions"
     count, each = stage.size(100, 5), stage.size(10_000, 500)
@@ -53,7 +53,7 @@ async def unread_of_100_groups(stage):
     await stage.repeat(lambda n: ("getGroupUnreadCount", {}), sessions=stage.size(20, 2))
 
 
-@amplification(rows=1, answered=65536, pending="item 3: handled applications are read and sorted")
+@amplification(rows=1, answered=65536, cpu=0.008, pending="item 3: handled applications are read and sorted")
 async def applications_handled(stage):
     "getGroupApplicationList with a million handled applications"
     group = stage.group(joinMode="Auth")
@@ -61,12 +61,12 @@ async def applications_handled(stage):
     (row,) = stage.rpc("getGroupApplicationList", asUser=stage.attacker)["applicationList"]
     stage.rpc("refuseGroupApplication", asUser=stage.attacker, applicationID=row["applicationID"])
     with stage.stopped() as rows:
-        rows.multiply("application", stage.size(1_000_000, 10_000), id="id || '-' || n", addTime="addTime - n")
+        rows.multiply("application", stage.size(1_000_000, 60_000), id="id || '-' || n", addTime="addTime - n")
     yield
     await stage.repeat(lambda n: ("getGroupApplicationList", {"count": 50}))
 
 
-@amplification(rows=1, answered=PAGE, pending="item 6: all departures on every page")
+@amplification(rows=1, answered=40_000, pending="item 6: all departures on every page")
 async def departures_listed(stage):
     "getJoinedGroupList with updatedSince, 200,000 groups left"
     stage.group(groupID="left", owner="owner")
@@ -94,7 +94,7 @@ async def joined_list(stage):
     "getJoinedGroupList of 200 of 1,000 groups with a last message of 1 KB"
     joined(stage, stage.size(1000, 100))
     yield
-    await stage.repeat(lambda n: ("getJoinedGroupList", {"count": 200}))
+    await stage.repeat(lambda n: ("getJoinedGroupList", {"count": 200}), window=2)
 
 
 @amplification(rows=1, answered=PAGE)
@@ -110,10 +110,10 @@ async def history_pages(stage):
     "getGroupHistoryMessageList of 100 messages of 12,288 B"
     group = messages(stage, stage.size(2000, 200), LONG, groupType="Meeting")
     yield
-    await stage.repeat(lambda n: ("getGroupHistoryMessageList", {"groupID": group, "count": 100, "fromSeq": 100 + n % 100}))
+    await stage.repeat(lambda n: ("getGroupHistoryMessageList", {"groupID": group, "count": 100, "fromSeq": 101 + n % 100}), window=2)
 
 
-@amplification(rows=1, answered=PAGE)
+@amplification(rows=1, answered=PAGE, pending="item 4: replies wait outside limits.sendQueueBytes")
 async def history_in_batches(stage):
     "batches of 20 getGroupHistoryMessageList of 100 messages of 12,288 B"
     group = messages(stage, stage.size(2000, 200), LONG, groupType="Meeting")
@@ -121,7 +121,7 @@ async def history_in_batches(stage):
     await stage.repeat(lambda n: ("getGroupHistoryMessageList", {"groupID": group, "count": 100}), batch=20)
 
 
-@amplification(rows=1, answered=PAGE)
+@amplification(rows=1, answered=PAGE, pending="item 4: replies wait outside limits.sendQueueBytes")
 async def history_of_20_sessions(stage):
     "getGroupHistoryMessageList of 100 messages of 12,288 B from 20 sessions of the user"
     group = messages(stage, stage.size(2000, 200), LONG, groupType="Meeting")
@@ -142,7 +142,7 @@ async def sync_of_50_groups(stage):
     for row in stage.rpc("getGroupsInfo", groupIDList=names)["resultList"]:
         groups.append({"groupID": row["groupID"], "epoch": row["info"]["epoch"], "seq": 0})
     yield
-    await stage.repeat(lambda n: ("syncGroups", {"groups": groups}))
+    await stage.repeat(lambda n: ("syncGroups", {"groups": groups}), window=2)
 
 
 @amplification(rows=1, answered=PAGE)
@@ -152,14 +152,14 @@ async def sync_of_the_same_group(stage):
     (row,) = stage.rpc("getGroupsInfo", groupIDList=[group])["resultList"]
     entry = {"groupID": group, "epoch": row["info"]["epoch"], "seq": 0}
     yield
-    await stage.repeat(lambda n: ("syncGroups", {"groups": [entry] * 50}))
+    await stage.repeat(lambda n: ("syncGroups", {"groups": [entry] * 50}), window=2)
 
 
 @amplification(rows=1, answered=PAGE, pending="item 4: replies behind a slow one are outside limits.sendQueueBytes")
 async def replies_behind_a_slow_one(stage):
     "getGroupUnreadCount of a million unread, and behind it 63 pages of history, in 8 sessions"
     pages = messages(stage, 200, LONG, groupType="Meeting")
-    slow = messages(stage, stage.size(1_000_000, 20_000))
+    slow = messages(stage, stage.size(1_000_000, 2_000))
     yield
     sockets = [await stage.session() for _ in range(8)]
     for socket in sockets:
@@ -276,7 +276,7 @@ async def notification_pages(stage):
 async def discovery(stage):
     "rpc.discover, the longest answer without a parameter"
     yield
-    await stage.repeat(lambda n: ("rpc.discover", {}))
+    await stage.repeat(lambda n: ("rpc.discover", {}), window=4)
 
 
 @amplification(rows=1, answered=65536)

@@ -10,6 +10,7 @@ what comes after is done by one user, within the rates that one user is allowed:
         yield
         await stage.repeat(lambda n: ("setGroupInfo", {"groupID": group, "groupName": f"name {n}"}))"""
 import asyncio
+import math
 import time
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
@@ -28,6 +29,9 @@ OFFERED = 1.1
 WINDOW = 64  # requests without an answer, in one session
 ANSWER_PATIENCE = 5
 IDLE_PATIENCE = 10
+# What a run costs whatever is done in it: whole pages in the log, and once more by a checkpoint; a page begun in each table.
+WRITTEN_BY_ITSELF = 4 * MEBIBYTE
+FILLED_BY_ITSELF = MEBIBYTE // 4
 IDLE = 0.25  # of a core: a server that uses less has finished what was asked
 
 
@@ -37,9 +41,11 @@ class Bounds:
 
     rows: float = 3
     spare_rows: float = 60  # for the run as a whole: sign-ins, what the setup left to do
-    written: float = 64 * 1024  # bytes to the disk, checkpoints included
+    written: float = 64 * 1024  # bytes to the disk, the log and checkpoints included
+    filled: float = MEBIBYTE / RATE  # bytes of the database that stay: 1 MB a second at the rate of one user
     answered: float = 4096  # bytes, events included
     memory: float = 64 * MEBIBYTE  # for the run as a whole, at its peak
+    cpu: float = math.inf  # seconds; given where a fault costs many times more than any machine needs without it
 
 
 @dataclass(frozen=True)
@@ -51,6 +57,7 @@ class Amplification:
     settings: dict
     pending: str | None  # why a server is not held to the bounds yet
     small: float  # seconds of a short run
+    full: float  # and of a full one
 
     def __repr__(self):
         return self.name
@@ -59,12 +66,12 @@ class Amplification:
 TABLE = {}
 
 
-def amplification(settings=None, pending=None, small=0.4, **bounds):
+def amplification(settings=None, pending=None, small=0.4, full=4, **bounds):
     """Puts a generator into the table, under its own name; its docstring says what the user does."""
     def note(script):
         assert script.__name__ not in TABLE, script.__name__
         TABLE[script.__name__] = Amplification(
-            script.__name__, " ".join(script.__doc__.split()), script, Bounds(**bounds), settings or {}, pending, small)
+            script.__name__, " ".join(script.__doc__.split()), script, Bounds(**bounds), settings or {}, pending, small, full)
         return script
     return note
 
@@ -84,7 +91,8 @@ class Measurement:
     rows_by_table: dict
     rows_counted: float | None  # by the server itself
     written: int
-    grown: int  # bytes of the database and its log, at their largest
+    filled: int  # bytes of the database in use
+    grown: int  # bytes of the database's files, the log included, at their largest
     answered: int
     cpu: float
     cpu_quiet: float  # of a core, with the bystander alone
@@ -96,8 +104,26 @@ class Measurement:
 
     @property
     def work(self):
-        """By how many a figure is divided: requests, and sign-ins where there are no requests."""
+        """By how many a bound is multiplied: accepted requests, or sign-ins where there are no requests."""
         return max(1, self.accepted or self.sign_ins)
+
+    @property
+    def attempts(self):
+        """By how many a figure is divided that refused requests share."""
+        return max(1, self.sent + self.sign_ins or sum(self.closed.values()))
+
+    def excesses(self, bounds):
+        """What was more than it may be: a word for each, with the figure."""
+        allowed = {
+            "requests": (self.accepted + self.sign_ins, BURST + RATE * self.seconds + 1),
+            "rows": (self.rows, bounds.spare_rows + bounds.rows * self.work),
+            "written": (self.written, WRITTEN_BY_ITSELF + bounds.written * self.work),
+            "filled": (self.filled, FILLED_BY_ITSELF + bounds.filled * self.work),
+            "answered": (self.answered, bounds.answered * self.attempts),
+            "memory": (self.memory_peak, bounds.memory),
+            "cpu": (self.cpu, 1 + bounds.cpu * self.attempts),
+        }
+        return {name: f"{figure:,.10g} over {most:,.10g}" for name, (figure, most) in allowed.items() if figure > most}
 
     def failed(self):
         """What of the bystander's did not go as it should, in any phase."""
@@ -193,11 +219,11 @@ class Stage:
         self.sockets.append(socket)
         return socket
 
-    async def repeat(self, call, sessions=1, batch=1, answers=True, rate=RATE, burst=BURST, **options):
+    async def repeat(self, call, sessions=1, batch=1, answers=True, rate=RATE, burst=BURST, window=WINDOW, **options):
         """Sends what `call` gives for each number, for the time of the run, from each of so many sessions at the rate that one user is
-        allowed; then waits for the answers, unless `answers` is False."""
+        allowed, with at most `window` of them unanswered; then waits for the answers, unless `answers` is False."""
         opened = [await self.session(**options, **self.platform(n)) for n in range(sessions)]
-        await asyncio.gather(*(self._drive(socket, n * 1_000_000, call, batch, rate, burst) for n, socket in enumerate(opened)))
+        await asyncio.gather(*(self._drive(socket, n * 1_000_000, call, batch, rate, burst, window) for n, socket in enumerate(opened)))
         if answers:
             await asyncio.gather(*(socket.answers(ANSWER_PATIENCE) for socket in opened))
 
@@ -206,11 +232,11 @@ class Stage:
         """One that has room for another session of the user: Unknown and Web have ten."""
         return {"platform": "Web"} if number >= 10 else {}
 
-    async def _drive(self, socket, first, call, batch, rate, burst):
+    async def _drive(self, socket, first, call, batch, rate, burst, window):
         start, number = time.monotonic(), 0
         while socket.is_open and (elapsed := time.monotonic() - start) < self.seconds:
             allowed = (burst + rate * elapsed) * OFFERED
-            while number + batch <= allowed and socket.outstanding + batch <= max(WINDOW, batch) and socket.is_open:
+            while number + batch <= allowed and socket.outstanding + batch <= max(window, batch) and socket.is_open:
                 calls = [call(first + number + n) for n in range(batch)]
                 if batch == 1:
                     socket.request(*calls[0])
@@ -284,7 +310,7 @@ async def staged(one, data_dir, seconds, full, binary=None):
 
 async def measure(one, data_dir, bystander, full=False, seconds=None, quiet=0.0, after=0.0, binary=None):
     """Runs one amplification on a server of its own."""
-    seconds = one.small if seconds is None else seconds
+    seconds = seconds or (one.full if full else one.small)
     async with staged(one, data_dir, seconds, full, binary) as (stage, script):
         server = stage.server
         process, database = Process(server.process.pid), Database(server)
@@ -294,7 +320,7 @@ async def measure(one, data_dir, bystander, full=False, seconds=None, quiet=0.0,
             quiet_cpu = process.cpu
             await asyncio.sleep(quiet)
             quiet_cpu = (process.cpu - quiet_cpu) / quiet if quiet else 0.0
-            tables, counted = database.tables(), rows_counted(server)
+            tables, counted, used = database.tables(), rows_counted(server), database.used
             process.forget_peak()
             cpu, written, memory, size = process.cpu, process.written, process.memory, database.size
             sampler = Sampler(process, database)
@@ -316,7 +342,7 @@ async def measure(one, data_dir, bystander, full=False, seconds=None, quiet=0.0,
             sign_ins=stage.tally.sign_ins, refused=dict(stage.tally.refused), closed=dict(stage.tally.closed),
             rows=sum((by_table := rows_between(tables, database.tables())).values()), rows_by_table=by_table,
             rows_counted=None if counted is None else rows_counted(server) - counted,
-            written=process.written - written, grown=sampler.largest - size, answered=stage.tally.bytes,
+            written=process.written - written, filled=database.used - used, grown=sampler.largest - size, answered=stage.tally.bytes,
             cpu=process.cpu - cpu, cpu_quiet=quiet_cpu, busy_after=busy, memory_peak=process.peak - memory,
             memory_after=process.memory - memory, bystander=phases, alive=alive)
 

@@ -75,9 +75,19 @@ class Database:
         log = self.path.with_name(self.path.name + "-wal")
         return self.path.stat().st_size + (log.stat().st_size if log.exists() else 0)
 
+    @property
+    def used(self):
+        """Bytes of the database in use, in its file or still in the log."""
+        with closing(self._open()) as connection:
+            size, pages, free = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_size", "page_count", "freelist_count"))
+            return size * (pages - free)
+
+    def _open(self):
+        return sqlite3.connect(f"file:{self.path}?mode=ro", uri=True, timeout=10)
+
     def tables(self):
         """Everything that is stored, but for the bystander's messages and guests."""
-        with closing(sqlite3.connect(f"file:{self.path}?mode=ro", uri=True, timeout=10)) as connection:
+        with closing(self._open()) as connection:
             connection.text_factory = bytes
             names = [name.decode() for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
             connection.execute("BEGIN")
