@@ -1,10 +1,11 @@
-"""Contract 10.7: what one ordinary user can cause, by the table of amplifications. Nothing here is about time: what is compared are
-rows, bytes, memory and counts, which a slow machine does not change."""
+"""Contract 10.7: what one ordinary user can cause, by the table of amplifications. Nothing here is about time: what is compared
+are rows, bytes, memory and counts, which a slow machine does not change."""
 import pytest
 from amplifications import TABLE
 
 from harness.amplification import measure
 from harness.bystander import Bystander
+
 
 def cases():
     for one in TABLE.values():
@@ -28,6 +29,6 @@ def test_the_table_is_long_enough():
 async def test_one_user_stays_within_the_bounds(one, tmp_path, bystander):
     found = await measure(one, tmp_path / "data", bystander)
     assert found.alive, "the server lives"
-    assert found.attempts > 0, "the attacker came to act"
     assert not found.failed(), "whatever one user does, others' messages are stored and others can sign in"
+    assert one.is_anonymous or found.served > 0.05, f"the attack is one: {found.refused}"
     assert not found.excesses(one.bounds), found.rows_by_table

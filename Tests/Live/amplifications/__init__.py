@@ -1,4 +1,6 @@
-"""The table of amplifications, by theme. `python -m amplifications` measures them; test_one_user.py holds the server to their bounds."""
+"""The table of amplifications, by theme.
+
+`python -m amplifications` measures them; test_one_user.py holds the server to their bounds."""
 from harness.amplification import TABLE
 
 from . import connections, fan_out, loading, members, reads, retention, sends

@@ -32,7 +32,7 @@ def parse():
     before.add_argument("--before", type=Path, metavar="FILE", help="compare with the figures that --json wrote there")
     parser.add_argument("--seconds", type=float, help="of each attack (4, or as the amplification says)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure there")
-    parser.add_argument("--table", type=Path, metavar="FILE", help="measure nothing: print the table of the figures that --json wrote there")
+    parser.add_argument("--table", type=Path, metavar="FILE", help="print the table of what --json wrote, and measure nothing")
     options = parser.parse_args()
     names = options.only.split(",") if options.only else list(TABLE)
     for name in names:
@@ -45,7 +45,8 @@ def parse():
 async def measured(one, binary, bystander, seconds):
     # Not in /tmp: that may be memory, where a write costs nothing.
     with tempfile.TemporaryDirectory(dir=SCRATCH, prefix="run-", ignore_cleanup_errors=True) as directory:
-        found = await measure(one, Path(directory) / "data", bystander, full=True, seconds=seconds, quiet=1, after=1, binary=binary)
+        found = await measure(
+            one, Path(directory) / "data", bystander, full=True, seconds=seconds, quiet=1, after=report.AFTER, binary=binary)
     return found.as_json()
 
 
@@ -73,7 +74,8 @@ async def measure_all(options):
 
 def write(path, runs):
     if path:
-        path.write_text(json.dumps({"machine": machine.description(), "runs": [run for found in runs.values() for run in found]}, indent=1))
+        listed = [run for found in runs.values() for run in found]
+        path.write_text(json.dumps({"machine": machine.description(), "runs": listed}, indent=1))
 
 
 def read(path):

@@ -6,6 +6,8 @@ from harness.amplification import amplification
 from harness.footprint import MEBIBYTE
 from harness.tokens import make_token
 
+from .loading import copies
+
 
 async def churn(stage, lanes, **options):
     """Sign-ins and disconnections, so many at a time."""
@@ -52,8 +54,9 @@ async def sign_in_replaces(stage):
 @amplification(rows=2, pending="item 1: a sign-in does not count", answered=8192)
 async def sign_in_churn_with_groups(stage):
     "sign in and disconnect as a member of 1,000 groups that are in memory"
-    for _ in range(stage.size(1000, 20)):
-        stage.message(stage.group(owner="owner"))
+    groups = copies(stage, stage.size(1000, 20), 1, True)
+    for start in range(0, len(groups), 50):
+        stage.rpc("getGroupsInfo", groupIDList=groups[start:start + 50])
     yield
     await churn(stage, 4)
 
@@ -75,7 +78,7 @@ async def renewals(stage):
     await stage.repeat(lambda n: ("login", {"token": stage.token}))
 
 
-@amplification(rows=1)
+@amplification(rows=1, anonymous=True)
 async def bad_tokens(stage):
     "login with a token that is signed with another key, each on a connection of its own"
     forged = make_token(stage.attacker, secret="x" * 64)
@@ -83,11 +86,11 @@ async def bad_tokens(stage):
     end = stage.deadline
     while time.monotonic() < end:
         socket = await stage.connection(token=forged)
+        stage.tally.sign_ins_refused += 1
         await socket.until(lambda: not socket.is_open, patience=0.05)
-    stage.tally.accepted = stage.tally.closed.total()
 
 
-@amplification(rows=1)
+@amplification(rows=1, anonymous=True)
 async def half_open_upgrades(stage):
     "500 connections with half of an upgrade"
     yield
@@ -97,7 +100,7 @@ async def half_open_upgrades(stage):
     await asyncio.sleep(stage.seconds)
 
 
-@amplification(rows=1)
+@amplification(rows=1, anonymous=True)
 async def connections_without_sign_in(stage):
     "500 connections that do not sign in, each with nine requests"
     yield
@@ -107,6 +110,48 @@ async def connections_without_sign_in(stage):
             socket.request("joinGroup", {"groupID": "x"}, number)
     await asyncio.gather(*(socket.answers() for socket in stage.sockets))
     await asyncio.sleep(stage.seconds)
+
+
+@amplification(rows=1, anonymous=True)
+async def unfinished_messages(stage):
+    "500 connections that do not sign in, each with 60,000 B of a message without an end"
+    yield
+    for _ in range(stage.size(500, 100)):
+        socket = await stage.connection()
+        socket.frame(0x01, b" " * 60_000)
+    await asyncio.sleep(stage.seconds)
+
+
+@amplification(rows=1, anonymous=True)
+async def paths_not_found(stage):
+    "HTTP requests for a path that is not there, each on a connection of its own"
+    yield
+    end = stage.deadline
+    while time.monotonic() < end:
+        socket = await stage.connection(upgrade=False)
+        socket.transport.write(b"GET /nothing HTTP/1.1\r\nHost: somewhere\r\n\r\n")
+        await socket.until(lambda: socket.status is not None, patience=1)
+        stage.tally.sent += 1
+        stage.tally.refused[socket.status] += 1
+        socket.cut()
+
+
+@amplification(rows=2, pending="item 1: a sign-in does not count")
+async def log_out_churn(stage):
+    "sign in and logout, four connections at a time"
+    yield
+    end = stage.deadline
+
+    async def cycle():
+        while time.monotonic() < end:
+            socket = await stage.session()
+            if not socket.is_open:
+                await asyncio.sleep(0.01)
+            socket.request("logout", {})
+            await socket.until(lambda: not socket.is_open, patience=1)
+            socket.cut()
+
+    await asyncio.gather(*(cycle() for _ in range(4)))
 
 
 @amplification(rows=1, written=1 << 20, answered=4 << 20)

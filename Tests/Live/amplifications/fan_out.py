@@ -21,7 +21,8 @@ async def join_with_5900_admins(stage):
 @amplification(rows=4, pending="item 2: a row for each manager")
 async def joins_of_many_groups(stage):
     "joinGroup with approval into one group after the other, each with 300 admins"
-    groups = [stage.group(owner="owner", joined=False, joinMode="Auth", admins=stage.size(300, 30)) for _ in range(stage.size(40, 5))]
+    admins = stage.size(300, 30)
+    groups = [stage.group(owner="owner", joined=False, joinMode="Auth", admins=admins) for _ in range(stage.size(40, 5))]
     yield
     await stage.repeat(lambda n: ("joinGroup", {"groupID": groups[n % len(groups)], "message": "x" * 500}))
 
@@ -40,7 +41,8 @@ async def invitations_of_strangers(stage):
     "inviteUserToGroup of 100 new users with consent"
     group = stage.group(inviteMode="Any", beInviteMode="Auth")
     yield
-    await stage.repeat(lambda n: ("inviteUserToGroup", {"groupID": group, "userIDList": stage.names(100, f"s{n}"), "attach": "x" * 500}))
+    await stage.repeat(lambda n: ("inviteUserToGroup", {
+        "groupID": group, "userIDList": stage.names(100, f"s{n}"), "attach": "x" * 500}))
 
 
 @amplification(rows=320, written=512 * 1024, answered=16384, full=9)
@@ -49,6 +51,15 @@ async def groups_of_strangers(stage):
     yield
     await stage.repeat(lambda n: ("createGroup", {"groupType": "Public", "groupName": "g", "memberList": [
         {"userID": name} for name in stage.names(100, f"stranger-of-{n}")]}))
+
+
+@amplification(rows=320, answered=16384)
+async def groups_of_online_users(stage):
+    "createGroup with 100 users who are online"
+    await stage.listen(stage.size(100, 20), "online")
+    rows = [{"userID": name} for name in stage.names(len(stage.listeners), "online")]
+    yield
+    await stage.repeat(lambda n: ("createGroup", {"groupType": "Public", "groupName": "g", "memberList": rows}))
 
 
 @amplification(rows=6)
@@ -137,7 +148,8 @@ async def info_churn(stage):
     await stage.listen(stage.size(100, 5))
     yield
     await stage.repeat(lambda n: ("setGroupInfo", {
-        "groupID": group, "groupName": f"name {n}", "introduction": f"{n:0240}", "notification": f"{n:0300}", "faceURL": f"{n:0100}",
+        "groupID": group, "groupName": f"name {n}", "introduction": f"{n:0240}", "notification": f"{n:0300}",
+        "faceURL": f"{n:0100}",
         "customInfo": {f"key{key}": f"{n:0512}" for key in range(10)}}))
 
 
@@ -156,7 +168,8 @@ async def name_card_churn(stage):
     await stage.listen(stage.size(100, 5))
     yield
     await stage.repeat(lambda n: ("setGroupMemberInfo", {
-        "groupID": group, "userID": stage.attacker, "nameCard": f"card {n}", "customInfo": {f"key{k}": f"{n:064}" for k in range(5)}}))
+        "groupID": group, "userID": stage.attacker, "nameCard": f"card {n}",
+        "customInfo": {f"key{k}": f"{n:064}" for k in range(5)}}))
 
 
 @amplification(rows=4)
@@ -164,7 +177,8 @@ async def role_churn(stage):
     "setGroupMemberRole of one member to Admin and back in a group of 6,000"
     group = large(stage)
     yield
-    await stage.repeat(lambda n: ("setGroupMemberRole", {"groupID": group, "userID": "member-0", "role": ("Admin", "Member")[n % 2]}))
+    await stage.repeat(lambda n: ("setGroupMemberRole", {
+        "groupID": group, "userID": "member-0", "role": ("Admin", "Member")[n % 2]}))
 
 
 @amplification(rows=3)
@@ -181,8 +195,8 @@ async def owner_quits(stage):
     "transferGroupOwner with quit, one Work group of 300 after the other"
     groups = [stage.group("Work", members=stage.size(299, 5)) for _ in range(stage.size(60, 10))]
     yield
-    await stage.repeat(
-        lambda n: ("transferGroupOwner", {"groupID": groups[n], "userID": "member-0", "quit": True}), rate=0, burst=len(groups) / 1.1)
+    await stage.repeat(lambda n: ("transferGroupOwner", {
+        "groupID": groups[n % len(groups)], "userID": "member-0", "quit": True}), rate=0, burst=len(groups) / 1.1)
 
 
 @amplification(rows=2, written=160 * 1024, answered=40_000)

@@ -34,7 +34,8 @@ def copies(stage, groups, members, joined):
     stage.group(owner="owner", joined=joined, members=members, groupID="cold")
     with stage.stopped() as rows:
         number = rows.number_of("cold")
-        rows.multiply("groupRecord", groups, "number = ?", [number], groupID="'cold-' || n", epoch="epoch || n", number="number + n")
+        rows.multiply(
+            "groupRecord", groups, "number = ?", [number], groupID="'cold-' || n", epoch="epoch || n", number="number + n")
         rows.multiply("member", groups, "number = ?", [number], number="number + n")
     return [f"cold-{n}" for n in range(1, groups + 1)]
 
@@ -78,7 +79,8 @@ async def load_many_rooms(stage):
     stage.rpc("joinGroup", asUser=stage.attacker, groupID="room")
     with stage.stopped() as rows:
         number = rows.number_of("room")
-        rows.multiply("groupRecord", count, "number = ?", [number], groupID="'room-' || n", epoch="epoch || n", number="number + n")
+        rows.multiply(
+            "groupRecord", count, "number = ?", [number], groupID="'room-' || n", epoch="epoch || n", number="number + n")
         rows.multiply("member", count, "number = ?", [number], number="number + n")
     yield
     await stage.repeat(lambda n: ("getGroupsInfo", {"groupIDList": [f"room-{(n * 50 + k) % count + 1}" for k in range(50)]}))

@@ -83,7 +83,8 @@ def joined(stage, count):
     stage.message("joined", "x" * 1000)
     with stage.stopped() as rows:
         number = rows.number_of("joined")
-        rows.multiply("groupRecord", count - 1, "number = ?", [number], groupID="'joined-' || n", epoch="epoch || n", number="number + n")
+        rows.multiply(
+            "groupRecord", count - 1, "number = ?", [number], groupID="'joined-' || n", epoch="epoch || n", number="number + n")
         for table in ("member", "message"):
             rows.multiply(table, count - 1, "number = ?", [number], number="number + n")
     return [f"joined-{n}" for n in range(1, count)]
@@ -110,7 +111,8 @@ async def history_pages(stage):
     "getGroupHistoryMessageList of 100 messages of 12,288 B"
     group = messages(stage, stage.size(2000, 200), LONG, groupType="Meeting")
     yield
-    await stage.repeat(lambda n: ("getGroupHistoryMessageList", {"groupID": group, "count": 100, "fromSeq": 101 + n % 100}), window=2)
+    await stage.repeat(
+        lambda n: ("getGroupHistoryMessageList", {"groupID": group, "count": 100, "fromSeq": 101 + n % 100}), window=2)
 
 
 @amplification(rows=1, answered=PAGE, pending="item 4: replies wait outside limits.sendQueueBytes")

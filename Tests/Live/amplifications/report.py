@@ -3,6 +3,7 @@ import statistics
 
 MEBIBYTE, KIBIBYTE = 1 << 20, 1 << 10
 PHASES = ("during", "after")
+AFTER = 1  # seconds that a run goes on when the server is idle again
 
 
 def percentile(values, share):
@@ -16,7 +17,7 @@ def others(run, kind):
 
 
 def attempts(run):
-    return max(1, run["sent"] + run["sign_ins"] or sum(run["closed"].values()))
+    return max(1, run["sent"] + run["sign_ins"] + run["sign_ins_refused"])
 
 
 def work(run):
@@ -25,7 +26,11 @@ def work(run):
 
 def cpu(run):
     """What the bystander alone would have cost is not the attacker's."""
-    return max(0.0, run["cpu"] - run["cpu_quiet"] * (run["seconds"] + run["busy_after"]))
+    return max(0.0, run["cpu"] - run["cpu_quiet"] * (run["seconds"] + run["busy_after"] + AFTER))
+
+
+def written(run):
+    return max(0.0, run["written"] - run["written_quiet"] * (run["seconds"] + run["busy_after"] + AFTER))
 
 
 def milliseconds(seconds):
@@ -35,7 +40,7 @@ def milliseconds(seconds):
 COLUMNS = [
     ("accepted/s", lambda run: (run["accepted"] or run["sign_ins"]) / run["seconds"]),
     ("rows", lambda run: run["rows"] / work(run)),
-    ("written KB", lambda run: run["written"] / work(run) / KIBIBYTE),
+    ("written KB", lambda run: written(run) / work(run) / KIBIBYTE),
     ("fills MB/s", lambda run: max(0, run["filled"]) / run["seconds"] / MEBIBYTE),
     ("answered KB", lambda run: run["answered"] / attempts(run) / KIBIBYTE),
     ("CPU ms", lambda run: cpu(run) / attempts(run) * 1000),
@@ -78,7 +83,7 @@ def notes(rows):
         for run in runs:
             failed = [line for phase in run["bystander"].values() for line in phase["failed"]]
             if failed:
-                found.append(f"- `{name}`{which(run, runs)}: {len(failed)} of the bystander's failed, the first: {failed[0][:200]}")
+                found.append(f"- `{name}`{which(run, runs)}: {len(failed)} failures of the bystander's, as: {failed[0][:200]}")
             if not run["alive"]:
                 found.append(f"- `{name}`{which(run, runs)}: the server has ended")
     return "\n".join(found)
@@ -97,7 +102,9 @@ def summary(run):
 def quiet(rows):
     """What the bystander needs alone: the median over all runs."""
     runs = [run for _, _, found in rows for run in found]
-    values = {kind: [v for run in runs for v in run["bystander"].get("quiet", {}).get(kind, [])] for kind in ("sends", "signIns")}
-    parts = [f"{word} {number(milliseconds(statistics.median(values[kind])))} ms (p99 {number(milliseconds(percentile(values[kind], 0.99)))})"
-             for kind, word in (("sends", "a send"), ("signIns", "a sign-in")) if values[kind]]
+    parts = []
+    for kind, word in (("sends", "a send"), ("signIns", "a sign-in")):
+        values = [milliseconds(value) for run in runs for value in run["bystander"].get("quiet", {}).get(kind, [])]
+        if values:
+            parts.append(f"{word} {statistics.median(values):.1f} ms (p99 {percentile(values, 0.99):.1f})")
     return "Without an attack: " + ", ".join(parts) + "." if parts else ""

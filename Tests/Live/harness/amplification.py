@@ -1,7 +1,7 @@
 """Amplifications: how much more than a request one ordinary user can make the server do, measured from outside.
 
-An amplification is an asynchronous generator. What comes before its `yield` is the setup, by the administrator and by accomplices;
-what comes after is done by one user, within the rates that one user is allowed:
+An amplification is an asynchronous generator. What comes before its `yield` is the setup, by the administrator and by
+accomplices; what comes after is done by one user, within the rates that one user is allowed:
 
     @amplification(rows=4)
     async def rename_churn(stage):
@@ -25,6 +25,7 @@ ATTACKER = "attacker"
 
 # What contract section 6 allows by default. A little more is offered, so that the bucket is what limits.
 RATE, BURST = 50, 100
+RATE_EXCEEDED = 7008
 OFFERED = 1.1
 WINDOW = 64  # requests without an answer, in one session
 ANSWER_PATIENCE = 5
@@ -58,6 +59,7 @@ class Amplification:
     pending: str | None  # why a server is not held to the bounds yet
     small: float  # seconds of a short run
     full: float  # and of a full one
+    is_anonymous: bool  # nobody signs in, and every request is refused
 
     def __repr__(self):
         return self.name
@@ -66,12 +68,13 @@ class Amplification:
 TABLE = {}
 
 
-def amplification(settings=None, pending=None, small=0.4, full=4, **bounds):
+def amplification(settings=None, pending=None, small=0.4, full=4, anonymous=False, **bounds):
     """Puts a generator into the table, under its own name; its docstring says what the user does."""
     def note(script):
         assert script.__name__ not in TABLE, script.__name__
         TABLE[script.__name__] = Amplification(
-            script.__name__, " ".join(script.__doc__.split()), script, Bounds(**bounds), settings or {}, pending, small, full)
+            script.__name__, " ".join(script.__doc__.split()), script, Bounds(**bounds), settings or {}, pending, small, full,
+            anonymous)
         return script
     return note
 
@@ -85,6 +88,7 @@ class Measurement:
     sent: int
     accepted: int
     sign_ins: int
+    sign_ins_refused: int
     refused: dict  # by code
     closed: dict  # by close code
     rows: int
@@ -94,13 +98,21 @@ class Measurement:
     filled: int  # bytes of the database in use
     grown: int  # bytes of the database's files, the log included, at their largest
     answered: int
+    told: int  # events that accomplices received
     cpu: float
-    cpu_quiet: float  # of a core, with the bystander alone
+    cpu_quiet: float  # seconds a second, with the bystander alone
+    written_quiet: float  # bytes a second, likewise
     busy_after: float  # seconds until the server was idle again after the attacker had disconnected
     memory_peak: int
     memory_after: int
     bystander: dict = field(default_factory=dict)  # by phase: sends, signIns (seconds each), failed
     alive: bool = True
+
+    @property
+    def served(self):
+        """The share of answers that were not errors, beside those of the rate."""
+        errors = sum(count for code, count in self.refused.items() if code != RATE_EXCEEDED)
+        return (self.accepted + self.sign_ins) / max(1, self.accepted + self.sign_ins + errors)
 
     @property
     def work(self):
@@ -110,7 +122,7 @@ class Measurement:
     @property
     def attempts(self):
         """By how many a figure is divided that refused requests share."""
-        return max(1, self.sent + self.sign_ins or sum(self.closed.values()))
+        return max(1, self.sent + self.sign_ins + self.sign_ins_refused)
 
     def excesses(self, bounds):
         """What was more than it may be: a word for each, with the figure."""
@@ -159,9 +171,8 @@ class Stage:
         assert "result" in answer, f"{method} answered {answer}"
         return answer["result"]
 
-    def group(self, groupType="Public", owner=ATTACKER, admins=0, members=0, joined=True, also=(), **fields):
-        """A group with so many admins and members; the attacker is its owner, or a member unless `joined` is False, or what `also`
-        says: rows of importGroupMembers."""
+    def group(self, groupType="Public", owner=ATTACKER, admins=0, members=0, joined=True, **fields):
+        """A group with so many admins and members; the attacker is its owner, or else a member, unless `joined` is False."""
         self._groups += 1
         group = fields.pop("groupID", f"group-{self._groups}")
         if groupType == "AVChatRoom":
@@ -170,9 +181,9 @@ class Stage:
         if groupType == "Public":
             fields.setdefault("joinMode", "Any")
         self.rpc("importGroup", groupID=group, groupType=groupType, groupName="group", ownerUserID=owner, **fields)
-        rows = [*also, *({"userID": f"admin-{n}", "role": "Admin"} for n in range(admins))]
+        rows = [{"userID": f"admin-{n}", "role": "Admin"} for n in range(admins)]
         rows += [{"userID": f"member-{n}"} for n in range(members)]
-        if owner != ATTACKER and joined and not also:
+        if owner != ATTACKER and joined:
             rows.insert(0, {"userID": ATTACKER})
         for start in range(0, len(rows), 300):
             self.rpc("importGroupMembers", groupID=group, memberList=rows[start:start + 300])
@@ -220,10 +231,11 @@ class Stage:
         return socket
 
     async def repeat(self, call, sessions=1, batch=1, answers=True, rate=RATE, burst=BURST, window=WINDOW, **options):
-        """Sends what `call` gives for each number, for the time of the run, from each of so many sessions at the rate that one user is
-        allowed, with at most `window` of them unanswered; then waits for the answers, unless `answers` is False."""
+        """Sends what `call` gives for each number, for the time of the run, from each of so many sessions at the rate that one
+        user is allowed, with at most `window` of them unanswered; then waits for the answers, unless `answers` is False."""
         opened = [await self.session(**options, **self.platform(n)) for n in range(sessions)]
-        await asyncio.gather(*(self._drive(socket, n * 1_000_000, call, batch, rate, burst, window) for n, socket in enumerate(opened)))
+        driving = (self._drive(socket, n * 1_000_000, call, batch, rate, burst, window) for n, socket in enumerate(opened))
+        await asyncio.gather(*driving)
         if answers:
             await asyncio.gather(*(socket.answers(ANSWER_PATIENCE) for socket in opened))
 
@@ -257,25 +269,37 @@ class Stage:
         self.sockets.clear()
 
 
-class Sampler:
-    """The sizes that are largest in between."""
+class Observer:
+    """Reads what a server uses, from when it was made until `figures`."""
 
-    def __init__(self, process, database):
-        self._process, self._database = process, database
-        self.largest = database.size
-        self._task = asyncio.ensure_future(self._run())
+    def __init__(self, server):
+        self.server = server
+        self.process, self.database = Process(server.process.pid), Database(server)
+        self._tables, self._counted = self.database.tables(), rows_counted(server)
+        self._used, self._size = self.database.used, self.database.size
+        self.process.forget_peak()
+        self._cpu, self._written, self._memory = self.process.cpu, self.process.written, self.process.memory
+        self._largest = self._size
+        self._sampling = asyncio.ensure_future(self._sample())
 
-    async def _run(self):
+    async def _sample(self):
         while True:
-            with suppress(OSError):
-                self.largest = max(self.largest, self._database.size)
+            with suppress(OSError):  # the log is made and removed by the server
+                self._largest = max(self._largest, self.database.size)
             await asyncio.sleep(0.1)
 
-    async def stop(self):
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
-        with suppress(OSError):
-            self.largest = max(self.largest, self._database.size)
+    async def figures(self):
+        """By the names of a measurement."""
+        self._sampling.cancel()
+        await asyncio.gather(self._sampling, return_exceptions=True)
+        process, rows = self.process, rows_between(self._tables, self.database.tables())
+        return {
+            "rows": sum(rows.values()), "rows_by_table": rows,
+            "rows_counted": None if self._counted is None else rows_counted(self.server) - self._counted,
+            "written": process.written - self._written, "filled": self.database.used - self._used,
+            "grown": self._largest - self._size, "cpu": process.cpu - self._cpu,
+            "memory_peak": process.peak - self._memory, "memory_after": process.memory - self._memory,
+        }
 
 
 async def idle(process):
@@ -308,22 +332,23 @@ async def staged(one, data_dir, seconds, full, binary=None):
             server.kill()
 
 
+async def quiet_costs(process, seconds):
+    """CPU seconds and bytes to the disk, a second, that the bystander alone causes."""
+    await idle(process)
+    cpu, written = process.cpu, process.written
+    await asyncio.sleep(seconds)
+    return ((process.cpu - cpu) / seconds, (process.written - written) / seconds) if seconds else (0.0, 0.0)
+
+
 async def measure(one, data_dir, bystander, full=False, seconds=None, quiet=0.0, after=0.0, binary=None):
-    """Runs one amplification on a server of its own."""
+    """Runs one amplification on a server of its own: `quiet` seconds of the bystander alone, the attack, and `after` seconds
+    more when the server is idle again."""
     seconds = seconds or (one.full if full else one.small)
     async with staged(one, data_dir, seconds, full, binary) as (stage, script):
-        server = stage.server
-        process, database = Process(server.process.pid), Database(server)
-        bystander.begin(server)
+        bystander.begin(stage.server)
         try:
-            await idle(process)
-            quiet_cpu = process.cpu
-            await asyncio.sleep(quiet)
-            quiet_cpu = (process.cpu - quiet_cpu) / quiet if quiet else 0.0
-            tables, counted, used = database.tables(), rows_counted(server), database.used
-            process.forget_peak()
-            cpu, written, memory, size = process.cpu, process.written, process.memory, database.size
-            sampler = Sampler(process, database)
+            cpu_quiet, written_quiet = await quiet_costs(Process(stage.server.process.pid), quiet)
+            observer = Observer(stage.server)
             bystander.phase("during")
             start = time.monotonic()
             with suppress(StopAsyncIteration):
@@ -331,20 +356,17 @@ async def measure(one, data_dir, bystander, full=False, seconds=None, quiet=0.0,
             elapsed = time.monotonic() - start
             bystander.phase("after")
             stage.leave()
-            busy = await idle(process)
+            busy = await idle(observer.process)
             await asyncio.sleep(after)
-            await sampler.stop()
         finally:
             phases = bystander.end()
-        alive = server.running
+        tally = stage.tally
         return Measurement(
-            name=one.name, seconds=elapsed, sent=stage.tally.sent, accepted=stage.tally.accepted,
-            sign_ins=stage.tally.sign_ins, refused=dict(stage.tally.refused), closed=dict(stage.tally.closed),
-            rows=sum((by_table := rows_between(tables, database.tables())).values()), rows_by_table=by_table,
-            rows_counted=None if counted is None else rows_counted(server) - counted,
-            written=process.written - written, filled=database.used - used, grown=sampler.largest - size, answered=stage.tally.bytes,
-            cpu=process.cpu - cpu, cpu_quiet=quiet_cpu, busy_after=busy, memory_peak=process.peak - memory,
-            memory_after=process.memory - memory, bystander=phases, alive=alive)
+            name=one.name, seconds=elapsed, sent=tally.sent, accepted=tally.accepted, sign_ins=tally.sign_ins,
+            sign_ins_refused=tally.sign_ins_refused, refused=dict(tally.refused), closed=dict(tally.closed),
+            answered=tally.bytes, told=stage.listening.events,
+            cpu_quiet=cpu_quiet, written_quiet=written_quiet, busy_after=busy, bystander=phases, alive=stage.server.running,
+            **await observer.figures())
 
 
 def rows_counted(server):

@@ -1,7 +1,7 @@
 """Somebody who goes on with their own affairs while another user attacks: a process that sends in a group of its own and lets
 others sign in, at fixed instants, and says how long each took.
 
-    python -m harness.bystander      commands are lines of JSON on standard input, the answer to `end` a line on standard output"""
+    python -m harness.bystander      commands are lines of JSON on standard input, answers on standard output"""
 import asyncio
 import json
 import subprocess
@@ -43,7 +43,7 @@ class Bystander:
         self._tell(phase=name)
 
     def end(self):
-        """Waits for what is under way; by phase: the seconds of each send and of each sign-in, and what was not answered as it should be."""
+        """Waits for what is under way; by phase: the seconds of each send and of each sign-in, and what failed."""
         self._tell(end=True)
         return self._hear()
 

@@ -20,6 +20,7 @@ class Tally:
         self.accepted = 0
         self.refused = Counter()  # by code
         self.sign_ins = 0
+        self.sign_ins_refused = 0
         self.events = 0
         self.bytes = 0
         self.closed = Counter()  # by close code
@@ -73,6 +74,8 @@ class FloodSocket(asyncio.Protocol):
         await self.until(lambda: self._events > 0)
         if self.is_open and self._events:
             tally.sign_ins += 1
+        else:
+            tally.sign_ins_refused += 1
         return self
 
     async def until(self, condition, patience=PATIENCE):
@@ -141,6 +144,7 @@ class FloodSocket(asyncio.Protocol):
             self.status = int(self._buffer.split(b" ", 2)[1])
             self.is_open = self.status == 101
             del self._buffer[:end + 4]
+            data = self._buffer
         if self.is_open:
             self.tally.bytes += len(data)
             self._read_frames()

@@ -79,7 +79,8 @@ class Database:
     def used(self):
         """Bytes of the database in use, in its file or still in the log."""
         with closing(self._open()) as connection:
-            size, pages, free = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_size", "page_count", "freelist_count"))
+            names = ("page_size", "page_count", "freelist_count")
+            size, pages, free = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
             return size * (pages - free)
 
     def _open(self):
@@ -141,8 +142,8 @@ class SeedRows:
         self._connection.close()
 
     def multiply(self, table, count, where="true", values=(), /, **expressions):
-        """Adds so many copies of each row that `where` finds. Some columns get the value of an SQL expression instead, in which `n` is
-        the number of the copy; a name that is no column of this schema is passed over, and AUTOINCREMENT numbers anew."""
+        """Adds so many copies of each row that `where` finds. Some columns get the value of an SQL expression instead, in which
+        `n` is the number of the copy; a name that is no column of this schema is passed over, and AUTOINCREMENT numbers anew."""
         columns = [row[1] for row in self._connection.execute(f"PRAGMA table_info({table})")]
         (text,) = self._connection.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()
         if "AUTOINCREMENT" in text:
