@@ -30,5 +30,5 @@ async def test_one_user_stays_within_the_bounds(one, tmp_path, bystander):
     found = await measure(one, tmp_path / "data", bystander)
     assert found.alive, "the server lives"
     assert not found.failed(), "whatever one user does, others' messages are stored and others can sign in"
-    assert one.is_anonymous or found.served > 0.05, f"the attack is one: {found.refused}"
+    assert one.is_anonymous or found.served > 0.02, f"the attack is one: {found.refused}"
     assert not found.excesses(one.bounds), found.rows_by_table

@@ -27,13 +27,14 @@ async def joins_of_many_groups(stage):
     await stage.repeat(lambda n: ("joinGroup", {"groupID": groups[n % len(groups)], "message": "x" * 500}))
 
 
-@amplification(rows=10, spare_rows=600, answered=8192, pending="item 2: each renewal writes again")
+@amplification(rows=210, answered=8192, pending="item 2: each renewal fills the disk")
 async def invitations_renewed(stage):
     "inviteUserToGroup of the same 100 users with consent, again and again"
     group = stage.group(inviteMode="Any", beInviteMode="Auth")
     names = stage.names(100)
     yield
-    await stage.repeat(lambda n: ("inviteUserToGroup", {"groupID": group, "userIDList": names, "message": f"{n}" + "x" * 500}))
+    await stage.repeat(
+        lambda n: ("inviteUserToGroup", {"groupID": group, "userIDList": names, "message": f"{n}" + "x" * 500}), **stage.few)
 
 
 @amplification(rows=320, written=512 * 1024, answered=8192, pending="goal: over 1 MB of disk a second")
@@ -42,7 +43,7 @@ async def invitations_of_strangers(stage):
     group = stage.group(inviteMode="Any", beInviteMode="Auth")
     yield
     await stage.repeat(lambda n: ("inviteUserToGroup", {
-        "groupID": group, "userIDList": stage.names(100, f"s{n}"), "attach": "x" * 500}))
+        "groupID": group, "userIDList": stage.names(100, f"s{n}"), "attach": "x" * 500}), **stage.few)
 
 
 @amplification(rows=320, written=512 * 1024, answered=16384, full=9)
@@ -50,7 +51,7 @@ async def groups_of_strangers(stage):
     "createGroup with 100 users of whom nobody has heard"
     yield
     await stage.repeat(lambda n: ("createGroup", {"groupType": "Public", "groupName": "g", "memberList": [
-        {"userID": name} for name in stage.names(100, f"stranger-of-{n}")]}))
+        {"userID": name} for name in stage.names(100, f"stranger-of-{n}")]}), **stage.few)
 
 
 @amplification(rows=320, answered=16384)
@@ -110,7 +111,7 @@ async def kicks_of_50(stage):
         chosen = names[:50] if n % 3 == 1 else names[50:]
         return "kickGroupMember", {"groupID": group, "userIDList": chosen, "banTime": 60, "reason": "r" * 500}
 
-    await stage.repeat(call)
+    await stage.repeat(call, **stage.few)
 
 
 @amplification(rows=250, written=1 << 20, answered=65536)
@@ -121,7 +122,8 @@ async def kicks_of_the_same(stage):
     yield
     await stage.repeat(lambda n: (
         ("inviteUserToGroup", {"groupID": group, "userIDList": names}) if n % 3 == 0
-        else ("kickGroupMember", {"groupID": group, "userIDList": names[:50] if n % 3 == 1 else names[50:]})))
+        else ("kickGroupMember", {"groupID": group, "userIDList": names[:50] if n % 3 == 1 else names[50:]})),
+        **stage.few)
 
 
 @amplification(rows=2)

@@ -55,7 +55,7 @@ async def former_members(stage):
             return "inviteUserToGroup", {"groupID": group, "userIDList": names}
         return "kickGroupMember", {"groupID": group, "userIDList": names[:50] if n % 3 == 1 else names[50:], "banTime": 1}
 
-    await stage.repeat(call)
+    await stage.repeat(call, **stage.few)
 
 
 @amplification(rows=2)

@@ -72,7 +72,8 @@ async def departures_listed(stage):
     stage.group(groupID="left", owner="owner")
     stage.rpc("quitGroup", asUser=stage.attacker, groupID="left")
     with stage.stopped() as rows:
-        rows.multiply("departure", stage.size(200_000, 5_000), "userID = ?", [stage.attacker], groupID="'left-' || n")
+        count = stage.size(200_000, 5_000)
+        rows.multiply("departure", count, "userID = ?", [stage.attacker], groupID="'left-' || n", groupNumber="1000 + n")
     yield
     await stage.repeat(lambda n: ("getJoinedGroupList", {"updatedSince": 1, "count": 1}))
 

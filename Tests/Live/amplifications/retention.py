@@ -28,7 +28,8 @@ async def open_applications(stage):
     group = stage.group(inviteMode="Any", beInviteMode="Auth")
     yield
     await stage.repeat(lambda n: ("inviteUserToGroup", {
-        "groupID": group, "userIDList": stage.names(100, f"invited-{n}"), "message": "m" * 500, "attach": "a" * 500}))
+        "groupID": group, "userIDList": stage.names(100, f"invited-{n}"), "message": "m" * 500, "attach": "a" * 500}),
+        **stage.few)
 
 
 @amplification(rows=4)

@@ -164,6 +164,11 @@ class Stage:
         """How much of something a full run has, and a short one."""
         return full if self.full else small
 
+    @property
+    def few(self):
+        """For requests that each do much: a short run begins with fewer of them."""
+        return {} if self.full else {"burst": 15}
+
     # Setup, by the administrator
 
     def rpc(self, method, /, **params):

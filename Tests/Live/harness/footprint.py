@@ -99,13 +99,19 @@ class Database:
         columns = [(column.decode(), key) for _, column, _, _, _, key in connection.execute(f"PRAGMA table_info({name})")]
         where = self._others([column for column, _ in columns])
         (count,) = connection.execute(f"SELECT count(*) FROM {name} {where}").fetchone()
-        sequence = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (name,)).fetchone() or (0,)
         rows = None
         if count <= COMPARED_ROWS:
             keys = [n for n, (_, key) in enumerate(columns) if key > 0]
             found = connection.execute(f"SELECT * FROM {name} {where}")
             rows = {tuple(row[n] for n in keys): hash(row) for row in found}
-        return Table(count, sequence[0], rows)
+        return Table(count, self._sequence(connection, name), rows)
+
+    @staticmethod
+    def _sequence(connection, name):
+        """The last number given: SQLite's own, or that of a table beside it."""
+        (own,) = connection.execute("SELECT count(*) FROM sqlite_master WHERE name = ?", (f"{name}Number",)).fetchone()
+        query = f"SELECT last FROM {name}Number" if own else f"SELECT seq FROM sqlite_sequence WHERE name = '{name}'"
+        return (connection.execute(query).fetchone() or (0,))[0]
 
     @staticmethod
     def _others(columns):
