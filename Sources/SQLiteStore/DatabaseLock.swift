@@ -27,7 +27,12 @@ final class DatabaseLock: Sendable {
     var note = RunNote(end: .unknown)
 
     mutating func close() {
-      for descriptor in [lockFile, databaseFile] { if let descriptor { Foundation.close(descriptor) } }
+      for descriptor in [lockFile, databaseFile] {
+        guard let descriptor else { continue }
+        // A child between its fork and its exec still holds the descriptor, and with it the lock.
+        flock(descriptor, LOCK_UN)
+        Foundation.close(descriptor)
+      }
       (lockFile, databaseFile) = (nil, nil)
     }
   }
