@@ -1,6 +1,7 @@
 #include "private.h"
 
 #include <openssl/decodererr.h>
+#include <malloc.h>
 #include <openssl/err.h>
 #include <openssl/pemerr.h>
 #include <openssl/ssl.h>
@@ -34,6 +35,13 @@ size_t ct_limit_open_files(size_t wanted) {
   files.rlim_cur = wanted < files.rlim_max ? wanted : files.rlim_max;
   return setrlimit(RLIMIT_NOFILE, &files) ? before : files.rlim_cur;
 }
+
+size_t ct_memory_in_use(void) {
+  struct mallinfo2 memory = mallinfo2();
+  return memory.uordblks + memory.hblkhd;
+}
+
+void ct_memory_trim(void) { malloc_trim(0); }
 
 void ct_prepare_process(void (*log)(int level, const char *text, size_t count)) {
   signal(SIGPIPE, SIG_IGN);

@@ -66,6 +66,7 @@ public final class Gateway: TransportDelegate {
     guard loop.index == 0 else { return }
     services.admissions.sweepIfDue(at: now)
     services.budgets.sweep(at: now)
+    services.graces.tellDue(at: now)
   }
 
   /// What the sessions of a loop share. On its thread only.

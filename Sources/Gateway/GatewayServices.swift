@@ -54,6 +54,7 @@ public final class GatewayServices: Sendable {
   let signIns: SignInAdmission
   /// Where every refusal is told.
   public let refusals: RefusalLog
+  let graces: SuspendedRoomGraces
   let observer: StoreObserver
   let metrics: RequestMetrics
 
@@ -84,6 +85,8 @@ public final class GatewayServices: Sendable {
         groups: stores.groups, messages: stores.messages, broker: LocalBroker(directory: directory), clock: clock,
         uptime: uptime, alarms: TaskAlarms(clock: clock), rules: rules, observer: observer),
       executors: [])
+    graces = SuspendedRoomGraces(
+      groups: stores.groups, registry: registry, directory: directory, observer: observer, grace: rules.limits.offlineGrace)
     openRPC = methods.openRPC(version: product.version)
     let serverInfo = ServerInfo(
       name: product.name, version: product.version, limits: product.limits,

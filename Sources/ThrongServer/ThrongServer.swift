@@ -19,9 +19,9 @@ public enum ThrongServer {
     let signals = Signals()
     let server = try await Server(settings, metrics: metrics, logger: logger)
     server.start()
-    let housekeeping = Task { try await keepHouse(server) }
+    let maintenance = Task { try await runMaintenance(of: server) }
     await signals.first()
-    housekeeping.cancel()
+    maintenance.cancel()
     await server.drain()
   }
 
@@ -33,9 +33,13 @@ public enum ThrongServer {
     return Logger(label: "throng")
   }
 
-  private static func keepHouse(_ server: Server) async throws {
+  private static func runMaintenance(of server: Server) async throws {
     while true {
-      try await Task.sleep(for: .seconds(60))
+      for _ in 0..<6 {
+        try await Task.sleep(for: .seconds(10))
+        server.retireExcessGroups()
+        server.trimMemory()
+      }
       server.retireIdleGroups()
     }
   }

@@ -62,6 +62,9 @@ public final class RecordingBroker: Broker, Sendable {
   /// How many users have a session.
   public var usersSignedIn: Int { directory.withLock { $0.sessions.values.count { !$0.isEmpty } } }
 
+  /// Nothing: groups of tests are told of everybody.
+  public func noteSuspendedRoom(of users: [UserID]) {}
+
   /// Those of the users that have a session.
   public func signedIn(among users: [UserID]) -> [UserID] {
     directory.withLock { directory in users.filter { directory.sessions[$0]?.isEmpty == false } }
@@ -152,6 +155,9 @@ public final class RecordingTopic: GroupTopic, Sendable {
     state.withLock { $0.calls.append(.tell(String(decoding: frame, as: UTF8.self), session)) }
     broker.deliver(frame, to: [session])
   }
+
+  /// Detaches everybody; nobody notes here who was attached.
+  public func suspend() { close() }
 
   /// Detaches everybody.
   public func close() {

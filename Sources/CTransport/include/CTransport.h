@@ -87,6 +87,11 @@ void ct_prepare_process(void (*log)(int level, const char *text, size_t count));
 // they are.
 size_t ct_limit_open_files(size_t wanted);
 
+// How many bytes of memory the process has allocated and not freed.
+size_t ct_memory_in_use(void);
+// Gives memory that was freed back to the system. Takes as long as there is much of it; any thread.
+void ct_memory_trim(void);
+
 // Whether the two PEM files can be used together, and when the first certificate of the chain expires, in Unix seconds.
 // False: why not is in error.
 bool ct_check_tls(

@@ -12,6 +12,8 @@ final class LocalBroker: Broker {
 
   var usersSignedIn: Int { directory.userCount }
 
+  func noteSuspendedRoom(of users: [UserID]) { directory.noteSuspendedRoom(of: users) }
+
   func signedIn(among users: [UserID]) -> [UserID] { directory.signedIn(among: users) }
 
   func signedInUsers() -> [UserID] { directory.signedInUsers() }

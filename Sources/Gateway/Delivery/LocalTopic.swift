@@ -78,6 +78,11 @@ final class LocalTopic: GroupTopic {
     for shard in shards { shard.loop.perform { shard.close() } }
   }
 
+  func suspend() {
+    directory.noteSuspendedRoom(of: Array(state.withLock { $0.attached }))
+    close()
+  }
+
   private func shard(of loop: EventLoop) -> Shard {
     state.withLock { state in
       if let shard = state.shards.first(where: { $0.loop === loop }) { return shard }

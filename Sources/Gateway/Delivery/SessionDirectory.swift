@@ -22,6 +22,8 @@ final class SessionDirectory: Sendable {
     var groups: Set<GroupID> = []
     /// A session has signed in, and that was told.
     var isHere = false
+    /// The user is a member of live rooms that are not in memory.
+    var isInSuspendedRooms = false
   }
 
   private struct State {
@@ -73,17 +75,33 @@ final class SessionDirectory: Sendable {
     return (sameDevice + samePlatform.prefix(max(0, samePlatform.count + 1 - limit))).map(\.session)
   }
 
+  /// What is to be done when a user's last session has ended.
+  struct LastSessionEnd: Sendable, Equatable {
+    /// The groups to tell at once.
+    var groups: Set<GroupID> = []
+    /// Live rooms that are not in memory are to be told when the grace ends.
+    var concernsSuspendedRooms = false
+  }
+
   /// Takes a session out.
-  /// - Returns: the groups to tell when it was the user's last, else none.
-  func unregister(_ session: Session, of user: UserID) -> Set<GroupID> {
+  /// - Returns: nothing to be done where it was not the user's last.
+  func unregister(_ session: Session, of user: UserID) -> LastSessionEnd {
     state.withLock { state in
-      guard var presence = state.users[user] else { return [] }
+      guard var presence = state.users[user] else { return LastSessionEnd() }
       let count = presence.sessions.count
       presence.sessions.removeAll { $0.session === session }
       state.sessionCount -= count - presence.sessions.count
       state.users[user] = presence.sessions.isEmpty ? nil : presence
-      if presence.sessions.isEmpty, presence.isHere { presenceChanged(user, false) }
-      return presence.sessions.isEmpty ? presence.groups : []
+      guard presence.sessions.isEmpty else { return LastSessionEnd() }
+      if presence.isHere { presenceChanged(user, false) }
+      return LastSessionEnd(groups: presence.groups, concernsSuspendedRooms: presence.isInSuspendedRooms)
+    }
+  }
+
+  /// Users are members of live rooms that are not in memory.
+  func noteSuspendedRoom(of users: [UserID]) {
+    state.withLock { state in
+      for user in users { state.users[user]?.isInSuspendedRooms = true }
     }
   }
 

@@ -282,9 +282,9 @@ actor Session: ConnectionHandler {
     caller = nil
     deadlines[.expiryWarning] = nil
     deadlines[.expiry] = nil
-    for group in services.directory.unregister(self, of: user) {
-      services.registry.resident(group)?.presenceChanged(Group.Presence(of: user))
-    }
+    let end = services.directory.unregister(self, of: user)
+    for group in end.groups { services.registry.resident(group)?.presenceChanged(Group.Presence(of: user)) }
+    if end.concernsSuspendedRooms { services.graces.note(user, since: services.clock.now(), at: MonotonicClock.now()) }
   }
 
   /// The server is about to end: the session hears of it, now or when it has signed in, and is closed at a moment of its own

@@ -84,6 +84,7 @@ extension Group {
 
   /// Makes durable first, acts then; what changes nothing waits for what was decided before it, unless nothing is decided yet.
   func carryOut(_ decision: Decision, _ completion: @escaping Completion) {
+    if isOnlyRead, !decision.isEmpty { isOnlyRead = false }
     guard !decision.changes.isEmpty else {
       if pipeline.isEmpty || decision.isOpen { finish(decision, completion) } else { pipeline.append(decision, completion) }
       return

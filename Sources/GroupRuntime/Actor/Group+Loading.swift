@@ -42,6 +42,9 @@ extension Group {
       tellAttributesAgain()
       if found.live.state.record.type.everyoneIsMember { registry?.noteEveryoneIsMember(of: self) }
       for user in found.present { refreshPresence(of: user) }
+      noteFootprint()
+      isOnlyRead = true
+      registry?.noteLoaded(self, bytes: found.live.state.estimatedBytes)
     } else {
       phase = .absent
     }
@@ -77,15 +80,29 @@ extension Group {
     withState { $0.tellAttributesAgain(at: now) }
   }
 
-  /// Gives up the memory of a group that nobody used for a while. Members who are signed in are attached again when it is loaded; a
-  /// live room with members signed in stays, because their going is to be noticed.
+  /// Gives up the memory of a group that nobody used for a while. Members who are signed in are attached again when it is loaded; what
+  /// becomes of a live room's members meanwhile, the broker sees to.
   func retire(unusedFor duration: Duration) {
-    guard services.uptime.now() - lastUse >= duration, pipeline.isEmpty, backlog.isEmpty, lookUps == 0 else { return }
+    if services.uptime.now() - lastUse >= duration { retireUnlessBusy() } else { noteFootprint() }
+  }
+
+  /// The same for one that was only looked at.
+  func retireIfOnlyRead() {
+    if isOnlyRead { retireUnlessBusy() }
+  }
+
+  private func retireUnlessBusy() {
+    guard pipeline.isEmpty, backlog.isEmpty, lookUps == 0 else { return }
     switch phase {
-    case .live(let live) where live.state.nextWake != nil || live.state.watchesSessions: return
+    case .live(let live) where live.state.isBusy(at: services.clock.now()): return
     case .live, .absent, .unloaded: retire()
     case .loading, .retired: return
     }
+  }
+
+  private func noteFootprint() {
+    guard case .live(let live) = phase else { return footprint.note(0, owner: nil) }
+    footprint.note(live.state.estimatedBytes, owner: live.state.record.owner)
   }
 
   /// An actor of a group that is not there is gone when it has nothing to do.
@@ -94,9 +111,10 @@ extension Group {
   }
 
   private func retire() {
-    phase = .retired
-    registry?.forget(self)
-    topic?.close()
+    if case .live(let live) = phase, live.state.record.type == .avChatRoom { topic?.suspend() } else { topic?.close() }
     topic = nil
+    phase = .retired
+    footprint.note(0, owner: nil)
+    registry?.forget(self)
   }
 }

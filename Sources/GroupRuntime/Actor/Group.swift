@@ -64,6 +64,9 @@ public actor Group {
   var topic: (any GroupTopic)?
   /// By the uptime.
   var lastUse: Duration
+  /// Nothing but reading has been asked for since the group was loaded.
+  var isOnlyRead = false
+  nonisolated let footprint = ResidentGroups.Footprint()
   /// When the group has asked to be woken; nil = it has not.
   var alarm: Instant?
   /// While nothing is begun by itself, because the store has just failed: what is due would only fail again, at once and for ever.

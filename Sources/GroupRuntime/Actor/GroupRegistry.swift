@@ -13,6 +13,7 @@ public final class GroupRegistry: Sendable {
   /// Those in memory that everyone signed in is a member of.
   private let groupsOfEveryone = Mutex<[GroupID: Group]>([:])
   private let services: GroupServices
+  private let resident = ResidentGroups()
 
   /// A registry whose groups are spread over the executors. Without any, it must be given some before a group is asked for.
   public init(services: GroupServices, executors: [any GroupExecutor]) {
@@ -43,7 +44,10 @@ public final class GroupRegistry: Sendable {
   public func presenceChanged(_ presence: Group.Presence, in memberships: [Membership]) async {
     await tell(presence, to: memberships.filter { $0.type != .avChatRoom }.compactMap { resident($0.groupID) })
     let rooms = memberships.filter { $0.type == .avChatRoom }.map(\.groupID)
-    await tell(presence, to: presence.awaySince == nil ? rooms.compactMap { resident($0) } : rooms.map { group($0) })
+    let residentRooms = presence.awaySince == nil ? rooms.compactMap { resident($0) } : rooms.map { group($0) }
+    // A room that is not in memory does not notice that this user goes again.
+    if residentRooms.count < rooms.count { services.broker.noteSuspendedRoom(of: [presence.user]) }
+    await tell(presence, to: residentRooms)
     await tell(presence, to: groupsOfEveryone.withLock { Array($0.values) })
   }
 
@@ -57,6 +61,21 @@ public final class GroupRegistry: Sendable {
 
   /// How many actors there are.
   public var residentCount: Int { state.withLock { $0.groups.count } }
+
+  /// Lets groups go whose owner has more in memory than one owner may, but for those that are in use.
+  public func retireExcess() {
+    let groups = ResidentGroups.excessive(among: state.withLock { Array($0.groups.values) })
+    for group in groups {
+      group.executor.perform { group.assumeIsolated { $0.retire(unusedFor: ResidentGroups.shortIdleTime) } }
+    }
+  }
+
+  /// Called by a group that has been loaded.
+  func noteLoaded(_ group: Group, bytes: Int) {
+    for other in resident.didLoad(group, bytes: bytes) {
+      other.executor.enqueue { other.assumeIsolated { $0.retireIfOnlyRead() } }
+    }
+  }
 
   /// Lets groups that nobody used for so long give up their memory, however the wall clock was set meanwhile.
   public func retireGroups(unusedFor duration: Duration) {

@@ -49,12 +49,18 @@ public protocol GroupTopic: AnyObject, Sendable {
 
   /// Detaches everybody, after what was published has left.
   func close()
+
+  /// The same for a live room that gives up its memory: of the attached users `Broker.noteSuspendedRoom` is noted.
+  func suspend()
 }
 
 /// Carries frames from groups to sessions. On one node that is a matter of memory; on several, of a bus between them.
 public protocol Broker: Sendable {
   /// The topic of a group that has just been made or loaded; nobody is attached yet.
   func openTopic(of group: GroupID) -> any GroupTopic
+
+  /// Users are members of live rooms that are not in memory. Who does not come back within the grace has to be told to those rooms.
+  func noteSuspendedRoom(of users: [UserID])
 
   /// How many users are signed in: the members of a BChatRoom.
   var usersSignedIn: Int { get }

@@ -19,6 +19,7 @@ public final class Server: Sendable {
   private let gateway: Gateway
   private let transport: Transport
   private let openFiles: Int
+  private let memory = ProcessMemory()
   private let readiness: Readiness
   private let metrics: PrometheusRegistry
 
@@ -107,6 +108,12 @@ public final class Server: Sendable {
 
   /// Gives up the memory of groups that nobody has used for a while; called now and then.
   public func retireIdleGroups() { services.registry.retireGroups(unusedFor: Server.idleTime) }
+
+  /// The same for groups whose owner has more in memory than one owner may.
+  public func retireExcessGroups() { services.registry.retireExcess() }
+
+  /// Gives memory back to the system after it was needed for a while.
+  public func trimMemory() { memory.trimAfterFall() }
 
   /// How long a group stays in memory without being used. More than the 5 minutes that a clientMsgID is
   /// remembered.

@@ -35,8 +35,8 @@ extension GroupState {
     return since + rules.limits.offlineGrace < steady.time(at: now) && user != record.owner
   }
 
-  /// The group wants to know when the sessions of its members end.
-  var watchesSessions: Bool { record.type == .avChatRoom && !online.isEmpty }
+  /// Whether something is to come by itself, or is remembered that no store keeps.
+  func isBusy(at now: Instant) -> Bool { nextWake != nil || sent.remembersVolatile(at: steady.time(at: now)) }
 
   /// Those whose grace has ended leave.
   mutating func endGraces(at moment: Moment, into decision: inout Decision) {

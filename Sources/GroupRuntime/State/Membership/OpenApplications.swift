@@ -17,6 +17,9 @@ struct OpenApplications: Sendable {
     for application in applications { put(application) }
   }
 
+  /// How many there are.
+  var count: Int { byPlace.count }
+
   /// No more are taken.
   var isFull: Bool { byPlace.count >= OpenApplications.most }
 

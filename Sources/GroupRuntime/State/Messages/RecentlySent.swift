@@ -40,6 +40,8 @@ struct RecentlySent: Sendable {
 
   private var notes: [Mark: Note] = [:]
   private var byAge: Deque<(mark: Mark, time: Instant)> = []
+  /// When the newest of a message without `seq` was noted.
+  private var lastVolatile: Instant?
 
   /// The marks of messages as the store remembers them; none is of a time to come.
   init(_ messages: [SentMessage], at now: Instant) {
@@ -47,6 +49,12 @@ struct RecentlySent: Sendable {
       let result = Result(msgID: message.msgID, seq: message.seq, timestamp: message.timestamp, status: .stored)
       note(result, Mark(sender: message.sender, clientMsgID: ExactText(message.clientMsgID)), at: min(message.timestamp, now))
     }
+  }
+
+  /// Whether a mark is remembered of a message that is not stored: nothing could tell it again.
+  func remembersVolatile(at now: Instant) -> Bool {
+    guard let newest = lastVolatile else { return false }
+    return now - newest < RecentlySent.memory
   }
 
   /// How many marks are kept, those too old included until the next message.
@@ -69,6 +77,7 @@ struct RecentlySent: Sendable {
   }
 
   private mutating func note(_ result: Result, _ mark: Mark, at now: Instant) {
+    if result.seq == nil { lastVolatile = now }
     notes[mark] = Note(result: result, time: now)
     byAge.append((mark, now))
   }
