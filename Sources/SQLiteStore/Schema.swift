@@ -9,8 +9,12 @@ enum Schema {
   static let migrator: DatabaseMigrator = {
     var migrator = DatabaseMigrator()
     migrator.registerMigration("v1") { try $0.execute(sql: v1) }
+    migrator.registerMigration("v2") { try $0.execute(sql: v2Owner) }
     return migrator
   }()
+
+  /// How many groups of a type a user owns is counted without looking at the others.
+  private static let v2Owner = "CREATE INDEX groupRecordByOwner ON groupRecord (owner, type);"
 
   // - `number` is never used twice (AUTOINCREMENT), so a groupID that is used again shares nothing with the group that had it
   //   before.

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("SQLite: schema, plans and clearing away")
 struct SchemaTests {
-  @Test func `migration v1 makes these tables`() async throws {
+  @Test func `the migrations make these tables`() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         let (applied, tables, check) = try await store.pool.read { db in
@@ -18,7 +18,7 @@ struct SchemaTests {
             try String.fetchOne(db, sql: "PRAGMA integrity_check")
           )
         }
-        #expect(applied == ["v1"])
+        #expect(applied == ["v1", "v2"])
         #expect(
           tables == [
             "groupRecord", "groupAttributes", "member", "formerMember", "message", "departure", "dismissedGroup", "application",
@@ -45,6 +45,8 @@ struct SchemaTests {
     "SELECT seq, content FROM message WHERE number = 1 ORDER BY seq DESC",
     "SELECT count(*) FROM message WHERE number = (SELECT number FROM groupRecord WHERE groupID = 'g') AND seq > 4",
     "SELECT groupID, type, number FROM member JOIN groupRecord USING (number) WHERE userID = 'u' ORDER BY number",
+    "SELECT 1 FROM member JOIN groupRecord USING (number) WHERE userID = 'u' AND type IN ('Work') LIMIT 3",
+    "SELECT 1 FROM groupRecord WHERE owner = 'u' AND type = 'AVChatRoom' LIMIT 3",
     "SELECT groupID, type, number FROM groupRecord WHERE type = 'Work' AND number > 5 ORDER BY number LIMIT 3",
     "SELECT groupID FROM departure WHERE userID = 'u' AND time >= 4",
     "SELECT id FROM application WHERE groupNumber = 1 AND endTime IS NULL ORDER BY number",

@@ -141,8 +141,11 @@ extension Session {
     defer { context.signInEnded(on: connection.loop) }
     do throws(StoreError) {
       let user = identity.userID
+      let quotas = services.dispatcher.quotas
+      quotas.watch(user)
       let memberships = try await services.groups.memberships(of: user)
-      guard case .signingIn = phase else { return }
+      guard case .signingIn = phase else { return services.forgetIfAbsent(user) }
+      quotas.learn(user, groups: memberships.count { $0.type.isListed })
       // Only live rooms forget whoever is away too long.
       let isInRooms = memberships.contains { $0.type == .avChatRoom }
       let awaySince = isInRooms ? try await services.users.offlineSince(of: user) : nil

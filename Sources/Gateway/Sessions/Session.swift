@@ -277,6 +277,7 @@ actor Session: ConnectionHandler {
     for group in services.directory.unregister(self, of: user) {
       services.registry.resident(group)?.presenceChanged(Group.Presence(of: user))
     }
+    services.forgetIfAbsent(user)
   }
 
   /// The server is about to end: the session hears of it, now or when it has signed in, and is closed at a moment of its own

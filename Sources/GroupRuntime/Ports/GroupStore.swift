@@ -13,6 +13,12 @@ public protocol GroupStore: Sendable {
   /// The groups a user is a member of, by `groupNumber` ascending.
   func memberships(of user: UserID) async throws(StoreError) -> [Membership]
 
+  /// In how many groups of a listed type (`GroupType.isListed`) each of the users is; counting stops at `limit`.
+  func membershipCounts(of users: [UserID], limit: Int) async throws(StoreError) -> [UserID: Int]
+
+  /// How many groups of a type a user owns; counting stops at `limit`.
+  func ownedCount(of user: UserID, type: GroupType, limit: Int) async throws(StoreError) -> Int
+
   /// The groups of a listed type (`GroupType.isListed`) that a user has left or that were disbanded, at or after an instant, oldest
   /// first; not those the user has joined again.
   /// - Parameter type: nil = of any.
