@@ -28,6 +28,8 @@ public struct GatewayConfiguration: Sendable {
   public var isTrustedProxy: @Sendable (String) -> Bool
   /// How many groups a user may be a member of, AVChatRooms aside; 0 = no limit.
   public var groupsPerUser: Int
+  /// How many AVChatRooms a user may own; 0 = no limit.
+  public var avChatRoomsPerUser: Int
   /// How many AVChatRooms there may be; 0 = no limit.
   public var avChatRooms: Int
   /// Only users that were seen before may be made members.
@@ -47,7 +49,8 @@ public struct GatewayConfiguration: Sendable {
     failureDelay = 1000
     allowedOrigins = []
     isTrustedProxy = { _ in false }
-    groupsPerUser = 0
+    groupsPerUser = 1000
+    avChatRoomsPerUser = 50
     avChatRooms = 0
     requiresKnownUsers = false
   }

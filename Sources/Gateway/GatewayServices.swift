@@ -103,6 +103,11 @@ public final class GatewayServices: Sendable {
   /// Whether somebody who was away since an instant has lost the memberships that a lost connection ends (contract section 3, AVChatRoom).
   func isTooLong(_ awaySince: Instant) -> Bool { clock.now() - awaySince > offlineGrace }
 
+  /// Lets go of what is remembered of users while they have sessions. What is lost where one signs in at this moment is counted again.
+  func forgetIfAbsent(_ user: UserID) {
+    if !directory.isPresent(user) { dispatcher.quotas.forget(user) }
+  }
+
   /// How many sessions are signed in.
   public var sessionCount: Int { directory.sessionCount }
 }

@@ -97,6 +97,34 @@ extension SQLiteStore: GroupStore {
     }
   }
 
+  /// In how many groups of a listed type each of the users is; counting stops at `limit`.
+  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
+  public func membershipCounts(of users: [UserID], limit: Int) async throws(StoreError) -> [UserID: Int] {
+    try await read { db in
+      var counts: [UserID: Int] = [:]
+      for user in users {
+        counts[user] = try db.count(
+          """
+          SELECT count(*) FROM (
+            SELECT 1 FROM member JOIN groupRecord USING (number)
+            WHERE userID = ? AND type IN (\(GroupType.listedSQL)) LIMIT ?)
+          """,
+          [user.rawValue, limit])
+      }
+      return counts
+    }
+  }
+
+  /// How many groups of a type a user owns; counting stops at `limit`.
+  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
+  public func ownedCount(of user: UserID, type: GroupType, limit: Int) async throws(StoreError) -> Int {
+    try await read { db in
+      try db.count(
+        "SELECT count(*) FROM (SELECT 1 FROM groupRecord WHERE owner = ? AND type = ? LIMIT ?)",
+        [user.rawValue, type.rawValue, limit])
+    }
+  }
+
   /// The groups of a listed type that a user is a member of, by `groupNumber` ascending, at most `limit` behind `after`.
   /// - Parameters:
   ///   - type: nil = of any.

@@ -175,6 +175,7 @@ enum Schema {
   // - `application.isGroupGone` and partial indexes: lists find what they show without passing over what they do not.
   // - `departure.groupNumber` orders departures as the groups in getJoinedGroupList, so that one cursor pages through both.
   // - `formerMember.memorableUntil`, and indexes by time: what is old is found and goes.
+  // - `groupRecordByOwner`: the groups that a user owns are counted without looking at others.
   // - `knownUserPresent`: the start finds the users who were here without passing over all.
   private static let v2 = """
     CREATE TABLE notificationNumber (id INTEGER PRIMARY KEY CHECK (id = 1), last INTEGER NOT NULL) STRICT;
@@ -205,6 +206,7 @@ enum Schema {
     CREATE INDEX applicationOfGroup ON application (groupNumber, kind) WHERE isGroupGone = 0;
     CREATE INDEX applicationOfKind ON application (kind) WHERE isGroupGone = 0;
 
+    CREATE INDEX groupRecordByOwner ON groupRecord (owner, type);
     CREATE INDEX managerByUser ON member (userID) WHERE role IN ('Owner', 'Admin');
 
     ALTER TABLE departure ADD COLUMN groupNumber INTEGER NOT NULL DEFAULT 0;

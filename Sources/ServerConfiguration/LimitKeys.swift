@@ -3,7 +3,8 @@ enum LimitKeys {
   static let all: [any ConfigurationKey] = [
     workMessagesPerSecond, publicMessagesPerSecond, meetingMessagesPerSecond, avChatRoomMessagesPerSecond,
     bChatRoomMessagesPerSecond, workMaxMemberNum, publicMaxMemberNum, meetingMaxMemberNum, requestsPerSecond, requestBurst,
-    signInsPerSecond, connections, connectionsPerAddress, groupsPerUser, avChatRooms, sendQueueBytes, revokeWindow,
+    signInsPerSecond, connections, connectionsPerAddress, groupsPerUser, avChatRoomsPerUser, avChatRooms,
+    sendQueueBytes, revokeWindow, unreadCount,
   ]
 
   static let workMessagesPerSecond = messagesPerSecond("work", 0)
@@ -25,13 +26,17 @@ enum LimitKeys {
     "The sign-ins of all users that are admitted each second; 0 = no limit.")
   static let connections = count("limits.connections", "The connections to the public listener")
   static let connectionsPerAddress = count("limits.connectionsPerAddress", "The connections from one address")
-  static let groupsPerUser = count("limits.groupsPerUser", "The groups that a user may be a member of")
+  static let groupsPerUser = count("limits.groupsPerUser", "The groups that a user may be a member of, AVChatRooms aside", 1000)
+  static let avChatRoomsPerUser = count("limits.avChatRoomsPerUser", "The AVChatRooms that a user may own", 50)
   static let avChatRooms = count("limits.avChatRooms", "The AVChatRooms of this server")
   static let sendQueueBytes = Key(
     "limits.sendQueueBytes", .integer(1024...1_073_741_824), 1_048_576, "The bytes that may wait for one connection.")
   static let revokeWindow = Key(
     "limits.revokeWindow", .duration(.zero ... .seconds(4_294_967_295)), .seconds(120),
     "How long senders may recall their own messages.")
+  static let unreadCount = Key(
+    "limits.unreadCount", .integer(1...1_000_000), 1000,
+    "Up to where unread messages are counted: an unread count is exact below it and reads this number beyond.")
 
   private static func messagesPerSecond(_ groupType: String, _ fallback: Int) -> Key<Int> {
     Key(
@@ -43,8 +48,8 @@ enum LimitKeys {
     Key("limits.\(groupType).maxMemberNum", .integer(1...1_000_000), 6000, "The members that one such group may have.")
   }
 
-  private static func count(_ path: String, _ what: String) -> Key<Int> {
-    Key(path, .integer(0...1_000_000_000), 0, "\(what); 0 = no limit.")
+  private static func count(_ path: String, _ what: String, _ fallback: Int = 0) -> Key<Int> {
+    Key(path, .integer(0...1_000_000_000), fallback, "\(what); 0 = no limit.")
   }
 }
 

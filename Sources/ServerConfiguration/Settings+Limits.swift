@@ -23,12 +23,16 @@ extension Settings {
     public var connectionsPerAddress: Int
     /// Groups that a user may be a member of; 0 = no limit.
     public var groupsPerUser: Int
+    /// AVChatRooms that a user may own; 0 = no limit.
+    public var avChatRoomsPerUser: Int
     /// AVChatRooms of the server; 0 = no limit.
     public var avChatRooms: Int
     /// Bytes that may wait for one connection.
     public var sendQueueBytes: Int
     /// How long senders may recall their own messages.
     public var revokeWindow: Duration
+    /// Up to where unread messages are counted.
+    public var unreadCount: Int
     /// Every key of `limits.…` with its number as it was loaded, durations in whole seconds: what `getServerInfo` answers (contract section 4).
     public let flattened: [(key: String, value: Int64)]
 
@@ -44,9 +48,11 @@ extension Settings {
       connections = values[LimitKeys.connections]
       connectionsPerAddress = values[LimitKeys.connectionsPerAddress]
       groupsPerUser = values[LimitKeys.groupsPerUser]
+      avChatRoomsPerUser = values[LimitKeys.avChatRoomsPerUser]
       avChatRooms = values[LimitKeys.avChatRooms]
       sendQueueBytes = values[LimitKeys.sendQueueBytes]
       revokeWindow = values[LimitKeys.revokeWindow]
+      unreadCount = values[LimitKeys.unreadCount]
       flattened = LimitKeys.all.compactMap { key in values.number(of: key).map { (key.path, $0) } }
     }
   }

@@ -111,6 +111,21 @@ public final class InMemoryStore: GroupStore, StoreHealth, Sendable {
     }
   }
 
+  /// In how many groups of a listed type each of the users is; counting stops at `limit`.
+  public func membershipCounts(of users: [UserID], limit: Int) async throws(StoreError) -> [UserID: Int] {
+    contents.withLock { contents in
+      let listed = contents.groups.values.filter(\.record.type.isListed)
+      return Dictionary(users.map { user in (user, min(limit, listed.count { $0.members[user] != nil })) }) { $1 }
+    }
+  }
+
+  /// How many groups of a type a user owns; counting stops at `limit`.
+  public func ownedCount(of user: UserID, type: GroupType, limit: Int) async throws(StoreError) -> Int {
+    contents.withLock { contents in
+      min(limit, contents.groups.values.count { $0.record.type == type && $0.record.owner == user })
+    }
+  }
+
   /// The groups of a listed type that a user is a member of, by `groupNumber` ascending; lets all pass that have not changed.
   public func listedMemberships(
     of user: UserID, type: GroupType?, changedSince: Instant, after: Int64, limit: Int

@@ -50,7 +50,7 @@ import WireProtocol
   }
 
   @Test func withoutLimitsNothingIsCounted() async throws {
-    let backend = Backend()
+    let backend = Backend { $0.groupsPerUser = 0 }
     #expect(try await createAtOnce(8, "Work", as: "u", backend) == Array(repeating: 0, count: 8))
   }
 
@@ -65,9 +65,114 @@ import WireProtocol
         group.addTask { _ = try? await quotas.within(groupsOf: users) { _ in .empty } }
       }
     }
-    #expect(quotas.lineCount == 0)
+    #expect(quotas.lineCount == 0 && quotas.userCount == 0)
     backend.store.release(failing: .init(.unavailable, "test"))
     await #expect(throws: (any Error).self) { try await quotas.within(groupsOf: ["u"]) { _ in .empty } }
-    #expect(quotas.lineCount == 0, "nor behind a failure")
+    #expect(quotas.lineCount == 0 && quotas.userCount == 0, "nor behind a failure")
+  }
+
+  // MARK: AVChatRooms of a user
+
+  @Test func roomsOfAnOwnerAreCountedExactlyAlsoAtOnce() async throws {
+    let backend = Backend { $0.avChatRoomsPerUser = 3 }
+    #expect(try await createAtOnce(5, "AVChatRoom", as: "u", backend) == [0, 0, 0, 10036, 10036])
+    #expect(try await create("AVChatRoom", as: "v", backend) == 0, "another owner")
+    #expect(try await create("Meeting", as: "u", backend) == 0, "another type")
+    let owned = #""groupType":"AVChatRoom","groupName":"r","ownerUserID":"u""#
+    #expect(try await backend.code("createGroup", owned) == 0, "the application is not bound")
+    try await backend.create("mine", "AVChatRoom", by: "w")
+    for _ in 0..<2 { #expect(try await create("AVChatRoom", as: "w", backend) == 0) }
+    #expect(try await create("AVChatRoom", as: "w", backend) == 10036)
+    #expect(try await backend.code("dismissGroup", as: "w", #""groupID":"mine""#) == 0)
+    #expect(try await create("AVChatRoom", as: "w", backend) == 0)
+  }
+
+  @Test func theLimitOfTheServerStandsBesideThatOfTheOwner() async throws {
+    let backend = Backend {
+      $0.avChatRooms = 2
+      $0.avChatRoomsPerUser = 1
+    }
+    #expect(try await createAtOnce(2, "AVChatRoom", as: "u", backend) == [0, 10036])
+    #expect(try await create("AVChatRoom", as: "v", backend) == 0)
+    #expect(try await create("AVChatRoom", as: "w", backend) == 10036)
+    #expect(try await backend.code("createGroup", #""groupType":"AVChatRoom","groupName":"r","ownerUserID":"w""#) == 10036)
+  }
+
+  // MARK: Who is not bound
+
+  @Test func theApplicationAndImportsAreNotBound() async throws {
+    let backend = Backend { $0.groupsPerUser = 1 }
+    #expect(try await create("Public", as: "u", backend) == 0)
+    try await backend.create("g", "Work", by: "o")
+    try await backend.bring("u", into: "g")
+    #expect(try await backend.code("createGroup", #""groupType":"Work","groupName":"h","ownerUserID":"u""#) == 0)
+    let group = try await backend.result("importGroup", #""groupType":"Work","groupName":"i","ownerUserID":"u""#)["groupID"]
+    let id = try #require(group.string)
+    #expect(
+      try await backend.result("importGroupMembers", #""groupID":"\#(id)",\#(memberList("o", "p"))"#)["memberList"]
+        .column("result") == ["Success", "Success"])
+    #expect(try await backend.store.memberships(of: "u").count == 4)
+    #expect(try await create("Public", as: "u", backend) == 10037, "but what came so counts")
+  }
+
+  @Test func anApplicationOfSomebodyInTooManyGroupsStaysOpen() async throws {
+    let backend = Backend { $0.groupsPerUser = 1 }
+    try await backend.create("g", "Public", by: "o")
+    try await backend.apply("u", to: "g")
+    try await backend.create("own", "Work", by: "u")
+    let list = try await backend.result("getGroupApplicationList", as: "o")["applicationList"]
+    let accept = #""applicationID":"\#(list[0]["applicationID"].string ?? "")""#
+    #expect(try await backend.code("acceptGroupApplication", as: "o", accept) == 10037)
+    let after = try await backend.result("getGroupApplicationList", as: "o")["applicationList"]
+    #expect(after[0]["handleStatus"] == "Unhandled")
+    #expect(try await backend.code("acceptGroupApplication", accept) == 0, "the application is not bound")
+  }
+
+  // MARK: Users who are signed in
+
+  /// A store is asked only when the limit may be near, and a session's requests to a group keep their order.
+  @Test func joiningAsksTheStoreForNothingThatIsRemembered() async throws {
+    try await LiveGateway.with {
+      $0.groupsPerUser = 3
+    } _: { live in
+      for id in ["a", "b", "c", "d"] { try await live.backend.create(id, "Meeting", by: "owner-\(id)") }
+      let asked = live.store.counts
+      let mary = try await live.signIn("mary")
+      live.store.holdCounts()
+      for id in ["a", "b", "c"] { #expect(try await mary.call("joinGroup", #"{"groupID":"\#(id)"}"#)["error"] == nil) }
+      #expect(live.store.counts == asked)
+      live.store.release()
+      #expect(try await mary.call("joinGroup", #"{"groupID":"d"}"#)["error"]["code"] == 10037)
+      _ = try await mary.call("quitGroup", #"{"groupID":"a"}"#)
+      #expect(try await mary.call("joinGroup", #"{"groupID":"d"}"#)["error"] == nil)
+      #expect(try await mary.call("joinGroup", #"{"groupID":"a"}"#)["error"]["code"] == 10037)
+      try await mary.leave()
+      #expect(await live.remains() == [:])
+    }
+  }
+
+  @Test func whatTheApplicationDoesCountsForWhomIsRemembered() async throws {
+    try await LiveGateway.with {
+      $0.groupsPerUser = 2
+    } _: { live in
+      for id in ["a", "b", "c"] { try await live.backend.create(id, "Meeting", by: "owner-\(id)") }
+      let mary = try await live.signIn("mary")
+      try await live.backend.bring("mary", into: "a")
+      _ = try await live.backend.result("importGroup", #""groupType":"Work","groupName":"i","ownerUserID":"mary""#)
+      #expect(try await mary.call("joinGroup", #"{"groupID":"b"}"#)["error"]["code"] == 10037)
+      _ = try await mary.call("quitGroup", #"{"groupID":"a"}"#)
+      #expect(try await mary.call("joinGroup", #"{"groupID":"b"}"#)["error"] == nil)
+    }
+  }
+
+  @Test func whoWasInTooManyGroupsBeforeIsRememberedSo() async throws {
+    try await LiveGateway.with {
+      $0.groupsPerUser = 2
+    } _: { live in
+      for id in ["a", "b", "c"] { try await live.backend.create(id, "Meeting", by: "owner-\(id)") }
+      for id in ["a", "b"] { try await live.backend.bring("mary", into: id) }
+      let mary = try await live.signIn("mary")
+      #expect(try await mary.call("joinGroup", #"{"groupID":"c"}"#)["error"]["code"] == 10037)
+    }
   }
 }

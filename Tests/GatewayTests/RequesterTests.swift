@@ -52,17 +52,15 @@ import ThrongTestKit
   }
 
   @Test func whatChangesSomethingIsDoneThoughItsSessionHasEnded() async throws {
-    try await LiveGateway.with {
-      $0.groupsPerUser = 10
-    } _: { live in
-      try await live.backend.create("g")
-      _ = try await live.backend.result("setGroupInfo", #""groupID":"g","joinMode":"Any""#)
-      let client = try await live.signIn("mary")
-      live.store.hold()
-      try await client.send(#"{"jsonrpc":"2.0","id":1,"method":"joinGroup","params":{"groupID":"g"}}"#)
+    try await LiveGateway.with { live in
+      try await live.backend.create("g", "Work")
+      let client = try await live.signIn("olga")
+      live.store.holdCounts()
+      try await client.send(
+        #"{"jsonrpc":"2.0","id":1,"method":"inviteUserToGroup","params":{"groupID":"g","userIDList":["mary"]}}"#)
       await live.store.arrival()
       await client.cut()
-      await live.gone("mary")
+      await live.gone("olga")
       live.store.release()
       let members = #""groupID":"g","userIDList":["mary"]"#
       while try await live.backend.result("getGroupMembersInfo", members)["memberList"].elements.isEmpty { await Task.yield() }

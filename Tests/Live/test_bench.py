@@ -87,6 +87,20 @@ def test_everybody_comes_back(quick_server):
     demand_groups(quick_server, 0)
 
 
+def test_a_storm_is_told_to_wait_while_others_talk(make_server):
+    """Section 10.7: everybody comes back as told, and is in."""
+    server = make_server({"limits.signInsPerSecond": 30})
+    figures, table = bench(
+        server, "storm", "--connections", 100, "--established", 5, "--warm-up", 0, "--duration", 1, "--pid", server.process.pid)
+    assert figures["storm"]["connections"] == 100 and figures["storm"]["toldToWait"] > 0
+    assert figures["storm"]["seconds"] > 1, "70 of them had to wait for their turn"
+    established = figures["established"]
+    assert established["connections"] == 5 and established["errors"] == 0
+    assert established["beforeMs"]["count"] > 0 and established["duringMs"]["count"] > 0
+    assert "told to wait" in table and "5 established, during, ms" in table
+    demand_groups(server, 0)
+
+
 def test_an_overload_by_priority(server):
     figures, table = bench(
         server, "priority", "--members", 4, "--high", 20, "--normal", 10, "--low", 30, "--lowest", 30, "--warm-up", 2, "--duration", 3)

@@ -116,6 +116,7 @@ def test_progress_is_told_every_second(quick_server, tmp_path):
     ["priority", "--members", "5", "--high", "1", "--lowest", "1e-11"],
     ["priority", "--members", "5", "--high", "1", "--lowest=-1"],
     ["storm", "--connections", "1"],
+    ["storm", "--connections", "5", "--established", "1"],
     ["fly"],
 ])
 def test_wrong_usage_is_64_with_a_sentence(words, tmp_path):

@@ -166,7 +166,8 @@ async def test_creation_stores_no_tip_and_tells_creator_and_members_so_only(worl
 
 
 @pytest.mark.parametrize("key, code, groupType", [
-    ("limits.avChatRooms", 10036, "AVChatRoom"), ("limits.groupsPerUser", 10037, "Public"),
+    ("limits.avChatRooms", 10036, "AVChatRoom"), ("limits.avChatRoomsPerUser", 10036, "AVChatRoom"),
+    ("limits.groupsPerUser", 10037, "Public"),
 ])
 async def test_limits_of_the_number_of_groups(make_server, make_world, key, code, groupType):
     world = make_world(make_server({key: 2}))

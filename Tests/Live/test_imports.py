@@ -442,15 +442,17 @@ async def test_an_imported_message_is_recalled_like_any_other(server, world):
     assert await texts_of(member, group) == [None, None]
 
 
-def test_imports_are_bound_by_the_groups_of_a_user(make_server):
-    """limits.groupsPerUser: 10037 for the owner, OverLimit for a member."""
+def test_imports_are_not_bound_by_the_groups_of_a_user(make_server):
+    """Section 10.7: limits.groupsPerUser binds neither application administrators nor imports."""
     own = make_server({"limits.groupsPerUser": 1})
     base = {"groupType": "Public", "groupName": "g"}
     group = done(own, "importGroup", **base, ownerUserID="owner")["groupID"]
-    denied(own, 10037, "importGroup", **base, ownerUserID="owner")
+    done(own, "importGroup", **base, ownerUserID="owner")
+    done(own, "createGroup", **base, ownerUserID="owner")
     done(own, "importGroup", **base, ownerUserID="busy")
     rows = done(own, "importGroupMembers", groupID=group, memberList=[{"userID": "busy"}, {"userID": "free"}])["memberList"]
-    assert [row["result"] for row in rows] == ["OverLimit", "Success"]
+    assert [row["result"] for row in rows] == ["Success", "Success"]
+    denied(own, 10037, "createGroup", **base, asUser="owner")
 
 
 async def test_set_unread_count_errors(server, world):

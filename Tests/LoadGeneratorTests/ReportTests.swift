@@ -89,7 +89,7 @@ import Testing
     report.seconds = 0.25
     report.judge([try Condition("connections/s>=2000"), try Condition("p99<1ms")])
     let object = try #require(JSONSerialization.jsonObject(with: Data(report.json.utf8)) as? [String: Any])
-    for absent in ["messages", "lost", "latencyMs", "server", "statuses", "priorities", "storm"] {
+    for absent in ["messages", "lost", "latencyMs", "server", "statuses", "priorities", "storm", "established"] {
       #expect(object[absent] == nil, "\(absent)")
     }
     #expect((object["connect"] as? [String: Any])?["connectionsPerSecond"] as? Double == 2000)

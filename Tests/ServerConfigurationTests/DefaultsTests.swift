@@ -43,8 +43,9 @@ import Testing
       "limits.avChatRoom.messagesPerSecond": 40, "limits.bChatRoom.messagesPerSecond": 0, "limits.work.maxMemberNum": 6000,
       "limits.public.maxMemberNum": 6000, "limits.meeting.maxMemberNum": 6000, "limits.requestsPerSecond": 50,
       "limits.requestBurst": 100, "limits.signInsPerSecond": 2000, "limits.connections": 0, "limits.connectionsPerAddress": 0,
-      "limits.groupsPerUser": 0,
-      "limits.avChatRooms": 0, "limits.sendQueueBytes": 1_048_576, "limits.revokeWindow": 120,
+      "limits.groupsPerUser": 1000,
+      "limits.avChatRoomsPerUser": 50, "limits.avChatRooms": 0, "limits.unreadCount": 1000, "limits.sendQueueBytes": 1_048_576,
+      "limits.revokeWindow": 120,
     ]
     #expect(Dictionary(uniqueKeysWithValues: settings.limits.flattened.map { ($0.key, $0.value) }) == expected)
   }

@@ -45,7 +45,7 @@ struct Sample: CustomTestStringConvertible {
     + ["work", "public", "meeting"].map { Sample("limits.\($0).maxMemberNum", "777") }
     + [
       "requestsPerSecond", "requestBurst", "signInsPerSecond", "connections", "connectionsPerAddress", "groupsPerUser",
-      "avChatRooms",
+      "avChatRoomsPerUser", "avChatRooms", "unreadCount",
     ]
     .map { Sample("limits.\($0)", "7777") }
 }

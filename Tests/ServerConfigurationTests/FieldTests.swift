@@ -35,6 +35,8 @@ import Testing
     #expect(limits.connections == number("limits.connections"))
     #expect(limits.connectionsPerAddress == number("limits.connectionsPerAddress"))
     #expect(limits.groupsPerUser == number("limits.groupsPerUser"))
+    #expect(limits.avChatRoomsPerUser == number("limits.avChatRoomsPerUser"))
+    #expect(limits.unreadCount == number("limits.unreadCount"))
     #expect(limits.avChatRooms == number("limits.avChatRooms"))
     #expect(limits.sendQueueBytes == 65536)
     #expect(settings.loops == number("loops"))

@@ -83,6 +83,24 @@ struct GroupStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
+  func `groups of users and of owners are counted up to a limit`(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      let types: [(String, GroupType)] = [
+        ("w", .work), ("p", .public), ("m", .meeting), ("r", .avChatRoom), ("s", .avChatRoom), ("b", .bChatRoom),
+      ]
+      for (name, type) in types {
+        let id = try #require(GroupID(name))
+        try await store.put([.create(id, type: type), .join(bob, id)]).get()
+      }
+      #expect(try await store.membershipCounts(of: [bob, alice], limit: 10) == [bob: 3, alice: 0])
+      #expect(try await store.membershipCounts(of: [bob, bob], limit: 2) == [bob: 2])
+      #expect(try await store.ownedCount(of: alice, type: .avChatRoom, limit: 10) == 2)
+      #expect(try await store.ownedCount(of: alice, type: .avChatRoom, limit: 1) == 1)
+      #expect(try await store.ownedCount(of: bob, type: .avChatRoom, limit: 10) == 0)
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
   func `memberships come by groupNumber, and numbers are never used again`(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([.create(team, type: .work), .join(bob, team)]).get()

@@ -47,6 +47,8 @@ struct SchemaTests {
     "SELECT seq, content FROM message WHERE number = 1 ORDER BY seq DESC",
     "SELECT count(*) FROM message WHERE number = (SELECT number FROM groupRecord WHERE groupID = 'g') AND seq > 4",
     "SELECT groupID, type, number FROM member JOIN groupRecord USING (number) WHERE userID = 'u' ORDER BY number",
+    "SELECT 1 FROM member JOIN groupRecord USING (number) WHERE userID = 'u' AND type IN ('Work') LIMIT 3",
+    "SELECT 1 FROM groupRecord WHERE owner = 'u' AND type = 'AVChatRoom' LIMIT 3",
     "SELECT groupID, type, number FROM groupRecord WHERE type = 'Work' AND number > 5 ORDER BY number LIMIT 3",
     "SELECT groupNumber FROM departure INDEXED BY departureByNumber WHERE userID = 'u' AND groupNumber > 4 ORDER BY groupNumber LIMIT 3",
     "SELECT userID FROM departure INDEXED BY departureByTime WHERE time < 4 LIMIT 3",

@@ -28,6 +28,7 @@ import WebSocketTransport
     #expect(made.heartbeat == standard.heartbeat && made.failureDelay == standard.failureDelay)
     #expect(made.allowedOrigins == standard.allowedOrigins && !made.isTrustedProxy("127.0.0.1"))
     #expect(made.groupsPerUser == standard.groupsPerUser && made.avChatRooms == standard.avChatRooms)
+    #expect(made.avChatRoomsPerUser == standard.avChatRoomsPerUser && made.readyReplyBytes == standard.readyReplyBytes)
     #expect(made.requiresKnownUsers == standard.requiresKnownUsers)
   }
 
@@ -44,7 +45,8 @@ import WebSocketTransport
     ("limits.requestsPerSecond", { $0.requestsPerSecond }), ("limits.requestBurst", { $0.requestBurst }),
     ("limits.signInsPerSecond", { $0.signInsPerSecond }), ("limits.connections", { $0.connections }),
     ("limits.connectionsPerAddress", { $0.connectionsPerAddress }),
-    ("limits.groupsPerUser", { $0.groupsPerUser }), ("limits.avChatRooms", { $0.avChatRooms }),
+    ("limits.groupsPerUser", { $0.groupsPerUser }), ("limits.avChatRoomsPerUser", { $0.avChatRoomsPerUser }),
+    ("limits.avChatRooms", { $0.avChatRooms }),
   ]
 
   @Test(arguments: numbers.indices) func eachLimitReachesItsOwnPlace(index: Int) throws {

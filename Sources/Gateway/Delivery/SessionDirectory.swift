@@ -125,6 +125,9 @@ final class SessionDirectory: Sendable {
   /// The sessions of a user.
   func sessions(of user: UserID) -> [SessionEntry] { state.withLock { $0.users[user]?.sessions ?? [] } }
 
+  /// Whether a user has a session.
+  func isPresent(_ user: UserID) -> Bool { state.withLock { $0.users[user] != nil } }
+
   /// How many users have a session.
   var userCount: Int { state.withLock { $0.users.count } }
 

@@ -87,7 +87,7 @@ extension Dispatcher {
         firstSeqs[member.userID] = try await self.stores.messages.firstSeq(of: request.groupID, notBefore: joinTime)
       }
       let found = firstSeqs
-      return try await self.gather(about: named, joining: named) { (facts) async throws(StoreError) in
+      return try await self.gather(about: named, joining: named, by: caller) { (facts) async throws(StoreError) in
         await self.registry.group(request.groupID).ask(.importMembers(request, firstSeqs: found, facts), by: caller)
       }
     }

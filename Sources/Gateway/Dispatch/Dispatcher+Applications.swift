@@ -34,7 +34,8 @@ extension Dispatcher {
     }
     guard !stored.isGroupGone else { return .error(.noSuchGroup) }
     let application = stored.application
-    return try await gather(about: [], joining: agrees ? [application.candidate] : []) { (facts) async throws(StoreError) in
+    return try await gather(about: [], joining: agrees ? [application.candidate] : [], by: caller) {
+      (facts) async throws(StoreError) in
       await self.registry.group(application.groupID).ask(
         .decide(application, agrees: agrees, reason: request.reason ?? "", facts), by: caller)
     }

@@ -13,12 +13,13 @@ extension Dispatcher {
     // An owner that the application names may be one that nobody has seen.
     let named = caller.userID == nil ? members + [owner] : members
     let completion = rememberingMembers(and: owner, completion)
-    guard quotas.limit(request.groupType) else {
-      return ask(id, about: named, joining: members + [owner], by: caller, completion) { .create(request, owner: owner, $0) }
+    let joining = request.groupType.isListed ? members + [owner] : []
+    guard quotas.limit(request.groupType, by: caller.userID) else {
+      return ask(id, about: named, joining: joining, by: caller, completion) { .create(request, owner: owner, $0) }
     }
     run(for: caller, completion) { () async throws(StoreError) in
-      try await self.quotas.within(request.groupType) { (isAtLimit) async throws(StoreError) in
-        try await self.gather(about: named, joining: members + [owner]) { (facts) async throws(StoreError) in
+      try await self.quotas.within(request.groupType, by: caller.userID) { (isAtLimit) async throws(StoreError) in
+        try await self.gather(about: named, joining: joining, by: caller) { (facts) async throws(StoreError) in
           var facts = facts
           facts.isAtRoomLimit = isAtLimit
           return await self.registry.group(id).ask(.create(request, owner: owner, facts), by: caller)

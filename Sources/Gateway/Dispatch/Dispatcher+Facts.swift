@@ -3,7 +3,7 @@ import GroupRuntime
 import WireProtocol
 
 /// What a group must be told of users before it decides, because only stores know it: who is known (`users.requireKnown`), and who is in as many
-/// groups as one may be (`limits.groupsPerUser`).
+/// groups as one may be (`limits.groupsPerUser`). Application administrators, and so imports, are not bound by the latter.
 extension Dispatcher {
   /// Users become known by being made members, unless they have to be known before. A call that is refused makes nobody known, nor
   /// does a row of one that is not `Success`: or whoever may call could fill the store with names.
@@ -45,9 +45,23 @@ extension Dispatcher {
     let checksKnown = requiresKnownUsers && !named.isEmpty
     let checksLimit = quotas.limitUsers && !joining.isEmpty
     // Without a question to a store, a session's requests to one group keep their order all the way.
-    guard checksKnown || checksLimit else { return ask(id, request(.none), by: caller, completion) }
+    if !checksKnown {
+      guard checksLimit else { return ask(id, request(.none), by: caller, completion) }
+      if caller.userID == nil {
+        return ask(id, request(.none), by: caller) { [quotas] reply in
+          quotas.note(joined: joining)
+          completion(reply)
+        }
+      }
+      if quotas.begin(joining: joining) {
+        return ask(id, request(.none), by: caller) { [quotas] reply in
+          quotas.end(joining: joining, isMade: reply.isSuccess)
+          completion(reply)
+        }
+      }
+    }
     run(for: caller, completion) { () async throws(StoreError) in
-      try await self.gather(about: named, joining: joining) { (facts) async throws(StoreError) in
+      try await self.gather(about: named, joining: joining, by: caller) { (facts) async throws(StoreError) in
         await self.registry.group(id).ask(request(facts), by: caller)
       }
     }
@@ -55,13 +69,17 @@ extension Dispatcher {
 
   /// Finds out about users, and keeps what is found true until `body` has made them members.
   func gather(
-    about named: [UserID], joining: [UserID], _ body: (UserFacts) async throws(StoreError) -> Reply
+    about named: [UserID], joining: [UserID], by caller: Caller, _ body: (UserFacts) async throws(StoreError) -> Reply
   ) async throws(StoreError) -> Reply {
     var facts = UserFacts()
     if requiresKnownUsers, !named.isEmpty {
       facts.unknown = Set(named).subtracting(try await stores.users.known(among: named))
     }
     let unknown = facts.unknown
+    guard caller.userID != nil else {
+      defer { quotas.note(joined: joining) }
+      return try await body(facts)
+    }
     return try await quotas.within(groupsOf: joining) { (atLimit) async throws(StoreError) in
       try await body(UserFacts(unknown: unknown, atGroupLimit: atLimit))
     }

@@ -144,8 +144,11 @@ extension Session {
     defer { context.signInEnded(on: connection.loop) }
     do throws(StoreError) {
       let user = identity.userID
+      let quotas = services.dispatcher.quotas
+      quotas.watch(user)
       let record = try await services.groups.signInRecord(of: user)
-      guard case .signingIn = phase else { return }
+      guard case .signingIn = phase else { return services.forgetIfAbsent(user) }
+      quotas.learn(user, groups: record.memberships.count { $0.type.isListed })
       // Only live rooms forget whoever is away too long.
       let isInRooms = record.memberships.contains { $0.type == .avChatRoom }
       let awaySince = isInRooms ? record.offlineSince : nil

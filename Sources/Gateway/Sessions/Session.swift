@@ -285,6 +285,7 @@ actor Session: ConnectionHandler {
     let end = services.directory.unregister(self, of: user)
     for group in end.groups { services.registry.resident(group)?.presenceChanged(Group.Presence(of: user)) }
     if end.concernsSuspendedRooms { services.graces.note(user, since: services.clock.now(), at: MonotonicClock.now()) }
+    services.forgetIfAbsent(user)
   }
 
   /// The server is about to end: the session hears of it, now or when it has signed in, and is closed at a moment of its own

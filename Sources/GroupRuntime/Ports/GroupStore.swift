@@ -19,6 +19,12 @@ public protocol GroupStore: Sendable {
   /// The groups a user is a member of, by `groupNumber` ascending.
   func memberships(of user: UserID) async throws(StoreError) -> [Membership]
 
+  /// In how many groups of a listed type each of the users is; counting stops at `limit`.
+  func membershipCounts(of users: [UserID], limit: Int) async throws(StoreError) -> [UserID: Int]
+
+  /// How many groups of a type a user owns; counting stops at `limit`.
+  func ownedCount(of user: UserID, type: GroupType, limit: Int) async throws(StoreError) -> Int
+
   /// The same with what else a sign-in needs, before other reads.
   func signInRecord(of user: UserID) async throws(StoreError) -> SignInRecord
 

@@ -14,6 +14,8 @@ public struct GroupLimits: Sendable {
   public var unreadCount = 1000
   /// How long senders may recall their own messages, in milliseconds (`limits.revokeWindow`).
   public var revokeWindow: Instant = 120_000
+  /// Up to where unread messages are counted; an unread count reads this number beyond (`limits.unreadCount`).
+  public var unreadCount = 1000
   /// How long the members of an AVChatRoom stay members without a session, in milliseconds (`avChatRoom.offlineGrace`).
   public var offlineGrace: Instant = 300_000
 

@@ -59,7 +59,7 @@ public struct UserFacts: Sendable, Equatable {
   public var unknown: Set<UserID>
   /// Those who are in as many groups as one may be (`limits.groupsPerUser`).
   public var atGroupLimit: Set<UserID>
-  /// There are as many AVChatRooms as there may be (`limits.avChatRooms`).
+  /// There are as many AVChatRooms as there may be (`limits.avChatRooms`, `limits.avChatRoomsPerUser`).
   public var isAtRoomLimit: Bool
 
   /// Facts; nothing speaks against anybody by default.

@@ -20,6 +20,9 @@ final class Stage: SwarmDelegate {
   private(set) var isUnreachable = false
   /// The connections whose requests wait for their replies, by the requests' ids.
   private(set) var unanswered: [Int: Int] = [:]
+  /// How many sign-ins the server has put off.
+  private(set) var toldToWait = 0
+  private var returning = Returning()
   private var replies: [Reply] = []
   private var nextRequest = -1
   /// Connections that are coming in.
@@ -35,6 +38,9 @@ final class Stage: SwarmDelegate {
   }
 
   // MARK: - Coming in
+
+  /// So many connections are begun before the swarm reads again: what is measured meanwhile must not wait for them.
+  private static let burst = 32
 
   /// Opens these connections and waits until each takes part.
   /// - Parameters:
@@ -55,23 +61,40 @@ final class Stage: SwarmDelegate {
       if Interruption.came { throw BenchmarkError("interrupted while the connections came in (\(open) of \(target))") }
       if let refusal { throw refusal }
       let now = Clock.now()
-      while begun < numbers.count, arriving < parallel {
+      var room = min(Stage.burst, parallel - arriving)
+      while room > 0, let number = takeReturning(at: now) {
+        try connect(number, dialing)
+        room -= 1
+      }
+      while room > 0, begun < numbers.count {
         if schedule != nil, schedule?.take(at: now) == nil { break }
         guard let number = waiting.next() else { break }
         begun += 1
-        arriving += 1
-        try swarm.connect(number, dialing ?? self.dialing)
+        try connect(number, dialing)
+        room -= 1
       }
-      if open > seen { (seen, seenAt) = (open, now) }
+      if open > seen || returning.count > 0 { (seen, seenAt) = (open, now) }
       guard now - seenAt < timeout || (arriving == 0 && begun < numbers.count) else {
         throw BenchmarkError("for \(timeout / Clock.second) s no connection has come in (\(open) of \(target)): \(missing)")
       }
-      let next = begun < numbers.count && arriving < parallel ? schedule?.next ?? .max : .max
+      let begin = begun < numbers.count ? schedule?.next ?? now : .max
+      let next = arriving < parallel ? min(begin, returning.next ?? .max) : .max
       turn(until: min(next, now + 100 * Clock.millisecond))
     }
     if let refusal { throw refusal }
     return (start, Clock.now())
   }
+
+  private func connect(_ number: Int, _ dialing: Dialing?) throws(BenchmarkError) {
+    arriving += 1
+    try swarm.connect(number, dialing ?? self.dialing)
+  }
+
+  /// A connection that was told to wait and need not wait any more.
+  func takeReturning(at now: UInt64) -> Int? { returning.take(at: now) }
+
+  /// How many have been told to wait and do so.
+  var returningCount: Int { returning.count }
 
   /// What those that are still coming in wait for.
   private var missing: String {
@@ -131,6 +154,10 @@ final class Stage: SwarmDelegate {
       open -= 1
       endings[ending.label, default: 0] += 1
       firstEnding = firstEnding ?? "connection \(number): \(ending)"
+    } else if let wait = Returning.wait(ending) {
+      arriving -= 1
+      toldToWait += 1
+      returning.insert(number, due: swarm.now + wait * Clock.millisecond)
     } else {
       arriving -= 1
       refusal = refusal ?? BenchmarkError("connection \(number) did not come in: \(ending)" + hint(ending))
@@ -142,9 +169,10 @@ final class Stage: SwarmDelegate {
     return ""
   }
 
-  /// Cuts connections without being told of it as an ending.
+  /// Cuts connections without being told of it as an ending. The others go on meanwhile.
   func cut(_ numbers: Range<Int>) {
-    for number in numbers where swarm.table[number].descriptor >= 0 {
+    for (index, number) in numbers.enumerated() where swarm.table[number].descriptor >= 0 {
+      if index % Stage.burst == Stage.burst - 1 { turn(until: Clock.now()) }
       if swarm.table[number].phase == .open { open -= 1 }
       swarm.cut(number)
     }

@@ -66,6 +66,7 @@ final class GroupRemoval {
     var waiting = absent.filter { phase($0) == .closed }[...]
     wait {
       var coming = absent.count { !isSignedIn($0) && phase($0) != .closed }
+      while let number = stage.takeReturning(at: Clock.now()) { waiting.append(number) }
       if stage.isUnreachable { waiting = [] }
       while coming < parallel, let number = waiting.popFirst() {
         do throws(BenchmarkError) { try stage.swarm.connect(number, stage.dialing) } catch {
@@ -73,7 +74,7 @@ final class GroupRemoval {
         }
         coming += 1
       }
-      return coming + waiting.count
+      return coming + waiting.count + stage.returningCount
     }
   }
 

@@ -27,6 +27,7 @@ extension Report {
     if !priorities.isEmpty { writePriorities(&writer) }
     if let connecting { writer.member("connect", connecting) }
     if let storm { writer.member("storm", storm) }
+    if let established { write(established, &writer) }
     writer.key("endings")
     writer.object { writer in
       for (label, count) in endings.sorted(by: { $0.key < $1.key }) {
@@ -105,6 +106,17 @@ extension Report {
     }
   }
 
+  private func write(_ established: Established, _ writer: inout JSONWriter) {
+    writer.key("established")
+    writer.object { writer in
+      writer.member("connections", established.connections)
+      writer.member("messagesPerSecond", established.rate, digits: 1)
+      if let before = established.before { writer.member("beforeMs", before) }
+      if let during = established.during { writer.member("duringMs", during) }
+      writer.member("errors", established.errors)
+    }
+  }
+
   private func writePriorities(_ writer: inout JSONWriter) {
     writer.key("priorities")
     writer.object { writer in
@@ -146,6 +158,7 @@ extension JSONWriter {
       writer.member("connections", connecting.connections)
       writer.member("connectionsPerSecond", connecting.perSecond, digits: 1)
       writer.member("seconds", connecting.seconds, digits: 3)
+      writer.member("toldToWait", connecting.toldToWait)
     }
   }
 

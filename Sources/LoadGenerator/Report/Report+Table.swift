@@ -4,6 +4,7 @@ extension Report {
     var blocks: [[String]] = [[heading]]
     if let connecting { blocks.append(lines(connecting, "connecting")) }
     if let storm { blocks.append(lines(storm, "all back")) }
+    if let established { blocks.append(lines(established)) }
     if let lost {
       blocks.append(traffic(lost))
       if let latencies { blocks.append(lines(latencies)) }
@@ -42,14 +43,25 @@ extension Report {
   }
 
   private func lines(_ latencies: Latencies) -> [String] {
+    lines([("\(latencyName), ms", latencies), ("sent late by, ms", generator?.sendDelay)])
+  }
+
+  private func lines(_ latencies: [(name: String, figures: Latencies?)]) -> [String] {
     var table = TextTable(["", "p50", "p90", "p99", "p99.9", "max", "mean"])
-    func add(_ name: String, _ figures: Latencies) {
+    for case (let name, let figures?) in latencies {
       let values = [figures.p50, figures.p90, figures.p99, figures.p999, figures.max, figures.mean]
       table.add([name] + values.map(Decimals.short))
     }
-    add("\(latencyName), ms", latencies)
-    if let delay = generator?.sendDelay { add("sent late by, ms", delay) }
     return table.lines
+  }
+
+  private func lines(_ established: Established) -> [String] {
+    let name = "\(Decimals.grouped(established.connections)) established"
+    let latencies = lines([
+      ("\(name), before, ms", established.before), ("\(name), during, ms", established.during),
+      ("sent late by, ms", generator?.sendDelay),
+    ])
+    return latencies + ["errors of theirs: \(Decimals.grouped(established.errors))"]
   }
 
   private func lines(_ statuses: Statuses) -> [String] {
@@ -98,9 +110,10 @@ extension Report {
   }
 
   private func lines(_ figures: Connecting, _ name: String) -> [String] {
-    var table = TextTable(["", "connections", "seconds", "per second"])
+    var table = TextTable(["", "connections", "seconds", "per second", "told to wait"])
     table.add([
       name, Decimals.grouped(figures.connections), Decimals.fixed(figures.seconds, digits: 3), Decimals.short(figures.perSecond),
+      Decimals.grouped(figures.toldToWait),
     ])
     return table.lines
   }

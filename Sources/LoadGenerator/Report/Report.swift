@@ -48,7 +48,19 @@ public struct Report: Sendable {
   struct Connecting: Sendable, Equatable {
     let connections: Int
     let seconds: Double
+    /// How many sign-ins were put off (7008, 4004).
+    var toldToWait = 0
     var perSecond: Double { seconds > 0 ? Double(connections) / seconds : 0 }
+  }
+
+  /// Sessions that talk before and during a storm.
+  struct Established: Sendable, Equatable {
+    let connections: Int
+    /// Messages per second.
+    let rate: Double
+    let before, during: Latencies?
+    /// Messages that the server refused or did not answer.
+    let errors: Int
   }
 
   /// One parameter, as it is told in the table and in JSON.
@@ -84,6 +96,7 @@ public struct Report: Sendable {
   var priorities: [PriorityFigures] = []
   var connecting: Connecting?
   var storm: Connecting?
+  var established: Established?
   /// The connections that ended by themselves, by close code or kind.
   var endings: [String: Int] = [:]
   /// What else the reader has to know, a sentence each.

@@ -102,6 +102,7 @@ extension GatewayConfiguration {
     let proxies = settings.trustedProxies
     isTrustedProxy = { address in proxies.contains { $0.contains(address) } }
     groupsPerUser = settings.limits.groupsPerUser
+    avChatRoomsPerUser = settings.limits.avChatRoomsPerUser
     avChatRooms = settings.limits.avChatRooms
     requiresKnownUsers = settings.users.requireKnown
   }
@@ -121,6 +122,7 @@ extension GroupLimits {
     ]
     messagesPerSecond = rates.filter { $0.value > 0 }
     revokeWindow = limits.revokeWindow.wholeMilliseconds
+    unreadCount = limits.unreadCount
     offlineGrace = settings.avChatRoom.offlineGrace.wholeMilliseconds
   }
 }

@@ -95,7 +95,7 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
     case .recallTooLate: "Too late to recall the message"
     case .recallNotYours: "The message is not yours to recall"
     case .recallUnsupported: "Messages of this type of group cannot be recalled"
-    case .tooManyAVChatRooms: "There are as many AVChatRooms as this server allows"
+    case .tooManyAVChatRooms: "There are, or the user owns, as many AVChatRooms as this server allows"
     case .tooManyGroups: "The user is in as many groups as this server allows"
     case .maxMemberNumBelowCount: "maxMemberNum is below the number of members"
     case .attributeKeyTooLong: "An attribute's key is at most 32 bytes"

@@ -9,12 +9,24 @@ struct BenchStorm: AsyncParsableCommand {
   @Option(help: ArgumentHelp("How many members.", valueName: "n"))
   var connections: Int
 
+  @Option(
+    help: ArgumentHelp("How many more stay connected and talk in a room of theirs before and during the storm.", valueName: "n"))
+  var established = 0
+
+  @Option(help: ArgumentHelp("How many messages those who stay send per second, together.", valueName: "messages/s"))
+  var rate = 20.0
+
   @OptionGroup var options: BenchOptions
   @OptionGroup var configuration: ConfigurationOptions
 
-  func validate() throws { try demand((2...60_000).contains(connections), "--connections takes 2 to 60000") }
+  func validate() throws {
+    try demand((2...60_000).contains(connections), "--connections takes 2 to 60000")
+    try demand(established == 0 || (2...10_000).contains(established), "--established takes 0, or 2 to 10000")
+    try demandRate(rate, "--rate", of: "messages")
+  }
 
   func run() async throws {
-    try await options.run(StormScenario(connections: connections), configuration: configuration)
+    try await options.run(
+      StormScenario(connections: connections, established: established, rate: rate), configuration: configuration)
   }
 }

@@ -10,6 +10,8 @@ final class GatedStore: GroupStore, Sendable {
     var isHeld = false
     var holdsLoads = false
     var loads = 0
+    var holdsCounts = false
+    var counts = 0
     var askedFor: UserID?
     var failure: StoreError?
     var waiting: [CheckedContinuation<Void, Never>] = []
@@ -25,6 +27,12 @@ final class GatedStore: GroupStore, Sendable {
   /// The same for who loads a group, too.
   func holdLoads() { state.withLock { ($0.isHeld, $0.holdsLoads) = (true, true) } }
 
+  /// From now on who asks in how many groups somebody is waits.
+  func holdCounts() { state.withLock { ($0.isHeld, $0.holdsCounts) = (true, true) } }
+
+  /// How many times that was asked.
+  var counts: Int { state.withLock { $0.counts } }
+
   /// How many wait.
   var waitingCount: Int { state.withLock { $0.waiting.count } }
 
@@ -38,7 +46,7 @@ final class GatedStore: GroupStore, Sendable {
   func release(failing failure: StoreError? = nil) {
     let waiting = state.withLock { state in
       defer { state.waiting = [] }
-      (state.isHeld, state.holdsLoads) = (false, false)
+      (state.isHeld, state.holdsLoads, state.holdsCounts) = (false, false, false)
       state.failure = failure
       return state.waiting
     }
@@ -78,6 +86,20 @@ final class GatedStore: GroupStore, Sendable {
     state.withLock { $0.askedFor = Requester.current?.userID }
     await pass()
     if let failure = state.withLock({ $0.failure }) { throw failure }
+  }
+
+  func membershipCounts(of users: [UserID], limit: Int) async throws(StoreError) -> [UserID: Int] {
+    let isHeld = state.withLock { state in
+      state.counts += 1
+      return state.holdsCounts
+    }
+    if isHeld { await pass() }
+    if let failure = state.withLock({ $0.failure }) { throw failure }
+    return try await inner.membershipCounts(of: users, limit: limit)
+  }
+
+  func ownedCount(of user: UserID, type: GroupType, limit: Int) async throws(StoreError) -> Int {
+    try await inner.ownedCount(of: user, type: type, limit: limit)
   }
 
   func commit(_ commit: Commit) { inner.commit(commit) }

@@ -93,6 +93,7 @@ struct LiveGateway {
   func remains(failures: Int = 0) async -> [String: Int] {
     await gateway.waitUntilEmpty()
     var remains = ["sessions": services.sessionCount, "users": services.directory.userCount]
+    remains["counts"] = services.dispatcher.quotas.userCount
     remains["addresses"] = max(0, services.admissions.addressCount - failures)
     for loop in transport.loops {
       let (open, waking) = await on(loop) { [gateway] in

@@ -48,6 +48,12 @@ final class ReadGate: GroupStore {
 
   func commit(_ commit: Commit) { store.commit(commit) }
   func memberships(of user: UserID) async throws(StoreError) -> [Membership] { try await store.memberships(of: user) }
+  func membershipCounts(of users: [UserID], limit: Int) async throws(StoreError) -> [UserID: Int] {
+    try await store.membershipCounts(of: users, limit: limit)
+  }
+  func ownedCount(of user: UserID, type: GroupType, limit: Int) async throws(StoreError) -> Int {
+    try await store.ownedCount(of: user, type: type, limit: limit)
+  }
   func departures(
     of user: UserID, type: GroupType?, since: Instant, after: Int64, limit: Int
   ) async throws(StoreError) -> [Membership] {
