@@ -142,3 +142,13 @@ async def test_a_body_that_is_too_large_or_in_chunks_is_told(telling):
     for status in (413, 411):
         assert telling.metric("throng_http_refused_total", status=status) == 1
         await entry(telling, "HTTP request refused", status=status)
+
+
+@pytest.mark.parametrize("size", [24, 32])
+async def test_headers_that_are_too_long_are_told(telling, size):
+    status, body = await upgrade_body(telling, "Authorization: Bearer " + "x" * size * 1024)
+    assert status == 431 and "20 KiB" in body
+    assert telling.metric("throng_upgrades_refused_total", reason="headers") == 1
+    answer = telling.http("GET", "/healthz", headers={"Cookie": "x" * size * 1024})
+    assert answer.status == 431 and answer.text.startswith("431: ")
+    assert telling.metric("throng_http_refused_total", status=431) == 1
