@@ -63,7 +63,9 @@ public final class Gateway: TransportDelegate {
   public func didTick(_ loop: EventLoop) {
     let now = MonotonicClock.now()
     for session in context(of: loop).wheel.turn(to: now) { session.wake(at: now) }
-    if loop.index == 0 { services.admissions.sweepIfDue(at: now) }
+    guard loop.index == 0 else { return }
+    services.admissions.sweepIfDue(at: now)
+    services.budgets.sweep(at: now)
   }
 
   /// What the sessions of a loop share. On its thread only.

@@ -52,6 +52,8 @@ public final class GatewayServices: Sendable {
   let admissions: Admissions
   /// Where every refusal is told.
   public let refusals: RefusalLog
+  let budgets: UserBudgets
+  let signIns: SignInAdmission
   let observer: StoreObserver
   let metrics: RequestMetrics
 
@@ -74,6 +76,8 @@ public final class GatewayServices: Sendable {
     metrics = RequestMetrics(methods)
     observer = StoreObserver(logger: logger)
     refusals = RefusalLog(logger: logger)
+    budgets = UserBudgets(configuration)
+    signIns = SignInAdmission(configuration)
     admissions = Admissions(connections: configuration.connections, connectionsPerAddress: configuration.connectionsPerAddress)
     registry = GroupRegistry(
       services: GroupServices(
@@ -86,7 +90,8 @@ public final class GatewayServices: Sendable {
       groupTypes: PermissionPage.describe(by: rules.permissions))
     dispatcher = Dispatcher(
       registry: registry, stores: stores, directory: directory, clock: clock, uptime: uptime,
-      configuration: configuration, pageBytes: rules.limits.pageBytes, observer: observer, product: product,
+      configuration: configuration, pageBytes: rules.limits.pageBytes,
+      unreadLimit: rules.limits.unreadCount, observer: observer, product: product,
       serverInfo: serverInfo.reply(), openRPC: openRPC)
     administration = AdministratorRPC(
       methods: methods, dispatcher: dispatcher, users: stores.users, metrics: metrics, refusals: refusals, logger: logger)

@@ -43,7 +43,10 @@ struct Sample: CustomTestStringConvertible {
     + ["ios", "android", "windows", "mac", "web", "unknown"].map { Sample("sessions.perPlatform.\($0)", "7") }
     + ["work", "public", "meeting", "avChatRoom", "bChatRoom"].map { Sample("limits.\($0).messagesPerSecond", "77") }
     + ["work", "public", "meeting"].map { Sample("limits.\($0).maxMemberNum", "777") }
-    + ["requestsPerSecond", "requestBurst", "connections", "connectionsPerAddress", "groupsPerUser", "avChatRooms"]
+    + [
+      "requestsPerSecond", "requestBurst", "signInsPerSecond", "connections", "connectionsPerAddress", "groupsPerUser",
+      "avChatRooms",
+    ]
     .map { Sample("limits.\($0)", "7777") }
 }
 

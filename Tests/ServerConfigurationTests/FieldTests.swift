@@ -31,6 +31,7 @@ import Testing
     let limits = settings.limits
     #expect(limits.requestsPerSecond == number("limits.requestsPerSecond"))
     #expect(limits.requestBurst == number("limits.requestBurst"))
+    #expect(limits.signInsPerSecond == number("limits.signInsPerSecond"))
     #expect(limits.connections == number("limits.connections"))
     #expect(limits.connectionsPerAddress == number("limits.connectionsPerAddress"))
     #expect(limits.groupsPerUser == number("limits.groupsPerUser"))

@@ -81,8 +81,10 @@ extension GatewayConfiguration {
     ]
     requestsPerSecond = settings.limits.requestsPerSecond
     requestBurst = settings.limits.requestBurst
+    signInsPerSecond = settings.limits.signInsPerSecond
     connections = settings.limits.connections
     connectionsPerAddress = settings.limits.connectionsPerAddress
+    readyReplyBytes = settings.limits.sendQueueBytes / 4
     heartbeat = (settings.heartbeat.interval.wholeMilliseconds + 999) / 1000
     failureDelay = settings.auth.failureDelay.wholeMilliseconds
     allowedOrigins = Set(settings.allowedOrigins)
