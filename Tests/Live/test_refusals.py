@@ -73,6 +73,8 @@ async def test_a_refused_sign_in_is_told_without_its_token(make_server, make_wor
         assert refused["level"] == "info" and refused["address"] == "127.0.0.1" and refused["reason"]
         assert own.metric("throng_sign_ins_refused_total", code=code) == 1
     assert (await entry(own, "sign-in refused", code=6015))["userID"] == alice.user
+    assert (await entry(own, "sign-in refused", code=70001))["userID"] == "alice"
+    assert "userID" not in await entry(own, "sign-in refused", code=70009), "nobody has shown to be alice"
     assert not [token for token in tokens.values() if token in own.log]
 
 
