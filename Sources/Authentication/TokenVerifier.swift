@@ -59,6 +59,17 @@ public struct TokenVerifier: Sendable {
     Result { () throws(TokenError) in try accept(token, now: now) }
   }
 
+  /// Whom a token names whose signature is good, whatever else is wrong with it.
+  public func signer(of token: String) -> UserID? {
+    do throws(TokenError) {
+      let token = try CompactToken(token)
+      try checkSignature(of: token)
+      return UserID(try token.payload(as: TokenClaims.self).sub)
+    } catch {
+      return nil
+    }
+  }
+
   /// The order is the contract's: form and algorithm, signature, what the claims say, expiry last.
   private func accept(_ token: String, now: Instant) throws(TokenError) -> VerifiedToken {
     let token = try CompactToken(token)

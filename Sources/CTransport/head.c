@@ -83,3 +83,9 @@ void head_read(struct lws *wsi, const peer *p, ct_request_head *head) {
   if (method >= 0) head->method = (ct_text){.bytes = methods[method].name, .count = strlen(methods[method].name)};
   head->peer = (ct_text){.bytes = p->address, .count = strlen(p->address)};
 }
+
+bool head_is_too_long(struct lws *wsi) {
+  size_t total = 0;
+  for (int token = 0; token < WSI_TOKEN_COUNT; token++) total += (size_t)lws_hdr_total_length(wsi, token);
+  return total > HEADERS_MAX;
+}

@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-  HEADERS_MAX = 20 * 1024,  // a token of 8 KB travels in the query, and may be encoded
+  HEADERS_READ = 2 * HEADERS_MAX,  // beyond it the library hangs up without a word
   RECEIVE_STEP = 2048,      // memory of every connection
   PACKET_MAX = 1 << 20,     // a longer write would be cut and copied
   TURNS = 4,                // of jobs and flushes before the sockets are looked at again
@@ -105,7 +105,7 @@ static struct lws_context_creation_info creation_info(ct_loop *loop) {
   info.retry_and_idle_policy = &no_pings;
   info.options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS | LWS_SERVER_OPTION_LIBEV | LWS_SERVER_OPTION_VALIDATE_UTF8;
   if (loop->certificate_file) info.options |= LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT;
-  info.max_http_header_data = HEADERS_MAX;
+  info.max_http_header_data = HEADERS_READ;
   info.pt_serv_buf_size = SERVICE_BUFFER;
   info.timeout_secs = loop->options.handshake_timeout_s;
   info.timeout_secs_ah_idle = loop->options.handshake_timeout_s;

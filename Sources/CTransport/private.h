@@ -245,6 +245,11 @@ void listeners_close(ct_loop *loop);
 // Fills head from the library's header table; the text lives in loop->head_text until the next call.
 void head_read(struct lws *wsi, const peer *p, ct_request_head *head);
 
+enum { HEADERS_MAX = 20 * 1024 };  // a token of 8 KB travels in the query, and may be encoded
+#define HEADERS_TOO_LONG "the header fields and the query have at most 20 KiB"
+// Whether what the library knows of a head is over HEADERS_MAX; fields that nobody asks for are not counted.
+bool head_is_too_long(struct lws *wsi);
+
 // -- upgrade.c
 // 0 lets the library upgrade, -1 ends the connection after a refusal was sent.
 int upgrade_decide(struct lws *wsi, peer *p, char *protocol);

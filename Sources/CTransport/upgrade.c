@@ -66,6 +66,8 @@ static bool is_offer_too_long(struct lws *wsi) {
 
 // What RFC 6455 section 4.2.1 asks for and the library would answer with a hang-up.
 static int missing(struct lws *wsi, const char **reason) {
+  *reason = HEADERS_TOO_LONG;
+  if (head_is_too_long(wsi)) return 431;
   *reason = "an upgrade is a GET";
   if (!lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI)) return 405;
   char version[8];

@@ -29,7 +29,7 @@ public final class Gateway: TransportDelegate {
 
   public func didRefuse(_ head: borrowing RequestHead, status: Int, reason: String, isUpgrade: Bool) {
     guard isUpgrade else { return services.refusals.httpRequest(status, reason, head) }
-    note(UpgradeRefusal(transportStatus: status), of: head)
+    note(.byTransport(status, reason), of: head)
   }
 
   private func refusal(of head: borrowing RequestHead) -> UpgradeRefusal? {

@@ -2,6 +2,8 @@
 struct Resolution {
   private var winners: [String: (resolved: ResolvedValue, source: Source)] = [:]
   private(set) var problems: [String]
+  /// The keys that were given something they do not take.
+  private var failed: Set<String> = []
 
   /// Takes the entries in order, a later one winning over an earlier one of its key.
   init(_ entries: [GivenEntry], problems: [String]) {
@@ -18,6 +20,15 @@ struct Resolution {
 
   /// Where the value of a key came from.
   func source(of key: any ConfigurationKey) -> Source { winners[key.path]?.source ?? .fallback }
+
+  /// The log's format as far as it is known: a file that cannot be read may have said another.
+  func logFormat(isFileRead: Bool) -> LogFormat? {
+    if failed.contains(Keys.logFormat.path) { return nil }
+    switch source(of: Keys.logFormat) {
+    case .environment, .flag: return self[Keys.logFormat]
+    case .fallback, .file: return isFileRead ? self[Keys.logFormat] : nil
+    }
+  }
 
   /// Every key as `config show` prints it.
   var shown: [Settings.Entry] {
@@ -41,6 +52,7 @@ struct Resolution {
     switch key.read(entry.value) {
     case .success(let resolved): winners[key.path] = (resolved, entry.source)
     case .failure(let refusal):
+      failed.insert(entry.path)
       let found = key.isSecret ? "" : ", found \(refusal.found)"
       problems.append("\(key.path): expected \(refusal.expected)\(found) (\(entry.source))")
     }

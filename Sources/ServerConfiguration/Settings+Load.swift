@@ -19,7 +19,10 @@ extension Settings {
     var resolution = Resolution(
       (file?.entries ?? []) + environment.entries + flagEntries, problems: (file?.problems ?? []) + environment.problems)
     resolution.checkTogether()
-    guard resolution.problems.isEmpty else { throw ConfigurationError(problems: resolution.problems) }
+    guard resolution.problems.isEmpty else {
+      throw ConfigurationError(
+        problems: resolution.problems, logFormat: resolution.logFormat(isFileRead: file?.problems.isEmpty ?? true))
+    }
     return Settings(resolution)
   }
 

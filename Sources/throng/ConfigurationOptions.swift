@@ -40,10 +40,13 @@ struct ConfigurationOptions: ParsableArguments {
 
   /// The checked configuration; what is wrong with it goes to standard error, and the command ends with 1.
   func load() throws -> Settings {
+    do { return try read() } catch { throw StandardError.failure(error.description) }
+  }
+
+  /// The checked configuration.
+  func read() throws(ConfigurationError) -> Settings {
     let variables = ProcessInfo.processInfo.environment
-    do { return try Settings.load(configFile: config, environment: variables, flags: flags, shortFlags: shortFlags) } catch {
-      throw StandardError.failure(error.description)
-    }
+    return try Settings.load(configFile: config, environment: variables, flags: flags, shortFlags: shortFlags)
   }
 
   /// The parser does not tell how `--set` and its short forms were mixed: the short forms win.

@@ -9,7 +9,16 @@ struct Serve: AsyncParsableCommand {
   @OptionGroup var options: ConfigurationOptions
 
   func run() async throws {
-    let settings = try options.load()
-    try await ThrongServer.run(settings)
+    let settings: Settings
+    do throws(ConfigurationError) { settings = try options.read() } catch {
+      throw fail(error.problems, error.logFormat)
+    }
+    do { try await ThrongServer.run(settings) } catch let error as StartError {
+      throw fail([error.description], settings.log.format)
+    }
+  }
+
+  private func fail(_ reasons: [String], _ format: LogFormat?) -> ExitCode {
+    StandardError.failure(reasons.map { StartFailure.line($0, format: format) }.joined(separator: "\n"))
   }
 }

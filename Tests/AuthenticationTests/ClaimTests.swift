@@ -75,6 +75,13 @@ import Testing
     #expect(result.error == error)
   }
 
+  @Test func anExpiredTokenStillTellsWhoseItIsAndAForgedOneDoesNot() async throws {
+    let expired = try await forge.token(payload: #"{"sub":"alice","exp":0}"#)
+    #expect(verifier.signer(of: expired)?.rawValue == "alice")
+    #expect(verifier.signer(of: String(expired.dropLast(4)) + "AAAA") == nil && verifier.signer(of: "no token") == nil)
+    #expect(verifier.signer(of: try await forge.token(payload: #"{"sub":"@alice","exp":0}"#)) == nil)
+  }
+
   @Test(
     arguments: [
       ("app", nil, #","aud":"app""#, true), ("app", nil, #","aud":["other","app"]"#, true), ("app", nil, "", false),

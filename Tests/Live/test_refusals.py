@@ -54,7 +54,7 @@ async def test_an_upgrade_elsewhere_or_of_another_kind_is_told(telling):
     assert "a-secret-token" not in telling.log
     status, body = await upgrade_body(telling, "Sec-WebSocket-Protocol: " + "x" * 200)
     assert status == 431 and "Sec-WebSocket-Protocol" in body
-    assert (await entry(telling, "upgrade refused", status=431))
+    assert "Sec-WebSocket-Protocol" in (await entry(telling, "upgrade refused", status=431))["reason"]
     for reason in ("path", "headers"):
         assert telling.metric("throng_upgrades_refused_total", reason=reason) == 1
 
@@ -73,6 +73,8 @@ async def test_a_refused_sign_in_is_told_without_its_token(make_server, make_wor
         assert refused["level"] == "info" and refused["address"] == "127.0.0.1" and refused["reason"]
         assert own.metric("throng_sign_ins_refused_total", code=code) == 1
     assert (await entry(own, "sign-in refused", code=6015))["userID"] == alice.user
+    assert (await entry(own, "sign-in refused", code=70001))["userID"] == "alice"
+    assert "userID" not in await entry(own, "sign-in refused", code=70009), "nobody has shown to be alice"
     assert not [token for token in tokens.values() if token in own.log]
 
 
@@ -142,3 +144,13 @@ async def test_a_body_that_is_too_large_or_in_chunks_is_told(telling):
     for status in (413, 411):
         assert telling.metric("throng_http_refused_total", status=status) == 1
         await entry(telling, "HTTP request refused", status=status)
+
+
+@pytest.mark.parametrize("size", [24, 32])
+async def test_headers_that_are_too_long_are_told(telling, size):
+    status, body = await upgrade_body(telling, "Authorization: Bearer " + "x" * size * 1024)
+    assert status == 431 and "20 KiB" in body
+    assert telling.metric("throng_upgrades_refused_total", reason="headers") == 1
+    answer = telling.http("GET", "/healthz", headers={"Cookie": "x" * size * 1024})
+    assert answer.status == 431 and answer.text.startswith("431: ")
+    assert telling.metric("throng_http_refused_total", status=431) == 1

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from harness.server import BINARY, clean_environment
+from harness.server import BINARY, clean_environment, run_throng
 
 PLUGIN = glob.glob("/usr/lib/*/libwebsockets-evlib_ev.so")
 
@@ -48,3 +48,44 @@ def test_without_the_plugin_of_the_event_loop_the_start_names_its_package(tmp_pa
     serve = f'{BINARY} serve --listen 127.0.0.1:0 --internal-listen 127.0.0.1:0 --data-dir data'
     done = in_namespace(tmp_path, f"{how}; exec {serve}", PLUGIN[0])
     assert done.returncode == 1 and "libwebsockets-evlib-ev" in done.stdout + done.stderr, done
+
+
+def serve(*arguments, cwd):
+    return run_throng("serve", "--listen", "127.0.0.1:0", "--internal-listen", "127.0.0.1:0", *arguments, cwd=cwd)
+
+
+@pytest.mark.parametrize("arguments", [["--set", "store.url=sqlite:../file/a.db"], ["--set", "demo=perhaps", "--set", "loops=0"]],
+                         ids=["start", "configuration"])
+def test_a_start_that_fails_is_told_in_the_format_of_the_log(tmp_path, arguments):
+    (tmp_path / "file").write_text("where a directory would be needed")
+    told = serve(*arguments, cwd=tmp_path)
+    assert told.returncode == 1 and told.stderr
+    for line in told.stderr.splitlines():
+        entry = json.loads(line)
+        assert entry["level"] == "critical" and entry["message"] == "cannot start" and entry["error"]
+    as_text = serve(*arguments, "--set", "log.format=text", cwd=tmp_path)
+    assert as_text.returncode == 1 and as_text.stderr and "{" not in as_text.stderr
+
+
+def test_a_format_that_is_none_is_told_as_text(tmp_path):
+    told = serve("--set", "log.format=xml", cwd=tmp_path)
+    assert told.returncode == 1 and told.stderr.startswith("log.format: expected")
+
+
+def test_health_follows_the_configuration(make_server, tmp_path):
+    own = make_server()
+    address = {"THRONG_INTERNAL_LISTEN": own.internal_address}
+    done = run_throng("health", environment=address, cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "alive\n", "")
+    port = own.internal_address.rsplit(":", 1)[1]
+    assert run_throng("health", "--internal-listen", f"0.0.0.0:{port}", cwd=tmp_path).returncode == 0
+    file = tmp_path / "throng.yaml"
+    file.write_text(f"internalListen: {own.internal_address}\n")
+    assert run_throng("health", environment={"THRONG_CONFIG": str(file)}, cwd=tmp_path).returncode == 0
+    # The public listener has no /healthz.
+    done = run_throng("health", "--internal-listen", own.address, cwd=tmp_path)
+    assert done.returncode == 1 and "404" in done.stderr and not done.stdout
+    own.kill()
+    done = run_throng("health", environment=address, cwd=tmp_path)
+    assert done.returncode == 1 and own.internal_address in done.stderr
+    assert run_throng("health", "--help").returncode == 0

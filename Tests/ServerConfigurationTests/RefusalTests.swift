@@ -124,6 +124,20 @@ import Testing
     #expect(problems(flags: [("listen", "h:0"), ("internalListen", "h:0")]) == [])
   }
 
+  /// Whoever tells the problems does so in the format of the log, where that is known.
+  @Test func theFormatOfTheLogIsKnownUnlessWhatSaysItIsBad() throws {
+    let good = try scratch.file("log: {format: text}\ndemo: perhaps", named: "good.yaml")
+    let bad = try scratch.file("log: {format: text", named: "bad.yaml")
+    let cases: [(file: String?, flags: [(key: String, value: String)], format: LogFormat?)] = [
+      (nil, [("loops", "0")], .json), (nil, [("loops", "0"), ("log.format", "text")], .text), (good, [], .text), (bad, [], nil),
+      (bad, [("log.format", "json")], .json), (nil, [("log.format", "xml")], nil), (good, [("log.format", "xml")], nil),
+    ]
+    for (file, flags, format) in cases {
+      let error = #expect(throws: ConfigurationError.self) { try Settings.load(configFile: file, flags: flags) }
+      #expect(error?.logFormat == format, "\(file ?? "no file") \(flags)")
+    }
+  }
+
   @Test func everythingIsReportedTogetherOnOneLineEach() throws {
     let file = try scratch.file("demo: maybe\nlimits: {conections: 1}\nloops: 0")
     let flags = [

@@ -51,6 +51,12 @@ import Testing
     #expect(text.hasSuffix(" info m count=3"))
   }
 
+  @Test func aStartThatFailsIsToldInTheLogsFormat() throws {
+    let entry = try json(StartFailure.line("no \"room\"", format: .json))
+    #expect(entry["level"] == "critical" && entry["message"] == "cannot start" && entry["error"] == "no \"room\"")
+    #expect(StartFailure.line("no room", format: .text) == "no room" && StartFailure.line("no room", format: nil) == "no room")
+  }
+
   @Test func theFixedKeysAreNotOverwritten() throws {
     let handler = LineLogHandler(format: .json, level: .info, output: nowhere)
     let line = handler.line(event("m", ["message": "x", "level": "x", "time": "x"]), at: time)

@@ -77,6 +77,21 @@ import WebSocketTransport
     }
   }
 
+  @Test(arguments: [16, 19, 21, 24, 32, 38]) func headersThatAreTooLongAreAnswered(kilobytes: Int) async throws {
+    try await TestServer.with(behaviour: .init(request: { $1.respond(status: 200, contentType: nil, body: []) })) { running in
+      let text = String(repeating: "x", count: kilobytes * 1024)
+      for upgrade in ["", "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: a\r\n"] {
+        for (query, field) in [("?token=\(text)", ""), ("", "Authorization: Bearer \(text)\r\n"), ("", "Cookie: \(text)\r\n")] {
+          let client = try SocketClient(port: running.port)
+          try client.send("GET /ws\(query) HTTP/1.1\r\nHost: a\r\n\(upgrade)\(field)\r\n")
+          let status = try client.receive(through: "\r\n").split(separator: " ")[1]
+          #expect(status == (kilobytes > 19 ? "431" : upgrade.isEmpty ? "200" : "101"))
+        }
+      }
+      if kilobytes > 19 { #expect(try running.server.refused.next() == .init(path: "/ws", status: 431, isUpgrade: false)) }
+    }
+  }
+
   @Test func itIsToldWhoClosed() async throws {
     try await TestServer.with { running in
       let (client, _) = try running.connect()

@@ -24,7 +24,7 @@ public final class RefusalLog: Sendable {
   /// Nothing was refused yet.
   init(logger: Logger) {
     self.logger = logger
-    upgrades = RefusalCounters("throng_upgrades_refused_total", by: "reason", UpgradeRefusal.allCases.map(\.rawValue))
+    upgrades = RefusalCounters("throng_upgrades_refused_total", by: "reason", UpgradeRefusal.Kind.allCases.map(\.rawValue))
     let codes: [ErrorCode] = [
       .tokenExpired, .tokenMalformed, .tokenWrongSignature, .badValue, .otherUserSignedIn, .temporary, .requestRate,
     ]
@@ -38,8 +38,8 @@ public final class RefusalLog: Sendable {
   func upgrade(
     _ refusal: UpgradeRefusal, _ head: borrowing RequestHead, from address: String, at now: ContinuousClock.Instant = .now
   ) {
-    upgrades.increment(refusal.rawValue)
-    guard refusal != .origin else { return origin(head, from: address, at: now) }
+    upgrades.increment(refusal.kind.rawValue)
+    guard refusal.kind != .origin else { return origin(head, from: address, at: now) }
     let path = RefusalLog.shortened(head.path)
     note("upgrade refused", .debug, upgradeLines, at: now) {
       [

@@ -72,7 +72,9 @@ extension Session {
   /// It is this sign-in's turn.
   private func check(_ login: Login, on device: Login.Device, then reply: @escaping Replied) {
     switch services.tokens.publicOwner(of: login.token, at: services.clock.now()) {
-    case .failure(let error): refuse(error, then: reply)
+    case .failure(let error):
+      if error.code == .tokenExpired { tokenOwner = services.tokens.signer(of: login.token) }
+      refuse(error, then: reply)
     case .success(let owner):
       tokenOwner = owner.userID
       let now = MonotonicClock.Reading()

@@ -21,4 +21,11 @@ public struct TokenOwner: Sendable, Equatable {
 public protocol TokenChecking: Sendable {
   /// The token's owner, or 70001, 70003 or 70009.
   func owner(of token: String, at now: Instant) -> Result<TokenOwner, WireError>
+  /// Whom a token names whose signature is good, expired or not: for the log of refusals.
+  func signer(of token: String) -> UserID?
+}
+
+extension TokenChecking {
+  /// Nobody is named.
+  public func signer(of token: String) -> UserID? { nil }
 }

@@ -10,8 +10,6 @@ public struct GroupLimits: Sendable {
   /// How many messages a group takes (where it keeps history) or delivers in any one second; a type that is not there, any number
   /// (`limits.<type>.messagesPerSecond`, contract section 6).
   public var messagesPerSecond: [GroupType: Int] = [.avChatRoom: 40]
-  /// Up to how many unread messages are counted (`limits.unreadCount`).
-  public var unreadCount = 1000
   /// How long senders may recall their own messages, in milliseconds (`limits.revokeWindow`).
   public var revokeWindow: Instant = 120_000
   /// Up to where unread messages are counted; an unread count reads this number beyond (`limits.unreadCount`).

@@ -20,6 +20,8 @@ struct TokenChecker: TokenChecking {
 
   init(_ verifier: TokenVerifier) { self.verifier = verifier }
 
+  func signer(of token: String) -> UserID? { verifier.signer(of: token) }
+
   func owner(of token: String, at now: Instant) -> Result<TokenOwner, WireError> {
     verifier.verify(token, now: now)
       .map { TokenOwner(userID: $0.userID, expiresAt: $0.expiresAt, isAdministrator: $0.isAdministrator) }
