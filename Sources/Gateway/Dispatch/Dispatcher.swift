@@ -51,7 +51,7 @@ public final class Dispatcher: Sendable {
   public func dispatch(_ request: Request, by caller: Caller, _ completion: @escaping Completion) {
     switch request {
     case .login, .logout: completion(.error(.methodNotFound))
-    case .ping: completion(.object { $0.member("serverTime", clock.now()) })
+    case .ping: completion(ping())
     case .getServerInfo: completion(serverInfo)
     case .discover: completion(.success(openRPC))
 
@@ -134,6 +134,8 @@ public final class Dispatcher: Sendable {
     case .getStats: read(for: caller, completion) { () async throws(StoreError) in try await self.stats() }
     }
   }
+
+  func ping() -> Reply { .object { $0.member("serverTime", clock.now()) } }
 
   /// Asks a group what it can answer alone.
   func ask(_ id: GroupID, _ request: GroupRequest, by caller: Caller, _ completion: @escaping Completion) {

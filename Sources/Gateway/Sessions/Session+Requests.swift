@@ -100,6 +100,8 @@ extension Session {
       signOut()
       finish(.normal)
       conclude(asking, with: .empty)
+    // It reads nothing, so it waits for no turn.
+    case .ping: conclude(asking, with: services.dispatcher.ping())
     default:
       guard let caller else { return conclude(asking, with: .error(.notSignedIn)) }
       guard !asking.isRead else { return read(request, asking) }
