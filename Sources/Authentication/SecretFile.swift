@@ -38,14 +38,15 @@ public struct SecretFile: Sendable {
   /// The secret in the file, which is made first where there is none. Processes that do so at once get the same secret.
   public func loadOrMake() throws(AuthenticationError) -> [UInt8] {
     if let secret = try load() { return secret }
-    try make()
+    _ = try make()
     guard let secret = try load() else { throw AuthenticationError("\(path) was removed while it was made") }
     return secret
   }
 
   /// Writes the whole file under another name and links it to its own: a link never replaces, so of several processes one
   /// wins, and nobody sees half a file.
-  func make() throws(AuthenticationError) {
+  /// - Returns: false where another process was quicker.
+  func make() throws(AuthenticationError) -> Bool {
     do {
       try FileManager.default.createDirectory(
         atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -55,8 +56,10 @@ public struct SecretFile: Sendable {
     guard descriptor >= 0 else { throw failure("cannot be made") }
     defer { unlink(draft) }
     try write(to: descriptor)
-    guard link(draft, path) == 0 || errno == EEXIST else { throw failure("cannot be made") }
+    let isMade = link(draft, path) == 0
+    guard isMade || errno == EEXIST else { throw failure("cannot be made") }
     try syncDirectory()
+    return isMade
   }
 
   private func write(to descriptor: Int32) throws(AuthenticationError) {

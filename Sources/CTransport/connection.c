@@ -33,7 +33,7 @@ void connection_tell_close(connection *c) {
   c->handler = NULL;
   int code = c->close_code ? c->close_code : CODE_CUT;
   c->loop->closes[code <= CODE_MAX ? code : 0]++;
-  c->loop->callbacks.closed(handler, code);
+  c->loop->callbacks.closed(handler, code, c->is_peers_close);
 }
 
 static void remove_subscriptions(connection *c) {

@@ -59,10 +59,17 @@ void http_forget(peer *p) {
   free(r);
 }
 
-static int refuse(request *r, int status) {
-  const char *phrase = status_phrase(status);
-  ct_text type = {.bytes = "text/plain", .count = 10}, none = {0};
-  ct_exchange_respond(r->loop, r->id, status, type, none, (const uint8_t *)phrase, strlen(phrase));
+static int refuse(struct lws *wsi, peer *p, int status, const char *reason) {
+  request *r = p->request;
+  const ct_callbacks *callbacks = &p->loop->callbacks;
+  ct_request_head head;
+  head_read(wsi, p, &head);
+  callbacks->refused(callbacks->context, &head, status, reason, false);
+  static const char plain[] = "text/plain; charset=utf-8";
+  char body[REASON_MAX];
+  size_t count = refusal_body(body, sizeof body, status, reason);
+  ct_text type = {.bytes = plain, .count = sizeof plain - 1}, none = {0};
+  ct_exchange_respond(r->loop, r->id, status, type, none, (const uint8_t *)body, count);
   return 0;
 }
 
@@ -86,8 +93,8 @@ int http_begin(struct lws *wsi, peer *p) {
   http_forget(p);
   request *r = request_open(wsi, p);
   int64_t length = body_length(wsi);
-  if (lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_TRANSFER_ENCODING)) return refuse(r, 411);
-  if (length < 0) return refuse(r, 400);
+  if (lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_TRANSFER_ENCODING)) return refuse(wsi, p, 411, "a body needs a Content-Length, and no Transfer-Encoding");
+  if (length < 0) return refuse(wsi, p, 400, "the Content-Length is not one number");
   r->is_too_large = (uint64_t)length > p->loop->options.max_body_bytes;
   if (length == 0 || length > DISCARD_MAX) return hand_up(wsi, p);
   if (header_is(wsi, WSI_TOKEN_HTTP_EXPECT, "100-continue")) {

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 enum {
-  ACCEPTS_PER_TURN = 64,
+  ACCEPTS_PER_TURN = 4,  // a storm of clients must not keep those who are there already waiting for long
   PAUSE_MS = 500,
   RESERVED_DESCRIPTORS = 64  // of which connections to the public listener leave the rest of the server
 };

@@ -140,6 +140,20 @@ static char *copy(const char *text) {
   return text ? strcpy(ct_allocate(strlen(text) + 1, 1), text) : NULL;
 }
 
+static void explain(const ct_loop *loop, char *error, size_t error_size) {
+  const char *complaint = process_complaint();
+  if (!loop->events) {
+    snprintf(error, error_size, "libev has no epoll");
+  } else if (strstr(complaint, "evlib")) {
+    snprintf(
+      error, error_size,
+      "libwebsockets finds no plugin for libev; install the package libwebsockets-evlib-ev, or your system's of that kind (%s)",
+      complaint);
+  } else {
+    snprintf(error, error_size, "libwebsockets refused: %s", *complaint ? complaint : "it does not say why");
+  }
+}
+
 ct_loop *ct_loop_create(const ct_options *options, const ct_callbacks *callbacks, char *error, size_t error_size) {
   ct_loop *loop = ct_allocate(1, sizeof *loop);
   loop->options = *options;
@@ -153,8 +167,9 @@ ct_loop *ct_loop_create(const ct_options *options, const ct_callbacks *callbacks
   fill_protocols(loop);
   loop->events = ev_loop_new(EVBACKEND_EPOLL | EVFLAG_NOENV);
   if (loop->events) watch(loop);
+  process_forget_complaint();
   if (loop->events && make_context(loop)) return loop;
-  snprintf(error, error_size, loop->events ? "libwebsockets refused; see the log" : "libev has no epoll");
+  explain(loop, error, error_size);
   ct_loop_destroy(loop);
   return NULL;
 }

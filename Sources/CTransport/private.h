@@ -180,6 +180,7 @@ struct connection {
   bool is_dirty, is_paused;
   bool is_closing;     // one side has begun to close: nothing more is taken or queued
   bool is_close_sent;
+  bool is_peers_close;  // the peer has begun to close
   bool is_inside_frame;  // more of a frame's payload is to come
   bool was_heard;      // since the last ping
   bool awaits_sign;    // a ping is under way
@@ -248,6 +249,13 @@ void head_read(struct lws *wsi, const peer *p, ct_request_head *head);
 // 0 lets the library upgrade, -1 ends the connection after a refusal was sent.
 int upgrade_decide(struct lws *wsi, peer *p, char *protocol);
 const char *status_phrase(int status);
+enum { REASON_MAX = 256 };
+// The body of a refusal: the status and what is wrong, in a line. Returns its length.
+size_t refusal_body(char *to, size_t size, int status, const char *reason);
+
+// -- process.c: why the library refused to make something, in its words; empty where it said nothing.
+void process_forget_complaint(void);
+const char *process_complaint(void);
 
 // -- http.c
 int http_begin(struct lws *wsi, peer *p);

@@ -1,17 +1,29 @@
 #include "private.h"
 
+#include <openssl/decodererr.h>
 #include <openssl/err.h>
+#include <openssl/pemerr.h>
 #include <openssl/ssl.h>
+#include <openssl/x509.h>
+#include <openssl/x509err.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 
 static void (*log_sink)(int level, const char *text, size_t count);
+
+// The library's first complaint since it was forgotten, by the thread that made it complain.
+static _Thread_local char complaint[160];
+
+void process_forget_complaint(void) { complaint[0] = '\0'; }
+const char *process_complaint(void) { return complaint; }
 
 static void on_log(int level, const char *line) {
   size_t count = strlen(line);
   while (count && (line[count - 1] == '\n' || line[count - 1] == '\r')) count--;
+  if (level == LLL_ERR && !complaint[0]) snprintf(complaint, sizeof complaint, "%.*s", (int)count, line);
   log_sink(level == LLL_ERR ? 1 : 2, line, count);
 }
 
@@ -30,20 +42,74 @@ void ct_prepare_process(void (*log)(int level, const char *text, size_t count)) 
   lws_set_log_level(LLL_ERR | LLL_WARN, on_log);
 }
 
-static const char *use_files(SSL_CTX *context, const char *certificate_file, const char *key_file) {
-  if (SSL_CTX_use_certificate_chain_file(context, certificate_file) != 1) return certificate_file;
-  if (SSL_CTX_use_PrivateKey_file(context, key_file, SSL_FILETYPE_PEM) != 1) return key_file;
-  return SSL_CTX_check_private_key(context) == 1 ? NULL : "the key does not belong to the certificate";
+// Asked only where the key is encrypted. Without it OpenSSL would ask on the terminal.
+static int refuse_passphrase(char *buffer, int size, int is_writing, void *was_asked) {
+  (void)buffer, (void)size, (void)is_writing;
+  *(bool *)was_asked = true;
+  return -1;
 }
 
-bool ct_check_tls(const char *certificate_file, const char *key_file, char *error, size_t error_size) {
+// What an operator can act on, where OpenSSL's words are those of its insides.
+static const char *translated(unsigned long code, const char *pem_kind) {
+  int library = ERR_GET_LIB(code), reason = ERR_GET_REASON(code);
+  bool is_no_pem = (library == ERR_LIB_PEM && reason == PEM_R_NO_START_LINE)
+    || library == ERR_LIB_OSSL_DECODER || library == ERR_LIB_PEM || library == ERR_LIB_ASN1;
+  if (is_no_pem) return pem_kind;
+  if (library == ERR_LIB_X509 && (reason == X509_R_KEY_VALUES_MISMATCH || reason == X509_R_KEY_TYPE_MISMATCH)) {
+    return "the key does not belong to the certificate";
+  }
+  if (library == ERR_LIB_SSL && (reason == SSL_R_EE_KEY_TOO_SMALL || reason == SSL_R_CA_KEY_TOO_SMALL)) {
+    return "the key is too short to be safe";
+  }
+  const char *words = ERR_reason_error_string(code);
+  return words ? words : "cannot be used";
+}
+
+static const char *first_fault(const char *pem_kind) { return translated(ERR_get_error(), pem_kind); }
+
+// NULL where all is well; else what is wrong with *culprit.
+static const char *use_files(SSL_CTX *context, const char *certificate_file, const char *key_file, const char **culprit) {
+  bool was_asked = false;
+  SSL_CTX_set_default_passwd_cb(context, refuse_passphrase);
+  SSL_CTX_set_default_passwd_cb_userdata(context, &was_asked);
+  *culprit = certificate_file;
+  if (SSL_CTX_use_certificate_chain_file(context, certificate_file) != 1) return first_fault("is not a PEM certificate");
+  *culprit = key_file;
+  if (SSL_CTX_use_PrivateKey_file(context, key_file, SSL_FILETYPE_PEM) != 1) {
+    return was_asked ? "the private key is encrypted: remove its passphrase" : first_fault("is not a PEM private key");
+  }
+  return SSL_CTX_check_private_key(context) == 1 ? NULL : first_fault("cannot be used");
+}
+
+static int64_t seconds_of(const ASN1_TIME *time) {
+  struct tm parts = {0};
+  return ASN1_TIME_to_tm(time, &parts) == 1 ? (int64_t)timegm(&parts) : INT64_MAX;
+}
+
+// Of the whole chain: clients refuse it when any link has expired.
+static int64_t expiry_of(SSL_CTX *context) {
+  int64_t earliest = seconds_of(X509_get0_notAfter(SSL_CTX_get0_certificate(context)));
+  STACK_OF(X509) *chain = NULL;
+  SSL_CTX_get0_chain_certs(context, &chain);
+  for (int i = 0; i < sk_X509_num(chain); i++) {
+    int64_t end = seconds_of(X509_get0_notAfter(sk_X509_value(chain, i)));
+    if (end < earliest) earliest = end;
+  }
+  return earliest;
+}
+
+bool ct_check_tls(
+  const char *certificate_file, const char *key_file, int64_t *expires_s, char *error, size_t error_size
+) {
   ERR_clear_error();
   SSL_CTX *context = SSL_CTX_new(TLS_server_method());
-  const char *culprit = context ? use_files(context, certificate_file, key_file) : "no TLS";
-  if (culprit) {
-    const char *reason = ERR_reason_error_string(ERR_get_error());
-    snprintf(error, error_size, "%s: %s", culprit, reason ? reason : "unusable");
+  const char *culprit = "OpenSSL", *fault = context ? use_files(context, certificate_file, key_file, &culprit) : "has no TLS";
+  if (fault) {
+    snprintf(error, error_size, "%s: %s", culprit, fault);
+  } else {
+    *expires_s = expiry_of(context);
   }
   SSL_CTX_free(context);
-  return !culprit;
+  ERR_clear_error();
+  return !fault;
 }

@@ -74,6 +74,7 @@ int connection_peer_closes(connection *c, const uint8_t *payload, size_t count) 
   if (!c->is_closing) {
     int code = close_code(payload, count);
     c->is_held = false;
+    c->is_peers_close = true;
     connection_begin_close(c, code, NULL, 0, false);
   }
   connection_write(c);

@@ -25,14 +25,20 @@ const char *status_phrase(int status) {
   return "Unnamed";
 }
 
-static int refuse(struct lws *wsi, int status) {
-  char response[256];
-  const char *phrase = status_phrase(status);
+size_t refusal_body(char *to, size_t size, int status, const char *reason) {
+  int count = snprintf(to, size, "%d: %s\n", status, *reason ? reason : status_phrase(status));
+  return (size_t)count < size ? (size_t)count : size - 1;
+}
+
+static int refuse(struct lws *wsi, int status, const char *reason) {
+  char response[256 + REASON_MAX], body[REASON_MAX];
+  size_t body_count = refusal_body(body, sizeof body, status, reason);
   const char *more = status == 426 ? "Sec-WebSocket-Version: 13\r\n" : status == 405 ? "Allow: GET\r\n" : "";
   int count = snprintf(
     response, sizeof response,
-    "HTTP/1.1 %d %s\r\n%sContent-Type: text/plain\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n%s", status, phrase,
-    more, strlen(phrase), phrase);
+    "HTTP/1.1 %d %s\r\n%sContent-Type: text/plain; charset=utf-8\r\nContent-Length: %zu\r\n"
+    "Connection: close\r\n\r\n%s",
+    status, status_phrase(status), more, body_count, body);
   lws_write(wsi, (unsigned char *)response, (size_t)count, LWS_WRITE_HTTP_HEADERS);
   return -1;
 }
@@ -59,12 +65,16 @@ static bool is_offer_too_long(struct lws *wsi) {
 }
 
 // What RFC 6455 section 4.2.1 asks for and the library would answer with a hang-up.
-static int missing(struct lws *wsi) {
+static int missing(struct lws *wsi, const char **reason) {
+  *reason = "an upgrade is a GET";
   if (!lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI)) return 405;
   char version[8];
+  *reason = "the only version of WebSocket spoken here is 13";
   if (lws_hdr_copy(wsi, version, sizeof version, WSI_TOKEN_VERSION) <= 0 || atoi(version) != 13) return 426;
   int key = lws_hdr_total_length(wsi, WSI_TOKEN_KEY);
+  *reason = "an upgrade needs Host and Sec-WebSocket-Key";
   if (!key || key > KEY_MAX || !lws_hdr_total_length(wsi, WSI_TOKEN_HOST)) return 400;
+  *reason = "Sec-WebSocket-Protocol has at most 126 bytes, and a name in it 62";
   return is_offer_too_long(wsi) ? 431 : 0;
 }
 
@@ -93,12 +103,18 @@ int upgrade_decide(struct lws *wsi, peer *p, char *protocol) {
     return 0;
   }
   p->loop->any_protocol[0] = '\0';
-  int status = missing(wsi);
-  if (status) return refuse(wsi, status);
+  const ct_callbacks *callbacks = &p->loop->callbacks;
+  const char *fault;
+  int status = missing(wsi, &fault);
   ct_request_head head;
   head_read(wsi, p, &head);
-  status = p->loop->callbacks.upgrade(p->loop->callbacks.context, &head);
-  if (status) return refuse(wsi, status);
+  if (status) {
+    callbacks->refused(callbacks->context, &head, status, fault, true);
+    return refuse(wsi, status, fault);
+  }
+  char reason[REASON_MAX] = "";
+  status = callbacks->upgrade(callbacks->context, &head, reason, sizeof reason);
+  if (status) return refuse(wsi, status, reason);
   if (head.subprotocols.count && !offers(&head.subprotocols, p->loop->subprotocol)) know_first_name(p->loop, &head.subprotocols);
   return 0;
 }

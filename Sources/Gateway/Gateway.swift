@@ -22,10 +22,25 @@ public final class Gateway: TransportDelegate {
   // MARK: TransportDelegate
 
   public func upgradeVerdict(for head: borrowing RequestHead, on loop: EventLoop) -> UpgradeVerdict {
-    guard head.path == "/ws", !head.isInternal else { return .refuse(status: 404) }
-    guard !isDraining.load(ordering: .acquiring) else { return .refuse(status: 503) }
-    guard origins.admits(origin: head.origin, host: head.host) else { return .refuse(status: 403) }
-    return .accept
+    guard let refusal = refusal(of: head) else { return .accept }
+    note(refusal, of: head)
+    return .refuse(status: refusal.status, reason: refusal.sentence)
+  }
+
+  public func didRefuse(_ head: borrowing RequestHead, status: Int, reason: String, isUpgrade: Bool) {
+    guard isUpgrade else { return services.refusals.httpRequest(status, reason, head) }
+    note(UpgradeRefusal(transportStatus: status), of: head)
+  }
+
+  private func refusal(of head: borrowing RequestHead) -> UpgradeRefusal? {
+    guard head.path == "/ws", !head.isInternal else { return .path }
+    guard !isDraining.load(ordering: .acquiring) else { return .draining }
+    return origins.admits(origin: head.origin, host: head.host) ? nil : .origin
+  }
+
+  private func note(_ refusal: UpgradeRefusal, of head: borrowing RequestHead) {
+    let address = ClientAddress.of(head, isTrustedProxy: services.configuration.isTrustedProxy)
+    services.refusals.upgrade(refusal, head, from: address)
   }
 
   public func didOpen(_ connection: Connection, head: borrowing RequestHead) -> any ConnectionHandler {
@@ -48,7 +63,9 @@ public final class Gateway: TransportDelegate {
   public func didTick(_ loop: EventLoop) {
     let now = MonotonicClock.now()
     for session in context(of: loop).wheel.turn(to: now) { session.wake(at: now) }
-    if loop.index == 0 { services.admissions.sweepIfDue(at: now) }
+    guard loop.index == 0 else { return }
+    services.admissions.sweepIfDue(at: now)
+    services.budgets.sweep(at: now)
   }
 
   /// What the sessions of a loop share. On its thread only.

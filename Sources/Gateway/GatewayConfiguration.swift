@@ -4,14 +4,18 @@ import GroupModel
 public struct GatewayConfiguration: Sendable {
   /// How many sessions a user may have on a platform; 0 refuses it.
   public var sessionsPerPlatform: [Platform: Int]
-  /// Steady requests per second of a session.
+  /// Steady requests per second of a user.
   public var requestsPerSecond: Int
-  /// How many requests a session may send at once.
+  /// How many requests a user may send at once.
   public var requestBurst: Int
+  /// Sign-ins per second of the whole server, 0 = no limit.
+  public var signInsPerSecond: Int
   /// Connections to the public listener, 0 = no limit.
   public var connections: Int
   /// Connections from one address, 0 = no limit.
   public var connectionsPerAddress: Int
+  /// At how many bytes of replies that wait behind a slower one a session executes nothing more.
+  public var readyReplyBytes: Int
   /// The ping interval that login answers.
   public var heartbeat: Seconds
   /// How long a connection may stay anonymous, in milliseconds; no key sets it (contract section 2).
@@ -34,8 +38,10 @@ public struct GatewayConfiguration: Sendable {
     sessionsPerPlatform = [.iOS: 1, .android: 1, .windows: 1, .mac: 1, .web: 10, .unknown: 10]
     requestsPerSecond = 50
     requestBurst = 100
+    signInsPerSecond = 2000
     connections = 0
     connectionsPerAddress = 0
+    readyReplyBytes = 262_144
     heartbeat = 25
     signInTime = 10_000
     failureDelay = 1000

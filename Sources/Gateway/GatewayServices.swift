@@ -50,6 +50,10 @@ public final class GatewayServices: Sendable {
   private let offlineGrace: Instant
   let directory: SessionDirectory
   let admissions: Admissions
+  let budgets: UserBudgets
+  let signIns: SignInAdmission
+  /// Where every refusal is told.
+  public let refusals: RefusalLog
   let observer: StoreObserver
   let metrics: RequestMetrics
 
@@ -71,6 +75,9 @@ public final class GatewayServices: Sendable {
     methods = MethodTable()
     metrics = RequestMetrics(methods)
     observer = StoreObserver(logger: logger)
+    budgets = UserBudgets(configuration)
+    signIns = SignInAdmission(configuration)
+    refusals = RefusalLog(logger: logger)
     admissions = Admissions(connections: configuration.connections, connectionsPerAddress: configuration.connectionsPerAddress)
     registry = GroupRegistry(
       services: GroupServices(
@@ -83,10 +90,11 @@ public final class GatewayServices: Sendable {
       groupTypes: PermissionPage.describe(by: rules.permissions))
     dispatcher = Dispatcher(
       registry: registry, stores: stores, directory: directory, clock: clock, uptime: uptime,
-      configuration: configuration, pageBytes: rules.limits.pageBytes, observer: observer, product: product,
+      configuration: configuration, pageBytes: rules.limits.pageBytes,
+      unreadLimit: rules.limits.unreadCount, observer: observer, product: product,
       serverInfo: serverInfo.reply(), openRPC: openRPC)
     administration = AdministratorRPC(
-      methods: methods, dispatcher: dispatcher, users: stores.users, metrics: metrics, logger: logger)
+      methods: methods, dispatcher: dispatcher, users: stores.users, metrics: metrics, refusals: refusals, logger: logger)
   }
 
   /// Whether somebody who was away since an instant has lost the memberships that a lost connection ends (contract section 3, AVChatRoom).

@@ -9,18 +9,33 @@ public struct FormerMember: Sendable, Equatable {
   public var muteUntil: Instant
   /// Until when the user may neither join nor be invited (kickGroupMember, `banTime`); 0 or past = free.
   public var bannedUntil: Instant
+  /// When the last membership ended.
+  public var leftTime: Instant
 
+  /// How long stays are remembered, in milliseconds: 30 days from leaving.
+  public static let lifetime: Instant = 30 * 86_400_000
   /// How many stays are remembered; of somebody who comes and goes more often the oldest are forgotten.
   public static let maxStays = 20
 
   /// A former member with the newest of the stays.
-  public init(userID: UserID, stays: [ClosedRange<Int64>] = [], muteUntil: Instant = 0, bannedUntil: Instant = 0) {
+  public init(
+    userID: UserID, stays: [ClosedRange<Int64>] = [], muteUntil: Instant = 0, bannedUntil: Instant = 0, leftTime: Instant = 0
+  ) {
     self.userID = userID
+    self.leftTime = leftTime
     self.stays = stays.suffix(FormerMember.maxStays)
     self.muteUntil = muteUntil
     self.bannedUntil = bannedUntil
   }
 
+  /// When there is nothing left to remember.
+  public var memorableUntil: Instant {
+    max(muteUntil, bannedUntil, stays.isEmpty ? 0 : leftTime + FormerMember.lifetime)
+  }
+
   /// Whether there is anything to remember at an instant.
-  public func isMemorable(at now: Instant) -> Bool { !stays.isEmpty || muteUntil > now || bannedUntil > now }
+  public func isMemorable(at now: Instant) -> Bool { memorableUntil > now }
+
+  /// Whether a ban or a mute goes on at an instant.
+  public func isRestricted(at now: Instant) -> Bool { muteUntil > now || bannedUntil > now }
 }

@@ -28,13 +28,19 @@ public struct SystemNotification: Sendable, Equatable {
   public let groupID: GroupID
   /// Who did it: a MemberInfo, encoded. The server never reads it back.
   public let opUser: String
+  /// The application it tells of. A recipient has one notification of a kind for an application: a renewed application renews it.
+  public let applicationID: String?
   public let reason: String?
   public let data: String?
   public let timestamp: Instant
 
   /// A notification with everything given.
-  public init(kind: Kind, groupID: GroupID, opUser: String, reason: String? = nil, data: String? = nil, timestamp: Instant) {
+  public init(
+    kind: Kind, groupID: GroupID, opUser: String, applicationID: String? = nil, reason: String? = nil, data: String? = nil,
+    timestamp: Instant
+  ) {
     self.kind = kind
+    self.applicationID = applicationID
     self.groupID = groupID
     self.opUser = opUser
     self.reason = reason

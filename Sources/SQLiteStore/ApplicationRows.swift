@@ -41,10 +41,16 @@ enum ApplicationRows {
     guard updated == 1 else { throw StoreError(.inconsistent, "no application \(application.id) of a group that is there") }
   }
 
-  /// Those of a group that nobody has decided yet, by number.
-  static func open(number: Int64, in db: Database) throws -> [GroupApplication] {
+  /// The next of a group that nobody has decided yet, by number.
+  static func open(
+    groupNumber: Int64, after number: Int64, limit: Int, in db: Database
+  ) throws -> [(number: Int64, application: GroupApplication)] {
     try db.rows(
-      "SELECT \(columns) FROM application WHERE groupNumber = ? AND endTime IS NULL ORDER BY number", [number], application)
+      """
+      SELECT number, \(columns) FROM application INDEXED BY applicationOpen
+      WHERE groupNumber = ? AND endTime IS NULL AND number > ? ORDER BY number LIMIT ?
+      """, [groupNumber, number, limit]
+    ) { (try $0.integer(), try application(&$0)) }
   }
 
   static func application(_ row: inout Columns) throws -> GroupApplication {

@@ -16,17 +16,20 @@ extension Database {
     case .putAttributes(let attributes, in: let group): try AttributeRows.put(attributes, in: group, self)
     case .putApplication(let application, asNewest: true): try ApplicationRows.insert(application, in: self)
     case .putApplication(let application, asNewest: false): try ApplicationRows.update(application, in: self)
-    case .notify(let notification, let users): try NotificationRows.put(notification, for: users, self)
+    case .notify(let notification, let recipients): try NotificationRows.put(notification, for: recipients, self)
     case .markApplicationsRead(let user, through: let time): try ReadMarks.advance(.applications, of: user, to: time, self)
     case .markNotificationsRead(let user, through: let number): try ReadMarks.advance(.notifications, of: user, to: number, self)
     case .append(let message): try MessageRows.append(message, in: self)
     case .revise(let message): try MessageRows.revise(message, in: self)
-    case .dismiss(let group, let time): try dismiss(group, at: time)
+    case .dismiss(let group, let time, let notification): try dismiss(group, at: time, notifying: notification)
     }
   }
 
-  // However big the group is, two rows move now; the rest follows in the purge.
-  private func dismiss(_ group: GroupID, at time: Instant) throws {
+  // However big the group is, a few rows change now; the rest follows in the purge.
+  private func dismiss(_ group: GroupID, at time: Instant, notifying notification: SystemNotification?) throws {
+    if let notification, let number = try number(of: group) {
+      try NotificationRows.put(notification, for: [NotificationRows.members(of: number)], self)
+    }
     let moved = try run(
       "INSERT INTO dismissedGroup SELECT number, groupID, type, ? FROM groupRecord WHERE groupID = ?", [time, group.rawValue])
     guard moved == 1 else { throw StoreError(.inconsistent, "no group \(group) to disband") }

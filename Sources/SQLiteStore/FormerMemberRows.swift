@@ -8,11 +8,15 @@ enum FormerMemberRows {
     let stays = try jsonColumn(former.stays.map { [$0.lowerBound, $0.upperBound] })
     let changed = try db.run(
       """
-      INSERT INTO formerMember (number, userID, muteUntil, bannedUntil, stays)
-      SELECT number, ?, ?, ?, ? FROM groupRecord WHERE groupID = ?
-      ON CONFLICT (number, userID) DO UPDATE
-      SET muteUntil = excluded.muteUntil, bannedUntil = excluded.bannedUntil, stays = excluded.stays
-      """, [former.userID.rawValue, former.muteUntil, former.bannedUntil, stays, group.rawValue])
+      INSERT INTO formerMember (number, userID, muteUntil, bannedUntil, stays, leftTime, memorableUntil)
+      SELECT number, ?, ?, ?, ?, ?, ? FROM groupRecord WHERE groupID = ?
+      ON CONFLICT (number, userID) DO UPDATE SET muteUntil = excluded.muteUntil, bannedUntil = excluded.bannedUntil,
+      stays = excluded.stays, leftTime = excluded.leftTime, memorableUntil = excluded.memorableUntil
+      """,
+      [
+        former.userID.rawValue, former.muteUntil, former.bannedUntil, stays, former.leftTime, former.memorableUntil,
+        group.rawValue,
+      ])
     guard changed == 1 else { throw StoreError(.inconsistent, "no group \(group) to remember somebody in") }
   }
 
@@ -25,14 +29,20 @@ enum FormerMemberRows {
     }
   }
 
-  static func all(number: Int64, in db: Database) throws -> [FormerMember] {
+  /// The next of a group by `userID`; those who are forgotten and not yet swept included.
+  static func page(number: Int64, after user: String, limit: Int, in db: Database) throws -> [FormerMember] {
     try db.rows(
-      "SELECT userID, muteUntil, bannedUntil, stays FROM formerMember WHERE number = ? ORDER BY userID", [number]
+      """
+      SELECT userID, muteUntil, bannedUntil, stays, leftTime FROM formerMember WHERE number = ? AND userID > ?
+      ORDER BY userID LIMIT ?
+      """, [number, user, limit]
     ) { row in
       let user = try row.value(UserID.init(stored:))
       let muteUntil = try row.integer()
       let bannedUntil = try row.integer()
-      return FormerMember(userID: user, stays: try row.stays(), muteUntil: muteUntil, bannedUntil: bannedUntil)
+      let stays = try row.stays()
+      return FormerMember(
+        userID: user, stays: stays, muteUntil: muteUntil, bannedUntil: bannedUntil, leftTime: try row.integer())
     }
   }
 }

@@ -6,49 +6,137 @@ extension SQLiteStore: GroupStore {
   /// Takes the commit in; everything pending shares one transaction, and completions come after it, in order.
   public func commit(_ commit: Commit) { writer.commit(commit) }
 
-  /// The group in one snapshot, members by `userID`; nil where nobody uses the groupID.
+  /// The group, members by `userID`; nil where nobody uses the groupID. Read in pages, between which other reads have their turn: only the
+  /// group itself changes what is read, and it waits for this.
   /// - Parameter sentSince: how far back `recentlySent` reaches. It begins at the first message that is not older, so the times of a
   ///   group must not run backwards.
   /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
   public func group(_ id: GroupID, sentSince: Instant) async throws(StoreError) -> StoredGroup? {
     let waiting = writer.inbox.waitingUsers
-    return try await read { db in
-      guard let number = try db.number(of: id), let record = try GroupRows.record(number: number, in: db) else { return nil }
-      let tail = try MessageRows.tail(of: id, number: number, sentSince: sentSince, in: db)
-      let members = try MemberRows.members(number: number, in: db)
-      return StoredGroup(
-        record: record, members: members, former: try FormerMemberRows.all(number: number, in: db), lastMessage: tail.newest,
-        recentlySent: tail.recentlySent, attributes: try AttributeRows.attributes(number: number, in: db),
-        openApplications: try ApplicationRows.open(number: number, in: db),
-        offlineSince: record.type == .avChatRoom ? try UserRows.absent(of: members, number: number, waiting, in: db) : [:])
+    let found = try await read { db in
+      try db.number(of: id).map { (number: $0, group: try StoredGroup(head: id, number: $0, in: db)) }
     }
+    guard let (number, head) = found, var group = head else { return nil }
+    let isLive = group.record.type == .avChatRoom
+    group.members = try await pages(from: "", after: { $0.userID.rawValue }) { (after, limit, db) in
+      try MemberRows.page(number: number, after: after, limit: limit, in: db)
+    }
+    group.former = try await pages(from: "", after: { $0.userID.rawValue }) { (after, limit, db) in
+      try FormerMemberRows.page(number: number, after: after, limit: limit, in: db)
+    }
+    group.openApplications = try await pages(from: 0, after: \.number) { (after, limit, db) in
+      try ApplicationRows.open(groupNumber: number, after: after, limit: limit, in: db)
+    }.map(\.application)
+    if let newest = group.lastMessage?.seq {
+      group.recentlySent = try await recentlySent(number: number, through: newest, since: sentSince)
+    }
+    if isLive { group.offlineSince = try await absences(of: group.members, number: number, waiting) }
+    return group
+  }
+
+  /// Everything that `read` answers page by page.
+  /// - Parameter after: what the next page begins behind.
+  private func pages<Item: Sendable, Key: Sendable>(
+    from start: Key, after key: @Sendable (Item) -> Key,
+    _ read: @escaping @Sendable (_ after: Key, _ limit: Int, Database) throws -> [Item]
+  ) async throws(StoreError) -> [Item] {
+    let limit = options.rowsPerRead
+    var items: [Item] = []
+    while true {
+      let last = items.last.map(key) ?? start
+      let page = try await self.read { try read(last, limit, $0) }
+      items += page
+      if page.count < limit { return items }
+    }
+  }
+
+  private func recentlySent(number: Int64, through newest: Int64, since: Instant) async throws(StoreError) -> [SentMessage] {
+    let limit = options.rowsPerRead
+    guard var next = try await read({ try MessageRows.firstSeq(number: number, notBefore: since, in: $0) }) else { return [] }
+    var sent: [SentMessage] = []
+    while next <= newest {
+      let (first, last) = (next, min(newest, next + Int64(limit) - 1))
+      sent += try await read { try MessageRows.sent(number: number, in: first...last, $0) }
+      next = last + 1
+    }
+    return sent
+  }
+
+  private func absences(
+    of members: [Member], number: Int64, _ waiting: [UserID: UserNote]
+  ) async throws(StoreError) -> [UserID: Instant] {
+    var absences: [UserID: Instant] = [:]
+    var rest = members[...]
+    while !rest.isEmpty {
+      let page = Array(rest.prefix(options.rowsPerRead))
+      rest = rest.dropFirst(page.count)
+      absences.merge(try await read { try UserRows.absent(of: page, number: number, waiting, in: $0) }) { _, new in new }
+    }
+    return absences
   }
 
   /// The groups a user is a member of, by `groupNumber` ascending.
   /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
   public func memberships(of user: UserID) async throws(StoreError) -> [Membership] {
-    try await read { db in
-      try db.rows(
-        "SELECT groupID, type, number FROM member JOIN groupRecord USING (number) WHERE userID = ? ORDER BY number",
-        [user.rawValue], Membership.init(row:))
+    try await read { try Membership.all(of: user, in: $0) }
+  }
+
+  /// What a sign-in needs, by a reader that is there for nothing else.
+  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
+  public func signInRecord(of user: UserID) async throws(StoreError) -> SignInRecord {
+    let note = writer.inbox.note(of: user)
+    return try await read(on: signIns) { db in
+      let memberships = try Membership.all(of: user, in: db)
+      let offlineSince: Instant? =
+        switch note {
+        case .here: nil
+        case .gone(let since): since
+        case .known, nil: try UserRows.offlineSince(of: user, in: db)
+        }
+      return SignInRecord(memberships: memberships, offlineSince: offlineSince)
     }
   }
 
-  /// The groups of a listed type that a user has left or that were disbanded, by time, then groupID; those being cleared away included.
-  /// - Parameter type: nil = of any.
+  /// The groups of a listed type that a user is a member of, by `groupNumber` ascending, at most `limit` behind `after`.
+  /// - Parameters:
+  ///   - type: nil = of any.
+  ///   - changedSince: leaves out those of which the rows show no change at or after it; the end of a mute to come counts as one.
   /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
-  public func departures(of user: UserID, from type: GroupType?, since: Instant) async throws(StoreError) -> [GroupID] {
+  public func listedMemberships(
+    of user: UserID, type: GroupType?, changedSince: Instant, after: Int64, limit: Int
+  ) async throws(StoreError) -> [Membership] {
     if let type, !type.isListed { return [] }
-    let types = type.map { "'\($0.rawValue)'" } ?? GroupType.listedSQL
     return try await read { db in
       try db.rows(
         """
-        SELECT groupID, time FROM departure WHERE userID = ? AND time >= ? AND type IN (\(types))
+        SELECT g.groupID, g.type, m.number FROM member AS m INDEXED BY memberByUser
+        CROSS JOIN groupRecord AS g ON g.number = m.number
+        WHERE m.userID = ?1 AND m.number > ?2 AND g.type IN (\(type.listedSQL)) AND (?3 <= 0 OR
+          max(g.lastInfoTime, g.changeTime, m.changeTime, m.muteUntil, coalesce(g.muteUntil, 0)) >= ?3 OR
+          (SELECT timestamp FROM message WHERE message.number = m.number ORDER BY seq DESC LIMIT 1) >= ?3)
+        ORDER BY m.number LIMIT ?4
+        """, [user.rawValue, after, changedSince, limit], Membership.init(row:))
+    }
+  }
+
+  /// The groups of a listed type that a user has left or that were disbanded, by `groupNumber` ascending, at most `limit` behind
+  /// `after`; those being cleared away included.
+  /// - Parameter type: nil = of any.
+  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
+  public func departures(
+    of user: UserID, type: GroupType?, since: Instant, after: Int64, limit: Int
+  ) async throws(StoreError) -> [Membership] {
+    if let type, !type.isListed { return [] }
+    return try await read { db in
+      try db.rows(
+        """
+        SELECT groupID, type, groupNumber FROM departure INDEXED BY departureByNumber
+        WHERE userID = ?1 AND groupNumber > ?2 AND time >= ?3 AND type IN (\(type.listedSQL))
         UNION ALL
-        SELECT groupID, time FROM member JOIN dismissedGroup USING (number) WHERE userID = ? AND time >= ? AND type IN (\(types))
-        ORDER BY time, groupID
-        """, [user.rawValue, since, user.rawValue, since]
-      ) { try $0.value(GroupID.init) }
+        SELECT d.groupID, d.type, d.number FROM dismissedGroup AS d CROSS JOIN member AS m ON m.number = d.number AND m.userID = ?1
+        WHERE d.number > ?2 AND d.time >= ?3 AND d.type IN (\(type.listedSQL))
+        ORDER BY groupNumber LIMIT ?4
+        """, [user.rawValue, after, since, limit], Membership.init(row:))
     }
   }
 
@@ -76,7 +164,28 @@ extension SQLiteStore: GroupStore {
   }
 }
 
+extension Optional<GroupType> {
+  /// The type, or all that are listed, as SQL writes a list of texts.
+  fileprivate var listedSQL: String { map { "'\($0.rawValue)'" } ?? GroupType.listedSQL }
+}
+
+extension StoredGroup {
+  /// A group without what is read in pages; nil where there is none of that number.
+  fileprivate init?(head id: GroupID, number: Int64, in db: Database) throws {
+    guard let record = try GroupRows.record(number: number, in: db) else { return nil }
+    self.init(
+      record: record, members: [], lastMessage: try MessageRows.newest(of: id, number: number, in: db), recentlySent: [],
+      attributes: try AttributeRows.attributes(number: number, in: db))
+  }
+}
+
 extension Membership {
+  fileprivate static func all(of user: UserID, in db: Database) throws -> [Membership] {
+    try db.rows(
+      "SELECT groupID, type, number FROM member JOIN groupRecord USING (number) WHERE userID = ? ORDER BY number",
+      [user.rawValue], Membership.init(row:))
+  }
+
   /// From the columns groupID, type, number.
   init(row: inout Columns) throws {
     let groupID = try row.value(GroupID.init)

@@ -18,12 +18,14 @@ enum MemberRows {
     UPDATE member SET \(columns.indices.dropFirst().map { "\(columns[$0]) = ?\($0 + 1)" }.joined(separator: ", "))
     WHERE number = (SELECT number FROM groupRecord WHERE groupID = ?\(columns.count + 1)) AND userID = ?1
     """
-  private static let selectSQL = "SELECT \(columns.joined(separator: ", ")) FROM member WHERE number = ? ORDER BY userID"
+  private static let selectSQL = """
+    SELECT \(columns.joined(separator: ", ")) FROM member WHERE number = ? AND userID > ? ORDER BY userID LIMIT ?
+    """
 
   // The members of live rooms come and go: of them nothing stays behind.
   private static let departSQL = """
-    INSERT OR REPLACE INTO departure (userID, groupID, type, time)
-    SELECT ?, groupID, type, ? FROM groupRecord WHERE groupID = ? AND type IN (\(GroupType.listedSQL))
+    INSERT OR REPLACE INTO departure (userID, groupID, type, time, groupNumber)
+    SELECT ?, groupID, type, ?, number FROM groupRecord WHERE groupID = ? AND type IN (\(GroupType.listedSQL))
     """
 
   static func put(_ member: Member, in group: GroupID, _ db: Database) throws {
@@ -43,13 +45,18 @@ enum MemberRows {
     try db.run(departSQL, [user.rawValue, time, group.rawValue])
   }
 
-  static func members(number: Int64, in db: Database) throws -> [Member] {
-    try db.rows(selectSQL, [number], member)
+  /// The next of a group by `userID`.
+  static func page(number: Int64, after user: String, limit: Int, in db: Database) throws -> [Member] {
+    try db.rows(selectSQL, [number, user, limit], member)
   }
 
   // A member of a group that was disbanded under this groupID has departed too, by a row that the purge has not reached yet.
   private static func forgetDeparture(of user: UserID, from group: GroupID, _ db: Database) throws {
     try db.run("DELETE FROM departure WHERE userID = ? AND groupID = ?", [user.rawValue, group.rawValue])
+    let isReused = try !db.rows("SELECT 1 FROM dismissedGroup WHERE groupID = ? LIMIT 1", [group.rawValue]) { try $0.integer() }
+      .isEmpty
+    guard isReused else { return }
+    try NotificationRows.deliver(memberOfDisbanded: group, user, db)
     try db.run(
       "DELETE FROM member WHERE number IN (SELECT number FROM dismissedGroup WHERE groupID = ?) AND userID = ?",
       [group.rawValue, user.rawValue])

@@ -18,21 +18,19 @@ extension SQLiteStore: MessageStore {
     }
   }
 
-  /// How many messages with `seq` above `after` are Text or Custom, of somebody else than `reader`, and not recalled (contract
-  /// section 4, Unread).
+  /// How many messages with `seq` in the range are Text or Custom, of somebody else than `reader`, and not recalled (contract
+  /// section 4, Unread). Counts no further than `limit`.
   /// - Parameter managersOnly: only those with `isFromManager`.
   /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
   public func unreadCount(
-    of group: GroupID, after: Int64, reader: UserID, managersOnly: Bool
+    of group: GroupID, in range: ClosedRange<Int64>, reader: UserID, managersOnly: Bool, limit: Int
   ) async throws(StoreError) -> Int {
     try await read { db in
-      try db.rows(
+      try db.count(
         """
-        SELECT count(*) FROM message WHERE number = (SELECT number FROM groupRecord WHERE groupID = ?)
-        AND seq > ? AND sender <> ? AND kind IN ('Text', 'Custom') AND NOT isRevoked
-        AND isFromManager >= ?
-        """, [group.rawValue, after, reader.rawValue, managersOnly]
-      ) { Int(try $0.integer()) }.first ?? 0
+        SELECT count(*) FROM (SELECT 1 FROM message WHERE number = (SELECT number FROM groupRecord WHERE groupID = ?)
+        AND seq BETWEEN ? AND ? AND sender <> ? AND kind IN ('Text', 'Custom') AND NOT isRevoked AND isFromManager >= ? LIMIT ?)
+        """, [group.rawValue, range.lowerBound, range.upperBound, reader.rawValue, managersOnly, limit])
     }
   }
 
@@ -48,7 +46,7 @@ extension SQLiteStore: MessageStore {
 
 extension MessageRows {
   // Halves the range: `seq` has no gap, and the rows know no order but that of `seq`.
-  fileprivate static func firstSeq(number: Int64, notBefore: Instant, in db: Database) throws -> Int64? {
+  static func firstSeq(number: Int64, notBefore: Instant, in db: Database) throws -> Int64? {
     let last = try db.rows("SELECT seq FROM message WHERE number = ? ORDER BY seq DESC LIMIT 1", [number]) { try $0.integer() }
     guard let last = last.first else { return nil }
     var (low, high) = (Int64(1), last + 1)
@@ -65,17 +63,25 @@ extension MessageRows {
     return time
   }
 
-  /// The newest message, and those with a clientMsgID that were accepted at or after an instant, by `seq`. Other messages are passed
-  /// over unread.
-  static func tail(
-    of group: GroupID, number: Int64, sentSince: Instant, in db: Database
-  ) throws -> (newest: Message?, recentlySent: [Message]) {
-    let select = "SELECT \(columns) FROM message WHERE number = ?"
-    let newest = try db.rows("\(select) ORDER BY seq DESC LIMIT 1", [number]) { try message(of: group, &$0) }.first
-    guard let newest, let first = try firstSeq(number: number, notBefore: sentSince, in: db) else { return (newest, []) }
-    let recentlySent = try db.rows("\(select) AND seq >= ? AND clientMsgID IS NOT NULL ORDER BY seq", [number, first]) {
+  static func newest(of group: GroupID, number: Int64, in db: Database) throws -> Message? {
+    try db.rows("SELECT \(columns) FROM message WHERE number = ? ORDER BY seq DESC LIMIT 1", [number]) {
       try message(of: group, &$0)
+    }.first
+  }
+
+  /// The messages with a clientMsgID, by `seq`. Texts are passed over unread.
+  static func sent(number: Int64, in range: ClosedRange<Int64>, _ db: Database) throws -> [SentMessage] {
+    try db.rows(
+      """
+      SELECT seq, timestamp, sender, msgID, clientMsgID FROM message
+      WHERE number = ? AND seq BETWEEN ? AND ? AND clientMsgID IS NOT NULL ORDER BY seq
+      """, [number, range.lowerBound, range.upperBound]
+    ) { row in
+      let seq = try row.integer()
+      let timestamp = try row.integer()
+      let sender = try row.value(UserID.init(stored:))
+      let msgID = try row.text()
+      return SentMessage(sender: sender, clientMsgID: try row.text(), msgID: msgID, seq: seq, timestamp: timestamp)
     }
-    return (newest, recentlySent)
   }
 }

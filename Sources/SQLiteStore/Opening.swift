@@ -60,11 +60,11 @@ struct Opening {
     }
   }
 
-  /// A connection for searches alone, which cannot write.
-  func searchConnection() throws(StoreOpenError) -> DatabaseQueue {
+  /// A connection for one purpose alone, which cannot write.
+  func readConnection(_ purpose: String) throws(StoreOpenError) -> DatabaseQueue {
     try attempt("open \(databasePath)") {
       var configuration = Configuration()
-      configuration.label = "throng.store.search"
+      configuration.label = "throng.store.\(purpose)"
       configuration.readonly = true
       configuration.busyMode = .timeout(5)
       configuration.prepareDatabase(Self.keepLogFiles)
@@ -75,7 +75,7 @@ struct Opening {
   private func configuration() -> Configuration {
     var configuration = Configuration()
     configuration.label = "throng.store"
-    configuration.maximumReaderCount = 4
+    configuration.maximumReaderCount = options.readers
     configuration.busyMode = .timeout(5)
     configuration.foreignKeysEnabled = false
     // Reads are served all the same, until a restart finds a disk that can be written to.

@@ -29,36 +29,43 @@ extension SQLiteStore: PersonalStore {
       guard let user else {
         return try db.rows(
           """
-          SELECT number, \(ApplicationRows.columns) FROM application
-          WHERE kind = 'Join' AND number < ? AND \(ApplicationRows.isOfLiveGroup) ORDER BY number DESC LIMIT ?
+          SELECT number, \(ApplicationRows.columns) FROM application INDEXED BY applicationOfKind
+          WHERE kind = 'Join' AND isGroupGone = 0 AND number < ? AND \(ApplicationRows.isOfLiveGroup)
+          ORDER BY number DESC LIMIT ?
           """, [end, max(0, limit)], NumberedApplication.init(row:))
       }
-      return try db.rows(
-        """
-        SELECT number, \(ApplicationRows.columns) FROM application WHERE number IN (
-          \(Decidable.invitations) AND application.number < ?
-          UNION ALL
-          \(Decidable.requests) AND application.number < ?
-          ORDER BY number DESC LIMIT ?)
-        ORDER BY number DESC
-        """, [user.rawValue, end, user.rawValue, end, max(0, limit)], NumberedApplication.init(row:))
+      let sources = try [Decidable.invitations] + Decidable.groups(managedBy: user, db)
+      return try NewestFirst.merged(sources, below: end, atMost: limit) { source, below in
+        try source.newest(for: user, below: below, db).map { ($0.number, $0) }
+      }
     }
   }
 
-  /// How many of those are newer than the user's mark; all of them for an application administrator, who has none.
+  /// How many of those are newer than the user's mark; all of them for an application administrator, who has none. Counts no further
+  /// than `limit`.
   /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
-  public func unreadApplications(of user: UserID?) async throws(StoreError) -> Int {
+  public func unreadApplications(of user: UserID?, limit: Int) async throws(StoreError) -> Int {
     try await read { db in
       guard let user else {
         return try db.count(
-          "SELECT count(*) FROM application WHERE kind = 'Join' AND \(ApplicationRows.isOfLiveGroup)", [])
+          """
+          SELECT count(*) FROM (SELECT 1 FROM application INDEXED BY applicationOfKind
+          WHERE kind = 'Join' AND isGroupGone = 0 AND \(ApplicationRows.isOfLiveGroup) LIMIT ?)
+          """, [limit])
       }
       let mark = try ReadMarks.mark(.applications, of: user, in: db)
-      return try db.count(
+      let invitations = try db.count(
         """
-        SELECT (SELECT count(*) FROM (\(Decidable.invitations) AND application.addTime > ?))
-        + (SELECT count(*) FROM (\(Decidable.requests) AND application.addTime > ?))
-        """, [user.rawValue, mark, user.rawValue, mark])
+        SELECT count(*) FROM (SELECT 1 FROM application INDEXED BY applicationOfInvitedByTime
+        WHERE toUser = ? AND isGroupGone = 0 AND addTime > ? AND \(ApplicationRows.isOfLiveGroup) LIMIT ?)
+        """, [user.rawValue, mark, limit])
+      return invitations
+        + (try db.count(
+          """
+          SELECT count(*) FROM (SELECT 1 FROM (\(Decidable.managedGroups)) AS m
+          CROSS JOIN application INDEXED BY applicationByGroup
+          ON application.groupNumber = m.number AND application.kind = 'Join' AND application.addTime > ? LIMIT ?)
+          """, [user.rawValue, mark, limit - invitations]))
     }
   }
 
@@ -68,7 +75,7 @@ extension SQLiteStore: PersonalStore {
     try await read { try ReadMarks.mark(.applications, of: user, in: $0) }
   }
 
-  /// The user's notifications that are not too old, the newest first.
+  /// The newest notifications of the user, and of the managers of groups whose owner or admin the user is, the newest first.
   /// - Parameters:
   ///   - since: only those with a timestamp at or after it.
   ///   - before: only those with a smaller number; 0 = from the newest.
@@ -77,23 +84,17 @@ extension SQLiteStore: PersonalStore {
     of user: UserID, since: Instant, before: Int64, limit: Int
   ) async throws(StoreError) -> [NumberedNotification] {
     try await read { db in
-      try db.rows(
-        """
-        SELECT number, \(NotificationRows.columns) FROM notification INDEXED BY notificationByUser
-        WHERE userID = ? AND timestamp >= ? AND number < ? ORDER BY number DESC LIMIT ?
-        """, [user.rawValue, since, before == 0 ? Int64.max : before, max(0, limit)]
-      ) { NumberedNotification(number: try $0.integer(), notification: try NotificationRows.notification(&$0)) }
+      let newest = try NotificationRows.newest(of: user, since: since, db)
+      return Array(newest.drop { before > 0 && $0.number >= before }.prefix(max(0, limit)))
     }
   }
 
-  /// How many of the user's notifications with a timestamp at or after an instant are newer than the mark.
+  /// How many of those with a timestamp at or after an instant are newer than the mark.
   /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
   public func unreadNotifications(of user: UserID, since: Instant) async throws(StoreError) -> Int {
     try await read { db in
-      try db.count(
-        """
-        SELECT count(*) FROM notification INDEXED BY notificationByUser WHERE userID = ? AND timestamp >= ? AND number > ?
-        """, [user.rawValue, since, try ReadMarks.mark(.notifications, of: user, in: db)])
+      let mark = try ReadMarks.mark(.notifications, of: user, in: db)
+      return try NotificationRows.newest(of: user, since: since, db).count { $0.number > mark }
     }
   }
 
@@ -104,16 +105,38 @@ extension SQLiteStore: PersonalStore {
   }
 }
 
-/// The numbers of the applications that a user may decide; the first argument is the user.
+/// Where the applications that a user may decide come from, each in the order of their numbers.
 private enum Decidable {
-  static let invitations = """
-    SELECT application.number FROM application WHERE toUser = ? AND \(ApplicationRows.isOfLiveGroup)
-    """
-  static let requests = """
-    SELECT application.number FROM member JOIN groupRecord USING (number)
-    JOIN application INDEXED BY applicationByGroup ON application.groupNumber = member.number AND application.kind = 'Join'
+  case invitations
+  case requests(groupNumber: Int64)
+
+  static let managedGroups = """
+    SELECT member.number FROM member INDEXED BY managerByUser CROSS JOIN groupRecord ON groupRecord.number = member.number
     WHERE member.userID = ? AND member.role IN ('Owner', 'Admin')
     """
+
+  static func groups(managedBy user: UserID, _ db: Database) throws -> [Decidable] {
+    try db.rows(managedGroups, [user.rawValue]) { .requests(groupNumber: try $0.integer()) }
+  }
+
+  func newest(for user: UserID, below number: Int64, _ db: Database) throws -> NumberedApplication? {
+    switch self {
+    case .invitations:
+      try db.rows(
+        """
+        SELECT number, \(ApplicationRows.columns) FROM application INDEXED BY applicationOfInvited
+        WHERE toUser = ? AND isGroupGone = 0 AND number < ? AND \(ApplicationRows.isOfLiveGroup) ORDER BY number DESC LIMIT 1
+        """, [user.rawValue, number], NumberedApplication.init(row:)
+      ).first
+    case .requests(let groupNumber):
+      try db.rows(
+        """
+        SELECT number, \(ApplicationRows.columns) FROM application INDEXED BY applicationOfGroup
+        WHERE groupNumber = ? AND kind = 'Join' AND isGroupGone = 0 AND number < ? ORDER BY number DESC LIMIT 1
+        """, [groupNumber, number], NumberedApplication.init(row:)
+      ).first
+    }
+  }
 }
 
 extension NumberedApplication {

@@ -17,6 +17,7 @@ enum Purge {
     if try messages(of: group.number, rows, db) { return true }
     if try formerMembers(of: group.number, rows, db) { return true }
     if try applications(of: group.number, time: group.time, rows, db) { return true }
+    try NotificationRows.forget(group: group.number, db)
     try db.run("DELETE FROM groupAttributes WHERE number = ?", [group.number])
     try db.run("DELETE FROM dismissedGroup WHERE number = ?", [group.number])
     return true
@@ -29,11 +30,13 @@ enum Purge {
     guard let last = users.last else { return false }
     try db.run(
       """
-      INSERT INTO departure (userID, groupID, type, time)
-      SELECT userID, groupID, type, time FROM member JOIN dismissedGroup USING (number)
+      INSERT INTO departure (userID, groupID, type, time, groupNumber)
+      SELECT userID, groupID, type, time, number FROM member JOIN dismissedGroup USING (number)
       WHERE number = ? AND userID <= ? AND type IN (\(GroupType.listedSQL))
-      ON CONFLICT (userID, groupID) DO UPDATE SET type = excluded.type, time = excluded.time WHERE excluded.time >= time
+      ON CONFLICT (userID, groupID) DO UPDATE
+      SET type = excluded.type, time = excluded.time, groupNumber = excluded.groupNumber WHERE excluded.time >= time
       """, [number, last])
+    try NotificationRows.deliver(membersOf: number, through: last, users, db)
     try db.run("DELETE FROM member WHERE number = ? AND userID <= ?", [number, last])
     return true
   }
@@ -54,8 +57,8 @@ enum Purge {
   private static func applications(of number: Int64, time: Instant, _ rows: Int, _ db: Database) throws -> Bool {
     try db.run(
       """
-      UPDATE application SET endTime = ? WHERE number IN
-      (SELECT number FROM application WHERE groupNumber = ? AND endTime IS NULL LIMIT ?)
+      UPDATE application SET endTime = coalesce(endTime, ?), isGroupGone = 1 WHERE number IN
+      (SELECT number FROM application INDEXED BY applicationOfGroup WHERE groupNumber = ? AND isGroupGone = 0 LIMIT ?)
       """, [time, number, rows]) > 0
   }
 }

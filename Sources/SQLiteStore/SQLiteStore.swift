@@ -21,6 +21,10 @@ struct StoreOptions {
   var pendingCommits = 100_000
   /// Content of messages, and other texts of any length, that waits with them (64 MiB).
   var pendingBytes = 64 << 20
+  /// Reads that run at once, but for sign-ins and searches, which have a reader each.
+  var readers = 4
+  /// Rows that one read takes at most where it goes on page by page: a few milliseconds.
+  var rowsPerRead = 2_000
   /// Rows of a disbanded group, or old ones, that go between two transactions: a few milliseconds.
   var purgeRows = 500
   /// The length of the log, in pages of 4 KiB, from which on the writer carries it over itself (64 MiB).
@@ -45,7 +49,10 @@ public final class SQLiteStore: StoreHealth, Sendable {
   let writer: Writer
   let housekeeping: Housekeeping
   let searches: SearchLine
+  /// A reader that no other read can keep busy.
+  let signIns: DatabaseQueue
   let options: StoreOptions
+  private let readers: ReadScheduler
   private let lock: DatabaseLock
   let logger: Logger
 
@@ -73,8 +80,8 @@ public final class SQLiteStore: StoreHealth, Sendable {
       try opening.prepareDatabase(lock)
       report.write(to: logger)
       let store = SQLiteStore(
-        pool: try opening.pool(), checkpoints: try opening.checkpointConnection(), searches: try opening.searchConnection(),
-        lock: lock, options: options, logger: logger)
+        pool: try opening.pool(), checkpoints: try opening.checkpointConnection(), searches: try opening.readConnection("search"),
+        signIns: try opening.readConnection("sign-in"), lock: lock, options: options, logger: logger)
       if opening.isOnReadOnlyDisk {
         logger.error("the disk of the database is read-only: writes are refused until a restart finds it writable")
       }
@@ -87,11 +94,13 @@ public final class SQLiteStore: StoreHealth, Sendable {
   }
 
   private init(
-    pool: DatabasePool, checkpoints: DatabaseQueue, searches: DatabaseQueue, lock: DatabaseLock, options: StoreOptions,
-    logger: Logger
+    pool: DatabasePool, checkpoints: DatabaseQueue, searches: DatabaseQueue, signIns: DatabaseQueue, lock: DatabaseLock,
+    options: StoreOptions, logger: Logger
   ) {
     self.pool = pool
     self.options = options
+    self.signIns = signIns
+    readers = ReadScheduler(readers: options.readers)
     self.lock = lock
     self.logger = logger
     writer = Writer(pool: pool, options: options, logger: logger)
@@ -119,6 +128,7 @@ public final class SQLiteStore: StoreHealth, Sendable {
     var isLogCarriedOver = false
     do {
       try searches.connection.close()
+      try signIns.close()
       isLogCarriedOver = try pool.writeWithoutTransaction { try $0.checkpoint(.truncate).walFrameCount == 0 }
       try pool.close()
     } catch {
@@ -128,17 +138,23 @@ public final class SQLiteStore: StoreHealth, Sendable {
     lock.release(at: options.now(), isLogCarriedOver: isLogCarriedOver)
   }
 
-  /// Reads in one snapshot, beside the writer.
-  /// - Parameter reader: nil = one of the pool's.
+  /// Reads in one snapshot, beside the writer, when it is the requester's turn.
+  /// - Parameter reader: nil = one of the pool's; another reader has no turns.
   func read<Value: Sendable>(
     on reader: DatabaseQueue? = nil, _ body: @escaping @Sendable (Database) throws -> Value
   ) async throws(StoreError) -> Value {
+    if let reader { return try await perform(body, on: reader) }
+    return try await readers.run(for: Requester.current) { () async throws(StoreError) in try await perform(body, on: pool) }
+  }
+
+  private func perform<Value: Sendable>(
+    _ read: @escaping @Sendable (Database) throws -> Value, on reader: any DatabaseReader
+  ) async throws(StoreError) -> Value {
     if writer.inbox.isClosed { throw StoreError(.unavailable, "the store is closed") }
-    let reader: any DatabaseReader = reader ?? pool
     // Not GRDB's `async` read: it would turn the end of a Task into an error that the port does not have.
     let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
       reader.asyncRead { access in
-        continuation.resume(returning: Result { try body(access.get()) }.mapError(StoreError.init(describing:)))
+        continuation.resume(returning: Result { try read(access.get()) }.mapError(StoreError.init(describing:)))
       }
     }
     return try result.get()

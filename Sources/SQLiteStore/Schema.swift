@@ -1,4 +1,5 @@
 import GRDB
+import GroupModel
 
 /// The tables of `throng.db`, as numbered migrations. One that was ever released is never edited: the next change is the next
 /// number.
@@ -169,8 +170,63 @@ enum Schema {
     INSERT INTO probe VALUES (1, x'');
     """
 
-  // An opening ends the sessions of the last run without looking at every user.
+  // What grew without a bound, or was read or written once for each member of a group:
+  // - `notification.addressee` is a user or "@managers:" and a group's number (NotificationRows): one row for all managers.
+  // - `application.isGroupGone` and partial indexes: lists find what they show without passing over what they do not.
+  // - `departure.groupNumber` orders departures as the groups in getJoinedGroupList, so that one cursor pages through both.
+  // - `formerMember.memorableUntil`, and indexes by time: what is old is found and goes.
+  // - `knownUserPresent`: the start finds the users who were here without passing over all.
   private static let v2 = """
+    CREATE TABLE notificationNumber (id INTEGER PRIMARY KEY CHECK (id = 1), last INTEGER NOT NULL) STRICT;
+    INSERT INTO notificationNumber VALUES (1, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'notification'), 0));
+    ALTER TABLE notification RENAME TO notificationV1;
+    CREATE TABLE notification (
+      addressee TEXT NOT NULL,
+      number INTEGER NOT NULL,
+      timestamp INTEGER NOT NULL,
+      kind TEXT NOT NULL,
+      groupID TEXT NOT NULL,
+      opUser ANY NOT NULL,
+      applicationID ANY,
+      reason ANY,
+      data ANY,
+      PRIMARY KEY (addressee, number)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO notification SELECT userID, number, timestamp, kind, groupID, opUser, NULL, reason, data FROM notificationV1;
+    DROP TABLE notificationV1;
+    CREATE INDEX notificationByTime ON notification (timestamp);
+
+    DROP INDEX applicationByInvited;
+    DROP INDEX applicationByKind;
+    ALTER TABLE application ADD COLUMN isGroupGone INTEGER NOT NULL DEFAULT 0;
+    UPDATE application SET isGroupGone = 1 WHERE groupNumber NOT IN (SELECT number FROM groupRecord);
+    CREATE INDEX applicationOfInvited ON application (toUser) WHERE toUser IS NOT NULL AND isGroupGone = 0;
+    CREATE INDEX applicationOfInvitedByTime ON application (toUser, addTime) WHERE toUser IS NOT NULL AND isGroupGone = 0;
+    CREATE INDEX applicationOfGroup ON application (groupNumber, kind) WHERE isGroupGone = 0;
+    CREATE INDEX applicationOfKind ON application (kind) WHERE isGroupGone = 0;
+
+    CREATE INDEX managerByUser ON member (userID) WHERE role IN ('Owner', 'Admin');
+
+    ALTER TABLE departure ADD COLUMN groupNumber INTEGER NOT NULL DEFAULT 0;
+    UPDATE departure SET groupNumber = coalesce(
+      (SELECT number FROM groupRecord WHERE groupRecord.groupID = departure.groupID),
+      (SELECT max(number) FROM dismissedGroup WHERE dismissedGroup.groupID = departure.groupID), 0);
+    CREATE TABLE orderedDeparture AS
+      SELECT userID, groupID, row_number() OVER (ORDER BY time, groupID) AS place FROM departure WHERE groupNumber = 0;
+    CREATE INDEX orderedDepartureKey ON orderedDeparture (userID, groupID);
+    UPDATE departure SET groupNumber = (1 << 40) + (SELECT place FROM orderedDeparture AS o
+      WHERE o.userID = departure.userID AND o.groupID = departure.groupID) WHERE groupNumber = 0;
+    DROP TABLE orderedDeparture;
+    CREATE INDEX departureByNumber ON departure (userID, groupNumber);
+    CREATE INDEX departureByTime ON departure (time);
+
+    ALTER TABLE formerMember ADD COLUMN leftTime INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE formerMember ADD COLUMN memorableUntil INTEGER NOT NULL DEFAULT 0;
+    UPDATE formerMember SET leftTime = unixepoch() * 1000;
+    UPDATE formerMember SET memorableUntil =
+      max(muteUntil, bannedUntil, CASE WHEN stays IS NULL THEN 0 ELSE leftTime + \(FormerMember.lifetime) END);
+    CREATE INDEX formerMemberByEnd ON formerMember (memorableUntil);
+
     CREATE INDEX knownUserPresent ON knownUser (offlineSince) WHERE offlineSince = 0;
     """
 }

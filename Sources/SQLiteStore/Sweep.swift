@@ -1,5 +1,6 @@
 import GRDB
 import GroupModel
+import GroupRuntime
 
 /// Deletes what nobody asks for any more, because of its age.
 enum Sweep {
@@ -10,12 +11,34 @@ enum Sweep {
   /// - Parameter rows: how many rows a chunk has at most.
   /// - Returns: false where nothing old is left.
   static func chunk(of rows: Int, at now: Instant, in db: Database) throws -> Bool {
-    let notifications = try db.run(
-      "DELETE FROM notification WHERE number IN (SELECT number FROM notification WHERE timestamp < ? LIMIT ?)",
-      [now - SystemNotification.lifetime, rows])
-    if notifications > 0 { return true }
-    return try db.run(
-      "DELETE FROM application WHERE number IN (SELECT number FROM application WHERE endTime < ? LIMIT ?)",
-      [now - applicationLifetime, rows]) > 0
+    try statements(at: now).contains { try db.run($0.sql, [$0.before, rows]) > 0 }
+  }
+
+  /// What goes, each by an index on its time.
+  private static func statements(at now: Instant) -> [(sql: String, before: Instant)] {
+    [
+      (
+        """
+        DELETE FROM notification WHERE (addressee, number) IN
+        (SELECT addressee, number FROM notification INDEXED BY notificationByTime WHERE timestamp < ? LIMIT ?)
+        """, now - SystemNotification.lifetime
+      ),
+      (
+        "DELETE FROM application WHERE number IN (SELECT number FROM application WHERE endTime < ? LIMIT ?)",
+        now - applicationLifetime
+      ),
+      (
+        """
+        DELETE FROM departure WHERE (userID, groupID) IN
+        (SELECT userID, groupID FROM departure INDEXED BY departureByTime WHERE time < ? LIMIT ?)
+        """, now - DepartureRecord.lifetime
+      ),
+      (
+        """
+        DELETE FROM formerMember WHERE (number, userID) IN
+        (SELECT number, userID FROM formerMember INDEXED BY formerMemberByEnd WHERE memorableUntil < ? LIMIT ?)
+        """, now
+      ),
+    ]
   }
 }

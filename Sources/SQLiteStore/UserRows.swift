@@ -48,12 +48,17 @@ enum UserRows {
     }.first
   }
 
-  /// When the last session of a group's members ended, of those whose last has; what still waits goes before what is stored.
+  /// When the last session of some members of a group ended, of those whose last has; what still waits goes before what is stored.
+  /// - Parameter members: a page of them, by `userID`.
   static func absent(
     of members: [Member], number: Int64, _ waiting: [UserID: UserNote], in db: Database
   ) throws -> [UserID: Instant] {
+    guard let first = members.first, let last = members.last else { return [:] }
     let stored = try db.rows(
-      "SELECT userID, offlineSince FROM member JOIN knownUser USING (userID) WHERE number = ? AND offlineSince > 0", [number]
+      """
+      SELECT userID, offlineSince FROM member JOIN knownUser USING (userID)
+      WHERE number = ? AND userID BETWEEN ? AND ? AND offlineSince > 0
+      """, [number, first.userID.rawValue, last.userID.rawValue]
     ) { (try $0.value(UserID.init(stored:)), try $0.integer()) }
     var absent = Dictionary(uniqueKeysWithValues: stored)
     if waiting.isEmpty { return absent }

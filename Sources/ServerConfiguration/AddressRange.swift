@@ -23,7 +23,7 @@ struct IPAddress: Sendable, Hashable {
   private static let mappedPrefix: [UInt8] = [UInt8](repeating: 0, count: 10) + [0xff, 0xff]
 }
 
-/// A range of addresses in CIDR notation, such as `10.0.0.0/8` (contract section 9, `trustedProxies`).
+/// A range of addresses in CIDR notation, such as `10.0.0.0/8`, or one address (contract section 9, `trustedProxies`).
 public struct AddressRange: Sendable, Hashable, CustomStringConvertible {
   /// As the configuration wrote it.
   public let description: String
@@ -33,6 +33,10 @@ public struct AddressRange: Sendable, Hashable, CustomStringConvertible {
   /// The range of that text, or nil where it is none. Bits behind the prefix do not matter.
   /// An IPv4 range inside IPv6 is none: it is to be written as IPv4.
   public init?(_ text: String) {
+    if let host = IPAddress(text)?.bytes {
+      (network, prefixLength, description) = (host, host.count * 8, text)
+      return
+    }
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 2, let network = IPAddress(String(parts[0]))?.bytes, network.count == 16 || !parts[0].contains(":"),
       parts[1].allSatisfy({ $0.isASCII && $0.isNumber }), let length = Int(parts[1]), length <= network.count * 8
@@ -54,5 +58,5 @@ public struct AddressRange: Sendable, Hashable, CustomStringConvertible {
 
 extension ValueType where Value == AddressRange {
   static let addressRange = scalar(
-    "an address range such as 10.0.0.0/8", as: [.string], show: \.description, parse: AddressRange.init)
+    "an address, or a range such as 10.0.0.0/8", as: [.string], show: \.description, parse: AddressRange.init)
 }

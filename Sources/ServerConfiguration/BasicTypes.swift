@@ -8,9 +8,9 @@ extension ValueType where Value == String {
   /// `auth.secret`: as many bytes as the hash has, which RFC 7518 section 3.2 asks for.
   static let hs256Secret = checkedText("a text of at least 32 bytes") { $0.utf8.count >= 32 }
 
-  /// `admin.apiKey`: what fits into an Authorization header.
-  static let apiKey = checkedText("visible ASCII without spaces") { text in
-    !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+  /// `admin.apiKey`: what fits into an Authorization header, and as long as the secret (contract section 10.6).
+  static let apiKey = checkedText("at least 32 bytes of visible ASCII without spaces") { text in
+    text.utf8.count >= 32 && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
   }
 
   /// `store.url`: SQLite is the only store so far. What other programs take for a host, for memory or for options is no path.

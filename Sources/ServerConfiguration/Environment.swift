@@ -19,9 +19,15 @@ struct Environment {
     }
   }
 
-  /// Container platforms put `THRONG_SERVICE_HOST`, `THRONG_PORT_8080_TCP` and the like into every container beside a service
-  /// called throng.
   private static func isMeantForUs(_ name: String) -> Bool {
-    name.hasPrefix(prefix) && name != configurationFile && !name.hasPrefix("THRONG_SERVICE_") && !name.hasPrefix("THRONG_PORT")
+    guard name.hasPrefix(prefix), name != configurationFile else { return false }
+    return Keys.byEnvironmentName[name] != nil || !isOfContainerPlatform(name)
+  }
+
+  /// Container platforms put `THRONG_SERVICE_HOST`, `THRONG_PORT_8080_TCP` and the like into every container beside a service
+  /// called throng; of one called throng-internal it is `THRONG_INTERNAL_SERVICE_HOST`, `THRONG_INTERNAL_PORT_8081_TCP_ADDR`.
+  private static func isOfContainerPlatform(_ name: String) -> Bool {
+    name.hasPrefix("THRONG_SERVICE_") || name.hasPrefix("THRONG_PORT")
+      || name.wholeMatch(of: /.*_(SERVICE_HOST|SERVICE_PORT(_.+)?|PORT(_[0-9]+_[A-Z]+(_[A-Z]+)?)?)/) != nil
   }
 }

@@ -47,13 +47,13 @@ enum Keys {
     "How long answers wait after 20 failed sign-ins in 10 s from one address; 0 = not at all.")
   static let adminAPIKey = Key(
     "admin.apiKey", ValueType.apiKey.optional, nil, isSecret: true,
-    "The credential of the application's backend on the internal listener.")
+    "The credential of the application's backend on the internal listener, at least 32 bytes.")
 
   static let allowedOrigins = Key(
     "allowedOrigins", ValueType.origin.list(of: ValueType.origin.name), [],
     "The web origins that may connect; * = any; without it only the host's own.")
   static let trustedProxies = Key(
-    "trustedProxies", ValueType.addressRange.list(of: "address ranges such as 10.0.0.0/8"), [],
+    "trustedProxies", ValueType.addressRange.list(of: "addresses and ranges such as 10.0.0.0/8"), [],
     "The proxies whose X-Forwarded-For is believed.")
   static let tlsCertificateFile = Key(
     "tls.certificateFile", ValueType.path.optional, nil, "The certificate chain of the public listener, PEM.")

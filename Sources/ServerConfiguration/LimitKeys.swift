@@ -3,7 +3,7 @@ enum LimitKeys {
   static let all: [any ConfigurationKey] = [
     workMessagesPerSecond, publicMessagesPerSecond, meetingMessagesPerSecond, avChatRoomMessagesPerSecond,
     bChatRoomMessagesPerSecond, workMaxMemberNum, publicMaxMemberNum, meetingMaxMemberNum, requestsPerSecond, requestBurst,
-    connections, connectionsPerAddress, groupsPerUser, avChatRooms, sendQueueBytes, revokeWindow,
+    signInsPerSecond, connections, connectionsPerAddress, groupsPerUser, avChatRooms, sendQueueBytes, revokeWindow,
   ]
 
   static let workMessagesPerSecond = messagesPerSecond("work", 0)
@@ -17,9 +17,12 @@ enum LimitKeys {
   static let meetingMaxMemberNum = maxMemberNum("meeting")
 
   static let requestsPerSecond = Key(
-    "limits.requestsPerSecond", .integer(1...1_000_000), 50, "The requests that a session may send each second.")
+    "limits.requestsPerSecond", .integer(1...1_000_000), 50, "The requests that a user may send each second, over all sessions.")
   static let requestBurst = Key(
-    "limits.requestBurst", .integer(1...1_000_000), 100, "The requests that a session may send at once after a pause.")
+    "limits.requestBurst", .integer(1...1_000_000), 100, "The requests that a user may send at once after a pause.")
+  static let signInsPerSecond = Key(
+    "limits.signInsPerSecond", .integer(0...1_000_000), 2000,
+    "The sign-ins of all users that are admitted each second; 0 = no limit.")
   static let connections = count("limits.connections", "The connections to the public listener")
   static let connectionsPerAddress = count("limits.connectionsPerAddress", "The connections from one address")
   static let groupsPerUser = count("limits.groupsPerUser", "The groups that a user may be a member of")

@@ -1,4 +1,5 @@
-/// Where a listener waits: `HOST:PORT`, port 0 = any free one (contract section 9). An IPv6 address stands in brackets.
+/// Where a listener waits: `HOST:PORT`, port 0 = any free one (contract section 9). An IPv6 address stands in brackets; without a host
+/// it is every IPv4 address.
 public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
   /// An address or a name, without brackets.
   public let host: String
@@ -22,8 +23,7 @@ public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     } else {
       guard host.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-._".contains($0)) }) else { return nil }
     }
-    guard !host.isEmpty else { return nil }
-    self.init(host: String(host), port: port)
+    self.init(host: host.isEmpty ? "0.0.0.0" : String(host), port: port)
   }
 
   /// The text that makes it again.
@@ -32,5 +32,15 @@ public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
 
 extension ValueType where Value == ListenAddress {
   static let listenAddress = scalar(
-    "HOST:PORT (an IPv6 host in brackets)", as: [.string], show: \.description, parse: ListenAddress.init)
+    "HOST:PORT (an IPv6 host in brackets)", as: [.string], show: \.description, parse: ListenAddress.init,
+    unless: { $0.hasPortBeyondAll ? "a port of at most 65535" : nil })
+}
+
+extension String {
+  /// Digits that are no port, because there are only 65,536.
+  fileprivate var hasPortBeyondAll: Bool {
+    guard let colon = lastIndex(of: ":") else { return false }
+    let digits = self[index(after: colon)...]
+    return !digits.isEmpty && digits.allSatisfy { $0.isASCII && $0.isNumber } && UInt16(digits) == nil
+  }
 }

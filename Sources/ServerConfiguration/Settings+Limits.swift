@@ -11,10 +11,12 @@ extension Settings {
     public var avChatRoom: RoomLimits
     /// Of BChatRooms.
     public var bChatRoom: RoomLimits
-    /// Requests of a session each second.
+    /// Requests of a user each second.
     public var requestsPerSecond: Int
-    /// Requests of a session at once after a pause.
+    /// Requests of a user at once after a pause.
     public var requestBurst: Int
+    /// Sign-ins of all users each second; 0 = no limit.
+    public var signInsPerSecond: Int
     /// Connections to the public listener; 0 = no limit.
     public var connections: Int
     /// Connections from one address; 0 = no limit.
@@ -38,6 +40,7 @@ extension Settings {
       bChatRoom = RoomLimits(messagesPerSecond: values[LimitKeys.bChatRoomMessagesPerSecond])
       requestsPerSecond = values[LimitKeys.requestsPerSecond]
       requestBurst = values[LimitKeys.requestBurst]
+      signInsPerSecond = values[LimitKeys.signInsPerSecond]
       connections = values[LimitKeys.connections]
       connectionsPerAddress = values[LimitKeys.connectionsPerAddress]
       groupsPerUser = values[LimitKeys.groupsPerUser]

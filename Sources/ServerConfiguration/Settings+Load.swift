@@ -4,14 +4,18 @@ extension Settings {
   /// - Parameters:
   ///   - configFile: the path given by `--config`; nil takes that of `THRONG_CONFIG`, if any.
   ///   - environment: all variables of the process; those not beginning with `THRONG_` are ignored.
-  ///   - flags: keys and values of `--set` and its shorthands, in the order of the command line.
+  ///   - flags: keys and values of `--set`, in the order of the command line.
+  ///   - shortFlags: flags such as `--listen`, each with its key and value; they win over `--set`.
   /// - Throws: everything that is wrong, in one error.
   public static func load(
-    configFile: String? = nil, environment: [String: String] = [:], flags: [(key: String, value: String)] = []
+    configFile: String? = nil, environment: [String: String] = [:], flags: [(key: String, value: String)] = [],
+    shortFlags: [(name: String, key: String, value: String)] = []
   ) throws(ConfigurationError) -> Settings {
     let file = (configFile ?? environment[Environment.configurationFile]).map(ConfigurationFile.init)
     let environment = Environment(environment)
-    let flagEntries = flags.map { GivenEntry(path: $0.key, value: .text($0.value), source: .flag) }
+    let flagEntries =
+      flags.map { GivenEntry(path: $0.key, value: .text($0.value), source: .flag("--set")) }
+      + shortFlags.map { GivenEntry(path: $0.key, value: .text($0.value), source: .flag($0.name)) }
     var resolution = Resolution(
       (file?.entries ?? []) + environment.entries + flagEntries, problems: (file?.problems ?? []) + environment.problems)
     resolution.checkTogether()

@@ -6,8 +6,8 @@ public enum Source: Sendable, Hashable, CustomStringConvertible {
   case file(String)
   /// The environment variable of that name.
   case environment(String)
-  /// `--set`, or one of the flags that stand for it.
-  case flag
+  /// The flag of that name: `--set`, or one that is short for it.
+  case flag(String)
 
   /// As `config show` prints it.
   public var description: String {
@@ -15,7 +15,7 @@ public enum Source: Sendable, Hashable, CustomStringConvertible {
     case .fallback: "default"
     case .file(let path): "file \(path)"
     case .environment(let name): "environment \(name)"
-    case .flag: "flag --set"
+    case .flag(let name): "flag \(name)"
     }
   }
 }

@@ -5,10 +5,11 @@ struct ValueType<Value: Sendable>: Sendable {
   let read: @Sendable (GivenValue) -> Result<Value, Refusal>
   let show: @Sendable (Value) -> String
 
-  /// A type written as one scalar; `kinds` are what a file may write it as.
+  /// A type written as one scalar; `kinds` are what a file may write it as. `unless` says what was expected where there is more to
+  /// say of a text than the type's name.
   static func scalar(
     _ name: String, as kinds: Set<GivenValue.ScalarKind>, show: @escaping @Sendable (Value) -> String,
-    parse: @escaping @Sendable (String) -> Value?
+    parse: @escaping @Sendable (String) -> Value?, unless: @escaping @Sendable (String) -> String? = { _ in nil }
   ) -> ValueType {
     ValueType(
       name: name,
@@ -21,7 +22,7 @@ struct ValueType<Value: Sendable>: Sendable {
           text = given
         case .list: return .failure(Refusal(expected: name, found: "a list"))
         }
-        guard let value = parse(text) else { return .failure(Refusal(expected: name, found: text.quoted)) }
+        guard let value = parse(text) else { return .failure(Refusal(expected: unless(text) ?? name, found: text.quoted)) }
         return .success(value)
       }, show: show)
   }

@@ -7,7 +7,8 @@ import Synchronization
 
 /// What `throng serve` does.
 public enum ThrongServer {
-  /// Serves until a signal: SIGTERM, SIGINT or SIGHUP drains and returns, a second one ends the process with 1 at once.
+  /// Serves until a signal: SIGTERM, SIGINT or SIGHUP drains and returns; one that comes a second later or more ends the process with 1
+  /// at once.
   /// - Throws: `StartError` when the server cannot start.
   public static func run(_ settings: Settings) async throws {
     let log = LogOutput(STDOUT_FILENO)
@@ -40,15 +41,16 @@ public enum ThrongServer {
   }
 }
 
-/// SIGTERM, SIGINT and SIGHUP (a terminal was closed, unless nohup has the process ignore that) as something to wait for; a second one
-/// ends the process with 1.
+/// SIGTERM, SIGINT and SIGHUP (a terminal was closed, unless nohup has the process ignore that) as something to wait for;
+/// `ShutdownSignals` says what a further one means.
 private final class Signals: Sendable {
-  private enum State {
-    case waiting(CheckedContinuation<Void, Never>?)
-    case seen
+  private struct State {
+    var signals = ShutdownSignals()
+    var hasCome = false
+    var waiting: CheckedContinuation<Void, Never>?
   }
 
-  private let state = Mutex(State.waiting(nil))
+  private let state = Mutex(State())
   /// Kept alive and never touched again after `init`, so no two threads meet here.
   private nonisolated(unsafe) let sources: [any DispatchSourceSignal]
 
@@ -75,13 +77,15 @@ private final class Signals: Sendable {
 
   private func arrived() {
     let waiting = state.withLock { state -> CheckedContinuation<Void, Never>? in
-      switch state {
-      case .waiting(let continuation):
-        state = .seen
-        return continuation
+      switch state.signals.receive(at: .now) {
+      case .drain: break
+      case .nothing: return nil
       // Not `exit`: what runs at an orderly end would meet threads that still work.
-      case .seen: _exit(1)
+      case .endAtOnce: _exit(1)
       }
+      state.hasCome = true
+      defer { state.waiting = nil }
+      return state.waiting
     }
     waiting?.resume()
   }
@@ -90,9 +94,8 @@ private final class Signals: Sendable {
   func first() async {
     await withCheckedContinuation { continuation in
       let hasCome = state.withLock { state -> Bool in
-        guard case .waiting = state else { return true }
-        state = .waiting(continuation)
-        return false
+        if !state.hasCome { state.waiting = continuation }
+        return state.hasCome
       }
       if hasCome { continuation.resume() }
     }

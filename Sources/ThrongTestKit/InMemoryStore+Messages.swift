@@ -16,14 +16,17 @@ extension InMemoryStore: MessageStore {
     }
   }
 
-  /// How many messages with `seq` above `after` are Text or Custom, of somebody else than `reader`, and not recalled.
+  /// How many messages with `seq` in the range are Text or Custom, of somebody else than `reader`, and not recalled.
   /// - Parameter managersOnly: only those with `isFromManager`.
   public func unreadCount(
-    of group: GroupID, after: Int64, reader: UserID, managersOnly: Bool
+    of group: GroupID, in range: ClosedRange<Int64>, reader: UserID, managersOnly: Bool, limit: Int
   ) async throws(StoreError) -> Int {
     contents.withLock { contents in
-      let unread = (contents.groups[group]?.messages ?? []).dropFirst(Int(clamping: max(0, after)))
-      return unread.count { $0.isChat && $0.sender != reader && !$0.isRevoked && ($0.isFromManager || !managersOnly) }
+      let unread = (contents.groups[group]?.messages ?? []).filter { message in
+        range.contains(message.seq ?? 0) && message.isChat && message.sender != reader && !message.isRevoked
+          && (message.isFromManager || !managersOnly)
+      }
+      return min(limit, unread.count)
     }
   }
 

@@ -26,12 +26,12 @@ extension InMemoryStore: PersonalStore {
   }
 
   /// How many of those are newer than the user's mark; all of them for an application administrator, who has none.
-  public func unreadApplications(of user: UserID?) async throws(StoreError) -> Int {
+  public func unreadApplications(of user: UserID?, limit: Int) async throws(StoreError) -> Int {
     contents.withLock { contents in
       let all = contents.applications(decidableBy: user)
-      guard let user else { return all.count }
+      guard let user else { return min(limit, all.count) }
       let mark = contents.applicationMarks[user] ?? 0
-      return all.count { $0.application.addTime > mark }
+      return min(limit, all.count { $0.application.addTime > mark })
     }
   }
 
@@ -48,9 +48,8 @@ extension InMemoryStore: PersonalStore {
     of user: UserID, since: Instant, before: Int64, limit: Int
   ) async throws(StoreError) -> [NumberedNotification] {
     contents.withLock { contents in
-      let own = (contents.notifications[user] ?? []).reversed()
-      let matching = own.filter { $0.notification.timestamp >= since && (before == 0 || $0.number < before) }
-      return Array(matching.prefix(max(0, limit)))
+      let newest = contents.newestNotifications(of: user, since: since)
+      return Array(newest.filter { before == 0 || $0.number < before }.prefix(max(0, limit)))
     }
   }
 
@@ -58,7 +57,7 @@ extension InMemoryStore: PersonalStore {
   public func unreadNotifications(of user: UserID, since: Instant) async throws(StoreError) -> Int {
     contents.withLock { contents in
       let mark = contents.notificationMarks[user] ?? 0
-      return (contents.notifications[user] ?? []).count { $0.notification.timestamp >= since && $0.number > mark }
+      return contents.newestNotifications(of: user, since: since).count { $0.number > mark }
     }
   }
 

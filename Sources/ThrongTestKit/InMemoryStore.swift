@@ -93,7 +93,7 @@ public final class InMemoryStore: GroupStore, StoreHealth, Sendable {
       return StoredGroup(
         record: group.record, members: group.members.values.sorted { $0.userID < $1.userID },
         former: group.former.values.sorted { $0.userID < $1.userID },
-        lastMessage: group.messages.last, recentlySent: recent.filter { $0.clientMsgID != nil }, attributes: group.attributes,
+        lastMessage: group.messages.last, recentlySent: recent.compactMap(SentMessage.init), attributes: group.attributes,
         openApplications: contents.openApplications(of: group),
         offlineSince: group.record.type == .avChatRoom ? contents.offlineSince(among: group.members.keys) : [:])
     }
@@ -101,17 +101,39 @@ public final class InMemoryStore: GroupStore, StoreHealth, Sendable {
 
   /// The groups a user is a member of, by `groupNumber` ascending.
   public func memberships(of user: UserID) async throws(StoreError) -> [Membership] {
+    contents.withLock { $0.memberships(of: user) }
+  }
+
+  /// What a sign-in needs.
+  public func signInRecord(of user: UserID) async throws(StoreError) -> SignInRecord {
     contents.withLock { contents in
-      contents.groups.values.filter { $0.members[user] != nil }.map(\.membership).sorted { $0.groupNumber < $1.groupNumber }
+      SignInRecord(memberships: contents.memberships(of: user), offlineSince: contents.offlineSince(among: [user])[user])
     }
   }
 
-  /// The groups of a listed type that a user has left or that were disbanded, by time, then groupID.
-  /// - Parameter type: nil = of any.
-  public func departures(of user: UserID, from type: GroupType?, since: Instant) async throws(StoreError) -> [GroupID] {
+  /// The groups of a listed type that a user is a member of, by `groupNumber` ascending; lets all pass that have not changed.
+  public func listedMemberships(
+    of user: UserID, type: GroupType?, changedSince: Instant, after: Int64, limit: Int
+  ) async throws(StoreError) -> [Membership] {
     contents.withLock { contents in
-      let since = (contents.departures[user] ?? [:]).filter { $0.value.time >= since && (type == nil || $0.value.type == type) }
-      return since.sorted { ($0.value.time, $0.key) < ($1.value.time, $1.key) }.map(\.key)
+      let listed = contents.memberships(of: user).filter {
+        $0.type.isListed && $0.groupNumber > after && type ?? $0.type == $0.type
+      }
+      return Array(listed.prefix(max(0, limit)))
+    }
+  }
+
+  /// The groups of a listed type that a user has left or that were disbanded, by `groupNumber` ascending.
+  /// - Parameter type: nil = of any.
+  public func departures(
+    of user: UserID, type: GroupType?, since: Instant, after: Int64, limit: Int
+  ) async throws(StoreError) -> [Membership] {
+    contents.withLock { contents in
+      let departures = (contents.departures[user] ?? [:]).filter { _, departure in
+        departure.time >= since && departure.groupNumber > after && (type ?? departure.type) == departure.type
+      }
+      let memberships = departures.map { Membership(groupID: $0.key, type: $0.value.type, groupNumber: $0.value.groupNumber) }
+      return Array(memberships.sorted { $0.groupNumber < $1.groupNumber }.prefix(max(0, limit)))
     }
   }
 

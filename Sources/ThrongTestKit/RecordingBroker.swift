@@ -62,6 +62,11 @@ public final class RecordingBroker: Broker, Sendable {
   /// How many users have a session.
   public var usersSignedIn: Int { directory.withLock { $0.sessions.values.count { !$0.isEmpty } } }
 
+  /// Those of the users that have a session.
+  public func signedIn(among users: [UserID]) -> [UserID] {
+    directory.withLock { directory in users.filter { directory.sessions[$0]?.isEmpty == false } }
+  }
+
   /// The users that have a session, by name.
   public func signedInUsers() -> [UserID] {
     directory.withLock { directory in directory.sessions.filter { !$0.value.isEmpty }.keys.sorted() }

@@ -57,18 +57,39 @@ extension StoreContents {
     return { $0.applications[key] = before }
   }
 
-  mutating func notify(_ users: [UserID], _ notification: SystemNotification) -> Undo {
-    var before: [UserID: [NumberedNotification]] = [:]
-    for user in users where before[user] == nil {
-      let own = notifications[user] ?? []
-      before[user] = own
-      lastNotification += 1
-      let new = NumberedNotification(number: lastNotification, notification: notification)
-      notifications[user] = (own + [new]).suffix(SystemNotification.kept)
+  func addressees(of recipients: NotificationRecipients) throws(StoreError) -> [Addressee] {
+    switch recipients {
+    case .users(let users): return users.map { .user($0) }
+    case .managers(of: let group):
+      guard let number = groups[group]?.number else { throw StoreError(.inconsistent, "no group \(group) to notify") }
+      return [.managers(groupNumber: number)]
+    }
+  }
+
+  mutating func notify(_ addressees: [Addressee], _ notification: SystemNotification) -> Undo {
+    var before: [Addressee: [NumberedNotification]] = [:]
+    lastNotification += 1
+    for addressee in addressees where before[addressee] == nil {
+      var own = notifications[addressee] ?? []
+      before[addressee] = own
+      if let application = notification.applicationID {
+        own.removeAll { $0.notification.applicationID == application && $0.notification.kind == notification.kind }
+      }
+      own.append(NumberedNotification(number: lastNotification, notification: notification))
+      notifications[addressee] = own.suffix(SystemNotification.kept)
     }
     return { [before] contents in
-      for (user, own) in before { contents.notifications[user] = own }
+      for (addressee, own) in before { contents.notifications[addressee] = own }
     }
+  }
+
+  /// Those of a user, and of the managers of groups whose manager the user is, the newest first.
+  func newestNotifications(of user: UserID, since: Instant) -> [NumberedNotification] {
+    let managed = groups.values.filter { $0.members[user]?.role.isManager == true }.map {
+      Addressee.managers(groupNumber: $0.number)
+    }
+    let all = ([.user(user)] + managed).flatMap { notifications[$0] ?? [] }.filter { $0.notification.timestamp >= since }
+    return Array(all.sorted { $0.number > $1.number }.prefix(SystemNotification.kept))
   }
 
   mutating func advance(

@@ -26,6 +26,13 @@ struct StoreContents {
   struct Departure {
     let type: GroupType
     let time: Instant
+    let groupNumber: Int64
+  }
+
+  /// Who finds a notification in the list.
+  enum Addressee: Hashable {
+    case user(UserID)
+    case managers(groupNumber: Int64)
   }
 
   typealias Undo = (inout StoreContents) -> Void
@@ -36,7 +43,7 @@ struct StoreContents {
   /// By id.
   var applications: [ExactText: Application] = [:]
   /// The oldest first.
-  var notifications: [UserID: [NumberedNotification]] = [:]
+  var notifications: [Addressee: [NumberedNotification]] = [:]
   var applicationMarks: [UserID: Instant] = [:]
   var notificationMarks: [UserID: Int64] = [:]
   // Numbers are never used twice, so undoing leaves them as they are.
@@ -64,12 +71,12 @@ struct StoreContents {
     case .forgetFormer(let user, in: let group): try set(nil, of: user, group)
     case .putAttributes(let attributes, in: let group): try set(attributes, group)
     case .putApplication(let application, let asNewest): try put(application, asNewest)
-    case .notify(let notification, let users): notify(users, notification)
+    case .notify(let notification, let recipients): notify(try addressees(of: recipients), notification)
     case .markApplicationsRead(let user, through: let time): advance(\.applicationMarks, user, time)
     case .markNotificationsRead(let user, through: let number): advance(\.notificationMarks, user, number)
     case .append(let message): try append(message)
     case .revise(let message): try revise(message)
-    case .dismiss(let group, let time): try dismiss(group, time)
+    case .dismiss(let group, let time, let notification): try dismiss(group, time, notification)
     }
   }
 
@@ -102,7 +109,7 @@ struct StoreContents {
     guard let member = groups[group]?.members.removeValue(forKey: user) else {
       throw StoreError(.inconsistent, "\(user) is no member of \(group)")
     }
-    depart(user, group, groups[group]?.record.type, time)
+    if let left = groups[group] { depart(user, left, time) }
     return {
       $0.groups[group]?.members[user] = member
       $0.departures[user]?[group] = nil
@@ -110,8 +117,14 @@ struct StoreContents {
   }
 
   // The members of live rooms come and go: of them nothing stays behind.
-  private mutating func depart(_ user: UserID, _ group: GroupID, _ type: GroupType?, _ time: Instant) {
-    if let type, type.isListed { departures[user, default: [:]][group] = Departure(type: type, time: time) }
+  private mutating func depart(_ user: UserID, _ group: Group, _ time: Instant) {
+    guard group.record.type.isListed else { return }
+    departures[user, default: [:]][group.record.id] = Departure(type: group.record.type, time: time, groupNumber: group.number)
+  }
+
+  /// The groups a user is a member of, by `groupNumber` ascending.
+  func memberships(of user: UserID) -> [Membership] {
+    groups.values.filter { $0.members[user] != nil }.map(\.membership).sorted { $0.groupNumber < $1.groupNumber }
   }
 
   private mutating func set(_ former: FormerMember?, of user: UserID, _ group: GroupID) throws(StoreError) -> Undo {
@@ -147,10 +160,14 @@ struct StoreContents {
     return { $0.groups[id]?.messages[index] = before }
   }
 
-  private mutating func dismiss(_ id: GroupID, _ time: Instant) throws(StoreError) -> Undo {
+  private mutating func dismiss(
+    _ id: GroupID, _ time: Instant, _ notification: SystemNotification?
+  ) throws(StoreError) -> Undo {
     guard let group = groups.removeValue(forKey: id) else { throw StoreError(.inconsistent, "no group \(id) to disband") }
-    for user in group.members.keys { depart(user, id, group.record.type, time) }
+    for user in group.members.keys { depart(user, group, time) }
+    let forget = notification.map { notify(group.members.keys.map { .user($0) }, $0) }
     return {
+      forget?(&$0)
       $0.groups[id] = group
       for user in group.members.keys { $0.departures[user]?[id] = nil }
     }

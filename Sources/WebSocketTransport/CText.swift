@@ -1,6 +1,6 @@
 /// A reason that C writes into a buffer.
 struct ErrorText {
-  private var bytes = [CChar](repeating: 0, count: 256)
+  private var bytes = [CChar](repeating: 0, count: 512)
 
   /// Calls C with the buffer and its size.
   mutating func fill<Result>(_ body: (UnsafeMutablePointer<CChar>, Int) -> Result) -> Result {

@@ -31,6 +31,13 @@ public final class EventLoop: Sendable {
     executor.enqueue(body)
   }
 
+  /// Queues `body` behind everything else: one such body runs when nothing else waits, or between two flushes of a busy loop.
+  /// On this loop's thread only.
+  public func enqueueInBackground(_ body: @escaping @Sendable () -> Void) {
+    preconditionCurrent()
+    callbacks.queue.addInBackground(body)
+  }
+
   /// What this loop has counted; on its thread only.
   public func counters() -> TransportCounters {
     preconditionCurrent()

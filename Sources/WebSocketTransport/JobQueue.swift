@@ -4,7 +4,7 @@ import Synchronization
 
 /// What waits to run on one loop: jobs of actors, and closures. First in, first out for each thread that adds.
 ///
-/// @unchecked Sendable: `local` and `batch` are touched only on the loop's thread, or, once that has ended, by the one
+/// @unchecked Sendable: `local`, `batch` and `background` are touched only on the loop's thread, or, once that has ended, by the one
 /// drain that `remote.draining` lets in.
 final class JobQueue: @unchecked Sendable {
   enum Work {
@@ -26,6 +26,8 @@ final class JobQueue: @unchecked Sendable {
   private let hasRemoteWork = Atomic(false)
   private var local: [Work] = []
   private var batch: [Work] = []
+  /// What may wait, the newest first; each turn takes the oldest. There are few.
+  private var background: [@Sendable () -> Void] = []
 
   /// How many pieces of work run before the sockets get their turn.
   private static let budget = 4096
@@ -48,7 +50,10 @@ final class JobQueue: @unchecked Sendable {
     if drain { DispatchQueue.global().async { self.drainAfterEnd(on: executor) } }
   }
 
-  /// Runs what waits, up to the budget. Returns whether there is more.
+  /// Adds what may wait, on the loop's thread.
+  func addInBackground(_ body: @escaping @Sendable () -> Void) { background.insert(body, at: 0) }
+
+  /// Runs what waits, up to the budget, and one thing that may wait longer. Returns whether there is more.
   func drain(on executor: LoopExecutor) -> Bool {
     if hasRemoteWork.load(ordering: .acquiring) {
       remote.withLock { remote in
@@ -63,7 +68,8 @@ final class JobQueue: @unchecked Sendable {
       ran += batch.count
       batch.removeAll(keepingCapacity: true)
     }
-    return !local.isEmpty
+    if let body = background.popLast() { body() }
+    return !local.isEmpty || !background.isEmpty
   }
 
   /// Runs everything on the loop's thread for the last time; later work goes to Dispatch.

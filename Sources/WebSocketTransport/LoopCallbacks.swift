@@ -65,10 +65,13 @@ extension LoopCallbacks {
   private func makeTable() -> ct_callbacks {
     var table = ct_callbacks()
     table.context = Unmanaged.passUnretained(self).toOpaque()
-    table.upgrade = { context, head in withCallbacks(context) { $0.upgrade(head) } }
+    table.upgrade = { context, head, reason, size in withCallbacks(context) { $0.upgrade(head, reason, size) } }
+    table.refused = { context, head, status, reason, isUpgrade in
+      withCallbacks(context) { $0.refused(head, status, reason, isUpgrade) }
+    }
     table.opened = { context, connection, head in withCallbacks(context) { $0.opened(connection, head) } }
     table.received = { handler, bytes, count, isText in received(handler, bytes, count, isText) }
-    table.closed = { handler, code in closed(handler, code) }
+    table.closed = { handler, code, byPeer in closed(handler, code, byPeer) }
     table.requested = { context, exchange, head, body, count, tooLarge in
       withCallbacks(context) { $0.requested(exchange, head, UnsafeRawBufferPointer(start: body, count: count), tooLarge) }
     }
@@ -84,12 +87,28 @@ extension LoopCallbacks {
     return table
   }
 
-  private func upgrade(_ head: UnsafePointer<ct_request_head>?) -> Int32 {
+  private func upgrade(
+    _ head: UnsafePointer<ct_request_head>?, _ text: UnsafeMutablePointer<CChar>?, _ size: Int
+  ) -> Int32 {
     guard let head, let loop, let delegate else { return 503 }
     switch delegate.upgradeVerdict(for: RequestHead(head.pointee), on: loop) {
     case .accept: return 0
-    case .refuse(let status): return Int32(clamping: status)
+    case .refuse(let status, let reason):
+      if let text {
+        // C's own end of a text stands behind it.
+        let bytes = Array(reason.utf8.prefix(size - 1)) + [0]
+        for (index, byte) in bytes.enumerated() { text[index] = CChar(bitPattern: byte) }
+      }
+      return Int32(clamping: status)
     }
+  }
+
+  private func refused(
+    _ head: UnsafePointer<ct_request_head>?, _ status: Int32, _ reason: UnsafePointer<CChar>?, _ isUpgrade: Bool
+  ) {
+    guard let head, let reason, let delegate else { return }
+    delegate.didRefuse(
+      RequestHead(head.pointee), status: Int(status), reason: String(cString: reason), isUpgrade: isUpgrade)
   }
 
   private func opened(
@@ -131,7 +150,7 @@ private func received(
 }
 
 /// Takes back the reference that `opened` gave.
-private func closed(_ handler: UnsafeMutableRawPointer?, _ code: Int32) {
+private func closed(_ handler: UnsafeMutableRawPointer?, _ code: Int32, _ byPeer: Bool) {
   guard let handler else { return }
-  Unmanaged<HandlerBox>.fromOpaque(handler).takeRetainedValue().handler.didClose(code: Int(code))
+  Unmanaged<HandlerBox>.fromOpaque(handler).takeRetainedValue().handler.didClose(code: Int(code), byPeer: byPeer)
 }

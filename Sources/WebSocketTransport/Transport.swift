@@ -12,6 +12,8 @@ public final class Transport: Sendable {
   public let publicPort: Int?
   /// The port of the internal listener, where there is one.
   public let internalPort: Int?
+  /// When the first certificate of the chain expires, in Unix seconds; nil without TLS.
+  public let certificateExpiry: Int64?
 
   private enum State {
     case made, running, stopped
@@ -27,7 +29,7 @@ public final class Transport: Sendable {
   /// Binds the listeners and makes the loops. The delegate is retained until `stop` has returned.
   public init(_ configuration: TransportConfiguration, delegate: any TransportDelegate) throws(TransportError) {
     _ = TransportLog.prepared
-    if let tls = configuration.tls { try Self.check(tls) }
+    certificateExpiry = try configuration.tls.map { tls throws(TransportError) in try Self.check(tls) }
     var loops: [EventLoop] = []
     for index in 0..<max(1, configuration.loops) {
       loops.append(try EventLoop(index: index, configuration: configuration, delegate: delegate))
@@ -73,12 +75,16 @@ public final class Transport: Sendable {
     }
   }
 
-  /// Whether a certificate and its key can be read and belong together.
-  public static func check(_ tls: TLSFiles) throws(TransportError) {
+  /// Reads a certificate chain and its key as a listener would.
+  /// - Returns: when the first certificate of the chain expires, in Unix seconds.
+  /// - Throws: where they cannot be read or do not belong together.
+  public static func check(_ tls: TLSFiles) throws(TransportError) -> Int64 {
     var reason = ErrorText()
-    guard reason.fill({ ct_check_tls(tls.certificateFile, tls.keyFile, $0, $1) }) else {
+    var expiry: Int64 = 0
+    guard reason.fill({ ct_check_tls(tls.certificateFile, tls.keyFile, &expiry, $0, $1) }) else {
       throw .tls(reason: reason.text)
     }
+    return expiry
   }
 
   /// Binds one socket per loop to the same address, and returns the port.

@@ -18,7 +18,9 @@ struct ConfigCheck: AsyncParsableCommand {
 
   func run() async throws {
     let settings = try options.load()
-    do { try await settings.checkKeys() } catch let error as AuthenticationError {
+    do {
+      for warning in try await settings.checkKeys() { StandardError.write("warning: \(warning)") }
+    } catch let error as AuthenticationError {
       throw StandardError.failure(error.description)
     } catch let error as StartError {
       throw StandardError.failure(error.description)

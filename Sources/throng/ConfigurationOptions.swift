@@ -41,16 +41,19 @@ struct ConfigurationOptions: ParsableArguments {
   /// The checked configuration; what is wrong with it goes to standard error, and the command ends with 1.
   func load() throws -> Settings {
     let variables = ProcessInfo.processInfo.environment
-    do { return try Settings.load(configFile: config, environment: variables, flags: flags) } catch {
+    do { return try Settings.load(configFile: config, environment: variables, flags: flags, shortFlags: shortFlags) } catch {
       throw StandardError.failure(error.description)
     }
   }
 
   /// The parser does not tell how `--set` and its short forms were mixed: the short forms win.
-  private var flags: [(key: String, value: String)] {
-    let short = [
-      ("listen", listen), ("internalListen", internalListen), ("dataDir", dataDir), ("demo", demo ? "true" : nil),
+  private var shortFlags: [(name: String, key: String, value: String)] {
+    let all = [
+      ("--listen", "listen", listen), ("--internal-listen", "internalListen", internalListen), ("--data-dir", "dataDir", dataDir),
+      ("--demo", "demo", demo ? "true" : nil),
     ]
-    return assignments.map { ($0.key, $0.value) } + short.compactMap { key, value in value.map { (key, $0) } }
+    return all.compactMap { name, key, value in value.map { (name, key, $0) } }
   }
+
+  private var flags: [(key: String, value: String)] { assignments.map { ($0.key, $0.value) } }
 }

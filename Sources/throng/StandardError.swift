@@ -5,8 +5,12 @@ import Foundation
 enum StandardError {
   /// Writes a message and gives the error that ends the command with 1 (contract section 9).
   static func failure(_ message: String) -> ExitCode {
-    // Where nothing can be written (it is closed, its disk is full) the status has to do.
-    try? FileHandle.standardError.write(contentsOf: Data((message + "\n").utf8))
+    write(message)
     return .failure
+  }
+
+  /// Writes a line. Where nothing can be written (it is closed, its disk is full) the status has to do.
+  static func write(_ message: String) {
+    try? FileHandle.standardError.write(contentsOf: Data((message + "\n").utf8))
   }
 }

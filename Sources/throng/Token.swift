@@ -26,7 +26,10 @@ struct Token: AsyncParsableCommand {
     do {
       // Before the secret: a wrong call makes nothing.
       try TokenIssuer.userID(user)
-      guard let secret = try settings.signingSecret() else {
+      let told = { (path: String) in
+        StandardError.write("a secret was made in \(path); only a server with this data directory takes the token")
+      }
+      guard let secret = try settings.signingSecret(didMake: told) else {
         throw StandardError.failure("auth.algorithms does not name HS256, the only algorithm that throng token can sign with")
       }
       let issuer = try await TokenIssuer(secret: secret, audience: settings.auth.audience, issuer: settings.auth.issuer)

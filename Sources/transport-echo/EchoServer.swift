@@ -25,5 +25,5 @@ private final class Echo: ConnectionHandler {
     if isText { connection.send(message) } else { connection.sendBinary(message) }
   }
 
-  func didClose(code: Int) {}
+  func didClose(code: Int, byPeer: Bool) {}
 }

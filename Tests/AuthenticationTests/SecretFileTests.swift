@@ -51,9 +51,9 @@ import Testing
   /// What happens when two starts both saw no file: the second to finish must not replace what the first already uses.
   @Test func makingTwiceKeepsTheFirst() throws {
     let file = SecretFile(dataDirectory: directory)
-    try file.make()
+    #expect(try file.make())
     let first = try file.load()
-    try file.make()
+    #expect(try !file.make())
     #expect(try file.load() == first)
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["auth-secret"])
   }
@@ -82,7 +82,12 @@ import Testing
     #expect(try SigningSecret.resolve(configured: text, algorithms: nil, dataDirectory: directory) == Array(text.utf8))
     #expect(try SigningSecret.resolve(configured: nil, algorithms: [.rs256], dataDirectory: directory) == nil)
     #expect(!FileManager.default.fileExists(atPath: directory))
-    let made = try SigningSecret.resolve(configured: nil, algorithms: [.rs256, .hs256], dataDirectory: directory)
+    var paths: [String] = []
+    let made = try SigningSecret.resolve(configured: nil, algorithms: [.rs256, .hs256], dataDirectory: directory) {
+      paths.append($0)
+    }
+    _ = try SigningSecret.resolve(configured: nil, algorithms: nil, dataDirectory: directory) { paths.append($0) }
+    #expect(paths == [SecretFile(dataDirectory: directory).path], "it is told once that one was made")
     #expect(try made == SecretFile(dataDirectory: directory).load())
   }
 }

@@ -6,7 +6,7 @@ from harness.server import Server
 # No ping while something is counted, no refusal for the rate, no limit of the rooms.
 SETTINGS = {
     "loops": 1, "heartbeat.interval": "3600s", "limits.requestsPerSecond": 1_000_000, "limits.requestBurst": 1_000_000,
-    "limits.avChatRoom.messagesPerSecond": 0,
+    "limits.signInsPerSecond": 0, "limits.avChatRoom.messagesPerSecond": 0,
 }
 # CTransport's first function of every HTTP request: before it, callgrind writes down what was executed since the last time.
 CUT = "http_begin"

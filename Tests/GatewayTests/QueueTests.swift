@@ -31,6 +31,18 @@ import ThrongTestKit
     #expect(queue.count == 0)
   }
 
+  @Test func whatIsReadyBehindASlowReplyIsCounted() {
+    var queue = ReplyQueue()
+    let slots = (0..<4).map { _ in queue.open() }
+    _ = fill(slots[1], "four", in: &queue)
+    _ = fill(slots[3], "three", in: &queue)
+    #expect(queue.readyBytes == 9)
+    #expect(fill(slots[0], "a", in: &queue) == ["a", "four"])
+    #expect(queue.readyBytes == 5)
+    _ = fill(slots[2], "", in: &queue)
+    #expect(queue.readyBytes == 0)
+  }
+
   /// Every order of answering: what has left is always the longest answered beginning.
   @Test(arguments: 0..<50) func anyOrderOfAnswersGivesTheOrderOfRequests(seed: UInt64) {
     var random = SeededGenerator(seed: seed)

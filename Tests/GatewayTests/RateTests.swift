@@ -1,3 +1,4 @@
+import GroupModel
 import Testing
 
 @testable import Gateway
@@ -30,6 +31,32 @@ import Testing
     var bucket = TokenBucket(perSecond: 1, burst: 1, now: 5000)
     #expect(bucket.take(at: 4000) == nil)
     #expect(bucket.take(at: 4000) == 1000)
+  }
+
+  /// Loops that share a bucket read the clock before they have its lock.
+  @Test func anInstantThatIsGivenOutOfOrderIsNotFilledForTwice() {
+    var bucket = TokenBucket(perSecond: 1, burst: 1, now: 0)
+    #expect(bucket.take(at: 0) == nil)
+    for _ in 0..<10 {
+      #expect(bucket.take(at: 900) == 100)
+      #expect(bucket.take(at: 0) == 100)
+    }
+  }
+
+  @Test func lookingTakesNothing() {
+    var bucket = TokenBucket(perSecond: 1, burst: 1, now: 0)
+    for _ in 0..<3 { #expect(bucket.peek(at: 0) == nil) }
+    #expect(bucket.isFull(at: 0) == true)
+    #expect(bucket.take(at: 0) == nil)
+    #expect(bucket.peek(at: 1) == 999)
+    #expect(bucket.isFull(at: 999) == false)
+    #expect(bucket.isFull(at: 1000) == true)
+  }
+
+  @Test func whatANeverFilledBucketGivesIsTheBurst() {
+    var bucket = TokenBucket(perSecond: 0, burst: 2, now: 0)
+    for _ in 0..<2 { #expect(bucket.take(at: .max / 2) == nil) }
+    #expect(bucket.take(at: .max / 2) ?? 0 > 0)
   }
 }
 
@@ -72,26 +99,78 @@ import Testing
 }
 
 @Suite struct RateGuardTests {
-  private func guarding(perSecond: Int, burst: Int) -> RateGuard {
+  private func budgets(perSecond: Int, burst: Int) -> UserBudgets {
     var configuration = GatewayConfiguration()
     configuration.requestsPerSecond = perSecond
     configuration.requestBurst = burst
-    return RateGuard(configuration, now: 0)
+    return UserBudgets(configuration)
   }
 
   @Test func theThousandthRefusalInTenSecondsIsAFlood() {
-    var rate = guarding(perSecond: 1, burst: 1)
-    #expect(rate.judge(at: 0) == .pass)
-    for _ in 0..<999 { #expect(rate.judge(at: 0) == .refuse(retryAfterMs: 1000)) }
-    #expect(rate.judge(at: 0) == .flood(retryAfterMs: 1000))
-    #expect(rate.judge(at: 0) == .flood(retryAfterMs: 1000))
+    let budget = budgets(perSecond: 1, burst: 1).budget(of: "alice", at: 0)
+    var rate = RateGuard()
+    #expect(rate.judge(budget, at: 0) == .pass)
+    for _ in 0..<999 { #expect(rate.judge(budget, at: 0) == .refuse(retryAfterMs: 1000)) }
+    #expect(rate.judge(budget, at: 0) == .flood(retryAfterMs: 1000))
+    #expect(rate.judge(budget, at: 0) == .flood(retryAfterMs: 1000))
   }
 
   @Test func refusalsOverMoreThanTenSecondsAreNone() {
-    var rate = guarding(perSecond: 1, burst: 1)
-    _ = rate.judge(at: 0)
-    for _ in 0..<999 { _ = rate.judge(at: 0) }
-    #expect(rate.judge(at: 10_000) == .pass)
-    #expect(rate.judge(at: 10_000) == .refuse(retryAfterMs: 1000))
+    let budget = budgets(perSecond: 1, burst: 1).budget(of: "alice", at: 0)
+    var rate = RateGuard()
+    _ = rate.judge(budget, at: 0)
+    for _ in 0..<999 { _ = rate.judge(budget, at: 0) }
+    #expect(rate.judge(budget, at: 10_000) == .pass)
+    #expect(rate.judge(budget, at: 10_000) == .refuse(retryAfterMs: 1000))
+  }
+
+  /// "1,000 refusals in 10 s close" the session that got them, not the user's others.
+  @Test func theRateIsTheUsersAndTheFloodTheSessions() {
+    let budget = budgets(perSecond: 1, burst: 1).budget(of: "alice", at: 0)
+    var (loud, quiet) = (RateGuard(), RateGuard())
+    for _ in 0..<1001 { _ = loud.judge(budget, at: 0) }
+    #expect(quiet.judge(budget, at: 0) == .refuse(retryAfterMs: 1000))
+  }
+}
+
+@Suite struct UserBudgetsTests {
+  private let budgets: UserBudgets
+
+  init() {
+    var configuration = GatewayConfiguration()
+    configuration.requestsPerSecond = 1
+    configuration.requestBurst = 2
+    budgets = UserBudgets(configuration)
+  }
+
+  private func sweep(at now: Int64) { for _ in 0..<budgets.sweepTicks { budgets.sweep(at: now) } }
+
+  @Test func sessionsOfAUserShareABudget() {
+    let (first, second) = (budgets.budget(of: "alice", at: 0), budgets.budget(of: "alice", at: 0))
+    #expect(first.takeRequest(at: 0) == nil)
+    #expect(second.takeRequest(at: 0) == nil)
+    #expect(first.takeRequest(at: 0) == 1000)
+    #expect(second.wait(at: 0) == 1000)
+    #expect(budgets.budget(of: "bob", at: 0).takeRequest(at: 0) == nil, "another user is not affected")
+  }
+
+  @Test func aBudgetOutlivesItsSessionsUntilNothingIsMissing() {
+    for _ in 0..<2 { #expect(budgets.budget(of: "alice", at: 0).takeRequest(at: 0) == nil) }
+    sweep(at: 1999)
+    #expect(budgets.count == 1)
+    #expect(budgets.budget(of: "alice", at: 1999).takeRequest(at: 1999) == nil, "one has come back, and no more")
+    #expect(budgets.budget(of: "alice", at: 1999).takeRequest(at: 1999) == 1)
+    sweep(at: 4000)
+    #expect(budgets.count == 0)
+  }
+
+  @Test func aBudgetIsKeptWhileASessionHoldsIt() {
+    let held = budgets.budget(of: "alice", at: 0)
+    for user in 0..<1000 { _ = budgets.budget(of: UserID(stringLiteral: "u\(user)"), at: 0) }
+    #expect(budgets.count == 1001)
+    sweep(at: 0)
+    #expect(budgets.count == 1)
+    #expect(held.takeRequest(at: 0) == nil)
+    #expect(budgets.budget(of: "alice", at: 0) === held)
   }
 }

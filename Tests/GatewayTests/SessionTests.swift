@@ -114,7 +114,7 @@ import ThrongTestKit
   @Test func aFloodIsRefusedAndThenCloses() async throws {
     try await LiveGateway.with {
       $0.requestsPerSecond = 1
-      $0.requestBurst = 10
+      $0.requestBurst = 11
     } _: { live in
       let alice = try await live.signIn("alice")
       let texts = Array(repeating: "[" + Array(repeating: ping, count: 20).joined(separator: ",") + "]", count: 60)

@@ -45,6 +45,7 @@ def test_a_good_configuration_is_0(tmp_path):
     ("heartbeat.intervall=5", "heartbeat.interval"),
     ("limits.avChatRoom.messagePerSecond=5", "limits.avChatRoom.messagesPerSecond"),
     ("auth.secret=too-short", "auth.secret"),
+    ("admin.apiKey=" + "k" * 31, "admin.apiKey"),
     ("limits.requestsPerSecond=many", "limits.requestsPerSecond"),
     ("listen=nowhere", "listen"),
     ("listen=127.0.0.1:65536", "listen"),
@@ -65,7 +66,9 @@ def test_a_bad_setting_stops_with_1_and_names_the_key(tmp_path, setting, named):
 def test_an_unknown_variable_stops_and_names_the_nearest(tmp_path):
     done = check(cwd=tmp_path, environment={"THRONG_LIMITS_REQUEST_PER_SECOND": "5"})
     assert done.returncode == 1 and "THRONG_LIMITS_REQUESTS_PER_SECOND" in done.stderr
-    for name in ("THRONG_SERVICE_HOST", "THRONG_SERVICE_PORT_HTTP", "THRONG_PORT", "THRONG_PORT_8080_TCP_ADDR"):
+    for name in ("THRONG_SERVICE_HOST", "THRONG_SERVICE_PORT_HTTP", "THRONG_PORT", "THRONG_PORT_8080_TCP_ADDR",
+                 "THRONG_INTERNAL_SERVICE_HOST", "THRONG_INTERNAL_SERVICE_PORT_HTTP", "THRONG_INTERNAL_PORT",
+                 "THRONG_INTERNAL_PORT_8081_TCP"):
         assert check(cwd=tmp_path, environment={name: "x"}).returncode == 0, name
 
 
@@ -74,6 +77,27 @@ def test_an_unknown_key_in_the_file_stops_and_names_the_nearest(tmp_path):
     file.write_text("limits:\n  requestPerSecond: 5\n")
     done = check("--config", file, cwd=tmp_path)
     assert done.returncode == 1 and "limits.requestsPerSecond" in done.stderr
+
+
+def test_a_short_flag_is_named_by_its_own_name(tmp_path):
+    for flag in ("--listen", "--internal-listen"):
+        done = check(flag, "127.0.0.1:99999", cwd=tmp_path)
+        assert done.returncode == 1 and f"{flag})" in done.stderr and "65535" in done.stderr, done
+    assert "--set" not in check("--data-dir", "", cwd=tmp_path).stderr
+    assert "flag --demo" in shown("demo", "--demo", cwd=tmp_path)
+
+
+def test_an_address_without_its_host_or_prefix_is_understood(tmp_path):
+    assert "0.0.0.0:8080" in shown("listen", "--listen", ":8080", cwd=tmp_path)
+    assert check("--set", "trustedProxies=10.0.0.1,::1,fd00::/8", cwd=tmp_path).returncode == 0
+
+
+def test_throng_token_says_that_it_makes_a_secret(tmp_path):
+    first = run_throng("token", "alice", "--data-dir", tmp_path / "new", cwd=tmp_path)
+    assert first.returncode == 0 and str(tmp_path / "new" / "auth-secret") in first.stderr
+    assert len(first.stdout.split()) == 1
+    again = run_throng("token", "alice", "--data-dir", tmp_path / "new", cwd=tmp_path)
+    assert again.returncode == 0 and not again.stderr
 
 
 def test_a_file_that_cannot_be_read_stops(tmp_path):

@@ -55,3 +55,15 @@ async def test_what_waited_is_written_when_the_reader_goes_on(unread):
         if line and (entry := json.loads(line))["message"] == "audit":
             entries.append(entry["groupID"])
     assert entries == [group["result"]["groupID"] for group in groups]
+
+
+def test_numbers_are_numbers_and_addresses_are_text(make_server):
+    own = make_server()
+    assert "result" in own.rpc("createGroup", groupType="Public", groupName="g", ownerUserID="alice")
+    assert own.stop() == 0
+    log = {entry["message"]: entry for entry in map(json.loads, own.lines)}
+    listening, audit, draining = log["listening"], log["audit"], log["draining"]
+    assert type(listening["loops"]) is int and type(listening["openFiles"]) is int
+    assert type(listening["listen"]) is str and type(listening["version"]) is str
+    assert audit["code"] == 0 and audit["groupID"]
+    assert draining["sessions"] == 0 and draining["duration"] == 10000

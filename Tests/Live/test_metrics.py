@@ -81,3 +81,28 @@ def test_calls_without_a_credential_are_counted_and_a_few_are_logged(make_server
     lines = [json.loads(line) for line in own.log.splitlines() if '"unauthorized call"' in line]
     assert all(line["address"] == "127.0.0.1" and line["level"] == "warning" for line in lines)
     assert len(lines) < 43 and "wrong-secret" not in own.log
+
+
+async def test_every_family_says_what_it_is(make_server, make_world):
+    own = make_server()
+    alice = await make_world(own).user("alice")
+    await alice.refused(-32601, "noSuchMethod")
+    lines = own.http("GET", "/metrics").text.splitlines()
+    types = {line.split()[2]: line.split()[3] for line in lines if line.startswith("# TYPE ")}
+    helped = {line.split()[2] for line in lines if line.startswith("# HELP ") and len(line.split()) > 3}
+    samples = {line.split("{")[0].split()[0] for line in lines if not line.startswith("#")}
+    families = {
+        next((name.removesuffix(end) for end in ("_bucket", "_sum", "_count") if types.get(name.removesuffix(end)) == "histogram"), name)
+        for name in samples}
+    assert families - set(types) == set() and set(types) - helped == set()
+    assert len(types) > 15
+
+
+def test_the_process_and_the_build_are_measured(make_server):
+    own = make_server()
+    for name in ("process_cpu_seconds_total", "process_resident_memory_bytes", "process_virtual_memory_bytes", "process_open_fds",
+                 "process_max_fds", "process_start_time_seconds", "process_threads"):
+        assert own.metric(name) > 0, name
+    assert own.metric("process_open_fds") < own.metric("process_max_fds")
+    (line,) = [line for line in own.http("GET", "/metrics").text.splitlines() if line.startswith("throng_build_info")]
+    assert 'version="' in line and 'swift="' in line and line.endswith(" 1")

@@ -1,5 +1,6 @@
 """Section 1: the WebSocket below the envelope, its close codes and its limits."""
 import json
+import re
 import struct
 
 import pytest
@@ -142,7 +143,7 @@ async def test_login_tells_the_ping_interval_in_seconds(make_server, make_world,
 
 async def test_requests_beyond_the_rate_are_refused_each_one_counted(make_server, make_world):
     """Section 6: each element of a batch counts, with or without id; 7008 tells when to try again."""
-    world = make_world(make_server({"limits.requestsPerSecond": 1, "limits.requestBurst": 10}))
+    world = make_world(make_server({"limits.requestsPerSecond": 1, "limits.requestBurst": 11}))
     alice = await world.user("alice")
     silent = {"jsonrpc": "2.0", "method": "ping"}
     frame = await alice.exchange([silent] * 10 + [{**silent, "id": n} for n in range(10)])
@@ -155,12 +156,34 @@ async def test_requests_beyond_the_rate_are_refused_each_one_counted(make_server
 
 
 async def test_the_burst_is_a_hundred_by_default(make_server, make_world):
+    """Section 10.7: the sign-in counts as one of them."""
     world = make_world(make_server({"limits.requestsPerSecond": 50, "limits.requestBurst": 100}))
     alice = await world.user("alice")
     ping = {"jsonrpc": "2.0", "method": "ping"}
-    under_way = [alice.exchange([{**ping, "id": f"{b}.{n}"} for n in range(20)]) for b in range(5)]
+    under_way = [alice.exchange([{**ping, "id": f"{b}.{n}"} for n in range(20 - (b == 0))]) for b in range(5)]
     for batch in under_way:
         assert all("result" in reply for reply in await batch)
+
+
+async def test_the_rate_is_the_users_over_all_sessions_and_outlives_them(make_server, make_world):
+    """Section 10.7: "counted for each user over all sessions, and outlives them; a sign-in counts as one request"."""
+    world = make_world(make_server({"limits.requestsPerSecond": 1, "limits.requestBurst": 40}))
+    first = await world.user("alice")
+    second = await world.session(first.user)
+    pings = [{"jsonrpc": "2.0", "id": n, "method": "ping"} for n in range(20)]
+    answers = [await client.exchange(pings) for client in (first, second, first)]
+    refused = [reply["error"] for answer in answers for reply in answer if "error" in reply]
+    assert len(refused) >= 10 and {error["code"] for error in refused} == {7008}
+    await first.close()
+    for _ in range(20):  # a second brings one request back
+        late = await world.open(query={"token": make_token(second.user)})
+        try:
+            await late.expect("onConnectSuccess")
+        except AssertionError:
+            break
+    assert re.fullmatch(r"7008 retry after [1-9]\d* ms", await late.closed(4004))
+    bob = await world.user("bob")
+    await bob.call("ping")
 
 
 async def test_a_thousand_refusals_in_ten_seconds_close(make_server, make_world):

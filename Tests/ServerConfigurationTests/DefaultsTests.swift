@@ -42,7 +42,8 @@ import Testing
       "limits.work.messagesPerSecond": 0, "limits.public.messagesPerSecond": 0, "limits.meeting.messagesPerSecond": 0,
       "limits.avChatRoom.messagesPerSecond": 40, "limits.bChatRoom.messagesPerSecond": 0, "limits.work.maxMemberNum": 6000,
       "limits.public.maxMemberNum": 6000, "limits.meeting.maxMemberNum": 6000, "limits.requestsPerSecond": 50,
-      "limits.requestBurst": 100, "limits.connections": 0, "limits.connectionsPerAddress": 0, "limits.groupsPerUser": 0,
+      "limits.requestBurst": 100, "limits.signInsPerSecond": 2000, "limits.connections": 0, "limits.connectionsPerAddress": 0,
+      "limits.groupsPerUser": 0,
       "limits.avChatRooms": 0, "limits.sendQueueBytes": 1_048_576, "limits.revokeWindow": 120,
     ]
     #expect(Dictionary(uniqueKeysWithValues: settings.limits.flattened.map { ($0.key, $0.value) }) == expected)

@@ -29,7 +29,7 @@ struct Sample: CustomTestStringConvertible {
       Sample("auth.secret", "0123456789abcdef0123456789abcdef", shown: "********"), Sample("auth.jwksFile", existingFile),
       Sample("auth.algorithms", "RS256,HS256", yaml: "[RS256, HS256]"), Sample("auth.audience", "app"),
       Sample("auth.issuer", "https://issuer.example"), Sample("auth.failureDelay", "250ms", shown: "0.25s"),
-      Sample("admin.apiKey", "a-key", shown: "********"),
+      Sample("admin.apiKey", "a-key-of-32-bytes-0123456789abcde", shown: "********"),
       Sample("allowedOrigins", "https://a.example,http://b.example:81", yaml: "[https://a.example, 'http://b.example:81']"),
       Sample("trustedProxies", "10.0.0.0/8,fd00::/8", yaml: #"["10.0.0.0/8", "fd00::/8"]"#),
       Sample("tls.certificateFile", existingFile), Sample("tls.keyFile", existingFile), Sample("store.url", "sqlite:other.db"),
@@ -43,7 +43,10 @@ struct Sample: CustomTestStringConvertible {
     + ["ios", "android", "windows", "mac", "web", "unknown"].map { Sample("sessions.perPlatform.\($0)", "7") }
     + ["work", "public", "meeting", "avChatRoom", "bChatRoom"].map { Sample("limits.\($0).messagesPerSecond", "77") }
     + ["work", "public", "meeting"].map { Sample("limits.\($0).maxMemberNum", "777") }
-    + ["requestsPerSecond", "requestBurst", "connections", "connectionsPerAddress", "groupsPerUser", "avChatRooms"]
+    + [
+      "requestsPerSecond", "requestBurst", "signInsPerSecond", "connections", "connectionsPerAddress", "groupsPerUser",
+      "avChatRooms",
+    ]
     .map { Sample("limits.\($0)", "7777") }
 }
 

@@ -31,6 +31,7 @@ import Testing
     let limits = settings.limits
     #expect(limits.requestsPerSecond == number("limits.requestsPerSecond"))
     #expect(limits.requestBurst == number("limits.requestBurst"))
+    #expect(limits.signInsPerSecond == number("limits.signInsPerSecond"))
     #expect(limits.connections == number("limits.connections"))
     #expect(limits.connectionsPerAddress == number("limits.connectionsPerAddress"))
     #expect(limits.groupsPerUser == number("limits.groupsPerUser"))
@@ -56,7 +57,8 @@ import Testing
     #expect(settings.listen == ListenAddress("127.0.0.1:0") && settings.internalListen.host == "::1")
     #expect(settings.dataDir == "/var/lib/throng" && settings.store.url == "sqlite:other.db" && settings.store.sync == .normal)
     #expect(settings.log.level == .debug && settings.log.format == .text)
-    #expect(settings.auth.secret == "0123456789abcdef0123456789abcdef" && settings.admin.apiKey == "a-key")
+    #expect(
+      settings.auth.secret == "0123456789abcdef0123456789abcdef" && settings.admin.apiKey == "a-key-of-32-bytes-0123456789abcde")
     #expect(settings.auth.algorithms == ["RS256", "HS256"] && settings.auth.jwksFile == Sample.existingFile)
     #expect(settings.auth.audience == "app" && settings.auth.issuer == "https://issuer.example")
     #expect(settings.allowedOrigins == ["https://a.example", "http://b.example:81"])

@@ -21,7 +21,7 @@ import Testing
     let sources = try ["requestsPerSecond", "requestBurst", "connections", "sendQueueBytes"].map {
       try settings.entry("limits." + $0).source
     }
-    #expect(sources == [.file(file), .environment("THRONG_LIMITS_REQUEST_BURST"), .flag, .fallback])
+    #expect(sources == [.file(file), .environment("THRONG_LIMITS_REQUEST_BURST"), .flag("--set"), .fallback])
   }
 
   @Test func listsAreReplacedNotJoined() throws {
@@ -44,20 +44,42 @@ import Testing
       "THRONG_PORT_8080_TCP_ADDR": "10.0.0.1", "PATH": "/bin", "THRONGS": "1", "throng_listen": "x",
     ]
     #expect(problems(environment: variables) == [])
+    // As they are for services called throng-internal and throng-x-y.
+    let ofOtherServices = [
+      "THRONG_INTERNAL_SERVICE_HOST", "THRONG_INTERNAL_SERVICE_PORT", "THRONG_INTERNAL_SERVICE_PORT_HTTP",
+      "THRONG_INTERNAL_PORT", "THRONG_INTERNAL_PORT_8081_TCP", "THRONG_INTERNAL_PORT_8081_TCP_PROTO",
+      "THRONG_INTERNAL_PORT_8081_TCP_PORT", "THRONG_INTERNAL_PORT_8081_TCP_ADDR", "THRONG_X_Y_SERVICE_HOST",
+      "THRONG_X_PORT_53_UDP",
+    ]
+    for name in ofOtherServices { #expect(problems(environment: [name: "tcp://10.0.0.1:80"]) == [], "\(name)") }
+  }
+
+  @Test func aShortFlagWinsAndIsNamed() throws {
+    let settings = try Settings.load(
+      flags: [("listen", "a:1")], shortFlags: [("--listen", "listen", "b:2"), ("--demo", "demo", "true")])
+    #expect(settings.listen.description == "b:2" && settings.demo)
+    #expect(try settings.entry("listen").source.description == "flag --listen")
+    let error = #expect(throws: ConfigurationError.self) {
+      try Settings.load(shortFlags: [("--internal-listen", "internalListen", "nowhere")])
+    }
+    #expect(error?.problems.first?.hasSuffix("(flag --internal-listen)") == true)
   }
 
   @Test func secretsAreMaskedInEveryLayer() throws {
     let secret = "a secret that must not be shown to anybody"
-    let file = try scratch.file("auth: {secret: \(secret)}\nadmin: {apiKey: from-file}")
+    let file = try scratch.file("auth: {secret: \(secret)}\nadmin: {apiKey: a-key-from-the-file-0123456789-abcdef}")
     for settings in [
       try Settings.load(configFile: file),
-      try Settings.load(environment: ["THRONG_AUTH_SECRET": secret, "THRONG_ADMIN_API_KEY": "from-file"]),
-      try Settings.load(flags: [("auth.secret", secret), ("admin.apiKey", "from-file")]),
+      try Settings.load(environment: [
+        "THRONG_AUTH_SECRET": secret, "THRONG_ADMIN_API_KEY": "a-key-from-the-file-0123456789-abcdef",
+      ]),
+      try Settings.load(flags: [("auth.secret", secret), ("admin.apiKey", "a-key-from-the-file-0123456789-abcdef")]),
     ] {
-      #expect(settings.auth.secret == secret && settings.admin.apiKey == "from-file")
+      #expect(settings.auth.secret == secret && settings.admin.apiKey == "a-key-from-the-file-0123456789-abcdef")
       #expect(try settings.entry("auth.secret").value == "********")
       #expect(try settings.entry("admin.apiKey").value == "********")
-      #expect(!"\(settings.entries)".contains("must not") && !"\(settings.entries)".contains("from-file"))
+      #expect(
+        !"\(settings.entries)".contains("must not") && !"\(settings.entries)".contains("a-key-from-the-file-0123456789-abcdef"))
     }
     #expect(try Settings.load().entry("auth.secret").value == "(none)")
   }

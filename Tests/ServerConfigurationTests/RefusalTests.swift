@@ -11,14 +11,17 @@ import Testing
   @Test(arguments: [
     (
       "listen",
-      ["", "8080", ":8080", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "a:b", "::1:80", "[::1]", "h st:1"]
+      ["", "8080", ":", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "a:b", "::1:80", "[::1]", "h st:1"]
     ),
     ("internalListen", ["[1.2.3.4]:1", "[]:1", "host:+1", "http://h:1"]), ("dataDir", [""]),
     ("demo", ["", "2", "wahr", "t"]), ("loops", ["0", "-1", "1.5", "1025", "many", ""]),
     ("log.level", ["", "loud", "INFO"]), ("log.format", ["xml"]),
     ("auth.algorithms", ["", "HS512", "none", "hs256", "HS256,"]), ("auth.audience", [""]), ("auth.issuer", [""]),
     ("auth.failureDelay", ["-1", "1x", "61", "s", "1 s", ".5", "5.", "1e3", "inf", "nan", "0x1", "٣"]),
-    ("admin.apiKey", ["", "a key", "schlüssel"]),
+    (
+      "admin.apiKey",
+      ["", "a-key", String(repeating: "k", count: 31), String(repeating: "a key ", count: 8), String(repeating: "ü", count: 32)]
+    ),
     (
       "allowedOrigins",
       [
@@ -30,7 +33,7 @@ import Testing
     (
       "trustedProxies",
       [
-        "10.0.0.1", "10.0.0.0/33", "10.0.0/8", "x/8", "::/129", "10.0.0.0/", "10.0.0.0/8/8", "/8", "10.0.0.0/-1",
+        "10.0.0.0/33", "10.0.0/8", "x/8", "::/129", "10.0.0.0/", "10.0.0.0/8/8", "/8", "10.0.0.0/-1",
         "::ffff:10.0.0.0/8", "0:0:0:0:0:FFFF:a00:0/8",
       ]
     ),
@@ -70,6 +73,12 @@ import Testing
   func wrongTypeInAFile(yaml: String) throws {
     let found = problems(try scratch.file(yaml))
     #expect(found.count == 1 && found[0].contains("expected") && found[0].contains("found"), "\(found)")
+  }
+
+  @Test(arguments: ["127.0.0.1:99999", ":65536", "[::1]:99999999999999999999"])
+  func aPortBeyondAllIsToldAsThat(address: String) {
+    let found = problems(flags: [("listen", address)])
+    #expect(found.count == 1 && found[0].contains("expected a port of at most 65535"), "\(found)")
   }
 
   @Test(arguments: ["", "short", "1234567890123456789012345678901"])

@@ -29,8 +29,14 @@ import Testing
     #expect(address.host == host && address.port == port && address.description == text)
   }
 
+  @Test func withoutAHostItIsEveryAddress() {
+    #expect(ListenAddress(":8080")?.description == "0.0.0.0:8080" && ListenAddress(":0")?.port == 0)
+  }
+
   @Test(arguments: [
-    ("10.0.0.0/8", "10.255.255.255", true), ("10.0.0.0/8", "11.0.0.0", false), ("10.1.2.3/8", "10.9.9.9", true),
+    ("10.0.0.1", "10.0.0.1", true), ("10.0.0.1", "10.0.0.2", false), ("::1", "::1", true), ("::1", "::2", false),
+    ("::ffff:10.0.0.1", "10.0.0.1", true), ("10.0.0.0/8", "10.255.255.255", true), ("10.0.0.0/8", "11.0.0.0", false),
+    ("10.1.2.3/8", "10.9.9.9", true),
     ("192.168.4.0/22", "192.168.7.255", true), ("192.168.4.0/22", "192.168.8.0", false), ("0.0.0.0/0", "255.1.2.3", true),
     ("10.0.0.1/32", "10.0.0.1", true), ("10.0.0.1/32", "10.0.0.2", false), ("0.0.0.0/0", "::1", false),
     ("::/0", "1.2.3.4", false),

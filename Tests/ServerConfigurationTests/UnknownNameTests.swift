@@ -45,7 +45,10 @@ import Testing
     #expect(found[0].hasSuffix("the nearest is \(nearest)"), "\(found)")
   }
 
-  @Test(arguments: ["THRONG_SERVICES", "THRONG_SERVICE", "THRONG_", "THRONG_CONFIGURATION"])
+  @Test(arguments: [
+    "THRONG_SERVICES", "THRONG_SERVICE", "THRONG_", "THRONG_CONFIGURATION", "THRONG_INTERNAL_LISTN", "THRONG_REPORT",
+    "THRONG_INTERNAL_SERVICE_HOSTS",
+  ])
   func almostIgnoredVariables(name: String) {
     #expect(problems(environment: [name: ""]).count == 1)
   }

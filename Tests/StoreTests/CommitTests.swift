@@ -38,7 +38,7 @@ struct CommitTests {
     [.dismiss(club, at: 1), .create(epoch: "e9"), .join(bob), .append(.sample(2))],
     [
       .putAttributes(GroupAttributes(), in: club), .apply(.sample("new")),
-      .putApplication(.sample("known").handled(), asNewest: false), .notify(.sample(), [alice, bob]),
+      .putApplication(.sample("known").handled(), asNewest: false), .notify(.sample(), .users([alice, bob])),
       .markApplicationsRead(alice, through: 99), .markNotificationsRead(alice, through: 99), .append(.sample(9)),
     ],
   ]
@@ -48,7 +48,7 @@ struct CommitTests {
     try await backing.withStore { store in
       try await store.put([
         .create(), .join(alice), .append(.sample(1)), .putAttributes(GroupAttributes([.init(key: "k", value: "v")]), in: club),
-        .apply(.sample("known")), .notify(.sample(), [alice]),
+        .apply(.sample("known")), .notify(.sample(), .users([alice])),
       ]).get()
       let before = try await store.group(club, sentSince: 0)
       #expect(await store.put(changes).failure == .inconsistent)

@@ -66,7 +66,7 @@ final class CrashingWriter: Sendable {
     let reader = reader(of: group)
     return [
       .append(.sample(seq, in: group)), .putAttributes(GroupAttributes([.init(key: "seq", value: "\(seq)")]), in: group),
-      .apply(.sample("of \(group)", to: group, at: seq)), .notify(.sample(at: seq), [reader]),
+      .apply(.sample("of \(group)", to: group, at: seq)), .notify(.sample(at: seq), .users([reader])),
       .markApplicationsRead(reader, through: seq),
     ]
   }

@@ -158,7 +158,7 @@ private struct RandomChanges {
     case 9: return .forgetFormer(user, in: group)
     case 10: return .putAttributes(GroupAttributes(chance(3) ? [] : [.init(key: "k\(pick(1...2))", value: "\(now)")]), in: group)
     case 11...12: return .putApplication(application(group, user), asNewest: !chance(3))
-    case 13: return .notify(notification(group), chance(4) ? Array(repeating: user, count: 2) : Self.users)
+    case 13: return .notify(notification(group), .users(chance(4) ? Array(repeating: user, count: 2) : Self.users))
     case 14: return .markApplicationsRead(user, through: now - Int64(pick(0...200)))
     case 15: return .markNotificationsRead(user, through: Int64.max)
     case 16...17: return append(to: group)

@@ -89,3 +89,27 @@ extension String {
   /// Swift's == takes canonically equivalent texts for equal; a store must keep the bytes.
   var bytes: [UInt8] { Array(utf8) }
 }
+
+// What most tests ask for, in short.
+
+extension StoreChange {
+  static func dismiss(_ group: GroupID, at time: Instant) -> StoreChange { .dismiss(group, at: time, notifying: nil) }
+}
+
+extension GroupStore {
+  func departures(of user: UserID, from type: GroupType?, since: Instant) async throws(StoreError) -> [GroupID] {
+    try await departures(of: user, type: type, since: since, after: 0, limit: 100).map(\.groupID)
+  }
+}
+
+extension MessageStore {
+  func unreadCount(of group: GroupID, after: Int64, reader: UserID, managersOnly: Bool) async throws(StoreError) -> Int {
+    try await unreadCount(of: group, in: after + 1...1_000_000, reader: reader, managersOnly: managersOnly, limit: 1000)
+  }
+}
+
+extension PersonalStore {
+  func unreadApplications(of user: UserID?) async throws(StoreError) -> Int {
+    try await unreadApplications(of: user, limit: 1000)
+  }
+}

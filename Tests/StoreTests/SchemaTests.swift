@@ -22,7 +22,7 @@ struct SchemaTests {
         #expect(
           tables == [
             "groupRecord", "groupAttributes", "member", "formerMember", "message", "departure", "dismissedGroup", "application",
-            "notification", "readMark", "knownUser", "probe", "grdb_migrations",
+            "notification", "notificationNumber", "readMark", "knownUser", "probe", "grdb_migrations",
           ])
         #expect(check == "ok")
       }
@@ -48,13 +48,23 @@ struct SchemaTests {
     "SELECT count(*) FROM message WHERE number = (SELECT number FROM groupRecord WHERE groupID = 'g') AND seq > 4",
     "SELECT groupID, type, number FROM member JOIN groupRecord USING (number) WHERE userID = 'u' ORDER BY number",
     "SELECT groupID, type, number FROM groupRecord WHERE type = 'Work' AND number > 5 ORDER BY number LIMIT 3",
-    "SELECT groupID FROM departure WHERE userID = 'u' AND time >= 4",
-    "SELECT id FROM application WHERE groupNumber = 1 AND endTime IS NULL ORDER BY number",
-    "SELECT id FROM application WHERE kind = 'Join' AND number < 9 ORDER BY number DESC LIMIT 3",
-    "SELECT count(*) FROM application WHERE toUser = 'u' AND addTime > 4",
+    "SELECT groupNumber FROM departure INDEXED BY departureByNumber WHERE userID = 'u' AND groupNumber > 4 ORDER BY groupNumber LIMIT 3",
+    "SELECT userID FROM departure INDEXED BY departureByTime WHERE time < 4 LIMIT 3",
+    "SELECT userID FROM formerMember INDEXED BY formerMemberByEnd WHERE memorableUntil < 4 LIMIT 3",
+    "SELECT id FROM application INDEXED BY applicationOpen WHERE groupNumber = 1 AND endTime IS NULL AND number > 3 ORDER BY number",
+    "SELECT id FROM application INDEXED BY applicationOfKind WHERE kind = 'Join' AND isGroupGone = 0 AND number < 9 "
+      + "ORDER BY number DESC LIMIT 3",
+    "SELECT id FROM application INDEXED BY applicationOfGroup WHERE groupNumber = 1 AND kind = 'Join' AND isGroupGone = 0 "
+      + "AND number < 9 ORDER BY number DESC LIMIT 1",
+    "SELECT id FROM application INDEXED BY applicationOfInvited WHERE toUser = 'u' AND isGroupGone = 0 AND number < 9 "
+      + "ORDER BY number DESC LIMIT 1",
+    "SELECT count(*) FROM application INDEXED BY applicationOfInvitedByTime WHERE toUser = 'u' AND isGroupGone = 0 AND addTime > 4",
+    "SELECT number FROM member INDEXED BY managerByUser WHERE userID = 'u' AND role IN ('Owner', 'Admin')",
     "SELECT number FROM application WHERE endTime < 4 LIMIT 3",
-    "SELECT number FROM notification WHERE timestamp < 4 LIMIT 3",
-    "UPDATE knownUser SET offlineSince = 5 WHERE offlineSince = 0", "SELECT userID FROM knownUser WHERE offlineSince = 0",
+    "SELECT number FROM notification INDEXED BY notificationByTime WHERE timestamp < 4 LIMIT 3",
+    "SELECT number FROM notification WHERE addressee = 'u' AND number < 4 ORDER BY number DESC LIMIT 1",
+    "UPDATE knownUser SET offlineSince = 4 WHERE offlineSince = 0",
+    "SELECT userID FROM knownUser WHERE offlineSince = 0",
     "SELECT userID, offlineSince FROM member JOIN knownUser USING (userID) WHERE number = 1 AND offlineSince > 0",
     "SELECT groupID, role FROM groupRecord AS g LEFT JOIN member AS m ON m.number = g.number AND m.userID = 'u' WHERE g.number > 5 "
       + "ORDER BY g.number",

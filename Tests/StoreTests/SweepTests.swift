@@ -39,7 +39,7 @@ struct SweepTests {
     try await withClock { store, clock in
       let times = [Self.start, Self.start + Self.day, Self.start - SystemNotification.lifetime + 1]
       // A clock that was put back: the order of the numbers is not that of the times.
-      try await store.put(times.map { .notify(.sample(at: $0), [alice, bob]) }).get()
+      try await store.put(times.map { .notify(.sample(at: $0), .users([alice, bob])) }).get()
       clock.advance(by: 3_600_000 - 1)
       await store.tick()
       #expect(try await notificationTimes(store).count == 6, "the hour is not over")
@@ -53,7 +53,7 @@ struct SweepTests {
       await store.tick()
       #expect(try await notificationTimes(store) == [times[1], times[1]])
       // An hour in the other direction is an hour too.
-      try await store.put([.notify(.sample(at: 1), [alice])]).get()
+      try await store.put([.notify(.sample(at: 1), .users([alice]))]).get()
       clock.advance(by: -3_600_000)
       await store.tick()
       #expect(try await notificationTimes(store) == [times[1], times[1]])
@@ -108,7 +108,7 @@ struct SweepTests {
       try await withSQLite(directory) { store in
         let users = (0..<25).map { UserID("user\($0)")! }
         let handled = (1...12).map { StoreChange.apply(.sample("a\($0)").handled(at: 5)) }
-        try await store.put([.create(), .notify(.sample(at: 1), users)] + handled + [.apply(.sample("open"))]).get()
+        try await store.put([.create(), .notify(.sample(at: 1), .users(users))] + handled + [.apply(.sample("open"))]).get()
         let steps = try await store.pool.writeWithoutTransaction { db in
           try [5, 6].map { (time: Instant) in
             var steps: [Int] = []
@@ -128,12 +128,12 @@ struct SweepTests {
 
   @Test func `what became old while the store was closed goes at the opening`() async throws {
     try await withDirectory { directory in
-      try await withSQLite(directory) { try await $0.put([.create(), .notify(.sample(at: 1), [alice])]).get() }
+      try await withSQLite(directory) { try await $0.put([.create(), .notify(.sample(at: 1), .users([alice]))]).get() }
       try await withSQLite(directory, { $0.now = { SystemNotification.lifetime + 2 } }) { store in
         await store.settle()
         #expect(try await notificationTimes(store).isEmpty)
         // Its number is not used again.
-        try await store.put([.notify(.sample(at: SystemNotification.lifetime), [alice])]).get()
+        try await store.put([.notify(.sample(at: SystemNotification.lifetime), .users([alice]))]).get()
         #expect(try await store.notifications(of: alice, since: 0, before: 0, limit: 9).map(\.number) == [2])
       }
     }

@@ -23,6 +23,7 @@ import WebSocketTransport
     let standard = GatewayConfiguration()
     #expect(made.sessionsPerPlatform == standard.sessionsPerPlatform)
     #expect(made.requestsPerSecond == standard.requestsPerSecond && made.requestBurst == standard.requestBurst)
+    #expect(made.signInsPerSecond == standard.signInsPerSecond)
     #expect(made.connections == standard.connections && made.connectionsPerAddress == standard.connectionsPerAddress)
     #expect(made.heartbeat == standard.heartbeat && made.failureDelay == standard.failureDelay)
     #expect(made.allowedOrigins == standard.allowedOrigins && !made.isTrustedProxy("127.0.0.1"))
@@ -41,7 +42,8 @@ import WebSocketTransport
   /// Each key with the one number that it changes.
   private static let numbers: [(String, @Sendable (GatewayConfiguration) -> Int)] = [
     ("limits.requestsPerSecond", { $0.requestsPerSecond }), ("limits.requestBurst", { $0.requestBurst }),
-    ("limits.connections", { $0.connections }), ("limits.connectionsPerAddress", { $0.connectionsPerAddress }),
+    ("limits.signInsPerSecond", { $0.signInsPerSecond }), ("limits.connections", { $0.connections }),
+    ("limits.connectionsPerAddress", { $0.connectionsPerAddress }),
     ("limits.groupsPerUser", { $0.groupsPerUser }), ("limits.avChatRooms", { $0.avChatRooms }),
   ]
 
@@ -139,11 +141,11 @@ import WebSocketTransport
 
   @Test func checkingTheKeysMakesNothing() async throws {
     let directory = try Directory()
-    try await settings([("dataDir", directory.path)]).checkKeys()
+    #expect(try await settings([("dataDir", directory.path)]).checkKeys() == [])
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
     let file = try directory.file("keys.json", "no JSON")
     await #expect(throws: (any Error).self) {
-      try await settings([("dataDir", directory.path), ("auth.jwksFile", file)]).checkKeys()
+      _ = try await settings([("dataDir", directory.path), ("auth.jwksFile", file)]).checkKeys()
     }
   }
 

@@ -1,3 +1,4 @@
+import Gateway
 import Testing
 
 @testable import ThrongServer

@@ -31,6 +31,26 @@ import Testing
       ])
   }
 
+  /// What reads the log counts and compares without guessing.
+  @Test func numbersAreNumbers() throws {
+    let handler = LineLogHandler(format: .json, level: .info, output: nowhere)
+    let fields: Logger.Metadata = [
+      "count": .stringConvertible(3), "large": .stringConvertible(UInt64.max), "low": .stringConvertible(Int64(-5)),
+      "share": .stringConvertible(0.5), "endless": .stringConvertible(Double.infinity), "is": .stringConvertible(true),
+      "port": "8080", "list": .array([.stringConvertible(1), "a"]), "code": .dictionary(["n": .stringConvertible(2)]),
+    ]
+    let line = handler.line(event("m", fields), at: time)
+    for part in [
+      #""count":3,"#, #""large":18446744073709551615,"#, #""low":-5,"#, #""share":0.5,"#, #""endless":"inf","#, #""is":true,"#,
+      #""port":"8080","#, #""list":[1,"a"],"#, #""code":{"n":2},"#,
+    ] {
+      #expect(line.replacing("}", with: "},").replacing("},,", with: "},").contains(part), "\(part)")
+    }
+    let text = LineLogHandler(format: .text, level: .info, output: nowhere).line(
+      event("m", ["count": .stringConvertible(3)]), at: time)
+    #expect(text.hasSuffix(" info m count=3"))
+  }
+
   @Test func theFixedKeysAreNotOverwritten() throws {
     let handler = LineLogHandler(format: .json, level: .info, output: nowhere)
     let line = handler.line(event("m", ["message": "x", "level": "x", "time": "x"]), at: time)

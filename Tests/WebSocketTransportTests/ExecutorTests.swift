@@ -44,6 +44,28 @@ import WebSocketTransport
     }
   }
 
+  /// What runs in the background waits for all that is queued meanwhile, too.
+  @Test func backgroundWorkIsDoneOneByOneBehindEverythingElse() async throws {
+    try await TestServer.with { running in
+      let done = EventQueue<Void>()
+      let order = try running.onLoop {
+        let log = Log()
+        running.loop.enqueueInBackground {
+          log.add("first")
+          running.loop.enqueue { log.add("of the first") }
+        }
+        running.loop.enqueueInBackground {
+          log.add("second")
+          done.add(())
+        }
+        running.loop.enqueue { running.loop.enqueue { log.add("queued") } }
+        return log
+      }
+      try done.next()
+      #expect(order.words == ["queued", "first", "of the first", "second"])
+    }
+  }
+
   @Test func callbacksAreIsolatedToActorsOfTheLoop() async throws {
     let seen = EventQueue<[Int]>()
     let behaviour = TestServer.Behaviour(receive: { connection, bytes, _ in
@@ -114,7 +136,7 @@ import WebSocketTransport
 final class Nobody: TransportDelegate {
   private final class Handler: ConnectionHandler {
     func didReceive(_ message: UnsafeRawBufferPointer, isText: Bool) {}
-    func didClose(code: Int) {}
+    func didClose(code: Int, byPeer: Bool) {}
   }
 
   func upgradeVerdict(for head: borrowing RequestHead, on loop: EventLoop) -> UpgradeVerdict { .refuse(status: 404) }

@@ -47,6 +47,37 @@ import WebSocketTransport
     }
   }
 
+  @Test func theExpiryIsThatOfTheCertificate() throws {
+    let files = try CertificateFiles()
+    let days = Double(try Transport.check(files.tls) - Int64(Date().timeIntervalSince1970)) / 86_400
+    #expect(1.9 < days && days < 2.1)
+  }
+
+  @Test func whatIsWrongIsSaidInPlainWords() throws {
+    let files = try CertificateFiles()
+    let other = try CertificateFiles()
+    let (certificate, key) = (files.tls.certificateFile, files.tls.keyFile)
+    let encrypted = try files.add(
+      "encrypted.pem", openssl: ["pkey", "-in", key, "-aes256", "-passout", "pass:secret", "-out"])
+    let traditional = try files.add(
+      "traditional.pem", openssl: ["ec", "-in", key, "-aes256", "-passout", "pass:secret", "-out"])
+    let garbage = try files.add("garbage.pem", text: "garbage")
+    let broken = try files.add("broken.pem", text: "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")
+    let cases = [
+      (certificate, other.tls.keyFile, "\(other.tls.keyFile): the key does not belong to the certificate"),
+      (garbage, key, "\(garbage): is not a PEM certificate"), (broken, key, "\(broken): is not a PEM certificate"),
+      (key, key, "\(key): is not a PEM certificate"), (certificate, garbage, "\(garbage): is not a PEM private key"),
+      (certificate, certificate, "\(certificate): is not a PEM private key"),
+      (certificate, encrypted, "\(encrypted): the private key is encrypted: remove its passphrase"),
+      (certificate, traditional, "\(traditional): the private key is encrypted: remove its passphrase"),
+    ]
+    for (certificate, key, reason) in cases {
+      #expect(throws: TransportError.tls(reason: reason)) {
+        try Transport.check(TLSFiles(certificateFile: certificate, keyFile: key))
+      }
+    }
+  }
+
   @Test func plainBytesOnTheTLSPortAreCut() async throws {
     let files = try CertificateFiles()
     try await TestServer.with({ $0.tls = files.tls }) { running in
@@ -82,6 +113,19 @@ private final class CertificateFiles {
       "/CN=localhost", "-keyout", tls.keyFile, "-out", tls.certificateFile,
     ])
     #expect(command.succeeds())
+  }
+
+  /// A further file in the folder, made by a command that ends with its path, or written.
+  func add(_ name: String, openssl arguments: [String]) throws -> String {
+    let path = folder.appendingPathComponent(name).path
+    #expect(try Command(openssl: arguments + [path]).succeeds())
+    return path
+  }
+
+  func add(_ name: String, text: String) throws -> String {
+    let file = folder.appendingPathComponent(name)
+    try Data(text.utf8).write(to: file)
+    return file.path
   }
 
   deinit { try? FileManager.default.removeItem(at: folder) }

@@ -6,7 +6,7 @@ import WebSocketTransport
     let behaviour = TestServer.Behaviour(verdict: { head in
       switch head.path {
       case "/ws": .accept
-      case "/busy": .refuse(status: 503)
+      case "/busy": .refuse(status: 503, reason: "come back later")
       default: .refuse(status: 404)
       }
     })
@@ -16,6 +16,11 @@ import WebSocketTransport
         #expect(client.answer.hasPrefix("HTTP/1.1 \(status)\r\n"))
         #expect(client.answer.contains("Connection: close"))
       }
+      let body = try SocketClient(port: running.port)
+      try body.send(
+        "GET /busy HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+          + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: a\r\n\r\n")
+      #expect(try body.receive(through: "later\n").hasSuffix("\r\n\r\n503: come back later\n"))
       let token = String(repeating: "aB3-_.", count: 1300)
       let client = try WebSocketClient(
         port: running.port, path: "/ws?token=\(token)&deviceID=a%20b%26c+d%2B",
@@ -66,6 +71,24 @@ import WebSocketTransport
       try client.send(request + "\r\nConnection: Upgrade\r\n\r\n")
       #expect(try client.receive(through: "\r\n").contains(" \(status) "))
       try client.waitForEnd()
+      // Of an upgrade to something else the library tells nobody.
+      guard status != 403 else { return }
+      #expect(try running.server.refused.next() == .init(path: "/ws", status: status, isUpgrade: true))
+    }
+  }
+
+  @Test func itIsToldWhoClosed() async throws {
+    try await TestServer.with { running in
+      let (client, _) = try running.connect()
+      try client.sendClose(4003)
+      #expect(try running.server.closed.next() == 4003)
+      #expect(try running.server.closedByPeer.next())
+      let (other, connection) = try running.connect()
+      try running.onLoop { connection.close(code: 4003, reason: "") }
+      #expect(try other.receiveClose().code == 4003)
+      try other.sendClose(4003)
+      #expect(try running.server.closed.next() == 4003)
+      #expect(try running.server.closedByPeer.next() == false)
     }
   }
 

@@ -34,14 +34,17 @@ enum { CT_RECEIVE_PADDING = 64 };  // readable bytes behind a received message
 
 typedef struct {
   void *context;  // given to every callback that is not about one connection
-  // An upgrade is asked for. 0 accepts, an HTTP status refuses.
-  int (*upgrade)(void *context, const ct_request_head *head);
+  // An upgrade is asked for. 0 accepts; an HTTP status refuses, and reason (size bytes, ended by a zero) is told the client.
+  int (*upgrade)(void *context, const ct_request_head *head, char *reason, size_t size);
+  // An upgrade, or another request, has been refused without asking.
+  void (*refused)(
+    void *context, const ct_request_head *head, int status, const char *reason, bool is_upgrade);
   // A connection is open. What is returned is given to received and closed.
   void *(*opened)(void *context, ct_connection_id connection, const ct_request_head *head);
   // A whole message; CT_RECEIVE_PADDING bytes behind it may be read.
   void (*received)(void *handler, const uint8_t *bytes, size_t count, bool is_text);
-  // The last word about a connection. Code: the peer's, ours, or 1006 when it was cut.
-  void (*closed)(void *handler, int code);
+  // The last word about a connection. Code: the peer's (by_peer), ours, or 1006 when it was cut.
+  void (*closed)(void *handler, int code, bool by_peer);
   // A whole HTTP request; a body that came to the public listener has been dropped. It must be answered by
   // ct_exchange_respond, now or later.
   void (*requested)(
@@ -84,8 +87,10 @@ void ct_prepare_process(void (*log)(int level, const char *text, size_t count));
 // they are.
 size_t ct_limit_open_files(size_t wanted);
 
-// Whether the two PEM files can be used together. False: why not is in error.
-bool ct_check_tls(const char *certificate_file, const char *key_file, char *error, size_t error_size);
+// Whether the two PEM files can be used together, and when the first certificate of the chain expires, in Unix seconds.
+// False: why not is in error.
+bool ct_check_tls(
+  const char *certificate_file, const char *key_file, int64_t *expires_s, char *error, size_t error_size);
 
 // Binds and listens; *port is what was bound (0: any free one). Several shared sockets may have one address; the first
 // of them is refused when anybody else has it. Returns the descriptor, or -1 with the reason in error.

@@ -9,14 +9,19 @@ public final class AdministratorRPC: Sendable {
   private let dispatcher: Dispatcher
   private let users: any UserStore
   private let metrics: RequestMetrics
+  private let refusals: RefusalLog
   private let audit: AuditLog
 
   /// An interface to the groups of a dispatcher.
-  init(methods: MethodTable, dispatcher: Dispatcher, users: any UserStore, metrics: RequestMetrics, logger: Logger) {
+  init(
+    methods: MethodTable, dispatcher: Dispatcher, users: any UserStore, metrics: RequestMetrics, refusals: RefusalLog,
+    logger: Logger
+  ) {
     self.methods = methods
     self.dispatcher = dispatcher
     self.users = users
     self.metrics = metrics
+    self.refusals = refusals
     audit = AuditLog(logger: logger)
   }
 
@@ -50,6 +55,10 @@ public final class AdministratorRPC: Sendable {
     let reply = await reply(to: call)
     metrics.didAnswer(call.method, reply, since: start)
     audit.note(call, reply, by: administrator)
+    // A call that could have changed something stands in the audit.
+    if case .failure(let error) = reply, call.method?.specification.writes != true {
+      refusals.request(error, call.method?.name, user: call.asUser)
+    }
     return call.id != nil || call.isInvalid ? reply.text(id: call.id) : nil
   }
 

@@ -11,7 +11,7 @@ struct AuditLog: Sendable {
   func note(_ call: Call, _ reply: Reply, by administrator: String) {
     guard let method = call.method, method.specification.writes else { return }
     var metadata: Logger.Metadata = [
-      "method": "\(method.name)", "by": "\(administrator)", "code": "\(AuditLog.code(of: reply))",
+      "method": "\(method.name)", "by": "\(administrator)", "code": .stringConvertible(AuditLog.code(of: reply)),
     ]
     // Not by characters: one of them may be of any length.
     for (name, subject) in call.subjects {

@@ -12,5 +12,7 @@ final class LocalBroker: Broker {
 
   var usersSignedIn: Int { directory.userCount }
 
+  func signedIn(among users: [UserID]) -> [UserID] { directory.signedIn(among: users) }
+
   func signedInUsers() -> [UserID] { directory.signedInUsers() }
 }

@@ -113,6 +113,18 @@ final class SessionDirectory: Sendable {
   /// How many sessions there are.
   var sessionCount: Int { state.withLock { $0.sessionCount } }
 
+  /// Those of the users that have a session. Looks at some at a time: a live room has very many.
+  func signedIn(among users: [UserID]) -> [UserID] {
+    var found: [UserID] = []
+    var rest = users[...]
+    while !rest.isEmpty {
+      let part = rest.prefix(1000)
+      rest = rest.dropFirst(part.count)
+      found += state.withLock { state in part.filter { state.users[$0] != nil } }
+    }
+    return found
+  }
+
   /// The users that have a session.
   func signedInUsers() -> [UserID] { state.withLock { Array($0.users.keys) } }
 }

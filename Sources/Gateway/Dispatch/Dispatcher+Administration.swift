@@ -78,7 +78,7 @@ extension Dispatcher {
       return completion(.error(.badValue, "In the future", field: "joinTime"))
     }
     let named = request.memberList.map(\.userID)
-    run(rememberingMembers(completion)) { () async throws(StoreError) in
+    run(for: caller, rememberingMembers(completion)) { () async throws(StoreError) in
       var firstSeqs: [UserID: Int64] = [:]
       var seen: Set<UserID> = []
       // Of a user who is listed twice the first entry counts.

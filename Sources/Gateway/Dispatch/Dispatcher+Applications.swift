@@ -7,7 +7,7 @@ extension Dispatcher {
   func applications(_ request: GetGroupApplicationList, for caller: Caller) async throws(StoreError) -> Reply {
     let found = try await stores.personal.applications(
       decidableBy: caller.userID, before: request.nextSeq, limit: request.count + 1)
-    let unread = try await stores.personal.unreadApplications(of: caller.userID)
+    let unread = try await stores.personal.unreadApplications(of: caller.userID, limit: unreadLimit)
     let readThrough = try await readApplications(by: caller.userID)
     let page = found.prefix(request.count)
     let views = page.map { row in

@@ -16,7 +16,7 @@ extension Dispatcher {
     guard quotas.limit(request.groupType) else {
       return ask(id, about: named, joining: members + [owner], by: caller, completion) { .create(request, owner: owner, $0) }
     }
-    run(completion) { () async throws(StoreError) in
+    run(for: caller, completion) { () async throws(StoreError) in
       try await self.quotas.within(request.groupType) { (isAtLimit) async throws(StoreError) in
         try await self.gather(about: named, joining: members + [owner]) { (facts) async throws(StoreError) in
           var facts = facts

@@ -46,7 +46,7 @@ extension Dispatcher {
     let checksLimit = quotas.limitUsers && !joining.isEmpty
     // Without a question to a store, a session's requests to one group keep their order all the way.
     guard checksKnown || checksLimit else { return ask(id, request(.none), by: caller, completion) }
-    run(completion) { () async throws(StoreError) in
+    run(for: caller, completion) { () async throws(StoreError) in
       try await self.gather(about: named, joining: joining) { (facts) async throws(StoreError) in
         await self.registry.group(id).ask(request(facts), by: caller)
       }

@@ -4,29 +4,30 @@ import WireProtocol
 
 /// Methods whose answer has a row for each of several groups (contract section 4).
 extension Dispatcher {
-  /// getJoinedGroupList: a page goes on behind the number of the last group that was looked at.
+  /// getJoinedGroupList: groups joined and groups left go by one number, so one page holds both up to the same place.
   func joinedGroups(_ request: GetJoinedGroupList, of caller: Caller) async throws(StoreError) -> Reply {
     guard let user = caller.userID else { return .needsUser }
-    let joined = try await stores.groups.memberships(of: user).filter { membership in
-      membership.type.isListed && membership.groupNumber > request.nextSeq
-        && request.groupType ?? membership.type == membership.type
+    let since = request.updatedSince ?? 0
+    var left: [Membership] = []
+    // "`[]` without it": only who says since when is told of groups left.
+    if request.updatedSince != nil {
+      left = try await stores.groups.departures(
+        of: user, type: request.groupType, since: since, after: request.nextSeq, limit: Dispatcher.groupsPerPage + 1)
     }
-    let gathered = await infos(
-      of: joined, atMost: request.count, hasMore: false, .joinedInfo(updatedSince: request.updatedSince ?? 0), by: caller)
+    let bound = left.count > Dispatcher.groupsPerPage ? left[Dispatcher.groupsPerPage - 1].groupNumber : .max
+    var joined = try await stores.groups.listedMemberships(
+      of: user, type: request.groupType, changedSince: since, after: request.nextSeq, limit: Dispatcher.groupsPerPage + 1)
+    joined.removeAll { $0.groupNumber > bound }
+    let gathered = await infos(of: joined, atMost: request.count, hasMore: false, .joinedInfo(updatedSince: since), by: caller)
     guard case .success(let page) = gathered else { return gathered.map { _ in [] } }
-    let left = try await leftGroups(of: user, request)
-    return .object(capacity: 128 + page.bytes) { writer in
+    let end = page.next > 0 ? page.next : bound
+    let departed = left.prefix { $0.groupNumber <= end }.map(\.groupID.rawValue)
+    return .object(capacity: 128 + page.bytes + departed.count * 32) { writer in
       writer.key("groupList")
       writer.array(page.rows) { $0.raw($1) }
-      writer.member("leftGroupIDList", left.map(\.rawValue))
-      writer.member("nextSeq", page.next)
+      writer.member("leftGroupIDList", departed)
+      writer.member("nextSeq", end == .max ? 0 : end)
     }
-  }
-
-  /// "Groups left, or disbanded, since it (`[]` without it)."
-  private func leftGroups(of user: UserID, _ request: GetJoinedGroupList) async throws(StoreError) -> [GroupID] {
-    guard let since = request.updatedSince else { return [] }
-    return try await stores.groups.departures(of: user, from: request.groupType, since: since)
   }
 
   /// searchGroups: the store finds, and each group shows what the caller may know of it.
@@ -58,7 +59,7 @@ extension Dispatcher {
     var next: Int64 = 0
   }
 
-  /// How many groups are looked at for one page: each is brought into memory, also where nothing of it has changed.
+  /// How many groups one page looks at, or names as left, at most.
   static let groupsPerPage = 1000
 
   /// Asks groups for their infos until the page is full.
@@ -71,6 +72,7 @@ extension Dispatcher {
   ) async -> Result<InfoPage, WireError> {
     var page = InfoPage()
     for (index, membership) in groups.enumerated() {
+      if Requester.hasLeft { return .failure(WireError(.temporary)) }
       let reply = await registry.group(membership.groupID).ask(request, by: caller)
       // A group that has gone meanwhile has no row; one that cannot be read must not look as if it had gone.
       switch reply {
@@ -97,9 +99,11 @@ extension Dispatcher {
     let isForAll = request.groupIDList.isEmpty
     let ids =
       isForAll
-      ? try await stores.groups.memberships(of: user).filter(\.type.isListed).map(\.groupID) : request.groupIDList
+      ? try await stores.groups.memberships(of: user).filter(\.type.isListed).map(\.groupID)
+      : request.groupIDList.withoutRepetitions()
     var rows: [(id: GroupID, count: Int)] = []
     for id in ids {
+      if Requester.hasLeft { return .error(.temporary) }
       switch await registry.group(id).ask(.unreadCount, by: caller) {
       case .success(let text): rows.append((id, Int(String(decoding: text, as: UTF8.self)) ?? 0))
       // Left or disbanded a moment ago.
@@ -122,7 +126,7 @@ extension Dispatcher {
 
   /// getGroupsInfo: "10010, 10015, 10007 are row codes".
   func groupsInfo(_ request: GetGroupsInfo, for caller: Caller) async -> Reply {
-    await rows(of: request.groupIDList, key: "resultList") { name, _ in
+    await rows(of: request.groupIDList.withoutRepetitions(), key: "resultList") { name, _ in
       await self.row(name) { id in
         let reply = await self.registry.group(id).ask(.info, by: caller)
         return reply.map { info in
@@ -139,9 +143,10 @@ extension Dispatcher {
     }
   }
 
-  /// syncGroups: a row for each position, in their order.
+  /// syncGroups: a row for each position, in their order; one that is repeated has one row.
   func syncGroups(_ request: SyncGroups, for caller: Caller) async -> Reply {
-    await rows(of: request.groups, key: "groups") { position, used in
+    await rows(of: request.groups.withoutRepetitions { [$0.groupID, $0.epoch, String($0.seq)] }, key: "groups") {
+      position, used in
       await self.row(position.groupID) { id in
         let room = max(0, self.pageBytes - used)
         return await self.registry.group(id).ask(.sync(epoch: position.epoch, seq: position.seq, bytes: room), by: caller)
@@ -156,6 +161,7 @@ extension Dispatcher {
     var rows: [[UInt8]] = []
     var bytes = 0
     for item in items {
+      if Requester.hasLeft { return .error(.temporary) }
       switch await row(item, bytes) {
       case .success(let text):
         rows.append(text)
@@ -188,4 +194,16 @@ extension Dispatcher {
       }
     }
   }
+}
+
+extension Array {
+  /// The first of each key, in their order: what is asked for twice is answered once.
+  fileprivate func withoutRepetitions<Key: Hashable>(by key: (Element) -> Key) -> [Element] {
+    var seen: Set<Key> = []
+    return filter { seen.insert(key($0)).inserted }
+  }
+}
+
+extension Array where Element: Hashable {
+  fileprivate func withoutRepetitions() -> [Element] { withoutRepetitions { $0 } }
 }

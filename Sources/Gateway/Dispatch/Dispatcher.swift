@@ -12,6 +12,8 @@ public final class Dispatcher: Sendable {
   let uptime: any Uptime
   let quotas: GroupQuotas
   let requiresKnownUsers: Bool
+  /// Up to how many unread applications are counted.
+  let unreadLimit: Int
   /// How much of groups and messages a reply holds at most.
   let pageBytes: Int
   let product: GatewayServices.Product
@@ -26,7 +28,7 @@ public final class Dispatcher: Sendable {
 
   init(
     registry: GroupRegistry, stores: GatewayServices.Stores, directory: SessionDirectory, clock: any WallClock,
-    uptime: any Uptime, configuration: GatewayConfiguration, pageBytes: Int, observer: StoreObserver,
+    uptime: any Uptime, configuration: GatewayConfiguration, pageBytes: Int, unreadLimit: Int, observer: StoreObserver,
     product: GatewayServices.Product, serverInfo: Reply, openRPC: [UInt8]
   ) {
     self.registry = registry
@@ -37,6 +39,7 @@ public final class Dispatcher: Sendable {
     quotas = GroupQuotas(groups: stores.groups, configuration: configuration)
     requiresKnownUsers = configuration.requiresKnownUsers
     self.pageBytes = pageBytes
+    self.unreadLimit = unreadLimit
     self.observer = observer
     self.product = product
     startTime = uptime.now()
@@ -58,11 +61,11 @@ public final class Dispatcher: Sendable {
     case .quitGroup(let request): ask(request.groupID, .quit, by: caller, completion)
     case .dismissGroup(let request): ask(request.groupID, .dismiss, by: caller, completion)
     case .getJoinedGroupList(let request):
-      run(completion) { () async throws(StoreError) in try await self.joinedGroups(request, of: caller) }
-    case .getGroupsInfo(let request): run(completion) { await self.groupsInfo(request, for: caller) }
+      read(for: caller, completion) { () async throws(StoreError) in try await self.joinedGroups(request, of: caller) }
+    case .getGroupsInfo(let request): read(for: caller, completion) { await self.groupsInfo(request, for: caller) }
     case .setGroupInfo(let request): ask(request.groupID, .setInfo(request), by: caller, completion)
     case .searchGroups(let request):
-      run(completion) { () async throws(StoreError) in try await self.searchGroups(request, for: caller) }
+      read(for: caller, completion) { () async throws(StoreError) in try await self.searchGroups(request, for: caller) }
     case .transferGroupOwner(let request): ask(request.groupID, .transfer(request), by: caller, completion)
     case .muteGroup(let request): ask(request.groupID, .muteGroup(request), by: caller, completion)
     case .setGroupReceiveMessageOpt(let request):
@@ -90,40 +93,45 @@ public final class Dispatcher: Sendable {
     case .getGroupMemberRoles(let request): ask(request.groupID, .roles(request.userIDList), by: caller, completion)
 
     case .getGroupApplicationList(let request):
-      run(completion) { () async throws(StoreError) in try await self.applications(request, for: caller) }
+      read(for: caller, completion) { () async throws(StoreError) in try await self.applications(request, for: caller) }
     case .acceptGroupApplication(let request):
-      run(completion) { () async throws(StoreError) in try await self.decide(request.decision, agrees: true, by: caller) }
+      run(for: caller, completion) { () async throws(StoreError) in
+        try await self.decide(request.decision, agrees: true, by: caller)
+      }
     case .refuseGroupApplication(let request):
-      run(completion) { () async throws(StoreError) in try await self.decide(request.decision, agrees: false, by: caller) }
-    case .setGroupApplicationRead(let request): run(completion) { await self.markApplicationsRead(request, by: caller) }
+      run(for: caller, completion) { () async throws(StoreError) in
+        try await self.decide(request.decision, agrees: false, by: caller)
+      }
+    case .setGroupApplicationRead(let request):
+      run(for: caller, completion) { await self.markApplicationsRead(request, by: caller) }
 
     case .sendGroupTextMessage(let request):
       ask(request.groupID, .send(.text(request.text), request.options), by: caller, completion)
     case .sendGroupCustomMessage(let request):
       ask(request.groupID, .send(.custom(request.data), request.options), by: caller, completion)
     case .getGroupHistoryMessageList(let request): ask(request.groupID, .history(request), by: caller, completion)
-    case .syncGroups(let request): run(completion) { await self.syncGroups(request, for: caller) }
+    case .syncGroups(let request): read(for: caller, completion) { await self.syncGroups(request, for: caller) }
     case .revokeGroupMessage(let request): ask(request.groupID, .revoke(seq: request.seq), by: caller, completion)
     case .markGroupMessageAsRead(let request): ask(request.groupID, .markRead(seq: request.seq), by: caller, completion)
     case .getGroupUnreadCount(let request):
-      run(completion) { () async throws(StoreError) in try await self.unreadCounts(request, of: caller) }
+      read(for: caller, completion) { () async throws(StoreError) in try await self.unreadCounts(request, of: caller) }
     case .getSystemNotificationList(let request):
-      run(completion) { () async throws(StoreError) in try await self.notifications(request, of: caller) }
+      read(for: caller, completion) { () async throws(StoreError) in try await self.notifications(request, of: caller) }
     case .setSystemNotificationRead(let request):
-      run(completion) { () async throws(StoreError) in try await self.markNotificationsRead(request, by: caller) }
+      run(for: caller, completion) { () async throws(StoreError) in try await self.markNotificationsRead(request, by: caller) }
 
     case .listGroups(let request):
-      run(completion) { () async throws(StoreError) in try await self.listGroups(request) }
+      read(for: caller, completion) { () async throws(StoreError) in try await self.listGroups(request) }
     case .sendGroupSystemNotification(let request): ask(request.groupID, .customData(request), by: caller, completion)
     case .recycleGroup(let request): ask(request.groupID, .recycle, by: caller, completion)
     case .listSessions(let request): completion(listSessions(request))
-    case .kickUser(let request): run(completion) { await self.kick(request) }
-    case .importUsers(let request): run(completion) { await self.importUsers(request) }
+    case .kickUser(let request): run(for: caller, completion) { await self.kick(request) }
+    case .importUsers(let request): run(for: caller, completion) { await self.importUsers(request) }
     case .importGroup(let request): importGroup(request, by: caller, completion)
     case .importGroupMembers(let request): importMembers(request, by: caller, completion)
     case .importGroupMessages(let request): importMessages(request, by: caller, completion)
     case .setUnreadCount(let request): ask(request.groupID, .setUnreadCount(request), by: caller, completion)
-    case .getStats: run(completion) { () async throws(StoreError) in try await self.stats() }
+    case .getStats: read(for: caller, completion) { () async throws(StoreError) in try await self.stats() }
     }
   }
 
@@ -132,14 +140,31 @@ public final class Dispatcher: Sendable {
     registry.group(id).ask(request, by: caller, completion)
   }
 
-  /// What concerns several groups, or needs a store first, is gathered beside the order of the session's requests to each.
-  func run(_ completion: @escaping Completion, _ body: @escaping @Sendable () async throws(StoreError) -> Reply) {
-    Task {
+  /// What needs a store first is done beside the order of the session's requests to each group. It may change something, so it
+  /// is done to the end, whether anybody waits for the answer or not.
+  func run(
+    for caller: Caller, _ completion: @escaping Completion, _ body: @escaping @Sendable () async throws(StoreError) -> Reply
+  ) {
+    let requester = Requester(caller.userID)
+    Task { completion(await reply(to: requester, body)) }
+  }
+
+  /// The same for what only reads: it is given up once the session has ended.
+  func read(
+    for caller: Caller, _ completion: @escaping Completion, _ body: @escaping @Sendable () async throws(StoreError) -> Reply
+  ) {
+    let requester = caller.requester ?? Requester(caller.userID)
+    Task { completion(requester.isGone ? .error(.temporary) : await reply(to: requester, body)) }
+  }
+
+  private func reply(to requester: Requester, _ body: () async throws(StoreError) -> Reply) async -> Reply {
+    await Requester.$current.withValue(requester) {
       do throws(StoreError) {
-        completion(try await body())
+        return try await body()
       } catch {
-        observer.storeFailed(error)
-        completion(.error(.temporary))
+        // The store reads nothing for somebody who has gone, which is no fault.
+        if !requester.isGone { observer.storeFailed(error) }
+        return .error(.temporary)
       }
     }
   }

@@ -6,6 +6,12 @@ enum MonotonicClock {
   /// In milliseconds.
   static func now() -> Instant { Instant(nanoseconds() / 1_000_000) }
 
+  /// An instant for two uses: reading the clock is dear beside a request.
+  struct Reading: Sendable {
+    let nanoseconds = MonotonicClock.nanoseconds()
+    var milliseconds: Instant { Instant(nanoseconds / 1_000_000) }
+  }
+
   /// In nanoseconds.
   static func nanoseconds() -> UInt64 { DispatchTime.now().uptimeNanoseconds }
 }

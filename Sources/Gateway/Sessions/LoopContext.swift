@@ -11,6 +11,8 @@ final class LoopContext: @unchecked Sendable {
   var wheel = DeadlineWheel(now: MonotonicClock.now())
   /// The sessions with an open connection, signed in or not.
   var open: [ObjectIdentifier: Session] = [:]
+  /// Those whose token is still to be looked at.
+  var signIns = SignInQueue()
   /// When the last session is closed, on the monotonic clock; nil while the server does not drain.
   var drainEnd: Instant?
 }

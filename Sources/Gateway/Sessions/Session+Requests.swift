@@ -18,9 +18,9 @@ extension Session {
   func run(_ calls: [Call]) {
     let slot = openReply()
     hold = .working
-    runBatch(calls[...], answered: []) { session, texts in
+    runBatch(calls[...], BatchAnswer(mostBytes: services.configuration.readyReplyBytes * 3 / 2)) { session, answer in
       session.hold = .none
-      session.answer(texts.isEmpty ? [] : JSONWriter.text { $0.array(texts) { $0.raw($1) } }, in: slot)
+      session.answer(answer.text, in: slot)
       session.drainMailbox()
     }
   }
@@ -28,25 +28,23 @@ extension Session {
   /// A batch of none or too many counts as one request.
   func refuseBatch() {
     let slot = openReply()
-    if case .flood = judge() { finish(.requestFlood) }
+    if case .flood = judge(at: MonotonicClock.now()) { finish(.requestFlood) }
     answer(Reply.error(.invalidRequest, "A batch has 1 to 20 requests").text(id: nil), in: slot)
   }
 
   private func runBatch(
-    _ calls: ArraySlice<Call>, answered: [[UInt8]], then finish: @escaping @Sendable (isolated Session, [[UInt8]]) -> Void
+    _ calls: ArraySlice<Call>, _ answer: BatchAnswer, then finish: @escaping @Sendable (isolated Session, BatchAnswer) -> Void
   ) {
-    guard let call = calls.first else { return finish(self, answered) }
+    guard let call = calls.first else { return finish(self, answer) }
     let asking = Asking(
-      call,
-      for: .batch { session, text in
-        session.runBatch(calls.dropFirst(), answered: text.isEmpty ? answered : answered + [text], then: finish)
-      })
+      call, isRefused: answer.isFull,
+      for: .batch { session, text in session.runBatch(calls.dropFirst(), answer.with(text), then: finish) })
     perform(call, asking)
   }
 
   private func perform(_ call: Call, _ asking: Asking) {
     if case .ended = phase { return hand([], to: asking.receiver) }
-    let verdict = judge()
+    let verdict = judge(at: asking.start.milliseconds)
     if case .flood = verdict { finish(.requestFlood) }
     switch request(of: call, verdict) {
     case .success(let request): serve(request, asking)
@@ -55,8 +53,9 @@ extension Session {
   }
 
   /// A request is answered.
-  private func conclude(_ asking: Asking, with reply: Reply) {
-    services.metrics.didAnswer(asking.method, reply, since: asking.start)
+  func conclude(_ asking: Asking, with reply: Reply) {
+    services.metrics.didAnswer(asking.method, reply, since: asking.start.nanoseconds)
+    if case .failure(let error) = reply { noteRefusal(error, of: asking.method) }
     hand(asking.wantsAnswer ? reply.text(id: asking.id) : [], to: asking.receiver)
   }
 
@@ -67,13 +66,14 @@ extension Session {
     }
   }
 
-  /// Counts a request: those of a session for its rate, those before sign-in for their bound.
-  private func judge() -> RateGuard.Verdict {
+  /// Counts a request: those of a session for its user's rate, those before sign-in for their bound.
+  private func judge(at now: Instant) -> RateGuard.Verdict {
     if case .anonymous(let requests) = phase {
       phase = .anonymous(requests: requests + 1)
       return requests < Session.anonymousRequests ? .pass : .flood(retryAfterMs: 0)
     }
-    return rate.judge(at: MonotonicClock.now())
+    guard let budget else { return .pass }
+    return rate.judge(budget, at: now)
   }
 
   /// The request of a call, or what speaks against it, in the order of contract section 7.
@@ -101,25 +101,51 @@ extension Session {
       finish(.normal)
       conclude(asking, with: .empty)
     default:
-      guard let identity else { return conclude(asking, with: .error(.notSignedIn)) }
-      let caller = Caller.user(identity.userID, platform: platform, session: key)
+      guard let caller else { return conclude(asking, with: .error(.notSignedIn)) }
+      guard !asking.isRead else { return read(request, asking) }
       services.dispatcher.dispatch(request, by: caller) { self.take($0, for: asking) }
     }
   }
 
   /// The answer of somebody who may be elsewhere.
-  private nonisolated func take(_ reply: Reply, for asking: Asking) {
+  nonisolated func take(_ reply: Reply, for asking: Asking) {
     let executor = connection.loop.executor
     guard executor.isCurrent else { return executor.enqueue { self.take(reply, for: asking) } }
     executor.isolated(self) { session in
+      if asking.isRead, !session.endRead() { return }
       session.conclude(asking, with: reply)
+      session.resumeReading()
       session.drainMailbox()
     }
   }
 }
 
+/// What a batch has been answered so far.
+private struct BatchAnswer: Sendable {
+  private let mostBytes: Int
+  private var texts: [[UInt8]] = []
+  private var bytes = 0
+
+  /// - Parameter mostBytes: where it is full: reads add nothing more.
+  init(mostBytes: Int) { self.mostBytes = mostBytes }
+
+  var isFull: Bool { bytes >= mostBytes }
+
+  /// Empty texts are those that nobody wants.
+  func with(_ text: [UInt8]) -> BatchAnswer {
+    guard !text.isEmpty else { return self }
+    var longer = self
+    longer.texts.append(text)
+    longer.bytes += text.count
+    return longer
+  }
+
+  /// One array; empty where nothing is answered.
+  var text: [UInt8] { texts.isEmpty ? [] : JSONWriter.text(capacity: bytes + texts.count + 2) { $0.array(texts) { $0.raw($1) } } }
+}
+
 /// A request under way: what is needed when its reply comes. A class, because it goes from hand to hand.
-private final class Asking: Sendable {
+final class Asking: Sendable {
   /// Who gets the response.
   enum Receiver: Sendable {
     case session(ReplyQueue.Slot)
@@ -131,13 +157,18 @@ private final class Asking: Sendable {
   let method: MethodTable.Entry?
   /// No request at all is answered even without an id.
   let wantsAnswer: Bool
-  /// On the monotonic clock, in nanoseconds.
-  let start = MonotonicClock.nanoseconds()
+  let start = MonotonicClock.Reading()
   let receiver: Receiver
+  /// It changes nothing, and its answer may be long.
+  let isRead: Bool
+  /// There is no room for its answer where it is a read.
+  let isRefused: Bool
 
-  init(_ call: Call, for receiver: Receiver) {
+  init(_ call: Call, isRefused: Bool = false, for receiver: Receiver) {
     id = call.id
     method = call.method
+    isRead = call.method?.specification.writes == false
+    self.isRefused = isRefused
     wantsAnswer = call.id != nil || call.isInvalid
     self.receiver = receiver
   }

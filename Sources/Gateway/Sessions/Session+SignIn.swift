@@ -35,7 +35,9 @@ extension Session {
       }
       send(text)
     // Where the token is bad or the store cannot be read, the close is under way.
-    case .failure(let error): close(.authenticationFailed, reason: "\(error.code.rawValue) \(error.message)")
+    case .failure(let error):
+      noteRefusedUpgrade(error)
+      close(.authenticationFailed, reason: "\(error.code.rawValue) \(error.message)")
     }
   }
 
@@ -52,14 +54,45 @@ extension Session {
     guard case .anonymous = phase, farewell == nil else { return reply(self, .error(.notSignedIn)) }
     let device: Login.Device
     do throws(WireError) { device = try login.device() } catch { return reply(self, .failure(error)) }
+    let wasHeld = hold
+    hold = .working
+    context.enqueue(on: connection.loop) {
+      self.assumeIsolated { session in
+        // Its client has gone meanwhile.
+        guard case .anonymous = session.phase else { return }
+        session.hold = wasHeld
+        // The server drains.
+        guard session.farewell == nil else { return reply(session, .error(.notSignedIn)) }
+        session.check(login, on: device, then: reply)
+        session.drainMailbox()
+      }
+    }
+  }
+
+  /// It is this sign-in's turn.
+  private func check(_ login: Login, on device: Login.Device, then reply: @escaping Replied) {
     switch services.tokens.publicOwner(of: login.token, at: services.clock.now()) {
     case .failure(let error): refuse(error, then: reply)
     case .success(let owner):
+      tokenOwner = owner.userID
+      let now = MonotonicClock.Reading()
+      let budget = services.budgets.budget(of: owner.userID, at: now.milliseconds)
       guard services.configuration.sessionsPerPlatform[device.platform, default: 0] > 0 else {
+        if let wait = budget.takeRequest(at: now.milliseconds) { return refuse(for: wait, then: reply) }
         return reply(self, .error(.badValue, "This platform is not admitted", field: "platform"))
       }
+      if let wait = services.signIns.admit(budget, at: now) { return refuse(for: wait, then: reply) }
+      self.budget = budget
       admit(owner, on: device, then: reply)
     }
+  }
+
+  /// The user or the server has had too many: "answered 7008 with `retryAfterMs` and closed with 4004" (contract section 10.7). Behind
+  /// an upgrade the reason tells it all.
+  private func refuse(for wait: Instant, then reply: @escaping Replied) {
+    deadlines[.signIn] = nil
+    finish(.requestFlood, reason: "\(ErrorCode.requestRate.rawValue) retry after \(wait) ms")
+    reply(self, .failure(WireError(.requestRate, retryAfterMs: wait)))
   }
 
   private func refuse(_ error: WireError, then reply: @escaping Replied) {
@@ -101,20 +134,23 @@ extension Session {
       address: address, loginTime: services.clock.now())
     services.directory.register(entry, of: identity.userID)
     services.users.remember([identity.userID])
+    context.signIns.began()
     Task { await self.attachGroups(of: identity, wasHeld: wasHeld, then: reply) }
   }
 
   /// Every group in memory that the user is a member of has the session attached before the sign-in is answered; a group that is
   /// not in memory looks for its members' sessions when it is loaded.
   private func attachGroups(of identity: Identity, wasHeld: Hold, then reply: @escaping Replied) async {
+    defer { context.signInEnded(on: connection.loop) }
     do throws(StoreError) {
       let user = identity.userID
-      let memberships = try await services.groups.memberships(of: user)
+      let record = try await services.groups.signInRecord(of: user)
+      guard case .signingIn = phase else { return }
       // Only live rooms forget whoever is away too long.
-      let isInRooms = memberships.contains { $0.type == .avChatRoom }
-      let awaySince = isInRooms ? try await services.users.offlineSince(of: user) : nil
+      let isInRooms = record.memberships.contains { $0.type == .avChatRoom }
+      let awaySince = isInRooms ? record.offlineSince : nil
       let presence = Group.Presence(of: user, awaySince: awaySince.flatMap { services.isTooLong($0) ? $0 : nil })
-      await services.registry.presenceChanged(presence, in: memberships)
+      await services.registry.presenceChanged(presence, in: record.memberships)
       finishSignIn(identity, wasHeld: wasHeld, then: reply)
     } catch {
       services.observer.storeFailed(error)
@@ -129,6 +165,7 @@ extension Session {
     guard let replaced = services.directory.settle(self, of: identity.userID, limit: limit) else { return }
     for session in replaced { session.replace() }
     phase = .signedIn(identity)
+    becomeCaller(identity.userID)
     watchToken()
     hold = wasHeld
     reply(self, signedIn(identity))
@@ -186,7 +223,7 @@ extension Session {
 
   func meet(_ deadline: Deadlines.Deadline) {
     switch deadline {
-    case .signIn: close(.notSignedIn)
+    case .signIn: endAnonymity()
     case .failureAnswer:
       let refusal = delayedRefusal
       delayedRefusal = nil
@@ -195,6 +232,13 @@ extension Session {
     case .expiry: expire()
     case .drain: finish(.draining)
     }
+  }
+
+  /// Who waits for the turn of a sign-in is not late.
+  private func endAnonymity() {
+    guard case .working = hold else { return close(.notSignedIn) }
+    deadlines[.signIn] = MonotonicClock.now() + 1000
+    schedule()
   }
 
   private func warn() {

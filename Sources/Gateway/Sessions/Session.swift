@@ -57,9 +57,16 @@ actor Session: ConnectionHandler {
   var phase = Phase.anonymous(requests: 0)
   var hold = Hold.none
   var platform = Platform.unknown
-  var rate: RateGuard
+  /// Who asks with each request, while somebody is signed in.
+  private(set) var caller: Caller?
+  /// Hears that nobody waits for replies any more. Outlives a logout, behind which replies still leave.
+  private var requester: Requester?
+  var rate = RateGuard()
+  /// What is left for the user, from signing in on.
+  var budget: UserBudget?
   var deadlines = Deadlines()
   private var replies = ReplyQueue()
+  var reading = Reading()
   private var mailbox = Mailbox()
   private var isPaused = false
   private var isEmptyingMailbox = false
@@ -72,6 +79,8 @@ actor Session: ConnectionHandler {
   private var retryAfterDrain: Instant?
   /// Whether the connection is within the limits, and counted for them.
   private var isAdmitted = false
+  /// Whom the last good token named, for the log of refusals.
+  var tokenOwner: UserID?
   /// What is to be done when the answer to a bad token has waited long enough.
   var delayedRefusal: (@Sendable (isolated Session) -> Void)?
 
@@ -82,7 +91,6 @@ actor Session: ConnectionHandler {
     self.address = address
     self.services = services
     self.context = context
-    rate = RateGuard(services.configuration, now: MonotonicClock.now())
   }
 
   /// The session as groups know it.
@@ -101,7 +109,12 @@ actor Session: ConnectionHandler {
     connection.loop.executor.isolated(self) { $0.receive(message) }
   }
 
-  nonisolated func didClose(code: Int) { assumeIsolated { $0.closed() } }
+  nonisolated func didClose(code: Int, byPeer: Bool) {
+    assumeIsolated { session in
+      if !byPeer { session.noteTransportClose(code) }
+      session.closed()
+    }
+  }
 
   /// The connection is open: what the upgrade brought is looked at, or the connection is one too many.
   func open(_ credential: UpgradeCredential?) {
@@ -112,7 +125,7 @@ actor Session: ConnectionHandler {
   private func receive(_ message: UnsafeRawBufferPointer) {
     if case .ended = phase { return }
     guard farewell == nil else { return }
-    guard hold == .none, mailbox.isEmpty, replies.count < Session.underWay.stop else {
+    guard mayHandle, mailbox.isEmpty else {
       mailbox.append(message)
       return regulateReading()
     }
@@ -158,10 +171,16 @@ actor Session: ConnectionHandler {
     // A request that is answered at once comes back here; going deeper with each would use up the stack.
     guard !isEmptyingMailbox else { return }
     isEmptyingMailbox = true
-    while hold == .none, replies.count < Session.underWay.stop, let text = mailbox.popFirst() { text.read { handle($0) } }
+    while mayHandle, let text = mailbox.popFirst() { text.read { handle($0) } }
     isEmptyingMailbox = false
     regulateReading()
   }
+
+  /// Whether the next text may be handled; else it waits.
+  private var mayHandle: Bool { hold == .none && replies.count < Session.underWay.stop && !hasFullReplies }
+
+  /// As much is ready behind a slower reply as may be.
+  var hasFullReplies: Bool { replies.readyBytes >= services.configuration.readyReplyBytes }
 
   /// Stops reading while too much waits. What the library has read already still comes; that is one read at most.
   private func regulateReading() {
@@ -228,6 +247,7 @@ actor Session: ConnectionHandler {
   /// Closes at once with a code of the contract; replies that are ready leave first.
   func close(_ code: CloseCode, reason: String? = nil) {
     if case .ended = phase { return }
+    noteClose(code, reason: reason ?? code.reason)
     releaseEvents()
     connection.close(code: code.rawValue, reason: reason ?? code.reason)
     end()
@@ -236,10 +256,19 @@ actor Session: ConnectionHandler {
   /// Nothing happens here any more, whoever ended it.
   private func end() {
     signOut()
+    requester?.leave()
     phase = .ended
     mailbox.removeAll()
     deadlines = Deadlines()
     delayedRefusal = nil
+    reading.waiting = nil
+  }
+
+  /// Requests are the user's from now on.
+  func becomeCaller(_ user: UserID) {
+    let requester = Requester(user)
+    self.requester = requester
+    caller = .user(user, platform: platform, session: key, requester: requester)
   }
 
   /// The user has this session no more; groups hear of it where it was the last one.
@@ -250,6 +279,7 @@ actor Session: ConnectionHandler {
     case .anonymous, .ended: return
     }
     phase = .anonymous(requests: 0)
+    caller = nil
     deadlines[.expiryWarning] = nil
     deadlines[.expiry] = nil
     for group in services.directory.unregister(self, of: user) {

@@ -7,6 +7,11 @@ struct AnswerReader: Sendable {
   let messages: any MessageStore
   let observer: any GroupObserver
   let pageBytes: Int
+  /// Hears how many unread messages were counted.
+  let didCount: @Sendable (_ count: Int, UnreadMessages) -> Void
+
+  /// How many messages are looked at for a count before other reads have their turn.
+  private static let messagesPerCount: Int64 = 4096
 
   func reply(to answer: StoredAnswer) async -> Reply {
     do throws(StoreError) {
@@ -20,7 +25,7 @@ struct AnswerReader: Sendable {
         return .success(JSONWriter.text { $0.value(count) })
       }
     } catch {
-      observer.storeFailed(error, group: group)
+      if error.kind != .cancelled { observer.storeFailed(error, group: group) }
       return .error(.temporary)
     }
   }
@@ -55,9 +60,18 @@ struct AnswerReader: Sendable {
   }
 
   private func count(_ unread: UnreadMessages) async throws(StoreError) -> Int {
-    guard let after = unread.after else { return unread.base }
-    return unread.base
-      + (try await messages.unreadCount(of: group, after: after, reader: unread.reader, managersOnly: unread.managersOnly))
+    guard let range = unread.range else { return unread.total() }
+    var count = 0
+    var next = range.lowerBound
+    while next <= range.upperBound, unread.known + count < unread.limit {
+      let last = min(range.upperBound, next + AnswerReader.messagesPerCount - 1)
+      count += try await messages.unreadCount(
+        of: group, in: next...last, reader: unread.reader, managersOnly: unread.managersOnly,
+        limit: unread.limit - unread.known - count)
+      next = last + 1
+    }
+    didCount(unread.known + count, unread)
+    return unread.total(counting: count)
   }
 
   /// Messages ready to be written into a reply.

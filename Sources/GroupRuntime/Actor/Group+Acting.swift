@@ -8,7 +8,7 @@ extension Group {
     for message in decision.counts { services.observer.didCount(message) }
     switch decision.answer {
     case .reply(let reply): completion(reply)
-    case .stored(let answer): read(answer, completion)
+    case .stored(let answer, let requester): read(answer, for: requester, completion)
     case .lookUp(let seq, let caller): lookUp(seq, by: caller, completion)
     }
     retireIfAbsent()
@@ -52,9 +52,19 @@ extension Group {
   }
 
   /// Reads what the answer needs; the store is asked outside the order of decisions, which the answer does not touch.
-  func read(_ answer: StoredAnswer, _ completion: @escaping Completion) {
+  func read(_ answer: StoredAnswer, for requester: Requester?, _ completion: @escaping Completion) {
     let reader = AnswerReader(
-      group: id, messages: services.messages, observer: services.observer, pageBytes: services.rules.limits.pageBytes)
-    Task { completion(await reader.reply(to: answer)) }
+      group: id, messages: services.messages, observer: services.observer, pageBytes: services.rules.limits.pageBytes,
+      didCount: { [weak self] count, unread in self?.note(count, of: unread) })
+    Task { completion(await Requester.$current.withValue(requester) { await reader.reply(to: answer) }) }
+  }
+
+  private nonisolated func note(_ count: Int, of unread: UnreadMessages) {
+    guard let range = unread.range else { return }
+    executor.perform {
+      self.executor.isolated(self) { group in
+        _ = group.withState { $0.unreadCounts.note(count, through: range.upperBound, for: unread.reader, unread.question) }
+      }
+    }
   }
 }

@@ -8,7 +8,9 @@ extension Group {
     let decision = change { state, now, users in
       state.decide(request, by: caller, at: now, usersSignedIn: users)
     }
-    if let decision { carryOut(decision, completion) }
+    guard var decision else { return }
+    if case .stored(let answer, _) = decision.answer { decision.answer = .stored(answer, for: caller.requester) }
+    carryOut(decision, completion)
   }
 
   /// Lets the state of a live group decide something.

@@ -8,20 +8,40 @@ extension Group {
     phase = .loading
     Task {
       do throws(StoreError) {
-        let since = services.clock.now() - RecentlySent.memory
-        loaded(try await services.groups.group(id, sentSince: since))
+        loaded(try await read())
       } catch {
         loadFailed(error)
       }
     }
   }
 
-  func loaded(_ stored: StoredGroup?) {
+  /// The group as the store keeps it, and its members who are signed in. Off the executor, and page by page: however large the group is,
+  /// its loading holds up nobody else.
+  private nonisolated func read() async throws(StoreError) -> sending (live: Live, present: [UserID])? {
+    let since = services.clock.now() - RecentlySent.memory
+    // Not in the name of whoever asked first, who may leave while others wait.
+    let stored = await Requester.$current.withValue(nil) { () async -> Result<StoredGroup?, StoreError> in
+      do throws(StoreError) { return .success(try await services.groups.group(id, sentSince: since)) } catch {
+        return .failure(error)
+      }
+    }
+    guard let stored = try stored.get() else { return nil }
+    let now = services.clock.now()
+    var state = GroupState(stored, at: now, rules: services.rules)
+    let isForEverybody = stored.record.type.everyoneIsMember
+    // Sessions that come and go from here on are told to the group, and wait until it is loaded.
+    let present = isForEverybody ? services.broker.signedInUsers() : services.broker.signedIn(among: stored.members.map(\.userID))
+    state.noteAbsent(except: Set(present), at: now)
+    return (Live(state), present)
+  }
+
+  func loaded(_ found: sending (live: Live, present: [UserID])?) {
     guard case .loading = phase else { return }
-    if let stored {
-      phase = .live(Live(GroupState(stored, at: services.clock.now(), rules: services.rules)))
+    if let found {
+      phase = .live(found.live)
       tellAttributesAgain()
-      attachEverybody(of: stored)
+      if found.live.state.record.type.everyoneIsMember { registry?.noteEveryoneIsMember(of: self) }
+      for user in found.present { refreshPresence(of: user) }
     } else {
       phase = .absent
     }
@@ -38,17 +58,6 @@ extension Group {
       takeNow(work)
       backlog.removeFirst()
     }
-  }
-
-  /// A new group that everyone is a member of: those who are signed in already get its events.
-  func welcomeEveryone() {
-    registry?.noteEveryoneIsMember(of: self)
-    for user in services.broker.signedInUsers() { refreshPresence(of: user) }
-  }
-
-  func attachEverybody(of stored: StoredGroup) {
-    guard !stored.record.type.everyoneIsMember else { return welcomeEveryone() }
-    for member in stored.members { refreshPresence(of: member.userID) }
   }
 
   func loadFailed(_ error: StoreError) {

@@ -59,6 +59,9 @@ public protocol Broker: Sendable {
   /// How many users are signed in: the members of a BChatRoom.
   var usersSignedIn: Int { get }
 
+  /// Those of the users that are signed in right now.
+  func signedIn(among users: [UserID]) -> [UserID]
+
   /// The users that are signed in right now, for a group that everyone is a member of.
   func signedInUsers() -> [UserID]
 }

@@ -1,5 +1,11 @@
 import GroupModel
 
+/// That a user has left a group.
+public enum DepartureRecord {
+  /// How long it is kept, in milliseconds.
+  public static let lifetime: Instant = 30 * 86_400_000
+}
+
 /// Keeps groups and memberships, and makes changes durable.
 public protocol GroupStore: Sendable {
   /// Takes the commit in the order of the calls and completes commits in that order; many pending ones share a transaction.
@@ -13,10 +19,24 @@ public protocol GroupStore: Sendable {
   /// The groups a user is a member of, by `groupNumber` ascending.
   func memberships(of user: UserID) async throws(StoreError) -> [Membership]
 
-  /// The groups of a listed type (`GroupType.isListed`) that a user has left or that were disbanded, at or after an instant, oldest
-  /// first; not those the user has joined again.
+  /// The same with what else a sign-in needs, before other reads.
+  func signInRecord(of user: UserID) async throws(StoreError) -> SignInRecord
+
+  /// The groups of a listed type (`GroupType.isListed`) that a user is a member of, by `groupNumber` ascending, at most `limit` behind
+  /// `after`.
+  /// - Parameters:
+  ///   - type: nil = of any.
+  ///   - changedSince: leaves out groups of which nothing that the user sees has changed at or after it. May let some of them pass.
+  func listedMemberships(
+    of user: UserID, type: GroupType?, changedSince: Instant, after: Int64, limit: Int
+  ) async throws(StoreError) -> [Membership]
+
+  /// The groups of a listed type that a user has left or that were disbanded, at or after an instant, by `groupNumber` ascending, at
+  /// most `limit` behind `after`; not those the user has joined again. Forgotten after `DepartureRecord.lifetime`.
   /// - Parameter type: nil = of any.
-  func departures(of user: UserID, from type: GroupType?, since: Instant) async throws(StoreError) -> [GroupID]
+  func departures(
+    of user: UserID, type: GroupType?, since: Instant, after: Int64, limit: Int
+  ) async throws(StoreError) -> [Membership]
 
   /// All groups of a type, by `groupNumber` ascending, at most `limit` behind `after`.
   func groups(ofType type: GroupType?, after: Int64, limit: Int) async throws(StoreError) -> [Membership]

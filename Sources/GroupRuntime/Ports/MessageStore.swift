@@ -10,9 +10,12 @@ public protocol MessageStore: Sendable {
     of group: GroupID, in range: ClosedRange<Int64>, newestFirst: Bool, limit: Int
   ) async throws(StoreError) -> [Message]
 
-  /// How many messages with `seq` above `after` are Text or Custom, of somebody else than `reader`, and not recalled.
+  /// How many messages with `seq` in the range are Text or Custom, of somebody else than `reader`, and not recalled. Counts no
+  /// further than `limit`.
   /// - Parameter managersOnly: only those with `isFromManager`.
-  func unreadCount(of group: GroupID, after: Int64, reader: UserID, managersOnly: Bool) async throws(StoreError) -> Int
+  func unreadCount(
+    of group: GroupID, in range: ClosedRange<Int64>, reader: UserID, managersOnly: Bool, limit: Int
+  ) async throws(StoreError) -> Int
 
   /// The `seq` of the first message with a timestamp at or after an instant; nil where there is none. Timestamps never fall with `seq`.
   func firstSeq(of group: GroupID, notBefore: Instant) async throws(StoreError) -> Int64?

@@ -12,13 +12,14 @@ public protocol PersonalStore: Sendable {
   ///   - before: only those with a smaller number; 0 = from the newest.
   func applications(decidableBy user: UserID?, before: Int64, limit: Int) async throws(StoreError) -> [NumberedApplication]
 
-  /// How many of those are newer than the user's mark (`StoreChange.markApplicationsRead`).
-  func unreadApplications(of user: UserID?) async throws(StoreError) -> Int
+  /// How many of those are newer than the user's mark (`StoreChange.markApplicationsRead`). Counts no further than `limit`.
+  func unreadApplications(of user: UserID?, limit: Int) async throws(StoreError) -> Int
 
   /// Up to when the user has read applications; 0 = none.
   func applicationsReadThrough(by user: UserID) async throws(StoreError) -> Instant
 
-  /// The user's notifications that are not too old, the newest first.
+  /// The newest `SystemNotification.kept` notifications of the user, and of the managers of groups whose owner or admin the user is,
+  /// the newest first, without those that are too old.
   /// - Parameters:
   ///   - since: only those with a timestamp at or after it.
   ///   - before: only those with a smaller number; 0 = from the newest.
@@ -26,7 +27,7 @@ public protocol PersonalStore: Sendable {
     of user: UserID, since: Instant, before: Int64, limit: Int
   ) async throws(StoreError) -> [NumberedNotification]
 
-  /// How many of the user's notifications with a timestamp at or after an instant are newer than the mark.
+  /// How many of those with a timestamp at or after an instant are newer than the mark.
   func unreadNotifications(of user: UserID, since: Instant) async throws(StoreError) -> Int
 
   /// Up to which number the user has read notifications; 0 = none.

@@ -17,8 +17,9 @@ public enum StoreChange: Sendable, Equatable {
   /// A new application or the new state of a known one, found by its `id`.
   /// - Parameter asNewest: it is new or was made again, and lists name it first; else it keeps its place.
   case putApplication(GroupApplication, asNewest: Bool)
-  /// Each of the users has one more notification; of more than `SystemNotification.kept` the oldest go.
-  case notify(SystemNotification, [UserID])
+  /// Each recipient has one more notification, or a renewed one (`SystemNotification.applicationID`); of more than
+  /// `SystemNotification.kept` the oldest go.
+  case notify(SystemNotification, NotificationRecipients)
   /// The user has read the applications with an `addTime` up to an instant; a mark never goes back.
   case markApplicationsRead(UserID, through: Instant)
   /// The user has read the notifications up to a number; a mark never goes back.
@@ -28,5 +29,13 @@ public enum StoreChange: Sendable, Equatable {
   /// The new state of a stored message (recalled), found by its group and `seq`.
   case revise(Message)
   /// The group goes with its members and messages; each member has departed, and the groupID is free.
-  case dismiss(GroupID, at: Instant)
+  /// - Parameter notifying: what every member finds among the notifications; nil = nothing.
+  case dismiss(GroupID, at: Instant, notifying: SystemNotification?)
+}
+
+/// Who finds a notification in the list. However many they are, it is stored once for a group's managers.
+public enum NotificationRecipients: Sendable, Equatable {
+  case users([UserID])
+  /// Whoever is owner or admin of the group when reading.
+  case managers(of: GroupID)
 }

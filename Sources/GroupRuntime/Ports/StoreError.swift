@@ -6,6 +6,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     case unavailable
     /// What is stored makes no sense, or the change contradicts it.
     case inconsistent
+    /// Whoever asked has gone; nobody wants the answer.
+    case cancelled
     /// An earlier commit of the same lineage failed, so this one was not tried.
     case abandoned
   }

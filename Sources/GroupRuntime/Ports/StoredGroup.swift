@@ -14,12 +14,12 @@ public struct StoredGroup: Sendable {
   public var openApplications: [GroupApplication]
   /// When the last session of a member ended, of an AVChatRoom's members alone, and only of those whose last has.
   public var offlineSince: [UserID: Instant]
-  /// Stored messages that carry a clientMsgID and were accepted at or after the instant asked for, in order of `seq`.
-  public var recentlySent: [Message]
+  /// The stored messages that carry a clientMsgID and were accepted at or after the instant asked for, in order of `seq`.
+  public var recentlySent: [SentMessage]
 
   /// A group with everything given.
   public init(
-    record: GroupRecord, members: [Member], former: [FormerMember] = [], lastMessage: Message?, recentlySent: [Message],
+    record: GroupRecord, members: [Member], former: [FormerMember] = [], lastMessage: Message?, recentlySent: [SentMessage],
     attributes: GroupAttributes = GroupAttributes(), openApplications: [GroupApplication] = [],
     offlineSince: [UserID: Instant] = [:]
   ) {
@@ -30,6 +30,45 @@ public struct StoredGroup: Sendable {
     self.recentlySent = recentlySent
     self.attributes = attributes
     self.openApplications = openApplications
+    self.offlineSince = offlineSince
+  }
+}
+
+/// What a group remembers of a stored message to recognise its clientMsgID: no content.
+public struct SentMessage: Sendable, Equatable {
+  public let sender: UserID
+  public let clientMsgID: String
+  public let msgID: String
+  public let seq: Int64
+  public let timestamp: Instant
+
+  /// A message with everything given.
+  public init(sender: UserID, clientMsgID: String, msgID: String, seq: Int64, timestamp: Instant) {
+    self.sender = sender
+    self.clientMsgID = clientMsgID
+    self.msgID = msgID
+    self.seq = seq
+    self.timestamp = timestamp
+  }
+
+  /// What is remembered of a stored message; nil where it has no clientMsgID, or is not stored.
+  public init?(_ message: Message) {
+    guard let seq = message.seq, let clientMsgID = message.clientMsgID else { return nil }
+    self.init(
+      sender: message.sender, clientMsgID: clientMsgID, msgID: message.msgID, seq: seq, timestamp: message.timestamp)
+  }
+}
+
+/// What a sign-in needs to know of its user.
+public struct SignInRecord: Sendable, Equatable {
+  /// The groups the user is a member of, by `groupNumber` ascending.
+  public let memberships: [Membership]
+  /// When the user's last session ended; nil where there is one, or never was.
+  public let offlineSince: Instant?
+
+  /// A record with everything given.
+  public init(memberships: [Membership], offlineSince: Instant?) {
+    self.memberships = memberships
     self.offlineSince = offlineSince
   }
 }

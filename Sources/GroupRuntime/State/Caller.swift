@@ -14,13 +14,17 @@ public struct Caller: Sendable {
   public let platform: Platform
   /// The session that asks; nil on the application's own interface.
   public let session: SessionKey?
+  /// Tells when the session has ended; nil on the application's own interface.
+  public let requester: Requester?
 
   /// An application administrator.
-  public static let administrator = Caller(identity: .administrator, platform: .restAPI, session: nil)
+  public static let administrator = Caller(identity: .administrator, platform: .restAPI, session: nil, requester: nil)
 
   /// A user on a session, or by `asUser`.
-  public static func user(_ user: UserID, platform: Platform, session: SessionKey?) -> Caller {
-    Caller(identity: .user(user), platform: platform, session: session)
+  public static func user(
+    _ user: UserID, platform: Platform, session: SessionKey?, requester: Requester? = nil
+  ) -> Caller {
+    Caller(identity: .user(user), platform: platform, session: session, requester: requester)
   }
 
   /// The user; nil for an application administrator.

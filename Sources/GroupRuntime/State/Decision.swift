@@ -71,7 +71,8 @@ public enum Effect: Sendable, Equatable {
 enum Answer: Sendable {
   case reply(Reply)
   /// What stored messages make of it.
-  indirect case stored(StoredAnswer)
+  /// - Parameter requester: whose turn it is to read; nil = the server's, or nobody has asked yet.
+  indirect case stored(StoredAnswer, for: Requester? = nil)
   /// Nothing yet: what the caller asks for is decided when a stored message has been looked up.
   indirect case lookUp(seq: Int64, by: Caller)
 }
@@ -86,17 +87,6 @@ enum StoredAnswer: Sendable {
   case info(GroupInfo, of: Member, UnreadMessages)
   /// A number of unread messages, as JSON.
   case unread(UnreadMessages)
-}
-
-/// Which messages of a group somebody has not read (contract section 4, Unread).
-struct UnreadMessages: Sendable, Equatable {
-  let reader: UserID
-  /// How many there are besides those to be counted.
-  let base: Int
-  /// Those with a higher `seq` are counted; nil = none are.
-  let after: Int64?
-  /// Only those that managers and application administrators sent.
-  let managersOnly: Bool
 }
 
 /// A row of syncGroups before its messages are read.

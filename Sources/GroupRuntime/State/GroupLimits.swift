@@ -10,6 +10,8 @@ public struct GroupLimits: Sendable {
   /// How many messages a group takes (where it keeps history) or delivers in any one second; a type that is not there, any number
   /// (`limits.<type>.messagesPerSecond`, contract section 6).
   public var messagesPerSecond: [GroupType: Int] = [.avChatRoom: 40]
+  /// Up to how many unread messages are counted (`limits.unreadCount`).
+  public var unreadCount = 1000
   /// How long senders may recall their own messages, in milliseconds (`limits.revokeWindow`).
   public var revokeWindow: Instant = 120_000
   /// How long the members of an AVChatRoom stay members without a session, in milliseconds (`avChatRoom.offlineGrace`).

@@ -70,15 +70,33 @@ extension GroupState {
 
   /// Keeps a happening for the users it concerns; "not for AVChatRoom and BChatRoom".
   func notify(
-    _ kind: SystemNotification.Kind, _ users: [UserID], by opUser: MemberInfo, reason: String? = nil, data: String? = nil,
-    at moment: Moment, into decision: inout Decision
+    _ kind: SystemNotification.Kind, _ users: [UserID], by opUser: MemberInfo, about application: GroupApplication? = nil,
+    reason: String? = nil, data: String? = nil, at moment: Moment, into decision: inout Decision
   ) {
     let users = users.filter { $0 != .administrator }
-    guard record.type.storesMessages, !users.isEmpty else { return }
-    let notification = SystemNotification(
+    guard !users.isEmpty else { return }
+    notify(kind, .users(users), by: opUser, about: application, reason: reason, data: data, at: moment, into: &decision)
+  }
+
+  /// The same for recipients whose number is not the caller's business.
+  func notify(
+    _ kind: SystemNotification.Kind, _ recipients: NotificationRecipients, by opUser: MemberInfo,
+    about application: GroupApplication? = nil, reason: String? = nil, data: String? = nil, at moment: Moment,
+    into decision: inout Decision
+  ) {
+    guard record.type.storesMessages else { return }
+    let notification = notification(
+      kind, by: opUser, about: application, reason: reason, data: data, at: moment)
+    decision.changes.append(.notify(notification, recipients))
+  }
+
+  func notification(
+    _ kind: SystemNotification.Kind, by opUser: MemberInfo, about application: GroupApplication? = nil, reason: String? = nil,
+    data: String? = nil, at moment: Moment
+  ) -> SystemNotification {
+    SystemNotification(
       kind: kind, groupID: record.id, opUser: String(decoding: JSONWriter.text { $0.value(opUser) }, as: UTF8.self),
-      reason: reason, data: data, timestamp: moment.now)
-    decision.changes.append(.notify(notification, users))
+      applicationID: application?.id, reason: reason, data: data, timestamp: moment.now)
   }
 }
 

@@ -28,7 +28,7 @@ extension GroupState {
 
   private func verdict(onImporting user: UserID, _ facts: UserFacts, at moment: Moment) -> MemberResult.Outcome {
     if members[user] != nil { return .invalid }
-    if isBanned(user, at: moment.now) || facts.unknown.contains(user) { return .fail }
+    if isBanned(user, at: moment.wall) || facts.unknown.contains(user) { return .fail }
     return isFull || facts.atGroupLimit.contains(user) ? .overLimit : .success
   }
 

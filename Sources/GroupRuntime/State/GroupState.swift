@@ -8,7 +8,7 @@ public struct GroupState: Sendable {
   public internal(set) var record: GroupRecord
   public internal(set) var members: [UserID: Member]
   /// Those who have left and of whom something is remembered.
-  var former: [UserID: FormerMember]
+  var former: FormerMembers
   public internal(set) var lastMessage: Message?
   /// The members with a session.
   var online: Set<UserID> = []
@@ -18,6 +18,7 @@ public struct GroupState: Sendable {
   var applications: OpenApplications
   var attributes: AttributeBoard
   var sent: RecentlySent
+  var unreadCounts = UnreadCounts()
   /// The messages of the last second; nil where any number is taken.
   var messageRate: SlidingWindow?
   /// What a group without history hands over in a second; nil = no limit, or a group that keeps history.
@@ -28,6 +29,8 @@ public struct GroupState: Sendable {
   var recentlyRevoked: Set<Int64> = []
   var order: MemberOrder
   var steady: SteadyTime
+  /// By how much of what the clock was set back the ends of mutes and bans have been brought back.
+  private var correctedLead: Instant = 0
   let rules: GroupRules
   /// Numbers the messages that are not stored.
   private var volatileCount: Int64 = 0
@@ -39,7 +42,7 @@ public struct GroupState: Sendable {
     record = stored.record
     members = Dictionary(uniqueKeysWithValues: stored.members.map { ($0.userID, $0) })
     order = MemberOrder(stored.members)
-    former = Dictionary(uniqueKeysWithValues: stored.former.map { ($0.userID, $0) })
+    former = FormerMembers(stored.former, at: now)
     lastMessage = stored.lastMessage
     // Who was brought in while away has been absent since then.
     let joinTimes = members.mapValues(\.joinTime)
@@ -55,6 +58,7 @@ public struct GroupState: Sendable {
     self.rules = rules
     volatilePrefix = "\(stored.record.epoch)-\(String(UInt32.random(in: .min ... .max), radix: 36))-"
     record.nextOrdinal = max(record.nextOrdinal, (stored.members.map(\.ordinal).max() ?? 0) + 1)
+    correctEnds(setBackBy: nil, at: now)
   }
 
   /// What the group makes of a request. Refused requests leave the state as it was.
@@ -136,7 +140,13 @@ public struct GroupState: Sendable {
 
   /// Time does not run backwards in a group's history.
   mutating func moment(at now: Instant, usersSignedIn: Int) -> Moment {
-    Moment(now: max(now, lastMessage?.timestamp ?? 0), steady: steady.advance(to: now), usersSignedIn: usersSignedIn)
+    let time = steady.advance(to: now)
+    // Less is what a clock is put right by every day.
+    if steady.lead - correctedLead >= 1000 {
+      correctEnds(setBackBy: steady.lead - correctedLead, at: now)
+      correctedLead = steady.lead
+    }
+    return Moment(now: max(now, lastMessage?.timestamp ?? 0), steady: time, wall: now, usersSignedIn: usersSignedIn)
   }
 
   /// Whether the user gets the group's events.
@@ -169,6 +179,8 @@ struct Moment: Sendable {
   let now: Instant
   /// The instant for rates, waits and memories.
   let steady: Instant
+  /// What the clock shows: for the ends of mutes and bans, which must not lie further ahead than asked for.
+  let wall: Instant
   let usersSignedIn: Int
 }
 

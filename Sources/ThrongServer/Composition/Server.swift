@@ -35,7 +35,7 @@ public final class Server: Sendable {
         directory: settings.dataDir, database: settings.store.databasePath,
         sync: settings.store.sync == .full ? .full : .normal, logger: logger)
     }
-    let tokens = try await Server.tokens(settings)
+    let tokens = try await Server.tokens(settings, logger)
     services = GatewayServices(
       configuration: GatewayConfiguration(settings),
       stores: GatewayServices.Stores(groups: store, messages: store, users: store, personal: store), tokens: TokenChecker(tokens),
@@ -58,9 +58,10 @@ public final class Server: Sendable {
   }
 
   /// The keys that tokens are checked with; makes the secret where there is none yet.
-  private static func tokens(_ settings: Settings) async throws(StartError) -> TokenVerifier {
+  private static func tokens(_ settings: Settings, _ logger: Logger) async throws(StartError) -> TokenVerifier {
     do {
-      return try await TokenVerifier(settings.tokenConfiguration())
+      return try await TokenVerifier(
+        settings.tokenConfiguration { logger.info("a secret for tokens was made", metadata: ["path": "\($0)"]) })
     } catch {
       throw StartError("\(error)")
     }
@@ -89,9 +90,14 @@ public final class Server: Sendable {
       metadata: [
         "listen": "\(address(settings.listen, transport.publicPort))",
         "internalListen": "\(address(settings.internalListen, transport.internalPort))",
-        "version": "\(Release.version)", "dataDir": "\(settings.dataDir)", "loops": "\(transport.loops.count)",
-        "openFiles": "\(openFiles)",
+        "version": "\(Release.version)", "dataDir": "\(settings.dataDir)", "loops": .stringConvertible(transport.loops.count),
+        "openFiles": .stringConvertible(openFiles),
       ])
+    let certificate = transport.certificateExpiry.flatMap {
+      StartWarnings.certificate(expiring: $0, now: SystemClock().now() / 1000)
+    }
+    let connections = StartWarnings.connections(settings.limits.connections, openFiles: openFiles)
+    for warning in [certificate, connections].compactMap({ $0 }) { logger.warning("\(warning)") }
   }
 
   private func address(_ address: ListenAddress, _ port: Int?) -> String {
@@ -111,7 +117,9 @@ public final class Server: Sendable {
   public func drain() async {
     readiness.set(.draining)
     let duration = settings.drain.duration.wholeMilliseconds
-    logger.info("draining", metadata: ["sessions": "\(services.sessionCount)", "duration": "\(duration)"])
+    logger.info(
+      "draining",
+      metadata: ["sessions": .stringConvertible(services.sessionCount), "duration": .stringConvertible(duration)])
     gateway.drain(over: duration, on: transport.loops)
     await waitUntilEmpty(atMost: .milliseconds(duration + Server.closingTime))
     await stop()
@@ -141,6 +149,10 @@ public final class Server: Sendable {
 
   /// Values that are looked up when somebody scrapes.
   private func collectMetrics() {
+    for one in MetricDescription.all {
+      metrics.describe(one.name, help: one.help, type: one.kind == .counter ? .counter : .histogram)
+    }
+    ProcessMetrics.collect(in: metrics)
     metrics.collect("throng_sessions", help: "Signed-in sessions.", type: .gauge) { [services] in
       [(labels: [], value: Double(services.sessionCount))]
     }
@@ -152,6 +164,12 @@ public final class Server: Sendable {
         logger.error("groups cannot be counted", metadata: ["error": "\(error)"])
         return []
       }
+    }
+    if let expiry = transport.certificateExpiry {
+      metrics.collect(
+        "throng_tls_certificate_expiry_timestamp_seconds",
+        help: "When the first certificate of the chain expires, in Unix seconds.", type: .gauge
+      ) { [(labels: [], value: Double(expiry))] }
     }
     collectTransport("throng_connections", "Open WebSocket connections.", .gauge) { [([], Double($0.connections))] }
     collectTransport("throng_fanout_deliveries_total", "Frames handed to the system, times recipients.", .counter) {

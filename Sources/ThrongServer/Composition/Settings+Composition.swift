@@ -15,27 +15,36 @@ extension Settings {
   private var tokenAlgorithms: [TokenAlgorithm]? { auth.algorithms?.compactMap { TokenAlgorithm(rawValue: $0) } }
 
   /// The HS256 secret, made where there is none yet; nil where `auth.algorithms` leaves HS256 out.
-  public func signingSecret() throws(AuthenticationError) -> [UInt8]? {
-    try SigningSecret.resolve(configured: auth.secret, algorithms: tokenAlgorithms, dataDirectory: dataDir)
+  /// - Parameter didMake: gets the path of the file that was made.
+  public func signingSecret(didMake: (String) -> Void = { _ in }) throws(AuthenticationError) -> [UInt8]? {
+    try SigningSecret.resolve(
+      configured: auth.secret, algorithms: tokenAlgorithms, dataDirectory: dataDir, didMake: didMake)
   }
 
   /// What tokens are checked against. Makes the secret where there is none yet.
-  func tokenConfiguration() throws -> TokenVerifier.Configuration {
+  func tokenConfiguration(didMake: (String) -> Void = { _ in }) throws -> TokenVerifier.Configuration {
     TokenVerifier.Configuration(
-      secret: try signingSecret(), keySet: try auth.jwksFile.map { try Data(contentsOf: URL(fileURLWithPath: $0)) },
+      secret: try signingSecret(didMake: didMake),
+      keySet: try auth.jwksFile.map { try Data(contentsOf: URL(fileURLWithPath: $0)) },
       algorithms: tokenAlgorithms, audience: auth.audience, issuer: auth.issuer)
   }
 
   /// Reads the secret, the JWKS file, the certificate and its key as a start would, and makes nothing.
+  /// - Returns: what a start would warn of.
   /// - Throws: `AuthenticationError` or `StartError`.
-  public func checkKeys() async throws {
-    if let files = tls.files { try StartError.translating { () throws(TransportError) in try Transport.check(files) } }
+  public func checkKeys() async throws -> [String] {
+    var warnings: [String] = []
+    if let files = tls.files {
+      let expiry = try StartError.translating { () throws(TransportError) in try Transport.check(files) }
+      warnings += [StartWarnings.certificate(expiring: expiry, now: SystemClock().now() / 1000)].compactMap { $0 }
+    }
     let usesSecret = tokenAlgorithms?.contains(.hs256) ?? true
     let existing = try auth.secret.map { Array($0.utf8) } ?? SecretFile(dataDirectory: dataDir).load()
     // A start would make the secret that is missing; any will do to check the rest.
     let secret = existing ?? (0..<32).map { _ in UInt8.random(in: .min ... .max) }
     let keySet = try auth.jwksFile.map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
     _ = try await TokenVerifier(.init(secret: usesSecret ? secret : nil, keySet: keySet, algorithms: tokenAlgorithms))
+    return warnings
   }
 }
 
@@ -83,8 +92,10 @@ extension GatewayConfiguration {
     ]
     requestsPerSecond = settings.limits.requestsPerSecond
     requestBurst = settings.limits.requestBurst
+    signInsPerSecond = settings.limits.signInsPerSecond
     connections = settings.limits.connections
     connectionsPerAddress = settings.limits.connectionsPerAddress
+    readyReplyBytes = settings.limits.sendQueueBytes / 4
     heartbeat = (settings.heartbeat.interval.wholeMilliseconds + 999) / 1000
     failureDelay = settings.auth.failureDelay.wholeMilliseconds
     allowedOrigins = Set(settings.allowedOrigins)

@@ -43,9 +43,9 @@ struct Routes: HTTPHandling {
 
   func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) {
     guard request.isInternal else { return handlePublic(request, exchange) }
-    guard let route = Route(rawValue: request.head.path) else { return exchange.refuse(404) }
+    guard let route = Route(rawValue: request.head.path) else { return refuse(request, exchange, .noSuchInternalPath) }
     guard route.methods.contains(request.head.method) else {
-      return exchange.refuse(405, headers: [("Allow", route.methods.joined(separator: ", "))])
+      return refuse(request, exchange, .method(route.methods))
     }
     switch route {
     case .health: exchange.text(200, "alive\n")
@@ -63,34 +63,44 @@ struct Routes: HTTPHandling {
 
   /// On the public listener there is `/ws`, which is for upgrades, and `/` where the demo is on.
   private func handlePublic(_ request: HTTPRequest, _ exchange: HTTPExchange) {
-    if request.head.path == "/", let demo { return show(demo, request.head.method, exchange) }
-    guard request.head.path == "/ws" else { return exchange.refuse(404) }
-    guard request.head.method == "GET" else { return exchange.refuse(405, headers: [("Allow", "GET")]) }
-    exchange.refuse(426, headers: [("Upgrade", "websocket")])
+    if request.head.path == "/", let demo { return show(demo, request, exchange) }
+    guard request.head.path == "/ws" else { return refuse(request, exchange, .noSuchPath) }
+    guard request.head.method == "GET" else { return refuse(request, exchange, .method(["GET"])) }
+    refuse(request, exchange, .upgradeRequired)
   }
 
-  private func show(_ demo: DemoPage, _ method: String, _ exchange: HTTPExchange) {
-    guard ["GET", "HEAD"].contains(method) else { return exchange.refuse(405, headers: [("Allow", "GET, HEAD")]) }
+  private func show(_ demo: DemoPage, _ request: HTTPRequest, _ exchange: HTTPExchange) {
+    let methods = ["GET", "HEAD"]
+    guard methods.contains(request.head.method) else { return refuse(request, exchange, .method(methods)) }
     do throws(AuthenticationError) {
       exchange.page(try demo.load(now: SystemClock().now()))
     } catch {
       logger.error("no token for a guest of the demo page", metadata: ["error": "\(error)"])
-      exchange.refuse(500)
+      refuse(request, exchange, .fault)
     }
   }
 
   private func call(_ request: HTTPRequest, _ exchange: HTTPExchange) {
     guard let administrator = credential.holder(request.head.authorization, at: SystemClock().now()) else {
       unauthorized.note(from: request.head.peerAddress)
-      return exchange.refuse(401, headers: [("WWW-Authenticate", "Bearer")])
+      return refuse(request, exchange, .unauthorized)
     }
-    guard !request.bodyTooLarge else { return exchange.refuse(413) }
+    guard !request.bodyTooLarge else { return refuse(request, exchange, .bodyTooLarge) }
     Task {
       guard let answer = await services.administration.answer(request.body, from: administrator) else {
         return exchange.respond(status: 204, contentType: nil, body: [])
       }
       exchange.respond(status: 200, contentType: "application/json", body: answer)
     }
+  }
+
+  private func refuse(_ request: HTTPRequest, _ exchange: HTTPExchange, _ refusal: HTTPRefusal) {
+    // The log tells of calls without a credential as `unauthorized call`.
+    services.refusals.httpRequest(
+      refusal.status, refusal.sentence, request.head, isToldElsewhere: refusal.status == 401)
+    exchange.respond(
+      status: refusal.status, contentType: "text/plain; charset=utf-8", headers: refusal.headers,
+      body: Array("\(refusal.status): \(refusal.sentence)\n".utf8))
   }
 }
 
@@ -121,9 +131,5 @@ extension HTTPExchange {
 
   fileprivate func page(_ page: Page) {
     respond(status: 200, contentType: "text/html; charset=utf-8", headers: page.headers, body: Array(page.html.utf8))
-  }
-
-  fileprivate func refuse(_ status: Int, headers: [(String, String)] = []) {
-    respond(status: status, contentType: "text/plain; charset=utf-8", headers: headers, body: Array("\(status)\n".utf8))
   }
 }

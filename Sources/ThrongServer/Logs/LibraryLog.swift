@@ -1,3 +1,4 @@
+import Gateway
 import Logging
 import WebSocketTransport
 
@@ -11,7 +12,7 @@ final class LibraryLog: Sendable {
 
   func write(_ level: TransportLog.Level, _ text: String, at now: ContinuousClock.Instant = .now) {
     guard let dropped = limit.admit(at: now) else { return }
-    let more: Logger.Metadata = dropped > 0 ? ["dropped": "\(dropped)"] : [:]
+    let more: Logger.Metadata = dropped > 0 ? ["dropped": .stringConvertible(dropped)] : [:]
     logger.log(level: level == .error ? .error : .warning, "\(text)", metadata: more)
   }
 }

@@ -3,7 +3,7 @@ import Logging
 import ServerConfiguration
 
 /// Makes one line of each entry: a JSON object, or text for people. Keys are fixed; no token and no message
-/// body is ever given to it.
+/// body is ever given to it. In JSON a number is a number: whoever logs one gives it as `.stringConvertible`.
 struct LineLogHandler: LogHandler {
   var metadata: Logger.Metadata = [:]
   var logLevel: Logger.Level
@@ -27,7 +27,7 @@ struct LineLogHandler: LogHandler {
       var notice = event
       notice.level = .warning
       notice.message = "log entries were lost, because nobody read the log"
-      notice.metadata = ["count": "\(lost)"]
+      notice.metadata = ["count": .stringConvertible(lost)]
       return line(notice, at: now)
     }
   }
@@ -52,9 +52,30 @@ struct LineLogHandler: LogHandler {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     do {
-      return String(decoding: try encoder.encode(fields.mapValues { "\($0)" }), as: UTF8.self)
+      return String(decoding: try encoder.encode(fields.mapValues(Field.init)), as: UTF8.self)
     } catch {
       return #"{"level":"error","message":"a log entry could not be encoded"}"#
+    }
+  }
+}
+
+/// A value of an entry as JSON has it.
+private struct Field: Encodable {
+  let value: Logger.MetadataValue
+
+  init(_ value: Logger.MetadataValue) { self.value = value }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    switch value {
+    case .string(let text): try container.encode(text)
+    case .stringConvertible(let number as any (BinaryInteger & Encodable)): try container.encode(number)
+    // JSON has no infinity.
+    case .stringConvertible(let number as Double) where number.isFinite: try container.encode(number)
+    case .stringConvertible(let truth as Bool): try container.encode(truth)
+    case .stringConvertible(let other): try container.encode("\(other)")
+    case .array(let values): try container.encode(values.map(Field.init))
+    case .dictionary(let values): try container.encode(values.mapValues(Field.init))
     }
   }
 }

@@ -1,4 +1,5 @@
 import CoreMetrics
+import Gateway
 import Logging
 
 /// Counts calls of `POST /rpc` that were refused with 401, and writes down whom they came from: a few lines a second, and the next
@@ -22,7 +23,7 @@ final class UnauthorizedCalls: Sendable {
     counter.increment()
     guard let dropped = limit.admit(at: now) else { return }
     var metadata: Logger.Metadata = ["address": "\(peer)"]
-    if dropped > 0 { metadata["dropped"] = "\(dropped)" }
+    if dropped > 0 { metadata["dropped"] = .stringConvertible(dropped) }
     logger.warning("unauthorized call", metadata: metadata)
   }
 }

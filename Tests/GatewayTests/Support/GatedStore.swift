@@ -3,10 +3,14 @@ import GroupRuntime
 import Synchronization
 import ThrongTestKit
 
-/// The store in memory, whose answer to `memberships(of:)`, which a sign-in waits for, can be held back or made to fail.
+/// The store in memory, whose answer about memberships, which a sign-in waits for, can be held back or made to fail. The
+/// loading of groups can be held back too, and is counted.
 final class GatedStore: GroupStore, Sendable {
   private struct State {
     var isHeld = false
+    var holdsLoads = false
+    var loads = 0
+    var askedFor: UserID?
     var failure: StoreError?
     var waiting: [CheckedContinuation<Void, Never>] = []
     var arrivals: [CheckedContinuation<Void, Never>] = []
@@ -18,11 +22,23 @@ final class GatedStore: GroupStore, Sendable {
   /// From now on who asks waits.
   func hold() { state.withLock { $0.isHeld = true } }
 
+  /// The same for who loads a group, too.
+  func holdLoads() { state.withLock { ($0.isHeld, $0.holdsLoads) = (true, true) } }
+
+  /// How many wait.
+  var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+  /// How many times a group was asked for.
+  var loads: Int { state.withLock { $0.loads } }
+
+  /// For whom memberships were asked for last; nil = for the server itself.
+  var askedFor: UserID? { state.withLock { $0.askedFor } }
+
   /// Who waits is answered, and nobody waits any more. With a failure, that is the answer from now on.
   func release(failing failure: StoreError? = nil) {
     let waiting = state.withLock { state in
       defer { state.waiting = [] }
-      state.isHeld = false
+      (state.isHeld, state.holdsLoads) = (false, false)
       state.failure = failure
       return state.waiting
     }
@@ -54,19 +70,42 @@ final class GatedStore: GroupStore, Sendable {
   }
 
   func memberships(of user: UserID) async throws(StoreError) -> [Membership] {
+    try await beAsked()
+    return try await inner.memberships(of: user)
+  }
+
+  private func beAsked() async throws(StoreError) {
+    state.withLock { $0.askedFor = Requester.current?.userID }
     await pass()
     if let failure = state.withLock({ $0.failure }) { throw failure }
-    return try await inner.memberships(of: user)
   }
 
   func commit(_ commit: Commit) { inner.commit(commit) }
 
   func group(_ id: GroupID, sentSince: Instant) async throws(StoreError) -> StoredGroup? {
-    try await inner.group(id, sentSince: sentSince)
+    let isHeld = state.withLock { state in
+      state.loads += 1
+      return state.holdsLoads
+    }
+    if isHeld { await pass() }
+    return try await inner.group(id, sentSince: sentSince)
   }
 
-  func departures(of user: UserID, from type: GroupType?, since: Instant) async throws(StoreError) -> [GroupID] {
-    try await inner.departures(of: user, from: type, since: since)
+  func departures(
+    of user: UserID, type: GroupType?, since: Instant, after: Int64, limit: Int
+  ) async throws(StoreError) -> [Membership] {
+    try await inner.departures(of: user, type: type, since: since, after: after, limit: limit)
+  }
+
+  func listedMemberships(
+    of user: UserID, type: GroupType?, changedSince: Instant, after: Int64, limit: Int
+  ) async throws(StoreError) -> [Membership] {
+    try await beAsked()
+    return try await inner.listedMemberships(of: user, type: type, changedSince: changedSince, after: after, limit: limit)
+  }
+
+  func signInRecord(of user: UserID) async throws(StoreError) -> SignInRecord {
+    SignInRecord(memberships: try await memberships(of: user), offlineSince: try await inner.offlineSince(of: user))
   }
 
   func search(_ query: GroupSearch, after: Int64, limit: Int) async throws(StoreError) -> GroupSearch.Page {

@@ -18,10 +18,10 @@ struct LiveGateway {
 
   /// Runs `body` with a server, and stops it.
   static func with(
-    world: World = World(), loops: Int = 1, sendQueueBytes: Int = 1 << 20,
+    world: World = World(), loops: Int = 1, sendQueueBytes: Int = 1 << 20, log: RecordingLog = RecordingLog(),
     _ configure: (inout GatewayConfiguration) -> Void = { _ in }, _ body: (LiveGateway) async throws -> Void
   ) async throws {
-    let live = try LiveGateway(world, loops: loops, sendQueueBytes: sendQueueBytes, configure)
+    let live = try LiveGateway(world, loops: loops, sendQueueBytes: sendQueueBytes, log: log, configure)
     live.transport.start()
     let result: Result<Void, any Error>
     do { result = .success(try await body(live)) } catch { result = .failure(error) }
@@ -31,9 +31,9 @@ struct LiveGateway {
   }
 
   private init(
-    _ world: World, loops: Int, sendQueueBytes: Int, _ configure: (inout GatewayConfiguration) -> Void
+    _ world: World, loops: Int, sendQueueBytes: Int, log: RecordingLog, _ configure: (inout GatewayConfiguration) -> Void
   ) throws {
-    backend = Backend(world: world, executors: []) { configuration in
+    backend = Backend(world: world, executors: [], logger: log.logger) { configuration in
       // A machine that is busy elsewhere may keep a test from signing in for longer than a client would take.
       configuration.signInTime = 3_600_000
       configure(&configuration)

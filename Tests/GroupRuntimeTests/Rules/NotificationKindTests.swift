@@ -61,8 +61,7 @@ import ThrongTestKit
     }
     let outcome = try scene.ask(row.method, row.params, by: row.by)
     #expect(outcome.code == 0 && outcome.notifications == row.kept, "\(row.testDescription)")
-    for change in outcome.decision.changes {
-      guard case .notify(let kept, _) = change else { continue }
+    for (kept, _) in outcome.notified {
       #expect(kept.groupID == "g" && kept.timestamp == scene.clock.now())
       #expect(try JSON(kept.opUser)["userID"].string == row.by, "\(row.testDescription)")
     }

@@ -68,9 +68,11 @@ final class MessageReadGate: MessageStore {
     return found
   }
 
-  func unreadCount(of group: GroupID, after: Int64, reader: UserID, managersOnly: Bool) async throws(StoreError) -> Int {
+  func unreadCount(
+    of group: GroupID, in range: ClosedRange<Int64>, reader: UserID, managersOnly: Bool, limit: Int
+  ) async throws(StoreError) -> Int {
     if let failure = state.withLock({ $0.failure }) { throw failure }
-    return try await store.unreadCount(of: group, after: after, reader: reader, managersOnly: managersOnly)
+    return try await store.unreadCount(of: group, in: range, reader: reader, managersOnly: managersOnly, limit: limit)
   }
 
   func firstSeq(of group: GroupID, notBefore: Instant) async throws(StoreError) -> Int64? {

@@ -48,9 +48,17 @@ final class ReadGate: GroupStore {
 
   func commit(_ commit: Commit) { store.commit(commit) }
   func memberships(of user: UserID) async throws(StoreError) -> [Membership] { try await store.memberships(of: user) }
-  func departures(of user: UserID, from type: GroupType?, since: Instant) async throws(StoreError) -> [GroupID] {
-    try await store.departures(of: user, from: type, since: since)
+  func departures(
+    of user: UserID, type: GroupType?, since: Instant, after: Int64, limit: Int
+  ) async throws(StoreError) -> [Membership] {
+    try await store.departures(of: user, type: type, since: since, after: after, limit: limit)
   }
+  func listedMemberships(
+    of user: UserID, type: GroupType?, changedSince: Instant, after: Int64, limit: Int
+  ) async throws(StoreError) -> [Membership] {
+    try await store.listedMemberships(of: user, type: type, changedSince: changedSince, after: after, limit: limit)
+  }
+  func signInRecord(of user: UserID) async throws(StoreError) -> SignInRecord { try await store.signInRecord(of: user) }
   func search(_ query: GroupSearch, after: Int64, limit: Int) async throws(StoreError) -> GroupSearch.Page {
     try await store.search(query, after: after, limit: limit)
   }

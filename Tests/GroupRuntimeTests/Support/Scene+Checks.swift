@@ -11,7 +11,7 @@ extension Scene {
   var fingerprint: String {
     guard let state else { return "none" }
     let members = state.members.values.sorted { $0.ordinal < $1.ordinal }
-    let former = state.former.values.sorted { $0.userID < $1.userID }
+    let former = state.former.byUser.values.sorted { $0.userID < $1.userID }
     let applications = Scene.users.flatMap { user in
       GroupApplication.Kind.allCases.compactMap { state.applications.application($0, of: user) }
     }
@@ -105,8 +105,8 @@ extension Scene.Outcome {
 
   /// The notifications that are kept, with those they are for, each once.
   var notifications: [SystemNotification.Kind: Set<UserID>] {
-    decision.changes.reduce(into: [:]) { found, change in
-      guard case .notify(let notification, let users) = change else { return }
+    notified.reduce(into: [:]) { found, notified in
+      let (notification, users) = notified
       for user in users {
         let isFirst = found[notification.kind, default: []].insert(user).inserted
         #expect(isFirst, "\(notification.kind) twice for \(user)")
@@ -116,9 +116,7 @@ extension Scene.Outcome {
 
   /// The notification of a kind, where there is one.
   func notification(_ kind: SystemNotification.Kind) throws -> SystemNotification {
-    let found = decision.changes.compactMap { change -> SystemNotification? in
-      if case .notify(let notification, _) = change, notification.kind == kind { notification } else { nil }
-    }
+    let found = notified.map(\.notification).filter { $0.kind == kind }
     try #require(found.count == 1)
     return found[0]
   }

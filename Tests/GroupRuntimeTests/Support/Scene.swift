@@ -19,6 +19,8 @@ final class Scene {
     let field: String?
     let retryAfterMs: Int64?
     let decision: Decision
+    /// The notifications that are kept, and who finds them.
+    let notified: [(notification: SystemNotification, users: [UserID])]
     /// What each session got, by the name the scene gave it; sessions that got nothing are absent.
     let events: [String: [JSON]]
 
@@ -141,6 +143,7 @@ final class Scene {
 
   private func carryOut(_ decision: Decision, by caller: Caller) throws -> Outcome {
     if !decision.changes.isEmpty { try commit(decision.changes) }
+    let notified = decision.changes.compactMap { self.notified(by: $0) }
     for effect in decision.effects { perform(effect) }
     if decision.disbands { state = nil }
     var events: [String: [JSON]] = [:]
@@ -151,17 +154,28 @@ final class Scene {
     let reply: Reply
     switch decision.answer {
     case .reply(let given): reply = given
-    case .stored(let answer): reply = self.reply(to: answer)
+    case .stored(let answer, _): reply = self.reply(to: answer)
     case .lookUp(let seq, let caller):
       return try ask(.revokeFound(seq: seq, message: messages.first { $0.seq == seq }), by: caller)
     }
     switch reply {
     case .success(let text):
-      return Outcome(code: 0, result: try JSON(text), field: nil, retryAfterMs: nil, decision: decision, events: events)
+      return Outcome(
+        code: 0, result: try JSON(text), field: nil, retryAfterMs: nil, decision: decision, notified: notified, events: events)
     case .failure(let error):
       return Outcome(
         code: error.code.rawValue, result: .null, field: error.field, retryAfterMs: error.retryAfterMs, decision: decision,
-        events: events)
+        notified: notified, events: events)
+    }
+  }
+
+  private func notified(by change: StoreChange) -> (notification: SystemNotification, users: [UserID])? {
+    let members = state.map { Array($0.members.values) } ?? []
+    return switch change {
+    case .notify(let notification, .users(let users)): (notification, users)
+    case .notify(let notification, .managers): (notification, members.filter(\.role.isManager).map(\.userID))
+    case .dismiss(_, _, let notification?): (notification, members.map(\.userID))
+    default: nil
     }
   }
 
@@ -188,7 +202,8 @@ final class Scene {
 
   /// The answer with the stored messages that it names. Tests wait here, so the reading has a thread of its own.
   private func reply(to answer: StoredAnswer) -> Reply {
-    let reader = AnswerReader(group: "g", messages: store, observer: RecordingObserver(), pageBytes: rules.limits.pageBytes)
+    let reader = AnswerReader(
+      group: "g", messages: store, observer: RecordingObserver(), pageBytes: rules.limits.pageBytes, didCount: { _, _ in })
     let result = Mutex<Reply>(.error(.internalError))
     let done = DispatchSemaphore(value: 0)
     Task(executorPreference: readingExecutor) {

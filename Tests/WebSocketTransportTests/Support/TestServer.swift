@@ -11,6 +11,11 @@ final class TestServer: TransportDelegate {
     let text: String
     let isText: Bool
   }
+  struct Refused: Sendable, Equatable {
+    let path: String
+    let status: Int
+    let isUpgrade: Bool
+  }
   struct Request: Sendable {
     let request: HTTPRequest
     let exchange: HTTPExchange
@@ -27,6 +32,8 @@ final class TestServer: TransportDelegate {
   let opened = EventQueue<Opened>()
   let messages = EventQueue<Message>()
   let closed = EventQueue<Int>()
+  let closedByPeer = EventQueue<Bool>()
+  let refused = EventQueue<Refused>()
   let requests = EventQueue<Request>()
   private let behaviour: Behaviour
 
@@ -34,6 +41,10 @@ final class TestServer: TransportDelegate {
 
   func upgradeVerdict(for head: borrowing RequestHead, on loop: EventLoop) -> UpgradeVerdict {
     behaviour.verdict(copy head)
+  }
+
+  func didRefuse(_ head: borrowing RequestHead, status: Int, reason: String, isUpgrade: Bool) {
+    refused.add(Refused(path: head.path, status: status, isUpgrade: isUpgrade))
   }
 
   func didOpen(_ connection: Connection, head: borrowing RequestHead) -> any ConnectionHandler {
@@ -66,7 +77,10 @@ final class TestServer: TransportDelegate {
       server.messages.add(Message(text: String(decoding: message, as: UTF8.self), isText: isText))
     }
 
-    func didClose(code: Int) { server.closed.add(code) }
+    func didClose(code: Int, byPeer: Bool) {
+      server.closed.add(code)
+      server.closedByPeer.add(byPeer)
+    }
   }
 }
 

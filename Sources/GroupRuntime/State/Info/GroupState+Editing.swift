@@ -9,7 +9,7 @@ extension GroupState {
     for action in actions(of: request) { try require(action, by: caller) }
     var edited = record
     var changes: [InfoChange] = []
-    try edited.apply(request, at: moment.now, noting: &changes)
+    try edited.apply(request, at: moment.wall, noting: &changes)
     try checkSize(request, of: edited)
     var decision = Decision(answer: .reply(.empty))
     if !changes.isEmpty { commit(edited, changes, by: caller, at: moment, into: &decision) }
@@ -21,10 +21,10 @@ extension GroupState {
     try requireMembership(caller)
     try require(.muteGroup, by: caller)
     var mute = request.mute
-    if mute.mode != .none, request.duration > 0 { mute.muteUntil = moment.now + request.duration * 1000 }
+    if mute.mode != .none, request.duration > 0 { mute.muteUntil = moment.wall + request.duration * 1000 }
     var decision = Decision(answer: .reply(.object { $0.member("muteUntil", ifPresent: mute.muteUntil) }))
     var changes: [InfoChange] = []
-    record.set(mute, at: moment.now, &changes)
+    record.set(mute, at: moment.wall, &changes)
     if !changes.isEmpty { commit(record, changes, by: caller, at: moment, into: &decision) }
     return decision
   }

@@ -26,7 +26,7 @@ extension GroupState {
 
   /// When something of the group or of the member's own view of it last changed; the end of a mute is such a change.
   private func lastChange(for member: Member, at moment: Moment) -> Instant {
-    let muteEnds = [member.muteUntil, record.mute.muteUntil ?? 0].filter { $0 <= moment.now }
+    let muteEnds = [member.muteUntil, record.mute.muteUntil ?? 0].filter { $0 <= moment.wall }
     let changes = [record.lastInfoTime, record.changeTime, lastMessage?.timestamp ?? 0, member.changeTime]
     return (changes + muteEnds).reduce(0, max)
   }
@@ -42,10 +42,10 @@ extension GroupState {
 
   /// The unread count needs the store, unless there is plainly nothing to count.
   private func infoForMember(_ member: Member, at moment: Moment) -> Decision {
-    let member = member.current(at: moment.now)
+    let member = member.current(at: moment.wall)
     let unread = unread(of: member)
-    let reader = GroupInfo.Reader.member(GroupInfo.SelfInfo(member: member, unreadCount: unread.base))
-    guard unread.after != nil else { return rendered(reader, at: moment) }
+    let reader = GroupInfo.Reader.member(GroupInfo.SelfInfo(member: member, unreadCount: unread.total()))
+    guard unread.range != nil else { return rendered(reader, at: moment) }
     return .answer(.stored(.info(groupInfo(reader, at: moment), of: member, unread)))
   }
 
@@ -56,7 +56,7 @@ extension GroupState {
 
   private func groupInfo(_ reader: GroupInfo.Reader, at moment: Moment) -> GroupInfo {
     GroupInfo(
-      record: record, now: moment.now, memberCount: memberCount(at: moment), onlineCount: onlineCount(at: moment),
+      record: record, now: moment.wall, memberCount: memberCount(at: moment), onlineCount: onlineCount(at: moment),
       lastSeq: lastSeq,
       lastMessageTime: lastMessage?.timestamp ?? 0, lastMessage: lastMessage.flatMap { sees($0, reader) ? $0 : nil },
       reader: reader)

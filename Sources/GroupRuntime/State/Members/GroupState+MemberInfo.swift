@@ -18,7 +18,7 @@ extension GroupState {
     if members[member.userID] == nil, facts.unknown.contains(member.userID) { throw WireError(.userUnknown, field: "userID") }
 
     var edited = member
-    var change = try edited.apply(request, at: moment.now)
+    var change = try edited.apply(request, at: moment.wall)
     var decision = Decision(answer: .reply(.empty))
     let role = request.role ?? member.role
     let isGrantOrRevoke = role == .admin || member.role == .admin
@@ -39,11 +39,11 @@ extension GroupState {
     try require(.muteMember, by: caller)
     let member = try target(request.userID)
     try require(.muteMember, by: caller, on: member)
-    let until = request.muteTime == 0 ? 0 : moment.now + request.muteTime * 1000
+    let until = request.muteTime == 0 ? 0 : moment.wall + request.muteTime * 1000
     var decision = Decision(answer: .reply(.object { $0.member("muteUntil", until) }))
     var edited = member
     var change = MemberChange(userID: member.userID)
-    edited.mute(until: until, at: moment.now, noting: &change)
+    edited.mute(until: until, at: moment.wall, noting: &change)
     guard !change.isEmpty else { return decision }
     update(member.userID, at: moment, into: &decision) { $0 = edited }
     announce(change, by: caller, at: moment, into: &decision)

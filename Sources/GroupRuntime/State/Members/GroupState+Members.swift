@@ -21,7 +21,7 @@ extension GroupState {
     _ request: GetGroupMutedMembers, for caller: Caller, at moment: Moment
   ) throws(WireError) -> Decision {
     try requireSight(of: caller)
-    let page = order.mutedPage(of: members, at: moment.now, after: request.nextSeq, count: request.count)
+    let page = order.mutedPage(of: members, at: moment.wall, after: request.nextSeq, count: request.count)
     return list(page, for: caller, at: moment)
   }
 
@@ -96,7 +96,7 @@ extension GroupState {
 
   private func listing(_ member: Member, for caller: Caller, at moment: Moment) -> ListedMember {
     ListedMember(
-      member.current(at: moment.now), isOnline: online.contains(member.userID), isReader: member.userID == caller.userID)
+      member.current(at: moment.wall), isOnline: online.contains(member.userID), isReader: member.userID == caller.userID)
   }
 }
 

@@ -17,9 +17,9 @@ extension GroupState {
       writer.member("member", applicant)
       writer.member("opReason", message)
     }
-    let managers = managers
     decision.effects.append(.send(frame, to: managers))
-    notify(.addGroupRequest, managers, by: applicant, reason: message, at: moment, into: &decision)
+    notify(
+      .addGroupRequest, .managers(of: record.id), by: applicant, about: application, reason: message, at: moment, into: &decision)
     return decision
   }
 
@@ -40,7 +40,8 @@ extension GroupState {
     }
     decision.effects.append(.send(frame, to: [user]))
     notify(
-      .inviteRequest, [user], by: operatorInfo(caller), reason: message, data: application.attach, at: moment, into: &decision)
+      .inviteRequest, [user], by: operatorInfo(caller), about: application, reason: message, data: application.attach, at: moment,
+      into: &decision)
     return true
   }
 
@@ -108,7 +109,7 @@ extension GroupState {
   }
 
   private func checkEntry(of user: UserID, _ facts: UserFacts, at moment: Moment) throws(WireError) {
-    if isBanned(user, at: moment.now) { throw WireError(.noRight, "Removed from this group and not to come back yet") }
+    if isBanned(user, at: moment.wall) { throw WireError(.noRight, "Removed from this group and not to come back yet") }
     try checkRoom(for: user, facts)
   }
 

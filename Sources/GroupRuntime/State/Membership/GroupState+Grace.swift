@@ -20,6 +20,15 @@ extension GroupState {
     }
   }
 
+  /// Of a live room that has just been loaded: members of whom nobody knows when they were last here are absent from now on.
+  mutating func noteAbsent(except present: Set<UserID>, at now: Instant) {
+    guard record.type == .avChatRoom else { return }
+    let time = steady.advance(to: now)
+    for member in members.values where member.role != .owner && !present.contains(member.userID) {
+      absent.note(member.userID, since: time)
+    }
+  }
+
   /// Whether a member was away for longer than the grace, and is to leave, signed in again or not.
   func hasStayedAway(_ user: UserID, at now: Instant) -> Bool {
     guard let since = absent[user] else { return false }

@@ -33,7 +33,7 @@ extension GroupState {
     on user: UserID, _ facts: UserFacts, by caller: Caller, joining: Int, at moment: Moment
   ) -> MemberResult.Outcome {
     if user == caller.userID || members[user] != nil { return .invalid }
-    if isBanned(user, at: moment.now) || facts.unknown.contains(user) { return .fail }
+    if isBanned(user, at: moment.wall) || facts.unknown.contains(user) { return .fail }
     if record.type.limitsMembers, members.count + joining >= record.maxMemberNum { return .overLimit }
     return record.type.isListed && facts.atGroupLimit.contains(user) ? .overLimit : .success
   }

@@ -9,7 +9,7 @@ extension GroupState {
     guard let user = caller.userID else { throw WireError(.noRight) }
     if members[user] != nil, !record.type.everyoneIsMember { throw WireError(.alreadyMember) }
     try require(.join, by: caller)
-    if isBanned(user, at: moment.now) { throw WireError(.noRight, "Removed from this group and not to come back yet") }
+    if isBanned(user, at: moment.wall) { throw WireError(.noRight, "Removed from this group and not to come back yet") }
     try checkRoom(for: user, facts)
     if record.policy.joinMode == .auth { return try apply(request, of: user, at: moment) }
     var decision = Decision(answer: .reply(.object { $0.member("status", "Joined") }))
@@ -82,7 +82,7 @@ extension GroupState {
 
   /// What was visible to the member before is visible again, and a mute goes on.
   mutating func remember(_ member: inout Member, into decision: inout Decision) {
-    guard let known = former.removeValue(forKey: member.userID) else { return }
+    guard let known = former.remove(member.userID) else { return }
     member.earlierStays = known.stays
     member.muteUntil = known.muteUntil
     decision.changes.append(.forgetFormer(member.userID, in: record.id))

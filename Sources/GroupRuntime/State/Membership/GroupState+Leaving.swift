@@ -66,10 +66,10 @@ extension GroupState {
   ) {
     let known = FormerMember(
       userID: member.userID, stays: member.earlierStays + (stay.map { [$0] } ?? []),
-      muteUntil: member.muteUntil > moment.now ? member.muteUntil : 0, bannedUntil: bannedUntil)
-    if known.isMemorable(at: moment.now) {
-      former[member.userID] = known
+      muteUntil: member.muteUntil > moment.wall ? member.muteUntil : 0, bannedUntil: bannedUntil, leftTime: moment.wall)
+    if known.isMemorable(at: moment.wall) {
       decision.changes.append(.putFormer(known, in: record.id))
+      for user in former.put(known, at: moment.wall) { decision.changes.append(.forgetFormer(user, in: record.id)) }
     }
     remove(member.userID)
     online.remove(member.userID)
@@ -87,10 +87,9 @@ extension GroupState {
 
   mutating func disband(_ name: EventName, by caller: Caller, at moment: Moment) -> Decision {
     var decision = dropWaiting(at: moment)
-    let users = Array(members.keys)
-    notify(
-      name == .onGroupRecycled ? .groupRecycled : .groupDismissed, users, by: operatorInfo(caller), at: moment, into: &decision)
-    decision.changes.append(.dismiss(record.id, at: moment.now))
+    let kind: SystemNotification.Kind = name == .onGroupRecycled ? .groupRecycled : .groupDismissed
+    let notification = record.type.storesMessages ? notification(kind, by: operatorInfo(caller), at: moment) : nil
+    decision.changes.append(.dismiss(record.id, at: moment.now, notifying: notification))
     decision.effects.append(.publish(event(name, by: caller, at: moment), .control, except: nil))
     decision.effects.append(.disband)
     decision.disbands = true

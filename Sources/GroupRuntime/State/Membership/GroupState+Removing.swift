@@ -27,7 +27,7 @@ extension GroupState {
     let list = removed.map { MemberInfo($0) }
     let users = removed.map(\.userID)
     let stays = removed.map { stay(of: $0) }
-    let bannedUntil = request.banTime == 0 ? 0 : moment.now + request.banTime * 1000
+    let bannedUntil = request.banTime == 0 ? 0 : moment.wall + request.banTime * 1000
     for (member, stay) in zip(removed, stays) {
       depart(member, stay: stay, bannedUntil: bannedUntil, at: moment, into: &decision)
     }

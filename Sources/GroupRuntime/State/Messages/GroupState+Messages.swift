@@ -14,7 +14,7 @@ extension GroupState {
     if let first = sent.result(of: options.clientMsgID, from: caller.senderID, at: moment.steady) {
       return .answer(sendAnswer(first))
     }
-    try checkVoice(of: speaker, at: moment.now)
+    try checkVoice(of: speaker, at: moment.wall)
     if let wait = messageRate?.pass(at: moment.steady) { throw WireError(.groupMessageRate, retryAfterMs: wait) }
 
     let isStored = record.type.storesMessages && !options.onlineUserOnly

@@ -32,13 +32,16 @@ extension GroupState {
 
   /// "Text and Custom of others after readSeq, not recalled"; what was imported, or came under NotReceive, does not count.
   func unread(of member: Member) -> UnreadMessages {
-    guard record.type.countsUnread, member.receiveOption != .notReceive else {
-      return UnreadMessages(reader: member.userID, base: 0, after: nil, managersOnly: false)
-    }
+    let counts = record.type.countsUnread && member.receiveOption != .notReceive
     let after = member.unreadSinceSeq.map { max($0, member.readSeq, record.importedThroughSeq) } ?? member.readSeq
+    let managersOnly = member.receiveOption == .receiveFromManagers
+    let (question, known, through) = unreadCounts.question(
+      of: member.userID, after: counts ? after : lastSeq, managersOnly: managersOnly)
+    let limit = rules.limits.unreadCount
     return UnreadMessages(
-      reader: member.userID, base: member.unreadBase, after: after < lastSeq ? after : nil,
-      managersOnly: member.receiveOption == .receiveFromManagers)
+      reader: member.userID, base: counts ? member.unreadBase : 0, known: known,
+      range: through < lastSeq && known < limit ? through + 1...lastSeq : nil, managersOnly: managersOnly, limit: limit,
+      question: question)
   }
 
   mutating func setReceiveOption(_ option: ReceiveOption, by caller: Caller, at moment: Moment) throws(WireError) -> Decision {

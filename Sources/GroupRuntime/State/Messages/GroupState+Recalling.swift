@@ -24,6 +24,7 @@ extension GroupState {
     var decision = Decision(answer: .reply(.empty))
     message.revoke()
     recentlyRevoked.insert(seq)
+    unreadCounts.forgetAll()
     if lastSeq == seq { lastMessage = message }
     record.changeTime = moment.now
     decision.changes += [.revise(message), .putGroup(record, isNew: false)]

@@ -42,8 +42,11 @@ struct RecentlySent: Sendable {
   private var byAge: Deque<(mark: Mark, time: Instant)> = []
 
   /// The marks of messages as the store remembers them; none is of a time to come.
-  init(_ messages: [Message], at now: Instant) {
-    for message in messages { note(message, .stored, at: min(message.timestamp, now)) }
+  init(_ messages: [SentMessage], at now: Instant) {
+    for message in messages {
+      let result = Result(msgID: message.msgID, seq: message.seq, timestamp: message.timestamp, status: .stored)
+      note(result, Mark(sender: message.sender, clientMsgID: ExactText(message.clientMsgID)), at: min(message.timestamp, now))
+    }
   }
 
   /// How many marks are kept, those too old included until the next message.
@@ -61,8 +64,11 @@ struct RecentlySent: Sendable {
   mutating func note(_ message: Message, _ status: SendStatus, at now: Instant) {
     forget(before: now - RecentlySent.memory)
     guard let clientMsgID = message.clientMsgID else { return }
-    let mark = Mark(sender: message.sender, clientMsgID: ExactText(clientMsgID))
     let result = Result(msgID: message.msgID, seq: message.seq, timestamp: message.timestamp, status: status)
+    note(result, Mark(sender: message.sender, clientMsgID: ExactText(clientMsgID)), at: now)
+  }
+
+  private mutating func note(_ result: Result, _ mark: Mark, at now: Instant) {
     notes[mark] = Note(result: result, time: now)
     byAge.append((mark, now))
   }

@@ -7,7 +7,7 @@ struct SteadyTime: Sendable {
   /// What the clock showed last.
   private var clock: Instant
   /// By how much the clock has been set back in all.
-  private var lead: Instant = 0
+  private(set) var lead: Instant = 0
 
   /// A time that is the clock's now.
   init(at now: Instant) { clock = now }

@@ -1,5 +1,6 @@
 import GroupModel
 import ThrongTestKit
+import Synchronization
 import WireProtocol
 
 @testable import GroupRuntime
@@ -52,11 +53,19 @@ extension GroupScene {
 
   mutating func finish(_ decision: Decision) async throws -> Reply {
     try carryOut(decision)
+    let counted = Mutex<(Int, UnreadMessages)?>(nil)
     let reader = AnswerReader(
-      group: GroupScene.group, messages: picture, observer: RecordingObserver(), pageBytes: rules.limits.pageBytes)
+      group: GroupScene.group, messages: picture, observer: RecordingObserver(), pageBytes: rules.limits.pageBytes,
+      didCount: { count, unread in counted.withLock { $0 = (count, unread) } })
+    // As the actor notes it: later questions build upon it.
+    defer {
+      if let (count, unread) = counted.withLock({ $0 }), let range = unread.range {
+        state?.unreadCounts.note(count, through: range.upperBound, for: unread.reader, unread.question)
+      }
+    }
     switch decision.answer {
     case .reply(let reply): return reply
-    case .stored(let answer): return await reader.reply(to: answer)
+    case .stored(let answer, _): return await reader.reply(to: answer)
     case .lookUp(let seq, let caller):
       let found = picture.messages.first { $0.seq == seq }
       return try await finish(try decide(.revokeFound(seq: seq, message: found), by: caller))

@@ -39,12 +39,16 @@ struct StorePicture: MessageStore {
     case .forgetFormer(let user, _): former[user] = nil
     case .putAttributes(let attributes, _): self.attributes = attributes
     case .putApplication(let application, let asNewest): try put(application, asNewest)
-    case .notify(let notification, let users): notifications.append((notification, users))
+    case .notify(let notification, .users(let users)): notifications.append((notification, users))
+    case .notify(let notification, .managers):
+      notifications.append((notification, members.values.filter(\.role.isManager).map(\.userID)))
     case .append(let message):
       try expect(message.seq == Int64(messages.count + 1), "seq \(message.seq ?? 0) is not the next")
       messages.append(message)
     case .revise(let message): try revise(message)
-    case .dismiss(_, let time): dismiss(time)
+    case .dismiss(_, let time, let notification):
+      if let notification { notifications.append((notification, Array(members.keys))) }
+      dismiss(time)
     case .markApplicationsRead, .markNotificationsRead: try expect(false, "a group does not read for users")
     }
   }
@@ -90,7 +94,7 @@ struct StorePicture: MessageStore {
     let recent = messages.filter { $0.clientMsgID != nil && $0.timestamp >= now - RecentlySent.memory }
     return StoredGroup(
       record: record, members: Array(members.values), former: Array(former.values), lastMessage: messages.last,
-      recentlySent: recent, attributes: attributes, openApplications: openApplications,
+      recentlySent: recent.compactMap(SentMessage.init), attributes: attributes, openApplications: openApplications,
       offlineSince: record.type == .avChatRoom ? offlineSince.filter { members[$0.key] != nil } : [:])
   }
 
@@ -101,9 +105,11 @@ struct StorePicture: MessageStore {
     return Array((newestFirst ? matching.reversed() : matching).prefix(limit))
   }
 
-  func unreadCount(of group: GroupID, after: Int64, reader: UserID, managersOnly: Bool) -> Int {
+  func unreadCount(
+    of group: GroupID, in range: ClosedRange<Int64>, reader: UserID, managersOnly: Bool, limit: Int
+  ) -> Int {
     messages.count {
-      ($0.seq ?? 0) > after && $0.isChat && !$0.isRevoked && $0.sender != reader && ($0.isFromManager || !managersOnly)
+      range.contains($0.seq ?? 0) && $0.isChat && !$0.isRevoked && $0.sender != reader && ($0.isFromManager || !managersOnly)
     }
   }
 

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// How many lines a second are written of what others can make the server complain of.
-final class LineLimit: Sendable {
+public final class LineLimit: Sendable {
   private static let perSecond = 5
 
   private struct Second {
@@ -12,8 +12,11 @@ final class LineLimit: Sendable {
 
   private let second = Mutex(Second(begun: .now))
 
+  /// Nothing was written yet.
+  public init() {}
+
   /// Nil where the line is one too many, else how many lines were dropped before it.
-  func admit(at now: ContinuousClock.Instant) -> Int? {
+  public func admit(at now: ContinuousClock.Instant) -> Int? {
     second.withLock { second in
       if now - second.begun >= .seconds(1) {
         second = Second(begun: now, written: 0, dropped: second.dropped)

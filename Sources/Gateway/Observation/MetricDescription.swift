@@ -1,0 +1,26 @@
+/// What a metric of this module is, for whoever exposes it.
+public struct MetricDescription: Sendable {
+  public enum Kind: Sendable { case counter, timer }
+
+  public let name: String
+  public let kind: Kind
+  /// A sentence for the operator.
+  public let help: String
+
+  /// Every metric that is recorded here.
+  public static let all: [MetricDescription] = [
+    .init(name: "throng_requests_total", kind: .counter, help: "Answered requests by method and code; code 0 = success."),
+    .init(name: "throng_request_duration_seconds", kind: .timer, help: "From a request's arrival to its answer, by method."),
+    .init(name: "throng_messages_accepted_total", kind: .counter, help: "Messages that were accepted, by type and priority."),
+    .init(
+      name: "throng_messages_delivered_total", kind: .counter, help: "Messages handed to a group's members, by type and priority."
+    ),
+    .init(
+      name: "throng_messages_dropped_total", kind: .counter,
+      help: "Messages that found no place within the group's rate, by type and priority."),
+    .init(
+      name: "throng_upgrades_refused_total", kind: .counter, help: "WebSocket upgrades answered with a status, by reason."),
+    .init(name: "throng_sign_ins_refused_total", kind: .counter, help: "Sign-ins and renewals that were refused, by code."),
+    .init(name: "throng_http_refused_total", kind: .counter, help: "Refused HTTP requests by status, upgrades aside."),
+  ]
+}

@@ -1,0 +1,176 @@
+import CoreMetrics
+import GroupModel
+import Logging
+import Synchronization
+import WebSocketTransport
+import WireProtocol
+
+/// Tells the operator what the server refused and why: one line each, limited in rate, and a counter.
+///
+/// No line holds a token or a query, and what a client wrote is cut to a bearable length. Nothing here runs for a request that
+/// succeeds.
+public final class RefusalLog: Sendable {
+  private let logger: Logger
+  private let upgrades: RefusalCounters
+  private let signIns: RefusalCounters
+  private let http: RefusalCounters
+  private let upgradeLines = LineLimit()
+  private let originLines = RecentPairs(period: .seconds(60))
+  private let signInLines = LineLimit()
+  private let closeLines = LineLimit()
+  private let requestLines = LineLimit()
+  private let httpLines = LineLimit()
+
+  /// Nothing was refused yet.
+  init(logger: Logger) {
+    self.logger = logger
+    upgrades = RefusalCounters("throng_upgrades_refused_total", by: "reason", UpgradeRefusal.allCases.map(\.rawValue))
+    let codes: [ErrorCode] = [
+      .tokenExpired, .tokenMalformed, .tokenWrongSignature, .badValue, .otherUserSignedIn, .temporary, .requestRate,
+    ]
+    signIns = RefusalCounters("throng_sign_ins_refused_total", by: "code", codes.map { "\($0.rawValue)" })
+    let statuses = [400, 401, 404, 405, 411, 413, 426, 431, 500]
+    http = RefusalCounters("throng_http_refused_total", by: "status", statuses.map { "\($0)" })
+  }
+
+  /// An upgrade was answered with a status.
+  /// - Parameter address: whose it is, behind proxies too.
+  func upgrade(
+    _ refusal: UpgradeRefusal, _ head: borrowing RequestHead, from address: String, at now: ContinuousClock.Instant = .now
+  ) {
+    upgrades.increment(refusal.rawValue)
+    guard refusal != .origin else { return origin(head, from: address, at: now) }
+    let path = RefusalLog.shortened(head.path)
+    note("upgrade refused", .debug, upgradeLines, at: now) {
+      [
+        "status": .stringConvertible(refusal.status), "reason": "\(refusal.sentence)", "path": "\(path)", "address": "\(address)",
+      ]
+    }
+  }
+
+  /// "Once a minute and pair" (contract section 10.6).
+  private func origin(_ head: borrowing RequestHead, from address: String, at now: ContinuousClock.Instant) {
+    let pair = RecentPairs.Pair(
+      origin: RefusalLog.shortened(head.origin ?? ""), host: RefusalLog.shortened(head.host ?? ""))
+    guard let dropped = originLines.admit(pair, at: now) else { return }
+    var fields: Logger.Metadata = [
+      "status": .stringConvertible(UpgradeRefusal.origin.status), "reason": "\(UpgradeRefusal.origin.sentence)",
+      "origin": "\(pair.origin)", "host": "\(pair.host)", "key": "allowedOrigins", "address": "\(address)",
+    ]
+    if dropped > 0 { fields["dropped"] = .stringConvertible(dropped) }
+    logger.warning("upgrade refused", metadata: fields)
+  }
+
+  /// A token, or what came with it, signed nobody in.
+  /// - Parameter user: known where the token's signature was good.
+  func signIn(_ error: WireError, from address: String, user: UserID?, at now: ContinuousClock.Instant = .now) {
+    signIns.increment("\(error.code.rawValue)")
+    note("sign-in refused", .info, signInLines, at: now) { RefusalLog.fields(error, from: address, user) }
+  }
+
+  /// A request was answered with an error.
+  /// - Parameter method: nil where there is none of that name.
+  func request(
+    _ error: WireError, _ method: String?, from address: String? = nil, user: UserID?, at now: ContinuousClock.Instant = .now
+  ) {
+    note("request refused", .debug, requestLines, at: now) {
+      RefusalLog.fields(error, from: address, user).merging(["method": "\(method ?? "unknown")"]) { $1 }
+    }
+  }
+
+  /// The server has closed a connection that its client would have kept.
+  func close(_ code: Int, _ reason: String, from address: String, user: UserID?, at now: ContinuousClock.Instant = .now) {
+    note("connection closed", .debug, closeLines, at: now) {
+      var fields: Logger.Metadata = ["code": .stringConvertible(code), "reason": "\(reason)", "address": "\(address)"]
+      if let user { fields["userID"] = "\(user)" }
+      return fields
+    }
+  }
+
+  /// An HTTP request was answered with a status of refusal. What tells of it elsewhere (401) is only counted here.
+  public func httpRequest(
+    _ status: Int, _ reason: String, _ head: borrowing RequestHead, isToldElsewhere: Bool = false,
+    at now: ContinuousClock.Instant = .now
+  ) {
+    http.increment("\(status)")
+    guard !isToldElsewhere else { return }
+    let (path, method, address) = (RefusalLog.shortened(head.path), head.method, head.peerAddress)
+    note("HTTP request refused", .debug, httpLines, at: now) {
+      [
+        "status": .stringConvertible(status), "reason": "\(reason)", "method": "\(method)", "path": "\(path)",
+        "address": "\(address)",
+      ]
+    }
+  }
+
+  /// The limit counts the lines that would have been written.
+  private func note(
+    _ message: Logger.Message, _ level: Logger.Level, _ limit: LineLimit, at now: ContinuousClock.Instant,
+    _ fields: () -> Logger.Metadata
+  ) {
+    guard logger.logLevel <= level, let dropped = limit.admit(at: now) else { return }
+    var fields = fields()
+    if dropped > 0 { fields["dropped"] = .stringConvertible(dropped) }
+    logger.log(level: level, message, metadata: fields)
+  }
+
+  private static func fields(_ error: WireError, from address: String?, _ user: UserID?) -> Logger.Metadata {
+    var fields: Logger.Metadata = ["code": .stringConvertible(error.code.rawValue), "reason": "\(error.message)"]
+    if let field = error.field { fields["field"] = "\(field)" }
+    if let address { fields["address"] = "\(address)" }
+    if let user { fields["userID"] = "\(user)" }
+    return fields
+  }
+
+  /// Not by characters: one of them may be of any length.
+  private static func shortened(_ text: String) -> String { String(text.unicodeScalars.prefix(200)) }
+}
+
+/// The counters of one name. A label's value comes from a table of ours, never from a client.
+private final class RefusalCounters: Sendable {
+  private let name: String
+  private let label: String
+  private let counters: Mutex<[String: Counter]>
+
+  /// The values that are known beforehand show as 0 until something is counted.
+  init(_ name: String, by label: String, _ values: [String]) {
+    self.name = name
+    self.label = label
+    counters = Mutex(
+      Dictionary(uniqueKeysWithValues: values.map { ($0, Counter(label: name, dimensions: [(label, $0)])) }))
+  }
+
+  func increment(_ value: String) {
+    counters.withLock { counters in
+      let counter = counters[value] ?? Counter(label: name, dimensions: [(label, value)])
+      counters[value] = counter
+      counter.increment()
+    }
+  }
+}
+
+/// Which pairs of origin and host were told of lately. Its memory is bounded by the lines that are let through.
+private final class RecentPairs: Sendable {
+  struct Pair: Hashable {
+    let origin: String
+    let host: String
+  }
+
+  private static let sweepAt = 1024
+  private let period: Duration
+  private let limit = LineLimit()
+  private let told = Mutex<[Pair: ContinuousClock.Instant]>([:])
+
+  init(period: Duration) { self.period = period }
+
+  /// Nil where the pair has been told of, or the line is one too many; else how many lines were dropped before it.
+  func admit(_ pair: Pair, at now: ContinuousClock.Instant) -> Int? {
+    told.withLock { told in
+      if let last = told[pair], now - last < period { return nil }
+      guard let dropped = limit.admit(at: now) else { return nil }
+      if told.count >= RecentPairs.sweepAt { told = told.filter { now - $0.value < period } }
+      told[pair] = now
+      return dropped
+    }
+  }
+}

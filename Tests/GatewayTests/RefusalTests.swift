@@ -1,0 +1,152 @@
+import GroupModel
+import Logging
+import Testing
+import WireProtocol
+
+@testable import Gateway
+@testable import WebSocketTransport
+
+/// Nothing is refused without saying why, and what others can cause does not fill the log.
+@Suite struct RefusalTests {
+  private let log = RecordingLog()
+
+  private func lines(_ message: String) -> [RecordingLog.Line] { log.lines.filter { $0.message == message } }
+
+  // MARK: Upgrades
+
+  @Test func aForeignOriginIsAWarningOncePerPair() async throws {
+    try await LiveGateway.with(log: log) { live in
+      for origin in ["https://evil.example", "https://evil.example", "null"] {
+        let page = try Client(port: live.port, headers: ["Origin: \(origin)"])
+        #expect(try await page.status() == 403)
+      }
+      let refused = lines("upgrade refused")
+      #expect(refused.map(\.level) == [.warning, .warning])
+      #expect(refused.map { $0.metadata["origin"] } == ["https://evil.example", "null"])
+      #expect(refused.allSatisfy { $0.metadata["host"] == "localhost:\(live.port)" })
+      #expect(refused.allSatisfy { $0.metadata["key"] == "allowedOrigins" && $0.metadata["address"] == "127.0.0.1" })
+    }
+  }
+
+  @Test func thePairIsToldAgainAMinuteLater() {
+    let refusals = RefusalLog(logger: log.logger)
+    let start = ContinuousClock.now
+    for second in [0, 59, 60, 61] {
+      refusals.upgrade(.origin, head(origin: "https://a.example"), from: "192.0.2.7", at: start + .seconds(second))
+    }
+    #expect(lines("upgrade refused").count == 2)
+  }
+
+  @Test func manyOriginsAtOnceDoNotFillTheLog() {
+    let refusals = RefusalLog(logger: log.logger)
+    let start = ContinuousClock.now + .seconds(2)
+    for number in 0..<100 { refusals.upgrade(.origin, head(origin: "https://\(number).example"), from: "192.0.2.7", at: start) }
+    refusals.upgrade(.origin, head(origin: "https://99.example"), from: "192.0.2.7", at: start + .seconds(1))
+    #expect(lines("upgrade refused").count == 6, "one that was not written is not told of as known")
+    #expect(log.lines.last?.metadata["dropped"] == "95")
+  }
+
+  @Test func theRestIsForDebugging() async throws {
+    try await LiveGateway.with(log: log) { live in
+      live.gateway.drain(over: 0, on: live.transport.loops)
+      let late = try Client(port: live.port, query: "token=a-secret-token")
+      #expect(try await late.status() == 503)
+      let refused = try #require(lines("upgrade refused").first)
+      #expect(refused.level == .debug && refused.metadata["status"] == "503" && refused.metadata["path"] == "/ws")
+      #expect(refused.metadata["reason"]?.contains("draining") == true)
+      #expect(!log.lines.contains { "\($0)".contains("a-secret-token") })
+    }
+  }
+
+  // MARK: Sign-ins
+
+  @Test func aRefusedSignInIsToldWithItsCode() async throws {
+    try await LiveGateway.with(log: log) { live in
+      let byUpgrade = try await Client.open(port: live.port, query: "token=expired")
+      #expect(try await byUpgrade.closed().code == 4500)
+      let byLogin = try await live.connect()
+      _ = try await byLogin.call("login", #"{"token":"wrong"}"#)
+      let refused = lines("sign-in refused")
+      #expect(refused.map { $0.metadata["code"] } == ["70001", "70009"])
+      #expect(refused.allSatisfy { $0.level == .info && $0.metadata["address"] == "127.0.0.1" && $0.metadata["reason"] != nil })
+      #expect(refused.allSatisfy { $0.metadata["userID"] == nil }, "nobody has shown who it is")
+    }
+  }
+
+  @Test func aGoodTokenThatIsRefusedNamesItsUser() async throws {
+    try await LiveGateway.with(log: log, { $0.sessionsPerPlatform[.web] = 0 }) { live in
+      let alice = try await live.connect()
+      _ = try await alice.call("login", #"{"token":"alice","platform":"Web"}"#)
+      _ = try await alice.call("login", #"{"token":"alice","platform":"Toaster"}"#)
+      _ = try await alice.call("login", #"{"token":"alice"}"#)
+      _ = try await alice.call("login", #"{"token":"bob"}"#)
+      #expect(lines("sign-in refused").map { $0.metadata["code"] } == ["10004", "10004", "6015"])
+      #expect(lines("sign-in refused").allSatisfy { $0.metadata["userID"] == "alice" })
+    }
+  }
+
+  @Test func afterAFewASecondTheNextLineTellsHowMany() {
+    let refusals = RefusalLog(logger: log.logger)
+    let start = ContinuousClock.now + .seconds(2)
+    for _ in 0..<12 { refusals.signIn(WireError(.tokenMalformed), from: "192.0.2.7", user: nil, at: start) }
+    refusals.signIn(WireError(.tokenMalformed), from: "192.0.2.8", user: nil, at: start + .seconds(1))
+    #expect(lines("sign-in refused").count == 6)
+    #expect(log.lines.last?.metadata["dropped"] == "7")
+  }
+
+  // MARK: Requests, closes
+
+  @Test func aRefusedRequestIsToldAndASuccessIsNot() async throws {
+    try await LiveGateway.with(log: log) { live in
+      let alice = try await live.signIn("alice")
+      _ = try await alice.call("ping")
+      #expect(log.lines.isEmpty)
+      _ = try await alice.call("joinGroup", #"{"groupID":"nowhere"}"#)
+      _ = try await alice.call("inventedMethod")
+      let refused = lines("request refused")
+      #expect(refused.map { $0.metadata["method"] } == ["joinGroup", "unknown"])
+      #expect(refused.map { $0.metadata["code"] } == ["10010", "-32601"])
+      #expect(refused.allSatisfy { $0.level == .debug && $0.metadata["userID"] == "alice" })
+    }
+  }
+
+  @Test func aCallOfTheBackendIsToldOnce() async throws {
+    let backend = Backend(logger: log.logger)
+    _ = try await backend.rpc("getGroupMemberList", #"{"groupID":"nowhere"}"#)
+    _ = try await backend.rpc("dismissGroup", #"{"groupID":"nowhere"}"#)
+    #expect(log.lines.map(\.message) == ["request refused", "audit"])
+  }
+
+  @Test func aConnectionThatTheServerClosesIsTold() async throws {
+    try await LiveGateway.with(log: log, { $0.connectionsPerAddress = 1 }) { live in
+      let alice = try await live.signIn("alice")
+      let other = try await live.connect()
+      #expect(try await other.closed().code == 4005)
+      _ = try await alice.call("logout")
+      #expect(try await alice.closed().code == 1000)
+      await live.gateway.waitUntilEmpty()
+      #expect(
+        lines("connection closed").map(\.metadata) == [["code": "4005", "reason": "connection limit", "address": "127.0.0.1"]])
+    }
+  }
+
+  // MARK: HTTP
+
+  @Test func httpIsToldByMethodAndPathWithoutTheQuery() {
+    let refusals = RefusalLog(logger: log.logger)
+    refusals.httpRequest(404, "nothing here", head(path: "/x", query: "token=a-secret-token"))
+    refusals.httpRequest(401, "no credential", head(path: "/rpc"), isToldElsewhere: true)
+    #expect(
+      log.lines == [
+        .init(
+          level: .debug, message: "HTTP request refused",
+          metadata: ["status": "404", "reason": "nothing here", "method": "GET", "path": "/x", "address": "192.0.2.7"])
+      ])
+  }
+
+  private func head(path: String = "/ws", query: String = "", origin: String? = nil) -> RequestHead {
+    RequestHead(
+      method: "GET", path: path, query: query, host: "a.example", origin: origin, authorization: nil, forwardedFor: nil,
+      subprotocols: nil, peerAddress: "192.0.2.7", isTLS: false, isInternal: false)
+  }
+}

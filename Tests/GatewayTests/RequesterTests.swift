@@ -1,0 +1,71 @@
+import GroupRuntime
+import Testing
+import ThrongTestKit
+
+@testable import Gateway
+
+/// Work whose requester has gone is dropped.
+@Suite struct RequesterTests {
+  /// Methods that look at several groups one after the other.
+  static let lists = [
+    "getJoinedGroupList": "", "getGroupUnreadCount": "", "getGroupsInfo": #""groupIDList":["a","b","c"]"#,
+    "syncGroups": #""groups":[{"groupID":"a","epoch":"e","seq":0},{"groupID":"b","epoch":"e","seq":0}]"#,
+    "searchGroups": #""keywordList":["a","b","c"]"#,
+  ]
+
+  /// A server with three groups of olga's, none of them in memory.
+  private func withGroups(_ body: @escaping (LiveGateway) async throws -> Void) async throws {
+    try await LiveGateway.with { live in
+      for name in ["a", "b", "c"] { try await live.backend.create(name, "Meeting") }
+      live.services.registry.retireGroups(unusedFor: .zero)
+      while ["a", "b", "c"].contains(where: { live.services.registry.resident($0) != nil }) { await Task.yield() }
+      try await body(live)
+    }
+  }
+
+  @Test(arguments: lists.keys.sorted()) func aListStopsWhenItsSessionHasEnded(method: String) async throws {
+    try await withGroups { live in
+      let client = try await live.signIn("olga")
+      let session = try #require(await live.openSessions().joined().first)
+      let before = live.store.loads
+      live.store.holdLoads()
+      try await client.send(#"{"jsonrpc":"2.0","id":1,"method":"\#(method)","params":{\#(RequesterTests.lists[method] ?? "")}}"#)
+      await live.store.arrival()
+      await client.cut()
+      await live.gone("olga")
+      live.store.release()
+      // What is under way holds the session.
+      while session.session != nil { await Task.yield() }
+      #expect(live.store.loads - before <= 1, "only the group that was being loaded")
+    }
+  }
+
+  @Test func storesAreToldForWhomTheyWork() async throws {
+    try await withGroups { live in
+      let client = try await live.signIn("olga")
+      #expect(live.store.askedFor == nil, "a sign-in is the server's own work")
+      _ = try await client.call("getJoinedGroupList")
+      #expect(live.store.askedFor == "olga")
+      _ = try await live.backend.result("getJoinedGroupList", as: "mary")
+      #expect(live.store.askedFor == "mary")
+    }
+  }
+
+  @Test func whatChangesSomethingIsDoneThoughItsSessionHasEnded() async throws {
+    try await LiveGateway.with {
+      $0.groupsPerUser = 10
+    } _: { live in
+      try await live.backend.create("g")
+      _ = try await live.backend.result("setGroupInfo", #""groupID":"g","joinMode":"Any""#)
+      let client = try await live.signIn("mary")
+      live.store.hold()
+      try await client.send(#"{"jsonrpc":"2.0","id":1,"method":"joinGroup","params":{"groupID":"g"}}"#)
+      await live.store.arrival()
+      await client.cut()
+      await live.gone("mary")
+      live.store.release()
+      let members = #""groupID":"g","userIDList":["mary"]"#
+      while try await live.backend.result("getGroupMembersInfo", members)["memberList"].elements.isEmpty { await Task.yield() }
+    }
+  }
+}

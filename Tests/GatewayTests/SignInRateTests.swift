@@ -1,0 +1,213 @@
+import GroupModel
+import Testing
+import ThrongTestKit
+import WebSocketTransport
+
+@testable import Gateway
+
+/// The server's own rate of sign-ins, over a clock of nanoseconds.
+@Suite struct SignInRateTests {
+  private static let second: Int64 = 1_000_000_000
+
+  @Test(arguments: [1, 3, 2000]) func thoseOfOneSecondComeAtOnceAndThenOneAfterTheOther(perSecond: Int) {
+    var rate = SignInRate(perSecond: perSecond)
+    let now = 5 * SignInRateTests.second
+    for _ in 0..<perSecond { #expect(rate.admit(at: now, chance: 0) == nil) }
+    let wait = rate.admit(at: now, chance: 0)
+    #expect(wait == Instant((1000 + perSecond - 1) / perSecond))
+    #expect(rate.admit(at: now + SignInRateTests.second / Int64(perSecond), chance: 0) == nil)
+    #expect(rate.admit(at: now + SignInRateTests.second / Int64(perSecond), chance: 0) != nil)
+  }
+
+  @Test func whoIsRefusedIsSpreadOverTheWait() {
+    var rate = SignInRate(perSecond: 100)
+    for _ in 0..<100 { _ = rate.admit(at: 0, chance: 0) }
+    let waits = (0..<1000).compactMap { _ in rate.admit(at: 0, chance: 0) }
+    #expect(waits == (1...1000).map { Instant($0 * 10) })
+  }
+
+  /// Clients that do as they are told are all in after the time that the rate needs, and none asks more than twice.
+  @Test(arguments: 0..<5) func aStormThatHonoursItsWaitsIsIn(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var rate = SignInRate(perSecond: 2000)
+    var (arrivals, asked, end) = ([Int64](repeating: 0, count: 10_000), 0, Int64(0))
+    while !arrivals.isEmpty {
+      var later: [Int64] = []
+      for now in arrivals.sorted() {
+        asked += 1
+        end = max(end, now)
+        guard let wait = rate.admit(at: now, chance: .random(in: 0..<1, using: &random)) else { continue }
+        later.append(now + wait * 1_000_000)
+      }
+      arrivals = later
+    }
+    #expect(asked <= 20_000, "\(asked)")
+    #expect(end <= 5 * SignInRateTests.second, "\(end)")
+  }
+
+  @Test func nobodyIsToldToWaitForMoreThanHalfAMinute() {
+    var rate = SignInRate(perSecond: 1)
+    _ = rate.admit(at: 0, chance: 0)
+    let waits = (0..<1000).compactMap { rate.admit(at: 0, chance: Double($0 % 10) / 10) }
+    #expect(waits.count == 1000 && waits.allSatisfy { (1...30_000).contains($0) })
+    #expect(Set(waits.suffix(100)).count == 10, "chance spreads those whose place is too far ahead")
+  }
+
+  @Test func anInstantThatIsGivenOutOfOrderAdmitsNobodyMore() {
+    var rate = SignInRate(perSecond: 1)
+    #expect(rate.admit(at: 10 * SignInRateTests.second, chance: 0) == nil)
+    for now in [0, 5, 10] as [Int64] { #expect(rate.admit(at: now * SignInRateTests.second, chance: 0) != nil) }
+  }
+}
+
+@Suite struct SignInAdmissionTests {
+  private func admission(signIns: Int, requests: Int) -> (SignInAdmission, UserBudgets) {
+    var configuration = GatewayConfiguration()
+    configuration.signInsPerSecond = signIns
+    configuration.requestsPerSecond = 0
+    configuration.requestBurst = requests
+    return (SignInAdmission(configuration), UserBudgets(configuration))
+  }
+
+  @Test func whoseBucketIsEmptyTakesNobodysPlace() {
+    let (admission, budgets) = admission(signIns: 3, requests: 1)
+    let now = MonotonicClock.Reading()
+    let alice = budgets.budget(of: "alice", at: now.milliseconds)
+    #expect(admission.admit(alice, at: now) == nil)
+    for _ in 0..<10 { #expect(admission.admit(alice, at: now) != nil) }
+    for user in ["bob", "carol"] as [UserID] {
+      #expect(admission.admit(budgets.budget(of: user, at: now.milliseconds), at: now) == nil)
+    }
+  }
+
+  @Test func whoIsNotAdmittedLosesNoRequest() {
+    let (admission, budgets) = admission(signIns: 1, requests: 1)
+    let now = MonotonicClock.Reading()
+    #expect(admission.admit(budgets.budget(of: "alice", at: now.milliseconds), at: now) == nil)
+    let bob = budgets.budget(of: "bob", at: now.milliseconds)
+    #expect(admission.admit(bob, at: now) ?? 0 > 0)
+    #expect(bob.wait(at: now.milliseconds) == nil)
+  }
+
+  @Test func zeroIsNoLimit() {
+    let (admission, budgets) = admission(signIns: 0, requests: 100)
+    let now = MonotonicClock.Reading()
+    let alice = budgets.budget(of: "alice", at: now.milliseconds)
+    for _ in 0..<100 { #expect(admission.admit(alice, at: now) == nil) }
+  }
+}
+
+@Suite struct SignInQueueTests {
+  /// A queue that `#expect` can ask to change.
+  private final class Queue {
+    private var queue = SignInQueue()
+
+    func append() { queue.append {} }
+    func schedule() -> Bool { queue.schedule() }
+    func next() -> Bool { queue.next() != nil }
+    func began() { queue.began() }
+    func ended() { queue.ended() }
+  }
+
+  @Test func aTurnIsAskedForOnce() {
+    let queue = Queue()
+    #expect(!queue.schedule(), "nobody waits")
+    for _ in 0..<2 { queue.append() }
+    #expect(queue.schedule() && !queue.schedule())
+    #expect(queue.next() && queue.schedule() && queue.next())
+    #expect(!queue.schedule() && !queue.next())
+  }
+
+  @Test func whileTooManyAreUnderWayNobodyIsBegun() {
+    let queue = Queue()
+    for _ in 0..<100 { queue.append() }
+    for _ in 0..<SignInQueue.mostUnderWay {
+      #expect(queue.schedule() && queue.next())
+      queue.began()
+    }
+    #expect(!queue.schedule())
+    queue.ended()
+    #expect(queue.schedule())
+  }
+}
+
+/// Many sign-ins at once, on real connections.
+@Suite struct SignInStormTests {
+  @Test func moreSignInsThanTheServerAdmitsAreToldToWait() async throws {
+    try await LiveGateway.with {
+      $0.signInsPerSecond = 1
+    } _: { live in
+      let first = try await live.signIn("user")
+      var refusals = 0
+      for number in 0..<20 {
+        let client = try await live.connect()
+        let error = try await client.call("login", #"{"token":"u\#(number)"}"#)["error"]
+        guard error != .null else { continue }
+        refusals += 1
+        let wait = try #require(error["data"]["retryAfterMs"].integer)
+        #expect(error["code"] == 7008 && (1...30_000).contains(wait))
+        let end = try await client.closed()
+        #expect(end.code == 4004 && end.reason == "7008 retry after \(wait) ms")
+      }
+      #expect(refusals > 0, "each took more than a second")
+      #expect(try await first.call("ping")["error"] == nil)
+    }
+  }
+
+  @Test func anUpgradeIsToldByTheReason() async throws {
+    try await LiveGateway.with {
+      $0.signInsPerSecond = 1
+    } _: { live in
+      var refusals: [String] = []
+      for number in 0..<20 {
+        let client = try await Client.open(port: live.port, query: "token=u\(number)")
+        do {
+          #expect(try await client.next()["method"] == "onConnectSuccess")
+        } catch let end as Client.Failed {
+          refusals.append(end.description)
+        }
+      }
+      #expect(!refusals.isEmpty, "each took more than a second")
+      #expect(refusals.allSatisfy { $0.wholeMatch(of: /closed with 4004 7008 retry after [1-9][0-9]* ms/) != nil }, "\(refusals)")
+    }
+  }
+
+  /// The store keeps the first waiting; the others wait for their turn, and hold back nobody who is signed in.
+  @Test func thoseWhoAreSignedInAreServedWhileOthersWaitForTheirTurn() async throws {
+    try await LiveGateway.with { live in
+      let alice = try await live.signIn("alice")
+      live.store.hold()
+      var others: [Client] = []
+      for number in 0..<20 { others.append(try await Client.open(port: live.port, query: "token=u\(number)")) }
+      try await others[19].leave()
+      while live.store.waitingCount < SignInQueue.mostUnderWay { await Task.yield() }
+      for _ in 0..<3 { #expect(try await alice.call("ping")["error"] == nil) }
+      #expect(live.store.waitingCount == SignInQueue.mostUnderWay)
+      #expect(live.services.sessionCount == 1 + SignInQueue.mostUnderWay)
+      live.store.release()
+      for other in others.dropLast() { #expect(try await other.next()["method"] == "onConnectSuccess") }
+      #expect(live.services.sessionCount == 20)
+    }
+  }
+
+  /// "4007 not signed in within 10 s" is about those who have not tried.
+  @Test func whoWaitsForItsTurnIsNotLate() async throws {
+    try await LiveGateway.with { live in
+      live.store.hold()
+      var others: [Client] = []
+      for number in 0..<SignInQueue.mostUnderWay {
+        others.append(try await Client.open(port: live.port, query: "token=u\(number)"))
+      }
+      while live.store.waitingCount < SignInQueue.mostUnderWay { await Task.yield() }
+      let late = try await live.connect()
+      try await late.send(#"{"jsonrpc":"2.0","id":1,"method":"login","params":{"token":"late"}}"#)
+      let loop = live.transport.loops[0]
+      while await live.on(loop, { [live] in live.gateway.context(of: loop).signIns.count }) == 0 { await Task.yield() }
+      await live.on(loop) { [live] in
+        for session in live.gateway.context(of: loop).open.values { session.wake(at: .max / 2) }
+      }
+      live.store.release()
+      #expect(try await late.next()["result"]["userID"] == "late")
+    }
+  }
+}

@@ -1,0 +1,144 @@
+"""Sections 8 and 10.6: nothing is refused without saying why: a line of the log, a counter, a body."""
+import asyncio
+import json
+
+import pytest
+
+from harness.raw import RawSocket
+from harness.tokens import OTHER_SECRET, make_token
+
+
+def entries(own, message):
+    """The log's entries with this message, as they are."""
+    found = [json.loads(line) for line in own.log.splitlines() if line.startswith("{")]
+    return [entry for entry in found if entry["message"] == message]
+
+
+async def entry(own, message, **fields):
+    """The first entry with these fields; waits for it, because lines are written behind what they tell of."""
+    def matching():
+        return [one for one in entries(own, message) if all(one.get(name) == value for name, value in fields.items())]
+    await asyncio.to_thread(own.wait_until, matching, f"{message} {fields}")
+    return matching()[0]
+
+
+@pytest.fixture
+def telling(make_server):
+    return make_server({"log.level": "debug"})
+
+
+async def upgrade_body(own, *headers, path="/ws"):
+    """Status and body of a refused upgrade."""
+    raw = await RawSocket.open(own, path=path, headers=headers)
+    body = await raw.reader.readexactly(int(raw.headers["content-length"]))
+    raw.writer.close()
+    return raw.status, body.decode()
+
+
+async def test_a_foreign_origin_is_a_warning_once_a_minute_and_pair(make_server):
+    own = make_server()
+    for origin in ("https://evil.example", "https://evil.example", "null"):
+        status, body = await upgrade_body(own, f"Origin: {origin}")
+        assert status == 403 and body.startswith("403: ") and "Origin" in body and "allowedOrigins" in body
+    refused = await entry(own, "upgrade refused", origin="null")
+    assert refused["level"] == "warning" and refused["host"] == own.address and "allowedOrigins" in refused["key"]
+    assert [one["origin"] for one in entries(own, "upgrade refused")] == ["https://evil.example", "null"]
+    assert own.metric("throng_upgrades_refused_total", reason="origin") == 3
+
+
+async def test_an_upgrade_elsewhere_or_of_another_kind_is_told(telling):
+    status, body = await upgrade_body(telling, path="/chat?token=a-secret-token")
+    assert status == 404 and "/ws" in body
+    refused = await entry(telling, "upgrade refused", path="/chat")
+    assert refused["status"] == 404 and refused["address"] == "127.0.0.1" and refused["level"] == "debug"
+    assert "a-secret-token" not in telling.log
+    status, body = await upgrade_body(telling, "Sec-WebSocket-Protocol: " + "x" * 200)
+    assert status == 431 and "Sec-WebSocket-Protocol" in body
+    assert (await entry(telling, "upgrade refused", status=431))
+    for reason in ("path", "headers"):
+        assert telling.metric("throng_upgrades_refused_total", reason=reason) == 1
+
+
+async def test_a_refused_sign_in_is_told_without_its_token(make_server, make_world):
+    own = make_server()
+    world = make_world(own)
+    tokens = {70001: make_token("alice", ttl=-60), 70003: "no-token-at-all", 70009: make_token("alice", secret=OTHER_SECRET)}
+    for token in tokens.values():
+        client = await world.open(query={"token": token})
+        await client.closed(4500)
+    alice = await world.user("alice")
+    await alice.refused(6015, "login", token=make_token("somebody"))
+    for code in (*tokens, 6015):
+        refused = await entry(own, "sign-in refused", code=code)
+        assert refused["level"] == "info" and refused["address"] == "127.0.0.1" and refused["reason"]
+        assert own.metric("throng_sign_ins_refused_total", code=code) == 1
+    assert (await entry(own, "sign-in refused", code=6015))["userID"] == alice.user
+    assert not [token for token in tokens.values() if token in own.log]
+
+
+async def test_what_the_server_closes_is_told_and_what_its_client_closes_is_not(make_server, make_world):
+    own = make_server({"log.level": "debug", "limits.connectionsPerAddress": 2})
+    world = make_world(own)
+    alice = await world.user("alice")
+    binary = await world.raw()
+    binary.write(2, b"x")
+    assert await binary.close_code() == 1003
+    assert (await entry(own, "connection closed", code=1003))["address"] == "127.0.0.1"
+    binary.writer.close()
+    await asyncio.to_thread(own.wait_until, lambda: own.metric("throng_connections") == 1, "the connection is gone")
+    own_wish = await world.open()
+    more = await world.open()
+    await more.closed(4005)
+    assert (await entry(own, "connection closed", code=4005))["reason"] == "connection limit"
+    await own_wish.socket.close(4003)
+    assert own.rpc("kickUser", userID=alice.user)["result"]["kicked"] == 1
+    await alice.closed(4503)
+    assert (await entry(own, "connection closed", code=4503))["userID"] == alice.user
+    assert not [one for one in entries(own, "connection closed") if one["code"] in (4003, 1000)]
+
+
+async def test_a_refused_request_is_told(telling, make_world):
+    alice = await make_world(telling).user("alice")
+    await alice.refused(10010, "joinGroup", groupID="nowhere")
+    refused = await entry(telling, "request refused", code=10010)
+    assert refused["method"] == "joinGroup" and refused["userID"] == alice.user and refused["level"] == "debug"
+
+
+async def test_nothing_is_told_at_info_of_what_any_client_can_do_all_day(make_server, make_world):
+    own = make_server()
+    alice = await make_world(own).user("alice")
+    await alice.refused(10010, "joinGroup", groupID="nowhere")
+    own.http("GET", "/nowhere", public=True)
+    await alice.call("logout")
+    assert own.stop() == 0
+    assert not [message for message in ("request refused", "HTTP request refused", "connection closed") if entries(own, message)]
+
+
+@pytest.mark.parametrize("method, path, public, status, words", [
+    ("GET", "/nowhere", True, 404, "/ws"), ("GET", "/ws", True, 426, "WebSocket"), ("POST", "/ws", True, 405, "GET"),
+    ("GET", "/nowhere", False, 404, "/metrics"), ("POST", "/healthz", False, 405, "GET"),
+    ("POST", "/rpc", False, 401, "Bearer"),
+])
+async def test_the_body_of_a_refusal_is_a_sentence(telling, method, path, public, status, words):
+    answer = telling.http(method, path + "?token=a-secret-token", public=public)
+    assert answer.status == status and answer.headers["content-type"].startswith("text/plain")
+    assert answer.text.startswith(f"{status}: ") and words in answer.text and len(answer.text.split()) > 4
+    assert telling.metric("throng_http_refused_total", status=status) == 1
+    message = "unauthorized call" if status == 401 else "HTTP request refused"
+    refused = await entry(telling, message)
+    assert status == 401 or (refused["path"] == path and refused["method"] == method and refused["status"] == status)
+    assert "a-secret-token" not in telling.log
+
+
+async def test_a_body_that_is_too_large_or_in_chunks_is_told(telling):
+    answer = telling.post_rpc(b"x" * ((1 << 20) + 1))
+    assert answer.status == 413 and "1 MiB" in answer.text
+    host, port = telling.internal_address.rsplit(":", 1)
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(b"POST /rpc HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+    answer = (await reader.read()).decode()
+    writer.close()
+    assert answer.startswith("HTTP/1.1 411 ") and "Content-Length" in answer.split("\r\n\r\n")[1]
+    for status in (413, 411):
+        assert telling.metric("throng_http_refused_total", status=status) == 1
+        await entry(telling, "HTTP request refused", status=status)
