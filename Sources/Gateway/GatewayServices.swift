@@ -50,10 +50,10 @@ public final class GatewayServices: Sendable {
   private let offlineGrace: Instant
   let directory: SessionDirectory
   let admissions: Admissions
-  /// Where every refusal is told.
-  public let refusals: RefusalLog
   let budgets: UserBudgets
   let signIns: SignInAdmission
+  /// Where every refusal is told.
+  public let refusals: RefusalLog
   let observer: StoreObserver
   let metrics: RequestMetrics
 
@@ -75,9 +75,9 @@ public final class GatewayServices: Sendable {
     methods = MethodTable()
     metrics = RequestMetrics(methods)
     observer = StoreObserver(logger: logger)
-    refusals = RefusalLog(logger: logger)
     budgets = UserBudgets(configuration)
     signIns = SignInAdmission(configuration)
+    refusals = RefusalLog(logger: logger)
     admissions = Admissions(connections: configuration.connections, connectionsPerAddress: configuration.connectionsPerAddress)
     registry = GroupRegistry(
       services: GroupServices(

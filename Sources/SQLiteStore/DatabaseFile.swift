@@ -11,18 +11,27 @@ struct DatabaseFile {
 
   var path: String { directory + "/" + name }
 
+  /// SQLite's write-ahead log.
+  var logPath: String { path + "-wal" }
+
+  /// The index of the log, which connections share.
+  var indexPath: String { path + "-shm" }
+
   /// The default database keeps `lock`, the name it always had, whoever opens it; every other database has a lock of its own.
   var lockPath: String { name == Self.defaultName ? directory + "/lock" : path + "-lock" }
 
   /// Finds the place, and makes the directory, for the owner alone, where it is missing.
-  /// - Parameter path: counts from the data directory where it is relative; nil = the default.
-  init(_ path: String?, dataDirectory: String) throws(StoreOpenError) {
+  /// - Parameters:
+  ///   - path: counts from the data directory where it is relative; nil = the default.
+  ///   - makesDirectory: false = looks only.
+  init(_ path: String?, dataDirectory: String, makesDirectory: Bool = true) throws(StoreOpenError) {
     let path = path ?? Self.defaultName
     let named = path.hasPrefix("/") ? path : dataDirectory + "/" + path
     // A link is followed, or one database would have two names and two locks. Links of directories lead to one lock by themselves.
     let real = (Self.isLink(named) ? Self.real(named) ?? named : named) as NSString
     directory = real.deletingLastPathComponent
     name = real.lastPathComponent
+    guard makesDirectory else { return }
     do {
       try FileManager.default.createDirectory(
         atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

@@ -1,6 +1,7 @@
 import Dispatch
 import GRDB
 import GroupModel
+import GroupRuntime
 import Logging
 import Synchronization
 
@@ -14,6 +15,7 @@ final class Housekeeping: Sendable {
   private let isStopped = Atomic<Bool>(false)
   private let checkpoints = Atomic<Bool>(true)
   private let signsOfLife = Atomic<Bool>(true)
+  private let isLost = Atomic<Bool>(false)
   private let lastSweep = Atomic<Instant>(0)
   private let lock: DatabaseLock
   private let now: @Sendable () -> Instant
@@ -47,6 +49,7 @@ final class Housekeeping: Sendable {
   }
 
   func tick() {
+    inspectFiles()
     showLife()
     writer.tick(isSweepDue() ? [.sweep] : [])
     checkpoint()
@@ -60,13 +63,41 @@ final class Housekeeping: Sendable {
     return true
   }
 
-  /// Writes down that the store lives: sessions that do not outlive the process ended then.
-  func showLife() {
-    if lock.touch(at: now()) {
+  /// Writes down that the store lives, for sessions that do not outlive the process ended then, and how far the log is.
+  private func showLife() {
+    if lock.touch(at: now(), log: logMark()) {
       signsOfLife.store(true, ordering: .relaxed)
     } else if signsOfLife.exchange(false, ordering: .relaxed) {
-      logger.warning("cannot set the time of the lock file", metadata: ["error": "\(lastSystemError())"])
+      logger.warning("cannot write to the lock file", metadata: ["error": "\(lastSystemError())"])
     }
+  }
+
+  private func logMark() -> RunNote.LogMark? {
+    let index = try? connection.read { db in
+      // A connection that has not read yet has not opened the log.
+      try db.execute(sql: "PRAGMA schema_version")
+      return try OpenLog(of: db)?.index()
+    }
+    return index?.end.map { RunNote.LogMark(salt: $0.salt, frames: $0.frames, checkpointed: index?.checkpointed ?? 0) }
+  }
+
+  // Whoever removes or replaces files below a server that runs lets a second one in, or takes what is written out of the world.
+  private func inspectFiles() {
+    switch lock.inspect() {
+    case .unchanged: takeBack()
+    case .lockFileMadeAgain:
+      logger.warning("the lock file was removed or replaced: it was made again")
+      takeBack()
+    case .lost(let reason):
+      if !isLost.exchange(true, ordering: .relaxed) { logger.error("writes are refused", metadata: ["reason": "\(reason)"]) }
+      writer.refuse(because: StoreError(.unavailable, reason))
+    }
+  }
+
+  private func takeBack() {
+    guard isLost.exchange(false, ordering: .relaxed) else { return }
+    logger.notice("the files of the database are in their places again")
+    writer.refuse(because: nil)
   }
 
   private func checkpoint() {

@@ -76,15 +76,19 @@ public final class SQLiteStore: StoreHealth, Sendable {
     let opening = Opening(database: try DatabaseFile(database, dataDirectory: directory), sync: sync, options: options)
     let lock = try DatabaseLock(of: opening.database, now: options.now())
     do throws(StoreOpenError) {
-      try opening.prepareDatabase()
-      let pool = try opening.pool(sessionsEndedAt: lock.lastAlive)
+      let report = LogReport(of: opening.database, lastRun: lock.lastRun)
+      try opening.prepareDatabase(lock)
+      report.write(to: logger)
       let store = SQLiteStore(
-        pool: pool, checkpoints: try opening.checkpointConnection(), searches: try opening.readConnection("search"),
+        pool: try opening.pool(), checkpoints: try opening.checkpointConnection(), searches: try opening.readConnection("search"),
         signIns: try opening.readConnection("sign-in"), lock: lock, options: options, logger: logger)
-      store.start()
+      if opening.isOnReadOnlyDisk {
+        logger.error("the disk of the database is read-only: writes are refused until a restart finds it writable")
+      }
+      try store.start(opening)
       return store
     } catch {
-      lock.release()
+      lock.close()
       throw error
     }
   }
@@ -105,7 +109,9 @@ public final class SQLiteStore: StoreHealth, Sendable {
     housekeeping = Housekeeping(writer: writer, connection: checkpoints, lock: lock, now: options.now, logger: logger)
   }
 
-  private func start() {
+  private func start(_ opening: Opening) throws(StoreOpenError) {
+    try opening.attempt("begin with \(opening.databasePath)") { try writer.begin(sessionsEndedAt: lock.lastAlive) }
+    lock.begin()
     housekeeping.begin()
     if let interval = options.housekeeping { housekeeping.start(every: interval) }
   }
@@ -119,17 +125,17 @@ public final class SQLiteStore: StoreHealth, Sendable {
     guard writer.inbox.close() else { return }
     writer.finish()
     housekeeping.stop()
-    housekeeping.showLife()
+    var isLogCarriedOver = false
     do {
       try searches.connection.close()
       try signIns.close()
-      try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+      isLogCarriedOver = try pool.writeWithoutTransaction { try $0.checkpoint(.truncate).walFrameCount == 0 }
       try pool.close()
     } catch {
       // Nothing is lost: the log is read at the next opening.
       logger.warning("the store was not closed cleanly", metadata: ["error": "\(StoreError(describing: error))"])
     }
-    lock.release()
+    lock.release(at: options.now(), isLogCarriedOver: isLogCarriedOver)
   }
 
   /// Reads in one snapshot, beside the writer, when it is the requester's turn.

@@ -175,7 +175,7 @@ enum Schema {
   // - `application.isGroupGone` and partial indexes: lists find what they show without passing over what they do not.
   // - `departure.groupNumber` orders departures as the groups in getJoinedGroupList, so that one cursor pages through both.
   // - `formerMember.memorableUntil`, and indexes by time: what is old is found and goes.
-  // - `knownUserHere`: the start finds the users who were here without passing over all.
+  // - `knownUserPresent`: the start finds the users who were here without passing over all.
   private static let v2 = """
     CREATE TABLE notificationNumber (id INTEGER PRIMARY KEY CHECK (id = 1), last INTEGER NOT NULL) STRICT;
     INSERT INTO notificationNumber VALUES (1, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'notification'), 0));
@@ -227,6 +227,6 @@ enum Schema {
       max(muteUntil, bannedUntil, CASE WHEN stays IS NULL THEN 0 ELSE leftTime + \(FormerMember.lifetime) END);
     CREATE INDEX formerMemberByEnd ON formerMember (memorableUntil);
 
-    CREATE INDEX knownUserHere ON knownUser (offlineSince) WHERE offlineSince = 0;
+    CREATE INDEX knownUserPresent ON knownUser (offlineSince) WHERE offlineSince = 0;
     """
 }

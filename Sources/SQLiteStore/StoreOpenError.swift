@@ -5,6 +5,8 @@ public struct StoreOpenError: Error, Sendable, CustomStringConvertible {
   public enum Kind: Sendable, Equatable {
     /// The directory of the database cannot be made, or not be written to.
     case directory
+    /// There is no database, where one is only looked at.
+    case missing
     /// Another process has the database open.
     case locked
     /// The database file is none of Throng's.

@@ -33,6 +33,11 @@ enum UserRows {
     try db.run("UPDATE knownUser SET offlineSince = ? WHERE offlineSince = 0", [max(1, time)])
   }
 
+  /// Whom the table calls present.
+  static func present(in db: Database) throws -> [UserID] {
+    try db.rows("SELECT userID FROM knownUser WHERE offlineSince = 0", []) { try $0.value(UserID.init(stored:)) }
+  }
+
   static func isKnown(_ user: UserID, in db: Database) throws -> Bool {
     try !db.rows("SELECT 1 FROM knownUser WHERE userID = ?", [user.rawValue]) { try $0.integer() }.isEmpty
   }

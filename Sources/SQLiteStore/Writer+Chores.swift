@@ -4,16 +4,20 @@ import Logging
 import Synchronization
 
 extension Writer {
-  // Needs room like a real message does: a page that is there already could be written on a full disk.
   func probe(_ db: Database) {
     do {
-      _ = try transaction(db) { try db.run("UPDATE probe SET room = zeroblob(65536)", []) }
-      _ = try transaction(db) { try db.run("UPDATE probe SET room = x''", []) }
+      _ = try transaction(db) { try makeRoom(db) }
+      _ = try transaction(db) { try emptyRoom(db) }
       noteSuccess()
     } catch {
       logger.debug("the store still cannot write", metadata: ["error": "\(error)"])
     }
   }
+
+  // Needs room like a real message does: a page that is there already could be written on a full disk.
+  func makeRoom(_ db: Database) throws { try db.run("UPDATE probe SET room = zeroblob(65536)", []) }
+
+  func emptyRoom(_ db: Database) throws { try db.run("UPDATE probe SET room = x''", []) }
 
   /// Does one chunk of a chore.
   func perform(_ chore: Inbox.Chore, _ db: Database) {

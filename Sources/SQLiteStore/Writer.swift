@@ -13,6 +13,8 @@ final class Writer: Sendable {
   let options: StoreOptions
   let logger: Logger
   let persists = Atomic<Bool>(true)
+  private let refusal = Mutex<StoreError?>(nil)
+  private let failedCommits = FailedCommits()
 
   init(pool: DatabasePool, options: StoreOptions, logger: Logger) {
     self.pool = pool
@@ -22,6 +24,30 @@ final class Writer: Sendable {
   }
 
   var canPersist: Bool { persists.load(ordering: .acquiring) }
+
+  /// Ends the sessions that the last run left, and tries whether the disk takes anything.
+  /// - Throws: GRDB's error where the database is damaged. A disk without room is no obstacle: what is to be written waits.
+  func begin(sessionsEndedAt time: Instant) throws {
+    try pool.writeWithoutTransaction { db in
+      do throws(StoreError) {
+        _ = try transaction(db) {
+          try UserRows.endAllSessions(at: time, db)
+          try makeRoom(db)
+        }
+        _ = try transaction(db) { try emptyRoom(db) }
+      } catch {
+        guard error.kind == .unavailable else { throw error }
+        note(failure: error)
+        for user in try UserRows.present(in: db) { inbox.put(.gone(since: time), of: user) }
+      }
+    }
+  }
+
+  /// From now on everything is refused; nil = no more.
+  func refuse(because reason: StoreError?) {
+    refusal.withLock { $0 = reason }
+    if let reason { note(failure: reason) }
+  }
 
   func commit(_ commit: Commit) {
     switch inbox.put(commit) {
@@ -36,11 +62,13 @@ final class Writer: Sendable {
 
   /// Does once a second what no commit causes: users become durable, a sick store is tried, and chores begin.
   func tick(_ chores: Set<Inbox.Chore> = []) {
+    failedCommits.tryAgain()
     if inbox.ask(flushUsers: true, probe: !canPersist, chores) { wake() }
   }
 
   /// Waits until everything that was taken in has been answered. Call it with the inbox closed.
   func finish() {
+    failedCommits.end()
     // The writer's queue is serial: what was woken before runs before. Whoever put a commit in may not have come to wake it yet,
     // so the rest is taken out here.
     pool.writeWithoutTransaction { db in
@@ -101,7 +129,7 @@ extension Writer {
   /// - Parameter apart: a commit that is `.inconsistent` fails alone instead of failing all.
   private func durable(_ portion: Inbox.Portion, apart: Bool, _ db: Database) throws(StoreError) -> [Outcome] {
     var outcomes: [Outcome] = []
-    let wrote = try transaction(db) {
+    let wrote = try transaction(db, isAwaited: !portion.commits.isEmpty) {
       for (user, note) in portion.users { try UserRows.put(note, of: user, db) }
       for commit in portion.commits {
         if commit.lineage.isBroken {
@@ -143,19 +171,34 @@ extension Writer {
   }
 
   /// Runs the body in a transaction and commits it.
+  /// - Parameter isAwaited: somebody is told when it fails. Then this returns only when nothing of it can come back, unless the store is
+  ///   being closed.
   /// - Returns: whether anything was written.
-  func transaction(_ db: Database, _ body: () throws -> Void) throws(StoreError) -> Bool {
+  func transaction(_ db: Database, isAwaited: Bool = false, _ body: () throws -> Void) throws(StoreError) -> Bool {
+    if let refusal = refusal.withLock({ $0 }) { throw refusal }
+    var isCommitting = false
     do {
       let before = db.totalChangesCount
       try db.beginTransaction(.immediate)
       try body()
+      isCommitting = true
       try db.commit()
       return db.totalChangesCount > before
     } catch {
-      // A COMMIT whose fsync failed leaves its frames behind the end of the log that SQLite knows. The next transaction, the
-      // probe at the latest, writes over them, so what was answered as failed does not come back.
       rollBack(db)
+      // Before COMMIT the log has no frame that ends a transaction.
+      if isCommitting { discardFailedCommit(db, isAwaited: isAwaited) }
       throw StoreError(describing: error)
+    }
+  }
+
+  // While it waits, commits wait in the inbox, which has its bounds, and reads go on.
+  private func discardFailedCommit(_ db: Database, isAwaited: Bool) {
+    guard isAwaited else { return failedCommits.discard(db) }
+    failedCommits.discardOrWait(db) { obstacle in
+      note(failure: StoreError(describing: obstacle))
+      logger.error(
+        "refusals wait: what failed would come back with a restart", metadata: ["error": "\(StoreError(describing: obstacle))"])
     }
   }
 

@@ -3,6 +3,7 @@ import GRDB
 import GroupModel
 import GroupRuntime
 import Logging
+import Synchronization
 import Testing
 import ThrongTestKit
 
@@ -37,13 +38,14 @@ func withDirectory(_ body: (String) async throws -> Void) async throws {
 
 /// A store without housekeeping of its own, and whose clock stands still: a test says when a second is over.
 func openSQLite(
-  _ directory: String, database: String? = nil, sync: SyncMode = .full, _ tune: (inout StoreOptions) -> Void = { _ in }
+  _ directory: String, database: String? = nil, sync: SyncMode = .full, logger: Logger? = nil,
+  _ tune: (inout StoreOptions) -> Void = { _ in }
 ) throws(StoreOpenError) -> SQLiteStore {
   var options = StoreOptions()
   options.housekeeping = nil
   options.now = { 1_000_000 }
   tune(&options)
-  return try SQLiteStore.open(directory: directory, database: database, sync: sync, logger: quiet, options: options)
+  return try SQLiteStore.open(directory: directory, database: database, sync: sync, logger: logger ?? quiet, options: options)
 }
 
 func withSQLite(
@@ -56,6 +58,31 @@ func withSQLite(
 }
 
 private let quiet = Logger(label: "store-tests") { _ in SwiftLogNoOpLogHandler() }
+
+/// Keeps the lines of a store's log: level, text and metadata by name.
+final class RecordedLog: Sendable {
+  private let kept = Mutex<[String]>([])
+
+  var lines: [String] { kept.withLock { $0 } }
+  var logger: Logger { Logger(label: "store-tests") { _ in Handler(log: self) } }
+
+  func contains(_ text: String) -> Bool { lines.contains { $0.contains(text) } }
+
+  private struct Handler: LogHandler {
+    let log: RecordedLog
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.debug
+    subscript(metadataKey key: String) -> Logger.MetadataValue? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+      let values = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }
+      log.kept.withLock { $0.append("\(event.level): \(event.message)" + values.joined()) }
+    }
+  }
+}
 
 extension SQLiteStore {
   /// Waits until the writer has nothing to do.

@@ -6,15 +6,18 @@ import Synchronization
 /// A disk that fails, or is slow, on demand: SQLite's own file system with a door in front of it. Other directories are not
 /// touched.
 final class FaultyDisk: Sendable {
-  enum Operation: Hashable, Sendable { case open, read, write, sync }
+  enum Operation: Hashable, Sendable { case open, read, write, truncate, share, sync }
 
-  private struct State {
+  fileprivate struct State {
     var faults: [Operation: Int32] = [:]
+    var last: Operation?
+    var refused: [Operation: Int] = [:]
     var logSyncs = 0
+    var reads = 0
     var logSyncsBeforeHold: Int?
   }
 
-  private let state = Mutex(State())
+  fileprivate let state = Mutex(State())
   private let held = DispatchSemaphore(value: 0)
   private let gate = DispatchSemaphore(value: 0)
 
@@ -27,6 +30,22 @@ final class FaultyDisk: Sendable {
   func fail(_ operation: Operation, _ code: Int32?) {
     state.withLock { $0.faults[operation] = code }
   }
+
+  /// How often something was read.
+  var reads: Int { state.withLock { $0.reads } }
+
+  /// From now on the operation fails with that SQLite code, and after it every other that changes a file.
+  func breakDown(at operation: Operation, _ code: Int32) {
+    state.withLock { ($0.faults[operation], $0.last) = (code, operation) }
+  }
+
+  /// Heals everything.
+  func heal() {
+    state.withLock { ($0.faults, $0.last) = ([:], nil) }
+  }
+
+  /// How often the operation was refused.
+  func refusals(of operation: Operation) -> Int { state.withLock { $0.refused[operation, default: 0] } }
 
   /// How often the log was synced, successfully.
   var logSyncs: Int { state.withLock { $0.logSyncs } }
@@ -50,7 +69,17 @@ final class FaultyDisk: Sendable {
   /// Lets the held writer go on.
   func release() { gate.signal() }
 
-  fileprivate func fault(_ operation: Operation) -> Int32? { state.withLock { $0.faults[operation] } }
+  fileprivate func fault(_ operation: Operation) -> Int32? {
+    state.withLock { state in
+      guard let code = state.faults[operation] else { return nil }
+      state.refused[operation, default: 0] += 1
+      if state.last == operation {
+        for other in [Operation.write, .truncate, .share, .sync] { state.faults[other] = code }
+        state.last = nil
+      }
+      return code
+    }
+  }
 
   fileprivate func passSync(of path: String) {
     guard path.hasSuffix("-wal") else { return }
@@ -137,11 +166,22 @@ private func doorTable(before methods: UnsafePointer<sqlite3_io_methods>) -> Uns
   }
   table.pointee.xRead = { file, bytes, count, offset in
     let own = behind(file)
+    own.disk.state.withLock { $0.reads += 1 }
     return own.disk.fault(.read) ?? own.methods.pointee.xRead(file, bytes, count, offset)
   }
   table.pointee.xWrite = { file, bytes, count, offset in
     let own = behind(file)
     return own.disk.fault(.write) ?? own.methods.pointee.xWrite(file, bytes, count, offset)
+  }
+  table.pointee.xTruncate = { file, size in
+    let own = behind(file)
+    return own.disk.fault(.truncate) ?? own.methods.pointee.xTruncate(file, size)
+  }
+  // The first page of the index is there as soon as the log is open.
+  table.pointee.xShmMap = { file, page, size, extends, memory in
+    let own = behind(file)
+    if page > 0, let code = own.disk.fault(.share) { return code }
+    return own.methods.pointee.xShmMap(file, page, size, extends, memory)
   }
   table.pointee.xSync = { file, flags in
     let own = behind(file)

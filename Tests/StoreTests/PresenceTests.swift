@@ -188,7 +188,7 @@ struct PresenceTests {
   }
 }
 
-private func setTime(of path: String, like other: String) throws {
+func setTime(of path: String, like other: String) throws {
   let time = try #require(try FileManager.default.attributesOfItem(atPath: other)[.modificationDate] as? Date)
   try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: path)
 }

@@ -34,7 +34,9 @@ struct SchemaTests {
       // As a crash between the making of the file and the first migration leaves it.
       let database = try DatabaseFile(nil, dataDirectory: directory)
       let opening = Opening(database: database, sync: .full, options: StoreOptions())
-      try opening.prepareDatabase()
+      let lock = try DatabaseLock(of: database, now: 1)
+      try opening.prepareDatabase(lock)
+      lock.close()
       try await withSQLite(directory) { try await $0.put([.create()]).get() }
     }
   }
@@ -62,6 +64,7 @@ struct SchemaTests {
     "SELECT number FROM notification INDEXED BY notificationByTime WHERE timestamp < 4 LIMIT 3",
     "SELECT number FROM notification WHERE addressee = 'u' AND number < 4 ORDER BY number DESC LIMIT 1",
     "UPDATE knownUser SET offlineSince = 4 WHERE offlineSince = 0",
+    "SELECT userID FROM knownUser WHERE offlineSince = 0",
     "SELECT userID, offlineSince FROM member JOIN knownUser USING (userID) WHERE number = 1 AND offlineSince > 0",
     "SELECT groupID, role FROM groupRecord AS g LEFT JOIN member AS m ON m.number = g.number AND m.userID = 'u' WHERE g.number > 5 "
       + "ORDER BY g.number",

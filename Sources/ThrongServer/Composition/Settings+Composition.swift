@@ -4,6 +4,7 @@ import Gateway
 import GroupModel
 import GroupPermissions
 import GroupRuntime
+import SQLiteStore
 import ServerConfiguration
 import WebSocketTransport
 
@@ -44,6 +45,16 @@ extension Settings {
     let keySet = try auth.jwksFile.map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
     _ = try await TokenVerifier(.init(secret: usesSecret ? secret : nil, keySet: keySet, algorithms: tokenAlgorithms))
     return warnings
+  }
+}
+
+extension Settings {
+  /// Reads the whole database, also beside a server that runs.
+  /// - Returns: a sentence for each fault; none where the database is sound.
+  public func storeFaults() throws(StartError) -> [String] {
+    try StartError.translating { () throws(StoreOpenError) in
+      try StoreCheck.faults(directory: dataDir, database: store.databasePath)
+    }
   }
 }
 

@@ -1,0 +1,220 @@
+"""One request that is told, or written, to many: groups of 6,000 members, 100 users, thousands of managers."""
+from harness.amplification import amplification
+
+LARGEST = 6000
+CUSTOM = "v" * 512
+
+
+def large(stage, **options):
+    """A group of the largest size, of which the attacker is the owner."""
+    return stage.group(members=stage.size(LARGEST - 10, 60), **options)
+
+
+@amplification(rows=4, pending="item 2: a row for each manager")
+async def join_with_5900_admins(stage):
+    "joinGroup with approval, again and again, into a group with 5,900 admins"
+    group = stage.group(owner="owner", joined=False, joinMode="Auth", admins=stage.size(5900, 50))
+    yield
+    await stage.repeat(lambda n: ("joinGroup", {"groupID": group, "message": f"{n} " + "x" * 500}))
+
+
+@amplification(rows=4, pending="item 2: a row for each manager")
+async def joins_of_many_groups(stage):
+    "joinGroup with approval into one group after the other, each with 300 admins"
+    admins = stage.size(300, 30)
+    groups = [stage.group(owner="owner", joined=False, joinMode="Auth", admins=admins) for _ in range(stage.size(40, 5))]
+    yield
+    await stage.repeat(lambda n: ("joinGroup", {"groupID": groups[n % len(groups)], "message": "x" * 500}))
+
+
+@amplification(rows=210, answered=8192, pending="item 2: each renewal fills the disk")
+async def invitations_renewed(stage):
+    "inviteUserToGroup of the same 100 users with consent, again and again"
+    group = stage.group(inviteMode="Any", beInviteMode="Auth")
+    names = stage.names(100)
+    yield
+    await stage.repeat(
+        lambda n: ("inviteUserToGroup", {"groupID": group, "userIDList": names, "message": f"{n}" + "x" * 500}), **stage.few)
+
+
+@amplification(rows=320, written=512 * 1024, answered=8192, pending="goal: over 1 MB of disk a second")
+async def invitations_of_strangers(stage):
+    "inviteUserToGroup of 100 new users with consent"
+    group = stage.group(inviteMode="Any", beInviteMode="Auth")
+    yield
+    await stage.repeat(lambda n: ("inviteUserToGroup", {
+        "groupID": group, "userIDList": stage.names(100, f"s{n}"), "attach": "x" * 500}), **stage.few)
+
+
+@amplification(rows=320, written=512 * 1024, answered=16384, full=9)
+async def groups_of_strangers(stage):
+    "createGroup with 100 users of whom nobody has heard"
+    yield
+    await stage.repeat(lambda n: ("createGroup", {"groupType": "Public", "groupName": "g", "memberList": [
+        {"userID": name} for name in stage.names(100, f"stranger-of-{n}")]}), **stage.few)
+
+
+@amplification(rows=320, answered=16384)
+async def groups_of_online_users(stage):
+    "createGroup with 100 users who are online"
+    await stage.listen(stage.size(100, 20), "online")
+    rows = [{"userID": name} for name in stage.names(len(stage.listeners), "online")]
+    yield
+    await stage.repeat(lambda n: ("createGroup", {"groupType": "Public", "groupName": "g", "memberList": rows}))
+
+
+@amplification(rows=6)
+async def groups(stage):
+    "createGroup of a Public group with all its texts"
+    custom = {f"key{n}": CUSTOM for n in range(10)}
+    yield
+    await stage.repeat(lambda n: ("createGroup", {
+        "groupType": "Public", "groupName": "g" * 30, "introduction": "i" * 240, "notification": "n" * 300, "faceURL": "f" * 100,
+        "customInfo": custom}))
+
+
+@amplification(rows=6)
+async def rooms(stage):
+    "createGroup of AVChatRooms"
+    yield
+    await stage.repeat(lambda n: ("createGroup", {"groupType": "AVChatRoom", "groupName": "room"}))
+
+
+@amplification(rows=130, answered=8192)
+async def groups_made_and_disbanded(stage):
+    "createGroup with 20 members and dismissGroup"
+    names = [{"userID": name} for name in stage.names(20)]
+    yield
+    await stage.repeat(lambda n: (
+        ("createGroup", {"groupType": "Public", "groupName": "g", "groupID": f"made-{n // 2}", "memberList": names}) if n % 2 == 0
+        else ("dismissGroup", {"groupID": f"made-{n // 2}"})))
+
+
+@amplification(rows=14_000, written=16 << 20)
+async def large_group_disbanded(stage):
+    "dismissGroup of a group with 6,000 members"
+    groups = [large(stage) for _ in range(stage.size(3, 1))]
+    yield
+    await stage.repeat(lambda n: ("dismissGroup", {"groupID": groups[n % len(groups)]}), rate=0, burst=len(groups))
+
+
+@amplification(rows=250, written=1 << 20, answered=32768, pending="goal: over 1 MB of disk a second")
+async def kicks_of_50(stage):
+    "inviteUserToGroup of 100, kickGroupMember of 50 and 50 with a ban, other users each time"
+    group = stage.group("Meeting", inviteMode="Any")
+    yield
+
+    def call(n):
+        names = stage.names(100, f"s{n // 3}")
+        if n % 3 == 0:
+            return "inviteUserToGroup", {"groupID": group, "userIDList": names}
+        chosen = names[:50] if n % 3 == 1 else names[50:]
+        return "kickGroupMember", {"groupID": group, "userIDList": chosen, "banTime": 60, "reason": "r" * 500}
+
+    await stage.repeat(call, **stage.few)
+
+
+@amplification(rows=250, written=1 << 20, answered=65536)
+async def kicks_of_the_same(stage):
+    "inviteUserToGroup of 100 into a Work group with 6,000 members, kickGroupMember of 50 and 50, again and again"
+    group = stage.group("Work", members=stage.size(5800, 50))
+    names = stage.names(100)
+    yield
+    await stage.repeat(lambda n: (
+        ("inviteUserToGroup", {"groupID": group, "userIDList": names}) if n % 3 == 0
+        else ("kickGroupMember", {"groupID": group, "userIDList": names[:50] if n % 3 == 1 else names[50:]})),
+        **stage.few)
+
+
+@amplification(rows=2)
+async def mute_group_churn(stage):
+    "muteGroup on and off in a group of 6,000"
+    group = large(stage)
+    yield
+    await stage.repeat(lambda n: ("muteGroup", {"groupID": group, "mode": ("All", "None")[n % 2]}))
+
+
+@amplification(rows=2)
+async def names_churn(stage):
+    "setGroupInfo of the name in a group of 6,000, with members online"
+    group = large(stage)
+    await stage.listen(stage.size(100, 5))
+    yield
+    await stage.repeat(lambda n: ("setGroupInfo", {"groupID": group, "groupName": f"name {n}"}))
+
+
+@amplification(rows=2, written=256 * 1024, answered=16384)
+async def info_churn(stage):
+    "setGroupInfo of every text and ten values of customInfo in a group of 6,000, with members online"
+    group = large(stage)
+    await stage.listen(stage.size(100, 5))
+    yield
+    await stage.repeat(lambda n: ("setGroupInfo", {
+        "groupID": group, "groupName": f"name {n}", "introduction": f"{n:0240}", "notification": f"{n:0300}",
+        "faceURL": f"{n:0100}",
+        "customInfo": {f"key{key}": f"{n:0512}" for key in range(10)}}))
+
+
+@amplification(rows=2)
+async def custom_info_merges(stage):
+    "setGroupInfo of one key of a full customInfo"
+    group = stage.group(customInfo={f"key{n}": CUSTOM for n in range(10)})
+    yield
+    await stage.repeat(lambda n: ("setGroupInfo", {"groupID": group, "customInfo": {f"key{n % 10}": f"{n:0512}"}}))
+
+
+@amplification(rows=3)
+async def name_card_churn(stage):
+    "setGroupMemberInfo of the own nameCard and customInfo in a group of 6,000, with members online"
+    group = large(stage, owner="owner")
+    await stage.listen(stage.size(100, 5))
+    yield
+    await stage.repeat(lambda n: ("setGroupMemberInfo", {
+        "groupID": group, "userID": stage.attacker, "nameCard": f"card {n}",
+        "customInfo": {f"key{k}": f"{n:064}" for k in range(5)}}))
+
+
+@amplification(rows=4)
+async def role_churn(stage):
+    "setGroupMemberRole of one member to Admin and back in a group of 6,000"
+    group = large(stage)
+    yield
+    await stage.repeat(lambda n: ("setGroupMemberRole", {
+        "groupID": group, "userID": "member-0", "role": ("Admin", "Member")[n % 2]}))
+
+
+@amplification(rows=3)
+async def mute_churn(stage):
+    "muteGroupMember of one member after the other in a group of 6,000"
+    group = large(stage)
+    yield
+    await stage.repeat(lambda n: ("muteGroupMember", {
+        "groupID": group, "userID": f"member-{n % stage.size(5900, 50)}", "muteTime": 60 + n}))
+
+
+@amplification(rows=6)
+async def owner_quits(stage):
+    "transferGroupOwner with quit, one Work group of 300 after the other"
+    groups = [stage.group("Work", members=stage.size(299, 5)) for _ in range(stage.size(60, 10))]
+    yield
+    await stage.repeat(lambda n: ("transferGroupOwner", {
+        "groupID": groups[n % len(groups)], "userID": "member-0", "quit": True}), rate=0, burst=len(groups) / 1.1)
+
+
+@amplification(rows=2, written=160 * 1024, answered=40_000)
+async def attribute_writes(stage):
+    "initGroupAttributes of 16 KB in 50 AVChatRooms, each at its own rate"
+    rooms = [stage.group("AVChatRoom") for _ in range(50)]
+    yield
+    await stage.repeat(lambda n: ("initGroupAttributes", {"groupID": rooms[n % 50], "attributes": {
+        f"{key:032}": f"{n}" + "x" * 3990 for key in range(4)}}))
+
+
+@amplification(rows=1, answered=20_000)
+async def attribute_reads(stage):
+    "getGroupAttributes of 16 KB in 50 AVChatRooms, each at its own rate"
+    rooms = [stage.group("AVChatRoom") for _ in range(50)]
+    for room in rooms:
+        stage.rpc("initGroupAttributes", groupID=room, attributes={f"{key:032}": "x" * 3990 for key in range(4)})
+    yield
+    await stage.repeat(lambda n: ("getGroupAttributes", {"groupID": rooms[n % 50]}))

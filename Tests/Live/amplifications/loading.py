@@ -1,0 +1,86 @@
+"""Groups that are not in memory: what it costs to bring them there, and whether they leave again."""
+import asyncio
+
+from harness.amplification import amplification
+
+
+@amplification(rows=3, memory=16 << 20, small=0.3, pending="item 5: the texts are read with the identifiers")
+async def load_client_ids(stage):
+    "one request to a group with 43,000 messages of 12,288 B with a clientMsgID in the last five minutes"
+    group = stage.group(owner="owner")
+    stage.message(group, "x" * 12_288, clientMsgID="once")
+    with stage.stopped() as rows:
+        count = stage.size(43_000, 2_000)
+        rows.multiply("message", count, seq="seq + n", msgID="msgID || n", clientMsgID="clientMsgID || n")
+    yield
+    await stage.repeat(lambda n: ("getGroupOnlineMemberCount", {"groupID": group}), rate=0, burst=1)
+    await asyncio.sleep(stage.seconds)
+
+
+@amplification(rows=3, small=0.3)
+async def load_former_members(stage):
+    "one request to a group that 533,000 have left"
+    group = stage.group(members=2)
+    stage.rpc("kickGroupMember", groupID=group, userIDList=["member-0"], banTime=3600)
+    with stage.stopped() as rows:
+        rows.multiply("formerMember", stage.size(533_000, 5_000), userID="'former-' || n")
+    yield
+    await stage.repeat(lambda n: ("getGroupOnlineMemberCount", {"groupID": group}), rate=0, burst=1)
+    await asyncio.sleep(stage.seconds)
+
+
+def copies(stage, groups, members, joined):
+    """Groups with so many members each, none of them in memory."""
+    stage.group(owner="owner", joined=joined, members=members, groupID="cold")
+    with stage.stopped() as rows:
+        number = rows.number_of("cold")
+        rows.multiply(
+            "groupRecord", groups, "number = ?", [number], groupID="'cold-' || n", epoch="epoch || n", number="number + n")
+        rows.multiply("member", groups, "number = ?", [number], number="number + n")
+    return [f"cold-{n}" for n in range(1, groups + 1)]
+
+
+@amplification(rows=1, answered=65536)
+async def load_large_groups(stage):
+    "getGroupOnlineMemberCount of 100 groups of 6,000 that are not in memory"
+    groups = copies(stage, stage.size(100, 5), stage.size(5900, 300), True)
+    yield
+    await stage.repeat(lambda n: ("getGroupOnlineMemberCount", {"groupID": groups[n % len(groups)]}))
+
+
+@amplification(rows=1, answered=65536)
+async def load_groups_of_others(stage):
+    "getGroupsInfo of 50 groups of 6,000 in which the user is not, none of them in memory"
+    groups = copies(stage, stage.size(100, 10), stage.size(5900, 300), False)
+    yield
+    await stage.repeat(lambda n: ("getGroupsInfo", {"groupIDList": [groups[(n * 50 + k) % len(groups)] for k in range(50)]}))
+
+
+@amplification(rows=1, answered=65536)
+async def load_unknown_groups(stage):
+    "getGroupsInfo of 50 groups that are not there"
+    yield
+    await stage.repeat(lambda n: ("getGroupsInfo", {"groupIDList": [f"none-{n}-{k}" for k in range(50)]}))
+
+
+@amplification(rows=2, answered=8192)
+async def load_joined_groups(stage):
+    "sendGroupTextMessage to one group of 1,000 after the other, none of them in memory"
+    groups = copies(stage, stage.size(1000, 100), stage.size(100, 10), True)
+    yield
+    await stage.repeat(lambda n: ("sendGroupTextMessage", {"groupID": groups[n % len(groups)], "text": "x"}))
+
+
+@amplification(rows=2, answered=4 << 20)
+async def load_many_rooms(stage):
+    "sign in as a member of 20,000 AVChatRooms, and getGroupsInfo of them"
+    count = stage.size(20_000, 500)
+    stage.group("AVChatRoom", owner="owner", groupID="room")
+    stage.rpc("joinGroup", asUser=stage.attacker, groupID="room")
+    with stage.stopped() as rows:
+        number = rows.number_of("room")
+        rows.multiply(
+            "groupRecord", count, "number = ?", [number], groupID="'room-' || n", epoch="epoch || n", number="number + n")
+        rows.multiply("member", count, "number = ?", [number], number="number + n")
+    yield
+    await stage.repeat(lambda n: ("getGroupsInfo", {"groupIDList": [f"room-{(n * 50 + k) % count + 1}" for k in range(50)]}))

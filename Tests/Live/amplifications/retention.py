@@ -1,0 +1,61 @@
+"""What stays after it is of no use: departures, former members, purges, open applications."""
+from harness.amplification import amplification
+
+
+@amplification(rows=6)
+async def departures(stage):
+    "createGroup of a Work group and quitGroup, which disbands it"
+    yield
+    await stage.repeat(lambda n: (
+        ("createGroup", {"groupType": "Work", "groupName": "g", "groupID": f"left-{n // 2}"}) if n % 2 == 0
+        else ("quitGroup", {"groupID": f"left-{n // 2}"})))
+
+
+@amplification(rows=60_000, written=64 << 20)
+async def history_purged(stage):
+    "dismissGroup of a group with 100,000 messages"
+    group = stage.group()
+    stage.message(group, sender=stage.attacker)
+    with stage.stopped() as rows:
+        rows.multiply("message", stage.size(100_000, 2_000), seq="seq + n", msgID="msgID || n")
+    yield
+    await stage.repeat(lambda n: ("dismissGroup", {"groupID": group}), rate=0, burst=1)
+
+
+@amplification(rows=320, written=2 << 20, answered=32768, pending="goal: over 1 MB of disk a second")
+async def open_applications(stage):
+    "inviteUserToGroup of 100 new users with consent until 10,000 are open, and beyond"
+    group = stage.group(inviteMode="Any", beInviteMode="Auth")
+    yield
+    await stage.repeat(lambda n: ("inviteUserToGroup", {
+        "groupID": group, "userIDList": stage.names(100, f"invited-{n}"), "message": "m" * 500, "attach": "a" * 500}),
+        **stage.few)
+
+
+@amplification(rows=4)
+async def bans_and_mutes(stage):
+    "muteGroupMember and kickGroupMember with a ban of one second, one member after the other"
+    count = stage.size(3000, 100)
+    group = stage.group("Meeting", members=count)
+    yield
+    await stage.repeat(lambda n: (
+        ("muteGroupMember", {"groupID": group, "userID": f"member-{n // 2 % count}", "muteTime": 1}) if n % 2 == 0
+        else ("kickGroupMember", {"groupID": group, "userIDList": [f"member-{n // 2 % count}"], "banTime": 1})))
+
+
+@amplification(rows=4)
+async def notifications_kept(stage):
+    "transferGroupOwner, setGroupMemberRole and other acts that notify one user, over and over"
+    group = stage.group("Meeting", members=3)
+    yield
+    await stage.repeat(lambda n: (
+        ("setGroupMemberRole", {"groupID": group, "userID": "member-0", "role": ("Admin", "Member")[n % 2]})))
+
+
+@amplification(rows=8)
+async def group_ids_taken_again(stage):
+    "createGroup and dismissGroup under the same groupID"
+    yield
+    await stage.repeat(lambda n: (
+        ("createGroup", {"groupType": "Public", "groupName": "g", "groupID": "again"}) if n % 2 == 0
+        else ("dismissGroup", {"groupID": "again"})))

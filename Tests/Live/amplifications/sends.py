@@ -1,0 +1,160 @@
+"""Messages: the rate, the disk, the identifiers that are remembered, the fan-out of chat."""
+import asyncio
+import time
+
+from harness.amplification import amplification
+
+LONGEST = "x" * 12_288
+
+
+def text_to(group, text="x", **options):
+    return lambda n: ("sendGroupTextMessage", {"groupID": group, "text": text, **options})
+
+
+@amplification(rows=1)
+async def sends_short(stage):
+    "sendGroupTextMessage of 1 B"
+    group = stage.group()
+    yield
+    await stage.repeat(text_to(group))
+
+
+@amplification(rows=1, written=160 * 1024)
+async def sends_longest(stage):
+    "sendGroupTextMessage of 12,288 B, stored"
+    group = stage.group()
+    yield
+    await stage.repeat(text_to(group, LONGEST))
+
+
+@amplification(rows=1)
+async def sends_of_escapes(stage):
+    "sendGroupTextMessage of 8,000 control characters, 6 bytes each in JSON"
+    group = stage.group()
+    yield
+    await stage.repeat(text_to(group, "\u0001" * 8_000))
+
+
+@amplification(rows=1, answered=100_000, pending="item 1: the rate is the session's", small=0.2)
+async def sends_of_20_sessions(stage):
+    "sendGroupTextMessage of 4 KB from 20 sessions of the user"
+    group = stage.group()
+    yield
+    await stage.repeat(text_to(group, "x" * 4096), sessions=20)
+
+
+@amplification(rows=1, pending="item 1: a connection brings a new burst")
+async def sends_of_new_connections(stage):
+    "sign in, send 100 messages of 1 KB, disconnect, and again, two connections at a time"
+    group = stage.group()
+    yield
+    end = stage.deadline
+
+    async def cycle():
+        while time.monotonic() < end:
+            socket = await stage.session()
+            if not socket.is_open:
+                await asyncio.sleep(0.01)  # as soon as anybody would
+            for number in range(100):
+                socket.request("sendGroupTextMessage", {"groupID": group, "text": "x" * 1024}, number)
+            await socket.answers()
+            socket.cut()
+
+    await asyncio.gather(cycle(), cycle())
+
+
+@amplification(rows=1)
+async def sends_in_batches(stage):
+    "batches of 20 sendGroupTextMessage of 3 KB"
+    group = stage.group()
+    yield
+    await stage.repeat(text_to(group, "x" * 3000), batch=20)
+
+
+@amplification(rows=1)
+async def sends_without_id(stage):
+    "sendGroupTextMessage without an id, which is not answered"
+    group = stage.group()
+    yield
+    socket = await stage.session()
+    start, sent = time.monotonic(), 0
+    while (elapsed := time.monotonic() - start) < stage.seconds:
+        while sent < 90 + 45 * elapsed:  # within the rate: that none is answered hides a refusal
+            call = f'{{"jsonrpc":"2.0","method":"sendGroupTextMessage","params":{{"groupID":"{group}","text":"x"}}}}'
+            socket.text(call.encode())
+            sent += 1
+        await asyncio.sleep(0.01)
+    socket.request("ping", {})
+    await socket.until(lambda: stage.tally.answered > 0)
+    stage.tally.accepted += sent
+
+
+@amplification(rows=1)
+async def sends_with_client_ids(stage):
+    "sendGroupTextMessage with a new clientMsgID of 64 B each, remembered for five minutes"
+    group = stage.group()
+    yield
+    await stage.repeat(lambda n: text_to(group, clientMsgID=f"{n:064}")(n))
+
+
+@amplification(rows=0)
+async def sends_with_the_same_client_id(stage):
+    "sendGroupTextMessage of 12,288 B with one clientMsgID again and again"
+    group = stage.group()
+    yield
+    await stage.repeat(text_to(group, LONGEST, clientMsgID="once"))
+
+
+@amplification(rows=0)
+async def room_client_ids(stage):
+    "sendGroupTextMessage to an AVChatRoom with a new clientMsgID of 64 B each"
+    group = stage.group("AVChatRoom")
+    yield
+    await stage.repeat(lambda n: text_to(group, clientMsgID=f"{n:064}")(n))
+
+
+@amplification(rows=0)
+async def room_flood(stage):
+    "sendGroupTextMessage of 12,288 B to an AVChatRoom with online members"
+    group = stage.group("AVChatRoom")
+    await stage.listen(stage.size(100, 5))
+    for name in stage.names(len(stage.listeners), "member"):
+        stage.rpc("joinGroup", asUser=name, groupID=group)
+    yield
+    await stage.repeat(text_to(group, LONGEST, priority="High"))
+
+
+@amplification(rows=0)
+async def online_only_flood(stage):
+    "sendGroupTextMessage of 12,288 B with onlineUserOnly to a Public group with online members"
+    group = stage.group(members=stage.size(100, 5))
+    await stage.listen(stage.size(100, 5))
+    yield
+    await stage.repeat(text_to(group, LONGEST, onlineUserOnly=True))
+
+
+@amplification(rows=1)
+async def mentions(stage):
+    "sendGroupTextMessage with 30 mentions of 32 B"
+    group = stage.group(members=stage.size(6000, 50))
+    yield
+    await stage.repeat(text_to(group, atUserIDList=[f"{n:032}" for n in range(30)]))
+
+
+@amplification(rows=1)
+async def revokes(stage):
+    "sendGroupTextMessage of 4 KB and revokeGroupMessage of an earlier one"
+    group = stage.group()
+    for _ in range(40):
+        stage.message(group, sender=stage.attacker)
+    yield
+    await stage.repeat(lambda n: (
+        ("revokeGroupMessage", {"groupID": group, "seq": n // 2 + 1}) if n % 2 else text_to(group, "x" * 4096)(n)))
+
+
+@amplification(rows=0)
+async def sends_refused(stage):
+    "sendGroupTextMessage at 500/s, of which nine in ten are over the rate"
+    group = stage.group("AVChatRoom")
+    yield
+    await stage.repeat(text_to(group), rate=90, burst=400)

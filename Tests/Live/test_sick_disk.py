@@ -1,0 +1,54 @@
+"""Section 7, 10002: nothing was changed. Also where the disk fails in the middle, and the process dies before the next write."""
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness.client import Refused
+from harness.world import history_of
+
+SOURCE = Path(__file__).parent / "harness" / "sick_disk.c"
+
+
+@pytest.fixture
+def sick_disk(tmp_path):
+    """The environment of a server whose log cannot be synced while the second value, a file, is there."""
+    compiler = shutil.which("clang") or shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler for the library that fails syncs")
+    library, trigger = tmp_path / "sick_disk.so", tmp_path / "sick"
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, SOURCE, "-ldl"], check=True)
+    return {"LD_PRELOAD": str(library), "SICK_DISK": str(trigger)}, trigger
+
+
+async def send_until_refused(client, group, trigger, how):
+    """One send is refused: with "once", the checkpoint of that second may have had the failed sync. Gives the msgIDs before."""
+    stored = []
+    while True:
+        trigger.write_text(how)
+        try:
+            stored.append((await client.call("sendGroupTextMessage", groupID=group, text="maybe"))["msgID"])
+        except Refused as refusal:
+            assert refusal.code == 10002 and refusal.data["temporary"] is True
+            return stored
+        assert len(stored) < 50, "no sync failed"
+
+
+@pytest.mark.parametrize("how", ["once", "until the end"])
+async def test_a_write_refused_after_a_failed_sync_does_not_come_back(make_server, make_world, sick_disk, how):
+    environment, trigger = sick_disk
+    own = make_server(environment=environment)
+    world = make_world(own)
+    alice, bob = await world.users("alice", "bob")
+    group = await world.group(alice, members=[bob])
+    stored = [(await alice.call("sendGroupTextMessage", groupID=group, text="kept"))["msgID"]]
+    for _ in range(3):
+        stored += await send_until_refused(alice, group, trigger, how)
+        own.kill()
+        trigger.unlink(missing_ok=True)
+        own.start()
+        world.clients.clear()
+        alice = await world.session(alice.user)
+        assert [message["msgID"] for message in await history_of(alice, group)] == stored
+        stored.append((await alice.call("sendGroupTextMessage", groupID=group, text="on"))["msgID"])

@@ -1,0 +1,73 @@
+import Foundation
+import GRDB
+import GroupModel
+import GroupRuntime
+import Testing
+
+@testable import SQLiteStore
+
+@Suite("SQLite: checking a whole database")
+struct StoreCheckTests {
+  private func refusal(_ directory: String) -> StoreOpenError? {
+    do {
+      _ = try StoreCheck.faults(directory: directory, database: nil)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test func `a sound database has no fault, while it is used and after`() async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory) { store in
+        try await store.put([.create(), .join(bob), .append(.sample(1)), .append(.sample(2))]).get()
+        #expect(try StoreCheck.faults(directory: directory, database: nil).isEmpty)
+        try await store.put([.append(.sample(3))]).get()
+      }
+      let before = try Data(contentsOf: URL(filePath: directory + "/throng.db"))
+      #expect(try StoreCheck.faults(directory: directory, database: "throng.db").isEmpty)
+      #expect(try Data(contentsOf: URL(filePath: directory + "/throng.db")) == before)
+    }
+  }
+
+  @Test func `a damaged page is found, at which the opening does not look`() async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory) { store in
+        let text = String(repeating: "x", count: 900)
+        try await store.put([.create()] + (1...2000).map { .append(.sample($0, .text(text))) }).get()
+      }
+      let path = directory + "/throng.db"
+      let size = try #require(try FileManager.default.attributesOfItem(atPath: path)[.size] as? UInt64)
+      try overwrite(path, from: size / 8192 * 4096)
+      let faults = try StoreCheck.faults(directory: directory, database: nil)
+      #expect(!faults.isEmpty && faults.allSatisfy { $0.hasPrefix("damaged: ") })
+      try openSQLite(directory).close()
+    }
+  }
+
+  @Test(arguments: [
+    ("DELETE FROM message WHERE seq = 2", "the messages of group club have gaps: 2 of 3"),
+    ("DELETE FROM groupRecord", "rows of 1 groups that are gone are left in message"),
+  ])
+  func `a contradiction is found`(_ damage: String, _ fault: String) async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory) { store in
+        try await store.put([.create()] + (1...3).map { .append(.sample($0)) }).get()
+        try await store.pool.writeWithoutTransaction { try $0.execute(sql: damage) }
+      }
+      let faults = try StoreCheck.faults(directory: directory, database: nil)
+      #expect(faults.contains(fault.replacing("club", with: club.rawValue)), "\(faults)")
+    }
+  }
+
+  @Test func `what is not there is not made`() async throws {
+    try await withDirectory { directory in
+      #expect(refusal(directory)?.kind == .missing)
+      #expect(!FileManager.default.fileExists(atPath: directory))
+      try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+      #expect(refusal(directory)?.description == "there is no database \(directory)/throng.db")
+      try Data("junk".utf8).write(to: URL(filePath: directory + "/throng.db"))
+      #expect(refusal(directory)?.kind == .foreign)
+    }
+  }
+}
