@@ -8,7 +8,7 @@ struct LogReport {
   struct Line: Equatable {
     let level: Logger.Level
     let text: String
-    var metadata: [String: String] = [:]
+    var metadata: Logger.Metadata = [:]
   }
 
   private(set) var lines: [Line] = []
@@ -28,9 +28,7 @@ struct LogReport {
 
   func write(to logger: Logger) {
     for line in lines {
-      var metadata: Logger.Metadata = ["log": "\(path)"]
-      for (key, value) in line.metadata { metadata[key] = "\(value)" }
-      logger.log(level: line.level, "\(line.text)", metadata: metadata)
+      logger.log(level: line.level, "\(line.text)", metadata: line.metadata.merging(["log": "\(path)"]) { $1 })
     }
   }
 
@@ -59,7 +57,8 @@ struct LogReport {
     if isCrash {
       lines.append(
         Line(
-          level: .notice, text: "the last run did not end cleanly: its log is recovered", metadata: ["frames": "\(end.frames)"]))
+          level: .notice, text: "the last run did not end cleanly: its log is recovered",
+          metadata: ["frames": .stringConvertible(end.frames)]))
     }
     reportShortage(end)
     reportStrays(behind: end, try file.strays(behind: end))
@@ -71,7 +70,7 @@ struct LogReport {
     lines.append(
       Line(
         level: .warning, text: "the write-ahead log \(what): \(consequence)",
-        metadata: mark == nil ? [:] : ["lostFrames": "\(lost)"]))
+        metadata: mark == nil ? [:] : ["lostFrames": .stringConvertible(lost)]))
   }
 
   /// The lock file knows how far the log was in the last second.
@@ -84,11 +83,14 @@ struct LogReport {
     lines.append(
       Line(
         level: .warning, text: "the write-ahead log ends early: acknowledged writes are lost",
-        metadata: ["frames": "\(end.frames)", "expectedFrames": "\(mark.frames)"]))
+        metadata: ["frames": .stringConvertible(end.frames), "expectedFrames": .stringConvertible(mark.frames)]))
   }
 
   private mutating func reportStrays(behind end: WriteAheadLog.Position, _ strays: LogFile.Strays) {
-    let metadata = ["bytes": "\(strays.bytes)", "frames": "\(end.frames)", "strayCommits": "\(strays.commits)"]
+    let metadata: Logger.Metadata = [
+      "bytes": .stringConvertible(strays.bytes), "frames": .stringConvertible(end.frames),
+      "strayCommits": .stringConvertible(strays.commits),
+    ]
     switch strays.commits {
     case 2...:
       let text = "the write-ahead log is damaged in the middle: what follows was not read, and acknowledged writes are lost"
