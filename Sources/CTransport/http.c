@@ -94,7 +94,9 @@ int http_begin(struct lws *wsi, peer *p) {
   request *r = request_open(wsi, p);
   int64_t length = body_length(wsi);
   if (head_is_too_long(wsi)) return refuse(wsi, p, 431, HEADERS_TOO_LONG);
-  if (lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_TRANSFER_ENCODING)) return refuse(wsi, p, 411, "a body needs a Content-Length, and no Transfer-Encoding");
+  if (lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_TRANSFER_ENCODING)) {
+    return refuse(wsi, p, 411, "a body needs a Content-Length, and no Transfer-Encoding");
+  }
   if (length < 0) return refuse(wsi, p, 400, "the Content-Length is not one number");
   r->is_too_large = (uint64_t)length > p->loop->options.max_body_bytes;
   if (length == 0 || length > DISCARD_MAX) return hand_up(wsi, p);

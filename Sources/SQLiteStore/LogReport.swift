@@ -28,9 +28,7 @@ struct LogReport {
 
   func write(to logger: Logger) {
     for line in lines {
-      var metadata: Logger.Metadata = ["log": "\(path)"]
-      metadata.merge(line.metadata) { $1 }
-      logger.log(level: line.level, "\(line.text)", metadata: metadata)
+      logger.log(level: line.level, "\(line.text)", metadata: line.metadata.merging(["log": "\(path)"]) { $1 })
     }
   }
 
