@@ -80,7 +80,7 @@ async def rooms(stage):
     await stage.repeat(lambda n: ("createGroup", {"groupType": "AVChatRoom", "groupName": "room"}))
 
 
-@amplification(rows=130, answered=8192)
+@amplification(rows=130, written=512 * 1024, answered=8192)
 async def groups_made_and_disbanded(stage):
     "createGroup with 20 members and dismissGroup"
     names = [{"userID": name} for name in stage.names(20)]

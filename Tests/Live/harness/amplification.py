@@ -42,7 +42,7 @@ class Bounds:
 
     rows: float = 3
     spare_rows: float = 60  # for the run as a whole: sign-ins, what the setup left to do
-    written: float = 64 * 1024  # bytes to the disk, the log and checkpoints included
+    written: float = 128 * 1024  # bytes to the disk, the log and checkpoints included; fewer where commits are shared
     filled: float = MEBIBYTE / RATE  # bytes of the database that stay: 1 MB a second at the rate of one user
     answered: float = 4096  # bytes, events included
     memory: float = 64 * MEBIBYTE  # for the run as a whole, at its peak
