@@ -20,7 +20,7 @@ import WebSocketTransport
     let loop = live.transport.loops[0]
     return await live.on(loop) { [live] in
       live.gateway.context(of: loop).open.values.compactMap { session in
-        session.assumeIsolated { $0.identity?.userID == user ? $0.reading.underWay : nil }
+        session.assumeIsolated { $0.identity?.userID == user ? $0.readsUnderWay : nil }
       }
     }
   }

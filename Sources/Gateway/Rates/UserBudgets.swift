@@ -13,16 +13,53 @@ final class UserBudget: Sendable {
     var waiting: [Session] = []
   }
 
+  private struct Writes {
+    var allowance: WriteAllowance
+    var isHeavyUnderWay = false
+    /// Sessions with a large write that waits.
+    var waiting: [Session] = []
+  }
+
   private let requests: Mutex<TokenBucket>
+  private let writes: Mutex<Writes>
   private let reads = Mutex(Reads())
 
-  fileprivate init(_ requests: TokenBucket) { self.requests = Mutex(requests) }
+  fileprivate init(_ requests: TokenBucket, now: Instant) {
+    self.requests = Mutex(requests)
+    writes = Mutex(Writes(allowance: WriteAllowance(now: now)))
+  }
 
   /// Takes one request; nil, or in how many milliseconds there will be room for it.
   func takeRequest(at now: Instant) -> Instant? { requests.withLock { $0.take(at: now) } }
 
   /// What `takeRequest` would answer, without taking anything.
   func wait(at now: Instant) -> Instant? { requests.withLock { $0.peek(at: now) } }
+
+  /// Takes what a request writes; in how many milliseconds it may run.
+  func chargeWrite(_ bytes: Int, at now: Instant) -> Instant { writes.withLock { $0.allowance.take(bytes, at: now) } }
+
+  /// Begins a write that names many users: one at a time, so that others' writes come between them. Where there is one, the session is
+  /// told to try again by what `endHeavyWrite` returns.
+  func beginHeavyWrite(of session: Session) -> Bool {
+    writes.withLock { writes in
+      guard writes.isHeavyUnderWay else {
+        writes.isHeavyUnderWay = true
+        return true
+      }
+      if !writes.waiting.contains(where: { $0 === session }) { writes.waiting.append(session) }
+      return false
+    }
+  }
+
+  /// A write that names many users is over.
+  /// - Returns: sessions that may try again; the one that asked first stands first.
+  func endHeavyWrite() -> [Session] {
+    writes.withLock { writes in
+      writes.isHeavyUnderWay = false
+      defer { writes.waiting = [] }
+      return writes.waiting
+    }
+  }
 
   /// Begins a read. Where there are as many as may be, the session is told to try again by what `endRead` returns.
   func beginRead(of session: Session) -> Bool {
@@ -48,7 +85,9 @@ final class UserBudget: Sendable {
   }
 
   /// Whether a new one would be the same.
-  fileprivate func isWhole(at now: Instant) -> Bool { requests.withLock { $0.isFull(at: now) } }
+  fileprivate func isWhole(at now: Instant) -> Bool {
+    requests.withLock { $0.isFull(at: now) } && writes.withLock { $0.allowance.isFull(at: now) }
+  }
 }
 
 /// The budgets of the users who are signed in, or were a moment ago: a budget outlives its sessions until nothing of it is missing.
@@ -71,7 +110,7 @@ final class UserBudgets: Sendable {
   func budget(of user: UserID, at now: Instant) -> UserBudget {
     shards[Int(UInt(bitPattern: user.hashValue) % UInt(shards.count))].budgets.withLock { budgets in
       if let budget = budgets[user] { return budget }
-      let budget = UserBudget(TokenBucket(perSecond: perSecond, burst: burst, now: now))
+      let budget = UserBudget(TokenBucket(perSecond: perSecond, burst: burst, now: now), now: now)
       budgets[user] = budget
       return budget
     }

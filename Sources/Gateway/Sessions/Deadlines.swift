@@ -10,6 +10,8 @@ struct Deadlines {
     case signIn
     /// The answer to a bad token may leave.
     case failureAnswer
+    /// The write that waits may begin.
+    case writing
     /// onUserSigExpired.
     case expiryWarning
     /// The token has expired (4006).

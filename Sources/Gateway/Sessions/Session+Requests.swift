@@ -103,9 +103,7 @@ extension Session {
     // It reads nothing, so it waits for no turn.
     case .ping: conclude(asking, with: services.dispatcher.ping())
     default:
-      guard let caller else { return conclude(asking, with: .error(.notSignedIn)) }
-      guard !asking.isRead else { return read(request, asking) }
-      services.dispatcher.dispatch(request, by: caller) { self.take($0, for: asking) }
+      if asking.isRead { read(request, asking) } else { write(request, asking) }
     }
   }
 
@@ -114,9 +112,9 @@ extension Session {
     let executor = connection.loop.executor
     guard executor.isCurrent else { return executor.enqueue { self.take(reply, for: asking) } }
     executor.isolated(self) { session in
-      if asking.isRead, !session.endRead() { return }
+      guard session.end(asking) else { return }
       session.conclude(asking, with: reply)
-      session.resumeReading()
+      session.resumeWaiting()
       session.drainMailbox()
     }
   }
@@ -163,6 +161,7 @@ final class Asking: Sendable {
   let receiver: Receiver
   /// It changes nothing, and its answer may be long.
   let isRead: Bool
+  let cost: WriteCost
   /// There is no room for its answer where it is a read.
   let isRefused: Bool
 
@@ -171,6 +170,7 @@ final class Asking: Sendable {
     method = call.method
     isRead = call.method?.specification.writes == false
     self.isRefused = isRefused
+    cost = call.writeCost
     wantsAnswer = call.id != nil || call.isInvalid
     self.receiver = receiver
   }

@@ -233,6 +233,9 @@ extension Session {
       let refusal = delayedRefusal
       delayedRefusal = nil
       refusal?(self)
+    case .writing:
+      resumeWaiting()
+      drainMailbox()
     case .expiryWarning: warn()
     case .expiry: expire()
     case .drain: finish(.draining)

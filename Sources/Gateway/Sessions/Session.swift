@@ -66,7 +66,9 @@ actor Session: ConnectionHandler {
   var budget: UserBudget?
   var deadlines = Deadlines()
   private var replies = ReplyQueue()
-  var reading = Reading()
+  var readsUnderWay = 0
+  /// The next request, while it waits for its turn.
+  var waiting: Waiting?
   private var mailbox = Mailbox()
   private var isPaused = false
   private var isEmptyingMailbox = false
@@ -261,7 +263,7 @@ actor Session: ConnectionHandler {
     mailbox.removeAll()
     deadlines = Deadlines()
     delayedRefusal = nil
-    reading.waiting = nil
+    waiting = nil
   }
 
   /// Requests are the user's from now on.
