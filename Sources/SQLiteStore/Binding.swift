@@ -47,7 +47,23 @@ struct Binding {
 extension Database {
   /// Runs a statement that stays prepared.
   /// - Returns: how many rows it changed.
+  @discardableResult
   func run(_ sql: String, binding bind: (inout Binding) -> Void) throws -> Int {
+    let outcome = try step(sql, bind)
+    guard outcome == SQLITE_DONE else { throw lastError(sql) }
+    return changesCount
+  }
+
+  /// Whether a query that stays prepared finds anything.
+  func finds(_ sql: String, binding bind: (inout Binding) -> Void) throws -> Bool {
+    switch try step(sql, bind) {
+    case SQLITE_ROW: true
+    case SQLITE_DONE: false
+    default: throw lastError(sql)
+    }
+  }
+
+  private func step(_ sql: String, _ bind: (inout Binding) -> Void) throws -> Int32 {
     let statement = try cachedStatement(sql: sql).sqliteStatement
     defer {
       sqlite3_reset(statement)
@@ -55,10 +71,15 @@ extension Database {
     }
     var binding = Binding(statement)
     bind(&binding)
-    guard binding.code == SQLITE_OK, sqlite3_step(statement) == SQLITE_DONE else {
-      let code = ResultCode(rawValue: sqlite3_extended_errcode(sqliteConnection))
-      throw DatabaseError(resultCode: code, message: String(cString: sqlite3_errmsg(sqliteConnection)), sql: sql)
-    }
-    return changesCount
+    guard binding.code == SQLITE_OK else { throw lastError(sql) }
+    let outcome = sqlite3_step(statement)
+    // The reset would take the error along.
+    if outcome != SQLITE_DONE, outcome != SQLITE_ROW { throw lastError(sql) }
+    return outcome
+  }
+
+  private func lastError(_ sql: String) -> DatabaseError {
+    let code = ResultCode(rawValue: sqlite3_extended_errcode(sqliteConnection))
+    return DatabaseError(resultCode: code, message: String(cString: sqlite3_errmsg(sqliteConnection)), sql: sql)
   }
 }

@@ -85,15 +85,18 @@ extension SQLiteStore: GroupStore {
   /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
   public func signInRecord(of user: UserID) async throws(StoreError) -> SignInRecord {
     let note = writer.inbox.note(of: user)
-    return try await read(on: signIns) { db in
-      let memberships = try Membership.all(of: user, in: db)
-      let offlineSince: Instant? =
-        switch note {
-        case .here: nil
-        case .gone(let since): since
-        case .known, nil: try UserRows.offlineSince(of: user, in: db)
-        }
-      return SignInRecord(memberships: memberships, offlineSince: offlineSince)
+    // Users take turns here too: somebody in very many live rooms may sign in with many sessions.
+    return try await signInTurns.run(for: Requester(user)) { () async throws(StoreError) in
+      try await read(on: signIns) { db in
+        let memberships = try Membership.all(of: user, in: db)
+        let offlineSince: Instant? =
+          switch note {
+          case .here: nil
+          case .gone(let since): since
+          case .known, nil: try UserRows.offlineSince(of: user, in: db)
+          }
+        return SignInRecord(memberships: memberships, offlineSince: offlineSince)
+      }
     }
   }
 

@@ -17,24 +17,30 @@ final class Housekeeping: Sendable {
   private let signsOfLife = Atomic<Bool>(true)
   private let isLost = Atomic<Bool>(false)
   private let lastSweep = Atomic<Instant>(0)
+  private let lastSweepUptime = Atomic<Instant>(0)
   private let lock: DatabaseLock
   private let now: @Sendable () -> Instant
+  private let uptime: @Sendable () -> Instant
   private let logger: Logger
 
   /// Between two sweeps, in milliseconds.
   private static let sweepInterval: Instant = 3_600_000
+  /// By how much more than time has passed a clock that jumped has gone on, in milliseconds.
+  private static let clockJump: Instant = 60_000
 
-  init(writer: Writer, connection: DatabaseQueue, lock: DatabaseLock, now: @escaping @Sendable () -> Instant, logger: Logger) {
+  init(writer: Writer, connection: DatabaseQueue, lock: DatabaseLock, options: StoreOptions, logger: Logger) {
     self.writer = writer
     self.connection = connection
     self.lock = lock
-    self.now = now
+    now = options.now
+    uptime = options.uptime
     self.logger = logger
   }
 
   /// The first round: groups that were disbanded before the last end may not be cleared yet.
   func begin() {
     lastSweep.store(now(), ordering: .relaxed)
+    lastSweepUptime.store(uptime(), ordering: .relaxed)
     showLife()
     writer.tick([.purge, .sweep])
   }
@@ -55,12 +61,15 @@ final class Housekeeping: Sendable {
     checkpoint()
   }
 
-  // The wall clock may be put right, in both directions.
+  // The wall clock may be put right, in both directions. Right after it jumped nothing is swept: if it is wrong now, bans and mutes that
+  // have not ended would be gone before it is put right.
   private func isSweepDue() -> Bool {
-    let time = now()
-    guard abs(time - lastSweep.load(ordering: .relaxed)) >= Self.sweepInterval else { return false }
+    let (time, up) = (now(), uptime())
+    let (passed, upPassed) = (time - lastSweep.load(ordering: .relaxed), up - lastSweepUptime.load(ordering: .relaxed))
+    guard abs(passed) >= Self.sweepInterval else { return false }
     lastSweep.store(time, ordering: .relaxed)
-    return true
+    lastSweepUptime.store(up, ordering: .relaxed)
+    return abs(passed - upPassed) < Self.clockJump
   }
 
   /// Writes down that the store lives, for sessions that do not outlive the process ended then, and how far the log is.

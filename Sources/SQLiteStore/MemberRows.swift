@@ -52,9 +52,11 @@ enum MemberRows {
 
   // A member of a group that was disbanded under this groupID has departed too, by a row that the purge has not reached yet.
   private static func forgetDeparture(of user: UserID, from group: GroupID, _ db: Database) throws {
-    try db.run("DELETE FROM departure WHERE userID = ? AND groupID = ?", [user.rawValue, group.rawValue])
-    let isReused = try !db.rows("SELECT 1 FROM dismissedGroup WHERE groupID = ? LIMIT 1", [group.rawValue]) { try $0.integer() }
-      .isEmpty
+    try db.run("DELETE FROM departure WHERE userID = ? AND groupID = ?") { binding in
+      binding.append(user.rawValue)
+      binding.append(group.rawValue)
+    }
+    let isReused = try db.finds("SELECT 1 FROM dismissedGroup WHERE groupID = ?") { $0.append(group.rawValue) }
     guard isReused else { return }
     try NotificationRows.deliver(memberOfDisbanded: group, user, db)
     try db.run(

@@ -90,6 +90,7 @@ final class ReadScheduler: Sendable {
         continue
       }
       state.turns.removeFirst()
+      looked = 0
       // A party that has a turn has somebody who waits.
       guard let waiting = state.queues[party]?.popFirst() else { continue }
       state.waitingCount -= 1

@@ -33,6 +33,8 @@ struct StoreOptions {
   var housekeeping: DispatchTimeInterval? = .seconds(1)
   /// The clock, in Unix milliseconds.
   var now: @Sendable () -> Instant = { Instant(Date().timeIntervalSince1970 * 1000) }
+  /// A clock that never goes back, in milliseconds; its start means nothing.
+  var uptime: @Sendable () -> Instant = { Instant(DispatchTime.now().uptimeNanoseconds / 1_000_000) }
   /// Groups that one page of a search looks at, at most.
   var searchedGroups = 20_000
   /// Members that one page of a search looks at, at most, but those of one group all.
@@ -53,6 +55,7 @@ public final class SQLiteStore: StoreHealth, Sendable {
   let signIns: DatabaseQueue
   let options: StoreOptions
   private let readers: ReadScheduler
+  let signInTurns = ReadScheduler(readers: 1)
   private let lock: DatabaseLock
   let logger: Logger
 
@@ -106,7 +109,7 @@ public final class SQLiteStore: StoreHealth, Sendable {
     writer = Writer(pool: pool, options: options, logger: logger)
     self.searches = SearchLine(
       connection: searches, maxCount: options.searchesInLine, maxCountPerReader: options.searchesInLinePerReader)
-    housekeeping = Housekeeping(writer: writer, connection: checkpoints, lock: lock, now: options.now, logger: logger)
+    housekeeping = Housekeeping(writer: writer, connection: checkpoints, lock: lock, options: options, logger: logger)
   }
 
   private func start(_ opening: Opening) throws(StoreOpenError) {

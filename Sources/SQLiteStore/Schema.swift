@@ -200,7 +200,8 @@ enum Schema {
     DROP INDEX applicationByInvited;
     DROP INDEX applicationByKind;
     ALTER TABLE application ADD COLUMN isGroupGone INTEGER NOT NULL DEFAULT 0;
-    UPDATE application SET isGroupGone = 1 WHERE groupNumber NOT IN (SELECT number FROM groupRecord);
+    UPDATE application SET isGroupGone = 1 
+      WHERE groupNumber NOT IN (SELECT number FROM groupRecord UNION ALL SELECT number FROM dismissedGroup);
     CREATE INDEX applicationOfInvited ON application (toUser) WHERE toUser IS NOT NULL AND isGroupGone = 0;
     CREATE INDEX applicationOfInvitedByTime ON application (toUser, addTime) WHERE toUser IS NOT NULL AND isGroupGone = 0;
     CREATE INDEX applicationOfGroup ON application (groupNumber, kind) WHERE isGroupGone = 0;

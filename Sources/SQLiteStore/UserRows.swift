@@ -21,10 +21,17 @@ enum UserRows {
 
   static func put(_ note: UserNote, of user: UserID, _ db: Database) throws {
     switch note {
-    case .known: try db.run("INSERT OR IGNORE INTO knownUser VALUES (?, NULL)", [user.rawValue])
-    case .here: try db.run(presenceSQL, [user.rawValue, 0])
+    case .known: try db.run("INSERT OR IGNORE INTO knownUser VALUES (?, NULL)") { $0.append(user.rawValue) }
+    case .here: try put(0, of: user, db)
     // 0 would say "here".
-    case .gone(let since): try db.run(presenceSQL, [user.rawValue, max(1, since)])
+    case .gone(let since): try put(max(1, since), of: user, db)
+    }
+  }
+
+  private static func put(_ offlineSince: Instant, of user: UserID, _ db: Database) throws {
+    try db.run(presenceSQL) { binding in
+      binding.append(user.rawValue)
+      binding.append(offlineSince)
     }
   }
 

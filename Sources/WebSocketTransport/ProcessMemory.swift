@@ -19,7 +19,7 @@ public final class ProcessMemory: Sendable {
     self.trim = trim
   }
 
-  /// Looks at what is in use, and trims after a fall. Called about once a second, never on a loop: trimming a gigabyte takes a tenth of
+  /// Looks at what is in use, and trims after a fall. Called now and then, never on a loop: trimming a gigabyte takes a tenth of
   /// a second.
   public func trimAfterFall() {
     let now = inUse()

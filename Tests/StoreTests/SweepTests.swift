@@ -21,6 +21,7 @@ struct SweepTests {
         directory,
         {
           $0.now = { clock.now() }
+          $0.uptime = { clock.now() }
           tune(&$0)
         }
       ) { try await body($0, clock) }

@@ -31,6 +31,9 @@ final class SessionDirectory: Sendable {
     var sessionCount = 0
   }
 
+  /// How many users are looked at before others may: a live room has very many.
+  private static let usersAtOnce = 1000
+
   private let state = Mutex(State())
   /// Hears, in their order, that the first session of a user has signed in (true) and that the last has ended.
   private let presenceChanged: @Sendable (UserID, Bool) -> Void
@@ -100,8 +103,13 @@ final class SessionDirectory: Sendable {
 
   /// Users are members of live rooms that are not in memory.
   func noteSuspendedRoom(of users: [UserID]) {
-    state.withLock { state in
-      for user in users { state.users[user]?.isInSuspendedRooms = true }
+    var rest = users[...]
+    while !rest.isEmpty {
+      let part = rest.prefix(SessionDirectory.usersAtOnce)
+      rest = rest.dropFirst(part.count)
+      state.withLock { state in
+        for user in part { state.users[user]?.isInSuspendedRooms = true }
+      }
     }
   }
 
@@ -134,12 +142,12 @@ final class SessionDirectory: Sendable {
   /// How many sessions there are.
   var sessionCount: Int { state.withLock { $0.sessionCount } }
 
-  /// Those of the users that have a session. Looks at some at a time: a live room has very many.
+  /// Those of the users that have a session.
   func signedIn(among users: [UserID]) -> [UserID] {
     var found: [UserID] = []
     var rest = users[...]
     while !rest.isEmpty {
-      let part = rest.prefix(1000)
+      let part = rest.prefix(SessionDirectory.usersAtOnce)
       rest = rest.dropFirst(part.count)
       found += state.withLock { state in part.filter { state.users[$0] != nil } }
     }

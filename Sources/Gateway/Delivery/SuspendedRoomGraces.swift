@@ -6,11 +6,24 @@ import Synchronization
 /// Users who have gone and are members of live rooms that are not in memory. Such a room notices nothing: when the user's grace ends
 /// (contract section 3, AVChatRoom) it is loaded, and finds that the user has left.
 final class SuspendedRoomGraces: Sendable {
-  private struct Absence {
+  private struct Absence: Equatable {
     let user: UserID
     let since: Instant
     /// On the monotonic clock.
     let end: Instant
+  }
+
+  private struct State {
+    /// The newest of each user.
+    var absences: [UserID: Absence] = [:]
+    /// By their ends. One that is no user's newest any more does not count.
+    var ends: Deque<Absence> = []
+
+    mutating func note(_ absence: Absence) {
+      absences[absence.user] = absence
+      ends.append(absence)
+      if ends.count > 2 * absences.count + 64 { ends.removeAll { absences[$0.user] != $0 } }
+    }
   }
 
   /// How many users' rooms are looked at in one tick.
@@ -18,7 +31,7 @@ final class SuspendedRoomGraces: Sendable {
   /// How long after a failure of the store it is tried again, in milliseconds.
   private static let retryTime: Instant = 10_000
 
-  private let absences = Mutex<Deque<Absence>>([])
+  private let state = Mutex(State())
   private let groups: any GroupStore
   private let registry: GroupRegistry
   private let directory: SessionDirectory
@@ -41,35 +54,44 @@ final class SuspendedRoomGraces: Sendable {
   ///   - since: by the clock.
   ///   - now: on the monotonic clock.
   func note(_ user: UserID, since: Instant, at now: Instant) {
-    absences.withLock { $0.append(Absence(user: user, since: since, end: now + grace + 1)) }
+    state.withLock { $0.note(Absence(user: user, since: since, end: now + grace + 1)) }
   }
+
+  /// The user is back.
+  func forget(_ user: UserID) { state.withLock { $0.absences[user] = nil } }
+
+  /// How many users are waited for.
+  var count: Int { state.withLock { $0.absences.count } }
 
   /// Tells rooms of users whose grace has ended; called with each tick.
   func tellDue(at now: Instant) {
     for absence in takeDue(at: now) where directory.sessions(of: absence.user).isEmpty {
-      Task { await tell(absence) }
+      Task { await tell(absence, at: now) }
     }
   }
 
   private func takeDue(at now: Instant) -> [Absence] {
-    absences.withLock { absences in
+    state.withLock { state in
       var due: [Absence] = []
-      while due.count < SuspendedRoomGraces.usersPerTick, let first = absences.first, first.end <= now {
-        due.append(absences.removeFirst())
+      while due.count < SuspendedRoomGraces.usersPerTick, let first = state.ends.first, first.end <= now {
+        state.ends.removeFirst()
+        guard state.absences[first.user] == first else { continue }
+        state.absences[first.user] = nil
+        due.append(first)
       }
       return due
     }
   }
 
-  private func tell(_ absence: Absence) async {
+  private func tell(_ absence: Absence, at now: Instant) async {
     do throws(StoreError) {
       let rooms = try await groups.memberships(of: absence.user).filter { $0.type == .avChatRoom }
       await registry.presenceChanged(Group.Presence(of: absence.user, awaySince: absence.since), in: rooms)
     } catch {
       observer.storeFailed(error)
-      absences.withLock { absences in
-        // Graces end in the order in which they began; the retry is for now and stands first.
-        absences.prepend(Absence(user: absence.user, since: absence.since, end: absence.end + SuspendedRoomGraces.retryTime))
+      state.withLock { state in
+        if state.absences[absence.user] != nil { return }
+        state.note(Absence(user: absence.user, since: absence.since, end: now + SuspendedRoomGraces.retryTime))
       }
     }
   }

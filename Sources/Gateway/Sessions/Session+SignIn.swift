@@ -143,12 +143,13 @@ extension Session {
   /// Every group in memory that the user is a member of has the session attached before the sign-in is answered; a group that is
   /// not in memory looks for its members' sessions when it is loaded.
   private func attachGroups(of identity: Identity, wasHeld: Hold, then reply: @escaping Replied) async {
-    defer { context.signInEnded(on: connection.loop) }
+    let user = identity.userID
     do throws(StoreError) {
-      let user = identity.userID
       let quotas = services.dispatcher.quotas
       quotas.watch(user)
       let record = try await services.groups.signInRecord(of: user)
+      // The groups take as long as they take; the next sign-in does not wait for them.
+      context.signInEnded(on: connection.loop)
       guard case .signingIn = phase else { return services.forgetIfAbsent(user) }
       quotas.learn(user, groups: record.memberships.count { $0.type.isListed })
       // Only live rooms forget whoever is away too long.
@@ -158,8 +159,9 @@ extension Session {
       await services.registry.presenceChanged(presence, in: record.memberships)
       finishSignIn(identity, wasHeld: wasHeld, then: reply)
     } catch {
+      context.signInEnded(on: connection.loop)
       services.observer.storeFailed(error)
-      abandonSignIn(wasHeld: wasHeld, then: reply)
+      abandonSignIn(of: user, wasHeld: wasHeld, then: reply)
     }
   }
 
@@ -170,6 +172,7 @@ extension Session {
     guard let replaced = services.directory.settle(self, of: identity.userID, limit: limit) else { return }
     for session in replaced { session.replace() }
     phase = .signedIn(identity)
+    services.graces.forget(identity.userID)
     becomeCaller(identity.userID)
     watchToken()
     hold = wasHeld
@@ -181,8 +184,8 @@ extension Session {
 
   /// "10002: nothing was changed": nobody has been replaced. The connection closes behind the answer, because groups of the user
   /// may have attached it already.
-  private func abandonSignIn(wasHeld: Hold, then reply: @escaping Replied) {
-    guard case .signingIn = phase else { return }
+  private func abandonSignIn(of user: UserID, wasHeld: Hold, then reply: @escaping Replied) {
+    guard case .signingIn = phase else { return services.forgetIfAbsent(user) }
     signOut()
     hold = wasHeld
     finish(.tryAgainLater)

@@ -285,8 +285,16 @@ actor Session: ConnectionHandler {
     deadlines[.expiryWarning] = nil
     deadlines[.expiry] = nil
     let end = services.directory.unregister(self, of: user)
-    for group in end.groups { services.registry.resident(group)?.presenceChanged(Group.Presence(of: user)) }
-    if end.concernsSuspendedRooms { services.graces.note(user, since: services.clock.now(), at: MonotonicClock.now()) }
+    var concernsSuspendedRooms = end.concernsSuspendedRooms
+    for group in end.groups {
+      // One that gives up its memory just now cannot be told.
+      guard let group = services.registry.resident(group) else {
+        concernsSuspendedRooms = true
+        continue
+      }
+      group.presenceChanged(Group.Presence(of: user))
+    }
+    if concernsSuspendedRooms { services.graces.note(user, since: services.clock.now(), at: MonotonicClock.now()) }
     services.forgetIfAbsent(user)
   }
 

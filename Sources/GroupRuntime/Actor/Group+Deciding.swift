@@ -76,6 +76,7 @@ extension Group {
       let (state, decision) = try make()
       if state.record.type.everyoneIsMember { registry?.noteEveryoneIsMember(of: self) }
       phase = .live(Live(state))
+      noteFootprint()
       carryOut(decision, completion)
     } catch {
       carryOut(Decision(answer: .reply(.failure(error))), completion)
@@ -90,6 +91,7 @@ extension Group {
       return
     }
     pipeline.append(decision, completion)
+    if case .live(let live) = phase { footprint.note(live.state.estimatedBytes) }
     let lineage = lineage
     services.groups.commit(
       Commit(changes: decision.changes, lineage: lineage) { result in

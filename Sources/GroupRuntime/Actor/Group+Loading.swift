@@ -28,9 +28,9 @@ extension Group {
     guard let stored = try stored.get() else { return nil }
     let now = services.clock.now()
     var state = GroupState(stored, at: now, rules: services.rules)
-    let isForEverybody = stored.record.type.everyoneIsMember
-    // Sessions that come and go from here on are told to the group, and wait until it is loaded.
-    let present = isForEverybody ? services.broker.signedInUsers() : services.broker.signedIn(among: stored.members.map(\.userID))
+    // Sessions that come and go from here on are told to the group, and wait until it is loaded; one that everyone is a member of looks
+    // when it is in everybody's sight.
+    let present = stored.record.type.everyoneIsMember ? [] : services.broker.signedIn(among: stored.members.map(\.userID))
     state.noteAbsent(except: Set(present), at: now)
     return (Live(state), present)
   }
@@ -40,8 +40,9 @@ extension Group {
     if let found {
       phase = .live(found.live)
       tellAttributesAgain()
-      if found.live.state.record.type.everyoneIsMember { registry?.noteEveryoneIsMember(of: self) }
-      for user in found.present { refreshPresence(of: user) }
+      let isForEverybody = found.live.state.record.type.everyoneIsMember
+      if isForEverybody { registry?.noteEveryoneIsMember(of: self) }
+      for user in isForEverybody ? services.broker.signedInUsers() : found.present { refreshPresence(of: user) }
       noteFootprint()
       isOnlyRead = true
       registry?.noteLoaded(self, bytes: found.live.state.estimatedBytes)
@@ -88,7 +89,9 @@ extension Group {
 
   /// The same for one that was only looked at.
   func retireIfOnlyRead() {
-    if isOnlyRead { retireUnlessBusy() }
+    guard isOnlyRead else { return }
+    retireUnlessBusy()
+    if case .live(let live) = phase { registry?.keepOnlyRead(self, bytes: live.state.estimatedBytes) }
   }
 
   private func retireUnlessBusy() {
@@ -100,7 +103,7 @@ extension Group {
     }
   }
 
-  private func noteFootprint() {
+  func noteFootprint() {
     guard case .live(let live) = phase else { return footprint.note(0, owner: nil) }
     footprint.note(live.state.estimatedBytes, owner: live.state.record.owner)
   }

@@ -124,7 +124,11 @@ public actor Group {
     case .absent: actWhileAbsent(on: work)
     case .loading: backlog.append(work)
     case .unloaded:
-      if case .presence(let presence, let completion) = work, presence.awaySince == nil { return completion() }
+      if case .presence(let presence, let completion) = work, presence.awaySince == nil {
+        // It was in memory a moment ago, and may be a live room.
+        services.broker.noteSuspendedRoom(of: [presence.user])
+        return completion()
+      }
       load()
       backlog.append(work)
     case .retired: forward(work)

@@ -77,6 +77,9 @@ public final class GroupRegistry: Sendable {
     }
   }
 
+  /// Called by a group that was to go and is busy.
+  func keepOnlyRead(_ group: Group, bytes: Int) { resident.keep(group, bytes: bytes) }
+
   /// Lets groups that nobody used for so long give up their memory, however the wall clock was set meanwhile.
   public func retireGroups(unusedFor duration: Duration) {
     for group in state.withLock({ Array($0.groups.values) }) {

@@ -17,6 +17,9 @@ final class ResidentGroups: Sendable {
     fileprivate let bytes = Atomic(0)
     fileprivate let owner = Mutex<UserID?>(nil)
 
+    /// The group has grown or shrunk.
+    func note(_ bytes: Int) { self.bytes.store(bytes, ordering: .relaxed) }
+
     /// - Parameter owner: nil = the group is not in memory.
     func note(_ bytes: Int, owner: UserID?) {
       self.bytes.store(bytes, ordering: .relaxed)
@@ -43,13 +46,22 @@ final class ResidentGroups: Sendable {
       state.onlyRead.append(OnlyRead(group: group, bytes: bytes))
       state.bytesOnlyRead += bytes
       var going: [Group] = []
-      while state.bytesOnlyRead > ResidentGroups.mostBytesOnlyRead, state.onlyRead.count > 1,
+      // A busy one comes back to the end, so no more are looked at than make room for several.
+      while going.count < 8, state.bytesOnlyRead > ResidentGroups.mostBytesOnlyRead, state.onlyRead.count > 1,
         let oldest = state.onlyRead.popFirst()
       {
         state.bytesOnlyRead -= oldest.bytes
         if let group = oldest.group { going.append(group) }
       }
       return going
+    }
+  }
+
+  /// A group that was to go is busy: it has another turn later.
+  func keep(_ group: Group, bytes: Int) {
+    state.withLock { state in
+      state.onlyRead.append(OnlyRead(group: group, bytes: bytes))
+      state.bytesOnlyRead += bytes
     }
   }
 
@@ -69,6 +81,6 @@ final class ResidentGroups: Sendable {
 extension GroupState {
   /// About how many bytes of memory the group takes.
   var estimatedBytes: Int {
-    8192 + members.count * 400 + former.count * 160 + applications.count * 400 + sent.count * 160 + attributes.values.byteCount
+    8192 + members.count * 400 + former.count * 160 + applications.count * 400 + sent.count * 160 + attributes.values.count * 1024
   }
 }

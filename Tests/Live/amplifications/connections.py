@@ -35,7 +35,7 @@ async def pour(stage, socket, payload, per_second):
     await socket.answers()
 
 
-@amplification(rows=2, pending="item 1: a sign-in does not count")
+@amplification(rows=2)
 async def sign_in_churn(stage):
     "sign in and disconnect, four connections at a time"
     stage.group()
@@ -43,7 +43,7 @@ async def sign_in_churn(stage):
     await churn(stage, 4)
 
 
-@amplification(rows=2, pending="item 1: a sign-in does not count")
+@amplification(rows=2)
 async def sign_in_replaces(stage):
     "sign in with one deviceID, which ends the session before, four connections at a time"
     stage.group()
@@ -51,7 +51,7 @@ async def sign_in_replaces(stage):
     await churn(stage, 4, deviceID="device")
 
 
-@amplification(rows=2, pending="item 1: a sign-in does not count", answered=8192)
+@amplification(rows=2, answered=8192)
 async def sign_in_churn_with_groups(stage):
     "sign in and disconnect as a member of 1,000 groups that are in memory"
     groups = copies(stage, stage.size(1000, 20), 1, True)
@@ -61,7 +61,7 @@ async def sign_in_churn_with_groups(stage):
     await churn(stage, 4)
 
 
-@amplification(rows=2, pending="item 1: a sign-in does not count")
+@amplification(rows=2)
 async def sign_in_churn_with_rooms(stage):
     "sign in and disconnect as a member of 200 AVChatRooms, which keep a grace for the user"
     for _ in range(stage.size(200, 10)):
@@ -136,7 +136,7 @@ async def paths_not_found(stage):
         socket.cut()
 
 
-@amplification(rows=2, pending="item 1: a sign-in does not count")
+@amplification(rows=2)
 async def log_out_churn(stage):
     "sign in and logout, four connections at a time"
     yield
@@ -207,7 +207,7 @@ async def unused_parameters(stage):
     await stage.repeat(lambda n: ("ping", padding))
 
 
-@amplification(rows=1, answered=1 << 20, pending="item 4: replies behind a slow reader")
+@amplification(rows=1, answered=1 << 20)
 async def slow_reader(stage):
     "20 sessions ask for the longest pages of history and read nothing"
     group = stage.group(groupType="Meeting", owner="owner")
@@ -223,7 +223,7 @@ async def slow_reader(stage):
     await asyncio.sleep(stage.seconds)
 
 
-@amplification(rows=1, answered=1 << 20, pending="item 1: a sign-in does not count")
+@amplification(rows=1, answered=1 << 20)
 async def slow_listener(stage):
     "19 sessions of the user read nothing while the 20th sends 12,288 B to a group, online only"
     group = stage.group()

@@ -10,7 +10,7 @@ def large(stage, **options):
     return stage.group(members=stage.size(LARGEST - 10, 60), **options)
 
 
-@amplification(rows=4, pending="item 2: a row for each manager")
+@amplification(rows=4)
 async def join_with_5900_admins(stage):
     "joinGroup with approval, again and again, into a group with 5,900 admins"
     group = stage.group(owner="owner", joined=False, joinMode="Auth", admins=stage.size(5900, 50))
@@ -18,7 +18,7 @@ async def join_with_5900_admins(stage):
     await stage.repeat(lambda n: ("joinGroup", {"groupID": group, "message": f"{n} " + "x" * 500}))
 
 
-@amplification(rows=4, pending="item 2: a row for each manager")
+@amplification(rows=4)
 async def joins_of_many_groups(stage):
     "joinGroup with approval into one group after the other, each with 300 admins"
     admins = stage.size(300, 30)
@@ -27,7 +27,7 @@ async def joins_of_many_groups(stage):
     await stage.repeat(lambda n: ("joinGroup", {"groupID": groups[n % len(groups)], "message": "x" * 500}))
 
 
-@amplification(rows=210, answered=8192, pending="item 2: each renewal fills the disk")
+@amplification(rows=210, answered=8192)
 async def invitations_renewed(stage):
     "inviteUserToGroup of the same 100 users with consent, again and again"
     group = stage.group(inviteMode="Any", beInviteMode="Auth")

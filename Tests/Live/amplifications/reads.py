@@ -18,7 +18,7 @@ def messages(stage, count, text="hello", group=None, **options):
     return group
 
 
-@amplification(rows=1, answered=PAGE, cpu=0.01, pending="item 3: every unread message is counted, for each ID again")
+@amplification(rows=1, answered=PAGE, cpu=0.01)
 async def unread_of_one_group(stage):
     "getGroupsInfo of the same group 50 times, 64 times at once, then disconnect; a million unread"
     group = messages(stage, stage.size(1_000_000, 5_000))
@@ -40,7 +40,7 @@ async def unread_counts(stage):
     await asyncio.sleep(stage.seconds)
 
 
-@amplification(rows=1, answered=PAGE, pending="item 1: the rate is the session's")
+@amplification(rows=1, answered=PAGE)
 async def unread_of_100_groups(stage):
     "getGroupUnreadCount of 100 groups with 10,000 unread each, 20 sessions"
     count, each = stage.size(100, 5), stage.size(10_000, 500)
@@ -53,7 +53,7 @@ async def unread_of_100_groups(stage):
     await stage.repeat(lambda n: ("getGroupUnreadCount", {}), sessions=stage.size(20, 2))
 
 
-@amplification(rows=1, answered=65536, cpu=0.003, pending="item 3: handled applications are read and sorted")
+@amplification(rows=1, answered=65536, cpu=0.003)
 async def applications_handled(stage):
     "getGroupApplicationList with a million handled applications"
     group = stage.group(joinMode="Auth")
@@ -66,7 +66,7 @@ async def applications_handled(stage):
     await stage.repeat(lambda n: ("getGroupApplicationList", {"count": 50}))
 
 
-@amplification(rows=1, answered=40_000, pending="item 6: all departures on every page")
+@amplification(rows=1, answered=40_000)
 async def departures_listed(stage):
     "getJoinedGroupList with updatedSince, 200,000 groups left"
     stage.group(groupID="left", owner="owner")
@@ -116,7 +116,7 @@ async def history_pages(stage):
         lambda n: ("getGroupHistoryMessageList", {"groupID": group, "count": 100, "fromSeq": 101 + n % 100}), window=2)
 
 
-@amplification(rows=1, answered=PAGE, pending="item 4: replies wait outside limits.sendQueueBytes")
+@amplification(rows=1, answered=PAGE)
 async def history_in_batches(stage):
     "batches of 20 getGroupHistoryMessageList of 100 messages of 12,288 B"
     group = messages(stage, stage.size(2000, 200), LONG, groupType="Meeting")
@@ -124,7 +124,7 @@ async def history_in_batches(stage):
     await stage.repeat(lambda n: ("getGroupHistoryMessageList", {"groupID": group, "count": 100}), batch=20)
 
 
-@amplification(rows=1, answered=PAGE, pending="item 4: replies wait outside limits.sendQueueBytes")
+@amplification(rows=1, answered=PAGE)
 async def history_of_20_sessions(stage):
     "getGroupHistoryMessageList of 100 messages of 12,288 B from 20 sessions of the user"
     group = messages(stage, stage.size(2000, 200), LONG, groupType="Meeting")
@@ -158,7 +158,7 @@ async def sync_of_the_same_group(stage):
     await stage.repeat(lambda n: ("syncGroups", {"groups": [entry] * 50}), window=2)
 
 
-@amplification(rows=1, answered=PAGE, pending="item 4: replies behind a slow one are outside limits.sendQueueBytes")
+@amplification(rows=1, answered=PAGE)
 async def replies_behind_a_slow_one(stage):
     "getGroupUnreadCount of a million unread, and behind it 63 pages of history, in 8 sessions"
     pages = messages(stage, 200, LONG, groupType="Meeting")
@@ -172,7 +172,7 @@ async def replies_behind_a_slow_one(stage):
     await asyncio.gather(*(socket.answers(stage.size(9, 2)) for socket in sockets))
 
 
-@amplification(rows=1, answered=PAGE, pending="item 4: replies behind a slow one are outside limits.sendQueueBytes")
+@amplification(rows=1, answered=PAGE)
 async def replies_behind_a_search(stage):
     "searchGroups that finds nothing in 20,000 groups, and behind it 63 pages of history, in 4 sessions"
     pages = messages(stage, 200, LONG, groupType="Meeting")

@@ -35,7 +35,7 @@ async def sends_of_escapes(stage):
     await stage.repeat(text_to(group, "\u0001" * 8_000))
 
 
-@amplification(rows=1, answered=100_000, pending="item 1: the rate is the session's", small=0.2)
+@amplification(rows=1, answered=100_000, small=0.2)
 async def sends_of_20_sessions(stage):
     "sendGroupTextMessage of 4 KB from 20 sessions of the user"
     group = stage.group()
@@ -43,7 +43,7 @@ async def sends_of_20_sessions(stage):
     await stage.repeat(text_to(group, "x" * 4096), sessions=20)
 
 
-@amplification(rows=1, pending="item 1: a connection brings a new burst")
+@amplification(rows=1)
 async def sends_of_new_connections(stage):
     "sign in, send 100 messages of 1 KB, disconnect, and again, two connections at a time"
     group = stage.group()

@@ -19,6 +19,7 @@ struct FormerMembers: Sendable {
   /// Those that the store keeps; what ended meanwhile is left out.
   init(_ stored: [FormerMember], at now: Instant) {
     for former in stored.sorted(by: { $0.leftTime < $1.leftTime }) where former.isMemorable(at: now) { note(former, at: now) }
+    while byUser.count > FormerMembers.most, let user = popOldest() { byUser[user] = nil }
   }
 
   /// How many are remembered.
