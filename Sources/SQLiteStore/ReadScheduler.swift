@@ -90,16 +90,15 @@ final class ReadScheduler: Sendable {
         continue
       }
       state.turns.removeFirst()
-      // A party that has a turn has somebody who waits.
-      guard let waiting = state.queues[party]?.popFirst() else { continue }
-      state.waitingCount -= 1
-      if state.queues[party]?.isEmpty == true { state.queues[party] = nil } else { state.turns.append(party) }
-      if waiting.requester?.isGone == true {
-        gone.append(waiting)
-        continue
+      var next: Waiting?
+      while next == nil, let waiting = state.queues[party]?.popFirst() {
+        state.waitingCount -= 1
+        if waiting.requester?.isGone == true { gone.append(waiting) } else { next = waiting }
       }
+      if state.queues[party]?.isEmpty == false { state.turns.append(party) } else { state.queues[party] = nil }
+      guard let next else { continue }
       begin(party, &state)
-      return (waiting, gone)
+      return (next, gone)
     }
     return (nil, gone)
   }
