@@ -18,7 +18,13 @@ final class SuspendedRoomGraces: Sendable {
   /// How long after a failure of the store it is tried again, in milliseconds.
   private static let retryTime: Instant = 10_000
 
-  private let absences = Mutex<Deque<Absence>>([])
+  private struct State {
+    var absences: Deque<Absence> = []
+    /// When the absence of each user began that goes on: who has been here since and gone again has another one.
+    var current: [UserID: Instant] = [:]
+  }
+
+  private let state = Mutex(State())
   private let groups: any GroupStore
   private let registry: GroupRegistry
   private let directory: SessionDirectory
@@ -41,7 +47,15 @@ final class SuspendedRoomGraces: Sendable {
   ///   - since: by the clock.
   ///   - now: on the monotonic clock.
   func note(_ user: UserID, since: Instant, at now: Instant) {
-    absences.withLock { $0.append(Absence(user: user, since: since, end: now + grace + 1)) }
+    state.withLock { state in
+      state.current[user] = since
+      state.absences.append(Absence(user: user, since: since, end: now + grace + 1))
+    }
+  }
+
+  /// The user has been here, so earlier absences have ended.
+  func forget(_ user: UserID) {
+    state.withLock { $0.current[user] = nil }
   }
 
   /// Tells rooms of users whose grace has ended; called with each tick.
@@ -52,10 +66,12 @@ final class SuspendedRoomGraces: Sendable {
   }
 
   private func takeDue(at now: Instant) -> [Absence] {
-    absences.withLock { absences in
+    state.withLock { state in
       var due: [Absence] = []
-      while due.count < SuspendedRoomGraces.usersPerTick, let first = absences.first, first.end <= now {
-        due.append(absences.removeFirst())
+      while due.count < SuspendedRoomGraces.usersPerTick, let first = state.absences.first, first.end <= now {
+        state.absences.removeFirst()
+        guard state.current[first.user] == first.since else { continue }
+        due.append(first)
       }
       return due
     }
@@ -64,13 +80,24 @@ final class SuspendedRoomGraces: Sendable {
   private func tell(_ absence: Absence) async {
     do throws(StoreError) {
       let rooms = try await groups.memberships(of: absence.user).filter { $0.type == .avChatRoom }
+      guard takeCurrent(absence) else { return }
       await registry.presenceChanged(Group.Presence(of: absence.user, awaySince: absence.since), in: rooms)
     } catch {
       observer.storeFailed(error)
-      absences.withLock { absences in
+      state.withLock { state in
+        guard state.current[absence.user] == absence.since else { return }
         // Graces end in the order in which they began; the retry is for now and stands first.
-        absences.prepend(Absence(user: absence.user, since: absence.since, end: absence.end + SuspendedRoomGraces.retryTime))
+        let end = absence.end + SuspendedRoomGraces.retryTime
+        state.absences.prepend(Absence(user: absence.user, since: absence.since, end: end))
       }
+    }
+  }
+
+  private func takeCurrent(_ absence: Absence) -> Bool {
+    state.withLock { state in
+      guard state.current[absence.user] == absence.since else { return false }
+      state.current[absence.user] = nil
+      return true
     }
   }
 }

@@ -284,6 +284,7 @@ actor Session: ConnectionHandler {
     deadlines[.expiry] = nil
     let end = services.directory.unregister(self, of: user)
     for group in end.groups { services.registry.resident(group)?.presenceChanged(Group.Presence(of: user)) }
+    services.graces.forget(user)
     if end.concernsSuspendedRooms { services.graces.note(user, since: services.clock.now(), at: MonotonicClock.now()) }
     services.forgetIfAbsent(user)
   }
