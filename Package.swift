@@ -67,7 +67,8 @@ let package = Package(
     .target(name: "Authentication", dependencies: ["GroupModel", jwt], swiftSettings: strict),
     // Floor 3: groups.
     .target(
-      name: "GroupRuntime", dependencies: ["GroupModel", "GroupPermissions", "WireProtocol", collections], swiftSettings: strict),
+      name: "GroupRuntime", dependencies: ["GroupModel", "GroupPermissions", "WireProtocol", collections, heap],
+      swiftSettings: strict),
     // Floor 2: rules, words, wires.
     .target(name: "GroupPermissions", dependencies: ["GroupModel"], swiftSettings: strict),
     .target(name: "WireProtocol", dependencies: ["GroupModel", "CSimdJSON"], swiftSettings: strict),

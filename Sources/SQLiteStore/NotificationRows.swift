@@ -91,7 +91,8 @@ enum NotificationRows {
   static func newest(of user: UserID, since: Instant, _ db: Database) throws -> [NumberedNotification] {
     let managed = try db.rows(
       """
-      SELECT number FROM member INDEXED BY managerByUser WHERE userID = ? AND role IN ('Owner', 'Admin')
+      SELECT member.number FROM member INDEXED BY managerByUser CROSS JOIN groupRecord ON groupRecord.number = member.number
+      WHERE member.userID = ? AND member.role IN ('Owner', 'Admin')
       """, [user.rawValue]
     ) { managers(of: try $0.integer()) }
     let leaving = try db.rows(

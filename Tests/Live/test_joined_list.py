@@ -260,3 +260,30 @@ async def test_a_page_ends_where_many_groups_were_looked_at(server, world):
     assert first["groupList"] == [] and first["nextSeq"] > 0
     second = await alice.call("getJoinedGroupList", updatedSince=later, nextSeq=first["nextSeq"])
     assert second["groupList"] == [] and second["nextSeq"] == 0
+
+
+@pytest.mark.parametrize("count", [1, 3, 200])
+async def test_groups_joined_and_groups_left_come_once_over_all_pages(world, count):
+    """Section 10.7: leftGroupIDList comes in pages with the rest, each groupID once."""
+    owner, reader = await world.users("owner", "reader")
+    since = await next_millisecond(reader)
+    groups = [await world.group(owner, members=[reader]) for _ in range(14)]
+    left = {"quit": groups[1::7], "disbanded": groups[3::7], "removed": groups[5::7]}
+    for group in left["quit"]:
+        await reader.call("quitGroup", groupID=group)
+    for group in left["disbanded"]:
+        await owner.call("dismissGroup", groupID=group)
+    for group in left["removed"]:
+        await owner.call("kickGroupMember", groupID=group, userIDList=[reader.user])
+    joined, gone, sizes, after = [], [], [], 0
+    while True:
+        page = await reader.call("getJoinedGroupList", updatedSince=since, count=count, nextSeq=after)
+        joined += [row["groupID"] for row in page["groupList"]]
+        gone += page["leftGroupIDList"]
+        sizes.append(len(page["groupList"]))
+        after = page["nextSeq"]
+        if not after:
+            break
+    assert sorted(gone) == sorted(sum(left.values(), []))
+    assert sorted(joined) == sorted(set(groups) - set(gone)) and max(sizes) <= count
+    assert len(sizes) >= len(joined) / count

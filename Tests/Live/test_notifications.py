@@ -352,3 +352,50 @@ async def test_notifications_and_marks_outlive_the_server(make_server, make_worl
     world.clients.clear()
     after = [await notifications_of(await world.session(client.user)) for client in (owner, member)]
     assert json.dumps(after) == json.dumps(before)
+
+
+async def test_a_request_is_found_by_whoever_manages_the_group_when_looking(server, world):
+    """One notification for all managers: the promoted find it, the demoted do not, the others never did."""
+    people = await people_of(server, world, joinMode="Auth")
+    await people["outsider"].call("joinGroup", groupID=people.group, message="first")
+
+    async def requests(role):
+        return [row["reason"] for row in await notifications_of(people[role], people.group) if row["type"] == "AddGroupRequest"]
+
+    assert [await requests(role) for role in ("owner", "admin", "member", "outsider")] == [["first"], ["first"], [], []]
+    owner, admin, member = people["owner"], people["admin"], people["member"]
+    await owner.call("setGroupMemberRole", groupID=people.group, userID=member.user, role="Admin")
+    await owner.call("setGroupMemberRole", groupID=people.group, userID=admin.user, role="Member")
+    assert [await requests(role) for role in ("owner", "admin", "member")] == [["first"], [], ["first"]]
+    await people["outsider"].call("joinGroup", groupID=people.group, message="second")
+    assert [await requests(role) for role in ("owner", "admin", "member", "outsider")] == [["second"], [], ["second"], []], \
+        "a renewed application renews its notification"
+    await owner.call("transferGroupOwner", groupID=people.group, userID=admin.user)
+    assert [await requests(role) for role in ("owner", "admin", "member")] == [[], ["second"], ["second"]]
+    await member.call("quitGroup", groupID=people.group)
+    assert await requests("member") == []
+
+
+async def test_members_find_the_end_of_a_group_once_and_so_do_those_in_the_next_of_that_name(server, world):
+    people = await people_of(server, world, groupID=world.name("club"))
+    owner, admin, member = people["owner"], people["admin"], people["member"]
+    await owner.call("dismissGroup", groupID=people.group)
+
+    async def ends():
+        found = {}
+        for role, client in people.by_role.items():
+            rows = [row["notificationID"] for row in await notifications_of(client, people.group)
+                    if row["type"] == "GroupDismissed"]
+            if rows:
+                found[role] = rows
+        return found
+
+    first = await ends()
+    assert set(first) == {role for role in people.by_role if role != "outsider"}
+    assert all(len(rows) == 1 for rows in first.values())
+    done(server, "createGroup", groupID=people.group, groupType="Public", groupName="g", ownerUserID=member.user,
+         memberList=[{"userID": admin.user}])
+    # Another group goes behind it, so the first has been cleared away by then.
+    other = await world.group(owner, members=[admin])
+    await owner.call("dismissGroup", groupID=other)
+    assert await ends() == first

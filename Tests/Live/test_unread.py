@@ -457,3 +457,35 @@ async def test_a_mark_changes_what_the_joined_list_tells(world):
     await bob.call("markGroupMessageAsRead", groupID=group)
     (info,) = (await bob.call("getJoinedGroupList", updatedSince=since))["groupList"]
     assert has(readSeq=1, unreadCount=0)(info["selfInfo"])
+
+
+# limits.unreadCount: "exact up to it and read that number beyond" (section 10.7)
+
+async def test_counts_are_exact_up_to_the_limit_and_that_beyond(make_server, make_world):
+    server = make_server({"limits.unreadCount": 5})
+    world = make_world(server)
+    alice, bob = await world.users("alice", "bob")
+    group, other = await world.group(alice, members=[bob]), await world.group(alice, members=[bob])
+    await say(alice, other)
+
+    async def expect(count):
+        assert await unread_of(bob, group) == count
+        assert (await self_of(bob, group))["unreadCount"] == count
+        rows = (await bob.call("getJoinedGroupList"))["groupList"]
+        assert {row["groupID"]: row["selfInfo"]["unreadCount"] for row in rows} == {group: count, other: 1}
+        assert (await bob.call("getGroupUnreadCount"))["totalCount"] == count + 1
+
+    for count in (1, 2, 3, 4, 5, 5, 5):
+        await say(alice, group)
+        await expect(count)
+    await bob.call("markGroupMessageAsRead", groupID=group, seq=3)
+    await expect(4)
+    await alice.call("revokeGroupMessage", groupID=group, seq=6)
+    await expect(3)
+    await bob.call("markGroupMessageAsRead", groupID=group)
+    await expect(0)
+    for base, messages, count in [(2, 1, 3), (2, 3, 5), (2, 4, 5), (900, 0, 5), (0, 2, 2)]:
+        done(server, "setUnreadCount", groupID=group, userID=bob.user, unreadCount=base)
+        for _ in range(messages):
+            await say(alice, group)
+        await expect(count)

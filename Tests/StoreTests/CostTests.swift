@@ -61,6 +61,49 @@ struct CostTests {
     let users = (0..<count).map { UserID("user\($0)")! }
     #expect(try await statements(of: .notify(.sample(), .users(users))) == 3)
   }
+
+  /// How many rows and statements changes take in a group with so many managers, and how many the managers' lists take then.
+  private func cost(
+    managers: Int, _ changes: [StoreChange]
+  ) async throws -> (rows: Int, statements: Int, reading: Int) {
+    let (writing, reading) = (Counter(), Counter())
+    var rows = 0
+    try await withDirectory { directory in
+      try await withSQLite(directory) { store in
+        let admins = (1..<managers).map { StoreChange.join(UserID("admin\($0)")!, as: .admin) }
+        try await store.put([.create(), .join(alice, as: .owner)] + admins).get()
+        rows = try await store.pool.write { db in
+          let before = db.totalChangesCount
+          db.trace(options: .statement) { _ in writing.increment() }
+          for change in changes { try db.apply(change) }
+          db.trace(options: [])
+          return db.totalChangesCount - before
+        }
+        try await store.pool.read { db in
+          db.trace(options: .statement) { _ in reading.increment() }
+          _ = try NotificationRows.newest(of: alice, since: 0, db)
+          db.trace(options: [])
+        }
+      }
+    }
+    return (rows, writing.count, reading.count)
+  }
+
+  @Test func `applying to a group and ending it costs the same for one manager and for 5,900`() async throws {
+    let application = GroupApplication.sample("a")
+    let notification = SystemNotification(
+      kind: .addGroupRequest, groupID: club, opUser: "{}", applicationID: "a", timestamp: 1)
+    for changes in [
+      [.apply(application), .notify(notification, .managers(of: club))],
+      [
+        .apply(application), .notify(notification, .managers(of: club)), .apply(application),
+        .notify(notification, .managers(of: club)),
+      ], [.dismiss(club, at: 9, notifying: .sample(.groupDismissed))],
+    ] as [[StoreChange]] {
+      let (one, many) = (try await cost(managers: 1, changes), try await cost(managers: 5_900, changes))
+      #expect(one == many && many.rows <= 10, "\(changes.count) changes: \(one), \(many)")
+    }
+  }
 }
 
 final class Counter: Sendable {

@@ -127,6 +127,38 @@ struct SweepTests {
     }
   }
 
+  @Test func `departures go a month after the leaving, former members when nothing is left to remember`() async throws {
+    try await withClock { store, clock in
+      func former(_ user: UserID, stays: [ClosedRange<Int64>] = [], muted: Instant = 0, banned: Instant = 0) -> StoreChange {
+        .putFormer(
+          FormerMember(userID: user, stays: stays, muteUntil: muted, bannedUntil: banned, leftTime: Self.start), in: club)
+      }
+      try await store.put([
+        .create(), .create(team), .join(alice), .join(bob), .join(bob, team), former(alice, stays: [1...1]),
+        former(bob, muted: Self.start + Self.day), former(carol, stays: [1...2], banned: Self.start + 40 * Self.day),
+        .removeMember(alice, from: club, at: Self.start), .removeMember(bob, from: club, at: Self.start + 2 * Self.day),
+        .dismiss(team, at: Self.start + 3 * Self.day),
+      ]).get()
+      await store.settle()
+      func left(after days: Int64) async throws -> [String] {
+        clock.advance(by: Self.start + days * Self.day + 1 - clock.now())
+        await store.tick()
+        let group = try #require(try await store.group(club, sentSince: 0))
+        let departures = try await [alice, bob].asyncFlatMap { user in
+          try await store.departures(of: user, from: nil, since: 0).map { "\(user) \($0)" }
+        }
+        return group.former.map(\.userID.rawValue) + departures
+      }
+      #expect(try await left(after: 0) == ["alice", "bob", "carol", "alice club", "bob club", "bob \(team)"])
+      #expect(try await left(after: 1) == ["alice", "carol", "alice club", "bob club", "bob \(team)"])
+      #expect(try await left(after: 29) == ["alice", "carol", "alice club", "bob club", "bob \(team)"])
+      #expect(try await left(after: 30) == ["carol", "bob club", "bob \(team)"])
+      #expect(try await left(after: 32) == ["carol", "bob \(team)"])
+      #expect(try await left(after: 33) == ["carol"])
+      #expect(try await left(after: 41) == [])
+    }
+  }
+
   @Test func `what became old while the store was closed goes at the opening`() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { try await $0.put([.create(), .notify(.sample(at: 1), .users([alice]))]).get() }
@@ -138,5 +170,14 @@ struct SweepTests {
         #expect(try await store.notifications(of: alice, since: 0, before: 0, limit: 9).map(\.number) == [2])
       }
     }
+  }
+}
+
+extension Sequence {
+  /// The results of each, one after the other.
+  fileprivate func asyncFlatMap<Value>(_ body: (Element) async throws -> [Value]) async throws -> [Value] {
+    var all: [Value] = []
+    for element in self { all += try await body(element) }
+    return all
   }
 }

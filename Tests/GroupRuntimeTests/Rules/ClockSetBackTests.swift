@@ -112,3 +112,157 @@ import ThrongTestKit
     #expect(loaded.absent["mary"] == now && loaded.absent["carl"] == now - 1000)
   }
 }
+
+/// A clock that ran days ahead and was put right: mutes and bans last about as long as was asked for.
+@Suite struct ClockPutRightTests {
+  private static let day: Int64 = 86_400_000
+  private static let hour: Int64 = 3_600_000
+  private static let jump = 3 * day
+
+  /// A group that everybody can join.
+  private func scene() throws -> Scene { try Scene(.public) { $0.joinMode = .any } }
+
+  private func muteMary(_ scene: Scene, for time: Int64) throws {
+    #expect(try scene.ask("muteGroupMember", #"{"userID":"mary","muteTime":\#(time / 1000)}"#, by: "olga").code == 0)
+  }
+
+  private func muteGroup(_ scene: Scene, for time: Int64) throws {
+    #expect(try scene.ask("muteGroup", #"{"mode":"Ordinary","duration":\#(time / 1000)}"#, by: "olga").code == 0)
+  }
+
+  private func ban(_ scene: Scene, for time: Int64) throws {
+    #expect(try scene.ask("kickGroupMember", Scene.users(["mary"], #""banTime":\#(time / 1000)"#), by: "olga").code == 0)
+  }
+
+  /// The clock is right again, and the group has looked at it or has been loaded since.
+  private func putRight(_ scene: Scene, loading: Bool) async throws {
+    scene.clock.advance(by: -Self.jump)
+    if loading { try await scene.reload() } else { try scene.ask("info", by: "adam") }
+  }
+
+  /// Mary must be refused for about the time, and not for longer.
+  private func expectRefused(_ scene: Scene, for time: Int64, _ code: Int, _ method: String, _ params: String) throws {
+    #expect(try scene.ask(method, params, by: "mary").code == code)
+    scene.clock.advance(by: time - 60_000)
+    #expect(try scene.ask(method, params, by: "mary").code == code)
+    scene.clock.advance(by: 60_001)
+    #expect(try scene.ask(method, params, by: "mary").code == 0)
+  }
+
+  private static let hello = ("sendGroupTextMessage", #"{"text":"x"}"#)
+
+  @Test(arguments: [false, true])
+  func aMuteOfAMember(loading: Bool) async throws {
+    let scene = try scene()
+    scene.clock.advance(by: Self.jump)
+    try muteMary(scene, for: Self.hour)
+    try await putRight(scene, loading: loading)
+    try expectRefused(scene, for: Self.hour, 10017, Self.hello.0, Self.hello.1)
+  }
+
+  @Test(arguments: [false, true])
+  func aMuteOfTheGroup(loading: Bool) async throws {
+    let scene = try scene()
+    scene.clock.advance(by: Self.jump)
+    try muteGroup(scene, for: Self.hour)
+    try await putRight(scene, loading: loading)
+    try expectRefused(scene, for: Self.hour, 10017, Self.hello.0, Self.hello.1)
+  }
+
+  @Test(arguments: [false, true])
+  func aBan(loading: Bool) async throws {
+    let scene = try scene()
+    scene.clock.advance(by: Self.jump)
+    try ban(scene, for: Self.hour)
+    try await putRight(scene, loading: loading)
+    try expectRefused(scene, for: Self.hour, 10007, "joinGroup", "{}")
+  }
+
+  @Test(arguments: [false, true])
+  func aMuteOfSomebodyWhoLeftSince(loading: Bool) async throws {
+    let scene = try scene()
+    scene.clock.advance(by: Self.jump)
+    try muteMary(scene, for: Self.hour)
+    try scene.ask("quitGroup", by: "mary")
+    try await putRight(scene, loading: loading)
+    #expect(try scene.ask("joinGroup", by: "mary").code == 0)
+    try expectRefused(scene, for: Self.hour, 10017, Self.hello.0, Self.hello.1)
+  }
+
+  @Test(arguments: [false, true])
+  func whatWasDecidedBeforeTheJumpIsUnchanged(loading: Bool) async throws {
+    let scene = try scene()
+    try muteMary(scene, for: 10 * Self.day)
+    try muteGroup(scene, for: 20 * Self.day)
+    try scene.ask("kickGroupMember", Scene.users(["carl"], #""banTime":\#(30 * Self.day / 1000)"#), by: "olga")
+    let start = scene.clock.now()
+    scene.clock.advance(by: Self.jump)
+    try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "olga")
+    try await putRight(scene, loading: loading)
+    #expect(scene.state?.members["mary"]?.muteUntil == start + 10 * Self.day)
+    #expect(scene.state?.record.mute.muteUntil == start + 20 * Self.day)
+    #expect(scene.state?.former["carl"]?.bannedUntil == start + 30 * Self.day)
+  }
+
+  @Test(arguments: [false, true])
+  func alsoWhereSomethingElseChangedInTheJump(loading: Bool) async throws {
+    let scene = try scene()
+    try muteMary(scene, for: 10 * Self.day)
+    try muteGroup(scene, for: 20 * Self.day)
+    let start = scene.clock.now()
+    scene.clock.advance(by: Self.jump)
+    try scene.ask("setGroupMemberInfo", #"{"userID":"mary","nameCard":"m"}"#, by: "mary")
+    try scene.ask("setGroupInfo", #"{"groupName":"m"}"#, by: "olga")
+    try await putRight(scene, loading: loading)
+    withKnownIssue("a change in the jump is taken for the decision of the mute") {
+      #expect(scene.state?.members["mary"]?.muteUntil == start + 10 * Self.day)
+      #expect(scene.state?.record.mute.muteUntil == start + 20 * Self.day)
+    }
+  }
+
+  @Test func alsoForWhoLeftInTheJump() async throws {
+    let scene = try scene()
+    try muteMary(scene, for: 10 * Self.day)
+    let end = scene.clock.now() + 10 * Self.day
+    scene.clock.advance(by: Self.jump)
+    try scene.ask("quitGroup", by: "mary")
+    try await putRight(scene, loading: false)
+    withKnownIssue("leaving in the jump is taken for the decision of the mute") {
+      #expect(scene.state?.former["mary"]?.muteUntil == end)
+    }
+  }
+
+  @Test(arguments: [60_000, 10 * day], [false, true])
+  func whatIsDecidedAfterwardsCountsFromTheRealClock(time: Int64, loading: Bool) async throws {
+    let scene = try scene()
+    scene.clock.advance(by: Self.jump)
+    try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "olga")
+    try await putRight(scene, loading: false)
+    try muteMary(scene, for: time)
+    try muteGroup(scene, for: time)
+    try scene.ask("kickGroupMember", Scene.users(["carl"], #""banTime":\#(time / 1000)"#), by: "olga")
+    let end = scene.clock.now() + time
+    if loading { try await scene.reload() }
+    #expect(scene.state?.former["carl"]?.bannedUntil == end)
+    withKnownIssue("the time of the history is taken for that of the decision") {
+      #expect(scene.state?.members["mary"]?.muteUntil == end)
+      #expect(scene.state?.record.mute.muteUntil == end)
+    } when: {
+      loading && time > Self.jump
+    }
+  }
+
+  @Test func loadingAgainAndAgainProlongsNothing() async throws {
+    let scene = try scene()
+    scene.clock.advance(by: Self.jump)
+    try ban(scene, for: Self.hour)
+    scene.clock.advance(by: -Self.jump)
+    for _ in 0..<4 {
+      try await scene.reload()
+      try scene.ask("info", by: "adam")
+      scene.clock.advance(by: Self.hour / 2)
+    }
+    let joined = try scene.ask("joinGroup", by: "mary")
+    withKnownIssue("each loading begins the ban anew, for what was corrected is not stored") { #expect(joined.code == 0) }
+  }
+}

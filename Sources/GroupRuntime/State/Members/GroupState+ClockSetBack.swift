@@ -13,7 +13,7 @@ extension GroupState {
       put(member)
     }
     if former.hasLeft(after: now) {
-      former.correct { former in
+      former.correct(at: now) { former in
         guard former.leftTime > now else { return }
         let shift = shift ?? (former.leftTime - now)
         if former.muteUntil > former.leftTime { former.muteUntil -= shift }

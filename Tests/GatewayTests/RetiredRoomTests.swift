@@ -1,0 +1,151 @@
+import GroupModel
+import GroupRuntime
+import Testing
+import ThrongTestKit
+import WebSocketTransport
+
+@testable import Gateway
+
+/// A live room that nobody uses leaves memory with its members signed in, and nothing else changes for them.
+@Suite(.timeLimit(.minutes(2))) struct RetiredRoomTests {
+  private static let grace: Int64 = 300_000
+
+  /// A room of olga that mary is in, with both signed in.
+  private func withRoom(
+    world: World = World(), _ body: (LiveGateway, _ olga: Client, _ mary: Client) async throws -> Void
+  ) async throws {
+    try await LiveGateway.with(world: world) { live in
+      try await live.backend.create("room", "AVChatRoom")
+      let (olga, mary) = (try await live.signIn("olga"), try await live.signIn("mary"))
+      _ = try await mary.call("joinGroup", #"{"groupID":"room"}"#)
+      try await live.say("first", in: "room", as: "olga")
+      try await live.heard(of: "room", by: olga, mary)
+      #expect(await mary.texts() == ["first"])
+      _ = await (olga.texts(), olga.heard("onMemberEnter"), mary.heard("onMemberEnter"))
+      try await body(live, olga, mary)
+    }
+  }
+
+  /// Lets the groups go, in memory no more when this returns.
+  private func retire(_ live: LiveGateway) async {
+    while live.services.registry.residentCount > 0 {
+      live.backend.clock.advance(by: 1000)
+      live.services.registry.retireGroups(unusedFor: .zero)
+      for _ in 0..<100 where live.services.registry.residentCount > 0 { await Task.yield() }
+    }
+  }
+
+  /// Lets the graces of the absences that have been noted end, and returns when the room has heard of it.
+  private func endGraces(_ live: LiveGateway) async {
+    live.services.graces.tellDue(at: MonotonicClock.now() + Self.grace + 60_000)
+    while live.services.registry.resident("room") == nil { await Task.yield() }
+  }
+
+  private func leave(_ client: Client, _ user: UserID, _ live: LiveGateway) async throws {
+    try await client.leave()
+    await live.gone(user)
+  }
+
+  private func info(_ live: LiveGateway) async throws -> JSON {
+    try await live.backend.result("getGroupsInfo", #""groupIDList":["room"]"#)["resultList"][0]["info"]
+  }
+
+  @Test func messagesAndPresenceWorkWhenItIsLoadedAgain() async throws {
+    try await withRoom { live, olga, mary in
+      for round in 1...3 {
+        await retire(live)
+        try await live.say("\(round)", in: "room", as: "olga")
+        try await live.heard(of: "room", by: olga, mary)
+        #expect(await mary.texts() == ["\(round)"])
+        let info = try await info(live)
+        #expect(info["memberCount"] == 2 && info["onlineCount"] == 2)
+        #expect(await olga.heard("onMemberLeave") == [])
+      }
+    }
+  }
+
+  @Test func whoStaysAwayTooLongHasLeftItAndTheOthersHear() async throws {
+    try await withRoom { live, olga, mary in
+      await retire(live)
+      try await leave(mary, "mary", live)
+      live.backend.clock.advance(by: Self.grace + 1)
+      await endGraces(live)
+      let left = try await olga.event("onMemberLeave")
+      #expect(left["memberList"].column("userID") == ["mary"] && left["memberCount"] == 1)
+      #expect(try await info(live)["memberCount"] == 1)
+    }
+  }
+
+  @Test func whoComesBackInTimeHasNotLeft() async throws {
+    try await withRoom { live, olga, mary in
+      await retire(live)
+      try await leave(mary, "mary", live)
+      live.backend.clock.advance(by: Self.grace - 1000)
+      let back = try await live.signIn("mary")
+      live.backend.clock.advance(by: 2000)
+      live.services.graces.tellDue(at: MonotonicClock.now() + Self.grace + 60_000)
+      try await live.say("heard", in: "room", as: "olga")
+      try await live.heard(of: "room", by: back, olga)
+      #expect(await back.texts() == ["heard"])
+      #expect(await olga.heard("onMemberLeave") == [])
+      #expect(try await info(live)["memberCount"] == 2)
+    }
+  }
+
+  @Test func anAbsenceCountsFromWhenTheUserWasHereLast() async throws {
+    try await withRoom { live, olga, mary in
+      await retire(live)
+      try await leave(mary, "mary", live)
+      live.backend.clock.advance(by: Self.grace - 60_000)
+      try await leave(try await live.signIn("mary"), "mary", live)
+      live.backend.clock.advance(by: 70_000)
+      #expect(live.services.registry.resident("room") == nil)
+      await endGraces(live)
+      #expect(try await info(live)["memberCount"] == 2, "away for 70 seconds")
+      #expect(try await olga.call("getGroupMemberList", #"{"groupID":"room"}"#)["result"]["memberList"].elements.count == 2)
+      // The room is in memory now, and sees to it itself.
+      live.backend.clock.advance(by: Self.grace)
+      let back = try await live.signIn("mary")
+      #expect(try await back.call("sendGroupTextMessage", #"{"groupID":"room","text":"x"}"#)["error"]["code"] == 10007)
+      #expect(try await olga.event("onMemberLeave")["memberCount"] == 1)
+    }
+  }
+
+  @Test func whoComesAndGoesWhileItIsNotInMemoryIsNotForgotten() async throws {
+    try await withRoom { live, olga, mary in
+      await retire(live)
+      try await leave(mary, "mary", live)
+      try await leave(try await live.signIn("mary"), "mary", live)
+      live.backend.clock.advance(by: Self.grace + 1)
+      await endGraces(live)
+      #expect(try await olga.event("onMemberLeave")["memberList"].column("userID") == ["mary"])
+    }
+  }
+
+  @Test func theOwnerStaysAwayAsLongAsWanted() async throws {
+    try await withRoom { live, olga, mary in
+      await retire(live)
+      try await leave(olga, "olga", live)
+      live.backend.clock.advance(by: 10 * Self.grace)
+      await endGraces(live)
+      #expect(try await info(live)["memberCount"] == 2)
+      let back = try await live.signIn("olga")
+      try await live.say("heard", in: "room", as: "mary")
+      try await live.heard(of: "room", by: back, mary)
+      #expect(await back.texts() == ["heard"])
+    }
+  }
+
+  @Test func aGroupThatKeepsHistoryIsHeardAgainAsWell() async throws {
+    try await LiveGateway.with { live in
+      try await live.backend.create("g", "Public", memberList("mary"))
+      let mary = try await live.signIn("mary")
+      for round in 1...2 {
+        await retire(live)
+        try await live.say("\(round)", in: "g", as: "olga")
+        try await live.heard(of: "g", by: mary)
+        #expect(await mary.texts() == ["\(round)"])
+      }
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import GroupModel
+import Testing
+import ThrongTestKit
+
+@testable import GroupRuntime
+
+/// Groups that are only looked at share a bounded part of the memory.
+@Suite struct ResidentGroupsTests {
+  private static let most = ResidentGroups.mostBytesOnlyRead
+  private static let names = ["a", "b", "c", "d"]
+
+  /// Groups that are not in memory.
+  private func scene() async throws -> ActorScene {
+    let scene = ActorScene()
+    for name in Self.names {
+      let made = try await scene.ask(
+        "createGroup", #"{"groupType":"Public","groupName":"n","groupID":"\#(name)","memberList":[{"userID":"mary"}]}"#,
+        by: "olga",
+        of: GroupID(stringLiteral: name))
+      try #require(made.code == 0)
+    }
+    scene.registry.retireGroups(unusedFor: .zero)
+    scene.settle()
+    try #require(scene.registry.residentCount == 0)
+    return scene
+  }
+
+  private func resident(_ scene: ActorScene) -> [String] {
+    Self.names.filter { scene.registry.resident(GroupID(stringLiteral: $0)) != nil }
+  }
+
+  /// As if the group took half of what there is, and a little more.
+  private func load(_ name: String, _ scene: ActorScene, use: Bool = false) async throws {
+    let id = GroupID(stringLiteral: name)
+    _ = try await scene.ask("info", by: "oscar", of: id)
+    if use { #expect(try await scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary", of: id).code == 0) }
+    scene.registry.noteLoaded(scene.registry.group(id), bytes: Self.most / 2 + 1)
+    scene.settle()
+  }
+
+  @Test func thoseLookedAtFirstGo() async throws {
+    let scene = try await scene()
+    try await load("a", scene)
+    #expect(resident(scene) == ["a"])
+    try await load("b", scene)
+    #expect(resident(scene) == ["b"])
+    try await load("c", scene)
+    #expect(resident(scene) == ["c"])
+    #expect(try await scene.ask("info", by: "mary", of: "a").code == 0)
+  }
+
+  @Test func thoseInUseStay() async throws {
+    let scene = try await scene()
+    try await load("a", scene, use: true)
+    for name in ["b", "c", "d"] { try await load(name, scene) }
+    #expect(resident(scene) == ["a", "d"])
+  }
+
+  @Test func onlyWhatIsMoreThanThereIsGoesAndNeverTheLast() async throws {
+    let scene = try await scene()
+    let resident = ResidentGroups()
+    let groups = Self.names.map { scene.registry.group(GroupID(stringLiteral: $0)) }
+    #expect(resident.didLoad(groups[0], bytes: 3 * Self.most).isEmpty)
+    #expect(resident.didLoad(groups[1], bytes: Self.most / 2).map(\.id) == ["a"])
+    #expect(resident.didLoad(groups[2], bytes: Self.most / 2).isEmpty)
+    #expect(resident.didLoad(groups[3], bytes: 1).map(\.id) == ["b"])
+  }
+
+  @Test func whatAnOwnersGroupsTakeIsCountedForEachOwner() async throws {
+    let scene = try await scene()
+    let groups = Self.names.map { scene.registry.group(GroupID(stringLiteral: $0)) }
+    let most = ResidentGroups.mostBytesOfOwner
+    for (group, owner) in zip(groups, ["olga", "mary", "olga", "adam"] as [UserID]) {
+      group.footprint.note(most / 2, owner: owner)
+    }
+    #expect(ResidentGroups.excessive(among: groups).isEmpty)
+    groups[2].footprint.note(most / 2 + 1, owner: "olga")
+    #expect(ResidentGroups.excessive(among: groups).map(\.id) == ["a", "c"])
+    groups[2].footprint.note(0, owner: nil)
+    #expect(ResidentGroups.excessive(among: groups).isEmpty)
+  }
+}
