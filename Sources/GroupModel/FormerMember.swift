@@ -7,6 +7,8 @@ public struct FormerMember: Sendable, Equatable {
   public var stays: [ClosedRange<Int64>]
   /// Until when the user may not speak after coming back: "a mute survives leaving and joining again"; 0 or past = free.
   public var muteUntil: Instant
+  /// When that was decided, as the clock showed then; 0 = long ago.
+  public var mutedAt: Instant = 0
   /// Until when the user may neither join nor be invited (kickGroupMember, `banTime`); 0 or past = free.
   public var bannedUntil: Instant
   /// When the last membership ended.

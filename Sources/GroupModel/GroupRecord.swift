@@ -26,6 +26,8 @@ public struct GroupRecord: Sendable, Equatable {
   public var policy: GroupPolicy
   /// Who may not speak; ask `current(at:)`, for a timed one ends.
   public var mute: GroupMute
+  /// When that was decided, as the clock showed then; 0 = long ago.
+  public var mutedAt: Instant = 0
   /// When name, texts, policy, owner or customInfo last changed; the creation at first.
   public var lastInfoTime: Instant
   /// When something else that lists show last changed: a message was recalled. Readers do not see it; `updatedSince` compares it.

@@ -15,6 +15,8 @@ public struct Member: Sendable, Equatable {
   public var customInfo: [String: String]
   /// Until when the member may not speak; 0 or past = free.
   public var muteUntil: Instant
+  /// When that was decided, as the clock showed then; 0 = long ago.
+  public var mutedAt: Instant = 0
   /// Which chat the member wants.
   public var receiveOption: ReceiveOption
   /// The newest message the member has read.

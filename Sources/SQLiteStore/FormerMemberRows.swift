@@ -8,13 +8,15 @@ enum FormerMemberRows {
     let stays = try jsonColumn(former.stays.map { [$0.lowerBound, $0.upperBound] })
     let changed = try db.run(
       """
-      INSERT INTO formerMember (number, userID, muteUntil, bannedUntil, stays, leftTime, memorableUntil)
-      SELECT number, ?, ?, ?, ?, ?, ? FROM groupRecord WHERE groupID = ?
+      INSERT INTO formerMember (number, userID, muteUntil, bannedUntil, stays, leftTime, mutedAt, memorableUntil)
+      SELECT number, ?, ?, ?, ?, ?, ?, ? FROM groupRecord WHERE groupID = ?
       ON CONFLICT (number, userID) DO UPDATE SET muteUntil = excluded.muteUntil, bannedUntil = excluded.bannedUntil,
-      stays = excluded.stays, leftTime = excluded.leftTime, memorableUntil = excluded.memorableUntil
+      stays = excluded.stays, leftTime = excluded.leftTime, mutedAt = excluded.mutedAt,
+      memorableUntil = excluded.memorableUntil
       """,
       [
-        former.userID.rawValue, former.muteUntil, former.bannedUntil, stays, former.leftTime, former.memorableUntil,
+        former.userID.rawValue, former.muteUntil, former.bannedUntil, stays, former.leftTime, former.mutedAt,
+        former.memorableUntil,
         group.rawValue,
       ])
     guard changed == 1 else { throw StoreError(.inconsistent, "no group \(group) to remember somebody in") }
@@ -33,7 +35,7 @@ enum FormerMemberRows {
   static func page(number: Int64, after user: String, limit: Int, in db: Database) throws -> [FormerMember] {
     try db.rows(
       """
-      SELECT userID, muteUntil, bannedUntil, stays, leftTime FROM formerMember WHERE number = ? AND userID > ?
+      SELECT userID, muteUntil, bannedUntil, stays, leftTime, mutedAt FROM formerMember WHERE number = ? AND userID > ?
       ORDER BY userID LIMIT ?
       """, [number, user, limit]
     ) { row in
@@ -41,8 +43,10 @@ enum FormerMemberRows {
       let muteUntil = try row.integer()
       let bannedUntil = try row.integer()
       let stays = try row.stays()
-      return FormerMember(
+      var former = FormerMember(
         userID: user, stays: stays, muteUntil: muteUntil, bannedUntil: bannedUntil, leftTime: try row.integer())
+      former.mutedAt = try row.integer()
+      return former
     }
   }
 }

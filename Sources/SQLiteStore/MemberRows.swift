@@ -6,7 +6,7 @@ import GroupRuntime
 enum MemberRows {
   private static let columns = [
     "userID", "role", "joinTime", "ordinal", "muteUntil", "receiveOption", "readSeq", "unreadBase", "unreadSinceSeq",
-    "firstVisibleSeq", "inviter", "changeTime", "earlierStays", "nameCard", "customInfo",
+    "firstVisibleSeq", "inviter", "changeTime", "mutedAt", "earlierStays", "nameCard", "customInfo",
   ]
   private static let insertSQL = """
     INSERT INTO member (number, \(columns.joined(separator: ", ")))
@@ -68,7 +68,7 @@ enum MemberRows {
     [
       member.userID.rawValue, member.role.wireName, member.joinTime, member.ordinal, member.muteUntil,
       member.receiveOption.rawValue, member.readSeq, member.unreadBase, member.unreadSinceSeq, member.firstVisibleSeq,
-      member.inviter?.rawValue, member.changeTime,
+      member.inviter?.rawValue, member.changeTime, member.mutedAt,
       try jsonColumn(member.earlierStays.map { [$0.lowerBound, $0.upperBound] }), member.nameCard.column,
       try jsonColumn(member.customInfo),
     ]
@@ -88,6 +88,7 @@ enum MemberRows {
       userID: userID, role: role, joinTime: joinTime, ordinal: ordinal, receiveOption: receiveOption, readSeq: readSeq,
       firstVisibleSeq: try row.integer(), inviter: try row.optionalValue(UserID.init(stored:)), muteUntil: muteUntil,
       changeTime: try row.integer())
+    member.mutedAt = try row.integer()
     member.unreadBase = unreadBase
     member.unreadSinceSeq = unreadSinceSeq
     member.earlierStays = try row.stays()

@@ -175,6 +175,7 @@ enum Schema {
   // - `application.isGroupGone` and partial indexes: lists find what they show without passing over what they do not.
   // - `departure.groupNumber` orders departures as the groups in getJoinedGroupList, so that one cursor pages through both.
   // - `formerMember.memorableUntil`, and indexes by time: what is old is found and goes.
+  // - `mutedAt`: whether a mute was decided while the clock ran ahead; other changes since do not tell.
   // - `groupRecordByOwner`: the groups that a user owns are counted without looking at others.
   // - `knownUserPresent`: the start finds the users who were here without passing over all.
   private static let v2 = """
@@ -229,6 +230,10 @@ enum Schema {
     UPDATE formerMember SET memorableUntil =
       max(muteUntil, bannedUntil, CASE WHEN stays IS NULL THEN 0 ELSE leftTime + \(FormerMember.lifetime) END);
     CREATE INDEX formerMemberByEnd ON formerMember (memorableUntil);
+
+    ALTER TABLE groupRecord ADD COLUMN mutedAt INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE member ADD COLUMN mutedAt INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE formerMember ADD COLUMN mutedAt INTEGER NOT NULL DEFAULT 0;
 
     CREATE INDEX knownUserPresent ON knownUser (offlineSince) WHERE offlineSince = 0;
     """

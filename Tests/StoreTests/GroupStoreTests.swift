@@ -178,6 +178,27 @@ struct GroupStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
+  func `when mutes were decided comes back with the group`(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      var record = GroupRecord.sample()
+      record.mute = GroupMute(mode: .all, muteUntil: 1 << 43)
+      record.mutedAt = 1 << 42
+      var member = Member.sample(alice)
+      (member.muteUntil, member.mutedAt) = (1 << 41, 1 << 40)
+      var former = FormerMember(userID: bob, muteUntil: 1 << 39, leftTime: 1 << 37)
+      former.mutedAt = 1 << 36
+      try await store.put([.putGroup(record, isNew: true), .putMember(member, in: club), .putFormer(former, in: club)]).get()
+      for time in [1 << 35, 0] as [Instant] {
+        let group = try #require(try await store.group(club, sentSince: 0))
+        #expect(group.record == record && group.members == [member] && group.former == [former])
+        (record.mutedAt, member.mutedAt, former.mutedAt) = (time, time, time)
+        try await store.put([.putGroup(record, isNew: false), .putMember(member, in: club), .putFormer(former, in: club)]).get()
+      }
+      #expect(try await store.group(club, sentSince: 0)?.members == [member])
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
   func `what is remembered of former members comes back with the group until it is forgotten`(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([.create(), .join(alice)]).get()

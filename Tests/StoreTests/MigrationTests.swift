@@ -99,6 +99,7 @@ struct MigrationTests {
       #expect(group.members.map(\.userID) == [alice, bob] && group.members.map(\.role) == [.owner, .admin])
       #expect(group.members[1].unreadBase == 3 && group.members[1].customInfo == ["a": "b"] && group.members[1].muteUntil == 5000)
       #expect(group.members[1].earlierStays == [1...1] && group.members[0].nameCard == "Al")
+      #expect(group.record.mutedAt == 0 && group.members.allSatisfy { $0.mutedAt == 0 })
       #expect(group.lastMessage?.seq == 2 && group.recentlySent.map(\.clientMsgID) == ["c1"])
       #expect(group.openApplications.map(\.id) == ["request", "invitation"])
       #expect(group.attributes.entries.map(\.value) == ["v"])

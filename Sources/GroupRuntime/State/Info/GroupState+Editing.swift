@@ -108,6 +108,7 @@ extension GroupRecord {
   fileprivate mutating func set(_ wanted: GroupMute, at now: Instant, _ changes: inout [InfoChange]) {
     guard mute.current(at: now) != wanted else { return }
     mute = wanted
+    mutedAt = now
     changes += InfoChange.mute(wanted)
   }
 }

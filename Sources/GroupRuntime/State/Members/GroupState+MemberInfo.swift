@@ -103,6 +103,7 @@ extension Member {
     let until = wanted > now ? wanted : 0
     guard until != (muteUntil > now ? muteUntil : 0) else { return }
     muteUntil = until
+    mutedAt = now
     change.muteTime = until == 0 ? 0 : (until - now + 999) / 1000
   }
 }

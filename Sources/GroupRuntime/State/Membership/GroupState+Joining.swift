@@ -85,6 +85,7 @@ extension GroupState {
     guard let known = former.remove(member.userID) else { return }
     member.earlierStays = known.stays
     member.muteUntil = known.muteUntil
+    member.mutedAt = known.mutedAt
     decision.changes.append(.forgetFormer(member.userID, in: record.id))
   }
 

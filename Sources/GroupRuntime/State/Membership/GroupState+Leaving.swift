@@ -64,9 +64,10 @@ extension GroupState {
   mutating func depart(
     _ member: Member, stay: ClosedRange<Int64>?, bannedUntil: Instant = 0, at moment: Moment, into decision: inout Decision
   ) {
-    let known = FormerMember(
+    var known = FormerMember(
       userID: member.userID, stays: member.earlierStays + (stay.map { [$0] } ?? []),
       muteUntil: member.muteUntil > moment.wall ? member.muteUntil : 0, bannedUntil: bannedUntil, leftTime: moment.wall)
+    known.mutedAt = member.mutedAt
     if known.isMemorable(at: moment.wall) {
       decision.changes.append(.putFormer(known, in: record.id))
       for user in former.put(known, at: moment.wall) { decision.changes.append(.forgetFormer(user, in: record.id)) }
