@@ -168,7 +168,7 @@ async def test_list_groups(own):
 async def test_list_groups_has_fifty_without_a_count(own):
     alice = await own.user("alice")
     for _ in range(51):
-        await own.group(alice, "AVChatRoom")
+        await own.group(alice, "Public")
     answer = done(own.server, "listGroups")
     assert len(answer["groupList"]) == 50 and answer["totalCount"] == 51 and answer["nextSeq"] != 0
 
