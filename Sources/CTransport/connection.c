@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 enum { CODE_NONE = 1005, CODE_CUT = 1006, FLUSH_LIMIT_MS = 30000, CODE_MAX = CT_CLOSE_CODES - 1 };
 
@@ -15,6 +16,7 @@ connection *connection_open(struct lws *wsi, peer *p) {
   p->connection = c;
   p->loop->counters.connections_open++;
   wheel_start_pings(c);
+  losses_watch(c);
   return c;
 }
 
@@ -51,6 +53,7 @@ void connection_free(connection *c) {
   connection_unmark_dirty(c);
   bytes_free(&c->own);
   bytes_free(&c->assembly);
+  losses_count(c->loop);
   free(c);
 }
 
@@ -93,15 +96,15 @@ void connection_fail(connection *c, int code, const char *reason) {
   c->tells_close = true;
 }
 
-// The library closes a connection only through its own timer from here, and that runs behind an event of its own.
-// The subscriptions stay until then: this may be called from a walk over a topic's members.
+// The subscriptions stay until the library has closed it: this may be called from a walk over a topic's members.
 void connection_cut(connection *c) {
   if (c->is_dead) return;
   c->is_closing = c->is_dead = true;
   connection_unmark_dirty(c);
   bytes_free(&c->own);
-  lws_set_timeout(c->wsi, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_ASYNC);
-  c->loop->must_service = true;
+  // The library reads the end of the stream then, and closes.
+  shutdown(c->socket, SHUT_RDWR);
+  if (c->is_paused) lws_rx_flow_control(c->wsi, 1);
 }
 
 static connection *open_connection(const ct_loop *loop, ct_connection_id id) {

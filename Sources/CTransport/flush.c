@@ -219,7 +219,5 @@ bool loop_flush(ct_loop *loop) {
     flush_connections(loop);
   }
   loop->turn++;
-  if (loop->must_service) lws_cancel_service(loop->context);
-  loop->must_service = false;
   return loop->dirty_topics || loop->first_dirty;
 }

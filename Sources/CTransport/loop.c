@@ -42,11 +42,12 @@ static bool turn(ct_loop *loop) {
 static void before_poll(struct ev_loop *events, ev_prepare *watcher, int revents) {
   (void)revents;
   ct_loop *loop = watcher->data;
-  bool has_more = is_gathering(loop);
+  bool has_losses = losses_resume(loop), has_more = is_gathering(loop);
   if (!has_more) {
     has_more = true;
     for (int i = 0; i < TURNS && has_more; i++) has_more = turn(loop);
   }
+  has_more |= has_losses;
   if (has_more) ev_idle_start(events, &loop->spinner); else ev_idle_stop(events, &loop->spinner);
 }
 
@@ -165,6 +166,7 @@ ct_loop *ct_loop_create(const ct_options *options, const ct_callbacks *callbacks
   loop->wheel_at = tick_now();
   loop->turn = 1;
   fill_protocols(loop);
+  losses_init(loop);
   loop->events = ev_loop_new(EVBACKEND_EPOLL | EVFLAG_NOENV);
   if (loop->events) watch(loop);
   process_forget_complaint();
@@ -228,6 +230,7 @@ void ct_loop_destroy(ct_loop *loop) {
   slot_table_free(&loop->connections);
   slot_table_free(&loop->exchanges);
   bytes_free(&loop->scratch);
+  losses_end(loop);
   bytes_free(&loop->head_text);
   free(loop->buckets);
   free(loop->received);

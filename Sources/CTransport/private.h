@@ -186,6 +186,7 @@ struct connection {
   bool awaits_sign;    // a ping is under way
   bool was_writeable;
   bool tells_close;    // the handler hears of the end in the next flush
+  bool is_postponed;   // its end waits for a later turn; the library does not read it
 };
 
 _Static_assert(offsetof(connection, handler) <= 64, "what a flush looks at has outgrown a line of the cache");
@@ -200,6 +201,15 @@ void connection_tell_close(connection *c);
 void connection_cut(connection *c);
 void connection_mark_dirty(connection *c);
 void connection_unmark_dirty(connection *c);
+
+// -- losses.c
+void losses_init(ct_loop *loop);
+void losses_end(ct_loop *loop);
+void losses_watch(const connection *c);  // until its socket is closed
+// A connection was closed. When many are in one turn, those that have hung up wait for the next turns.
+void losses_count(ct_loop *loop);
+// Begins a turn with a few of those that wait. Returns whether there are more.
+bool losses_resume(ct_loop *loop);
 
 // -- receive.c
 void connection_receive(connection *c, uint8_t *data, size_t count);
@@ -292,7 +302,7 @@ struct ct_loop {
   int listener_count;
   pthread_t thread;
   atomic_bool is_stopping;
-  bool is_ending, must_service;
+  bool is_ending;
   char thread_name[16];
   slot_table connections, exchanges;
   connection *first_dirty, *last_dirty;
@@ -301,6 +311,9 @@ struct ct_loop {
   size_t dirty_subscribers;  // of the topics that the next flush takes
   uint64_t messages_received, gathered_messages;  // so far; before the last look at the sockets
   int gathered_turns;
+  int lost_sockets;  // an epoll set of the connections' sockets that tells which have hung up
+  int closes_in_turn;
+  bytes postponed;  // identifiers of connections, in the order in which they are closed
   subscription **buckets;
   size_t bucket_count, subscription_count;
   bytes scratch, head_text;

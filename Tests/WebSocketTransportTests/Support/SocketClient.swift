@@ -113,6 +113,12 @@ final class SocketClient {
     }
   }
 
+  /// The end of this object will reset the connection.
+  func resetAtEnd() {
+    var atOnce = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &atOnce, socklen_t(MemoryLayout<linger>.size))
+  }
+
   func shutdownSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
   private func fill() throws -> Bool {

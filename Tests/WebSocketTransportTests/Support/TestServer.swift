@@ -32,6 +32,7 @@ final class TestServer: TransportDelegate {
   let opened = EventQueue<Opened>()
   let messages = EventQueue<Message>()
   let closed = EventQueue<Int>()
+  let closeCount = Atomic(0)
   let closedByPeer = EventQueue<Bool>()
   let refused = EventQueue<Refused>()
   let requests = EventQueue<Request>()
@@ -78,6 +79,7 @@ final class TestServer: TransportDelegate {
     }
 
     func didClose(code: Int, byPeer: Bool) {
+      server.closeCount.add(1, ordering: .relaxed)
       server.closed.add(code)
       server.closedByPeer.add(byPeer)
     }
