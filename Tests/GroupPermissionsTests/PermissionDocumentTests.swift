@@ -2,10 +2,10 @@ import Foundation
 import GroupPermissions
 import Testing
 
-/// Sources/Documentation/Permissions.md holds the tables that decide, between two marks; what stands around them is written by hand.
+/// Sources/ThrongServer/Documentation.docc/Permissions.md holds the tables that decide, between two marks; what stands around them is written by hand.
 @Suite struct PermissionDocumentTests {
   private static let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().appending(path: "Sources/Documentation/Permissions.md")
+    .deletingLastPathComponent().appending(path: "Sources/ThrongServer/Documentation.docc/Permissions.md")
   private static let opening = "<!-- Generated from GroupPermissions; THRONG_UPDATE_REFERENCE=1 swift test rewrites it. -->\n"
   private static let closing = "<!-- End of the generated tables. -->\n"
 

@@ -2,10 +2,10 @@ import Foundation
 import Testing
 import WireProtocol
 
-/// The page that users of the protocol read: Sources/Documentation/Reference.md.
+/// The page that users of the protocol read: Sources/ThrongServer/Documentation.docc/Reference.md.
 @Suite struct DescriptionPageTests {
   private static let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().appending(path: "Sources/Documentation/Reference.md")
+    .deletingLastPathComponent().appending(path: "Sources/ThrongServer/Documentation.docc/Reference.md")
 
   private let page = MethodTable().referencePage()
 

@@ -6,7 +6,7 @@ extension MethodTable {
     page.paragraph("# Reference")
     page.paragraph(
       "Generated from the method table; `THRONG_UPDATE_REFERENCE=1 swift test` rewrites it. A question mark behind a name says that the "
-        + "member may be absent. Who may call a method in which group is in [Permissions](Permissions.md).")
+        + "member may be absent. Who may call a method in which group is in <doc:Permissions>.")
     page.paragraph("## Methods")
     page.paragraph(
       "Besides the errors it lists, a method can answer those of JSON-RPC (-32700 to -32600), 6014 before sign-in, 7008 when "
