@@ -60,8 +60,8 @@ import Testing
       var isCode = false
       for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
         if line.hasPrefix("```") { isCode.toggle() }
-        guard !isCode, let match = line.wholeMatch(of: /##+ (.+)/) else { continue }
-        headings[file.lastPathComponent, default: []].append(String(match.1))
+        guard !isCode, line.hasPrefix("##") else { continue }
+        headings[file.lastPathComponent, default: []].append(String(line.drop { $0 == "#" }.dropFirst()))
       }
     }
     return headings

@@ -4,9 +4,11 @@ extension MethodTable {
     let words = SchemaWords()
     var page = ReferenceText()
     page.paragraph("# Reference")
+    page.paragraph("For everybody who writes a client or a backend: every method, type, event, error and close code.")
+    page.paragraph("## Overview")
     page.paragraph(
       "Generated from the method table; `THRONG_UPDATE_REFERENCE=1 swift test` rewrites it. A question mark behind a name says that the "
-        + "member may be absent. Who may call a method in which group is in <doc:Permissions>.")
+        + "member may be absent. The rules are in <doc:Protocol>; who may call a method in which group is in <doc:Permissions>.")
     page.paragraph("## Methods")
     page.paragraph(
       "Besides the errors it lists, a method can answer those of JSON-RPC (-32700 to -32600), 6014 before sign-in, 7008 when "
