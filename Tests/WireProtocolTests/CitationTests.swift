@@ -34,12 +34,12 @@ import Testing
 
   @Test func citationsAreFoundAcrossLinesOfAComment() {
     let comment = """
-      /// In this order (Protocol.md, "Order of errors"); see Operations.md,
+      /// In this order (Protocol.md, "Order of errors" and "Rights"); see Operations.md,
       /// "Reverse
       /// proxy". Architecture.md says why.
       """
     let found = Self.citations(in: comment).map { "\($0.page)#\($0.heading)" }
-    #expect(found == ["Protocol.md#Order of errors", "Operations.md#Reverse proxy"])
+    #expect(found == ["Protocol.md#Order of errors", "Protocol.md#Rights", "Operations.md#Reverse proxy"])
   }
 
   private struct Citation {
@@ -50,7 +50,9 @@ import Testing
   /// A citation may go on in the next line of its comment.
   private static func citations(in text: String) -> [Citation] {
     let joined = text.replacing(/\n[ \t]*(?:\/\/\/?|#|\*)?[ \t]*/, with: " ")
-    return joined.matches(of: /\b([A-Z][A-Za-z]*\.md), "([^"]+)"/).map { Citation(page: String($0.1), heading: String($0.2)) }
+    return joined.matches(of: /\b([A-Z][A-Za-z]*\.md), ("[^"]+"(?:(?:,| and) "[^"]+")*)/).flatMap { match in
+      match.2.matches(of: /"([^"]+)"/).map { Citation(page: String(match.1), heading: String($0.1)) }
+    }
   }
 
   /// The headings of every page below its title, by the page's file name.
