@@ -40,14 +40,30 @@ extension MethodSpecification.Callers {
 private struct ReferenceText {
   private(set) var text = ""
 
+  /// The last column of a line of prose.
+  private static let lastColumn = 100
+
+  /// Prose, its lines broken between words; words in code stay together.
   mutating func paragraph(_ words: String) {
+    var lines: [String] = []
+    for word in words.matches(of: /(?:`[^`]*`|[^ `])+/).map(\.0) {
+      if let line = lines.last, line.count + word.count < ReferenceText.lastColumn {
+        lines[lines.count - 1] += " " + word
+      } else {
+        lines.append(String(word))
+      }
+    }
+    block(lines.joined(separator: "\n"))
+  }
+
+  private mutating func block(_ lines: String) {
     if !text.isEmpty { text += "\n" }
-    text += words + "\n"
+    text += lines + "\n"
   }
 
   mutating func table(_ head: [String], _ rows: [[String]]) {
     let rule = Array(repeating: "---", count: head.count)
-    paragraph(([head, rule] + rows).map(ReferenceText.line).joined(separator: "\n"))
+    block(([head, rule] + rows).map(ReferenceText.line).joined(separator: "\n"))
   }
 
   private static func line(_ cells: [String]) -> String {
