@@ -1,4 +1,4 @@
-"""Measures the targets of the README in one run; Scripts/bench starts it."""
+"""Measures the targets of Benchmarks.md in one run; Scripts/bench starts it."""
 from __future__ import annotations
 
 import argparse

@@ -1,4 +1,4 @@
-"""The targets: each work, what is run for it, and what must hold (the table of the README)."""
+"""The targets: each work, what is run for it, and what must hold (the table of Benchmarks.md)."""
 from __future__ import annotations
 
 import pathlib

@@ -1,4 +1,4 @@
-"""Section 9: `throng bench`, against a server with small numbers. What the figures mean is in Bench.md."""
+"""Section 9: `throng bench`, against a server with small numbers. What the figures mean is in Benchmarks.md."""
 import json
 import re
 

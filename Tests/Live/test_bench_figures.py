@@ -1,4 +1,4 @@
-"""What `throng bench` tells, where, and which words it takes (Bench.md)."""
+"""What `throng bench` tells, where, and which words it takes (Benchmarks.md)."""
 import json
 import os
 import subprocess

@@ -2,10 +2,10 @@ import Foundation
 import Testing
 import WireProtocol
 
-/// The page that users of the protocol read: Sources/Documentation/Reference.md.
+/// The page that users of the protocol read: Sources/ThrongServer/Documentation.docc/Reference.md.
 @Suite struct DescriptionPageTests {
   private static let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().appending(path: "Sources/Documentation/Reference.md")
+    .deletingLastPathComponent().appending(path: "Sources/ThrongServer/Documentation.docc/Reference.md")
 
   private let page = MethodTable().referencePage()
 
@@ -47,11 +47,15 @@ import WireProtocol
     #expect(page.contains("data?: string, not empty, at most 12288 bytes of UTF-8, this or text; clientMsgID?:"))
   }
 
-  /// The lines between the heading of a method and the next heading.
-  private func section(_ method: String) -> Substring {
+  /// What stands between the heading of a method and the next heading, in one line.
+  private func section(_ method: String) -> String {
     guard let start = page.range(of: "\n### \(method)\n") else { return "" }
     let rest = page[start.upperBound...]
-    return rest[..<(rest.range(of: "\n#")?.lowerBound ?? rest.endIndex)]
+    return String(rest[..<(rest.range(of: "\n#")?.lowerBound ?? rest.endIndex)].replacing("\n", with: " "))
+  }
+
+  @Test func linesOfProseEndInTime() {
+    for line in page.split(separator: "\n") where !line.hasPrefix("|") { #expect(line.count <= 100, "\(line)") }
   }
 
   @Test func thePageSaysWhoMayCallAMethod() throws {

@@ -3,7 +3,7 @@ import GroupModel
 import Testing
 import WireProtocol
 
-/// The pages for developers who come from another system: Sources/Documentation/MovingIn.
+/// The pages for developers who come from another system: Sources/ThrongServer/Documentation.docc/MovingIn.
 @Suite struct MovingInPageTests {
   private static let names = ["FromTencentV1", "FromTencentV2", "FromZIM", "FromNIM"]
 
@@ -122,7 +122,7 @@ private struct MovingInPage {
   var rows: [Row] { sections.flatMap(\.rows) }
 
   init(_ name: String) throws {
-    let file = sources.appending(path: "Documentation/MovingIn/\(name).md")
+    let file = sources.appending(path: "ThrongServer/Documentation.docc/MovingIn/\(name).md")
     var isInTable = false
     for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false) {
       let wasInTable = isInTable

@@ -2,7 +2,7 @@ import Glibc
 import WireProtocol
 
 extension Report {
-  /// The whole report as one JSON object, the keys as Bench.md lists them.
+  /// The whole report as one JSON object, the keys as Benchmarks.md lists them.
   public var json: String {
     String(decoding: JSONWriter.text(capacity: 4096) { $0.object(write) }, as: UTF8.self)
   }

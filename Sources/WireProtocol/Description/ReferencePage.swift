@@ -4,9 +4,11 @@ extension MethodTable {
     let words = SchemaWords()
     var page = ReferenceText()
     page.paragraph("# Reference")
+    page.paragraph("For everybody who writes a client or a backend: every method, type, event, error and close code.")
+    page.paragraph("## Overview")
     page.paragraph(
       "Generated from the method table; `THRONG_UPDATE_REFERENCE=1 swift test` rewrites it. A question mark behind a name says that the "
-        + "member may be absent. Who may call a method in which group is in [Permissions](Permissions.md).")
+        + "member may be absent. The rules are in <doc:Protocol>; who may call a method in which group is in <doc:Permissions>.")
     page.paragraph("## Methods")
     page.paragraph(
       "Besides the errors it lists, a method can answer those of JSON-RPC (-32700 to -32600), 6014 before sign-in, 7008 when "
@@ -38,14 +40,30 @@ extension MethodSpecification.Callers {
 private struct ReferenceText {
   private(set) var text = ""
 
+  /// The last column of a line of prose.
+  private static let lastColumn = 100
+
+  /// Prose, its lines broken between words; words in code stay together.
   mutating func paragraph(_ words: String) {
+    var lines: [String] = []
+    for word in words.matches(of: /(?:`[^`]*`|[^ `])+/).map(\.0) {
+      if let line = lines.last, line.count + word.count < ReferenceText.lastColumn {
+        lines[lines.count - 1] += " " + word
+      } else {
+        lines.append(String(word))
+      }
+    }
+    block(lines.joined(separator: "\n"))
+  }
+
+  private mutating func block(_ lines: String) {
     if !text.isEmpty { text += "\n" }
-    text += words + "\n"
+    text += lines + "\n"
   }
 
   mutating func table(_ head: [String], _ rows: [[String]]) {
     let rule = Array(repeating: "---", count: head.count)
-    paragraph(([head, rule] + rows).map(ReferenceText.line).joined(separator: "\n"))
+    block(([head, rule] + rows).map(ReferenceText.line).joined(separator: "\n"))
   }
 
   private static func line(_ cells: [String]) -> String {

@@ -20,7 +20,7 @@ enum Vocabulary {
 
   private static let groupInfo = NamedType(
     name: "GroupInfo",
-    summary: "A group. Who is no member gets only what is always there, and joinMode; a BChatRoom has no policy fields.",
+    summary: "A group. Non-members get what is always there, and joinMode; a BChatRoom has no policy fields.",
     fields: [
       ResultField("groupID", "string"), ResultField("groupType", words(GroupType.self)), ResultField("groupName", "string"),
       ResultField("introduction", "string"), ResultField("notification?", "string"), ResultField("faceURL", "string"),
@@ -33,7 +33,7 @@ enum Vocabulary {
     ])
 
   private static let selfInfo = NamedType(
-    name: "SelfInfo", summary: "What members see of their own membership.",
+    name: "SelfInfo", summary: "The reader's own membership.",
     fields: [
       ResultField("role", "string"), ResultField("joinTime", "integer"), ResultField("nameCard", "string"),
       ResultField("muteUntil", "integer"), ResultField("receiveMessageOpt", words(ReceiveOption.self)),
@@ -41,7 +41,7 @@ enum Vocabulary {
     ])
 
   private static let groupMute = NamedType(
-    name: "GroupMute", summary: "Whom a group silences, and until when; without muteUntil there is no end.",
+    name: "GroupMute", summary: "The mute of a group; without muteUntil there is no end.",
     fields: [
       ResultField("mode", words(GroupMute.Mode.self)), ResultField("roles?", "[string]"), ResultField("muteUntil?", "integer"),
     ])
@@ -59,7 +59,7 @@ enum Vocabulary {
 
   private static let memberChange = NamedType(
     name: "MemberChange",
-    summary: "What has become different about a member: muteTime in seconds (0 = may speak again), customInfo whole.",
+    summary: "A change to a member: muteTime in seconds (0 = may speak again), customInfo whole.",
     fields: [
       ResultField("userID", "string"), ResultField("muteTime?", "integer"), ResultField("nameCard?", "string"),
       ResultField("customInfo?", "map"), ResultField("role?", "string"),
@@ -89,7 +89,7 @@ enum Vocabulary {
     ])
 
   private static let tips = NamedType(
-    name: "Tips", summary: "What happened in the group, as its history keeps it.",
+    name: "Tips", summary: "A change in the group, as its history keeps it.",
     fields: [
       ResultField(
         "type",
@@ -99,7 +99,7 @@ enum Vocabulary {
     ])
 
   private static let systemNotification = NamedType(
-    name: "SystemNotification", summary: "Something that happened to the user in a group.",
+    name: "SystemNotification", summary: "An event in a group that concerned the user, kept for later.",
     fields: [
       ResultField("notificationID", "string"), ResultField("type", words(SystemNotification.Kind.self)),
       ResultField("groupID", "string"), ResultField("opUser", "MemberInfo"), ResultField("reason?", "string"),

@@ -6,7 +6,7 @@ struct Bench: AsyncParsableCommand {
     abstract: "Generate load and measure the server.",
     discussion: """
       The connections sign in with tokens made from the server's secret: auth.secret, or the one in dataDir/auth-secret. \
-      Bench.md tells what the figures mean.
+      Benchmarks.md tells what the figures mean.
       """,
     subcommands: [
       BenchRoom.self, BenchGroups.self, BenchConnect.self, BenchStorm.self, BenchDurable.self, BenchPriority.self,
