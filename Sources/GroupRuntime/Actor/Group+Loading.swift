@@ -4,11 +4,13 @@ import WireProtocol
 
 /// Coming into memory and leaving it.
 extension Group {
-  func load() {
+  /// - Parameter work: what the group is loaded for first; nil = for itself, after a commit that failed.
+  func load(for work: Work? = nil) {
     phase = .loading
+    let requester = work.map { Requester($0.userID) }
     Task {
       do throws(StoreError) {
-        loaded(try await read())
+        loaded(try await read(for: requester))
       } catch {
         loadFailed(error)
       }
@@ -17,11 +19,15 @@ extension Group {
 
   /// The group as the store keeps it, and its members who are signed in. Off the executor, and page by page: however large the group is,
   /// its loading holds up nobody else.
-  private nonisolated func read() async throws(StoreError) -> sending (live: Live, present: [UserID])? {
-    let since = services.clock.now() - RecentlySent.memory
-    // Not in the name of whoever asked first, who may leave while others wait.
-    let stored = await Requester.$current.withValue(nil) { () async -> Result<StoredGroup?, StoreError> in
-      do throws(StoreError) { return .success(try await services.groups.group(id, sentSince: since)) } catch {
+  /// - Parameter requester: takes its turn among the reads of that user. It never leaves, as the session that asked may while others wait.
+  private nonisolated func read(
+    for requester: Requester?
+  ) async throws(StoreError) -> sending (live: Live, present: [UserID])? {
+    let begin = services.clock.now()
+    let stored = await Requester.$current.withValue(requester) { () async -> Result<StoredGroup?, StoreError> in
+      do throws(StoreError) {
+        return .success(try await services.groups.group(id, sentSince: begin - RecentlySent.memory))
+      } catch {
         return .failure(error)
       }
     }

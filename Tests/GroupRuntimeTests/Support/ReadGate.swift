@@ -10,6 +10,7 @@ final class ReadGate: GroupStore {
     var isHeld = false
     var waiting: [CheckedContinuation<Void, Never>] = []
     var reads = 0
+    var requesters: [Requester?] = []
   }
 
   private let store: InMemoryStore
@@ -19,6 +20,9 @@ final class ReadGate: GroupStore {
 
   /// How often a group was asked for.
   var reads: Int { state.withLock { $0.reads } }
+
+  /// For whom each time; nil = for the server itself.
+  var requesters: [Requester?] { state.withLock { $0.requesters } }
 
   func fail(with failure: StoreError?) { state.withLock { $0.failure = failure } }
 
@@ -37,6 +41,7 @@ final class ReadGate: GroupStore {
     await withCheckedContinuation { continuation in
       let passes = state.withLock { state in
         state.reads += 1
+        state.requesters.append(Requester.current)
         if state.isHeld { state.waiting.append(continuation) }
         return !state.isHeld
       }
