@@ -4,7 +4,7 @@ import WireProtocol
 
 /// Coming into memory and leaving it.
 extension Group {
-  /// - Parameter work: what the group is loaded for first; nil = for itself, after a commit that failed.
+  /// - Parameter work: the first that asks for the group; nil = none does, after a failed commit.
   func load(for work: Work? = nil) {
     phase = .loading
     let requester = work.map { Requester($0.userID) }
@@ -19,14 +19,17 @@ extension Group {
 
   /// The group as the store keeps it, and its members who are signed in. Off the executor, and page by page: however large the group is,
   /// its loading holds up nobody else.
-  /// - Parameter requester: takes its turn among the reads of that user. It never leaves, as the session that asked may while others wait.
+  /// - Parameter requester: the user in whose turn the group is read. It never leaves, because
+  ///   others may wait for the group when the session that asked has gone.
   private nonisolated func read(
     for requester: Requester?
   ) async throws(StoreError) -> sending (live: Live, present: [UserID])? {
     let begin = services.clock.now()
     let stored = await Requester.$current.withValue(requester) { () async -> Result<StoredGroup?, StoreError> in
       do throws(StoreError) {
-        return .success(try await services.groups.group(id, sentSince: begin - RecentlySent.memory))
+        return .success(
+          try await services.groups.group(
+            id, sentSince: begin - RecentlySent.memory, at: begin, mostFormer: FormerMembers.most))
       } catch {
         return .failure(error)
       }

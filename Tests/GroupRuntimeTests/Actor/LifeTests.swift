@@ -1,7 +1,8 @@
 import GroupModel
-import GroupRuntime
 import Testing
 import ThrongTestKit
+
+@testable import GroupRuntime
 
 /// Loading, retiring, disbanding and making again.
 @Suite struct LifeTests {
@@ -68,6 +69,12 @@ import ThrongTestKit
       scene.registry.group("g").presenceChanged(Group.Presence(of: "adam", awaySince: 1)) { continuation.resume() }
     }
     #expect(gate.requesters.last??.userID == "adam")
+  }
+
+  @Test func aGroupLoadsAsManyFormerMembersAsItKeeps() async throws {
+    let (scene, gate) = try await unloadedGroup()
+    _ = try await scene.ask("info", by: "olga")
+    #expect(gate.mostFormer == FormerMembers.most)
   }
 
   /// Asks for the list of members, which is answered as soon as it is taken, and for something else from within the answer.
