@@ -38,6 +38,9 @@ public struct FormerMember: Sendable, Equatable {
   /// Whether there is anything to remember at an instant.
   public func isMemorable(at now: Instant) -> Bool { memorableUntil > now }
 
+  /// Until when a ban or a mute goes on; 0 or past = neither does.
+  public var restrictedUntil: Instant { max(muteUntil, bannedUntil) }
+
   /// Whether a ban or a mute goes on at an instant.
-  public func isRestricted(at now: Instant) -> Bool { muteUntil > now || bannedUntil > now }
+  public func isRestricted(at now: Instant) -> Bool { restrictedUntil > now }
 }

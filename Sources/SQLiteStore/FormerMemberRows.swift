@@ -31,23 +31,59 @@ enum FormerMemberRows {
     }
   }
 
-  /// The next of a group by `userID`; those who are forgotten and not yet swept included.
-  static func page(number: Int64, after user: String, limit: Int, in db: Database) throws -> [FormerMember] {
-    try db.rows(
-      """
-      SELECT userID, muteUntil, bannedUntil, stays, leftTime, mutedAt FROM formerMember WHERE number = ? AND userID > ?
-      ORDER BY userID LIMIT ?
-      """, [number, user, limit]
-    ) { row in
-      let user = try row.value(UserID.init(stored:))
-      let muteUntil = try row.integer()
-      let bannedUntil = try row.integer()
-      let stays = try row.stays()
-      var former = FormerMember(
-        userID: user, stays: stays, muteUntil: muteUntil, bannedUntil: bannedUntil, leftTime: try row.integer())
-      former.mutedAt = try row.integer()
-      return former
+  /// Where a page begins, in a descending order of instants and of users behind them.
+  struct Position: Sendable {
+    fileprivate let instant: Instant
+    fileprivate let userID: String
+
+    /// Before everybody: no userID holds U+007F.
+    static let first = Position(instant: .max, userID: "\u{7f}")
+
+    private init(instant: Instant, userID: String) {
+      self.instant = instant
+      self.userID = userID
     }
+
+    /// - Parameter instant: the one of this member by which the order goes.
+    init(behind former: FormerMember, _ instant: Instant) { self.init(instant: instant, userID: former.userID.rawValue) }
+  }
+
+  private static let columns = "userID, muteUntil, bannedUntil, stays, leftTime, mutedAt"
+  // `> 0` is what the index holds.
+  static let restrictedSQL = """
+    SELECT \(columns) FROM formerMember INDEXED BY formerMemberRestricted
+    WHERE number = ?1 AND restrictedUntil > 0 AND restrictedUntil > ?2 AND (restrictedUntil, userID) < (?3, ?4)
+    ORDER BY restrictedUntil DESC, userID DESC LIMIT ?5
+    """
+  // Passes over those with a ban or mute: fewer than a group takes, or it would not ask for others.
+  static let freeSQL = """
+    SELECT \(columns) FROM formerMember INDEXED BY formerMemberOfGroup
+    WHERE number = ?1 AND restrictedUntil <= ?2 AND memorableUntil > ?2 AND (memorableUntil, userID) < (?3, ?4)
+    ORDER BY memorableUntil DESC, userID DESC LIMIT ?5
+    """
+
+  /// The next of a group with a ban or mute, by `restrictedUntil` and `userID` descending.
+  static func restricted(
+    number: Int64, at now: Instant, _ position: Position, limit: Int, in db: Database
+  ) throws -> [FormerMember] {
+    try db.rows(restrictedSQL, [number, now, position.instant, position.userID, limit], former)
+  }
+
+  /// The next of a group without one, as far as there is anything to remember, by `memorableUntil`
+  /// and `userID` descending.
+  static func free(number: Int64, at now: Instant, _ position: Position, limit: Int, in db: Database) throws -> [FormerMember] {
+    try db.rows(freeSQL, [number, now, position.instant, position.userID, limit], former)
+  }
+
+  private static func former(_ row: inout Columns) throws -> FormerMember {
+    let user = try row.value(UserID.init(stored:))
+    let muteUntil = try row.integer()
+    let bannedUntil = try row.integer()
+    let stays = try row.stays()
+    var former = FormerMember(
+      userID: user, stays: stays, muteUntil: muteUntil, bannedUntil: bannedUntil, leftTime: try row.integer())
+    former.mutedAt = try row.integer()
+    return former
   }
 }
 

@@ -8,10 +8,15 @@ extension SQLiteStore: GroupStore {
 
   /// The group, members by `userID`; nil where nobody uses the groupID. Read in pages, between which other reads have their turn: only the
   /// group itself changes what is read, and it waits for this.
-  /// - Parameter sentSince: how far back `recentlySent` reaches. It begins at the first message that is not older, so the times of a
-  ///   group must not run backwards.
+  /// - Parameters:
+  ///   - sentSince: how far back `recentlySent` reaches. It begins at the first message that is not
+  ///     older, so the times of a group must not run backwards.
+  ///   - now: `former` holds those of whom something is to be remembered at this instant.
+  ///   - mostFormer: at most so many, those with a ban or mute first.
   /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
-  public func group(_ id: GroupID, sentSince: Instant) async throws(StoreError) -> StoredGroup? {
+  public func group(
+    _ id: GroupID, sentSince: Instant, at now: Instant, mostFormer: Int
+  ) async throws(StoreError) -> StoredGroup? {
     let waiting = writer.inbox.waitingUsers
     let found = try await read { db in
       try db.number(of: id).map { (number: $0, group: try StoredGroup(head: id, number: $0, in: db)) }
@@ -21,8 +26,16 @@ extension SQLiteStore: GroupStore {
     group.members = try await pages(from: "", after: { $0.userID.rawValue }) { (after, limit, db) in
       try MemberRows.page(number: number, after: after, limit: limit, in: db)
     }
-    group.former = try await pages(from: "", after: { $0.userID.rawValue }) { (after, limit, db) in
-      try FormerMemberRows.page(number: number, after: after, limit: limit, in: db)
+    group.former = try await pages(
+      from: FormerMemberRows.Position.first, after: { .init(behind: $0, $0.restrictedUntil) }, atMost: mostFormer
+    ) { (position, limit, db) in
+      try FormerMemberRows.restricted(number: number, at: now, position, limit: limit, in: db)
+    }
+    let mostFree = mostFormer - group.former.count
+    group.former += try await pages(
+      from: FormerMemberRows.Position.first, after: { .init(behind: $0, $0.memorableUntil) }, atMost: mostFree
+    ) { (position, limit, db) in
+      try FormerMemberRows.free(number: number, at: now, position, limit: limit, in: db)
     }
     group.openApplications = try await pages(from: 0, after: \.number) { (after, limit, db) in
       try ApplicationRows.open(groupNumber: number, after: after, limit: limit, in: db)
@@ -34,20 +47,21 @@ extension SQLiteStore: GroupStore {
     return group
   }
 
-  /// Everything that `read` answers page by page.
+  /// What `read` answers page by page, all of it or so much.
   /// - Parameter after: what the next page begins behind.
   private func pages<Item: Sendable, Key: Sendable>(
-    from start: Key, after key: @Sendable (Item) -> Key,
+    from start: Key, after key: @Sendable (Item) -> Key, atMost most: Int = .max,
     _ read: @escaping @Sendable (_ after: Key, _ limit: Int, Database) throws -> [Item]
   ) async throws(StoreError) -> [Item] {
-    let limit = options.rowsPerRead
     var items: [Item] = []
-    while true {
+    while items.count < most {
+      let limit = min(options.rowsPerRead, most - items.count)
       let last = items.last.map(key) ?? start
       let page = try await self.read { try read(last, limit, $0) }
       items += page
-      if page.count < limit { return items }
+      if page.count < limit { break }
     }
+    return items
   }
 
   private func recentlySent(number: Int64, through newest: Int64, since: Instant) async throws(StoreError) -> [SentMessage] {

@@ -9,7 +9,7 @@ final class ReadScheduler: Sendable {
   /// Whom a read is for.
   private enum Party: Hashable {
     case user(UserID)
-    /// An application administrator, or the server itself (the loading of a group).
+    /// An application administrator, or the server itself.
     case server
   }
 

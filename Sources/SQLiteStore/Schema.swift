@@ -11,6 +11,7 @@ enum Schema {
     var migrator = DatabaseMigrator()
     migrator.registerMigration("v1") { try $0.execute(sql: v1) }
     migrator.registerMigration("v2") { try $0.execute(sql: v2) }
+    migrator.registerMigration("v3") { try $0.execute(sql: v3) }
     return migrator
   }()
 
@@ -236,5 +237,14 @@ enum Schema {
     ALTER TABLE formerMember ADD COLUMN mutedAt INTEGER NOT NULL DEFAULT 0;
 
     CREATE INDEX knownUserPresent ON knownUser (offlineSince) WHERE offlineSince = 0;
+    """
+
+  // A group loads a bounded number of former members by these indexes (FormerMemberRows); an older
+  // version kept all of them. A column, because SQLite seeks to (column, userID) in an index, but
+  // passes over what was read where the index is on an expression.
+  private static let v3 = """
+    ALTER TABLE formerMember ADD COLUMN restrictedUntil INTEGER NOT NULL AS (max(muteUntil, bannedUntil)) VIRTUAL;
+    CREATE INDEX formerMemberRestricted ON formerMember (number, restrictedUntil) WHERE restrictedUntil > 0;
+    CREATE INDEX formerMemberOfGroup ON formerMember (number, memorableUntil);
     """
 }

@@ -86,13 +86,15 @@ public final class InMemoryStore: GroupStore, StoreHealth, Sendable {
   }
 
   /// The group, members by `userID`; `recentlySent` goes back to the first message that is older.
-  public func group(_ id: GroupID, sentSince: Instant) async throws(StoreError) -> StoredGroup? {
+  public func group(
+    _ id: GroupID, sentSince: Instant, at now: Instant, mostFormer: Int
+  ) async throws(StoreError) -> StoredGroup? {
     contents.withLock { contents in
       guard let group = contents.groups[id] else { return nil }
       let recent = group.messages.reversed().prefix { $0.timestamp >= sentSince }.reversed()
       return StoredGroup(
         record: group.record, members: group.members.values.sorted { $0.userID < $1.userID },
-        former: group.former.values.sorted { $0.userID < $1.userID },
+        former: group.former(at: now, atMost: mostFormer),
         lastMessage: group.messages.last, recentlySent: recent.compactMap(SentMessage.init), attributes: group.attributes,
         openApplications: contents.openApplications(of: group),
         offlineSince: group.record.type == .avChatRoom ? contents.offlineSince(among: group.members.keys) : [:])

@@ -13,6 +13,16 @@ struct StoreContents {
     var messages: [Message] = []
 
     var membership: Membership { Membership(groupID: record.id, type: record.type, groupNumber: number) }
+
+    /// Those of whom something is to be remembered: bans and mutes first, the longest before all;
+    /// then the latest to leave.
+    func former(at now: Instant, atMost most: Int) -> [FormerMember] {
+      func rank(_ former: FormerMember) -> (Instant, Instant, UserID) {
+        former.isRestricted(at: now)
+          ? (former.restrictedUntil, 0, former.userID) : (.min, former.memorableUntil, former.userID)
+      }
+      return Array(former.values.filter { $0.isMemorable(at: now) }.sorted { rank($0) > rank($1) }.prefix(most))
+    }
   }
 
   /// When a user was last here.

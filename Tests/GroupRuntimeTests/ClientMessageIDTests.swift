@@ -57,7 +57,8 @@ import ThrongTestKit
     let scene = try Scene(.public)
     let first = try scene.ask("sendGroupTextMessage", marked, by: "mary")
     try scene.ask("sendGroupTextMessage", #"{"text":"later"}"#, by: "mary")
-    let stored = try #require(try await scene.store.group("g", sentSince: scene.clock.now() - RecentlySent.memory))
+    let stored = try #require(
+      try await scene.store.group("g", sentSince: scene.clock.now() - RecentlySent.memory, at: 0, mostFormer: .max))
     scene.state = GroupState(stored, at: scene.clock.now(), rules: scene.rules)
     #expect(try scene.ask("sendGroupTextMessage", marked, by: "mary").result == first.result)
     #expect(try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary").result["seq"] == 3)

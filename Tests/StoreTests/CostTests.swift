@@ -56,6 +56,34 @@ struct CostTests {
     }
   }
 
+  @Test func `of former members no more rows are read than are asked for`() async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory, { $0.rowsPerRead = 4 }) { store in
+        let former = (0..<60).map { number in
+          // The first twenty are banned, the last twenty long forgotten and not swept yet.
+          FormerMember(
+            userID: UserID("user\(number)")!, stays: [1...2], bannedUntil: number < 20 ? .max - Instant(number) : 0,
+            leftTime: number < 40 ? (1 << 41) - Instant(number) : 0)
+        }
+        try await store.put([.create()] + former.map { .putFormer($0, in: club) }).get()
+        func loaded(_ most: Int) async throws -> [FormerMember]? {
+          try await store.group(club, sentSince: 0, at: 1 << 41, mostFormer: most)?.former
+        }
+        for (most, unread) in [(30, 30..<60), (10, 10..<60)] {
+          let names = unread.map { "'user\($0)'" }.joined(separator: ", ")
+          try await store.pool.writeWithoutTransaction {
+            try $0.execute(sql: "UPDATE formerMember SET stays = '?' WHERE userID IN (\(names))")
+          }
+          #expect(try await loaded(most) == Array(former.prefix(most)))
+          #expect(
+            await failure { () async throws(StoreError) in
+              try await store.group(club, sentSince: 0, at: 1 << 41, mostFormer: most + 1)
+            }?.kind == .inconsistent)
+        }
+      }
+    }
+  }
+
   @Test(arguments: [1, 6_000])
   func `notifying is three statements for any number of users`(_ count: Int) async throws {
     let users = (0..<count).map { UserID("user\($0)")! }

@@ -219,6 +219,31 @@ struct GroupStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
+  func `of former members so many come as are asked for, those with a ban or mute first`(_ backing: Backing) async throws {
+    func gone(
+      _ user: String, _ stays: [ClosedRange<Int64>] = [1...2], muted: Instant = 0, banned: Instant = 0, at time: Instant
+    ) throws -> FormerMember {
+      FormerMember(userID: try #require(UserID(user)), stays: stays, muteUntil: muted, bannedUntil: banned, leftTime: time)
+    }
+    let end = 50 + FormerMember.lifetime
+    try await backing.withStore { store in
+      let former = try [
+        gone("long-ban", banned: end + 9, at: 1), gone("mute", [], muted: end + 5, at: 2), gone("b-ban", banned: end + 1, at: 3),
+        gone("a-ban", banned: end + 1, at: 49), gone("last", at: 90), gone("z", at: 70), gone("a", banned: 60, at: 70),
+        gone("first", at: 60),
+        // Of whom nothing is to be remembered then.
+        gone("old", at: 50), gone("saw-nothing", [], at: 90), gone("ended", [], muted: end, at: 90),
+      ]
+      try await store.put([.create(), .create(team)] + former.shuffled().map { .putFormer($0, in: club) }).get()
+      try await store.put([.putFormer(try gone("elsewhere", banned: end + 99, at: 99), in: team)]).get()
+      for most in [0, 1, 3, 4, 5, 7, 8, 100, Int.max] {
+        let group = try #require(try await store.group(club, sentSince: 0, at: end, mostFormer: most))
+        #expect(group.former == Array(former.prefix(min(most, 8))), "at most \(most)")
+      }
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
   func `disbanding frees the groupID at once and every member has departed`(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([.create(), .join(alice), .join(bob), .append(.sample(1)), .append(.sample(2))]).get()

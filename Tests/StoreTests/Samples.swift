@@ -97,6 +97,11 @@ extension StoreChange {
 }
 
 extension GroupStore {
+  /// The group with everybody of whom anything was ever to be remembered.
+  func group(_ id: GroupID, sentSince: Instant) async throws(StoreError) -> StoredGroup? {
+    try await group(id, sentSince: sentSince, at: 0, mostFormer: .max)
+  }
+
   func departures(of user: UserID, from type: GroupType?, since: Instant) async throws(StoreError) -> [GroupID] {
     try await departures(of: user, type: type, since: since, after: 0, limit: 100).map(\.groupID)
   }

@@ -18,7 +18,7 @@ struct SchemaTests {
             try String.fetchOne(db, sql: "PRAGMA integrity_check")
           )
         }
-        #expect(applied == ["v1", "v2"])
+        #expect(applied == ["v1", "v2", "v3"])
         #expect(
           tables == [
             "groupRecord", "groupAttributes", "member", "formerMember", "message", "departure", "dismissedGroup", "application",
@@ -53,6 +53,7 @@ struct SchemaTests {
     "SELECT groupNumber FROM departure INDEXED BY departureByNumber WHERE userID = 'u' AND groupNumber > 4 ORDER BY groupNumber LIMIT 3",
     "SELECT userID FROM departure INDEXED BY departureByTime WHERE time < 4 LIMIT 3",
     "SELECT userID FROM formerMember INDEXED BY formerMemberByEnd WHERE memorableUntil < 4 LIMIT 3",
+    FormerMemberRows.restrictedSQL.withNumbers, FormerMemberRows.freeSQL.withNumbers,
     "SELECT id FROM application INDEXED BY applicationOpen WHERE groupNumber = 1 AND endTime IS NULL AND number > 3 ORDER BY number",
     "SELECT id FROM application INDEXED BY applicationOfKind WHERE kind = 'Join' AND isGroupGone = 0 AND number < 9 "
       + "ORDER BY number DESC LIMIT 3",
@@ -219,6 +220,11 @@ struct SchemaTests {
       }
     }
   }
+}
+
+extension String {
+  /// SQL with a number for each parameter.
+  fileprivate var withNumbers: String { (1...5).reduce(self) { $0.replacingOccurrences(of: "?\($1)", with: "4") } }
 }
 
 /// Rows of groups that are gone, applications of theirs that seem open, and the groups not yet cleared away.

@@ -147,7 +147,7 @@ struct SweepTests {
         let departures = try await [alice, bob].asyncFlatMap { user in
           try await store.departures(of: user, from: nil, since: 0).map { "\(user) \($0)" }
         }
-        return group.former.map(\.userID.rawValue) + departures
+        return group.former.map(\.userID.rawValue).sorted() + departures
       }
       #expect(try await left(after: 0) == ["alice", "bob", "carol", "alice club", "bob club", "bob \(team)"])
       #expect(try await left(after: 1) == ["alice", "carol", "alice club", "bob club", "bob \(team)"])

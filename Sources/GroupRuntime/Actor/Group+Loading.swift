@@ -4,11 +4,13 @@ import WireProtocol
 
 /// Coming into memory and leaving it.
 extension Group {
-  func load() {
+  /// - Parameter work: the first that asks for the group; nil = none does, after a failed commit.
+  func load(for work: Work? = nil) {
     phase = .loading
+    let requester = work.map { Requester($0.userID) }
     Task {
       do throws(StoreError) {
-        loaded(try await read())
+        loaded(try await read(for: requester))
       } catch {
         loadFailed(error)
       }
@@ -17,11 +19,18 @@ extension Group {
 
   /// The group as the store keeps it, and its members who are signed in. Off the executor, and page by page: however large the group is,
   /// its loading holds up nobody else.
-  private nonisolated func read() async throws(StoreError) -> sending (live: Live, present: [UserID])? {
-    let since = services.clock.now() - RecentlySent.memory
-    // Not in the name of whoever asked first, who may leave while others wait.
-    let stored = await Requester.$current.withValue(nil) { () async -> Result<StoredGroup?, StoreError> in
-      do throws(StoreError) { return .success(try await services.groups.group(id, sentSince: since)) } catch {
+  /// - Parameter requester: the user in whose turn the group is read. It never leaves, because
+  ///   others may wait for the group when the session that asked has gone.
+  private nonisolated func read(
+    for requester: Requester?
+  ) async throws(StoreError) -> sending (live: Live, present: [UserID])? {
+    let begin = services.clock.now()
+    let stored = await Requester.$current.withValue(requester) { () async -> Result<StoredGroup?, StoreError> in
+      do throws(StoreError) {
+        return .success(
+          try await services.groups.group(
+            id, sentSince: begin - RecentlySent.memory, at: begin, mostFormer: FormerMembers.most))
+      } catch {
         return .failure(error)
       }
     }

@@ -36,6 +36,14 @@ public actor Group {
   enum Work: Sendable {
     case request(GroupRequest, Caller, Completion)
     case presence(Presence, @Sendable () -> Void)
+
+    /// Whose it is; nil = an application administrator's.
+    var userID: UserID? {
+      switch self {
+      case .request(_, let caller, _): caller.userID
+      case .presence(let presence, _): presence.user
+      }
+    }
   }
 
   /// The sessions of a user have come or gone.
@@ -129,7 +137,7 @@ public actor Group {
         services.broker.noteSuspendedRoom(of: [presence.user])
         return completion()
       }
-      load()
+      load(for: work)
       backlog.append(work)
     case .retired: forward(work)
     }

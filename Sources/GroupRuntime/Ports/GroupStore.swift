@@ -13,8 +13,12 @@ public protocol GroupStore: Sendable {
   func commit(_ commit: Commit)
 
   /// The group, or nil where nobody uses the groupID.
-  /// - Parameter sentSince: how far back `recentlySent` reaches.
-  func group(_ id: GroupID, sentSince: Instant) async throws(StoreError) -> StoredGroup?
+  /// - Parameters:
+  ///   - sentSince: how far back `recentlySent` reaches.
+  ///   - now: `former` holds those of whom something is to be remembered at this instant.
+  ///   - mostFormer: at most so many, and no more rows are read. Bans and mutes come first, the
+  ///     longest before all; then the others, the latest to leave first.
+  func group(_ id: GroupID, sentSince: Instant, at now: Instant, mostFormer: Int) async throws(StoreError) -> StoredGroup?
 
   /// The groups a user is a member of, by `groupNumber` ascending.
   func memberships(of user: UserID) async throws(StoreError) -> [Membership]

@@ -4,7 +4,7 @@ import GroupModel
 public struct StoredGroup: Sendable {
   public var record: GroupRecord
   public var members: [Member]
-  /// Those who have left and of whom something is remembered.
+  /// Those who have left and of whom something is remembered, as many as were asked for.
   public var former: [FormerMember]
   /// The newest message; nil where there is none.
   public var lastMessage: Message?

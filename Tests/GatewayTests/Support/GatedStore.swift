@@ -104,13 +104,15 @@ final class GatedStore: GroupStore, Sendable {
 
   func commit(_ commit: Commit) { inner.commit(commit) }
 
-  func group(_ id: GroupID, sentSince: Instant) async throws(StoreError) -> StoredGroup? {
+  func group(
+    _ id: GroupID, sentSince: Instant, at now: Instant, mostFormer: Int
+  ) async throws(StoreError) -> StoredGroup? {
     let isHeld = state.withLock { state in
       state.loads += 1
       return state.holdsLoads
     }
     if isHeld { await pass() }
-    return try await inner.group(id, sentSince: sentSince)
+    return try await inner.group(id, sentSince: sentSince, at: now, mostFormer: mostFormer)
   }
 
   func departures(

@@ -1,7 +1,8 @@
 import GroupModel
-import GroupRuntime
 import Testing
 import ThrongTestKit
+
+@testable import GroupRuntime
 
 /// Loading, retiring, disbanding and making again.
 @Suite struct LifeTests {
@@ -42,6 +43,38 @@ import ThrongTestKit
     #expect(try await info.answer().result["lastSeq"] == 5)
     #expect(gate.reads == reads + 1)
     #expect(scene.events("olga").count == 5, "members with sessions were attached before")
+  }
+
+  @Test func aLoadTakesItsTurnAmongTheReadsOfWhoAskedFirstThoughTheyLeave() async throws {
+    let (scene, gate) = try await unloadedGroup()
+    let reads = gate.reads
+    gate.hold()
+    let session = Requester("mary")
+    let caller = Caller.user("mary", platform: .web, session: nil, requester: session)
+    let pending = Pending()
+    scene.registry.group("g").ask(try groupRequest("info", by: caller), by: caller) { pending.complete($0) }
+    let second = try scene.begin("info", by: "olga")
+    scene.settle()
+    session.leave()
+    gate.release()
+    #expect(try await second.answer().code == 0)
+    let requesters = gate.requesters.dropFirst(reads)
+    #expect(requesters.map { $0?.userID } == ["mary"])
+    #expect(requesters.allSatisfy { $0?.isGone == false }, "olga waits for it, too")
+  }
+
+  @Test func aLoadForSomebodyWhoComesBackIsThatUsers() async throws {
+    let (scene, gate) = try await unloadedGroup()
+    await withCheckedContinuation { continuation in
+      scene.registry.group("g").presenceChanged(Group.Presence(of: "adam", awaySince: 1)) { continuation.resume() }
+    }
+    #expect(gate.requesters.last??.userID == "adam")
+  }
+
+  @Test func aGroupLoadsAsManyFormerMembersAsItKeeps() async throws {
+    let (scene, gate) = try await unloadedGroup()
+    _ = try await scene.ask("info", by: "olga")
+    #expect(gate.mostFormer == FormerMembers.most)
   }
 
   /// Asks for the list of members, which is answered as soon as it is taken, and for something else from within the answer.

@@ -10,6 +10,8 @@ final class ReadGate: GroupStore {
     var isHeld = false
     var waiting: [CheckedContinuation<Void, Never>] = []
     var reads = 0
+    var requesters: [Requester?] = []
+    var mostFormer: Int?
   }
 
   private let store: InMemoryStore
@@ -19,6 +21,12 @@ final class ReadGate: GroupStore {
 
   /// How often a group was asked for.
   var reads: Int { state.withLock { $0.reads } }
+
+  /// The requester of each; nil = the server itself.
+  var requesters: [Requester?] { state.withLock { $0.requesters } }
+
+  /// How many former members were asked for last.
+  var mostFormer: Int? { state.withLock { $0.mostFormer } }
 
   func fail(with failure: StoreError?) { state.withLock { $0.failure = failure } }
 
@@ -33,17 +41,21 @@ final class ReadGate: GroupStore {
     for continuation in waiting { continuation.resume() }
   }
 
-  func group(_ id: GroupID, sentSince: Instant) async throws(StoreError) -> StoredGroup? {
+  func group(
+    _ id: GroupID, sentSince: Instant, at now: Instant, mostFormer: Int
+  ) async throws(StoreError) -> StoredGroup? {
     await withCheckedContinuation { continuation in
       let passes = state.withLock { state in
         state.reads += 1
+        state.requesters.append(Requester.current)
+        state.mostFormer = mostFormer
         if state.isHeld { state.waiting.append(continuation) }
         return !state.isHeld
       }
       if passes { continuation.resume() }
     }
     if let failure = state.withLock({ $0.failure }) { throw failure }
-    return try await store.group(id, sentSince: sentSince)
+    return try await store.group(id, sentSince: sentSince, at: now, mostFormer: mostFormer)
   }
 
   func commit(_ commit: Commit) { store.commit(commit) }

@@ -67,7 +67,7 @@ extension Scene {
 
   /// Loads the group again, as after a restart of the server.
   func reload() async throws {
-    let stored = try #require(try await store.group("g", sentSince: clock.now() - RecentlySent.memory))
+    let stored = try #require(try await store.group("g", sentSince: clock.now() - RecentlySent.memory, at: 0, mostFormer: .max))
     state = GroupState(stored, at: clock.now(), rules: rules)
     for session in sessions.keys { refreshPresence(of: String(session.prefix { $0 != "/" })) }
   }

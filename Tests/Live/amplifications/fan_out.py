@@ -37,7 +37,7 @@ async def invitations_renewed(stage):
         lambda n: ("inviteUserToGroup", {"groupID": group, "userIDList": names, "message": f"{n}" + "x" * 500}), **stage.few)
 
 
-@amplification(rows=320, written=512 * 1024, answered=8192, pending="goal: over 1 MB of disk a second")
+@amplification(rows=320, written=512 << 10, filled=256 << 10, answered=8192)
 async def invitations_of_strangers(stage):
     "inviteUserToGroup of 100 new users with consent"
     group = stage.group(inviteMode="Any", beInviteMode="Auth")
@@ -98,7 +98,7 @@ async def large_group_disbanded(stage):
     await stage.repeat(lambda n: ("dismissGroup", {"groupID": groups[n % len(groups)]}), rate=0, burst=len(groups))
 
 
-@amplification(rows=250, written=1 << 20, answered=32768, pending="goal: over 1 MB of disk a second")
+@amplification(rows=250, written=1 << 20, filled=128 << 10, answered=32768)
 async def kicks_of_50(stage):
     "inviteUserToGroup of 100, kickGroupMember of 50 and 50 with a ban, other users each time"
     group = stage.group("Meeting", inviteMode="Any")

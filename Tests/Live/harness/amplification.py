@@ -33,6 +33,8 @@ IDLE_PATIENCE = 10
 # What a run costs whatever is done in it: whole pages in the log, and once more by a checkpoint; a page begun in each table.
 WRITTEN_BY_ITSELF = 4 * MEBIBYTE
 FILLED_BY_ITSELF = MEBIBYTE // 4
+# What one user may fill at once, and each second (WriteAllowance).
+FILLED_AT_ONCE, FILLED_A_SECOND = 704 * 1024, 680_000
 IDLE = 0.25  # of a core: a server that uses less has finished what was asked
 
 
@@ -131,6 +133,7 @@ class Measurement:
             "rows": (self.rows, bounds.spare_rows + bounds.rows * self.work),
             "written": (self.written, WRITTEN_BY_ITSELF + bounds.written * self.work),
             "filled": (self.filled, FILLED_BY_ITSELF + bounds.filled * self.work),
+            "filled, of what one user may": (self.filled, FILLED_BY_ITSELF + FILLED_AT_ONCE + FILLED_A_SECOND * self.seconds),
             "answered": (self.answered, bounds.answered * self.attempts),
             "memory": (self.memory_peak, bounds.memory),
             "cpu": (self.cpu, 1 + bounds.cpu * self.attempts),

@@ -77,7 +77,7 @@ struct FormerMembers: Sendable {
     lastLeft = max(lastLeft, former.leftTime)
     let departure = Departure(user: former.userID, time: former.leftTime)
     if former.isRestricted(at: now) {
-      restricted.insert(Restriction(departure: departure, end: max(former.muteUntil, former.bannedUntil)))
+      restricted.insert(Restriction(departure: departure, end: former.restrictedUntil))
     } else {
       free.append(departure)
     }
