@@ -88,11 +88,11 @@ final class SuspendedRoomGraces: Sendable {
       let rooms = try await groups.memberships(of: absence.user).filter { $0.type == .avChatRoom }
       await registry.presenceChanged(Group.Presence(of: absence.user, awaySince: absence.since), in: rooms)
     } catch {
-      observer.storeFailed(error)
       state.withLock { state in
         if state.absences[absence.user] != nil { return }
         state.note(Absence(user: absence.user, since: absence.since, end: now + SuspendedRoomGraces.retryTime))
       }
+      observer.storeFailed(error)
     }
   }
 }
