@@ -42,6 +42,13 @@ import WebSocketTransport
     while live.services.registry.resident("room") == nil { await Task.yield() }
   }
 
+  private func wait(until condition: () -> Bool) async throws {
+    while !condition() {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
+  }
+
   private func leave(_ client: Client, _ user: UserID, _ live: LiveGateway) async throws {
     try await client.leave()
     await live.gone(user)
@@ -86,7 +93,7 @@ import WebSocketTransport
       live.store.release(failing: StoreError(.unavailable, "disk gone"))
       for attempt in 0..<3 {
         graces.tellDue(at: end + Int64(attempt) * 10_000)
-        while graces.count == 0 { await Task.yield() }
+        try await wait { graces.count > 0 }
       }
       #expect(live.services.registry.resident("room") == nil)
       live.store.release()
@@ -110,7 +117,7 @@ import WebSocketTransport
       await live.store.arrival()
       graces.note("mary", since: live.backend.clock.now(), at: end)
       live.store.release(failing: StoreError(.unavailable, "disk gone"))
-      while !log.lines.contains(where: { $0.message == "store failed" }) { await Task.yield() }
+      try await wait { log.lines.contains { $0.message == "store failed" } }
       graces.tellDue(at: end + Self.grace)
       #expect(graces.count == 1)
       graces.tellDue(at: end + Self.grace + 1)

@@ -5,7 +5,7 @@ import ThrongTestKit
 @testable import GroupRuntime
 
 /// Ends of mutes and bans that are brought back with the clock are stored, so that no later loading begins them once more.
-@Suite struct ClockCorrectionTests {
+@Suite(.timeLimit(.minutes(2))) struct ClockCorrectionTests {
   private static let hour: Int64 = 3_600_000
   private static let jump: Int64 = 3 * 24 * hour
 
@@ -55,13 +55,15 @@ import ThrongTestKit
 
   private func failStore() { scene.store.fail(with: StoreError(.unavailable, "disk full")) }
 
-  private func waitForCommit() async {
-    while scene.store.pendingCount == 0 { await Task.yield() }
-    scene.settle()
-  }
+  private func waitForCommit() async throws { try await wait { scene.store.pendingCount > 0 } }
 
-  private func waitForFailure() async {
-    while scene.observer.failures.isEmpty { await Task.yield() }
+  private func waitForFailure() async throws { try await wait { !scene.observer.failures.isEmpty } }
+
+  private func wait(until condition: () -> Bool) async throws {
+    while !condition() {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
     scene.settle()
   }
 
@@ -118,7 +120,7 @@ import ThrongTestKit
     try retire()
     scene.store.hold()
     let renamed = try begin(Self.rename, by: "olga")
-    await waitForCommit()
+    try await waitForCommit()
     #expect(scene.store.pendingCount == 1)
     scene.store.release()
     #expect(try await renamed.answer().code == 0)
@@ -130,7 +132,7 @@ import ThrongTestKit
     try retire()
     scene.store.hold()
     let dismissed = try begin(("dismissGroup", "{}"), by: "olga")
-    await waitForCommit()
+    try await waitForCommit()
     #expect(scene.store.pendingCount == 1)
     scene.store.release()
     #expect(try await dismissed.answer().code == 0)
@@ -155,7 +157,7 @@ import ThrongTestKit
     let end = scene.clock.now() + Self.hour
     failStore()
     try await read()
-    await waitForFailure()
+    try await waitForFailure()
     try await read()
     #expect(scene.observer.failures.map(\.group) == ["g"])
     #expect(gate.reads == 2, "it need not be loaded again")
@@ -173,7 +175,7 @@ import ThrongTestKit
     let end = scene.clock.now() + Self.hour
     failStore()
     try await read()
-    await waitForFailure()
+    try await waitForFailure()
     scene.store.fail(with: nil)
     scene.store.hold()
     scene.clock.advance(by: Group.restAfterFailure - 1)
