@@ -113,6 +113,7 @@ import ThrongTestKit
     try await use(Self.names, scene)
     scene.store.hold()
     let sent = try scene.begin("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary", of: scene.registry.group("c"))
+    scene.settle()
     scene.uptime.advance(by: ResidentGroups.shortIdleTime)
     try await use(["b"], scene)
     retireExcess(scene)
