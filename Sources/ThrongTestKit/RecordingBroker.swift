@@ -12,6 +12,7 @@ public final class RecordingBroker: Broker, Sendable {
   }
 
   private let directory = Mutex(Directory())
+  private let lookUp = Mutex<(@Sendable () -> Void)?>(nil)
 
   /// A broker whom nobody is signed in with.
   public init() {}
@@ -33,6 +34,17 @@ public final class RecordingBroker: Broker, Sendable {
     directory.withLock { directory in
       for user in directory.sessions.keys { directory.sessions[user]?.removeAll { $0 == session } }
     }
+  }
+
+  /// What happens once, when it has been looked up who is signed in and nobody has the answer yet.
+  public func afterNextLookUp(_ body: @escaping @Sendable () -> Void) { lookUp.withLock { $0 = body } }
+
+  private func didLookUp() {
+    let body = lookUp.withLock { lookUp in
+      defer { lookUp = nil }
+      return lookUp
+    }
+    body?()
   }
 
   // MARK: Seen by tests
@@ -67,12 +79,14 @@ public final class RecordingBroker: Broker, Sendable {
 
   /// Those of the users that have a session.
   public func signedIn(among users: [UserID]) -> [UserID] {
-    directory.withLock { directory in users.filter { directory.sessions[$0]?.isEmpty == false } }
+    defer { didLookUp() }
+    return directory.withLock { directory in users.filter { directory.sessions[$0]?.isEmpty == false } }
   }
 
   /// The users that have a session, by name.
   public func signedInUsers() -> [UserID] {
-    directory.withLock { directory in directory.sessions.filter { !$0.value.isEmpty }.keys.sorted() }
+    defer { didLookUp() }
+    return directory.withLock { directory in directory.sessions.filter { !$0.value.isEmpty }.keys.sorted() }
   }
 
   fileprivate func sessions(of user: UserID) -> [SessionKey] { directory.withLock { $0.sessions[user] ?? [] } }

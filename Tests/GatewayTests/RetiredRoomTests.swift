@@ -12,9 +12,10 @@ import WebSocketTransport
 
   /// A room of olga that mary is in, with both signed in.
   private func withRoom(
-    world: World = World(), _ body: (LiveGateway, _ olga: Client, _ mary: Client) async throws -> Void
+    world: World = World(), log: RecordingLog = RecordingLog(),
+    _ body: (LiveGateway, _ olga: Client, _ mary: Client) async throws -> Void
   ) async throws {
-    try await LiveGateway.with(world: world) { live in
+    try await LiveGateway.with(world: world, log: log) { live in
       try await live.backend.create("room", "AVChatRoom")
       let (olga, mary) = (try await live.signIn("olga"), try await live.signIn("mary"))
       _ = try await mary.call("joinGroup", #"{"groupID":"room"}"#)
@@ -39,6 +40,13 @@ import WebSocketTransport
   private func endGraces(_ live: LiveGateway) async {
     live.services.graces.tellDue(at: MonotonicClock.now() + Self.grace + 60_000)
     while live.services.registry.resident("room") == nil { await Task.yield() }
+  }
+
+  private func wait(until condition: () -> Bool) async throws {
+    while !condition() {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
   }
 
   private func leave(_ client: Client, _ user: UserID, _ live: LiveGateway) async throws {
@@ -73,6 +81,49 @@ import WebSocketTransport
       let left = try await olga.event("onMemberLeave")
       #expect(left["memberList"].column("userID") == ["mary"] && left["memberCount"] == 1)
       #expect(try await info(live)["memberCount"] == 1)
+    }
+  }
+
+  @Test func aStoreThatFailedIsAskedAgainTenSecondsLater() async throws {
+    try await withRoom { live, olga, mary in
+      await retire(live)
+      try await leave(mary, "mary", live)
+      live.backend.clock.advance(by: Self.grace + 1)
+      let (graces, end) = (live.services.graces, MonotonicClock.now() + Self.grace + 60_000)
+      // An absence that ends later does not hold up the retries.
+      graces.note("oscar", since: live.backend.clock.now(), at: end)
+      live.store.release(failing: StoreError(.unavailable, "disk gone"))
+      for attempt in 0..<3 {
+        graces.tellDue(at: end + Int64(attempt) * 10_000)
+        try await wait { graces.count == 2 }
+      }
+      #expect(live.services.registry.resident("room") == nil)
+      live.store.release()
+      graces.tellDue(at: end + 29_999)
+      #expect(graces.count == 2)
+      graces.tellDue(at: end + 30_000)
+      #expect(graces.count == 1)
+      let left = try await olga.event("onMemberLeave")
+      #expect(left["memberList"].column("userID") == ["mary"] && left["memberCount"] == 1)
+    }
+  }
+
+  @Test func anAbsenceThatBeganSinceIsNotReplacedByTheOneThatFailed() async throws {
+    let log = RecordingLog()
+    try await withRoom(log: log) { live, olga, mary in
+      await retire(live)
+      try await leave(mary, "mary", live)
+      let (graces, end) = (live.services.graces, MonotonicClock.now() + Self.grace + 60_000)
+      live.store.hold()
+      graces.tellDue(at: end)
+      await live.store.arrival()
+      graces.note("mary", since: live.backend.clock.now(), at: end)
+      live.store.release(failing: StoreError(.unavailable, "disk gone"))
+      try await wait { log.lines.contains { $0.message == "store failed" } }
+      graces.tellDue(at: end + Self.grace)
+      #expect(graces.count == 1)
+      graces.tellDue(at: end + Self.grace + 1)
+      #expect(graces.count == 0)
     }
   }
 

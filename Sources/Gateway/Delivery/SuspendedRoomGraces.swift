@@ -18,11 +18,27 @@ final class SuspendedRoomGraces: Sendable {
     var absences: [UserID: Absence] = [:]
     /// By their ends. One that is no user's newest any more does not count.
     var ends: Deque<Absence> = []
+    /// The same for those that are tried again, which is sooner than a grace that began meanwhile ends.
+    var retries: Deque<Absence> = []
 
-    mutating func note(_ absence: Absence) {
+    mutating func note(_ absence: Absence, in queue: WritableKeyPath<State, Deque<Absence>>) {
       absences[absence.user] = absence
-      ends.append(absence)
-      if ends.count > 2 * absences.count + 64 { ends.removeAll { absences[$0.user] != $0 } }
+      self[keyPath: queue].append(absence)
+      guard self[keyPath: queue].count > 2 * absences.count + 64 else { return }
+      let absences = absences
+      self[keyPath: queue].removeAll { absences[$0.user] != $0 }
+    }
+
+    /// Takes out those that are due, at most so many.
+    mutating func take(_ most: Int, from queue: WritableKeyPath<State, Deque<Absence>>, at now: Instant) -> [Absence] {
+      var due: [Absence] = []
+      while due.count < most, let first = self[keyPath: queue].first, first.end <= now {
+        self[keyPath: queue].removeFirst()
+        guard absences[first.user] == first else { continue }
+        absences[first.user] = nil
+        due.append(first)
+      }
+      return due
     }
   }
 
@@ -54,7 +70,7 @@ final class SuspendedRoomGraces: Sendable {
   ///   - since: by the clock.
   ///   - now: on the monotonic clock.
   func note(_ user: UserID, since: Instant, at now: Instant) {
-    state.withLock { $0.note(Absence(user: user, since: since, end: now + grace + 1)) }
+    state.withLock { $0.note(Absence(user: user, since: since, end: now + grace + 1), in: \.ends) }
   }
 
   /// The user is back.
@@ -72,14 +88,8 @@ final class SuspendedRoomGraces: Sendable {
 
   private func takeDue(at now: Instant) -> [Absence] {
     state.withLock { state in
-      var due: [Absence] = []
-      while due.count < SuspendedRoomGraces.usersPerTick, let first = state.ends.first, first.end <= now {
-        state.ends.removeFirst()
-        guard state.absences[first.user] == first else { continue }
-        state.absences[first.user] = nil
-        due.append(first)
-      }
-      return due
+      let retries = state.take(SuspendedRoomGraces.usersPerTick, from: \.retries, at: now)
+      return retries + state.take(SuspendedRoomGraces.usersPerTick - retries.count, from: \.ends, at: now)
     }
   }
 
@@ -88,11 +98,11 @@ final class SuspendedRoomGraces: Sendable {
       let rooms = try await groups.memberships(of: absence.user).filter { $0.type == .avChatRoom }
       await registry.presenceChanged(Group.Presence(of: absence.user, awaySince: absence.since), in: rooms)
     } catch {
-      observer.storeFailed(error)
       state.withLock { state in
         if state.absences[absence.user] != nil { return }
-        state.note(Absence(user: absence.user, since: absence.since, end: now + SuspendedRoomGraces.retryTime))
+        state.note(Absence(user: absence.user, since: absence.since, end: now + SuspendedRoomGraces.retryTime), in: \.retries)
       }
+      observer.storeFailed(error)
     }
   }
 }

@@ -11,6 +11,7 @@ extension Group {
     guard var decision else { return }
     if case .stored(let answer, _) = decision.answer { decision.answer = .stored(answer, for: caller.requester) }
     carryOut(decision, completion)
+    commitCorrections()
   }
 
   /// Lets the state of a live group decide something.
@@ -20,7 +21,8 @@ extension Group {
     var due: Instant?
     let decision = withState { state in
       let usersSignedIn = state.record.type.everyoneIsMember ? services.broker.usersSignedIn : 0
-      let decision = body(&state, now, usersSignedIn)
+      var decision = body(&state, now, usersSignedIn)
+      state.storeCorrections(with: &decision)
       if isBehind || !decision.changes.isEmpty { state.gate?.hold(decision.handOvers) }
       due = state.nextWakeInPlace()
       return decision
@@ -90,6 +92,19 @@ extension Group {
       if pipeline.isEmpty || decision.isOpen { finish(decision, completion) } else { pipeline.append(decision, completion) }
       return
     }
+    commit(decision, completion)
+  }
+
+  /// Stores ends that were brought back with the clock and that no decision takes along. A question is answered before it.
+  func commitCorrections() {
+    guard withState({ $0.corrections.isEmpty }) == false, !isResting else { return }
+    var correction = Decision(answer: .reply(.empty))
+    correction.isCorrection = true
+    correction.changes = withState { $0.takeCorrections() } ?? []
+    commit(correction) { _ in }
+  }
+
+  private func commit(_ decision: Decision, _ completion: @escaping Completion) {
     pipeline.append(decision, completion)
     if case .live(let live) = phase { footprint.note(live.state.estimatedBytes) }
     let lineage = lineage
@@ -105,11 +120,36 @@ extension Group {
     switch result {
     case .success:
       if let (decision, completion) = pipeline.popCommitted() { finishLate(decision, completion) }
-      // One at a time: a completion may ask again at once, and that stands behind all that was decided before.
-      while let (decision, completion) = pipeline.popUnchanging() { finishLate(decision, completion) }
+      finishUnchanging()
       forgetRevoked()
-    case .failure(let error): startOver(because: error)
+    case .failure(let error):
+      if let correction = pipeline.popCorrection() { goOn(without: correction, error) } else { startOver(because: error) }
     }
+  }
+
+  /// One at a time: a completion may ask again at once, and that stands behind all that was decided before.
+  private func finishUnchanging() {
+    while let (decision, completion) = pipeline.popUnchanging() { finishLate(decision, completion) }
+  }
+
+  /// The store has refused corrected ends. They are right in memory, and the next decision tries again; questions that waited are answered.
+  /// Changes that were decided behind the correction have failed with it.
+  private func goOn(without correction: Decision, _ error: StoreError) {
+    guard pipeline.changesNothing else {
+      finishUnchanging()
+      return startOver(because: error)
+    }
+    services.observer.storeFailed(error, group: id)
+    lineage = Lineage()
+    beginRest()
+    withState { $0.corrections.insert(contentsOf: correction.changes, at: 0) }
+    finishUnchanging()
+    forgetRevoked()
+  }
+
+  private func beginRest() {
+    let now = services.clock.now()
+    rest = now..<now + Group.restAfterFailure
   }
 
   /// Memory has run ahead of the disk: nothing decided since counts.
@@ -118,8 +158,7 @@ extension Group {
     lineage = Lineage()
     alarm = nil
     attributesUntold = attributesUntold || withState { $0.attributes.eventDue != nil } == true
-    let now = services.clock.now()
-    rest = now..<now + Group.restAfterFailure
+    beginRest()
     dropWaiting()
     topic?.close()
     topic = nil

@@ -61,6 +61,7 @@ extension Group {
     // Whose grace ended while the group was not in memory is not attached, and leaves first; of very many, the rest leaves at once after.
     wakeState()
     workOff()
+    commitCorrections()
     retireIfAbsent()
   }
 

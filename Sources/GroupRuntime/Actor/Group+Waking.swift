@@ -5,7 +5,7 @@ extension Group {
   /// How long a group begins nothing by itself after the store has failed, in milliseconds.
   static let restAfterFailure: Instant = 1000
 
-  private var isResting: Bool { rest.contains(services.clock.now()) }
+  var isResting: Bool { rest.contains(services.clock.now()) }
 
   /// - Parameter due: when the state wants to be woken; nil = nothing is to come by itself.
   func setAlarm(for due: Instant?) {

@@ -22,6 +22,15 @@ struct Pipeline {
     return entries.removeFirst()
   }
 
+  /// The oldest decision, where it only corrects.
+  mutating func popCorrection() -> Decision? {
+    guard entries.first?.decision.isCorrection == true else { return nil }
+    return entries.removeFirst().decision
+  }
+
+  /// Nothing in it is on its way to the disk.
+  var changesNothing: Bool { entries.allSatisfy(\.decision.changes.isEmpty) }
+
   /// Whether a user is to be admitted by a decision that is not durable yet.
   func willAdmit(_ user: UserID) -> Bool { entries.contains { $0.decision.admits(user) } }
 

@@ -11,6 +11,8 @@ public struct Decision: Sendable {
   public var counts: [MessageCount] = []
   /// The group is gone with this.
   public var disbands = false
+  /// It only stores ends that were brought back with the clock. Nothing that is answered or told afterwards depends on it.
+  var isCorrection = false
   /// The message that passes the gate, waits there or is turned away with this; it is no message where this cannot be made durable.
   var admitted: String?
   /// Messages that have waited at the gate and leave it with this.

@@ -31,6 +31,8 @@ public struct GroupState: Sendable {
   var steady: SteadyTime
   /// By how much of what the clock was set back the ends of mutes and bans have been brought back.
   private var correctedLead: Instant = 0
+  /// The corrected records that no commit holds yet. The next changes of the group take them along.
+  var corrections: [StoreChange] = []
   let rules: GroupRules
   /// Numbers the messages that are not stored.
   private var volatileCount: Int64 = 0

@@ -79,4 +79,66 @@ import ThrongTestKit
     groups[2].footprint.note(0, owner: nil)
     #expect(ResidentGroups.excessive(among: groups).isEmpty)
   }
+
+  // MARK: What one owner's groups may take
+
+  /// As if each of olga's groups took more than all may.
+  private func retireExcess(_ scene: ActorScene) {
+    for name in resident(scene) {
+      scene.registry.group(GroupID(stringLiteral: name)).footprint.note(ResidentGroups.mostBytesOfOwner + 1, owner: "olga")
+    }
+    scene.registry.retireExcess()
+    scene.settle()
+  }
+
+  private func use(_ names: [String], _ scene: ActorScene) async throws {
+    for name in names { #expect(try await scene.ask("info", by: "oscar", of: GroupID(stringLiteral: name)).code == 0) }
+  }
+
+  @Test func whileAllAreInUseAllStay() async throws {
+    let scene = try await scene()
+    try await use(Self.names, scene)
+    scene.uptime.advance(by: ResidentGroups.shortIdleTime - .milliseconds(1))
+    retireExcess(scene)
+    #expect(resident(scene) == Self.names)
+    let groups = Self.names.map { scene.registry.group(GroupID(stringLiteral: $0)) }
+    #expect(ResidentGroups.excessive(among: groups).isEmpty, "those that stay are estimated anew")
+    scene.uptime.advance(by: .milliseconds(1))
+    retireExcess(scene)
+    #expect(resident(scene).isEmpty)
+  }
+
+  @Test func thoseThatNobodyUsesGoAndTheOthersWhenTheyAreFree() async throws {
+    let scene = try await scene()
+    try await use(Self.names, scene)
+    scene.store.hold()
+    let sent = try scene.begin("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary", of: scene.registry.group("c"))
+    scene.settle()
+    scene.uptime.advance(by: ResidentGroups.shortIdleTime)
+    try await use(["b"], scene)
+    retireExcess(scene)
+    #expect(resident(scene) == ["b", "c"], "one was used lately, one has something on its way to the disk")
+    #expect(!sent.isAnswered)
+    scene.store.release()
+    #expect(try await sent.answer().code == 0)
+    retireExcess(scene)
+    #expect(resident(scene) == ["b"])
+    scene.uptime.advance(by: ResidentGroups.shortIdleTime)
+    retireExcess(scene)
+    #expect(resident(scene).isEmpty)
+    try await use(["c"], scene)
+    #expect(scene.store.allMessages(of: "c").count == 1)
+  }
+
+  @Test func groupsOfOtherOwnersStay() async throws {
+    let scene = try await scene()
+    try await use(Self.names, scene)
+    scene.uptime.advance(by: ResidentGroups.shortIdleTime)
+    for (name, owner) in zip(Self.names, ["olga", "adam", "olga", "mary"] as [UserID]) {
+      scene.registry.group(GroupID(stringLiteral: name)).footprint.note(ResidentGroups.mostBytesOfOwner / 2 + 1, owner: owner)
+    }
+    scene.registry.retireExcess()
+    scene.settle()
+    #expect(resident(scene) == ["b", "d"])
+  }
 }

@@ -103,10 +103,11 @@ import ThrongTestKit
   @Test func correctingChangesWhatIsRememberedAndWhoGoesFirst() {
     let now = Instant(Self.most)
     var former = full(at: now, restricted: 0...9)
-    former.correct(at: now) { former in
+    let changed = former.correct(at: now) { former in
       former.leftTime -= 5
       if former.bannedUntil > 0 { former.bannedUntil -= 7 }
     }
+    #expect(changed.count == Self.most && former.correct(at: now) { _ in }.isEmpty)
     #expect(former.count == Self.most)
     #expect(former[user(3)] == gone(3, at: -2, banned: now + Self.day - 7) && former[user(30)]?.leftTime == 25)
     #expect(former.put(gone(Self.most, at: now), at: now) == [user(10)], "the free go first as ever")

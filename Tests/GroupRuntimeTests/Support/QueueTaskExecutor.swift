@@ -4,6 +4,9 @@ import Dispatch
 final class QueueTaskExecutor: TaskExecutor {
   private let queue = DispatchQueue(label: "throng.tests.reading")
 
+  /// Waits until everything queued so far has run, tasks up to where they wait.
+  func drain() { queue.sync {} }
+
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }

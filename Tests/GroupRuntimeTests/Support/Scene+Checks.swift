@@ -69,6 +69,7 @@ extension Scene {
   func reload() async throws {
     let stored = try #require(try await store.group("g", sentSince: clock.now() - RecentlySent.memory, at: 0, mostFormer: .max))
     state = GroupState(stored, at: clock.now(), rules: rules)
+    if let corrections = state?.takeCorrections(), !corrections.isEmpty { try commit(corrections) }
     for session in sessions.keys { refreshPresence(of: String(session.prefix { $0 != "/" })) }
   }
 

@@ -215,7 +215,8 @@ final class Scene {
     return result.withLock { $0 }
   }
 
-  private func commit(_ changes: [StoreChange]) throws {
+  /// Returns when the changes are stored.
+  func commit(_ changes: [StoreChange]) throws {
     let done = DispatchSemaphore(value: 0)
     let outcome = Mutex<StoreError?>(nil)
     store.commit(

@@ -63,13 +63,17 @@ struct FormerMembers: Sendable {
   func hasLeft(after instant: Instant) -> Bool { lastLeft > instant }
 
   /// Changes what is remembered of everybody.
-  mutating func correct(at now: Instant, _ change: (inout FormerMember) -> Void) {
-    let all = byUser.values.map { former in
-      var former = former
+  /// - Returns: those of whom something else is remembered now.
+  mutating func correct(at now: Instant, _ change: (inout FormerMember) -> Void) -> [FormerMember] {
+    var changed: [FormerMember] = []
+    let all = byUser.values.map { known in
+      var former = known
       change(&former)
+      if former != known { changed.append(former) }
       return former
     }
     self = FormerMembers(all, at: now)
+    return changed
   }
 
   private mutating func note(_ former: FormerMember, at now: Instant) {
