@@ -266,7 +266,7 @@ import ThrongTestKit
     try muteGroup(scene, for: Self.hour)
     try scene.ask("kickGroupMember", Scene.users(["carl"], #""banTime":3600"#), by: "olga")
     scene.clock.advance(by: -Self.jump)
-    let stored = try #require(try await scene.store.group("g", sentSince: 0))
+    let stored = try #require(try await scene.store.group("g", sentSince: 0, at: scene.clock.now(), mostFormer: .max))
     var state = GroupState(stored, at: scene.clock.now(), rules: scene.rules)
     let corrections = state.takeCorrections()
     let (mary, carl) = (try #require(state.members["mary"]), try #require(state.former["carl"]))
@@ -277,7 +277,7 @@ import ThrongTestKit
     try scene.commit(corrections)
     try await scene.reload()
     #expect(scene.state?.members["mary"] == mary && scene.state?.former["carl"] == carl && scene.state?.record == state.record)
-    let again = try #require(try await scene.store.group("g", sentSince: 0))
+    let again = try #require(try await scene.store.group("g", sentSince: 0, at: scene.clock.now(), mostFormer: .max))
     #expect(GroupState(again, at: scene.clock.now(), rules: scene.rules).corrections.isEmpty)
   }
 }
