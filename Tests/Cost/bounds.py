@@ -37,22 +37,18 @@ BOUNDS = {
     "coalesced.swift": Bound(5, 0),
     "coalesced.locks": Bound(0.005, 0),
     "coalesced.sends": Bound(0.06, 0.04),
-    # A sign-in by ?token= of a known user, from accept to onConnectSuccess, and the user's row in the store. Some twenty
-    # allocations are what one user's reconnecting is bounded by: a budget that outlives sessions, a place in the queue of sign-ins,
-    # turns at a reader of their own.
-    "signin.instructions": Bound(393_500, 359_300),
-    "signin.allocations": Bound(187, 181.4),
+    # A sign-in by ?token= of a known user, from accept to onConnectSuccess, and the user's row in the store.
+    "signin.instructions": Bound(393_500, 349_500),
+    "signin.allocations": Bound(166, 161.7),
     # Joining an AVChatRoom of 1000, durably; nobody else is told. Growth: what each member who is there already adds
     # to the function that grows most; storegrowth: to that of SQLite, where a row that is looked at takes 290.
-    # Allocations: what the sessions of a user share is asked before and told after; the statements themselves became cheaper.
-    "join.instructions": Bound(231_500, 201_150),
-    "join.allocations": Bound(139, 135),
+    "join.instructions": Bound(215_500, 187_400),
+    "join.allocations": Bound(104, 100.1),
     "join.growth": Bound(3, 0),
     "join.storegrowth": Bound(30, 0),
     # A connection that is lost by a member of that room, and the user's row in the store.
-    # Allocations: the index of who is here, by which a start finds them among any number of users.
-    "loss.instructions": Bound(85_000, 79_700),
-    "loss.allocations": Bound(28.5, 27.05),
+    "loss.instructions": Bound(85_000, 76_400),
+    "loss.allocations": Bound(19, 18.05),
     "loss.growth": Bound(3, 0),
     "loss.storegrowth": Bound(30, 0),
 }

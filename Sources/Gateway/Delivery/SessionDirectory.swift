@@ -16,7 +16,8 @@ struct SessionEntry: Sendable {
 
 /// Who is signed in, and which groups have that user's sessions attached. Shared by all loops; every call is short.
 final class SessionDirectory: Sendable {
-  private struct Presence {
+  /// A class, because changing a value where it stands in a dictionary allocates each time.
+  private final class Presence {
     /// In order of sign-in.
     var sessions: [SessionEntry] = []
     var groups: Set<GroupID> = []
@@ -45,7 +46,9 @@ final class SessionDirectory: Sendable {
   /// Adds a session that is signing in, so that groups which its user joins from now on find it.
   func register(_ entry: SessionEntry, of user: UserID) {
     state.withLock { state in
-      state.users[user, default: Presence()].sessions.append(entry)
+      let presence = state.users[user] ?? Presence()
+      presence.sessions.append(entry)
+      state.users[user] = presence
       state.sessionCount += 1
     }
   }
@@ -55,14 +58,14 @@ final class SessionDirectory: Sendable {
   /// - Returns: those, which are not listed any more; nil when a later session has taken this one's own place.
   func settle(_ session: Session, of user: UserID, limit: Int) -> [Session]? {
     state.withLock { state in
-      guard let sessions = state.users[user]?.sessions, let index = sessions.firstIndex(where: { $0.session === session }) else {
-        return nil
-      }
+      guard let presence = state.users[user], let index = presence.sessions.firstIndex(where: { $0.session === session })
+      else { return nil }
+      let sessions = presence.sessions
       let replaced = SessionDirectory.replaced(by: sessions[index], among: sessions[..<index], limit: limit)
-      state.users[user]?.sessions.removeAll { old in replaced.contains { $0 === old.session } }
+      if !replaced.isEmpty { presence.sessions.removeAll { old in replaced.contains { $0 === old.session } } }
       state.sessionCount -= replaced.count
-      if state.users[user]?.isHere == false {
-        state.users[user]?.isHere = true
+      if !presence.isHere {
+        presence.isHere = true
         presenceChanged(user, true)
       }
       return replaced
@@ -90,11 +93,11 @@ final class SessionDirectory: Sendable {
   /// - Returns: nothing to be done where it was not the user's last.
   func unregister(_ session: Session, of user: UserID) -> LastSessionEnd {
     state.withLock { state in
-      guard var presence = state.users[user] else { return LastSessionEnd() }
+      guard let presence = state.users[user] else { return LastSessionEnd() }
       let count = presence.sessions.count
       presence.sessions.removeAll { $0.session === session }
       state.sessionCount -= count - presence.sessions.count
-      state.users[user] = presence.sessions.isEmpty ? nil : presence
+      if presence.sessions.isEmpty { state.users[user] = nil }
       guard presence.sessions.isEmpty else { return LastSessionEnd() }
       if presence.isHere { presenceChanged(user, false) }
       return LastSessionEnd(groups: presence.groups, concernsSuspendedRooms: presence.isInSuspendedRooms)

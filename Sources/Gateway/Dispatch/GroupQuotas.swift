@@ -18,8 +18,8 @@ final class GroupQuotas: Sendable {
     case avChatRoomsOwned(by: UserID)
   }
 
-  /// The groups of a user.
-  private struct Count {
+  /// The groups of a user. A class, because changing a value where it stands in a dictionary allocates each time.
+  private final class Count {
     /// Not fewer than there are, those included that requests under way may make; nil = not known.
     var most: Int?
     /// Those that came while `most` was not known.
@@ -36,7 +36,7 @@ final class GroupQuotas: Sendable {
     var isIdle: Bool { underWay == 0 && !isCounting && !isKept }
 
     /// The user may be in one more group.
-    mutating func add() {
+    func add() {
       if most == nil { unseen += 1 } else { most? += 1 }
     }
   }
@@ -65,8 +65,9 @@ final class GroupQuotas: Sendable {
   func watch(_ user: UserID) {
     guard limitUsers else { return }
     counts.withLock { counts in
-      counts[user, default: Count()].isKept = true
-      if counts[user]?.most == nil { counts[user]?.unseen = 0 }
+      let count = GroupQuotas.count(of: user, in: &counts)
+      count.isKept = true
+      if count.most == nil { count.unseen = 0 }
     }
   }
 
@@ -74,15 +75,23 @@ final class GroupQuotas: Sendable {
   func learn(_ user: UserID, groups: Int) {
     counts.withLock { counts in
       guard let count = counts[user], count.isKept, count.most == nil, !count.isCounting else { return }
-      counts[user]?.most = groups + count.unseen
+      count.most = groups + count.unseen
     }
+  }
+
+  private static func count(of user: UserID, in counts: inout [UserID: Count]) -> Count {
+    if let count = counts[user] { return count }
+    let count = Count()
+    counts[user] = count
+    return count
   }
 
   /// The user's last session has ended.
   func forget(_ user: UserID) {
     counts.withLock { counts in
-      counts[user]?.isKept = false
-      if counts[user]?.isIdle == true { counts[user] = nil }
+      guard let count = counts[user] else { return }
+      count.isKept = false
+      if count.isIdle { counts[user] = nil }
     }
   }
 
@@ -102,8 +111,9 @@ final class GroupQuotas: Sendable {
         guard let count = counts[user], !count.isCounting, let most = count.most, most < groupsPerUser else { return false }
       }
       for user in users {
-        counts[user]?.most? += 1
-        counts[user]?.underWay += 1
+        guard let count = counts[user] else { continue }
+        count.most? += 1
+        count.underWay += 1
       }
       return true
     }
@@ -115,12 +125,13 @@ final class GroupQuotas: Sendable {
     let waiting = counts.withLock { counts in
       var waiting: [CheckedContinuation<Void, Never>] = []
       for user in users {
-        if !isMade { counts[user]?.most? -= 1 }
-        counts[user]?.underWay -= 1
-        guard counts[user]?.underWay == 0 else { continue }
-        if let continuation = counts[user]?.waiting { waiting.append(continuation) }
-        counts[user]?.waiting = nil
-        if counts[user]?.isIdle == true { counts[user] = nil }
+        guard let count = counts[user] else { continue }
+        if !isMade { count.most? -= 1 }
+        count.underWay -= 1
+        guard count.underWay == 0 else { continue }
+        if let continuation = count.waiting { waiting.append(continuation) }
+        count.waiting = nil
+        if count.isIdle { counts[user] = nil }
       }
       return waiting
     }
@@ -156,10 +167,11 @@ final class GroupQuotas: Sendable {
   private func beginCounting(_ user: UserID) async {
     await withCheckedContinuation { continuation in
       let isAlone = counts.withLock { counts in
-        counts[user, default: Count()].isCounting = true
-        counts[user]?.unseen = 0
-        guard counts[user]?.underWay != 0 else { return true }
-        counts[user]?.waiting = continuation
+        let count = GroupQuotas.count(of: user, in: &counts)
+        count.isCounting = true
+        count.unseen = 0
+        guard count.underWay != 0 else { return true }
+        count.waiting = continuation
         return false
       }
       if isAlone { continuation.resume() }
@@ -170,9 +182,10 @@ final class GroupQuotas: Sendable {
   private func endCounting(_ users: [UserID], _ found: [UserID: Int]) {
     counts.withLock { counts in
       for user in users {
-        counts[user]?.isCounting = false
-        if let number = found[user], let unseen = counts[user]?.unseen { counts[user]?.most = number + 1 + unseen }
-        if counts[user]?.isIdle == true { counts[user] = nil }
+        guard let count = counts[user] else { continue }
+        count.isCounting = false
+        if let number = found[user] { count.most = number + 1 + count.unseen }
+        if count.isIdle { counts[user] = nil }
       }
     }
   }
