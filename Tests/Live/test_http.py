@@ -273,6 +273,14 @@ async def test_an_upgrade_without_its_headers_is_refused_with_a_4xx(server, miss
     assert answer.startswith("HTTP/1.1 4"), answer
 
 
+@pytest.mark.parametrize("name", ["X-Request-ID", "Forwarded", "X-Authentication", beyond_the_library("X-Auth")])
+async def test_a_header_of_any_name_is_passed_over(server, name):
+    """The library knows x-auth-token, and does not see the end of a name that its own goes on from."""
+    request = f"GET /healthz HTTP/1.1\r\nHost: throng\r\n{name}: 1\r\nConnection: close\r\n\r\n"
+    answer = await spoken(server.internal_address, request)
+    assert answer.startswith("HTTP/1.1 200")
+
+
 @pytest.mark.parametrize("version", ["12", "8", "x"])
 async def test_another_version_of_websocket_is_told_which_is_spoken(world, version):
     request = (f"GET /ws HTTP/1.1\r\nHost: {world.server.address}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
