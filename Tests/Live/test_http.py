@@ -276,7 +276,7 @@ async def test_an_upgrade_without_its_headers_is_refused_with_a_4xx(server, miss
 @pytest.mark.parametrize("name", ["X-Request-ID", "Forwarded", "X-Authentication", beyond_the_library("X-Auth")])
 async def test_a_header_of_any_name_is_passed_over(server, name):
     """The library knows x-auth-token, and does not see the end of a name that its own goes on from."""
-    request = f"GET /healthz HTTP/1.1\r\nHost: throng\r\n{name}: 1\r\nConnection: close\r\n\r\n"
+    request = f"GET /healthz HTTP/1.1\r\nHost: throng\r\nConnection: close\r\n{name}: 1\r\n\r\n"
     answer = await spoken(server.internal_address, request)
     assert answer.startswith("HTTP/1.1 200")
 
