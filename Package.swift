@@ -87,8 +87,10 @@ let package = Package(
     // Beside the floors: tools for tests.
     .target(name: "ThrongTestKit", dependencies: ["GroupModel", "GroupRuntime", "WireProtocol"], swiftSettings: strict),
     .executableTarget(
-      name: "raw-server", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])], linkerSettings: [.linkedLibrary("crypto")]),
-    .executableTarget(name: "transport-echo", dependencies: ["WebSocketTransport"], swiftSettings: strict),
+      name: "raw-server", path: "Tests/Tools/raw-server", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])],
+      linkerSettings: [.linkedLibrary("crypto")]),
+    .executableTarget(
+      name: "transport-echo", dependencies: ["WebSocketTransport"], path: "Tests/Tools/transport-echo", swiftSettings: strict),
 
     .testTarget(name: "GroupModelTests", dependencies: ["GroupModel"], swiftSettings: strict),
     .testTarget(name: "GroupPermissionsTests", dependencies: ["GroupModel", "GroupPermissions"], swiftSettings: strict),
