@@ -10,17 +10,17 @@ import WireProtocol
       address: Address(url: "ws://h:1/ws"), groupType: .public, sessions: 3, token: { "token-of-\($0)" })
   }
 
-  private func read(_ dialect: any Dialect, _ text: String, step: Int? = nil) -> Reading {
+  private func read(_ dialect: any Dialect, _ text: String, step: Int? = nil) -> ServerMessage {
     let padded = Array(text.utf8) + [UInt8](repeating: 0, count: JSONParser.padding)
     return padded.withUnsafeBytes {
-      dialect.read(UnsafeRawBufferPointer(rebasing: $0.prefix(text.utf8.count)), on: 0, step: step)
+      dialect.parse(UnsafeRawBufferPointer(rebasing: $0.prefix(text.utf8.count)), on: 0, step: step)
     }
   }
 
   @Test func repliesAreUnderstood() throws {
     let dialect = try throng()
-    func reply(_ rest: String) -> Reading { read(dialect, #"{"jsonrpc":"2.0","id":17,\#(rest)}"#) }
-    func status(_ name: String) -> Reading { reply(#""result":{"msgID":"m","timestamp":1,"status":"\#(name)"}"#) }
+    func reply(_ rest: String) -> ServerMessage { read(dialect, #"{"jsonrpc":"2.0","id":17,\#(rest)}"#) }
+    func status(_ name: String) -> ServerMessage { reply(#""result":{"msgID":"m","timestamp":1,"status":"\#(name)"}"#) }
     #expect(status("Delivered") == .reply(id: 17, .delivered))
     #expect(status("Stored") == .reply(id: 17, .stored))
     #expect(status("Dropped") == .reply(id: 17, .dropped))
@@ -40,7 +40,7 @@ import WireProtocol
 
   @Test func signingInAndJoiningAreTheSteps() throws {
     let dialect = try throng()
-    dialect.entry = { $0 == 0 ? .creates(group: 4) : $0 == 1 ? .joins(group: 4) : .onlySignsIn }
+    dialect.setupAction = { $0 == 0 ? .createGroup(4) : $0 == 1 ? .joinGroup(4) : .signIn }
     let first = try #require(dialect.step(0, of: 0))
     #expect(first.text == nil && first.waits)
     #expect(read(dialect, #"{"jsonrpc":"2.0","method":"onConnectSuccess","params":{}}"#, step: 0) == .stepDone)
@@ -55,21 +55,21 @@ import WireProtocol
 
   @Test func aGroupCountsAsMadeUntilItIsRefused() throws {
     let dialect = try throng()
-    dialect.entry = { $0 == 2 ? .joins(group: 4) : .creates(group: 4 + $0) }
+    dialect.setupAction = { $0 == 2 ? .joinGroup(4) : .createGroup(4 + $0) }
     func answer(_ rest: String) { _ = read(dialect, #"{"jsonrpc":"2.0","id":0,\#(rest)}"#, step: 1) }
-    #expect(dialect.step(0, of: 0) != nil && dialect.groupMade.isEmpty, "nothing was asked for before signing in")
+    #expect(dialect.step(0, of: 0) != nil && dialect.createdGroups.isEmpty, "nothing was asked for before signing in")
     for number in 0..<3 { _ = dialect.step(1, of: number) }
-    #expect(dialect.groupMade == [0: 4, 1: 5] && dialect.creating == [0, 1])
+    #expect(dialect.createdGroups == [0: 4, 1: 5] && dialect.creating == [0, 1])
     answer(#""error":{"code":10036,"message":"as many as allowed"}"#)
-    #expect(dialect.groupMade == [1: 5] && dialect.creating == [1])
+    #expect(dialect.createdGroups == [1: 5] && dialect.creating == [1])
     _ = dialect.step(1, of: 0)
     answer(#""result":{"groupID":"g"}"#)
-    #expect(dialect.groupMade == [0: 4, 1: 5] && dialect.creating == [1])
+    #expect(dialect.createdGroups == [0: 4, 1: 5] && dialect.creating == [1])
   }
 
   @Test func whoIsAMemberAlreadyIsIn() throws {
     let dialect = try throng()
-    func answer(_ rest: String) -> Reading { read(dialect, #"{"jsonrpc":"2.0","id":0,\#(rest)}"#, step: 1) }
+    func answer(_ rest: String) -> ServerMessage { read(dialect, #"{"jsonrpc":"2.0","id":0,\#(rest)}"#, step: 1) }
     #expect(answer(#""result":{"status":"Joined"}"#) == .stepDone)
     #expect(answer(#""error":{"code":10013,"message":"a member"}"#) == .stepDone)
     #expect(answer(#""error":{"code":10014,"message":"full"}"#) == .stepFailed("10014 full"))

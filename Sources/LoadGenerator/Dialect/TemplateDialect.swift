@@ -1,10 +1,10 @@
-/// The dialect of a server that is no Throng, given as texts on the command line.
+/// The protocol of another server, given as texts on the command line.
 public struct TemplateDescription: Sendable {
-  /// What a connection sends first, and a text within the answer it waits for.
+  /// A text that a connection sends before its first message, and a part of the expected answer.
   public struct Hello: Sendable {
     /// The text; `%d` is the connection's number.
     public let text: String
-    /// What the answer contains; nil: there is nothing to wait for.
+    /// A part of the answer; nil: the server does not answer.
     public let ready: String?
 
     /// A pair of `--hello` and `--ready`.
@@ -14,16 +14,16 @@ public struct TemplateDescription: Sendable {
     }
   }
 
-  /// The subprotocol that is asked for.
+  /// The requested subprotocol.
   public var subprotocol: String?
-  /// What each connection says before it takes part, in this order.
+  /// The setup steps of each connection, in this order.
   public var hellos: [Hello]
   /// A message: `%t` the stamp, `%p` padding, `%d` the connection's number.
   public var publish: String
   /// Messages are binary frames.
   public var isBinary: Bool
 
-  /// A dialect with everything given.
+  /// Creates a description.
   public init(subprotocol: String?, hellos: [Hello], publish: String, isBinary: Bool) {
     self.subprotocol = subprotocol
     self.hellos = hellos
@@ -32,23 +32,23 @@ public struct TemplateDescription: Sendable {
   }
 }
 
-/// Says what a `TemplateDescription` tells it to.
+/// Speaks as a `TemplateDescription` says.
 final class TemplateDialect: Dialect {
   let answersMessages = false
   let opcode: UInt8
   /// The messages.
-  let message: Template
+  let message: MessageTemplate
   private let address: Address
-  private let target: Template
+  private let target: MessageTemplate
   private let subprotocol: String?
-  private let hellos: [(text: Template, ready: [UInt8]?)]
+  private let hellos: [(text: MessageTemplate, ready: [UInt8]?)]
 
   init(address: Address, _ description: TemplateDescription, size: Int) {
     self.address = address
-    target = Template(address.target)
+    target = MessageTemplate(address.target)
     subprotocol = description.subprotocol
-    hellos = description.hellos.map { (Template($0.text), $0.ready.map { Array($0.utf8) }) }
-    message = Template(description.publish, paddedSize: size)
+    hellos = description.hellos.map { (MessageTemplate($0.text), $0.ready.map { Array($0.utf8) }) }
+    message = MessageTemplate(description.publish, paddedSize: size)
     opcode = description.isBinary ? Frame.Opcode.binary : Frame.Opcode.text
   }
 
@@ -57,16 +57,16 @@ final class TemplateDialect: Dialect {
     return Handshake.request(target: target, host: address.authority, subprotocol: subprotocol)
   }
 
-  func step(_ step: Int, of number: Int) -> Step? {
+  func step(_ step: Int, of number: Int) -> SetupStep? {
     guard step < hellos.count else { return nil }
-    return Step(text: hellos[step].text.text(connection: number), waits: hellos[step].ready != nil)
+    return SetupStep(text: hellos[step].text.text(connection: number), waits: hellos[step].ready != nil)
   }
 
   private static func contains(_ text: UnsafeRawBufferPointer, _ part: [UInt8]) -> Bool {
     text.count >= part.count && (0...text.count - part.count).contains { text[$0..<$0 + part.count].elementsEqual(part) }
   }
 
-  func read(_ text: UnsafeRawBufferPointer, on number: Int, step: Int?) -> Reading {
+  func parse(_ text: UnsafeRawBufferPointer, on number: Int, step: Int?) -> ServerMessage {
     guard let step, step < hellos.count, let ready = hellos[step].ready else { return .nothing }
     return TemplateDialect.contains(text, ready) ? .stepDone : .nothing
   }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import LoadGenerator
 
-/// What to say to a server that is no Throng.
+/// The protocol of another server.
 struct BenchDialectOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Other servers: the subprotocol to ask for.", valueName: "name"))
   var subprotocol: String?
@@ -31,15 +31,15 @@ struct BenchDialectOptions: ParsableArguments {
   func validate() throws {
     guard let publish else {
       let isGiven = subprotocol != nil || !hello.isEmpty || !ready.isEmpty || binary || text
-      return try demand(
+      return try require(
         !isGiven, "--subprotocol, --hello, --ready, --binary and --text describe another server: --publish is missing")
     }
-    try demand(publish.contains("%t"), "--publish needs %t, the stamp that is looked for in what comes back")
-    try demand(ready.count <= hello.count, "there is a --ready without its --hello")
-    try demand(!(binary && text), "either --binary or --text")
+    try require(publish.contains("%t"), "--publish needs %t, the stamp that is looked for in what comes back")
+    try require(ready.count <= hello.count, "there is a --ready without its --hello")
+    try require(!(binary && text), "either --binary or --text")
   }
 
-  /// The dialect; nil for a Throng.
+  /// The other server's protocol; nil: Throng's.
   var description: TemplateDescription? {
     publish.map { publish in
       let hellos = hello.enumerated().map { place, text in

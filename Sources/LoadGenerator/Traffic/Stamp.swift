@@ -1,18 +1,18 @@
 import Glibc
 
-/// The instant that travels inside a text, `~T<18 digits>~`, and is found again in whatever envelope the server wraps around it.
+/// The instant inside a message's text, `~T<18 digits>~`, which is found in any envelope.
 ///
-/// The two lowest bits of the nanoseconds say which lane (here: priority) the message belongs to.
+/// The two lowest bits of the nanoseconds are the message's lane, such as its priority.
 enum Stamp {
-  /// How many bytes a stamp takes.
+  /// The length of a stamp in bytes.
   static let length = 21
-  /// How many lanes two bits tell apart.
+  /// The number of lanes in two bits.
   static let lanes = 4
 
   /// The stamp's number for an instant (nanoseconds) and a lane.
   static func value(at instant: UInt64, lane: Int) -> UInt64 { instant & ~3 | UInt64(lane) }
 
-  /// Writes the stamp, which takes `length` bytes.
+  /// Writes the `length` bytes of a stamp.
   static func write(_ value: UInt64, to place: UnsafeMutableRawPointer) {
     let bytes = place.assumingMemoryBound(to: UInt8.self)
     bytes[0] = UInt8(ascii: "~")
@@ -26,7 +26,7 @@ enum Stamp {
   }
 
   /// Calls `body` with every stamp in the bytes, first to last.
-  /// - Returns: how many there were.
+  /// - Returns: the number of stamps.
   @inline(__always)
   static func forEach(in bytes: UnsafeRawPointer, count: Int, _ body: (UInt64) -> Void) -> Int {
     var place = bytes
@@ -48,7 +48,7 @@ enum Stamp {
     return found
   }
 
-  /// The number that 18 decimal digits write.
+  /// The value of 18 decimal digits; nil: some byte is no digit.
   @inline(__always)
   private static func digits(_ place: UnsafeRawPointer) -> UInt64? {
     guard let high = eightDigits(place), let middle = eightDigits(place + 8) else { return nil }
@@ -58,7 +58,7 @@ enum Stamp {
     return (high &* 100_000_000 &+ middle) &* 100 &+ UInt64(tens) &* 10 &+ UInt64(ones)
   }
 
-  /// Eight digits in three multiplications: neighbours become pairs, pairs become fours, fours become the number.
+  /// Eight digits in three multiplications: digits become pairs, pairs become fours.
   @inline(__always)
   private static func eightDigits(_ place: UnsafeRawPointer) -> UInt64? {
     let word = UInt64(littleEndian: place.loadUnaligned(as: UInt64.self))

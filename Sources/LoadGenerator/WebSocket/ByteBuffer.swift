@@ -1,37 +1,37 @@
 import Glibc
 import WireProtocol
 
-/// Bytes of one connection that wait: the beginning of a frame that is not here to its end, or what a full socket did not take.
-/// Owned by a `Connection` in the swarm's table; `discard` gives the memory back.
-struct ByteStore {
+/// Kept bytes of one connection: an incomplete frame, or bytes that a full socket refused.
+/// A `Connection` in the pool's table owns it; `discard` frees the memory.
+struct ByteBuffer {
   private(set) var count = 0
   private var capacity = 0
   private var memory: UnsafeMutableRawPointer?
 
   var isEmpty: Bool { count == 0 }
 
-  /// The bytes; the parser's padding is readable behind them. Valid until the next change.
+  /// The bytes, with the parser's padding behind them. Valid until the next change.
   var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: memory, count: count) }
 
-  /// Appends bytes from elsewhere.
+  /// Appends bytes that lie outside this buffer.
   mutating func append(_ source: UnsafeRawPointer, _ length: Int) {
     reserve(count + length)
-    // `reserve` has just made sure that there is memory.
+    // `reserve` has just allocated the memory.
     memcpy(memory! + count, source, length)
     count += length
   }
 
-  /// Takes the first bytes away; without any left the memory is given back.
+  /// Removes the first bytes; without any left, frees the memory.
   mutating func removeFirst(_ length: Int) {
     guard length < count, let memory else { return discard() }
     memmove(memory, memory + length, count - length)
     count -= length
   }
 
-  /// Gives the memory back.
+  /// Frees the memory.
   mutating func discard() {
     free(memory)
-    self = ByteStore()
+    self = ByteBuffer()
   }
 
   private mutating func reserve(_ length: Int) {

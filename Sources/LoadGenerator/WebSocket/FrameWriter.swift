@@ -2,15 +2,15 @@ import Glibc
 
 /// Builds the frames of a client in place.
 ///
-/// Every frame has the masking key 0: legal (RFC 6455, section 5.3, asks for a masked frame, and the server has to unmask all the
-/// same), and it costs the generator nothing.
+/// Every frame has the masking key 0, which costs the generator nothing. It is legal (RFC 6455,
+/// section 5.3), and the server has to unmask the frame all the same.
 enum FrameWriter {
   /// The longest head: two bytes, eight of length, four of the masking key.
   static let longestHead = 14
 
   /// Writes the head that ends where the payload begins.
   /// - Parameter payload: the payload's first byte; `longestHead` bytes before it are free.
-  /// - Returns: how long the head is.
+  /// - Returns: the length of the head.
   static func putHead(before payload: UnsafeMutableRawPointer, opcode: UInt8, length: Int) -> Int {
     let size = length < 126 ? 6 : length < 65536 ? 8 : 14
     let head = payload - size

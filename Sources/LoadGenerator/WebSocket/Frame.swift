@@ -1,6 +1,6 @@
-/// One frame as it lies in the bytes that were received (RFC 6455, section 5.2).
+/// One frame within received bytes (RFC 6455, section 5.2).
 struct Frame: Equatable {
-  /// What a frame is for.
+  /// The opcodes.
   enum Opcode {
     static let continuation: UInt8 = 0
     static let text: UInt8 = 1
@@ -10,32 +10,32 @@ struct Frame: Equatable {
     static let pong: UInt8 = 10
   }
 
-  /// Longer frames are taken for a broken stream.
+  /// A longer frame counts as invalid.
   static let longestPayload = 16 << 20
 
   let opcode: UInt8
-  /// Where the payload begins.
+  /// The offset of the payload.
   let start: Int
-  /// Where the payload and the frame end.
+  /// The offset behind the payload and the frame.
   let end: Int
 
-  /// What stands at a place of the stream.
-  enum Reading: Equatable {
+  /// The result of parsing at an offset.
+  enum ParseResult: Equatable {
     case frame(Frame)
-    /// The frame is not here to its end.
+    /// The end of the frame has not arrived.
     case incomplete
     /// No frame of a server: masked, reserved bits, or too long.
-    case broken
+    case invalid
   }
 
   /// The frame that begins at `start` of the first `count` bytes.
   @inline(__always)
-  static func read(_ bytes: UnsafeRawPointer, from start: Int, count: Int) -> Reading {
+  static func parse(_ bytes: UnsafeRawPointer, from start: Int, count: Int) -> ParseResult {
     let available = count - start
     guard available >= 2 else { return .incomplete }
     let first = bytes.load(fromByteOffset: start, as: UInt8.self)
     let second = bytes.load(fromByteOffset: start + 1, as: UInt8.self)
-    guard first & 0x70 == 0, second < 0x80 else { return .broken }
+    guard first & 0x70 == 0, second < 0x80 else { return .invalid }
     var length = Int(second)
     var head = 2
     if second == 126 {
@@ -45,7 +45,7 @@ struct Frame: Equatable {
     } else if second == 127 {
       guard available >= 10 else { return .incomplete }
       let wide = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start + 2, as: UInt64.self))
-      guard wide <= UInt64(longestPayload) else { return .broken }
+      guard wide <= UInt64(longestPayload) else { return .invalid }
       length = Int(wide)
       head = 10
     }

@@ -1,6 +1,6 @@
 /// The upgrade of a connection (RFC 6455, section 4).
 enum Handshake {
-  /// The same key on every connection, so that the answer to it is known.
+  /// The same key on every connection, so that its response is known.
   static let key = "dGhlIHNhbXBsZSBub25jZQ=="
   static let accept = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
 
@@ -15,16 +15,16 @@ enum Handshake {
     return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
   }
 
-  /// What the server made of it.
-  enum Answer: Equatable {
+  /// The response of the server.
+  enum Response: Equatable {
     case incomplete
-    /// The frames begin at this byte.
+    /// The frames begin at the offset `end`.
     case accepted(end: Int)
     case refused(String)
   }
 
-  /// Reads the answer at the beginning of the stream.
-  static func read(_ bytes: UnsafeRawBufferPointer) -> Answer {
+  /// Parses the response at the beginning of the stream.
+  static func parse(_ bytes: UnsafeRawBufferPointer) -> Response {
     var end = 0
     let mark: [UInt8] = [13, 10, 13, 10]
     while end + 4 <= bytes.count, !bytes[end..<end + 4].elementsEqual(mark) { end += 1 }

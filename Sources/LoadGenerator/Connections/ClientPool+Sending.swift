@@ -1,7 +1,7 @@
 import Glibc
 
-extension Swarm {
-  /// Sends bytes, whole frames or the upgrade; what the socket does not take waits.
+extension ClientPool {
+  /// Sends whole frames or the upgrade; bytes that the full socket refuses are kept.
   func send(_ number: Int, _ bytes: [UInt8]) {
     bytes.withUnsafeBytes { bytes in
       if let start = bytes.baseAddress { send(number, start, bytes.count) }
@@ -20,7 +20,7 @@ extension Swarm {
     connection.pointee.unsent.append(bytes + sent, count - sent)
   }
 
-  /// Sends what waits.
+  /// Sends the bytes that were kept.
   func flush(_ number: Int) {
     let connection = table + number
     let bytes = connection.pointee.unsent.bytes
@@ -31,13 +31,13 @@ extension Swarm {
     if connection.pointee.unsent.isEmpty { poller.change(connection.pointee.descriptor, number: number, writing: false) }
   }
 
-  /// How many bytes the socket took; below 0 when the connection is no more.
+  /// - Returns: the number of bytes the socket took; below 0 after the connection's end.
   private func write(_ number: Int, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
     let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
     let sent = Glibc.send(table[number].descriptor, bytes, count, flags)
     if sent >= 0 { return sent }
     if errno == EAGAIN || errno == EINTR { return 0 }
-    // What the server said before it hung up may still wait to be read: the reading side tells the reason.
+    // A close frame may still wait to be read: the reading side finds the reason.
     return errno == EPIPE || errno == ECONNRESET ? -1 : fail(number, errno)
   }
 

@@ -1,6 +1,7 @@
-/// Decimal numbers as texts.
-enum Decimals {
-  /// The number with at most so many decimals (6 at most) and no zeros at the end; 0 for what is no number.
+/// Numbers as texts.
+enum NumberFormat {
+  /// The number with at most `digits` decimals (6 at most), without zeros at the end; 0 for NaN
+  /// and infinity.
   static func text(_ number: Double, digits: Int) -> String {
     var text = fixed(number, digits: digits)
     guard text.contains(".") else { return text }
@@ -9,7 +10,7 @@ enum Decimals {
     return text == "-0" ? "0" : text
   }
 
-  /// The number with exactly so many decimals.
+  /// The number with exactly `digits` decimals.
   static func fixed(_ number: Double, digits: Int) -> String {
     let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }
     let scaled = (number * scale).rounded()
@@ -40,7 +41,7 @@ enum Decimals {
       ? grouped(Int(min(9e18, number.rounded()))) : fixed(number, digits: size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3)
   }
 
-  /// Bytes in the unit that suits them.
+  /// Bytes in the largest unit that fits.
   static func bytes(_ count: Double) -> String {
     switch abs(count) {
     case 1_048_576...: fixed(count / 1_048_576, digits: 1) + " MB"

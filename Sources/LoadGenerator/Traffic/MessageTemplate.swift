@@ -1,7 +1,8 @@
 import Glibc
 
-/// A text with places to fill in: `%t` the stamp, `%p` padding, `%d` the connection's number, `%i` the message's number.
-struct Template {
+/// A text with placeholders: `%t` the stamp, `%p` padding, `%d` the connection's number, `%i` the
+/// message's number.
+struct MessageTemplate {
   private enum Part {
     case bytes([UInt8])
     case stamp, padding, connection, id
@@ -11,12 +12,12 @@ struct Template {
   private let paddedSize: Int
   /// More bytes than any text of this template takes.
   let longest: Int
-  /// It has a place for the stamp.
+  /// It contains `%t`.
   let hasStamp: Bool
 
   /// - Parameters:
-  ///   - text: the text; anything but the four places stands for itself.
-  ///   - paddedSize: how long `%p` makes the whole text, in bytes; a text without it keeps its own length.
+  ///   - text: the text; any other `%` is literal.
+  ///   - paddedSize: the length of the whole text with `%p`, in bytes.
   init(_ text: String, paddedSize: Int = 0) {
     var parts: [Part] = []
     var plain: [UInt8] = []
@@ -48,8 +49,8 @@ struct Template {
   }
 
   /// Writes the text.
-  /// - Parameter place: where; `longest` bytes are free.
-  /// - Returns: how long it is.
+  /// - Parameter place: the destination, with `longest` free bytes.
+  /// - Returns: the length of the text.
   func write(to place: UnsafeMutableRawPointer, connection: Int, id: Int, stamp: UInt64) -> Int {
     var padding = 0
     if paddedSize > 0 {
@@ -57,8 +58,8 @@ struct Template {
         switch part {
         case .bytes(let bytes): sum + bytes.count
         case .stamp: sum + Stamp.length
-        case .connection: sum + Decimal.width(connection)
-        case .id: sum + Decimal.width(id)
+        case .connection: sum + DecimalDigits.width(connection)
+        case .id: sum + DecimalDigits.width(id)
         case .padding: sum
         }
       }
@@ -77,14 +78,14 @@ struct Template {
         memset(end, Int32(UInt8(ascii: "x")), padding)
         end += padding
         padding = 0
-      case .connection: end += Decimal.write(connection, to: end)
-      case .id: end += Decimal.write(id, to: end)
+      case .connection: end += DecimalDigits.write(connection, to: end)
+      case .id: end += DecimalDigits.write(id, to: end)
       }
     }
     return place.distance(to: end)
   }
 
-  /// The text of a connection, where it has neither stamp nor number of its own.
+  /// The text for a connection, without stamp and message number.
   func text(connection: Int) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: longest + 1) { buffer, count in
       // The capacity is at least 1, so there is an address.
@@ -93,9 +94,9 @@ struct Template {
   }
 }
 
-/// Decimal digits of numbers from 0 on.
-enum Decimal {
-  /// How many digits the number has.
+/// Decimal digits of numbers that are not negative.
+enum DecimalDigits {
+  /// The number of digits.
   static func width(_ number: Int) -> Int {
     var width = 1
     var rest = number / 10
@@ -106,7 +107,8 @@ enum Decimal {
     return width
   }
 
-  /// Writes the digits; gives how many they are.
+  /// Writes the digits.
+  /// - Returns: the number of digits.
   static func write(_ number: Int, to place: UnsafeMutableRawPointer) -> Int {
     let width = width(number)
     var rest = number

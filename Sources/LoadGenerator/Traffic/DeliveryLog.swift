@@ -1,6 +1,7 @@
-/// The account of the messages: how many were sent, what the server answered, how often each must therefore have arrived.
-struct Ledger {
-  /// The measurement's messages of one lane.
+/// Counts the messages that were sent, their replies, and the deliveries that must therefore
+/// arrive.
+struct DeliveryLog {
+  /// The window's messages of one lane.
   struct Tally: Equatable {
     var sent = 0
     var delivered = 0
@@ -16,30 +17,30 @@ struct Ledger {
     var unanswered = 0
   }
 
-  /// What settling a message came to.
-  struct Settled {
-    let entry: Outstanding.Entry
-    /// It is never going to be delivered.
+  /// A message whose outcome is known.
+  struct ResolvedMessage {
+    let entry: PendingReplies.Entry
+    /// It will not be delivered.
     let isVoid: Bool
   }
 
   private(set) var tallies = Array(repeating: Tally(), count: Stamp.lanes)
-  /// Messages of the measurement that every other member of the group must get, by group.
+  /// The window's messages that every other member of the group must get, by group.
   private(set) var acceptedInGroup: [Int]
-  /// The same by sender, who does not get its own.
+  /// The same by sender, which does not get its own.
   private(set) var acceptedBySender: [Int]
-  /// The errors by code and message, and how often each was answered; those outside the measurement included.
+  /// The number of errors by code and message, outside the window too.
   private(set) var errors: [String: Int] = [:]
-  private var outstanding = Outstanding()
-  private var queued: [String: Outstanding.Entry] = [:]
-  /// A drop may be told before the reply that says Queued.
+  private var pendingReplies = PendingReplies()
+  private var queued: [String: PendingReplies.Entry] = [:]
+  /// onMessageDropped may come before the reply that says Queued.
   private var droppedEarly: Set<String> = []
   private let groupOfSender: [Int]
   private let window: () -> Range<UInt64>
 
   /// - Parameters:
-  ///   - groupOfSender: the group that each sender sends to.
-  ///   - window: the instants that belong to the measurement.
+  /// - groupOfSender: the group that each sender sends to.
+  /// - window: the measured instants.
   init(groups: Int, groupOfSender: [Int], window: @escaping () -> Range<UInt64>) {
     acceptedInGroup = Array(repeating: 0, count: groups)
     acceptedBySender = Array(repeating: 0, count: groupOfSender.count)
@@ -47,10 +48,10 @@ struct Ledger {
     self.window = window
   }
 
-  /// How many messages wait for their reply.
-  var unanswered: Int { outstanding.count }
+  /// The number of messages without a reply.
+  var unanswered: Int { pendingReplies.count }
 
-  /// The measurement's tally over all lanes.
+  /// The window's tally over all lanes.
   var total: Tally {
     tallies.reduce(into: Tally()) { sum, lane in
       sum.sent += lane.sent
@@ -64,68 +65,69 @@ struct Ledger {
     }
   }
 
-  /// A message goes out; gives its number.
-  mutating func send(stamp: UInt64, sender: Int) -> Int {
-    let entry = Outstanding.Entry(stamp: stamp, sender: sender)
+  /// Records a sent message.
+  /// - Returns: its number.
+  mutating func recordSend(stamp: UInt64, sender: Int) -> Int {
+    let entry = PendingReplies.Entry(stamp: stamp, sender: sender)
     count(entry) { $0.sent += 1 }
-    return outstanding.append(entry)
+    return pendingReplies.insert(entry)
   }
 
-  /// A message's reply has come; nil when no such message waits.
-  mutating func settle(_ number: Int, _ outcome: Outcome) -> Settled? {
-    guard let entry = outstanding.take(number) else { return nil }
+  /// Records the reply to a message; nil: no such message waits.
+  mutating func recordReply(_ number: Int, _ outcome: Outcome) -> ResolvedMessage? {
+    guard let entry = pendingReplies.remove(number) else { return nil }
     switch outcome {
     case .delivered: accept(entry) { $0.delivered += 1 }
     case .stored: accept(entry) { $0.stored += 1 }
     case .done: accept(entry) { _ in }
     case .dropped:
       count(entry) { $0.dropped += 1 }
-      return Settled(entry: entry, isVoid: true)
+      return ResolvedMessage(entry: entry, isVoid: true)
     case .queued(let messageID):
       accept(entry) { $0.queued += 1 }
       queued[messageID] = entry
-      if droppedEarly.remove(messageID) != nil { return drop(messageID) }
+      if droppedEarly.remove(messageID) != nil { return recordDrop(messageID) }
     case .failed(let code, let message):
       errors["\(code) \(message)", default: 0] += 1
       count(entry) { $0.errors += 1 }
-      return Settled(entry: entry, isVoid: true)
+      return ResolvedMessage(entry: entry, isVoid: true)
     }
-    return Settled(entry: entry, isVoid: false)
+    return ResolvedMessage(entry: entry, isVoid: false)
   }
 
-  /// A queued message is dropped after all.
-  mutating func drop(_ messageID: String) -> Settled? {
+  /// Records that a queued message was dropped.
+  mutating func recordDrop(_ messageID: String) -> ResolvedMessage? {
     guard let entry = queued.removeValue(forKey: messageID) else {
       droppedEarly.insert(messageID)
       return nil
     }
     count(entry) { $0.droppedLater += 1 }
     revoke(entry)
-    return Settled(entry: entry, isVoid: true)
+    return ResolvedMessage(entry: entry, isVoid: true)
   }
 
-  /// Nothing more is going to be answered. What was not answered may have been accepted, and then had to arrive.
-  mutating func close() {
-    for number in outstanding.numbers {
-      guard let entry = outstanding.take(number) else { continue }
+  /// No more replies are expected. A message without one may have been accepted and delivered.
+  mutating func finish() {
+    for number in pendingReplies.numbers {
+      guard let entry = pendingReplies.remove(number) else { continue }
       accept(entry) { $0.unanswered += 1 }
     }
   }
 
-  private func isMeasured(_ entry: Outstanding.Entry) -> Bool { window().contains(entry.stamp) }
+  private func isMeasured(_ entry: PendingReplies.Entry) -> Bool { window().contains(entry.stamp) }
 
-  private mutating func count(_ entry: Outstanding.Entry, _ change: (inout Tally) -> Void) {
+  private mutating func count(_ entry: PendingReplies.Entry, _ change: (inout Tally) -> Void) {
     if isMeasured(entry) { change(&tallies[Int(entry.stamp & 3)]) }
   }
 
-  private mutating func accept(_ entry: Outstanding.Entry, _ change: (inout Tally) -> Void) {
+  private mutating func accept(_ entry: PendingReplies.Entry, _ change: (inout Tally) -> Void) {
     guard isMeasured(entry) else { return }
     change(&tallies[Int(entry.stamp & 3)])
     acceptedInGroup[groupOfSender[Int(entry.sender)]] += 1
     acceptedBySender[Int(entry.sender)] += 1
   }
 
-  private mutating func revoke(_ entry: Outstanding.Entry) {
+  private mutating func revoke(_ entry: PendingReplies.Entry) {
     guard isMeasured(entry) else { return }
     acceptedInGroup[groupOfSender[Int(entry.sender)]] -= 1
     acceptedBySender[Int(entry.sender)] -= 1

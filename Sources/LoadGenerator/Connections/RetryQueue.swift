@@ -1,12 +1,12 @@
-/// Connections that the server told to come back later, by when.
-struct Returning {
+/// Connections that the server postponed, by the instant of their next attempt.
+struct RetryQueue {
   /// The latest first.
   private var entries: [(due: UInt64, number: Int)] = []
 
-  /// How many wait.
+  /// The number of waiting connections.
   var count: Int { entries.count }
 
-  /// When the next comes back (nanoseconds); nil = nobody waits.
+  /// The instant of the next attempt (nanoseconds); nil: none waits.
   var next: UInt64? { entries.last?.due }
 
   mutating func insert(_ number: Int, due: UInt64) {
@@ -18,15 +18,15 @@ struct Returning {
     entries.insert((due, number), at: low)
   }
 
-  /// Takes one whose time has come.
-  mutating func take(at now: UInt64) -> Int? {
+  /// Removes a connection whose attempt is due.
+  mutating func popDue(at now: UInt64) -> Int? {
     guard let last = entries.last, last.due <= now else { return nil }
     return entries.removeLast().number
   }
 
-  /// How long a sign-in that was closed so is to wait, in milliseconds: "7008 retry after 1234 ms". Nil: it was closed for another
-  /// reason.
-  static func wait(_ ending: Ending) -> UInt64? {
+  /// The wait that a close demands, in milliseconds: "7008 retry after 1234 ms"; nil: another
+  /// reason (Protocol.md, "Sign-in rate").
+  static func delay(after ending: Ending) -> UInt64? {
     guard case .closed(4004, let reason) = ending, reason.hasPrefix("7008 retry after "), reason.hasSuffix(" ms") else {
       return nil
     }

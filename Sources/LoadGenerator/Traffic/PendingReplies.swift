@@ -1,9 +1,9 @@
-/// The messages that wait for their reply, by the consecutive numbers they were given. Numbers begin at 1.
-struct Outstanding {
-  /// What is remembered of a message.
+/// The messages that wait for their reply, by consecutive numbers from 1.
+struct PendingReplies {
+  /// A message that waits for its reply.
   struct Entry {
     let stamp: UInt64
-    /// Which sender sent it, by its place in the list of senders.
+    /// The index of its sender among the senders.
     let sender: Int32
     fileprivate(set) var isAnswered: Bool
 
@@ -17,11 +17,12 @@ struct Outstanding {
   private var ring: [Entry?] = Array(repeating: nil, count: 1024)
   private var first = 1
   private var end = 1
-  /// How many wait.
+  /// The number of waiting messages.
   private(set) var count = 0
 
-  /// Remembers a message; gives its number.
-  mutating func append(_ entry: Entry) -> Int {
+  /// Adds a message.
+  /// - Returns: its number.
+  mutating func insert(_ entry: Entry) -> Int {
     if end - first == ring.count { grow() }
     ring[end & (ring.count - 1)] = entry
     end += 1
@@ -29,8 +30,8 @@ struct Outstanding {
     return end - 1
   }
 
-  /// The message of that number, once.
-  mutating func take(_ number: Int) -> Entry? {
+  /// Removes the message of that number.
+  mutating func remove(_ number: Int) -> Entry? {
     guard number >= first, number < end, let entry = ring[number & (ring.count - 1)], !entry.isAnswered else { return nil }
     ring[number & (ring.count - 1)]?.isAnswered = true
     count -= 1
@@ -41,7 +42,7 @@ struct Outstanding {
     return entry
   }
 
-  /// The numbers of all that wait.
+  /// The numbers of the waiting messages.
   var numbers: [Int] { (first..<end).filter { ring[$0 & (ring.count - 1)].map { !$0.isAnswered } ?? false } }
 
   private mutating func grow() {
