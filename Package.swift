@@ -88,7 +88,7 @@ let package = Package(
     .target(name: "ThrongTestKit", dependencies: ["GroupModel", "GroupRuntime", "WireProtocol"], swiftSettings: strict),
     .executableTarget(
       name: "raw-server", path: "Tests/Tools/raw-server", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])],
-      linkerSettings: [.linkedLibrary("crypto")]),
+      linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
     .executableTarget(
       name: "transport-echo", dependencies: ["WebSocketTransport"], path: "Tests/Tools/transport-echo", swiftSettings: strict),
 

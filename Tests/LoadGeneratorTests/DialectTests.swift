@@ -105,7 +105,7 @@ import WireProtocol
     let description = TemplateDescription(
       subprotocol: "p", hellos: [.init(text: "login %d", ready: "ok"), .init(text: "go", ready: nil)], publish: "say %t%p",
       isBinary: true)
-    let dialect = TemplateDialect(address: try Address(url: "ws://h:1/x%d"), description, size: 40)
+    let dialect = TemplateDialect(address: try Address(url: "ws://h:1/x%d"), description, size: 40) { _ in 0 }
     #expect(String(decoding: dialect.upgrade(of: 7), as: UTF8.self).hasPrefix("GET /x7 HTTP/1.1\r\n"))
     #expect(dialect.opcode == Frame.Opcode.binary)
     #expect(dialect.step(0, of: 7)?.text == Array("login 7".utf8))
@@ -114,6 +114,16 @@ import WireProtocol
     #expect(read(dialect, "it is ok now", step: 0) == .stepDone)
     #expect(read(dialect, "o k", step: 0) == .nothing && read(dialect, "o", step: 0) == .nothing)
     #expect(read(dialect, "ok", step: 1) == .nothing && read(dialect, "ok") == .nothing)
-    #expect(dialect.message.text(connection: 0).count == 40)
+    #expect(dialect.message(to: 0).text(connection: 0).count == 40)
+  }
+
+  @Test func anotherServerIsToldTheGroupOfAConnection() throws {
+    let description = TemplateDescription(
+      subprotocol: nil, hellos: [.init(text: "join %g as %d", ready: nil)], publish: "%g:%d:%t%p", isBinary: false)
+    let dialect = TemplateDialect(address: try Address(url: "ws://h:1/%g"), description, size: 60) { $0 % 5 }
+    #expect(String(decoding: dialect.upgrade(of: 7), as: UTF8.self).hasPrefix("GET /2 HTTP/1.1\r\n"))
+    #expect(dialect.step(0, of: 7)?.text == Array("join 2 as 7".utf8))
+    let message = dialect.message(to: 2).text(connection: 7)
+    #expect(message.starts(with: Array("2:7:~T".utf8)) && message.count == 60)
   }
 }

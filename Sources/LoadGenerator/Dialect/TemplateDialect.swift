@@ -2,7 +2,7 @@
 public struct TemplateDescription: Sendable {
   /// A text that a connection sends before its first message, and a part of the expected answer.
   public struct Hello: Sendable {
-    /// The text; `%d` is the connection's number.
+    /// The text; `%d` is the connection's number, `%g` that of its group.
     public let text: String
     /// A part of the answer; nil: the server does not answer.
     public let ready: String?
@@ -18,7 +18,7 @@ public struct TemplateDescription: Sendable {
   public var subprotocol: String?
   /// The setup steps of each connection, in this order.
   public var hellos: [Hello]
-  /// A message: `%t` the stamp, `%p` padding, `%d` the connection's number.
+  /// A message: `%t` the stamp, `%p` padding, `%d` the connection's number, `%g` that of its group.
   public var publish: String
   /// Messages are binary frames.
   public var isBinary: Bool
@@ -36,30 +36,41 @@ public struct TemplateDescription: Sendable {
 final class TemplateDialect: Dialect {
   let answersMessages = false
   let opcode: UInt8
-  /// The messages.
-  let message: MessageTemplate
   private let address: Address
-  private let target: MessageTemplate
-  private let subprotocol: String?
-  private let hellos: [(text: MessageTemplate, ready: [UInt8]?)]
+  private let description: TemplateDescription
+  private let size: Int
+  private let groupOf: (Int) -> Int
+  private let readyTexts: [[UInt8]?]
 
-  init(address: Address, _ description: TemplateDescription, size: Int) {
+  /// - Parameters:
+  ///   - size: the length of a message with `%p`, in bytes.
+  ///   - groupOf: the group of a connection.
+  init(address: Address, _ description: TemplateDescription, size: Int, groupOf: @escaping (Int) -> Int) {
     self.address = address
-    target = MessageTemplate(address.target)
-    subprotocol = description.subprotocol
-    hellos = description.hellos.map { (MessageTemplate($0.text), $0.ready.map { Array($0.utf8) }) }
-    message = MessageTemplate(description.publish, paddedSize: size)
+    self.description = description
+    self.size = size
+    self.groupOf = groupOf
+    readyTexts = description.hellos.map { $0.ready.map { Array($0.utf8) } }
     opcode = description.isBinary ? Frame.Opcode.binary : Frame.Opcode.text
   }
 
+  /// The messages to a group.
+  func message(to group: Int) -> MessageTemplate {
+    MessageTemplate(description.publish.replacing("%g", with: String(group)), paddedSize: size)
+  }
+
+  private func text(_ template: String, of number: Int) -> [UInt8] {
+    MessageTemplate(template.replacing("%g", with: String(groupOf(number)))).text(connection: number)
+  }
+
   func upgrade(of number: Int) -> [UInt8] {
-    let target = String(decoding: target.text(connection: number), as: UTF8.self)
-    return Handshake.request(target: target, host: address.authority, subprotocol: subprotocol)
+    let target = String(decoding: text(address.target, of: number), as: UTF8.self)
+    return Handshake.request(target: target, host: address.authority, subprotocol: description.subprotocol)
   }
 
   func step(_ step: Int, of number: Int) -> SetupStep? {
-    guard step < hellos.count else { return nil }
-    return SetupStep(text: hellos[step].text.text(connection: number), waits: hellos[step].ready != nil)
+    guard step < readyTexts.count else { return nil }
+    return SetupStep(text: text(description.hellos[step].text, of: number), waits: readyTexts[step] != nil)
   }
 
   private static func contains(_ text: UnsafeRawBufferPointer, _ part: [UInt8]) -> Bool {
@@ -67,7 +78,7 @@ final class TemplateDialect: Dialect {
   }
 
   func parse(_ text: UnsafeRawBufferPointer, on number: Int, step: Int?) -> ServerMessage {
-    guard let step, step < hellos.count, let ready = hellos[step].ready else { return .nothing }
+    guard let step, step < readyTexts.count, let ready = readyTexts[step] else { return .nothing }
     return TemplateDialect.contains(text, ready) ? .stepDone : .nothing
   }
 }

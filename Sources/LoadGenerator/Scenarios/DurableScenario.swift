@@ -38,7 +38,7 @@ public struct DurableScenario: Scenario {
     population.run.pool.recorder.counters.pointee.timesDeliveries = false
     let start = Clock.start()
     let pace: Traffic.Pace = rate.map { .schedules([Schedule(rate: $0, start: start)]) } ?? .eachSender
-    let traffic = population.traffic(pace: pace, size: bench.options.size)
+    let traffic = population.traffic(pace: pace)
     Measurement(run: population.run, traffic: traffic, bench: bench, receivers: population.receivers)
       .run(from: start, into: &report)
     population.removeGroups(bench, into: &report)

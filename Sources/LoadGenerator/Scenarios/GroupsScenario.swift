@@ -8,13 +8,16 @@ public struct GroupsScenario: Scenario {
   public var rate: Double
   /// The groups' type.
   public var type: MeasuredGroupType
+  /// The protocol of another server; nil: Throng's, with groups of `type`.
+  public var other: TemplateDescription?
 
   /// Creates the scenario; the command line has checked the numbers.
-  public init(groups: Int, members: Int, rate: Double, type: MeasuredGroupType) {
+  public init(groups: Int, members: Int, rate: Double, type: MeasuredGroupType, other: TemplateDescription?) {
     self.groups = groups
     self.members = members
     self.rate = rate
     self.type = type
+    self.other = other
   }
 
   public var metrics: Set<Metric> { Metric.ofMessages }
@@ -25,11 +28,10 @@ public struct GroupsScenario: Scenario {
       [
         .init(name: "groups", value: .integer(groups)), .init(name: "members", value: .integer(members)),
         .init(name: "connections", value: .integer(groups * members)), .init(name: "rate", value: .number(rate)),
-        .init(name: "type", value: .text(type.name)),
-      ] + bench.messageParameters
-    let population = try Population(bench, groups: groups, members: members, type: type)
+      ] + (other == nil ? [.init(name: "type", value: .text(type.name))] : []) + bench.messageParameters
+    let population = try Population(bench, groups: groups, members: members, type: type, other: other)
     let start = Clock.start()
-    let traffic = population.traffic(pace: .schedules([Schedule(rate: rate, start: start)]), size: bench.options.size)
+    let traffic = population.traffic(pace: .schedules([Schedule(rate: rate, start: start)]))
     Measurement(run: population.run, traffic: traffic, bench: bench, receivers: population.receivers)
       .run(from: start, into: &report)
     population.removeGroups(bench, into: &report)

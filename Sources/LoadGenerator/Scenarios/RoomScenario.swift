@@ -64,8 +64,8 @@ public struct RoomScenario: Scenario {
 
   private func target(_ bench: Benchmark, sessions: Int) throws -> Target {
     if let other {
-      let dialect = TemplateDialect(address: bench.options.address, other, size: bench.options.size)
-      return Target(dialect: dialect, message: dialect.message, groups: nil)
+      let dialect = TemplateDialect(address: bench.options.address, other, size: bench.options.size) { _ in 0 }
+      return Target(dialect: dialect, message: dialect.message(to: 0), groups: nil)
     }
     let groups = try ThrongGroups(bench, type: type.groupType, sessions: sessions) { _ in 0 }
     return Target(

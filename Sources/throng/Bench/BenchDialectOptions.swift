@@ -3,6 +3,11 @@ import LoadGenerator
 
 /// The protocol of another server.
 struct BenchDialectOptions: ParsableArguments {
+  static let discussion = """
+    With --publish nothing of Throng is spoken, and other servers are measured alike: each connection says its --hello texts, each after \
+    the answer that contains the --ready text of the one before. In these texts and in the path %g is the number of the connection's group.
+    """
+
   @Option(help: ArgumentHelp("Other servers: the subprotocol to ask for.", valueName: "name"))
   var subprotocol: String?
 
@@ -19,7 +24,8 @@ struct BenchDialectOptions: ParsableArguments {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Other servers: a message; %t the stamp, %p padding up to --size, %d the connection.", valueName: "text"))
+    help: ArgumentHelp(
+      "Other servers: a message; %t the stamp, %p padding up to --size, %d the connection, %g its group.", valueName: "text"))
   var publish: String?
 
   @Flag(help: "Other servers: send binary frames.")

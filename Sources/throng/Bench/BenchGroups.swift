@@ -4,7 +4,8 @@ import LoadGenerator
 /// `throng bench groups`: many groups.
 struct BenchGroups: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "groups", abstract: "Many groups: in each of G groups one of M members sends to the others.")
+    commandName: "groups", abstract: "Many groups: in each of G groups one of M members sends to the others.",
+    discussion: BenchDialectOptions.discussion)
 
   @Option(help: ArgumentHelp("How many groups.", valueName: "g"))
   var groups: Int
@@ -21,6 +22,7 @@ struct BenchGroups: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The groups' type.", valueName: "type"))
   var type = MeasuredGroupType.avChatRoom
 
+  @OptionGroup var other: BenchDialectOptions
   @OptionGroup var options: BenchOptions
   @OptionGroup var configuration: ConfigurationOptions
 
@@ -38,7 +40,8 @@ struct BenchGroups: AsyncParsableCommand {
   private var membersPerGroup: Int { min(60_001, connections.map { $0 / groups } ?? members ?? 0) }
 
   func run() async throws {
-    let scenario = GroupsScenario(groups: groups, members: membersPerGroup, rate: rate, type: type)
-    try await options.run(scenario, configuration: configuration)
+    let description = other.description
+    let scenario = GroupsScenario(groups: groups, members: membersPerGroup, rate: rate, type: type, other: description)
+    try await options.run(scenario, configuration: description == nil ? configuration : nil)
   }
 }

@@ -5,10 +5,7 @@ import LoadGenerator
 struct BenchRoom: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "room", abstract: "One group: N members receive what K publishers send.",
-    discussion: """
-      With --publish nothing of Throng is spoken, and other servers are measured alike: each connection says its --hello texts, each after \
-      the answer that contains the --ready text of the one before.
-      """)
+    discussion: BenchDialectOptions.discussion)
 
   @Option(help: ArgumentHelp("How many sessions receive.", valueName: "n"))
   var members: Int

@@ -1,4 +1,4 @@
-// WebSocket frames (RFC 6455 section 5), as far as the floor needs them: whole messages of at most 65,535 bytes.
+// WebSocket frames (RFC 6455, section 5): whole messages of at most 65,535 bytes.
 #ifndef RAW_SERVER_FRAME_H
 #define RAW_SERVER_FRAME_H
 
@@ -14,11 +14,11 @@ struct frame {
 
 enum frame_state { FRAME_WHOLE, FRAME_PARTIAL, FRAME_REFUSED };
 
-// Reads the client frame at `bytes`, of which `available` are there, unmasks it in place and sets `*used` to its size.
+// Reads the client frame at `bytes`, unmasks it in place and sets `*used` to its size.
 // Refused: no mask, a fragment, a 64-bit length.
 enum frame_state frame_read(unsigned char *bytes, size_t available, struct frame *frame, size_t *used);
 
-// Writes the head of a server frame to `out`, which has room for LARGEST_HEAD bytes, and returns the head's size.
+// Writes the head of a server frame to `out`, LARGEST_HEAD bytes, and returns the head's size.
 size_t frame_write_head(unsigned char *out, unsigned opcode, size_t length);
 
 #endif

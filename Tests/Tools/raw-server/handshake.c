@@ -48,3 +48,10 @@ size_t handshake_answer(const char *head, size_t size, char answer[ANSWER_CAPACI
     "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: %s\r\n\r\n", accept);
   return (size_t)written;
 }
+
+size_t handshake_room(const char *head, size_t size) {
+  const char *at = memchr(head, '/', size), *end = head + size;
+  size_t room = 0;
+  while (at && ++at < end && *at >= '0' && *at <= '9' && room < MOST_ROOMS) room = 10 * room + (size_t)(*at - '0');
+  return room < MOST_ROOMS ? room : 0;
+}

@@ -1,7 +1,7 @@
 import WebSocketTransport
 
-// transport-echo PORT [--tls CERTIFICATE KEY]: sends every message back, text and binary, on 127.0.0.1.
-// It is what Scripts/conformance tests.
+// transport-echo PORT [--tls CERTIFICATE KEY]: sends every message back, text and binary, on
+// 127.0.0.1. It is what Scripts/conformance tests.
 
 guard let arguments = Arguments(CommandLine.arguments.dropFirst()) else {
   print("usage: transport-echo PORT [--tls CERTIFICATE KEY]")
