@@ -53,7 +53,12 @@ let package = Package(
       swiftSettings: strict),
     // Beside the server: the client of `throng bench`.
     .target(name: "CEpoll", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])]),
-    .target(name: "LoadGenerator", dependencies: ["CEpoll", "GroupModel", "WireProtocol", histogram], swiftSettings: strict),
+    .target(
+      name: "CTLSClient", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])],
+      linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
+    .target(
+      name: "LoadGenerator", dependencies: ["CEpoll", "CTLSClient", "GroupModel", "WireProtocol", histogram],
+      swiftSettings: strict),
     // Floor 4: sessions, adapters.
     .target(
       name: "Gateway",
@@ -89,6 +94,9 @@ let package = Package(
     .executableTarget(
       name: "raw-server", path: "Tests/Tools/raw-server", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])],
       linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
+    .target(
+      name: "CTLSPeer", path: "Tests/Tools/CTLSPeer", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])],
+      linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
     .executableTarget(
       name: "transport-echo", dependencies: ["WebSocketTransport"], path: "Tests/Tools/transport-echo", swiftSettings: strict),
 
@@ -113,7 +121,8 @@ let package = Package(
         logging,
       ], swiftSettings: strict),
     .testTarget(
-      name: "LoadGeneratorTests", dependencies: ["GroupModel", "LoadGenerator", "WireProtocol", histogram], swiftSettings: strict),
+      name: "LoadGeneratorTests", dependencies: ["CTLSPeer", "GroupModel", "LoadGenerator", "WireProtocol", histogram],
+      swiftSettings: strict),
     .testTarget(
       name: "ThrongServerTests",
       dependencies: [

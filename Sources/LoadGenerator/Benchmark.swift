@@ -5,6 +5,8 @@ import Synchronization
 public struct RunOptions: Sendable {
   /// The server's address.
   public var address: Address
+  /// Any certificate of a wss:// server is accepted, not only a valid one.
+  public var acceptsAnyCertificate: Bool
   /// Seconds of sending before the measured window, and of the window.
   public var warmUp, duration: Double
   /// The length of a message's text in bytes, `smallestSize` or more.
@@ -26,9 +28,11 @@ public struct RunOptions: Sendable {
 
   /// Creates the options.
   public init(
-    address: Address, warmUp: Double, duration: Double, size: Int, pid: Int32?, sources: Int?, timeout: Double, parallel: Int
+    address: Address, acceptsAnyCertificate: Bool = false, warmUp: Double, duration: Double, size: Int, pid: Int32?,
+    sources: Int?, timeout: Double, parallel: Int
   ) {
     self.address = address
+    self.acceptsAnyCertificate = acceptsAnyCertificate
     self.warmUp = warmUp
     self.duration = duration
     self.size = size
@@ -90,9 +94,13 @@ public final class Benchmark {
     // One pair of addresses has some 28,000 ports.
     if options.sources == nil, address.isLoopback, connections > 20_000 { sources = connections / 20_000 + 1 }
     guard sources == 0 || address.isLoopback else { throw BenchmarkError("--sources works with a server on 127.0.0.1 only") }
+    let tls =
+      options.address.isTLS
+      ? try TLSContext(host: options.address.host, trust: options.acceptsAnyCertificate ? .any : .system) : nil
     let pool = try ClientPool(count: connections, recorder: Recorder())
     let run = Run(
-      pool: pool, dialect: dialect, connectOptions: ConnectOptions(address: address, sources: sources), timeout: options.timeout)
+      pool: pool, dialect: dialect, connectOptions: ConnectOptions(address: address, sources: sources, tls: tls),
+      timeout: options.timeout)
     if progress != nil {
       run.onTick = { [unowned run, unowned self] in self.progress?("\(run.openCount) of \(connections) connections") }
     }

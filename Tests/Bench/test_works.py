@@ -33,3 +33,10 @@ def test_groups_are_compared_with_rooms_of_the_same_size_at_the_same_rate():
         if work.throng.scenario[0] == "groups":
             assert isinstance(work.baseline.system, RawServer) and work.baseline.system.rooms, work.name
             assert set(work.throng.scenario) - set(work.baseline.scenario) == {"--type", "AVChatRoom"}, work.name
+
+
+def test_what_goes_over_tls_is_compared_over_tls():
+    assert any(work.throng.system.tls for work in WORKS)
+    for work in WORKS:
+        if work.throng.system.tls:
+            assert work.baseline.system.tls and work.throng.scenario[1:5] == work.baseline.scenario[1:5], work.name

@@ -85,6 +85,19 @@ def _at_rate(members: int, rate: int, peers: tuple[System, ...]) -> Work:
         connections=members, deliveries=members * rate)
 
 
+def _saturated_tls() -> Work:
+    return Work(
+        "room-1000-wss", "1 room × 1,000 over wss, saturated (message limit off)", _room(1000, Throng(tls=True), inflight=32),
+        (Check(*CPU),), _room(1000, RawServer("batch", tls=True), inflight=32), connections=1000)
+
+
+def _at_rate_tls() -> Work:
+    return Work(
+        "room-1000-at-75-wss", "1 room × 1,000 over wss at 75 msg/s", _room(1000, Throng(tls=True), rate=75),
+        (Check(*CPU), Check(*P99, unit="ms")), _room(1000, RawServer("send", tls=True), rate=75), connections=1000,
+        deliveries=75_000)
+
+
 def _groups_run(system: System, **options: object) -> Run:
     # Other servers know no group types.
     kind = {"type": "AVChatRoom"} if isinstance(system, Throng) else {}
@@ -168,6 +181,8 @@ WORKS = (
     _saturated(100, 64, Check(*CPU, most=0.25)),
     _saturated(10_000, 16, Check(*CPU, most=0.50, most_ratio=1.2)),
     _at_rate(1000, 75, PEERS),
+    _saturated_tls(),
+    _at_rate_tls(),
     _flush_window(),
     _groups(),
     _one_message(),

@@ -103,7 +103,8 @@ import Testing
     let address = try peer.address.resolve()
     let pool = try ClientPool(count: 1, recorder: Recorder())
     let dialect = PlainDialect()
-    let run = Run(pool: pool, dialect: dialect, connectOptions: ConnectOptions(address: address, sources: 0), timeout: 0.2)
+    let run = Run(
+      pool: pool, dialect: dialect, connectOptions: ConnectOptions(address: address, sources: 0, tls: nil), timeout: 0.2)
     // It listens and never answers the upgrade.
     let error = #expect(throws: BenchmarkError.self) { try run.connect(0..<1, parallel: 1) }
     #expect(error?.description.contains("(0 of 1): 1 for the upgrade") == true)
@@ -114,7 +115,8 @@ import Testing
     let pool = try ClientPool(count: 1, recorder: Recorder())
     let dialect = PlainDialect()
     let run = Run(
-      pool: pool, dialect: dialect, connectOptions: ConnectOptions(address: try peer.address.resolve(), sources: 0), timeout: 10)
+      pool: pool, dialect: dialect, connectOptions: ConnectOptions(address: try peer.address.resolve(), sources: 0, tls: nil),
+      timeout: 10)
     try pool.connect(0, run.connectOptions)
     peer.send(peer.accept(), Array("HTTP/1.1 503 Service Unavailable\r\n\r\n".utf8))
     try PlainRun.wait(run) { run.refusal != nil }

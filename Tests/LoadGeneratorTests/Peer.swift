@@ -103,7 +103,7 @@ struct PlainRun {
 
   init(connections: Int) throws {
     let pool = try ClientPool(count: connections, recorder: Recorder())
-    let connectOptions = ConnectOptions(address: try peer.address.resolve(), sources: 0)
+    let connectOptions = ConnectOptions(address: try peer.address.resolve(), sources: 0, tls: nil)
     run = Run(pool: pool, dialect: dialect, connectOptions: connectOptions, timeout: 10)
     var sockets: [Int32] = []
     for number in 0..<connections {

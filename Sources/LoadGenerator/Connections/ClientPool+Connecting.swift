@@ -5,6 +5,8 @@ struct ConnectOptions {
   let address: SocketAddress
   /// The number of source addresses 127.0.1.1, 127.0.1.2, …; 0: the kernel chooses.
   let sources: Int
+  /// TLS; nil: plain connections.
+  let tls: TLSContext?
   /// The size of a socket's receive buffer in bytes; nil: the kernel chooses.
   var receiveBuffer: Int32?
 }
@@ -28,6 +30,7 @@ extension ClientPool {
       }
     }
     connection.pointee.descriptor = descriptor
+    connection.pointee.tls = try options.tls?.makeConnection(descriptor)
     connection.pointee.phase = .connecting
     connection.pointee.wasOpen = false
     connection.pointee.step = 0
@@ -38,15 +41,22 @@ extension ClientPool {
     }
   }
 
-  /// connect(2) has ended: asks for the upgrade.
+  /// connect(2) has ended: begins TLS or asks for the upgrade.
   func finishConnecting(_ number: Int) {
     let connection = table + number
     var error: Int32 = 0
     var length = socklen_t(MemoryLayout<Int32>.size)
     getsockopt(connection.pointee.descriptor, SOL_SOCKET, SO_ERROR, &error, &length)
     guard error == 0 else { return end(number, .unreachable(error)) }
-    connection.pointee.phase = .upgrading
-    poller.change(connection.pointee.descriptor, number: number, writing: false)
+    guard connection.pointee.tls != nil else { return didSecure(number) }
+    connection.pointee.phase = .securing
+    continueHandshake(number)
+  }
+
+  /// The connection can carry the upgrade: TCP, and TLS if any, are established.
+  func didSecure(_ number: Int) {
+    table[number].phase = .upgrading
+    poller.change(table[number].descriptor, number: number, writing: false)
     delegate?.didConnect(number)
   }
 

@@ -33,6 +33,7 @@ extension ClientPool {
 
   /// - Returns: the number of bytes the socket took; below 0 after the connection's end.
   private func write(_ number: Int, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
+    if let tls = table[number].tls { return writeTLS(tls, bytes, count) }
     let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
     let sent = Glibc.send(table[number].descriptor, bytes, count, flags)
     if sent >= 0 { return sent }

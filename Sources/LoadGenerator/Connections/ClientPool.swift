@@ -1,4 +1,5 @@
 import CEpoll
+import CTLSClient
 import Glibc
 import WireProtocol
 
@@ -21,7 +22,7 @@ protocol ClientPoolDelegate: AnyObject {
 ///
 /// A delivery is a text with a stamp. It is counted in the receive buffer, without a copy.
 final class ClientPool {
-  private static let bufferSize = 256 * 1024
+  static let bufferSize = 256 * 1024
   /// Events between two reads of the clock, so that a long turn falsifies no latency or schedule.
   private static let eventsPerClock = 16
 
@@ -34,7 +35,7 @@ final class ClientPool {
   private(set) var now = Clock.now()
   /// When to call `sendDue` again at the latest.
   private var due: UInt64 = 0
-  private let buffer: UnsafeMutableRawPointer
+  let buffer: UnsafeMutableRawPointer
 
   init(count: Int, recorder: Recorder) throws(BenchmarkError) {
     self.count = count
@@ -78,6 +79,12 @@ final class ClientPool {
     switch connection.pointee.phase {
     case .idle, .closed: return
     case .connecting: if writable { finishConnecting(number) }
+    case .securing:
+      continueHandshake(number)
+      // A step computes for up to a millisecond: messages that fell due meanwhile must not wait for
+      // the next event.
+      now = Clock.now()
+      if now >= due { sendDue() }
     case .upgrading, .joining, .open:
       if writable, !connection.pointee.unsent.isEmpty { flush(number) }
       if readable { read(number) }
@@ -86,6 +93,7 @@ final class ClientPool {
 
   private func read(_ number: Int) {
     let connection = table + number
+    if let tls = connection.pointee.tls { return readTLS(number, tls) }
     while connection.pointee.descriptor >= 0 {
       let length = recv(connection.pointee.descriptor, buffer, ClientPool.bufferSize, Int32(MSG_DONTWAIT))
       guard length > 0 else {
@@ -93,19 +101,25 @@ final class ClientPool {
         if error != EAGAIN, error != EINTR { end(number, .lost(error)) }
         return
       }
-      recorder.counters.pointee.reads &+= 1
-      recorder.counters.pointee.bytes &+= length
-      if connection.pointee.unparsed.isEmpty {
-        let used = parse(number, buffer, length)
-        if used < length, connection.pointee.descriptor >= 0 { connection.pointee.unparsed.append(buffer + used, length - used) }
-      } else {
-        connection.pointee.unparsed.append(buffer, length)
-        let bytes = connection.pointee.unparsed.bytes
-        // It was not empty before and is longer now, so it has an address.
-        let used = parse(number, bytes.baseAddress!, bytes.count)
-        if connection.pointee.descriptor >= 0 { connection.pointee.unparsed.removeFirst(used) }
-      }
+      handleBytes(number, length)
       if length < ClientPool.bufferSize { return }
+    }
+  }
+
+  /// Handles the first bytes of the buffer, and keeps the incomplete frame at their end.
+  func handleBytes(_ number: Int, _ length: Int) {
+    let connection = table + number
+    recorder.counters.pointee.reads &+= 1
+    recorder.counters.pointee.bytes &+= length
+    if connection.pointee.unparsed.isEmpty {
+      let used = parse(number, buffer, length)
+      if used < length, connection.pointee.descriptor >= 0 { connection.pointee.unparsed.append(buffer + used, length - used) }
+    } else {
+      connection.pointee.unparsed.append(buffer, length)
+      let bytes = connection.pointee.unparsed.bytes
+      // It was not empty before and is longer now, so it has an address.
+      let used = parse(number, bytes.baseAddress!, bytes.count)
+      if connection.pointee.descriptor >= 0 { connection.pointee.unparsed.removeFirst(used) }
     }
   }
 
@@ -180,6 +194,8 @@ final class ClientPool {
   func close(_ number: Int) {
     let connection = table + number
     guard connection.pointee.descriptor >= 0 else { return }
+    if let tls = connection.pointee.tls { tc_release(tls) }
+    connection.pointee.tls = nil
     Glibc.close(connection.pointee.descriptor)
     connection.pointee.descriptor = -1
     connection.pointee.phase = .closed

@@ -5,6 +5,8 @@ struct Connection {
     case idle
     /// connect(2) has begun.
     case connecting
+    /// The TLS handshake has begun; wss:// only.
+    case securing
     /// The upgrade was requested.
     case upgrading
     /// A WebSocket that still signs in or joins.
@@ -15,6 +17,8 @@ struct Connection {
   }
 
   var descriptor: Int32 = -1
+  /// The TLS state; nil: a plain connection.
+  var tls: OpaquePointer?
   var phase = Phase.idle
   /// Its deliveries are counted.
   var countsDeliveries = false

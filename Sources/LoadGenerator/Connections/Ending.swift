@@ -4,6 +4,10 @@ import Glibc
 enum Ending: Equatable, CustomStringConvertible {
   /// connect(2) failed (errno).
   case unreachable(Int32)
+  /// The TLS handshake refused the server's certificate.
+  case untrusted(String)
+  /// TLS failed in another way.
+  case tls(String)
   /// The server did not upgrade it.
   case refused(String)
   /// The server closed it: code and reason of its close frame.
@@ -16,6 +20,8 @@ enum Ending: Equatable, CustomStringConvertible {
   var description: String {
     switch self {
     case .unreachable(let error): "cannot connect: \(String(cString: strerror(error)))"
+    case .untrusted(let reason): "the server's certificate is not accepted: \(reason)"
+    case .tls(let reason): "TLS failed: \(reason)"
     case .refused(let answer): "the server refused the upgrade: \(answer)"
     case .closed(let code, let reason): "the server closed with \(code)\(reason.isEmpty ? "" : " (\(reason))")"
     case .lost(0): "the server ended the connection without a close frame"
@@ -28,6 +34,7 @@ enum Ending: Equatable, CustomStringConvertible {
   var label: String {
     switch self {
     case .unreachable: "unreachable"
+    case .untrusted, .tls: "tls"
     case .refused: "refused"
     case .closed(let code, _): String(code)
     case .lost: "lost"

@@ -104,7 +104,8 @@ final class Run: ClientPoolDelegate {
     var phases: [Connection.Phase: Int] = [:]
     for number in 0..<pool.count { phases[pool.table[number].phase, default: 0] += 1 }
     let parts: [(Connection.Phase, String)] = [
-      (.connecting, "wait for TCP"), (.upgrading, "for the upgrade"), (.joining, "for the answer to signing in or joining"),
+      (.connecting, "wait for TCP"), (.securing, "for TLS"), (.upgrading, "for the upgrade"),
+      (.joining, "for the answer to signing in or joining"),
     ]
     return parts.compactMap { phase, text in phases[phase].map { "\($0) \(text)" } }.joined(separator: ", ")
   }
@@ -168,8 +169,11 @@ final class Run: ClientPoolDelegate {
   }
 
   private func hint(_ ending: Ending) -> String {
-    if case .closed(4500, _) = ending { return "; is the secret the server's? (--data-dir, --config, --set auth.secret=…)" }
-    return ""
+    switch ending {
+    case .closed(4500, _): "; is the secret the server's? (--data-dir, --config, --set auth.secret=…)"
+    case .untrusted: " (--insecure accepts any certificate)"
+    default: ""
+    }
   }
 
   /// Resets connections without counting them as ended. The others are served meanwhile.

@@ -3,8 +3,11 @@ import LoadGenerator
 
 /// The options of all scenarios of `throng bench`.
 struct BenchOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("The server's address.", valueName: "ws://host:port/path"))
+  @Option(help: ArgumentHelp("The server's address.", valueName: "ws[s]://host:port/path"))
   var url = "ws://127.0.0.1:8080/ws"
+
+  @Flag(help: "Accept any certificate of a wss:// server, a self-signed one too.")
+  var insecure = false
 
   @Option(help: ArgumentHelp("How long to send before the window that is measured.", valueName: "seconds"))
   var warmUp = 1.0
@@ -50,7 +53,7 @@ struct BenchOptions: ParsableArguments {
     try require(pid.map { $0 > 0 } ?? true, "--pid takes the number of a process")
     try require(sources.map { (1...250).contains($0) } ?? true, "--sources takes 1 to 250")
     try require((1...4096).contains(parallel), "--parallel takes 1 to 4096")
-    _ = try address()
+    try require(try address().isTLS || !insecure, "--insecure is for wss:// addresses")
     for condition in try conditions() where condition.metric.needsServer {
       try require(pid != nil, "--assert '\(condition.text)' needs --pid")
     }
@@ -69,7 +72,8 @@ struct BenchOptions: ParsableArguments {
   /// The options for the load generator.
   func runOptions() throws -> RunOptions {
     RunOptions(
-      address: try address(), warmUp: warmUp, duration: duration, size: size, pid: pid, sources: sources, timeout: timeout,
+      address: try address(), acceptsAnyCertificate: insecure, warmUp: warmUp, duration: duration, size: size, pid: pid,
+      sources: sources, timeout: timeout,
       parallel: parallel)
   }
 
