@@ -1,4 +1,4 @@
-"""Two servers that somebody might pick instead, out of Debian's packages, set up as a user would for a big live room."""
+"""Two other servers from Debian's packages, configured as a user would for a big live room."""
 from __future__ import annotations
 
 import contextlib
@@ -144,7 +144,7 @@ class Ejabberd:
 
     @staticmethod
     def _command(root: pathlib.Path, directory: pathlib.Path) -> list[str]:
-        """What `ejabberdctl foreground` runs, without a node name: no other Erlang node needs to find this one."""
+        """The command of `ejabberdctl foreground`, without a node name: no other Erlang node needs to find it."""
         erlexec = next(packages.locate(root, "usr/lib/erlang").glob("erts-*/bin/erlexec"))
         mnesia = ["-mnesia", "dir", f'"{directory}/spool"']
         return [str(erlexec), "+K", "true", "+P", "250000", "-noinput", *mnesia, "-s", "ejabberd"]

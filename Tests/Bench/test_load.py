@@ -1,4 +1,4 @@
-"""What is read from one run's JSON."""
+"""The figures read from one run's JSON."""
 import pytest
 
 from load import Measurement, _uncounted

@@ -34,7 +34,7 @@ import Testing
     try plain.wait { plain.dialect.texts == [text] }
   }
 
-  @Test func deliveriesAreCountedWhereTheyCountAndNowhereElse() throws {
+  @Test func onlyReceiversCountDeliveries() throws {
     let plain = try PlainRun(connections: 2)
     let counters = plain.run.pool.recorder.counters
     (counters.pointee.windowStart, counters.pointee.windowEnd) = (1000, 2000)
@@ -79,7 +79,7 @@ import Testing
     #expect(plain.run.endings == ["breach": 1])
   }
 
-  @Test func whatAFullSocketDoesNotTakeIsSentLater() throws {
+  @Test func bytesThatAFullSocketRefusesAreSentLater() throws {
     let plain = try PlainRun(connections: 1)
     let payload = [UInt8](repeating: 97, count: 60_000)
     let frame = FrameWriter.frame(opcode: Frame.Opcode.text, payload: payload)

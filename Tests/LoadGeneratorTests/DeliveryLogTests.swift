@@ -18,7 +18,7 @@ import Testing
     #expect(deliveryLog.unanswered == 0)
   }
 
-  @Test func droppedAndRefusedOnesNeedNot() {
+  @Test func droppedAndRefusedMessagesNeedNotArrive() {
     var deliveryLog = deliveryLog()
     #expect(deliveryLog.recordReply(deliveryLog.recordSend(stamp: 101, sender: 0), .dropped)?.isVoid == true)
     #expect(deliveryLog.recordReply(deliveryLog.recordSend(stamp: 101, sender: 0), .failed(code: 7008, "slow"))?.isVoid == true)
@@ -48,7 +48,7 @@ import Testing
     #expect(deliveryLog.total == DeliveryLog.Tally(sent: 1, queued: 1, droppedLater: 1))
   }
 
-  @Test func whatIsOutsideTheWindowIsNotCounted() {
+  @Test func messagesOutsideTheWindowAreNotCounted() {
     var deliveryLog = deliveryLog()
     for stamp in [96, 200, 400] as [UInt64] {
       _ = deliveryLog.recordReply(deliveryLog.recordSend(stamp: stamp, sender: 0), .delivered)
@@ -67,7 +67,7 @@ import Testing
     #expect(deliveryLog.total == DeliveryLog.Tally(sent: 1, unanswered: 1))
   }
 
-  @Test func aReplyToNothingChangesNothing() {
+  @Test func anUnknownReplyChangesNothing() {
     var deliveryLog = deliveryLog()
     #expect(deliveryLog.recordReply(1, .delivered) == nil)
     let number = deliveryLog.recordSend(stamp: 100, sender: 0)

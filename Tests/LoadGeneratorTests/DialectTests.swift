@@ -31,7 +31,7 @@ import WireProtocol
     #expect(reply(#""other":1"#) == .reply(id: 17, .failed(code: 0, "a reply without result and error")))
   }
 
-  @Test func anInvitationThatLeavesSomebodyOutFails() throws {
+  @Test func anInvitationThatFailsForAUserFails() throws {
     let rows = #"{"memberList":[{"userID":"a","result":"Success"},{"userID":"b","result":"OverLimit"}]}"#
     let reading = read(try throng(), #"{"jsonrpc":"2.0","id":-1,"result":\#(rows)}"#)
     guard case .reply(-1, .failed(_, let message)) = reading else { return #expect(Bool(false), "\(reading)") }
@@ -67,7 +67,7 @@ import WireProtocol
     #expect(dialect.createdGroups == [0: 4, 1: 5] && dialect.creating == [1])
   }
 
-  @Test func whoIsAMemberAlreadyIsIn() throws {
+  @Test func beingAMemberAlreadyCountsAsJoined() throws {
     let dialect = try throng()
     func answer(_ rest: String) -> ServerMessage { read(dialect, #"{"jsonrpc":"2.0","id":0,\#(rest)}"#, step: 1) }
     #expect(answer(#""result":{"status":"Joined"}"#) == .stepDone)
@@ -84,7 +84,7 @@ import WireProtocol
     #expect(read(dialect, "no JSON") == .nothing)
   }
 
-  @Test func theTokenIsInTheUpgradeAndNamesFitTheContract() throws {
+  @Test func theTokenIsInTheUpgradeAndIDsAreValid() throws {
     let dialect = try throng()
     let request = String(decoding: dialect.upgrade(of: 2), as: UTF8.self)
     #expect(request.hasPrefix("GET /ws?token=token-of-\(dialect.user(2)) HTTP/1.1\r\n"))

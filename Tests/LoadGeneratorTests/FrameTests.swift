@@ -52,7 +52,7 @@ import Testing
     #expect(read(Array(stream.dropLast())).end == .incomplete)
   }
 
-  @Test func whatNoServerSendsIsBroken() {
+  @Test func framesThatNoServerSendsAreInvalid() {
     #expect(read([0x81, 0x80, 0, 0, 0, 0]).end == .invalid, "masked")
     #expect(read([0xc1, 0x00]).end == .invalid, "reserved bit")
     #expect(read([0x82, 127, 0, 0, 0, 1, 0, 0, 0, 0]).end == .invalid, "4 GB long")

@@ -3,7 +3,7 @@ import Testing
 @testable import LoadGenerator
 
 @Suite struct InFlightTests {
-  private let patience = InFlight.timeout
+  private let timeout = InFlight.timeout
 
   /// Messages with these stamps.
   private func inFlight(_ stamps: some Sequence<UInt64>) -> InFlight {
@@ -12,7 +12,7 @@ import Testing
     return inFlight
   }
 
-  @Test func aMessageIsOverOnceInWhateverOrder() {
+  @Test func aMessageIsRemovedOnceInAnyOrder() {
     var inFlight = inFlight([4, 8, 12])
     #expect(inFlight.count == 3)
     inFlight.recordReturn(8, at: 20)
@@ -25,7 +25,7 @@ import Testing
     #expect(inFlight.deadline == .max)
   }
 
-  @Test func stampsRiseHoweverCoarseTheClock() {
+  @Test func stampsRiseEvenIfTheClockDoesNot() {
     var inFlight = InFlight()
     #expect(inFlight.nextStamp(at: 1003) == 1000)
     inFlight.insert(1000)
@@ -35,40 +35,40 @@ import Testing
     #expect(inFlight.nextStamp(at: 2000) == 2000)
   }
 
-  @Test func inALongQueueEveryMessageIsOldAndNoneIsGivenUp() {
+  @Test func inALongQueueOldMessagesDoNotExpire() {
     var inFlight = inFlight([0, 4, 8])
-    // Ten times the patience under way, and still something comes back now and then.
+    // Ten times the timeout under way, and still something comes back now and then.
     for (number, stamp) in ([0, 4, 8] as [UInt64]).enumerated() {
-      let now = patience * UInt64(10 + number)
+      let now = timeout * UInt64(10 + number)
       inFlight.recordReturn(stamp, at: now)
-      inFlight.expire(at: now + patience - 1)
+      inFlight.expire(at: now + timeout - 1)
       #expect(inFlight.count == 2 - number && inFlight.expired == 0)
     }
   }
 
-  @Test func aMessageThatOthersHaveOvertakenForLongIsGivenUp() {
-    var inFlight = inFlight([0, 4, patience, patience + 4])
-    inFlight.recordReturn(patience, at: patience * 3)
-    inFlight.expire(at: patience * 3)
+  @Test func aMessageOvertakenForLongExpires() {
+    var inFlight = inFlight([0, 4, timeout, timeout + 4])
+    inFlight.recordReturn(timeout, at: timeout * 3)
+    inFlight.expire(at: timeout * 3)
     #expect(inFlight.expired == 1 && inFlight.count == 2, "only the first was sent so long before")
-    inFlight.recordReturn(patience + 4, at: patience * 3)
-    inFlight.expire(at: patience * 3)
+    inFlight.recordReturn(timeout + 4, at: timeout * 3)
+    inFlight.expire(at: timeout * 3)
     #expect(inFlight.expired == 2 && inFlight.count == 0)
-    inFlight.recordReturn(0, at: patience * 3)
+    inFlight.recordReturn(0, at: timeout * 3)
     #expect(inFlight.count == 0, "it comes after all")
   }
 
-  @Test func whenNothingComesBackWhatIsOldIsGivenUp() {
+  @Test func withoutAnyReturnOldMessagesExpire() {
     var inFlight = inFlight([4, 400])
     inFlight.insert(800)
     inFlight.recordReturn(4, at: 1000)
-    #expect(inFlight.deadline == 1000 + patience)
-    inFlight.expire(at: 999 + patience)
+    #expect(inFlight.deadline == 1000 + timeout)
+    inFlight.expire(at: 999 + timeout)
     #expect(inFlight.expired == 0)
-    inFlight.expire(at: 1000 + patience)
+    inFlight.expire(at: 1000 + timeout)
     #expect(inFlight.expired == 2 && inFlight.count == 0)
-    inFlight.insert(1000 + patience)
-    #expect(inFlight.deadline == 1000 + 2 * patience)
+    inFlight.insert(1000 + timeout)
+    #expect(inFlight.deadline == 1000 + 2 * timeout)
   }
 
   @Test func behavesAsASetHoweverManyThereWere() {

@@ -32,7 +32,7 @@ import Testing
     #expect(recorder.allLatencies.totalCount == 2)
   }
 
-  @Test func onlyWhatArrivesWhileMeasuringIsTimely() {
+  @Test func onlyDeliveriesWithinTheWindowAreTimely() {
     let recorder = Recorder()
     recorder.counters.pointee.windowStart = 0
     _ = recorder.recordDelivery(stamp: 4, isPacer: false, now: 8)
@@ -55,7 +55,7 @@ import Testing
     #expect(recorder.allLatencies.totalCount == 10)
   }
 
-  @Test func whatComesBackOnTheClockIsDoneAndNothingIsTimedWhereRepliesAre() {
+  @Test func aMessageBackAtThePacerIsDoneAndUntimedWhereRepliesAreTimed() {
     let recorder = Recorder()
     recorder.counters.pointee.windowStart = 0
     recorder.counters.pointee.timesDeliveries = false

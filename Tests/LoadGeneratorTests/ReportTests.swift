@@ -83,7 +83,7 @@ import Testing
     #expect(conditions[0]["value"] as? Double == 20.5 && conditions[0]["condition"] as? String == "p99<50ms")
   }
 
-  @Test func whatWasNotMeasuredIsLeftOut() throws {
+  @Test func figuresThatWereNotMeasuredAreLeftOut() throws {
     var report = Report("connect")
     report.connecting = .init(connections: 500, seconds: 0.25)
     report.seconds = 0.25

@@ -28,7 +28,7 @@ import Testing
     plain.run.pool.recorder.counters.pointee.windowEnd = start + Clock.nanoseconds(seconds)
   }
 
-  @Test func theOpenLoopStampsTheInstantThatWasMeantAndSharesTheRate() throws {
+  @Test func theOpenLoopStampsTheDueInstantAndSharesTheRate() throws {
     let plain = try PlainRun(connections: 3)
     // Begun a second ago: everything is late already, and nothing may be skipped.
     let start = Clock.start() - Clock.second
@@ -100,7 +100,7 @@ import Testing
     try plain.wait { traffic.failure != nil }
   }
 
-  @Test func thePlaceOfAMessageThatNeverComesBackIsGivenToAnother() throws {
+  @Test func anExpiredMessageIsReplacedByAnother() throws {
     let plain = try PlainRun(connections: 2)
     openWindow(plain, from: Clock.now(), seconds: 60)
     plain.run.pool.table[0].countsDeliveries = true
@@ -132,7 +132,7 @@ import Testing
     String(repeating: "0", count: 18 - String(stamp).count) + String(stamp)
   }
 
-  @Test func eachSenderHasOneUnderWay() throws {
+  @Test func eachSenderHasOneInFlight() throws {
     let plain = try PlainRun(connections: 3)
     let counters = plain.run.pool.recorder.counters
     counters.pointee.timesDeliveries = false
@@ -189,7 +189,7 @@ import Testing
     #expect(traffic.failure == "no connection is left to send from")
   }
 
-  @Test func itIsSettledWhenEverythingHasArrived() throws {
+  @Test func itIsCompleteWhenEverythingHasArrived() throws {
     let plain = try PlainRun(connections: 2)
     let start = Clock.start() - Clock.second
     openWindow(plain, from: start, seconds: 0.5)

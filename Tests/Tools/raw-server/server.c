@@ -42,7 +42,7 @@ struct server {
   struct server_options options;
   struct connection **by_socket; // `descriptors` entries
   size_t descriptors;
-  struct room *rooms[MOST_ROOMS]; // NULL until somebody enters
+  struct room *rooms[MOST_ROOMS]; // NULL until a connection enters
   struct room *listed;
 };
 
