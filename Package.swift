@@ -53,7 +53,12 @@ let package = Package(
       swiftSettings: strict),
     // Beside the server: the client of `throng bench`.
     .target(name: "CEpoll", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])]),
-    .target(name: "LoadGenerator", dependencies: ["CEpoll", "GroupModel", "WireProtocol", histogram], swiftSettings: strict),
+    .target(
+      name: "CTLSClient", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])],
+      linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
+    .target(
+      name: "LoadGenerator", dependencies: ["CEpoll", "CTLSClient", "GroupModel", "WireProtocol", histogram],
+      swiftSettings: strict),
     // Floor 4: sessions, adapters.
     .target(
       name: "Gateway",
@@ -87,8 +92,13 @@ let package = Package(
     // Beside the floors: tools for tests.
     .target(name: "ThrongTestKit", dependencies: ["GroupModel", "GroupRuntime", "WireProtocol"], swiftSettings: strict),
     .executableTarget(
-      name: "raw-server", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])], linkerSettings: [.linkedLibrary("crypto")]),
-    .executableTarget(name: "transport-echo", dependencies: ["WebSocketTransport"], swiftSettings: strict),
+      name: "raw-server", path: "Tests/Tools/raw-server", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])],
+      linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
+    .target(
+      name: "CTLSPeer", path: "Tests/Tools/CTLSPeer", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])],
+      linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
+    .executableTarget(
+      name: "transport-echo", dependencies: ["WebSocketTransport"], path: "Tests/Tools/transport-echo", swiftSettings: strict),
 
     .testTarget(name: "GroupModelTests", dependencies: ["GroupModel"], swiftSettings: strict),
     .testTarget(name: "GroupPermissionsTests", dependencies: ["GroupModel", "GroupPermissions"], swiftSettings: strict),
@@ -111,7 +121,8 @@ let package = Package(
         logging,
       ], swiftSettings: strict),
     .testTarget(
-      name: "LoadGeneratorTests", dependencies: ["GroupModel", "LoadGenerator", "WireProtocol", histogram], swiftSettings: strict),
+      name: "LoadGeneratorTests", dependencies: ["CTLSPeer", "GroupModel", "LoadGenerator", "WireProtocol", histogram],
+      swiftSettings: strict),
     .testTarget(
       name: "ThrongServerTests",
       dependencies: [

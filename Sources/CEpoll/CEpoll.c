@@ -28,7 +28,7 @@ int ce_wait(int epoll, ce_event *events, int capacity, uint64_t timeout) {
   struct timespec time = {.tv_sec = (time_t)(timeout / 1000000000), .tv_nsec = (long)(timeout % 1000000000)};
   int most = capacity < MOST_EVENTS ? capacity : MOST_EVENTS;
   int count = epoll_pwait2(epoll, ready, most, &time, NULL);
-  // Before Linux 5.11 there are only whole milliseconds: waking early and looking again is more exact than waking late.
+  // Before Linux 5.11 there are only whole milliseconds: waking early is more exact than late.
   if (count < 0 && errno == ENOSYS) count = epoll_wait(epoll, ready, most, (int)(timeout / 1000000));
   for (int i = 0; i < count; i++) {
     events[i] = (ce_event){

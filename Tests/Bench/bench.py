@@ -20,7 +20,7 @@ import machine
 import report
 from load import Measurement, measure
 from processes import Failure, raise_descriptor_limit
-from servers import Place
+from servers import Setup
 from works import PEERS, WORKS, Work
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -69,7 +69,7 @@ def built(variable: str, product: str) -> pathlib.Path:
 
 
 def prepare_peers() -> tuple[dict[str, str], set[str]]:
-    """For each peer its version or why it is not measured, and the labels of those that can be."""
+    """The version of each peer or the reason why it is not measured, and the labels of the usable ones."""
     described, usable = {}, set()
     for peer in PEERS:
         try:
@@ -82,7 +82,7 @@ def prepare_peers() -> tuple[dict[str, str], set[str]]:
 
 
 def take_cache() -> IO[str]:
-    """The directory beside the build, for this process alone: two measurements at once would both be worthless."""
+    """Locks the directory beside the build: two measurements at once would both be worthless."""
     CACHE.mkdir(exist_ok=True)
     lock = open(CACHE / "lock", "w")
     try:
@@ -95,20 +95,20 @@ def take_cache() -> IO[str]:
 
 
 def usable_works(works: list[Work], descriptors: int, results: report.Results) -> list[Work]:
-    """Without the works that need more connections than this process may open."""
+    """The works whose connections this process may open."""
     for work in works:
         if work.connections + 100 > descriptors:
             results.failures.append(f"{work.name}: {work.connections:,} connections, but `ulimit -Hn` is {descriptors:,}")
     return [work for work in works if work.connections + 100 <= descriptors]
 
 
-def one_round(number: int, works: list[Work], place: Place, seconds: float, peers: set[str], results: report.Results) -> None:
-    """Each work on all its systems, one right after the other; the order turns with the round, so that a drift cancels out."""
+def one_round(number: int, works: list[Work], setup: Setup, seconds: float, peers: set[str], results: report.Results) -> None:
+    """Measures each work on all its systems in turn; the order alternates, so that a drift cancels out."""
     for work in works:
-        runs = [(key, run) for key, run in work.runs.items() if key in ("throng", "floor") or key in peers]
+        runs = [(key, run) for key, run in work.runs.items() if key in ("throng", "baseline") or key in peers]
         for key, run in runs if number % 2 else reversed(runs):
             try:
-                measurement = measure(run, place, seconds * work.stretch)
+                measurement = measure(run, setup, seconds * work.stretch)
                 line = summary(work, measurement)
                 results.add(work.name, key, number, measurement)
             except Failure as failure:
@@ -127,16 +127,16 @@ def summary(work: Work, measurement: Measurement) -> str:
     return ", ".join([*shown, f"others {measurement.others:.2f} s"])
 
 
-def header(options: argparse.Namespace, arguments: list[str], place: Place, elapsed: float) -> str:
+def header(options: argparse.Namespace, arguments: list[str], setup: Setup, elapsed: float) -> str:
     pinned = "not pinned: there is one core only"
-    if place.generator_core is not None:
-        pinned = f"server on core {place.server_core}, generator on core {place.generator_core}"
+    if setup.generator_core is not None:
+        pinned = f"server on core {setup.server_core}, generator on core {setup.generator_core}"
     command = shlex.join(["Scripts/bench", *arguments])
     return (f"{datetime.date.today().isoformat()}, {machine.description()}; data on {machine.file_system(CACHE)}; "
             f"commit {machine.commit(ROOT)}; `{command}` ({elapsed / 60:.0f} min).\n\n"
             f"Median (min–max) of {options.rounds} rounds of {options.seconds:g} s a run; {pinned} (stored sends: both on both). "
             "8 publishers a room and text of 250 bytes where nothing else is said; CPU is user and system time of the server's "
-            "process, by the deliveries it made, publishers included; a ratio is to the floor in the same round.")
+            "process, by the deliveries it made, publishers included; a ratio is to the baseline in the same round.")
 
 
 def document(options: argparse.Namespace, head: str, results: report.Results, peers: dict[str, str]) -> str:
@@ -169,11 +169,11 @@ def measure_all(options: argparse.Namespace, arguments: list[str]) -> int:
     # Beside the build, not in /tmp: that may be memory, where an fsync costs nothing.
     with tempfile.TemporaryDirectory(dir=CACHE, prefix="run-", ignore_cleanup_errors=True) as directory:
         server_core, generator_core = machine.cores()
-        place = Place(throng, raw_server, CACHE / "peers", pathlib.Path(directory), server_core, generator_core)
+        setup = Setup(throng, raw_server, CACHE / "peers", pathlib.Path(directory), server_core, generator_core)
         for number in range(1, options.rounds + 1):
             progress(f"round {number} of {options.rounds}")
-            one_round(number, works, place, options.seconds, usable, results)
-    text = document(options, header(options, arguments, place, time.monotonic() - started), results, peers)
+            one_round(number, works, setup, options.seconds, usable, results)
+    text = document(options, header(options, arguments, setup, time.monotonic() - started), results, peers)
     print(text, end="")
     if options.output:
         options.output.write_text(text)

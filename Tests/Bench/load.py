@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from machine import Disturbance
 from processes import Failure, run
-from servers import Place
+from servers import Setup
 from works import CPU, Run
 
 # Connecting, joining, draining; more means that something hangs.
@@ -18,11 +18,11 @@ SECONDS_BESIDES = 120
 
 @dataclass(frozen=True)
 class Measurement:
-    """The generator's JSON, and the CPU seconds that somebody else used meanwhile."""
+    """The generator's JSON, and the CPU seconds of other processes meanwhile."""
 
     figures: dict
     others: float
-    # A server that sends senders their own messages back makes more deliveries than the generator, which cannot know, counts.
+    # The deliveries made per delivery counted: more where senders get their own messages, too.
     uncounted: float
 
     def value(self, path: str) -> float:
@@ -35,7 +35,7 @@ class Measurement:
 
     @property
     def faults(self) -> dict[str, int]:
-        """What must not have happened, with how often it did."""
+        """The number of each event that must not happen."""
         statuses = self.figures.get("statuses", {})
         counts = {name: statuses.get(name) for name in ("Dropped", "droppedLater", "errors")}
         counts["lost"] = self.figures.get("lost")
@@ -64,16 +64,16 @@ def _figures(command: list[object], core: int | None, seconds: float) -> dict:
     return figures
 
 
-def measure(work_run: Run, place: Place, seconds: float) -> Measurement:
-    """Raises Failure when the server or the generator does not do its part."""
-    directory = pathlib.Path(tempfile.mkdtemp(dir=place.directory))
+def measure(work_run: Run, setup: Setup, seconds: float) -> Measurement:
+    """Raises Failure when the server or the generator fails."""
+    directory = pathlib.Path(tempfile.mkdtemp(dir=setup.directory))
     try:
-        with work_run.system.start(replace(place, directory=directory)) as server:
+        with work_run.system.start(replace(setup, directory=directory)) as server:
             disturbance = Disturbance(server.pid)
             command = [
-                place.throng, "bench", *work_run.scenario, *server.arguments, "--pid", str(server.pid),
+                setup.throng, "bench", *work_run.scenario, *server.arguments, "--pid", str(server.pid),
                 "--duration", f"{seconds:g}", "--quiet", "--json", "-"]
-            core = place.generator_core if work_run.system.pinned else None
+            core = setup.generator_core if work_run.system.pinned else None
             figures = _figures(command, core, seconds + SECONDS_BESIDES)
             return Measurement(figures, disturbance.seconds(), _uncounted(work_run))
     finally:

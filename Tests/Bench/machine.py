@@ -1,4 +1,4 @@
-"""What this machine is, and how much of it others used while a figure was taken."""
+"""This machine, and the CPU time of other processes during a measurement."""
 from __future__ import annotations
 
 import os

@@ -1,4 +1,4 @@
-"""Two servers that somebody might pick instead, out of Debian's packages, set up as a user would for a big live room."""
+"""Two other servers from Debian's packages, configured as a user would for a big live room."""
 from __future__ import annotations
 
 import contextlib
@@ -12,7 +12,7 @@ from typing import Iterator
 
 import packages
 from processes import Failure, Process
-from servers import Place, Running
+from servers import Setup, Running
 
 
 def _free_port() -> int:
@@ -68,13 +68,13 @@ class Nchan:
         return f"nginx {packages.version(root, 'nginx')} + nchan {packages.version(root, 'libnginx-mod-nchan')}"
 
     @contextlib.contextmanager
-    def start(self, place: Place) -> Iterator[Running]:
-        root, port = place.peers / "nchan/root", _free_port()
-        configuration = place.directory / "nginx.conf"
-        configuration.write_text(self._configuration(root, place.directory, port))
+    def start(self, setup: Setup) -> Iterator[Running]:
+        root, port = setup.peers / "nchan/root", _free_port()
+        configuration = setup.directory / "nginx.conf"
+        configuration.write_text(self._configuration(root, setup.directory, port))
         nginx = packages.locate(root, "usr/sbin/nginx")
         with _state_directory():
-            process = Process([nginx, "-p", place.directory, "-e", "stderr", "-c", configuration], place.server_core)
+            process = Process([nginx, "-p", setup.directory, "-e", "stderr", "-c", configuration], setup.server_core)
             try:
                 _wait_until_it_accepts(process, port)
                 yield Running(self._worker(process.pid), ["--url", f"ws://127.0.0.1:{port}/room", "--publish", "%t%p"])
@@ -132,10 +132,10 @@ class Ejabberd:
         return f"ejabberd {packages.version(root, 'ejabberd')}"
 
     @contextlib.contextmanager
-    def start(self, place: Place) -> Iterator[Running]:
-        root, port = place.peers / "ejabberd/root", _free_port()
-        (place.directory / "ejabberd.yml").write_text(self._configuration(port))
-        process = Process(self._command(root, place.directory), place.server_core, self._environment(root, place.directory))
+    def start(self, setup: Setup) -> Iterator[Running]:
+        root, port = setup.peers / "ejabberd/root", _free_port()
+        (setup.directory / "ejabberd.yml").write_text(self._configuration(port))
+        process = Process(self._command(root, setup.directory), setup.server_core, self._environment(root, setup.directory))
         try:
             _wait_until_it_accepts(process, port)
             yield Running(process.pid, ["--url", f"ws://127.0.0.1:{port}/ws", *self._conversation()])
@@ -144,7 +144,7 @@ class Ejabberd:
 
     @staticmethod
     def _command(root: pathlib.Path, directory: pathlib.Path) -> list[str]:
-        """What `ejabberdctl foreground` runs, without a node name: no other Erlang node needs to find this one."""
+        """The command of `ejabberdctl foreground`, without a node name: no other Erlang node needs to find it."""
         erlexec = next(packages.locate(root, "usr/lib/erlang").glob("erts-*/bin/erlexec"))
         mnesia = ["-mnesia", "dir", f'"{directory}/spool"']
         return [str(erlexec), "+K", "true", "+P", "250000", "-noinput", *mnesia, "-s", "ejabberd"]

@@ -14,15 +14,15 @@ KEEPS_UP = 0.95
 
 @dataclass(frozen=True)
 class Row:
-    """One target: Throng's figure and the floor's in each round, and whether their medians meet it."""
+    """One target: the figures of Throng and the baseline by round, and whether their medians meet it."""
 
     work: str
     measure: str
     target: str
     throng: list[float]
-    floor: list[float]
+    baseline: list[float]
     ratios: list[float]
-    floor_label: str
+    baseline_label: str
     unit: str
     met: bool | None
     note: str = ""
@@ -30,7 +30,7 @@ class Row:
 
 
 class Results:
-    """What was measured, by work, by run, by round; a round that failed holds None."""
+    """The measurements by work, run and round."""
 
     def __init__(self) -> None:
         self._measurements: dict[tuple[str, str], dict[int, Measurement]] = {}
@@ -50,7 +50,7 @@ class Results:
         return found
 
     def faults(self, work: str, run: str) -> str:
-        """What must not have happened and did in some round, as a text; empty when all went well."""
+        """The events of any round that must not happen, as a text; empty without any."""
         rounds = self._measurements.get((work, run), {}).values()
         names = sorted({name for measurement in rounds for name in measurement.faults})
         return ", ".join(f"{name} {max(m.faults.get(name, 0) for m in rounds):,}" for name in names)
@@ -81,7 +81,7 @@ def _with_range(values: list[float], unit: str = "", sign: str = "") -> str:
     return f"{median}{unit} ({low}–{high})"
 
 
-def _target(check: Check, floor_label: str) -> str:
+def _target(check: Check, baseline_label: str) -> str:
     unit = f" {check.unit}" if check.unit else ""
     parts = []
     if check.most is not None:
@@ -89,7 +89,7 @@ def _target(check: Check, floor_label: str) -> str:
     if check.least is not None:
         parts.append(f"≥ {check.least:,.0f}{unit}")
     if check.most_ratio is not None:
-        parts.append(f"≤ {check.most_ratio:g} × {floor_label}")
+        parts.append(f"≤ {check.most_ratio:g} × {baseline_label}")
     return ", ".join(parts)
 
 
@@ -103,28 +103,28 @@ def _met(check: Check, throng: list[float], ratios: list[float]) -> bool | None:
 
 def _row(results: Results, work: Work, check: Check) -> Row:
     throng = {n: v * check.scale for n, v in results.values(work.name, "throng", check.path).items()}
-    floor = {n: v * check.scale for n, v in results.values(work.name, "floor", check.path).items()}
-    ratios = [throng[n] / floor[n] for n in throng if floor.get(n)]
-    label = work.floor.system.label if work.floor else ""
+    baseline = {n: v * check.scale for n, v in results.values(work.name, "baseline", check.path).items()}
+    ratios = [throng[n] / baseline[n] for n in throng if baseline.get(n)]
+    label = work.baseline.system.label if work.baseline else ""
     faults = results.faults(work.name, "throng")
     met = _met(check, list(throng.values()), ratios)
     return Row(
-        work.title, check.measure, _target(check, label), list(throng.values()), list(floor.values()), ratios, label, check.unit,
+        work.title, check.measure, _target(check, label), list(throng.values()), list(baseline.values()), ratios, label, check.unit,
         met and not faults, faults)
 
 
 def _rise_row(results: Results, rise: Rise) -> Row | None:
     rises = {}
-    for run in ("throng", "floor"):
+    for run in ("throng", "baseline"):
         small, large = (results.values(name, run, CPU[1]) for name in (rise.smaller, rise.larger))
         rises[run] = {n: large[n] - small[n] for n in small if n in large}
-    both = [n for n in rises["throng"] if n in rises["floor"]]
+    both = [n for n in rises["throng"] if n in rises["baseline"]]
     if not both:
         return None
-    throng, floor = ([rises[run][n] for n in both] for run in ("throng", "floor"))
-    met = statistics.median(t - f for t, f in zip(throng, floor)) <= 0
+    throng, baseline = ([rises[run][n] for n in both] for run in ("throng", "baseline"))
+    met = statistics.median(t - f for t, f in zip(throng, baseline)) <= 0
     label = "raw-server batch"
-    return Row(rise.title, rise.measure, f"rises no more than {label}", throng, floor, [], label, "µs", met, sign="+")
+    return Row(rise.title, rise.measure, f"rises no more than {label}", throng, baseline, [], label, "µs", met, sign="+")
 
 
 def rows(results: Results, works: list[Work]) -> list[Row]:
@@ -133,10 +133,10 @@ def rows(results: Results, works: list[Work]) -> list[Row]:
 
 
 def _cells(row: Row) -> list[str]:
-    floor = f"{_with_range(row.floor, row.unit, row.sign)} {row.floor_label}" if row.floor else "–"
+    baseline = f"{_with_range(row.baseline, row.unit, row.sign)} {row.baseline_label}" if row.baseline else "–"
     mark = "–" if not row.target else "✔" if row.met else "✘"
     met = "not measured" if row.met is None else " ".join((mark, row.note)).strip()
-    return [row.work, row.measure, row.target, _with_range(row.throng, row.unit, row.sign), floor, _with_range(row.ratios), met]
+    return [row.work, row.measure, row.target, _with_range(row.throng, row.unit, row.sign), baseline, _with_range(row.ratios), met]
 
 
 def _table(heads: list[str], lines: list[list[str]]) -> str:
@@ -145,15 +145,15 @@ def _table(heads: list[str], lines: list[list[str]]) -> str:
 
 def table(all_rows: list[Row]) -> str:
     """One line a target."""
-    return _table(["work", "measure", "target", "Throng", "floor", "ratio", "met"], [_cells(row) for row in all_rows])
+    return _table(["work", "measure", "target", "Throng", "baseline", "ratio", "met"], [_cells(row) for row in all_rows])
 
 
 def noise(results: Results, works: list[Work]) -> str:
-    """How much raw-server's own figures differed between rounds: what a ratio to it cancels, and the floor of any doubt."""
+    """The differences of raw-server's own figures between rounds, which bound the precision of the others."""
     spreads, sentences = [], []
     for work in works:
-        if work.floor and isinstance(work.floor.system, RawServer):
-            values = results.values(work.name, "floor", CPU[1]).values()
+        if work.baseline and isinstance(work.baseline.system, RawServer):
+            values = results.values(work.name, "baseline", CPU[1]).values()
             if len(values) > 1 and min(values) > 0:
                 spreads.append((max(values) / min(values), work.name))
     if spreads:
@@ -196,7 +196,7 @@ def peer_table(results: Results, works: list[Work], peers: dict[str, str], confi
         if work.deliveries:
             heads.append("p99 ms")
     heads += ["memory per connection", "configuration"]
-    systems = {"throng": ("Throng", "1 loop, sign-in, rights, JSON"), "floor": ("raw-server", "batch; at a rate: send")}
+    systems = {"throng": ("Throng", "1 loop, sign-in, rights, JSON"), "baseline": ("raw-server", "batch; at a rate: send")}
     systems.update({label: (version, configurations[label]) for label, version in peers.items()})
     return _table(
         heads, [[name, *_peer_cells(results, works, run), configuration] for run, (name, configuration) in systems.items()])

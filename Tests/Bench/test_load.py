@@ -1,4 +1,4 @@
-"""What is read from one run's JSON."""
+"""The figures read from one run's JSON."""
 import pytest
 
 from load import Measurement, _uncounted
@@ -40,6 +40,7 @@ def test_a_server_that_sends_senders_their_own_makes_more_deliveries_than_are_co
     assert _uncounted(Run(RawServer("batch"), room)) == pytest.approx(1.008)
     assert _uncounted(Run(RawServer("send"), ("room", "--members", "1", "--publishers", "1"))) == 2
     assert _uncounted(Run(Throng(), room)) == 1
+    assert _uncounted(Run(RawServer("send", rooms=True), ("groups", "--groups", "8", "--members", "2"))) == 1, "a reply, no delivery"
     assert _uncounted(Run(Throng(), ("groups", "--groups", "1000", "--members", "10"))) == 1
 
 

@@ -18,7 +18,7 @@ def measured(cpu=None, p99=None, uncounted=1.0, others=0.0, **figures):
 
 
 def results_of(**runs):
-    """`throng={1: measured(…)}, floor={…}`, by round; of the work "room" unless a key says WORK__RUN."""
+    """`throng={1: measured(…)}, baseline={…}`, by round; of the work "room" unless a key says WORK__RUN."""
     results = Results()
     for key, rounds in runs.items():
         work, _, run = key.rpartition("__")
@@ -73,29 +73,29 @@ def test_both_bound_and_ratio_must_hold():
 
 def test_what_was_not_measured_is_neither_met_nor_missed():
     assert report._met(Check(*CPU, most=1), [], []) is None
-    assert report._met(Check(*CPU, most=1, most_ratio=2), [0.5], []) is None, "no floor, no ratio"
+    assert report._met(Check(*CPU, most=1, most_ratio=2), [0.5], []) is None, "no baseline, no ratio"
 
 
 # From rounds to a row
 
 
-def test_a_ratio_is_to_the_floor_of_the_same_round():
-    # The machine is twice as slow in the second round; the third of the floor failed.
-    found = row(Check(*CPU, most_ratio=1.5), throng=rounds(3, 6, 9), floor=rounds(2, 4))
+def test_a_ratio_is_to_the_baseline_of_the_same_round():
+    # The machine is twice as slow in the second round; the third of the baseline failed.
+    found = row(Check(*CPU, most_ratio=1.5), throng=rounds(3, 6, 9), baseline=rounds(2, 4))
     assert found.ratios == [1.5, 1.5] and found.met is True
-    assert found.throng == [3, 6, 9] and found.floor == [2, 4] and found.floor_label == "raw-server batch"
+    assert found.throng == [3, 6, 9] and found.baseline == [2, 4] and found.baseline_label == "raw-server batch"
     assert found.target == "≤ 1.5 × raw-server batch"
 
 
-def test_a_floor_of_nothing_gives_no_ratio():
-    found = row(Check(*CPU, most_ratio=2), throng=rounds(1, 1), floor=rounds(0, 1))
+def test_a_baseline_of_nothing_gives_no_ratio():
+    found = row(Check(*CPU, most_ratio=2), throng=rounds(1, 1), baseline=rounds(0, 1))
     assert found.ratios == [1]
-    assert row(Check(*CPU, most_ratio=2), throng=rounds(1), floor=rounds(0)).met is None
+    assert row(Check(*CPU, most_ratio=2), throng=rounds(1), baseline=rounds(0)).met is None
 
 
-def test_the_floor_counts_what_the_generator_cannot():
-    found = row(Check(*CPU, most_ratio=1.2), throng=rounds(1.2), floor=rounds(1.1, uncounted=1.1))
-    assert found.floor == [pytest.approx(1)] and found.ratios == [pytest.approx(1.2)]
+def test_the_baseline_counts_what_the_generator_cannot():
+    found = row(Check(*CPU, most_ratio=1.2), throng=rounds(1.2), baseline=rounds(1.1, uncounted=1.1))
+    assert found.baseline == [pytest.approx(1)] and found.ratios == [pytest.approx(1.2)]
 
 
 def test_figures_are_shown_and_judged_in_the_unit_of_the_target():
@@ -112,8 +112,8 @@ def test_a_fault_in_any_round_misses_the_target_and_is_told():
     assert report._cells(found)[-1] == "✘ errors 1, lost 5"
 
 
-def test_faults_of_the_floor_are_not_throngs():
-    found = row(Check(*CPU, most=1), throng=rounds(0.1), floor=rounds(0.1, lost=9))
+def test_faults_of_the_baseline_are_not_throngs():
+    found = row(Check(*CPU, most=1), throng=rounds(0.1), baseline=rounds(0.1, lost=9))
     assert found.met is True and found.note == ""
 
 
@@ -129,7 +129,7 @@ def test_a_figure_that_is_missing_is_told_once_and_measures_nothing():
 @pytest.mark.parametrize("check, mark", [
     (Check(*CPU, most=1), "✔"), (Check(*CPU, most=0.1), "✘"), (Check(*CPU), "–")], ids=["met", "missed", "no target"])
 def test_the_mark_of_a_row(check, mark):
-    cells = report._cells(row(check, throng=rounds(0.4, 0.5, 0.6), floor=rounds(0.4, 0.25, 0.3)))
+    cells = report._cells(row(check, throng=rounds(0.4, 0.5, 0.6), baseline=rounds(0.4, 0.25, 0.3)))
     assert cells[3:] == ["0.50 µs (0.40–0.60)", "0.30 µs (0.25–0.40) raw-server batch", "2.00 (1.00–2.00)", mark]
 
 
@@ -138,32 +138,32 @@ def test_the_mark_of_a_row(check, mark):
 RISE = Rise("small", "large", "cost, small → large")
 
 
-def rise(small, large, floor_small, floor_large):
+def rise(small, large, baseline_small, baseline_large):
     return report._rise_row(
-        results_of(small__throng=small, large__throng=large, small__floor=floor_small, large__floor=floor_large), RISE)
+        results_of(small__throng=small, large__throng=large, small__baseline=baseline_small, large__baseline=baseline_large), RISE)
 
 
 @pytest.mark.parametrize("large, met", [(1.5, True), (1.4, True), (1.6, False)])
-def test_throng_may_rise_as_much_as_the_floor_and_no_more(large, met):
+def test_throng_may_rise_as_much_as_the_baseline_and_no_more(large, met):
     found = rise(rounds(1.0), rounds(large), rounds(2.0), rounds(2.5))
-    assert found.met is met and found.throng == [pytest.approx(large - 1)] and found.floor == [0.5]
+    assert found.met is met and found.throng == [pytest.approx(large - 1)] and found.baseline == [0.5]
 
 
-def test_who_falls_while_the_floor_falls_more_has_risen_more():
+def test_falling_less_than_the_baseline_is_a_rise():
     assert rise(rounds(1.0), rounds(0.75), rounds(2.0), rounds(1.5)).met is False
     assert rise(rounds(1.0), rounds(0.5), rounds(2.0), rounds(1.5)).met is True
 
 
 def test_rises_are_compared_round_by_round():
-    # By medians of either Throng (0.2) would rise less than the floor (0.3); in two rounds of three it rises more.
-    throng, floor = (0.2, 0.4, 0.1), (0.1, 0.3, 0.5)
-    found = rise(rounds(0, 0, 0), rounds(*throng), rounds(0, 0, 0), rounds(*floor))
+    # By medians of either Throng (0.2) would rise less than the baseline (0.3); in two rounds of three it rises more.
+    throng, baseline = (0.2, 0.4, 0.1), (0.1, 0.3, 0.5)
+    found = rise(rounds(0, 0, 0), rounds(*throng), rounds(0, 0, 0), rounds(*baseline))
     assert found.met is False
 
 
 def test_only_rounds_with_all_four_figures_count():
     found = rise(rounds(1, 1), {1: measured(9), 2: measured(2)}, {2: measured(1)}, rounds(2, 2))
-    assert found.throng == [1] and found.floor == [1] and found.met is True
+    assert found.throng == [1] and found.baseline == [1] and found.met is True
     assert rise(rounds(1), rounds(2), {}, rounds(2)) is None
 
 
@@ -175,8 +175,8 @@ def test_a_rise_is_shown_with_its_sign():
 def test_rows_of_works_come_before_rises():
     checked = work(Check(*CPU, most=1), Check(*P99, most=2))
     results = results_of(
-        throng=rounds(0.5, p99=3), room_100__throng=rounds(1.0), room_100__floor=rounds(1.0), room_1000__throng=rounds(1.0),
-        room_1000__floor=rounds(1.0))
+        throng=rounds(0.5, p99=3), room_100__throng=rounds(1.0), room_100__baseline=rounds(1.0), room_1000__throng=rounds(1.0),
+        room_1000__baseline=rounds(1.0))
     assert [(one.measure, one.met) for one in report.rows(results, [checked])] == [
         (CPU[0], True), (P99[0], False), ("CPU-µs per delivery, 100 → 1,000", True)]
 
@@ -185,9 +185,9 @@ def test_rows_of_works_come_before_rises():
 
 
 def peer_row(**figures):
-    peered = work(peers=(Run(RawServer("peer"), ("room",)),), deliveries=1000)
+    compared = work(peers=(Run(RawServer("peer"), ("room",)),), deliveries=1000)
     results = results_of(throng=rounds(2), **{"raw-server peer": {1: measured(3, **figures)}})
-    text = report.peer_table(results, [peered], {"raw-server peer": "Peer 1.0"}, {"raw-server peer": "as it comes"})
+    text = report.peer_table(results, [compared], {"raw-server peer": "Peer 1.0"}, {"raw-server peer": "as it comes"})
     (line,) = [line for line in text.splitlines() if line.startswith("| Peer 1.0 ")]
     return line.strip("| ").split(" | ")
 
@@ -207,8 +207,8 @@ def test_a_peer_is_held_against_throng_in_the_same_round():
 # Noise
 
 
-def test_noise_is_what_the_floor_differs_between_rounds():
-    text = report.noise(results_of(floor=rounds(2, 3, 2.5, others=0.5)), [work()])
+def test_noise_is_what_the_baseline_differs_between_rounds():
+    text = report.noise(results_of(baseline=rounds(2, 3, 2.5, others=0.5)), [work()])
     assert "1.50 in the median of the works, 1.50 at worst (room)" in text
     assert "0.50 s of CPU" in text
-    assert "largest round" not in report.noise(results_of(floor=rounds(2)), [work()]), "one round shows no noise"
+    assert "largest round" not in report.noise(results_of(baseline=rounds(2)), [work()]), "one round shows no noise"

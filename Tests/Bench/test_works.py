@@ -1,4 +1,5 @@
 """The targets themselves: each can be judged."""
+from servers import RawServer
 from works import RISES, WORKS
 
 
@@ -7,15 +8,15 @@ def test_names_are_unique():
     assert len(set(names)) == len(names)
 
 
-def test_a_ratio_has_a_floor():
+def test_a_ratio_has_a_baseline():
     for work in WORKS:
-        assert work.floor or all(check.most_ratio is None for check in work.checks), work.name
+        assert work.baseline or all(check.most_ratio is None for check in work.checks), work.name
 
 
-def test_a_rise_is_between_works_that_have_a_floor():
+def test_a_rise_is_between_works_that_have_a_baseline():
     works = {work.name: work for work in WORKS}
     for rise in RISES:
-        assert works[rise.smaller].floor and works[rise.larger].floor, rise.measure
+        assert works[rise.smaller].baseline and works[rise.larger].baseline, rise.measure
 
 
 def test_where_peers_keep_up_with_a_rate_it_is_that_of_the_scenario():
@@ -23,5 +24,19 @@ def test_where_peers_keep_up_with_a_rate_it_is_that_of_the_scenario():
         if work.deliveries:
             options = dict(zip(work.throng.scenario[1::2], work.throng.scenario[2::2]))
             assert work.deliveries == int(options["--members"]) * int(options["--rate"]), work.name
-            for run in (work.floor, *work.peers):
+            for run in (work.baseline, *work.peers):
                 assert {"--rate", options["--rate"]} < set(run.scenario), (work.name, run.system.label)
+
+
+def test_groups_are_compared_with_rooms_of_the_same_size_at_the_same_rate():
+    for work in WORKS:
+        if work.throng.scenario[0] == "groups":
+            assert isinstance(work.baseline.system, RawServer) and work.baseline.system.rooms, work.name
+            assert set(work.throng.scenario) - set(work.baseline.scenario) == {"--type", "AVChatRoom"}, work.name
+
+
+def test_what_goes_over_tls_is_compared_over_tls():
+    assert any(work.throng.system.tls for work in WORKS)
+    for work in WORKS:
+        if work.throng.system.tls:
+            assert work.baseline.system.tls and work.throng.scenario[1:5] == work.baseline.scenario[1:5], work.name

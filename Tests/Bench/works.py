@@ -1,4 +1,4 @@
-"""The targets: each work, what is run for it, and what must hold (the table of Benchmarks.md)."""
+"""The works of Benchmarks.md's table: the runs of each, and its targets."""
 from __future__ import annotations
 
 import pathlib
@@ -13,7 +13,7 @@ P99 = ("p99", "latencyMs.p99")
 
 @dataclass(frozen=True)
 class Run:
-    """One server and the scenario that the generator plays against it."""
+    """A server and the scenario that the generator runs against it."""
 
     system: System
     scenario: tuple[str, ...]
@@ -21,7 +21,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Check:
-    """A figure of a work and its targets; `most` and `least` bound the figure, `most_ratio` its ratio to the floor's."""
+    """A figure of a work and its targets; `most` and `least` bound the figure, `most_ratio` its ratio to the baseline's."""
 
     measure: str
     path: str
@@ -38,25 +38,25 @@ class Check:
 
 @dataclass(frozen=True)
 class Work:
-    """`floor` is what Throng is compared with in the same round."""
+    """`baseline` is the run that Throng is compared with in the same round."""
 
     name: str
     title: str
     throng: Run
     checks: tuple[Check, ...]
-    floor: Run | None = None
+    baseline: Run | None = None
     peers: tuple[Run, ...] = ()
     connections: int = 0
-    # Where the rate is given: the deliveries a second that keep up with it.
+    # With a given rate: the deliveries a second of a server that keeps up.
     deliveries: float = 0
-    # How much longer than others it runs: the kernel counts CPU in hundredths of a second.
+    # It runs this many times longer than others: the kernel counts CPU in hundredths of a second.
     stretch: float = 1
 
     @property
     def runs(self) -> dict[str, Run]:
         runs = {"throng": self.throng}
-        if self.floor:
-            runs["floor"] = self.floor
+        if self.baseline:
+            runs["baseline"] = self.baseline
         return {**runs, **{run.system.label: run for run in self.peers}}
 
 
@@ -72,7 +72,7 @@ def _room(members: int, system: System, **options: object) -> Run:
 
 def _saturated(members: int, window: int, *checks: Check, peers: tuple[System, ...] = ()) -> Work:
     return Work(
-        f"room-{members}", f"1 room × {members:,}, saturated (gate off)", _room(members, Throng(), inflight=window), checks,
+        f"room-{members}", f"1 room × {members:,}, saturated (message limit off)", _room(members, Throng(), inflight=window), checks,
         _room(members, RawServer("batch"), inflight=window), tuple(_room(members, peer, inflight=window) for peer in peers),
         connections=members)
 
@@ -85,6 +85,25 @@ def _at_rate(members: int, rate: int, peers: tuple[System, ...]) -> Work:
         connections=members, deliveries=members * rate)
 
 
+def _saturated_tls() -> Work:
+    return Work(
+        "room-1000-wss", "1 room × 1,000 over wss, saturated (message limit off)", _room(1000, Throng(tls=True), inflight=32),
+        (Check(*CPU),), _room(1000, RawServer("batch", tls=True), inflight=32), connections=1000)
+
+
+def _at_rate_tls() -> Work:
+    return Work(
+        "room-1000-at-75-wss", "1 room × 1,000 over wss at 75 msg/s", _room(1000, Throng(tls=True), rate=75),
+        (Check(*CPU), Check(*P99, unit="ms")), _room(1000, RawServer("send", tls=True), rate=75), connections=1000,
+        deliveries=75_000)
+
+
+def _groups_run(system: System, **options: object) -> Run:
+    # Other servers know no group types.
+    kind = {"type": "AVChatRoom"} if isinstance(system, Throng) else {}
+    return Run(system, ("groups", *_words(**options, **kind)))
+
+
 def _flush_window() -> Work:
     return Work(
         "flush-window", "1 room × 1,000 at 300 msg/s, `fanout.flushWindow` 20 ms",
@@ -93,29 +112,28 @@ def _flush_window() -> Work:
 
 
 def _groups() -> Work:
-    scenario = ("groups", *_words(groups=1000, members=10, rate=2000, type="AVChatRoom"))
+    options = {"groups": 1000, "members": 10, "rate": 2000}
     return Work(
-        "groups", "10,000 connections in 1,000 groups of 10, 2,000 msg/s, AVChatRoom", Run(Throng(), scenario),
+        "groups", "10,000 connections in 1,000 groups of 10, 2,000 msg/s, AVChatRoom", _groups_run(Throng(), **options),
         (Check(*CPU, most=6), Check(*P99, unit="ms", most=1)),
-        # It knows one room only: as many sends a second, to ten sockets instead of 10,000.
-        _room(9, RawServer("send", ", 1 room of 10"), publishers=1, rate=2000), connections=10_000)
+        _groups_run(RawServer("send", rooms=True), **options), connections=10_000)
 
 
 def _one_message() -> Work:
-    # One after the other: what the kernel takes to wake a process for each message would hide what the message costs.
+    # 32 in flight, so that the kernel's cost of waking a process does not hide that of a message.
     options = {"publishers": 1, "inflight": 32}
     return Work(
-        "one-message", "one message to a room of 1 (a sender and a receiver, 32 messages under way)", _room(1, Throng(), **options),
+        "one-message", "one message to a room of 1 (a sender and a receiver, 32 messages in flight)", _room(1, Throng(), **options),
         (Check("CPU-µs per message, parse to send", "server.cpuMicrosecondsPerMessage", most=15),),
         _room(1, RawServer("batch", ", to sender and receiver"), **options), connections=2)
 
 
 def _rare_message() -> Work:
-    scenario = ("groups", *_words(groups=8, members=2, rate=2000, type="AVChatRoom"))
+    options = {"groups": 8, "members": 2, "rate": 2000}
     return Work(
         "rare-message", "the same, the server asleep between messages (2,000 msg/s over eight such rooms)",
-        Run(Throng(), scenario), (Check("CPU-µs per message", "server.cpuMicrosecondsPerMessage"),),
-        _room(1, RawServer("send", ", to sender and receiver"), publishers=1, rate=2000), connections=16, stretch=2)
+        _groups_run(Throng(), **options), (Check("CPU-µs per message", "server.cpuMicrosecondsPerMessage"),),
+        _groups_run(RawServer("send", rooms=True), **options), connections=16, stretch=2)
 
 
 def _stored() -> Work:
@@ -144,7 +162,7 @@ def _sign_ins() -> Work:
 
 def _stalled_reader() -> Work:
     queue, size, rate = 131_072, 12_000, 10
-    # Until then the kernel takes everything: its buffer for one connection, three quarters of it text, then Throng's queue.
+    # The warm-up fills the kernel's buffer of one connection, three quarters of it text, and Throng's queue.
     largest = int(pathlib.Path("/proc/sys/net/ipv4/tcp_wmem").read_text().split()[2])
     warm_up = round(1.1 * (0.75 * largest + queue) / (size * rate)) + 1
     options = {"rate": rate, "size": size, "warm_up": warm_up}
@@ -163,6 +181,8 @@ WORKS = (
     _saturated(100, 64, Check(*CPU, most=0.25)),
     _saturated(10_000, 16, Check(*CPU, most=0.50, most_ratio=1.2)),
     _at_rate(1000, 75, PEERS),
+    _saturated_tls(),
+    _at_rate_tls(),
     _flush_window(),
     _groups(),
     _one_message(),
@@ -176,7 +196,7 @@ WORKS = (
 
 @dataclass(frozen=True)
 class Rise:
-    """How much more a delivery costs in a larger room than in a smaller one, held against the floor's rise."""
+    """The rise of a delivery's cost from a smaller room to a larger one, compared with the baseline's."""
 
     smaller: str
     larger: str

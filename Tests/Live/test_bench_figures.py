@@ -95,7 +95,7 @@ def test_progress_is_told_every_second(quick_server, tmp_path):
     ["room", "--members", "5", "--rate", "1", "--type", "BChatRoom"],
     ["room", "--members", "5", "--rate", "1", "--size", "20"],
     ["room", "--members", "5", "--rate", "1", "--url", "http://127.0.0.1:1/ws"],
-    ["room", "--members", "5", "--rate", "1", "--url", "wss://127.0.0.1:1/ws"],
+    ["room", "--members", "5", "--rate", "1", "--insecure"],
     ["room", "--members", "5", "--rate", "1", "--hello", "x"],
     ["room", "--members", "5", "--rate", "1", "--publish", "no stamp"],
     ["room", "--members", "5", "--rate", "1", "--publish", "%t", "--ready", "x"],

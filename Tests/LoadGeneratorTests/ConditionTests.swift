@@ -53,7 +53,7 @@ import Testing
     "", "p99", "<", "<5", "p99<", "p98<5", "p99=5", "p99<fast", "p99<5KB", "p99<5 lightyears", "lost<=0ms", "rss/connection<5ms",
     "p99<-5ms", "p99<5ms<6ms", "P99<5", "p99<.",
   ])
-  func whatIsNoConditionIsRefusedWithASentence(text: String) {
+  func anyOtherTextIsRefusedWithASentence(text: String) {
     let error = #expect(throws: BenchmarkError.self) { try Condition(text) }
     #expect(error?.description.isEmpty == false)
   }

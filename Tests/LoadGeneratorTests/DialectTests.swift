@@ -10,17 +10,17 @@ import WireProtocol
       address: Address(url: "ws://h:1/ws"), groupType: .public, sessions: 3, token: { "token-of-\($0)" })
   }
 
-  private func read(_ dialect: any Dialect, _ text: String, step: Int? = nil) -> Reading {
+  private func read(_ dialect: any Dialect, _ text: String, step: Int? = nil) -> ServerMessage {
     let padded = Array(text.utf8) + [UInt8](repeating: 0, count: JSONParser.padding)
     return padded.withUnsafeBytes {
-      dialect.read(UnsafeRawBufferPointer(rebasing: $0.prefix(text.utf8.count)), on: 0, step: step)
+      dialect.parse(UnsafeRawBufferPointer(rebasing: $0.prefix(text.utf8.count)), on: 0, step: step)
     }
   }
 
   @Test func repliesAreUnderstood() throws {
     let dialect = try throng()
-    func reply(_ rest: String) -> Reading { read(dialect, #"{"jsonrpc":"2.0","id":17,\#(rest)}"#) }
-    func status(_ name: String) -> Reading { reply(#""result":{"msgID":"m","timestamp":1,"status":"\#(name)"}"#) }
+    func reply(_ rest: String) -> ServerMessage { read(dialect, #"{"jsonrpc":"2.0","id":17,\#(rest)}"#) }
+    func status(_ name: String) -> ServerMessage { reply(#""result":{"msgID":"m","timestamp":1,"status":"\#(name)"}"#) }
     #expect(status("Delivered") == .reply(id: 17, .delivered))
     #expect(status("Stored") == .reply(id: 17, .stored))
     #expect(status("Dropped") == .reply(id: 17, .dropped))
@@ -31,7 +31,7 @@ import WireProtocol
     #expect(reply(#""other":1"#) == .reply(id: 17, .failed(code: 0, "a reply without result and error")))
   }
 
-  @Test func anInvitationThatLeavesSomebodyOutFails() throws {
+  @Test func anInvitationThatFailsForAUserFails() throws {
     let rows = #"{"memberList":[{"userID":"a","result":"Success"},{"userID":"b","result":"OverLimit"}]}"#
     let reading = read(try throng(), #"{"jsonrpc":"2.0","id":-1,"result":\#(rows)}"#)
     guard case .reply(-1, .failed(_, let message)) = reading else { return #expect(Bool(false), "\(reading)") }
@@ -40,7 +40,7 @@ import WireProtocol
 
   @Test func signingInAndJoiningAreTheSteps() throws {
     let dialect = try throng()
-    dialect.entry = { $0 == 0 ? .creates(group: 4) : $0 == 1 ? .joins(group: 4) : .onlySignsIn }
+    dialect.setupAction = { $0 == 0 ? .createGroup(4) : $0 == 1 ? .joinGroup(4) : .signIn }
     let first = try #require(dialect.step(0, of: 0))
     #expect(first.text == nil && first.waits)
     #expect(read(dialect, #"{"jsonrpc":"2.0","method":"onConnectSuccess","params":{}}"#, step: 0) == .stepDone)
@@ -55,21 +55,21 @@ import WireProtocol
 
   @Test func aGroupCountsAsMadeUntilItIsRefused() throws {
     let dialect = try throng()
-    dialect.entry = { $0 == 2 ? .joins(group: 4) : .creates(group: 4 + $0) }
+    dialect.setupAction = { $0 == 2 ? .joinGroup(4) : .createGroup(4 + $0) }
     func answer(_ rest: String) { _ = read(dialect, #"{"jsonrpc":"2.0","id":0,\#(rest)}"#, step: 1) }
-    #expect(dialect.step(0, of: 0) != nil && dialect.groupMade.isEmpty, "nothing was asked for before signing in")
+    #expect(dialect.step(0, of: 0) != nil && dialect.createdGroups.isEmpty, "nothing was asked for before signing in")
     for number in 0..<3 { _ = dialect.step(1, of: number) }
-    #expect(dialect.groupMade == [0: 4, 1: 5] && dialect.creating == [0, 1])
+    #expect(dialect.createdGroups == [0: 4, 1: 5] && dialect.creating == [0, 1])
     answer(#""error":{"code":10036,"message":"as many as allowed"}"#)
-    #expect(dialect.groupMade == [1: 5] && dialect.creating == [1])
+    #expect(dialect.createdGroups == [1: 5] && dialect.creating == [1])
     _ = dialect.step(1, of: 0)
     answer(#""result":{"groupID":"g"}"#)
-    #expect(dialect.groupMade == [0: 4, 1: 5] && dialect.creating == [1])
+    #expect(dialect.createdGroups == [0: 4, 1: 5] && dialect.creating == [1])
   }
 
-  @Test func whoIsAMemberAlreadyIsIn() throws {
+  @Test func beingAMemberAlreadyCountsAsJoined() throws {
     let dialect = try throng()
-    func answer(_ rest: String) -> Reading { read(dialect, #"{"jsonrpc":"2.0","id":0,\#(rest)}"#, step: 1) }
+    func answer(_ rest: String) -> ServerMessage { read(dialect, #"{"jsonrpc":"2.0","id":0,\#(rest)}"#, step: 1) }
     #expect(answer(#""result":{"status":"Joined"}"#) == .stepDone)
     #expect(answer(#""error":{"code":10013,"message":"a member"}"#) == .stepDone)
     #expect(answer(#""error":{"code":10014,"message":"full"}"#) == .stepFailed("10014 full"))
@@ -84,7 +84,7 @@ import WireProtocol
     #expect(read(dialect, "no JSON") == .nothing)
   }
 
-  @Test func theTokenIsInTheUpgradeAndNamesFitTheContract() throws {
+  @Test func theTokenIsInTheUpgradeAndIDsAreValid() throws {
     let dialect = try throng()
     let request = String(decoding: dialect.upgrade(of: 2), as: UTF8.self)
     #expect(request.hasPrefix("GET /ws?token=token-of-\(dialect.user(2)) HTTP/1.1\r\n"))
@@ -105,7 +105,7 @@ import WireProtocol
     let description = TemplateDescription(
       subprotocol: "p", hellos: [.init(text: "login %d", ready: "ok"), .init(text: "go", ready: nil)], publish: "say %t%p",
       isBinary: true)
-    let dialect = TemplateDialect(address: try Address(url: "ws://h:1/x%d"), description, size: 40)
+    let dialect = TemplateDialect(address: try Address(url: "ws://h:1/x%d"), description, size: 40) { _ in 0 }
     #expect(String(decoding: dialect.upgrade(of: 7), as: UTF8.self).hasPrefix("GET /x7 HTTP/1.1\r\n"))
     #expect(dialect.opcode == Frame.Opcode.binary)
     #expect(dialect.step(0, of: 7)?.text == Array("login 7".utf8))
@@ -114,6 +114,16 @@ import WireProtocol
     #expect(read(dialect, "it is ok now", step: 0) == .stepDone)
     #expect(read(dialect, "o k", step: 0) == .nothing && read(dialect, "o", step: 0) == .nothing)
     #expect(read(dialect, "ok", step: 1) == .nothing && read(dialect, "ok") == .nothing)
-    #expect(dialect.message.text(connection: 0).count == 40)
+    #expect(dialect.message(to: 0).text(connection: 0).count == 40)
+  }
+
+  @Test func anotherServerIsToldTheGroupOfAConnection() throws {
+    let description = TemplateDescription(
+      subprotocol: nil, hellos: [.init(text: "join %g as %d", ready: nil)], publish: "%g:%d:%t%p", isBinary: false)
+    let dialect = TemplateDialect(address: try Address(url: "ws://h:1/%g"), description, size: 60) { $0 % 5 }
+    #expect(String(decoding: dialect.upgrade(of: 7), as: UTF8.self).hasPrefix("GET /2 HTTP/1.1\r\n"))
+    #expect(dialect.step(0, of: 7)?.text == Array("join 2 as 7".utf8))
+    let message = dialect.message(to: 2).text(connection: 7)
+    #expect(message.starts(with: Array("2:7:~T".utf8)) && message.count == 60)
   }
 }

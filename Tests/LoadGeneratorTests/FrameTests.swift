@@ -15,13 +15,13 @@ import Testing
   }
 
   /// The payloads of the frames at the beginning of the bytes, and how they end.
-  private func read(_ bytes: [UInt8]) -> (payloads: [[UInt8]], end: Frame.Reading, used: Int) {
+  private func read(_ bytes: [UInt8]) -> (payloads: [[UInt8]], end: Frame.ParseResult, used: Int) {
     bytes.withUnsafeBytes { raw in
       var payloads: [[UInt8]] = []
       var place = 0
       let start = raw.baseAddress ?? UnsafeRawPointer(bitPattern: 8)!
       while true {
-        let reading = Frame.read(start, from: place, count: bytes.count)
+        let reading = Frame.parse(start, from: place, count: bytes.count)
         guard case .frame(let frame) = reading else { return (payloads, reading, place) }
         payloads.append(Array(raw[frame.start..<frame.end]))
         place = frame.end
@@ -52,11 +52,11 @@ import Testing
     #expect(read(Array(stream.dropLast())).end == .incomplete)
   }
 
-  @Test func whatNoServerSendsIsBroken() {
-    #expect(read([0x81, 0x80, 0, 0, 0, 0]).end == .broken, "masked")
-    #expect(read([0xc1, 0x00]).end == .broken, "reserved bit")
-    #expect(read([0x82, 127, 0, 0, 0, 1, 0, 0, 0, 0]).end == .broken, "4 GB long")
-    #expect(read([0x82, 127, 0xff, 0, 0, 1, 0, 0, 0, 0]).end == .broken, "longer than an Int")
+  @Test func framesThatNoServerSendsAreInvalid() {
+    #expect(read([0x81, 0x80, 0, 0, 0, 0]).end == .invalid, "masked")
+    #expect(read([0xc1, 0x00]).end == .invalid, "reserved bit")
+    #expect(read([0x82, 127, 0, 0, 0, 1, 0, 0, 0, 0]).end == .invalid, "4 GB long")
+    #expect(read([0x82, 127, 0xff, 0, 0, 1, 0, 0, 0, 0]).end == .invalid, "longer than an Int")
   }
 
   @Test(arguments: [0, 1, 125, 126, 65535, 65536, 70_000]) func clientFramesAreMaskedAndCarryTheirLength(length: Int) {

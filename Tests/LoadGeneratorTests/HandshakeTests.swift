@@ -7,7 +7,7 @@ import Testing
     "HTTP/1.1 101 Switching Protocols\r\nUpgrade: WebSocket\r\nConnection: Upgrade\r\n"
     + "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n"
 
-  private func read(_ text: String) -> Handshake.Answer { Array(text.utf8).withUnsafeBytes { Handshake.read($0) } }
+  private func read(_ text: String) -> Handshake.Response { Array(text.utf8).withUnsafeBytes { Handshake.parse($0) } }
 
   @Test func theFramesBeginBehindTheHead() {
     #expect(read(Self.good) == .accepted(end: Self.good.utf8.count))

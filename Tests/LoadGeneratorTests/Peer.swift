@@ -2,7 +2,7 @@ import Glibc
 
 @testable import LoadGenerator
 
-/// The other side of a swarm, in the same thread: what a server would do, step by step.
+/// The server side of a pool, in the same thread, step by step.
 final class Peer {
   private let listener: Int32
   private(set) var sockets: [Int32] = []
@@ -32,7 +32,7 @@ final class Peer {
 
   var address: Address { get throws { try Address(url: "ws://127.0.0.1:\(port)/") } }
 
-  /// Takes the next connection.
+  /// Accepts the next connection.
   func accept() -> Int32 {
     let socket = Glibc.accept(listener, nil, nil)
     sockets.append(socket)
@@ -85,47 +85,47 @@ final class PlainDialect: Dialect {
 
   func upgrade(of number: Int) -> [UInt8] { Handshake.request(target: "/", host: "h", subprotocol: nil) }
 
-  func step(_ step: Int, of number: Int) -> Step? { nil }
+  func step(_ step: Int, of number: Int) -> SetupStep? { nil }
 
-  func read(_ text: UnsafeRawBufferPointer, on number: Int, step: Int?) -> Reading {
+  func parse(_ text: UnsafeRawBufferPointer, on number: Int, step: Int?) -> ServerMessage {
     let text = String(decoding: text, as: UTF8.self)
     texts.append(text)
     return Int(text).map { .reply(id: $0, outcome) } ?? .nothing
   }
 }
 
-/// A stage with connections that take part already, and the peer's side of each.
-struct PlainStage {
+/// A run with open connections, and the server side of each.
+struct PlainRun {
   let peer = Peer()
   let dialect = PlainDialect()
-  let stage: Stage
+  let run: Run
   let sockets: [Int32]
 
   init(connections: Int) throws {
-    let swarm = try Swarm(count: connections, recorder: Recorder())
-    let dialing = Dialing(address: try peer.address.resolve(), sources: 0)
-    stage = Stage(swarm: swarm, dialect: dialect, dialing: dialing, timeout: 10)
+    let pool = try ClientPool(count: connections, recorder: Recorder())
+    let connectOptions = ConnectOptions(address: try peer.address.resolve(), sources: 0, tls: nil)
+    run = Run(pool: pool, dialect: dialect, connectOptions: connectOptions, timeout: 10)
     var sockets: [Int32] = []
     for number in 0..<connections {
-      try swarm.connect(number, dialing)
+      try pool.connect(number, connectOptions)
       let socket = peer.accept()
       sockets.append(socket)
       peer.send(socket, Peer.upgrade)
-      try PlainStage.wait(stage) { swarm.table[number].phase == .open }
+      try PlainRun.wait(run) { pool.table[number].phase == .open }
     }
     self.sockets = sockets
     // The upgrade's requests.
     for socket in sockets { _ = peer.received(socket) }
   }
 
-  /// Turns until the condition holds; it always does within the limit unless something is broken.
-  func wait(_ condition: () -> Bool) throws { try PlainStage.wait(stage, condition) }
+  /// Polls until the condition holds; throws when it does not within the limit.
+  func wait(_ condition: () -> Bool) throws { try PlainRun.wait(run, condition) }
 
-  static func wait(_ stage: Stage, _ condition: () -> Bool) throws {
+  static func wait(_ run: Run, _ condition: () -> Bool) throws {
     let deadline = Clock.now() + 20 * Clock.second
     while !condition() {
       guard Clock.now() < deadline else { throw BenchmarkError("the condition does not come true") }
-      stage.turn(until: Clock.now() + Clock.millisecond)
+      run.poll(until: Clock.now() + Clock.millisecond)
     }
   }
 }

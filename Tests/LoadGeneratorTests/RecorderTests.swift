@@ -23,23 +23,23 @@ import Testing
     let recorder = Recorder()
     recorder.counters.pointee.windowStart = 1000
     recorder.counters.pointee.windowEnd = 2000
-    #expect(!recorder.deliver(stamp: 996, isClock: false, now: 5000))
-    #expect(recorder.deliver(stamp: 1000, isClock: false, now: 5000))
-    #expect(recorder.deliver(stamp: 1996, isClock: false, now: 5000))
-    #expect(!recorder.deliver(stamp: 2000, isClock: false, now: 5000))
+    #expect(!recorder.recordDelivery(stamp: 996, isPacer: false, now: 5000))
+    #expect(recorder.recordDelivery(stamp: 1000, isPacer: false, now: 5000))
+    #expect(recorder.recordDelivery(stamp: 1996, isPacer: false, now: 5000))
+    #expect(!recorder.recordDelivery(stamp: 2000, isPacer: false, now: 5000))
     #expect(recorder.counters.pointee.matched == 2)
     #expect(recorder.counters.pointee.total == 4)
     #expect(recorder.allLatencies.totalCount == 2)
   }
 
-  @Test func onlyWhatArrivesWhileMeasuringIsTimely() {
+  @Test func onlyDeliveriesWithinTheWindowAreTimely() {
     let recorder = Recorder()
     recorder.counters.pointee.windowStart = 0
-    _ = recorder.deliver(stamp: 4, isClock: false, now: 8)
+    _ = recorder.recordDelivery(stamp: 4, isPacer: false, now: 8)
     recorder.counters.pointee.isMeasuring = true
-    _ = recorder.deliver(stamp: 4, isClock: false, now: 8)
+    _ = recorder.recordDelivery(stamp: 4, isPacer: false, now: 8)
     recorder.counters.pointee.isMeasuring = false
-    _ = recorder.deliver(stamp: 4, isClock: false, now: 8)
+    _ = recorder.recordDelivery(stamp: 4, isPacer: false, now: 8)
     #expect(recorder.counters.pointee.timely == 1)
     #expect(recorder.counters.pointee.matched == 3)
   }
@@ -48,22 +48,22 @@ import Testing
     let recorder = Recorder()
     recorder.counters.pointee.windowStart = 0
     for lane in 0..<Stamp.lanes {
-      for _ in 0...lane { _ = recorder.deliver(stamp: Stamp.value(at: 4, lane: lane), isClock: false, now: 100) }
+      for _ in 0...lane { _ = recorder.recordDelivery(stamp: Stamp.value(at: 4, lane: lane), isPacer: false, now: 100) }
     }
     #expect((0..<Stamp.lanes).map { recorder.matchedByLane[$0] } == [1, 2, 3, 4])
     #expect((0..<Stamp.lanes).map { recorder.latencies[$0].totalCount } == [1, 2, 3, 4])
     #expect(recorder.allLatencies.totalCount == 10)
   }
 
-  @Test func whatComesBackOnTheClockIsDoneAndNothingIsTimedWhereRepliesAre() {
+  @Test func aMessageBackAtThePacerIsDoneAndUntimedWhereRepliesAreTimed() {
     let recorder = Recorder()
     recorder.counters.pointee.windowStart = 0
     recorder.counters.pointee.timesDeliveries = false
-    recorder.underWay.pointee.begin(4)
-    #expect(recorder.deliver(stamp: 4, isClock: false, now: 8))
-    #expect(recorder.underWay.pointee.count == 1)
-    #expect(recorder.deliver(stamp: 4, isClock: true, now: 8))
-    #expect(recorder.underWay.pointee.count == 0)
+    recorder.inFlight.pointee.insert(4)
+    #expect(recorder.recordDelivery(stamp: 4, isPacer: false, now: 8))
+    #expect(recorder.inFlight.pointee.count == 1)
+    #expect(recorder.recordDelivery(stamp: 4, isPacer: true, now: 8))
+    #expect(recorder.inFlight.pointee.count == 0)
     #expect(recorder.allLatencies.totalCount == 0)
   }
 

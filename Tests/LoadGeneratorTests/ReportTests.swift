@@ -22,7 +22,7 @@ import Testing
     report.generator = .init(
       cpuSeconds: 1.5, sendDelay: .init(p50: 0.05, p90: 0.06, p99: 0.1, p999: 0.2, max: 0.3, mean: 0.05, count: 9))
     report.statuses = .init(tally: .init(sent: 1500, delivered: 1490, errors: 10), errors: ["7008 \"Too\" many": 10])
-    report.judge([try Condition("p99<50ms"), try Condition("lost<=0"), try Condition("cpu/delivery<3us")])
+    report.evaluate([try Condition("p99<50ms"), try Condition("lost<=0"), try Condition("cpu/delivery<3us")])
     return report
   }
 
@@ -83,11 +83,11 @@ import Testing
     #expect(conditions[0]["value"] as? Double == 20.5 && conditions[0]["condition"] as? String == "p99<50ms")
   }
 
-  @Test func whatWasNotMeasuredIsLeftOut() throws {
+  @Test func figuresThatWereNotMeasuredAreLeftOut() throws {
     var report = Report("connect")
     report.connecting = .init(connections: 500, seconds: 0.25)
     report.seconds = 0.25
-    report.judge([try Condition("connections/s>=2000"), try Condition("p99<1ms")])
+    report.evaluate([try Condition("connections/s>=2000"), try Condition("p99<1ms")])
     let object = try #require(JSONSerialization.jsonObject(with: Data(report.json.utf8)) as? [String: Any])
     for absent in ["messages", "lost", "latencyMs", "server", "statuses", "priorities", "storm", "established"] {
       #expect(object[absent] == nil, "\(absent)")
@@ -122,7 +122,7 @@ import Testing
     #expect(report.table.contains("failed: the server is gone"))
     report.failures = []
     report.lost = 1
-    report.judge([try Condition("lost<1")])
+    report.evaluate([try Condition("lost<1")])
     #expect(!report.isGood)
   }
 

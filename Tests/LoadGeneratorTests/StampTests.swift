@@ -24,7 +24,7 @@ import Testing
 
   @Test(
     arguments: [0, 1, 9, 10, 12_345_678, 99_999_999, 100_000_000, 123_456_789_012_345_678, 999_999_999_999_999_999] as [UInt64])
-  func whatIsWrittenIsFound(value: UInt64) {
+  func aWrittenStampIsFound(value: UInt64) {
     let text = written(value)
     #expect(text.utf8.count == Stamp.length)
     #expect(found(in: text) == [value])

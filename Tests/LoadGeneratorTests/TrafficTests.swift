@@ -5,15 +5,17 @@ import Testing
 
 @Suite struct TrafficTests {
   /// Messages are their number and their stamp; sender k sends in lane l from `senders[k]`.
-  private func traffic(_ plain: PlainStage, senders: [Int], pace: Traffic.Pace) -> Traffic {
-    let audience = Audience(senders: senders, groups: 1, groupOf: { _ in 0 }, sendersReceive: true)
-    let traffic = Traffic(plain.stage.swarm, plain.dialect, audience: audience, pace: pace) { _, _ in Template("%i %t") }
-    plain.stage.traffic = traffic
+  private func traffic(_ plain: PlainRun, senders: [Int], pace: Traffic.Pace) -> Traffic {
+    let participants = Participants(senders: senders, groups: 1, groupOf: { _ in 0 }, sendersReceive: true)
+    let traffic = Traffic(plain.run.pool, plain.dialect, participants: participants, pace: pace) { _, _ in
+      MessageTemplate("%i %t")
+    }
+    plain.run.traffic = traffic
     return traffic
   }
 
   /// The numbers and stamps of messages that have arrived at the peer.
-  private func messages(_ plain: PlainStage, _ socket: Int) -> [(number: Int, stamp: UInt64)] {
+  private func messages(_ plain: PlainRun, _ socket: Int) -> [(number: Int, stamp: UInt64)] {
     plain.peer.texts(plain.sockets[socket]).compactMap { text in
       let parts = text.split(separator: " ")
       guard parts.count == 2, let number = Int(parts[0]), let stamp = UInt64(parts[1].dropFirst(2).dropLast()) else { return nil }
@@ -21,13 +23,13 @@ import Testing
     }
   }
 
-  private func openWindow(_ plain: PlainStage, from start: UInt64, seconds: Double) {
-    plain.stage.swarm.recorder.counters.pointee.windowStart = start
-    plain.stage.swarm.recorder.counters.pointee.windowEnd = start + Clock.nanoseconds(seconds)
+  private func openWindow(_ plain: PlainRun, from start: UInt64, seconds: Double) {
+    plain.run.pool.recorder.counters.pointee.windowStart = start
+    plain.run.pool.recorder.counters.pointee.windowEnd = start + Clock.nanoseconds(seconds)
   }
 
-  @Test func theOpenLoopStampsTheInstantThatWasMeantAndSharesTheRate() throws {
-    let plain = try PlainStage(connections: 3)
+  @Test func theOpenLoopStampsTheDueInstantAndSharesTheRate() throws {
+    let plain = try PlainRun(connections: 3)
     // Begun a second ago: everything is late already, and nothing may be skipped.
     let start = Clock.start() - Clock.second
     openWindow(plain, from: start, seconds: 0.5)
@@ -42,14 +44,14 @@ import Testing
     #expect(first.count == 250 && second.count == 250)
     let stamps = (first + second).sorted { $0.number < $1.number }.map(\.stamp)
     #expect(stamps == (0..<500).map { Stamp.value(at: start + $0 * Clock.millisecond, lane: 0) })
-    plain.stage.turn(until: Clock.now())
+    plain.run.poll(until: Clock.now())
     #expect(messages(plain, 1).isEmpty && messages(plain, 2).isEmpty, "the window has an end")
-    #expect(traffic.ledger.total.sent == 500 && traffic.ledger.unanswered == 500)
+    #expect(traffic.deliveryLog.total.sent == 500 && traffic.deliveryLog.unanswered == 500)
     #expect(try #require(Report.Latencies(traffic.delays)).p50 > 500, "they went out late, and that is told")
   }
 
   @Test func lanesKeepTheirOwnRates() throws {
-    let plain = try PlainStage(connections: 1)
+    let plain = try PlainRun(connections: 1)
     let start = Clock.start() - Clock.second
     openWindow(plain, from: start, seconds: 1)
     let schedules = [100.0, 0, 30, 10].map { Schedule(rate: $0, start: start) }
@@ -60,17 +62,17 @@ import Testing
       return all.count == 140
     }
     #expect((0..<4).map { lane in all.count { $0.stamp & 3 == lane } } == [100, 0, 30, 10])
-    #expect(traffic.ledger.tallies.map(\.sent) == [100, 0, 30, 10])
+    #expect(traffic.deliveryLog.tallies.map(\.sent) == [100, 0, 30, 10])
     let instants = all.sorted { $0.number < $1.number }.map { $0.stamp & ~3 }
     #expect(instants == instants.sorted(), "what is due first goes out first")
   }
 
   @Test func theClosedLoopKeepsItsWindowFull() throws {
-    let plain = try PlainStage(connections: 2)
+    let plain = try PlainRun(connections: 2)
     openWindow(plain, from: Clock.now(), seconds: 60)
-    plain.stage.swarm.table[0].counts = true
+    plain.run.pool.table[0].countsDeliveries = true
     let traffic = traffic(plain, senders: [1], pace: .window(5))
-    traffic.clock = 0
+    traffic.pacer = 0
     var sent: [(number: Int, stamp: UInt64)] = []
     try plain.wait {
       sent += messages(plain, 1)
@@ -78,7 +80,7 @@ import Testing
     }
     // Answered is not done.
     for message in sent { plain.peer.send(plain.sockets[1], text: "\(message.number)") }
-    try plain.wait { traffic.ledger.unanswered == 0 }
+    try plain.wait { traffic.deliveryLog.unanswered == 0 }
     #expect(messages(plain, 1).isEmpty)
     // Come back on the clock is.
     for message in sent.prefix(2) { plain.peer.send(plain.sockets[0], text: "~T" + padded(message.stamp) + "~") }
@@ -98,12 +100,12 @@ import Testing
     try plain.wait { traffic.failure != nil }
   }
 
-  @Test func thePlaceOfAMessageThatNeverComesBackIsGivenToAnother() throws {
-    let plain = try PlainStage(connections: 2)
+  @Test func anExpiredMessageIsReplacedByAnother() throws {
+    let plain = try PlainRun(connections: 2)
     openWindow(plain, from: Clock.now(), seconds: 60)
-    plain.stage.swarm.table[0].counts = true
+    plain.run.pool.table[0].countsDeliveries = true
     let traffic = traffic(plain, senders: [1], pace: .window(2))
-    traffic.clock = 0
+    traffic.pacer = 0
     var sent: [(number: Int, stamp: UInt64)] = []
     func wait(until count: Int) throws {
       try plain.wait {
@@ -113,14 +115,14 @@ import Testing
     }
     try wait(until: 2)
     let full = Clock.now()
-    #expect(traffic.pump(full) > full && sent.count == 2, "it asks to be woken, but not at once")
-    _ = traffic.pump(full + UnderWay.patience)
+    #expect(traffic.sendDue(full) > full && sent.count == 2, "it asks to be woken, but not at once")
+    _ = traffic.sendDue(full + InFlight.timeout)
     try wait(until: 4)
-    #expect(traffic.givenUp == 2)
-    // What comes back all the same is no place for a fifth.
+    #expect(traffic.expired == 2)
+    // A late return makes no place for a fifth.
     plain.peer.send(plain.sockets[0], text: "~T" + padded(sent[0].stamp) + "~")
-    try plain.wait { plain.stage.swarm.recorder.counters.pointee.total == 1 }
-    plain.stage.turn(until: Clock.now())
+    try plain.wait { plain.run.pool.recorder.counters.pointee.total == 1 }
+    plain.run.poll(until: Clock.now())
     #expect(messages(plain, 1).isEmpty)
     plain.peer.send(plain.sockets[0], text: "~T" + padded(sent[2].stamp) + "~")
     try wait(until: 5)
@@ -130,9 +132,9 @@ import Testing
     String(repeating: "0", count: 18 - String(stamp).count) + String(stamp)
   }
 
-  @Test func eachSenderHasOneUnderWay() throws {
-    let plain = try PlainStage(connections: 3)
-    let counters = plain.stage.swarm.recorder.counters
+  @Test func eachSenderHasOneInFlight() throws {
+    let plain = try PlainRun(connections: 3)
+    let counters = plain.run.pool.recorder.counters
     counters.pointee.timesDeliveries = false
     counters.pointee.isMeasuring = true
     openWindow(plain, from: Clock.now(), seconds: 60)
@@ -152,7 +154,7 @@ import Testing
       }
     }
     #expect(sent.map(\.count) == [1, 11, 1])
-    #expect(traffic.timelyStored == 10 && plain.stage.swarm.recorder.allLatencies.totalCount == 10)
+    #expect(traffic.timelyStored == 10 && plain.run.pool.recorder.allLatencies.totalCount == 10)
     // A refusal is no stored message, and the sender goes on after a rest.
     plain.dialect.outcome = .failed(code: 7008, "slow")
     plain.peer.send(plain.sockets[0], text: "\(sent[0][0].number)")
@@ -160,53 +162,54 @@ import Testing
       collect()
       return sent[0].count == 2
     }
-    #expect(traffic.timelyStored == 10 && traffic.ledger.errors == ["7008 slow": 1])
+    #expect(traffic.timelyStored == 10 && traffic.deliveryLog.errors == ["7008 slow": 1])
   }
 
   @Test func withoutAnySenderLeftTheTrafficFails() throws {
-    let plain = try PlainStage(connections: 2)
+    let plain = try PlainRun(connections: 2)
     openWindow(plain, from: Clock.now(), seconds: 60)
     let traffic = traffic(plain, senders: [0], pace: .schedules([Schedule(rate: 1000, start: Clock.now())]))
     plain.peer.hangUp(plain.sockets[0])
     try plain.wait { traffic.failure == "no connection is left to send from" }
-    #expect(plain.stage.open == 1)
+    #expect(plain.run.openCount == 1)
   }
 
   @Test(arguments: [true, false]) func aClosedLoopFailsWithItsLastSenderThoughNothingIsToBeSent(isWindow: Bool) throws {
-    let plain = try PlainStage(connections: 3)
+    let plain = try PlainRun(connections: 3)
     openWindow(plain, from: Clock.now(), seconds: 60)
     let traffic = traffic(plain, senders: [1, 2], pace: isWindow ? .window(2) : .eachSender)
-    if isWindow { traffic.clock = 0 }
+    if isWindow { traffic.pacer = 0 }
     // Each has a message under way that is never answered.
-    try plain.wait { traffic.ledger.unanswered == 2 }
+    try plain.wait { traffic.deliveryLog.unanswered == 2 }
     plain.peer.hangUp(plain.sockets[1])
-    try plain.wait { plain.stage.open == 2 }
+    try plain.wait { plain.run.openCount == 2 }
     #expect(traffic.failure == nil)
     plain.peer.hangUp(plain.sockets[2])
-    try plain.wait { plain.stage.open == 1 }
+    try plain.wait { plain.run.openCount == 1 }
     #expect(traffic.failure == "no connection is left to send from")
   }
 
-  @Test func itIsSettledWhenEverythingHasArrived() throws {
-    let plain = try PlainStage(connections: 2)
+  @Test func itIsCompleteWhenEverythingHasArrived() throws {
+    let plain = try PlainRun(connections: 2)
     let start = Clock.start() - Clock.second
     openWindow(plain, from: start, seconds: 0.5)
-    plain.stage.swarm.table[0].counts = true
+    plain.run.pool.table[0].countsDeliveries = true
     let traffic = traffic(plain, senders: [1], pace: .schedules([Schedule(rate: 4, start: start)]))
     var sent: [(number: Int, stamp: UInt64)] = []
     try plain.wait {
       sent += messages(plain, 1)
       return sent.count == 2
     }
-    #expect(!traffic.isSettled(receiversInGroup: [2]))
+    #expect(!traffic.isComplete(receiversInGroup: [2]))
     for message in sent { plain.peer.send(plain.sockets[1], text: "\(message.number)") }
-    try plain.wait { traffic.ledger.unanswered == 0 }
+    try plain.wait { traffic.deliveryLog.unanswered == 0 }
     plain.peer.send(plain.sockets[0], text: "~T" + padded(sent[0].stamp) + "~")
-    try plain.wait { plain.stage.swarm.recorder.counters.pointee.matched == 1 }
-    // The sender is a receiver, but not of its own: two messages to one connection, one of them still on its way.
-    #expect(!traffic.isSettled(receiversInGroup: [2]))
+    try plain.wait { plain.run.pool.recorder.counters.pointee.matched == 1 }
+    // The sender is a receiver, but not of its own: two messages to one connection, one of them
+    // still on its way.
+    #expect(!traffic.isComplete(receiversInGroup: [2]))
     plain.peer.send(plain.sockets[0], text: "~T" + padded(sent[1].stamp) + "~")
-    try plain.wait { plain.stage.swarm.recorder.counters.pointee.matched == 2 }
-    #expect(traffic.isSettled(receiversInGroup: [2]))
+    try plain.wait { plain.run.pool.recorder.counters.pointee.matched == 2 }
+    #expect(traffic.isComplete(receiversInGroup: [2]))
   }
 }

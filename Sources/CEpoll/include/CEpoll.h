@@ -1,4 +1,4 @@
-// A C door to epoll(7), which the Glibc module of Swift leaves out. Nothing of sys/epoll.h is seen outside CEpoll.c.
+// epoll(7), which the Glibc module of Swift leaves out. sys/epoll.h stays inside CEpoll.c.
 //
 // Threads: one at a time per epoll. Sockets are watched level-triggered.
 #pragma once
@@ -7,29 +7,29 @@
 
 /// A socket that is ready.
 typedef struct {
-  /// The number it was added with.
+  /// The number given when it was added.
   uint32_t number;
-  /// There is something to read; the end of the stream and an error count as that.
+  /// It can be read; the end of the stream and an error count as readable.
   bool readable;
-  /// There is room to write; the end of connecting, well or badly, counts as that.
+  /// It can be written; the end of connect(2) and an error count as writable.
   bool writable;
 } ce_event;
 
-/// A new epoll, or -1 and errno.
+/// Creates an epoll; -1 and errno on failure.
 int ce_create(void);
 
-/// Watches a socket for reading, and for writing too where it is asked for. -1 and errno on failure.
+/// Watches a socket for reading, and for writing if `writing`. -1 and errno on failure.
 int ce_add(int epoll, int socket, uint32_t number, bool writing);
 
-/// Changes what a socket is watched for.
+/// Watches an added socket for reading, and for writing if `writing`.
 int ce_change(int epoll, int socket, uint32_t number, bool writing);
 
-/// Watches a socket no longer.
+/// Stops watching a socket.
 int ce_remove(int epoll, int socket);
 
-/// Waits until a socket is ready, or for `timeout` nanoseconds (24 days at most), or for a signal, and writes at most `capacity` events (1024 at most).
-/// Gives how many there are; 0 after a signal.
+/// Waits until a socket is ready, for `timeout` nanoseconds (24 days at most), or for a signal.
+/// Writes at most `capacity` events (1024 at most) and returns their number; 0 after a signal.
 int ce_wait(int epoll, ce_event *events, int capacity, uint64_t timeout);
 
-/// Lets the waits of this thread end when they are due, and not up to 50 microseconds later. -1 and errno on failure.
+/// Ends the waits of this thread on time, not up to 50 µs late. -1 and errno on failure.
 int ce_wait_precisely(void);

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where the server listens, as `--url` says it.
+/// The server's address in `--url`.
 public struct Address: Sendable, Equatable {
   /// Name or number of the host.
   public let host: String
@@ -8,22 +8,24 @@ public struct Address: Sendable, Equatable {
   public let port: UInt16
   /// Path and query, beginning with a slash.
   public let target: String
+  /// wss://
+  public let isTLS: Bool
 
-  /// Reads `ws://HOST[:PORT][/PATH][?QUERY]`; throws a sentence for anything else, TLS included.
+  /// Reads `ws://HOST[:PORT][/PATH][?QUERY]` or the same with `wss`; throws for any other text.
   public init(url: String) throws(BenchmarkError) {
-    guard !url.hasPrefix("wss:") else {
-      throw BenchmarkError(
-        "throng bench speaks plain ws:// only: measure behind the TLS, or give the server a listener without it")
+    isTLS = url.hasPrefix("wss://")
+    guard isTLS || url.hasPrefix("ws://") else {
+      throw BenchmarkError("'\(url)' is no WebSocket address: ws://HOST:PORT/PATH or wss://HOST:PORT/PATH")
     }
-    guard url.hasPrefix("ws://") else { throw BenchmarkError("'\(url)' is no WebSocket address: ws://HOST:PORT/PATH") }
-    let rest = url.dropFirst(5).prefix { $0 != "#" }
+    let rest = url.dropFirst(isTLS ? 6 : 5).prefix { $0 != "#" }
     let authority = rest.prefix { $0 != "/" && $0 != "?" }
     let path = rest[authority.endIndex...]
     target = path.hasPrefix("/") ? String(path) : "/" + path
     // Inside the brackets of an IPv6 number the colons are no beginning of a port.
     let name = authority.hasPrefix("[") ? authority.prefix { $0 != "]" } + "]" : authority.prefix { $0 != ":" }
     let portText = authority.dropFirst(name.count)
-    guard let port = portText.isEmpty ? 80 : UInt16(portText.dropFirst()), port > 0, !name.isEmpty, name != "[]" else {
+    guard let port = portText.isEmpty ? (isTLS ? 443 : 80) : UInt16(portText.dropFirst()), port > 0, !name.isEmpty, name != "[]"
+    else {
       throw BenchmarkError("'\(url)' names no host and port: ws://HOST:PORT/PATH")
     }
     self.port = port

@@ -1,11 +1,11 @@
 import Glibc
 
-/// How many files, sockets among them, this process may have open.
+/// The limit of open files, sockets among them.
 enum DescriptorLimit {
-  /// What is open besides the sockets: standard streams, epoll, `/proc`.
+  /// Files besides the sockets: standard streams, epoll, `/proc`.
   private static let others = 32
 
-  /// Raises the limit as far as that many sockets need it; throws when it cannot be raised that far.
+  /// Raises the limit for that many sockets; throws when the hard limit is lower.
   static func allow(sockets: Int) throws(BenchmarkError) {
     let needed = rlim_t(sockets + others)
     var limit = rlimit()

@@ -1,7 +1,7 @@
 import CEpoll
 import Glibc
 
-/// epoll(7), level-triggered; a socket is known by its number in the swarm's table.
+/// epoll(7), level-triggered; a socket is known by its number in the pool's table.
 final class Poller {
   private static let capacity: Int32 = 1024
   private let descriptor: Int32
@@ -25,20 +25,20 @@ final class Poller {
     }
   }
 
-  /// Watches a socket that was added for reading, and for writing too or no longer.
+  /// Watches an added socket for reading, and for writing if `writing`.
   func change(_ socket: Int32, number: Int, writing: Bool) { ce_change(descriptor, socket, UInt32(number), writing) }
 
-  /// Watches a socket no longer.
+  /// Stops watching a socket.
   func remove(_ socket: Int32) { ce_remove(descriptor, socket) }
 
   /// Waits until a socket is ready, or for `timeout` nanoseconds, or for a signal.
-  /// - Returns: how many events there are.
+  /// - Returns: the number of events.
   func wait(_ timeout: UInt64) -> Int { Int(ce_wait(descriptor, events, Poller.capacity, timeout)) }
 
   /// One of the events of the last wait.
   @inline(__always) subscript(event: Int) -> ce_event { events[event] }
 
-  /// Lets the waits of this thread end when they are due, not up to 50 µs later: what a late wait costs would be counted as latency.
-  /// Where the kernel does not allow it the figures are that much higher, and nothing else happens.
+  /// Ends the waits of this thread on time, not up to 50 µs late, which would count as latency.
+  /// Where the kernel refuses, latencies are that much higher.
   static func waitPrecisely() { _ = ce_wait_precisely() }
 }

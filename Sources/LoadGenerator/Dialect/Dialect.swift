@@ -1,52 +1,52 @@
-/// What the connections say to a server and understand of it. Everything that is a server's own stands behind this.
+/// The protocol of a kind of server above WebSocket: Throng's, or one given by templates.
 protocol Dialect: AnyObject {
   /// The HTTP request that opens the connection.
   func upgrade(of number: Int) -> [UInt8]
 
-  /// What the connection does next before it takes part; nil when it has done everything.
+  /// The next setup step of a connection; nil: it is set up.
   /// - Parameter step: counts from 0.
-  func step(_ step: Int, of number: Int) -> Step?
+  func step(_ step: Int, of number: Int) -> SetupStep?
 
-  /// What a text of the server means that is no counted delivery.
+  /// Understands a text of the server that has no stamp.
   /// - Parameters:
   ///   - text: valid for the call; the JSON parser's padding is readable behind it.
-  ///   - step: the step that waits for an answer; nil when the connection takes part already.
-  func read(_ text: UnsafeRawBufferPointer, on number: Int, step: Int?) -> Reading
+  ///   - step: the setup step that waits for an answer; nil: the connection is open.
+  func parse(_ text: UnsafeRawBufferPointer, on number: Int, step: Int?) -> ServerMessage
 
-  /// The server answers every message, so that it is known which ones it accepted.
+  /// The server answers every message with whether it accepted it.
   var answersMessages: Bool { get }
 
   /// The opcode of the frames that carry messages and steps.
   var opcode: UInt8 { get }
 }
 
-/// One step of entering.
-struct Step {
-  /// What is sent; nil when the server speaks first.
+/// One step between the upgrade and the first message, such as joining a group.
+struct SetupStep {
+  /// The text to send; nil: the server speaks first.
   let text: [UInt8]?
-  /// The connection goes on only after the answer.
+  /// The next step has to wait for an answer.
   let waits: Bool
 }
 
-/// What a text of the server means.
-enum Reading: Equatable {
-  /// The answer that the step waited for.
+/// The meaning of a text from the server.
+enum ServerMessage: Equatable {
+  /// The answer to the setup step.
   case stepDone
   /// The step was refused.
   case stepFailed(String)
   /// The reply to a request.
   case reply(id: Int, Outcome)
-  /// A message that had been `queued` is not going to be delivered.
+  /// A message that was `queued` will not be delivered.
   case dropped(messageID: String)
-  /// Nothing that matters here.
+  /// Any other text.
   case nothing
 }
 
-/// What became of a request.
+/// The outcome of a request.
 enum Outcome: Equatable {
   case delivered, stored, dropped
   case queued(messageID: String)
-  /// It succeeded, and it was no message.
+  /// A request that is no message succeeded.
   case done
   case failed(code: Int, String)
 }

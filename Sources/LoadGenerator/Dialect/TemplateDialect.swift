@@ -1,10 +1,10 @@
-/// The dialect of a server that is no Throng, given as texts on the command line.
+/// The protocol of another server, given as texts on the command line.
 public struct TemplateDescription: Sendable {
-  /// What a connection sends first, and a text within the answer it waits for.
+  /// A text that a connection sends before its first message, and a part of the expected answer.
   public struct Hello: Sendable {
-    /// The text; `%d` is the connection's number.
+    /// The text; `%d` is the connection's number, `%g` that of its group.
     public let text: String
-    /// What the answer contains; nil: there is nothing to wait for.
+    /// A part of the answer; nil: the server does not answer.
     public let ready: String?
 
     /// A pair of `--hello` and `--ready`.
@@ -14,16 +14,16 @@ public struct TemplateDescription: Sendable {
     }
   }
 
-  /// The subprotocol that is asked for.
+  /// The requested subprotocol.
   public var subprotocol: String?
-  /// What each connection says before it takes part, in this order.
+  /// The setup steps of each connection, in this order.
   public var hellos: [Hello]
-  /// A message: `%t` the stamp, `%p` padding, `%d` the connection's number.
+  /// A message: `%t` the stamp, `%p` padding, `%d` the connection's number, `%g` that of its group.
   public var publish: String
   /// Messages are binary frames.
   public var isBinary: Bool
 
-  /// A dialect with everything given.
+  /// Creates a description.
   public init(subprotocol: String?, hellos: [Hello], publish: String, isBinary: Bool) {
     self.subprotocol = subprotocol
     self.hellos = hellos
@@ -32,42 +32,53 @@ public struct TemplateDescription: Sendable {
   }
 }
 
-/// Says what a `TemplateDescription` tells it to.
+/// Speaks as a `TemplateDescription` says.
 final class TemplateDialect: Dialect {
   let answersMessages = false
   let opcode: UInt8
-  /// The messages.
-  let message: Template
   private let address: Address
-  private let target: Template
-  private let subprotocol: String?
-  private let hellos: [(text: Template, ready: [UInt8]?)]
+  private let description: TemplateDescription
+  private let size: Int
+  private let groupOf: (Int) -> Int
+  private let readyTexts: [[UInt8]?]
 
-  init(address: Address, _ description: TemplateDescription, size: Int) {
+  /// - Parameters:
+  ///   - size: the length of a message with `%p`, in bytes.
+  ///   - groupOf: the group of a connection.
+  init(address: Address, _ description: TemplateDescription, size: Int, groupOf: @escaping (Int) -> Int) {
     self.address = address
-    target = Template(address.target)
-    subprotocol = description.subprotocol
-    hellos = description.hellos.map { (Template($0.text), $0.ready.map { Array($0.utf8) }) }
-    message = Template(description.publish, paddedSize: size)
+    self.description = description
+    self.size = size
+    self.groupOf = groupOf
+    readyTexts = description.hellos.map { $0.ready.map { Array($0.utf8) } }
     opcode = description.isBinary ? Frame.Opcode.binary : Frame.Opcode.text
   }
 
-  func upgrade(of number: Int) -> [UInt8] {
-    let target = String(decoding: target.text(connection: number), as: UTF8.self)
-    return Handshake.request(target: target, host: address.authority, subprotocol: subprotocol)
+  /// The messages to a group.
+  func message(to group: Int) -> MessageTemplate {
+    MessageTemplate(description.publish.replacing("%g", with: String(group)), paddedSize: size)
   }
 
-  func step(_ step: Int, of number: Int) -> Step? {
-    guard step < hellos.count else { return nil }
-    return Step(text: hellos[step].text.text(connection: number), waits: hellos[step].ready != nil)
+  private func text(_ template: String, of number: Int) -> [UInt8] {
+    MessageTemplate(template.replacing("%g", with: String(groupOf(number)))).text(connection: number)
+  }
+
+  func upgrade(of number: Int) -> [UInt8] {
+    let target = String(decoding: text(address.target, of: number), as: UTF8.self)
+    return Handshake.request(target: target, host: address.authority, subprotocol: description.subprotocol)
+  }
+
+  func step(_ step: Int, of number: Int) -> SetupStep? {
+    guard step < readyTexts.count else { return nil }
+    return SetupStep(text: text(description.hellos[step].text, of: number), waits: readyTexts[step] != nil)
   }
 
   private static func contains(_ text: UnsafeRawBufferPointer, _ part: [UInt8]) -> Bool {
     text.count >= part.count && (0...text.count - part.count).contains { text[$0..<$0 + part.count].elementsEqual(part) }
   }
 
-  func read(_ text: UnsafeRawBufferPointer, on number: Int, step: Int?) -> Reading {
-    guard let step, step < hellos.count, let ready = hellos[step].ready else { return .nothing }
+  func parse(_ text: UnsafeRawBufferPointer, on number: Int, step: Int?) -> ServerMessage {
+    guard let step, step < readyTexts.count, let ready = readyTexts[step] else { return .nothing }
     return TemplateDialect.contains(text, ready) ? .stepDone : .nothing
   }
 }

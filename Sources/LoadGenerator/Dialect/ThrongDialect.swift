@@ -1,23 +1,23 @@
 import GroupModel
 import WireProtocol
 
-/// The wire contract of Throng: sign in by `?token=`, create or join a group, send texts.
+/// Throng's protocol: sign in by `?token=`, create or join a group, send texts.
 final class ThrongDialect: Dialect {
-  /// What a session does after it has signed in.
-  enum Entry {
-    case onlySignsIn
-    case creates(group: Int)
-    case joins(group: Int)
+  /// The step of a session after its sign-in.
+  enum SetupAction {
+    case signIn
+    case createGroup(Int)
+    case joinGroup(Int)
   }
 
   let answersMessages = true
   let opcode = Frame.Opcode.text
-  /// What distinguishes this run's users and groups from those of others.
-  let run: String
-  /// What each session does, by its number.
-  var entry: (Int) -> Entry = { _ in .onlySignsIn }
-  /// The groups that are there or may be, by the session that created each: its createGroup was sent and not refused.
-  private(set) var groupMade: [Int: Int] = [:]
+  /// A part of the IDs of this run's users and groups that no other run has.
+  let runID: String
+  /// The step after sign-in by session.
+  var setupAction: (Int) -> SetupAction = { _ in .signIn }
+  /// The groups that exist or may exist, by creator: createGroup was sent and not refused.
+  private(set) var createdGroups: [Int: Int] = [:]
   /// The sessions whose createGroup is not answered yet.
   private(set) var creating: Set<Int> = []
   private let address: Address
@@ -25,8 +25,8 @@ final class ThrongDialect: Dialect {
   private let tokens: [String]
   private let parser = JSONParser()
 
-  /// The steps of entering, in this order.
-  enum Entering {
+  /// The setup steps in their order.
+  enum StepNumber {
     static let signIn = 0
     static let membership = 1
   }
@@ -37,16 +37,16 @@ final class ThrongDialect: Dialect {
   ) throws {
     self.address = address
     self.groupType = groupType
-    let run = String(UInt32.random(in: 0...UInt32.max), radix: 36)
-    self.run = run
-    tokens = try (0..<sessions).map { try token("bench-\(run)-\($0)") }
+    let runID = String(UInt32.random(in: 0...UInt32.max), radix: 36)
+    self.runID = runID
+    tokens = try (0..<sessions).map { try token("bench-\(runID)-\($0)") }
   }
 
   /// The userID of a session.
-  func user(_ number: Int) -> String { "bench-\(run)-\(number)" }
+  func user(_ number: Int) -> String { "bench-\(runID)-\(number)" }
 
   /// The groupID of a group.
-  func groupID(_ group: Int) -> String { "bench-\(run)-\(group)" }
+  func groupID(_ group: Int) -> String { "bench-\(runID)-\(group)" }
 
   func upgrade(of number: Int) -> [UInt8] {
     let separator = address.target.contains("?") ? "&" : "?"
@@ -54,17 +54,18 @@ final class ThrongDialect: Dialect {
       target: address.target + separator + "token=" + tokens[number], host: address.authority, subprotocol: "throng.v1.json")
   }
 
-  func step(_ step: Int, of number: Int) -> Step? {
+  func step(_ step: Int, of number: Int) -> SetupStep? {
     switch step {
-    case Entering.signIn: return Step(text: nil, waits: true)
-    case Entering.membership:
-      switch entry(number) {
-      case .onlySignsIn: return nil
-      case .creates(let group):
-        groupMade[number] = group
+    case StepNumber.signIn: return SetupStep(text: nil, waits: true)
+    case StepNumber.membership:
+      switch setupAction(number) {
+      case .signIn: return nil
+      case .createGroup(let group):
+        createdGroups[number] = group
         creating.insert(number)
-        return Step(text: createGroup(group, id: 0), waits: true)
-      case .joins(let group): return Step(text: request("joinGroup", id: 0) { $0.member("groupID", groupID(group)) }, waits: true)
+        return SetupStep(text: createGroup(group, id: 0), waits: true)
+      case .joinGroup(let group):
+        return SetupStep(text: request("joinGroup", id: 0) { $0.member("groupID", groupID(group)) }, waits: true)
       }
     default: return nil
     }
@@ -72,7 +73,7 @@ final class ThrongDialect: Dialect {
 
   // MARK: - Requests
 
-  /// Everyone may join, and nobody is told who did: else N members would be told N times.
+  /// Joining needs no approval and is not announced: N joins would be N² events.
   func createGroup(_ group: Int, id: Int) -> [UInt8] {
     request("createGroup", id: id) { writer in
       writer.member("groupType", groupType.rawValue)
@@ -97,10 +98,10 @@ final class ThrongDialect: Dialect {
   }
 
   /// The messages to a group. The text has `size` bytes.
-  func message(to group: Int, size: Int, priority: Priority? = nil) -> Template {
+  func message(to group: Int, size: Int, priority: Priority? = nil) -> MessageTemplate {
     let padding = String(repeating: "x", count: size - Stamp.length)
     let priority = priority.map { #","priority":"\#($0.rawValue)""# } ?? ""
-    return Template(
+    return MessageTemplate(
       #"{"jsonrpc":"2.0","id":%i,"method":"sendGroupTextMessage","params":{"groupID":"\#(groupID(group))""#
         + #","text":"%t\#(padding)"\#(priority)}}"#)
   }
@@ -119,24 +120,24 @@ final class ThrongDialect: Dialect {
 
   // MARK: - Replies and events
 
-  func read(_ text: UnsafeRawBufferPointer, on number: Int, step: Int?) -> Reading {
+  func parse(_ text: UnsafeRawBufferPointer, on number: Int, step: Int?) -> ServerMessage {
     guard let value = parser.parse(padded: text) else { return .nothing }
     if let id = value["id"]?.integer.map(Int.init) {
       let outcome = ThrongDialect.outcome(value)
       // Requests of a step have the id 0.
-      guard id == 0, step == Entering.membership else { return .reply(id: id, outcome) }
-      if creating.remove(number) != nil, case .failed = outcome { groupMade[number] = nil }
-      return ThrongDialect.answer(outcome)
+      guard id == 0, step == StepNumber.membership else { return .reply(id: id, outcome) }
+      if creating.remove(number) != nil, case .failed = outcome { createdGroups[number] = nil }
+      return ThrongDialect.setupResult(outcome)
     }
     switch value["method"]?.string {
-    case "onConnectSuccess" where step == Entering.signIn: return .stepDone
+    case "onConnectSuccess" where step == StepNumber.signIn: return .stepDone
     case "onMessageDropped": return .dropped(messageID: value["params"]?["msgID"]?.string ?? "")
     default: return .nothing
     }
   }
 
-  /// A member who comes back within the grace is one still (contract section 3).
-  private static func answer(_ outcome: Outcome) -> Reading {
+  /// A member who reconnects within the grace is still a member (Protocol.md, "AVChatRoom").
+  private static func setupResult(_ outcome: Outcome) -> ServerMessage {
     switch outcome {
     case .failed(ErrorCode.alreadyMember.rawValue, _): .stepDone
     case .failed(0, let message): .stepFailed(message)
@@ -160,7 +161,7 @@ final class ThrongDialect: Dialect {
     }
   }
 
-  /// The first row of a bulk answer that is no success.
+  /// The first row of a bulk result that is no success (Protocol.md, "Bulk results").
   private static func refusedMember(_ result: JSONValue) -> String? {
     var refused: String?
     result["memberList"]?.forEachElement { row in

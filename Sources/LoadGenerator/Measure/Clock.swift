@@ -1,6 +1,6 @@
 import Glibc
 
-/// The time all instants of the generator are in: nanoseconds of a clock that never goes back.
+/// The instants of the generator: nanoseconds of the monotonic clock.
 enum Clock {
   static let second: UInt64 = 1_000_000_000
   static let millisecond: UInt64 = 1_000_000
@@ -12,7 +12,7 @@ enum Clock {
     return UInt64(time.tv_sec) &* second &+ UInt64(time.tv_nsec)
   }
 
-  /// An instant to begin at: one that a stamp of lane 0 tells exactly.
+  /// An instant to begin at, which a stamp of lane 0 holds exactly.
   static func start() -> UInt64 { Stamp.value(at: now(), lane: 0) }
 
   /// A length of time in nanoseconds.

@@ -1,6 +1,6 @@
-/// What must hold for the figures, such as `p99<50ms`.
+/// A bound on a figure, such as `p99<50ms`.
 public struct Condition: Sendable, Equatable {
-  /// How a figure is compared.
+  /// A comparison of a figure with a bound.
   enum Comparison: String, CaseIterable {
     case lessOrEqual = "<="
     case greaterOrEqual = ">="
@@ -17,20 +17,20 @@ public struct Condition: Sendable, Equatable {
     }
   }
 
-  /// As it was written.
+  /// The text as the user wrote it.
   public let text: String
-  /// Which figure it is about.
+  /// The figure.
   public let metric: Metric
   let comparison: Comparison
-  /// In the base of the metric's dimension: seconds, bytes, one.
+  /// In the base unit of the metric's dimension: seconds, bytes, one.
   let bound: Double
 
-  /// Reads `NAME OPERATOR NUMBER UNIT`, with or without blanks; throws a sentence for anything else.
+  /// Reads `NAME OPERATOR NUMBER UNIT`, with or without blanks; throws for any other text.
   public init(_ text: String) throws(BenchmarkError) {
     self.text = text
     let places = Comparison.allCases.compactMap { comparison in text.range(ofFirst: comparison.rawValue).map { (comparison, $0) }
     }
-    // The two-letter operators stand first in the list: at the same place the longer one is meant.
+    // The list begins with the two-letter operators: at the same position the longer one counts.
     guard let (comparison, place) = places.min(by: { $0.1.lowerBound < $1.1.lowerBound }) else {
       throw BenchmarkError("'\(text)' is no condition: NAME, then one of < <= > >=, then a number, as in p99<50ms")
     }
@@ -57,8 +57,8 @@ public struct Condition: Sendable, Equatable {
     return number * unit.factor
   }
 
-  /// Compares. No value, because nothing arrived, meets no condition.
-  /// - Parameter value: in the base of the metric's dimension.
+  /// Compares a figure; nil, because nothing arrived, meets no condition.
+  /// - Parameter value: in the base unit of the metric's dimension.
   func verdict(_ value: Double?) -> Verdict {
     Verdict(
       condition: text, value: value.map { $0 / metric.unit.factor }, unit: metric.unit.rawValue,
@@ -66,15 +66,15 @@ public struct Condition: Sendable, Equatable {
   }
 }
 
-/// What became of a condition.
+/// The result of a condition.
 public struct Verdict: Sendable, Equatable {
-  /// As it was written.
+  /// The text as the user wrote it.
   public let condition: String
-  /// The figure, in `unit`; nil when there is none.
+  /// The figure, in `unit`; nil: it was not measured.
   public let value: Double?
   /// The metric's own unit.
   public let unit: String
-  /// Whether it holds.
+  /// The figure meets the condition.
   public let isMet: Bool
 }
 

@@ -1,18 +1,18 @@
 import Histogram
 
-/// One measured window: warm-up, window, and the time for what is still under way.
+/// One measured window: the warm-up, the window, and the time for messages still in flight.
 struct Measurement {
-  /// When nothing has arrived for so long, nothing more is expected (nanoseconds).
-  private static let patience = 2 * Clock.second
+  /// The silence after which no more deliveries are expected (nanoseconds).
+  private static let drainTimeout = 2 * Clock.second
 
-  let stage: Stage
+  let run: Run
   let traffic: Traffic
   let bench: Benchmark
-  /// The connections whose deliveries are counted.
+  /// The connections whose deliveries count.
   let receivers: [Int]
 
-  /// What stood at a moment.
-  private struct Moment {
+  /// The counters at an instant.
+  private struct Snapshot {
     let instant = Clock.now()
     let server: ProcessUsage?
     let generator = ProcessUsage.ofSelf()
@@ -21,81 +21,82 @@ struct Measurement {
     let stored: Int
   }
 
-  private var counters: UnsafeMutablePointer<Recorder.Counters> { stage.swarm.recorder.counters }
+  private var counters: UnsafeMutablePointer<Recorder.Counters> { run.pool.recorder.counters }
 
-  private func moment() -> Moment {
-    Moment(server: bench.serverUsage(), counters: counters.pointee, sent: traffic.sent, stored: traffic.timelyStored)
+  private func snapshot() -> Snapshot {
+    Snapshot(server: bench.serverUsage(), counters: counters.pointee, sent: traffic.sent, stored: traffic.timelyStored)
   }
 
   /// Sends the messages and fills in the report.
-  /// - Parameter start: where the schedules begin; the window begins a warm-up later.
-  func carryOut(from start: UInt64, into report: inout Report) {
+  /// - Parameter start: the beginning of the schedules; the window begins a warm-up later.
+  func run(from start: UInt64, into report: inout Report) {
     let joined = bench.serverUsage()
-    for number in receivers { stage.swarm.table[number].counts = true }
+    for number in receivers { run.pool.table[number].countsDeliveries = true }
     counters.pointee.windowStart = Stamp.value(at: start + Clock.nanoseconds(bench.options.warmUp), lane: 0)
     counters.pointee.windowEnd = counters.pointee.windowStart + Clock.nanoseconds(bench.options.duration)
-    stage.onTick = progress()
-    stage.traffic = traffic
-    stage.run(until: counters.pointee.windowStart)
-    let before = moment()
+    run.onTick = progress()
+    run.traffic = traffic
+    run.pollRepeatedly(until: counters.pointee.windowStart)
+    let before = snapshot()
     counters.pointee.isMeasuring = true
-    stage.run(until: counters.pointee.windowEnd)
+    run.pollRepeatedly(until: counters.pointee.windowEnd)
     counters.pointee.isMeasuring = false
-    let after = moment()
-    // A window that was cut short ends here; no message has a later stamp.
+    let after = snapshot()
+    // An interrupted window ends here; no message has a later stamp.
     counters.pointee.windowEnd = max(counters.pointee.windowStart, min(counters.pointee.windowEnd, after.instant))
     drain()
     fill(&report, before, after)
-    report.server = bench.server(from: before.server, to: after.server, joined: joined, connections: stage.swarm.count)
+    report.server = bench.serverFigures(from: before.server, to: after.server, joined: joined, connections: run.pool.count)
   }
 
-  /// Waits for what is under way as long as something comes.
+  /// Waits for messages in flight as long as some arrive.
   private func drain() {
-    let table = stage.swarm.table
-    var receiversInGroup = Array(repeating: 0, count: traffic.audience.groups)
-    for number in receivers where table[number].phase == .open { receiversInGroup[traffic.audience.groupOf(number)] += 1 }
-    let deadline = Clock.now() + stage.timeout
+    let table = run.pool.table
+    var receiversInGroup = Array(repeating: 0, count: traffic.participants.groups)
+    for number in receivers where table[number].phase == .open { receiversInGroup[traffic.participants.groupOf(number)] += 1 }
+    let deadline = Clock.now() + run.timeout
     var (seen, seenAt) = ((0, 0), Clock.now())
-    while !traffic.isSettled(receiversInGroup: receiversInGroup), Clock.now() < min(deadline, seenAt + Measurement.patience) {
-      if stage.open == 0 { break }
-      stage.turn(until: Clock.now() + 50 * Clock.millisecond)
-      let state = (counters.pointee.total, traffic.ledger.unanswered)
+    while !traffic.isComplete(receiversInGroup: receiversInGroup), Clock.now() < min(deadline, seenAt + Measurement.drainTimeout)
+    {
+      if run.openCount == 0 { break }
+      run.poll(until: Clock.now() + 50 * Clock.millisecond)
+      let state = (counters.pointee.total, traffic.deliveryLog.unanswered)
       if state != seen { (seen, seenAt) = (state, Clock.now()) }
     }
-    traffic.close()
+    traffic.finish()
   }
 
-  private func fill(_ report: inout Report, _ before: Moment, _ after: Moment) {
-    let total = traffic.ledger.total
+  private func fill(_ report: inout Report, _ before: Snapshot, _ after: Snapshot) {
+    let total = traffic.deliveryLog.total
     report.seconds = Clock.seconds(from: before.instant, to: after.instant)
     report.messages = counters.pointee.timesDeliveries ? total.sent : after.stored - before.stored
     report.deliveries = after.counters.timely - before.counters.timely
     (report.lost, report.surplus) = compare()
-    report.latencies = Report.Latencies(stage.swarm.recorder.allLatencies)
+    report.latencies = Report.Latencies(run.pool.recorder.allLatencies)
     let reads = after.counters.reads - before.counters.reads
     report.messagesPerRead = reads > 0 ? Double(report.deliveries) / Double(reads) : nil
     report.generator = Report.Generator(
       cpuSeconds: after.generator.cpuSeconds - before.generator.cpuSeconds, sendDelay: Report.Latencies(traffic.delays))
-    if stage.dialect.answersMessages { report.statuses = .init(tally: total, errors: traffic.ledger.errors) }
-    report.endings = stage.endings
-    if traffic.givenUp > 0 { report.notes.append(sentence(ofGivenUp: traffic.givenUp)) }
+    if run.dialect.answersMessages { report.statuses = .init(tally: total, errors: traffic.deliveryLog.errors) }
+    report.endings = run.endings
+    if traffic.expired > 0 { report.notes.append(note(onExpired: traffic.expired)) }
     if let failure = traffic.failure { report.failures.append(failure) }
     if total.unanswered > 0 { report.failures.append("\(total.unanswered) messages were not answered") }
-    if let ending = stage.firstEnding {
-      report.failures.append("\(stage.endings.values.reduce(0, +)) connections ended, the first: \(ending)")
+    if let ending = run.firstEnding {
+      report.failures.append("\(run.endings.values.reduce(0, +)) connections ended, the first: \(ending)")
     }
   }
 
-  private func sentence(ofGivenUp count: Int) -> String {
-    "\(Decimals.grouped(count)) messages did not come back to connection 0, or \(UnderWay.patience / Clock.second) s later than others: "
+  private func note(onExpired count: Int) -> String {
+    "\(NumberFormat.grouped(count)) messages did not come back to connection 0, or \(InFlight.timeout / Clock.second) s later than others: "
       + "their places in the window stood empty until then, so that it was smaller than it should be"
   }
 
-  /// What arrived with what had to arrive, connection by connection.
+  /// Compares the deliveries with the accepted messages, connection by connection.
   private func compare() -> (lost: Int, surplus: Int) {
     var (lost, surplus) = (0, 0)
-    for (number, expected) in traffic.audience.expected(traffic.ledger, receivers: receivers) {
-      let difference = expected - Int(stage.swarm.table[number].matched)
+    for (number, expected) in traffic.participants.expected(traffic.deliveryLog, receivers: receivers) {
+      let difference = expected - Int(run.pool.table[number].matched)
       if difference > 0 { lost += difference } else { surplus -= difference }
     }
     return (lost, surplus)
@@ -103,16 +104,16 @@ struct Measurement {
 
   private func progress() -> (() -> Void)? {
     guard let tell = bench.progress else { return nil }
-    var last = moment()
+    var last = snapshot()
     return { [self] in
-      let next = moment()
+      let next = snapshot()
       let seconds = Clock.seconds(from: last.instant, to: next.instant)
       let isWarm = next.instant >= counters.pointee.windowStart
       let elapsed = Clock.seconds(from: counters.pointee.windowStart, to: next.instant)
-      var parts = [isWarm ? Decimals.fixed(elapsed, digits: 0) + " s" : "warm-up"]
+      var parts = [isWarm ? NumberFormat.fixed(elapsed, digits: 0) + " s" : "warm-up"]
       parts.append(perSecond(next.sent - last.sent, seconds) + " messages/s")
       parts.append(perSecond(next.counters.total - last.counters.total, seconds) + " deliveries/s")
-      if let p99 = Report.Latencies(stage.swarm.recorder.allLatencies)?.p99 { parts.append("p99 \(Decimals.short(p99)) ms") }
+      if let p99 = Report.Latencies(run.pool.recorder.allLatencies)?.p99 { parts.append("p99 \(NumberFormat.short(p99)) ms") }
       if let from = last.server, let to = next.server {
         parts.append("server \(percent(to.cpuSeconds - from.cpuSeconds, seconds))")
       }
@@ -122,7 +123,9 @@ struct Measurement {
     }
   }
 
-  private func perSecond(_ count: Int, _ seconds: Double) -> String { Decimals.grouped(Int((Double(count) / seconds).rounded())) }
+  private func perSecond(_ count: Int, _ seconds: Double) -> String {
+    NumberFormat.grouped(Int((Double(count) / seconds).rounded()))
+  }
 
-  private func percent(_ part: Double, _ whole: Double) -> String { Decimals.fixed(100 * part / whole, digits: 0) + " % CPU" }
+  private func percent(_ part: Double, _ whole: Double) -> String { NumberFormat.fixed(100 * part / whole, digits: 0) + " % CPU" }
 }

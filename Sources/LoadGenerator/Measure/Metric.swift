@@ -1,4 +1,4 @@
-/// A figure that a condition may be set for.
+/// A figure that a condition may bound.
 public enum Metric: String, CaseIterable, Sendable {
   case p50, p90, p99
   case p999 = "p99.9"
@@ -12,7 +12,7 @@ public enum Metric: String, CaseIterable, Sendable {
   case connectionsPerSecond = "connections/s"
   case seconds
 
-  /// What a figure is measured in.
+  /// The dimension of a figure.
   enum Dimension {
     case time, bytes, plain
   }
@@ -25,7 +25,7 @@ public enum Metric: String, CaseIterable, Sendable {
     }
   }
 
-  /// The unit of a number without one, and in which the value is told.
+  /// The unit of a bound without one, and of the reported value.
   var unit: Unit {
     switch self {
     case .p50, .p90, .p99, .p999, .max, .mean: .milliseconds
@@ -36,7 +36,7 @@ public enum Metric: String, CaseIterable, Sendable {
     }
   }
 
-  /// It can be told only when the server's process ID is given.
+  /// It needs the server's process ID.
   public var needsServer: Bool {
     switch self {
     case .cpuPerDelivery, .cpuPerMessage, .residentPerConnection, .cpu: true
@@ -59,7 +59,8 @@ enum Unit: String, CaseIterable {
   case megabytes = "MB"
   case one = ""
 
-  /// How many of the dimension's base (seconds, bytes, one) it is. A kilobyte has 1024 bytes, as in `/proc`.
+  /// Its size in the dimension's base unit (seconds, bytes, one). A kilobyte has 1024 bytes, as
+  /// in `/proc`.
   var factor: Double {
     switch self {
     case .nanoseconds: 1e-9

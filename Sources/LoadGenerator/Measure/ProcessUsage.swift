@@ -1,15 +1,15 @@
 import Glibc
 
-/// What a process has used so far.
+/// The CPU time and the memory that a process has used so far.
 struct ProcessUsage {
   /// User and system time of all threads, in seconds.
   var cpuSeconds = 0.0
-  /// Memory in RAM, in bytes.
+  /// Resident memory, in bytes.
   var residentBytes = 0
-  /// The most memory in RAM so far, in bytes.
+  /// The most resident memory so far, in bytes.
   var peakBytes = 0
 
-  /// The usage of a process of this machine; nil when there is none with that ID, or it has ended and nobody has taken note yet.
+  /// The usage of a process of this machine; nil: there is none, or it has ended.
   static func of(pid: Int32) -> ProcessUsage? {
     guard let stat = ProcessFile.text("/proc/\(pid)/stat"), let status = ProcessFile.text("/proc/\(pid)/status") else {
       return nil
@@ -18,10 +18,10 @@ struct ProcessUsage {
       stat: stat, status: status, ticksPerSecond: Double(sysconf(Int32(_SC_CLK_TCK))), pageSize: sysconf(Int32(_SC_PAGESIZE)))
   }
 
-  /// The usage that the two files of `/proc/PID` tell (proc(5)); nil when `stat` is not what it should be.
-  /// A process without memory is over: its CPU time is there until its parent has read its status, its memory is not.
+  /// Reads two files of `/proc/PID` (proc(5)); nil: `stat` is malformed, or the process has no
+  /// memory: it has ended, and its parent has not waited for it yet.
   init?(stat: String, status: String, ticksPerSecond: Double, pageSize: Int) {
-    // The name in parentheses may hold anything, parentheses and blanks too.
+    // The name in parentheses may contain parentheses and blanks.
     guard let name = stat.lastIndex(of: ")") else { return nil }
     let fields = stat[stat.index(after: name)...].split(separator: " ")
     guard fields.count > 21, let user = Double(fields[11]), let system = Double(fields[12]), let pages = Int(fields[21]),
@@ -34,7 +34,7 @@ struct ProcessUsage {
 
   private init() {}
 
-  /// The usage of this process; its memory is left out.
+  /// The CPU time of this process, without its memory.
   static func ofSelf() -> ProcessUsage {
     var raw = rusage()
     getrusage(RUSAGE_SELF.rawValue, &raw)
@@ -47,5 +47,18 @@ struct ProcessUsage {
   private static func peak(_ status: String) -> Int? {
     guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }) else { return nil }
     return line.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map { $0 * 1024 }
+  }
+}
+
+/// The small files of a process below `/proc`.
+private enum ProcessFile {
+  /// The contents of such a file; nil: it cannot be read.
+  static func text(_ path: String) -> String? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 16384)
+    let length = read(descriptor, &bytes, bytes.count)
+    return length >= 0 ? String(decoding: bytes[..<length], as: UTF8.self) : nil
   }
 }

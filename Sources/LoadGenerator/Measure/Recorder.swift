@@ -1,16 +1,16 @@
 import Histogram
 
-/// Counts deliveries and their latencies. One call per delivery, so everything it touches is raw memory: no reference counts, no
-/// checks of exclusive access, no allocation.
+/// Counts deliveries and their latencies. It is called for each delivery, so its data is raw
+/// memory: no reference counts, no checks of exclusive access, no allocation.
 final class Recorder {
   typealias Latencies = Histogram<UInt64>
 
-  /// What the hot path counts.
+  /// The counters of the hot path.
   struct Counters {
-    /// Messages with a stamp from here on, and before `windowEnd`, belong to the measurement (nanoseconds).
+    /// The window: stamps from here on, and before `windowEnd` (nanoseconds).
     var windowStart = UInt64.max
     var windowEnd = UInt64.max
-    /// Deliveries that arrive now are inside the window.
+    /// Now is inside the window.
     var isMeasuring = false
     /// Deliveries that arrived inside the window, whenever they were sent.
     var timely = 0
@@ -18,22 +18,22 @@ final class Recorder {
     var matched = 0
     /// All deliveries since the start.
     var total = 0
-    /// Reads that brought something, and bytes.
+    /// Reads of one byte or more, and their bytes.
     var reads = 0
     var bytes = 0
-    /// Latencies of deliveries are wanted.
+    /// Latencies are those of deliveries; otherwise of replies.
     var timesDeliveries = true
   }
 
-  /// The longest latency that is told apart: an hour, in nanoseconds.
+  /// The longest latency of the histogram: an hour, in nanoseconds.
   static let longest: UInt64 = 3_600_000_000_000
 
   let counters: UnsafeMutablePointer<Counters>
   let latencies: UnsafeMutablePointer<Latencies>
   /// Deliveries of the window's messages by lane.
   let matchedByLane: UnsafeMutablePointer<Int>
-  /// The messages of the closed loop that have not come back on the connection that is its clock.
-  let underWay: UnsafeMutablePointer<UnderWay>
+  /// The messages of the closed loop that have not come back to its pacer.
+  let inFlight: UnsafeMutablePointer<InFlight>
 
   init() {
     counters = .allocate(capacity: 1)
@@ -42,8 +42,8 @@ final class Recorder {
     for lane in 0..<Stamp.lanes { (latencies + lane).initialize(to: Recorder.emptyHistogram()) }
     matchedByLane = .allocate(capacity: Stamp.lanes)
     matchedByLane.initialize(repeating: 0, count: Stamp.lanes)
-    underWay = .allocate(capacity: 1)
-    underWay.initialize(to: UnderWay())
+    inFlight = .allocate(capacity: 1)
+    inFlight.initialize(to: InFlight())
   }
 
   deinit {
@@ -51,11 +51,11 @@ final class Recorder {
     latencies.deinitialize(count: Stamp.lanes)
     latencies.deallocate()
     matchedByLane.deallocate()
-    underWay.deinitialize(count: 1)
-    underWay.deallocate()
+    inFlight.deinitialize(count: 1)
+    inFlight.deallocate()
   }
 
-  /// A microsecond is told apart, and 0.1 % of the value.
+  /// Its resolution is a microsecond or 0.1 % of the value.
   static func emptyHistogram() -> Latencies {
     Latencies(lowestDiscernibleValue: 1000, highestTrackableValue: longest, numberOfSignificantValueDigits: .three)
   }
@@ -63,11 +63,11 @@ final class Recorder {
   /// Counts one delivery.
   /// - Returns: whether it belongs to the measurement.
   @inline(__always)
-  func deliver(stamp: UInt64, isClock: Bool, now: UInt64) -> Bool {
+  func recordDelivery(stamp: UInt64, isPacer: Bool, now: UInt64) -> Bool {
     let counters = counters
     counters.pointee.total &+= 1
     if counters.pointee.isMeasuring { counters.pointee.timely &+= 1 }
-    if isClock { underWay.pointee.comeBack(stamp, at: now) }
+    if isPacer { inFlight.pointee.recordReturn(stamp, at: now) }
     guard stamp >= counters.pointee.windowStart, stamp < counters.pointee.windowEnd else { return false }
     counters.pointee.matched &+= 1
     let lane = Int(stamp & 3)

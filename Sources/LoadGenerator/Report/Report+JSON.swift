@@ -141,11 +141,11 @@ extension Report {
 
 extension JSONWriter {
   /// A number with at most six decimals.
-  fileprivate mutating func number(_ number: Double) { raw(Decimals.text(number, digits: 6)) }
+  fileprivate mutating func number(_ number: Double) { raw(NumberFormat.text(number, digits: 6)) }
 
   fileprivate mutating func member(_ name: StaticString, _ number: Double, digits: Int) {
     key(name)
-    raw(Decimals.text(number, digits: digits))
+    raw(NumberFormat.text(number, digits: digits))
   }
 
   fileprivate mutating func member(_ name: StaticString, ifPresent number: Double?) {

@@ -1,35 +1,35 @@
 import Histogram
 
-/// What a run measured.
+/// The figures of a run.
 public struct Report: Sendable {
   /// Latencies in milliseconds.
   struct Latencies: Sendable, Equatable {
     var p50, p90, p99, p999, max, mean: Double
-    /// How many there were.
+    /// The number of latencies.
     var count: Int
   }
 
-  /// What the server used.
+  /// The server's CPU time and memory.
   struct Server: Sendable, Equatable {
     let pid: Int32
-    /// Over the window; over the whole of it in `connect` and `storm`.
+    /// Within the window; in `connect` and `storm` from the first connection to the last.
     var cpuSeconds: Double
     /// Before the first connection, at the end of the window, and the most so far.
     var residentBytesBefore, residentBytes, peakBytes: Int
-    /// What a connection that takes part costs, before any traffic.
+    /// The growth per open connection before any message.
     var residentBytesPerConnection: Double?
   }
 
-  /// What the generator used itself.
+  /// The generator's CPU time.
   struct Generator: Sendable, Equatable {
     var cpuSeconds: Double
-    /// How late messages went out, in milliseconds; only in the open loop.
+    /// The delay of messages behind their schedule, in milliseconds; open loop only.
     var sendDelay: Latencies?
   }
 
-  /// How the server answered the window's messages.
+  /// The server's replies to the window's messages.
   struct Statuses: Sendable, Equatable {
-    var tally: Ledger.Tally
+    var tally: DeliveryLog.Tally
     /// The errors by code and message.
     var errors: [String: Int]
   }
@@ -38,22 +38,22 @@ public struct Report: Sendable {
   struct PriorityFigures: Sendable, Equatable {
     let name: String
     let rate: Double
-    let tally: Ledger.Tally
+    let tally: DeliveryLog.Tally
     /// Deliveries of the window's messages.
     let deliveries: Int
     let latencies: Latencies?
   }
 
-  /// How the connections came in.
+  /// The time that connections took to open.
   struct Connecting: Sendable, Equatable {
     let connections: Int
     let seconds: Double
-    /// How many sign-ins were put off (7008, 4004).
+    /// The number of postponed sign-ins (7008, 4004).
     var toldToWait = 0
     var perSecond: Double { seconds > 0 ? Double(connections) / seconds : 0 }
   }
 
-  /// Sessions that talk before and during a storm.
+  /// Sessions that send messages before and during a storm.
   struct Established: Sendable, Equatable {
     let connections: Int
     /// Messages per second.
@@ -63,7 +63,7 @@ public struct Report: Sendable {
     let errors: Int
   }
 
-  /// One parameter, as it is told in the table and in JSON.
+  /// One parameter of the scenario.
   struct Parameter: Sendable, Equatable {
     enum Value: Sendable, Equatable {
       case text(String)
@@ -76,18 +76,18 @@ public struct Report: Sendable {
 
   let scenario: String
   var parameters: [Parameter] = []
-  /// The length of the window, or of what was measured instead of one.
+  /// The length of the window; in `connect` and `storm` of the connecting.
   var seconds = 0.0
-  /// Sent within the window; in `durable`: stored within it.
+  /// Messages sent within the window; in `durable`: stored within it.
   var messages = 0
-  /// Arrived within the window.
+  /// Deliveries that arrived within the window.
   var deliveries = 0
-  /// The window's messages that had to arrive somewhere and did not. Nil where nothing is sent.
+  /// Deliveries of the window's messages that did not arrive; nil: the scenario sends none.
   var lost: Int?
-  /// Arrived more often than they were sent.
+  /// Deliveries beyond the expected ones.
   var surplus = 0
   var latencies: Latencies?
-  /// What `latencies` are of.
+  /// The name of `latencies` in the table.
   var latencyName = "latency"
   var messagesPerRead: Double?
   var server: Server?
@@ -99,22 +99,22 @@ public struct Report: Sendable {
   var established: Established?
   /// The connections that ended by themselves, by close code or kind.
   var endings: [String: Int] = [:]
-  /// What else the reader has to know, a sentence each.
+  /// Sentences about the figures.
   var notes: [String] = []
-  /// Why the run does not count as done, a sentence each.
+  /// Sentences about why the run failed.
   public internal(set) var failures: [String] = []
-  /// What became of the conditions, in their order.
+  /// The results of the conditions, in their order.
   public internal(set) var verdicts: [Verdict] = []
 
   init(_ scenario: String) { self.scenario = scenario }
 
-  /// The run was carried out to its end and every condition holds.
+  /// The run reached its end and every condition holds.
   public var isGood: Bool { failures.isEmpty && verdicts.allSatisfy(\.isMet) }
 
   var messagesPerSecond: Double { seconds > 0 ? Double(messages) / seconds : 0 }
   var deliveriesPerSecond: Double { seconds > 0 ? Double(deliveries) / seconds : 0 }
 
-  /// The figure of a metric in the base of its dimension (seconds, bytes, one); nil when there is none.
+  /// A figure in the base unit of its dimension (seconds, bytes, one); nil: not measured.
   func value(of metric: Metric) -> Double? {
     func milliseconds(_ part: KeyPath<Latencies, Double>) -> Double? { latencies.map { $0[keyPath: part] / 1000 } }
     func perEach(_ count: Int) -> Double? { count > 0 ? server.map { $0.cpuSeconds / Double(count) } : nil }
@@ -137,11 +137,11 @@ public struct Report: Sendable {
     }
   }
 
-  mutating func judge(_ conditions: [Condition]) { verdicts = conditions.map { $0.verdict(value(of: $0.metric)) } }
+  mutating func evaluate(_ conditions: [Condition]) { verdicts = conditions.map { $0.verdict(value(of: $0.metric)) } }
 }
 
 extension Report.Latencies {
-  /// The figures of a histogram of nanoseconds; nil without any value.
+  /// The figures of a histogram of nanoseconds; nil: it is empty.
   init?(_ histogram: Recorder.Latencies) {
     guard histogram.totalCount > 0 else { return nil }
     func milliseconds(_ percentile: Double) -> Double { Double(histogram.valueAtPercentile(percentile)) / 1e6 }

@@ -1,13 +1,13 @@
 import GroupModel
 
-/// N sessions sign in and do nothing more: how fast they come in, and what they cost.
+/// N sessions sign in and stay idle: their rate and their cost.
 public struct ConnectScenario: Scenario {
-  /// How many sessions sign in.
+  /// The number of sessions.
   public var connections: Int
-  /// So many are begun per second; nil = as fast as it goes.
+  /// Connections begun per second; nil: as fast as possible.
   public var rate: Double?
 
-  /// Connections with everything given; each number was checked by the command line.
+  /// Creates the scenario; the command line has checked the numbers.
   public init(connections: Int, rate: Double?) {
     self.connections = connections
     self.rate = rate
@@ -22,13 +22,13 @@ public struct ConnectScenario: Scenario {
     report.parameters.append(.init(name: "parallel", value: .integer(bench.options.parallel)))
     let dialect = try ThrongDialect(
       address: bench.options.address, groupType: .avChatRoom, sessions: connections, token: bench.token)
-    let stage = try bench.stage(connections: connections, dialect: dialect)
+    let run = try bench.makeRun(connections: connections, dialect: dialect)
     let (server, generator) = (bench.serverUsage(), ProcessUsage.ofSelf())
-    let (start, end) = try stage.admit(0..<connections, parallel: bench.options.parallel, rate: rate)
+    let (start, end) = try run.connect(0..<connections, parallel: bench.options.parallel, rate: rate)
     let after = bench.serverUsage()
     report.seconds = Clock.seconds(from: start, to: end)
     report.connecting = Report.Connecting(connections: connections, seconds: report.seconds)
-    report.server = bench.server(from: server, to: after, joined: after, connections: connections)
+    report.server = bench.serverFigures(from: server, to: after, joined: after, connections: connections)
     report.generator = Report.Generator(cpuSeconds: ProcessUsage.ofSelf().cpuSeconds - generator.cpuSeconds)
     return report
   }

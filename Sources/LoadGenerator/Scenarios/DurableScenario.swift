@@ -1,18 +1,19 @@
-/// S senders, so many to a group, send messages that are stored; a message is done when the server says that it is.
+/// S senders send messages that the server stores; a message is done when the reply says Stored.
 public struct DurableScenario: Scenario {
-  /// How many send.
+  /// The number of senders.
   public var senders: Int
-  /// How many of them share a group, at most.
+  /// The most senders of one group.
   public var sendersPerGroup: Int
-  /// How many sessions each group has, its senders included.
+  /// The sessions of each group, its senders included.
   public var members: Int
-  /// Open loop: messages per second of all senders together; nil: closed loop, each sender has one message under way.
+  /// Open loop: messages per second of all senders together; nil: closed loop, one message in
+  /// flight per sender.
   public var rate: Double?
-  /// The groups' type: one that stores its messages.
-  public var type: MeasuredType
+  /// The groups' type, one that stores messages.
+  public var type: MeasuredGroupType
 
-  /// Senders with everything given; each number was checked by the command line.
-  public init(senders: Int, sendersPerGroup: Int, members: Int, rate: Double?, type: MeasuredType) {
+  /// Creates the scenario; the command line has checked the numbers.
+  public init(senders: Int, sendersPerGroup: Int, members: Int, rate: Double?, type: MeasuredGroupType) {
     self.senders = senders
     self.sendersPerGroup = sendersPerGroup
     self.members = members
@@ -33,14 +34,14 @@ public struct DurableScenario: Scenario {
       ] + bench.messageParameters
     if let rate { report.parameters.append(.init(name: "rate", value: .number(rate))) }
     report.latencyName = rate == nil ? "send to Stored" : "due to Stored"
-    let crowd = try Crowd(bench, groups: groups, members: members, senders: senders, type: type)
-    crowd.stage.swarm.recorder.counters.pointee.timesDeliveries = false
+    let population = try Population(bench, groups: groups, members: members, senders: senders, type: type)
+    population.run.pool.recorder.counters.pointee.timesDeliveries = false
     let start = Clock.start()
     let pace: Traffic.Pace = rate.map { .schedules([Schedule(rate: $0, start: start)]) } ?? .eachSender
-    let traffic = crowd.traffic(pace: pace, size: bench.options.size)
-    Measurement(stage: crowd.stage, traffic: traffic, bench: bench, receivers: crowd.receivers)
-      .carryOut(from: start, into: &report)
-    crowd.leave(bench, into: &report)
+    let traffic = population.traffic(pace: pace)
+    Measurement(run: population.run, traffic: traffic, bench: bench, receivers: population.receivers)
+      .run(from: start, into: &report)
+    population.removeGroups(bench, into: &report)
     return report
   }
 }

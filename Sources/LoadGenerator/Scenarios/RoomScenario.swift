@@ -1,28 +1,28 @@
 /// One group of N members that receive what K senders send.
 public struct RoomScenario: Scenario {
-  /// What decides when messages are sent.
+  /// The rule that decides when messages are sent.
   public enum Load: Sendable {
     /// Messages per second, of all senders together.
     case rate(Double)
-    /// So many messages under way, of all senders together.
+    /// Messages in flight, of all senders together.
     case inflight(Int)
   }
 
-  /// How many receive.
+  /// The number of receivers.
   public var members: Int
-  /// How many more send; they are members too.
+  /// The number of further members, which send.
   public var senders: Int
-  /// How many more members never read.
+  /// The number of further members that never read.
   public var stalled: Int
-  /// What decides when messages are sent.
+  /// The rule that decides when messages are sent.
   public var load: Load
-  /// Whom it is measured with; nil: a Throng, and a group of `type`.
+  /// The protocol of another server; nil: Throng's, with a group of `type`.
   public var other: TemplateDescription?
   /// The group's type.
-  public var type: MeasuredType
+  public var type: MeasuredGroupType
 
-  /// A room with everything given; each number was checked by the command line.
-  public init(members: Int, senders: Int, stalled: Int, load: Load, type: MeasuredType, other: TemplateDescription?) {
+  /// Creates the scenario; the command line has checked the numbers.
+  public init(members: Int, senders: Int, stalled: Int, load: Load, type: MeasuredGroupType, other: TemplateDescription?) {
     self.members = members
     self.senders = senders
     self.stalled = stalled
@@ -37,59 +37,59 @@ public struct RoomScenario: Scenario {
     var report = Report("room")
     report.parameters = parameters + bench.messageParameters
     let total = members + senders + stalled
-    let speech = try speech(bench, sessions: total)
-    let groups = speech.groups
-    let stage = try bench.stage(connections: total, dialect: speech.dialect)
-    try admit(bench, stage, groups, creator: members)
+    let target = try target(bench, sessions: total)
+    let groups = target.groups
+    let run = try bench.makeRun(connections: total, dialect: target.dialect)
+    try connect(bench, run, groups, creator: members)
     let start = Clock.start()
-    let audience = Audience(
+    let participants = Participants(
       senders: Array(members..<members + senders), groups: 1, groupOf: { _ in 0 }, sendersReceive: groups != nil)
-    let traffic = Traffic(stage.swarm, speech.dialect, audience: audience, pace: pace(start)) { _, _ in speech.message }
-    if case .inflight = load { traffic.clock = 0 }
-    // Whether another server sends a sender its own messages back is not known: there only the members count.
+    let traffic = Traffic(run.pool, target.dialect, participants: participants, pace: pace(start)) { _, _ in target.message }
+    if case .inflight = load { traffic.pacer = 0 }
+    // Another server may send a sender its own messages back: there only the members count.
     let receivers = Array(0..<(groups == nil ? members : members + senders))
-    Measurement(stage: stage, traffic: traffic, bench: bench, receivers: receivers).carryOut(from: start, into: &report)
+    Measurement(run: run, traffic: traffic, bench: bench, receivers: receivers).run(from: start, into: &report)
     if case .inflight = load { report.latencyName = "queueing" }
-    groups?.leave(stage, bench, into: &report)
+    groups?.remove(run, bench, into: &report)
     return report
   }
 
-  /// How the server is spoken to.
-  private struct Speech {
+  /// The protocol of the server and its messages.
+  private struct Target {
     let dialect: any Dialect
-    let message: Template
-    /// A Throng's group; nil elsewhere.
+    let message: MessageTemplate
+    /// The group on a Throng server; nil: another server.
     let groups: ThrongGroups?
   }
 
-  private func speech(_ bench: Benchmark, sessions: Int) throws -> Speech {
+  private func target(_ bench: Benchmark, sessions: Int) throws -> Target {
     if let other {
-      let dialect = TemplateDialect(address: bench.options.address, other, size: bench.options.size)
-      return Speech(dialect: dialect, message: dialect.message, groups: nil)
+      let dialect = TemplateDialect(address: bench.options.address, other, size: bench.options.size) { _ in 0 }
+      return Target(dialect: dialect, message: dialect.message(to: 0), groups: nil)
     }
     let groups = try ThrongGroups(bench, type: type.groupType, sessions: sessions) { _ in 0 }
-    return Speech(
+    return Target(
       dialect: groups.dialect, message: groups.dialect.message(to: 0, size: bench.options.size), groups: groups)
   }
 
-  private func admit(_ bench: Benchmark, _ stage: Stage, _ groups: ThrongGroups?, creator: Int) throws {
+  private func connect(_ bench: Benchmark, _ run: Run, _ groups: ThrongGroups?, creator: Int) throws {
     let readers = Array(0..<members + senders)
     if let groups {
-      try groups.admit(stage, bench, creators: [creator], others: readers.filter { $0 != creator })
+      try groups.createAndJoin(run, bench, creators: [creator], others: readers.filter { $0 != creator })
     } else {
-      try stage.admit(readers, parallel: bench.options.parallel)
+      try run.connect(readers, parallel: bench.options.parallel)
     }
     guard stalled > 0 else { return }
-    // A small buffer: what is sent to them piles up in the server, not here.
-    var narrow = stage.dialing
+    // A small buffer, so that unread messages pile up in the server, not here.
+    var narrow = run.connectOptions
     narrow.receiveBuffer = 4096
     let numbers = members + senders..<members + senders + stalled
     if let groups {
-      try groups.admit(stage, bench, creators: [], others: Array(numbers), dialing: narrow)
+      try groups.createAndJoin(run, bench, creators: [], others: Array(numbers), connectOptions: narrow)
     } else {
-      try stage.admit(numbers, parallel: bench.options.parallel, dialing: narrow)
+      try run.connect(numbers, parallel: bench.options.parallel, connectOptions: narrow)
     }
-    for number in numbers { stage.swarm.stall(number) }
+    for number in numbers { run.pool.stopReading(number) }
   }
 
   private func pace(_ start: UInt64) -> Traffic.Pace {

@@ -1,75 +1,97 @@
 import Histogram
 
-/// Sends the messages of a run when they are due, and keeps the account of what became of them.
+/// The senders and the groups of a run's messages.
+struct Participants {
+  /// The sending connections.
+  let senders: [Int]
+  /// The number of groups; they are numbered from 0.
+  let groups: Int
+  /// The group of a connection.
+  let groupOf: (Int) -> Int
+  /// A sender receives the messages of the other senders of its group.
+  let sendersReceive: Bool
+
+  /// The number of the window's messages that each receiver must get.
+  func expected(_ log: DeliveryLog, receivers: some Sequence<Int>) -> [(connection: Int, messages: Int)] {
+    var own: [Int: Int] = [:]
+    for (position, connection) in senders.enumerated() { own[connection] = log.acceptedBySender[position] }
+    return receivers.map { ($0, log.acceptedInGroup[groupOf($0)] - (own[$0] ?? 0)) }
+  }
+}
+
+/// Sends the messages of a run when they are due, and counts their outcomes.
 final class Traffic {
-  /// What decides when a message is sent.
+  /// The rule that decides when a message is sent.
   enum Pace {
-    /// Open loop: one schedule per lane, whatever comes back.
+    /// Open loop: one schedule per lane, independent of replies.
     case schedules([Schedule])
-    /// Closed loop: so many under way in all; one is done when it came back on the clock connection, or is taken never to come.
+    /// Closed loop: a number of messages in flight; one is done when it comes back to the pacer or
+    /// expires.
     case window(Int)
-    /// Closed loop: one under way per sender; it is done when it is answered.
+    /// Closed loop: one message in flight per sender; it is done when it is answered.
     case eachSender
   }
 
-  /// At most so many messages go out before the swarm reads again.
+  /// The most messages sent before the pool reads again.
   private static let burst = 64
-  /// How long a closed loop rests after a refusal, lest it floods the server with requests that are refused too (nanoseconds).
-  private static let rest = 20 * Clock.millisecond
+  /// The wait of a closed loop after a refusal, so that it does not flood the server (nanoseconds).
+  private static let backoff = 20 * Clock.millisecond
 
-  let audience: Audience
-  /// The connection that clocks the closed loop: a message that came back on it is done.
-  var clock: Int? { didSet { if let clock { swarm.table[clock].isClock = true } } }
-  private(set) var ledger: Ledger
-  /// How late messages went out, in nanoseconds: the generator's own share of the latency.
+  let participants: Participants
+  /// The connection that paces the closed loop: a message that comes back to it is done.
+  var pacer: Int? { didSet { if let pacer { pool.table[pacer].isPacer = true } } }
+  private(set) var deliveryLog: DeliveryLog
+  /// The delay of messages behind their schedule (nanoseconds): the generator's share of the
+  /// latency.
   private(set) var delays = Recorder.emptyHistogram()
-  /// Replies that came inside the window and say that the message is stored.
+  /// Replies within the window that say Stored.
   private(set) var timelyStored = 0
-  /// The messages that went out so far, those outside the window included.
+  /// All messages sent so far.
   private(set) var sent = 0
-  /// Nothing can be sent any more, for this reason.
+  /// The reason why no more messages can be sent.
   private(set) var failure: String?
-  private let swarm: Swarm
-  private var underWay: UnsafeMutablePointer<UnderWay> { swarm.recorder.underWay }
+  private let pool: ClientPool
+  private var inFlight: UnsafeMutablePointer<InFlight> { pool.recorder.inFlight }
   private let dialect: any Dialect
-  private let template: (_ sender: Int, _ lane: Int) -> Template
+  private let template: (_ sender: Int, _ lane: Int) -> MessageTemplate
   private var pace: Pace
   private var nextSender = 0
-  /// The senders' connections that are there.
-  private var present: Set<Int>
-  private var restUntil: UInt64 = 0
-  /// The senders that have nothing under way.
+  /// The senders' connections that are open.
+  private var openSenders: Set<Int>
+  private var backoffUntil: UInt64 = 0
+  /// The senders without a message in flight.
   private var idle: [Int] = []
   private var scratch: UnsafeMutableRawPointer
   private var scratchSize = 4096
 
-  /// - Parameter template: the messages of a sender (its place in the audience's list) in a lane.
+  /// - Parameter template: the messages of a sender (its index among the senders) in a lane.
   init(
-    _ swarm: Swarm, _ dialect: any Dialect, audience: Audience, pace: Pace, template: @escaping (Int, Int) -> Template
+    _ pool: ClientPool, _ dialect: any Dialect, participants: Participants, pace: Pace,
+    template: @escaping (Int, Int) -> MessageTemplate
   ) {
-    self.swarm = swarm
+    self.pool = pool
     self.dialect = dialect
-    self.audience = audience
+    self.participants = participants
     self.pace = pace
     self.template = template
-    present = Set(audience.senders.filter { swarm.table[$0].phase == .open })
-    let counters = swarm.recorder.counters
-    ledger = Ledger(groups: audience.groups, groupOfSender: audience.senders.map(audience.groupOf)) {
+    openSenders = Set(participants.senders.filter { pool.table[$0].phase == .open })
+    let counters = pool.recorder.counters
+    deliveryLog = DeliveryLog(groups: participants.groups, groupOfSender: participants.senders.map(participants.groupOf)) {
       counters.pointee.windowStart..<counters.pointee.windowEnd
     }
-    if case .eachSender = pace { idle = Array(audience.senders.indices.reversed()) }
+    if case .eachSender = pace { idle = Array(participants.senders.indices.reversed()) }
     scratch = .allocate(byteCount: scratchSize, alignment: 16)
   }
 
   deinit { scratch.deallocate() }
 
-  /// The messages of the closed loop that did not come back on the clock connection and are no longer waited for.
-  var givenUp: Int { underWay.pointee.givenUp }
+  /// The messages of the closed loop that did not come back to the pacer in time.
+  var expired: Int { inFlight.pointee.expired }
 
   /// Sends what is due.
   /// - Returns: when the next message is due (nanoseconds).
-  func pump(_ now: UInt64) -> UInt64 {
-    let end = swarm.recorder.counters.pointee.windowEnd
+  func sendDue(_ now: UInt64) -> UInt64 {
+    let end = pool.recorder.counters.pointee.windowEnd
     switch pace {
     case .schedules(var schedules):
       let next = send(&schedules, now, before: end)
@@ -77,21 +99,21 @@ final class Traffic {
       return next
     case .window(let size):
       guard now < end else { return .max }
-      if now < restUntil { return restUntil }
-      if let clock, swarm.table[clock].phase != .open {
+      if now < backoffUntil { return backoffUntil }
+      if let pacer, pool.table[pacer].phase != .open {
         failure = failure ?? "the connection that clocks the closed loop is gone"
       }
-      underWay.pointee.giveUp(at: now)
+      inFlight.pointee.expire(at: now)
       for _ in 0..<Traffic.burst {
-        if underWay.pointee.count >= size { return underWay.pointee.deadline }
-        let stamp = underWay.pointee.stamp(at: Clock.now())
+        if inFlight.pointee.count >= size { return inFlight.pointee.deadline }
+        let stamp = inFlight.pointee.nextStamp(at: Clock.now())
         guard send(lane: 0, stampedAt: stamp) else { return .max }
-        underWay.pointee.begin(stamp)
+        inFlight.pointee.insert(stamp)
       }
       return now
     case .eachSender:
       guard now < end else { return .max }
-      if now < restUntil { return restUntil }
+      if now < backoffUntil { return backoffUntil }
       while let sender = idle.popLast() { _ = send(sender: sender, lane: 0, stamp: Stamp.value(at: Clock.now(), lane: 0)) }
       return .max
     }
@@ -103,75 +125,75 @@ final class Traffic {
       for other in schedules.indices.dropFirst() where schedules[other].next < schedules[lane].next { lane = other }
       let due = schedules[lane].next
       guard due < end else { return .max }
-      guard schedules[lane].take(at: now) != nil else { return due }
-      if swarm.recorder.counters.pointee.windowStart <= due { delays.record(min(now - due, Recorder.longest)) }
+      guard schedules[lane].popDue(at: now) != nil else { return due }
+      if pool.recorder.counters.pointee.windowStart <= due { delays.record(min(now - due, Recorder.longest)) }
       guard send(lane: lane, stampedAt: due) else { return .max }
     }
     return now
   }
 
-  /// Sends from the next sender that is there.
+  /// Sends from the next open sender.
   private func send(lane: Int, stampedAt instant: UInt64) -> Bool {
-    for _ in audience.senders.indices {
+    for _ in participants.senders.indices {
       let sender = nextSender
-      nextSender = (nextSender + 1) % audience.senders.count
+      nextSender = (nextSender + 1) % participants.senders.count
       if send(sender: sender, lane: lane, stamp: Stamp.value(at: instant, lane: lane)) { return true }
     }
     return false
   }
 
-  /// A connection is no more. In a closed loop nothing else would tell: whoever waits for a reply sends nothing.
-  func ended(_ connection: Int) {
-    guard present.remove(connection) != nil, present.isEmpty else { return }
+  /// A connection has ended. A closed loop would not notice otherwise: it waits for a reply.
+  func didEnd(_ connection: Int) {
+    guard openSenders.remove(connection) != nil, openSenders.isEmpty else { return }
     failure = failure ?? "no connection is left to send from"
   }
 
   private func send(sender: Int, lane: Int, stamp: UInt64) -> Bool {
-    let connection = audience.senders[sender]
-    guard swarm.table[connection].phase == .open else { return false }
+    let connection = participants.senders[sender]
+    guard pool.table[connection].phase == .open else { return false }
     let template = template(sender, lane)
     if template.longest + FrameWriter.longestHead > scratchSize {
       scratch.deallocate()
       scratchSize = template.longest + FrameWriter.longestHead
       scratch = .allocate(byteCount: scratchSize, alignment: 16)
     }
-    let number = ledger.send(stamp: stamp, sender: sender)
+    let number = deliveryLog.recordSend(stamp: stamp, sender: sender)
     let payload = scratch + FrameWriter.longestHead
     let length = template.write(to: payload, connection: connection, id: number, stamp: stamp)
     let head = FrameWriter.putHead(before: payload, opcode: dialect.opcode, length: length)
     sent += 1
-    swarm.send(connection, payload - head, head + length)
-    if !dialect.answersMessages { _ = ledger.settle(number, .done) }
+    pool.send(connection, payload - head, head + length)
+    if !dialect.answersMessages { _ = deliveryLog.recordReply(number, .done) }
     return true
   }
 
   /// A reply to a message.
-  func answered(_ number: Int, _ outcome: Outcome, now: UInt64) {
-    guard let settled = ledger.settle(number, outcome) else { return }
-    if settled.isVoid { underWay.pointee.finish(settled.entry.stamp) }
-    if case .failed = outcome { restUntil = now + Traffic.rest }
-    if case .eachSender = pace { idle.append(Int(settled.entry.sender)) }
-    let counters = swarm.recorder.counters
+  func handleReply(_ number: Int, _ outcome: Outcome, now: UInt64) {
+    guard let resolved = deliveryLog.recordReply(number, outcome) else { return }
+    if resolved.isVoid { inFlight.pointee.remove(resolved.entry.stamp) }
+    if case .failed = outcome { backoffUntil = now + Traffic.backoff }
+    if case .eachSender = pace { idle.append(Int(resolved.entry.sender)) }
+    let counters = pool.recorder.counters
     guard case .stored = outcome, !counters.pointee.timesDeliveries else { return }
     if counters.pointee.isMeasuring { timelyStored += 1 }
-    if settled.entry.stamp >= counters.pointee.windowStart, settled.entry.stamp < counters.pointee.windowEnd {
-      swarm.recorder.record(now > settled.entry.stamp ? now - settled.entry.stamp : 0, lane: 0)
+    if resolved.entry.stamp >= counters.pointee.windowStart, resolved.entry.stamp < counters.pointee.windowEnd {
+      pool.recorder.record(now > resolved.entry.stamp ? now - resolved.entry.stamp : 0, lane: 0)
     }
   }
 
-  /// A queued message is dropped after all.
-  func dropped(_ messageID: String) {
-    if let settled = ledger.drop(messageID) { underWay.pointee.finish(settled.entry.stamp) }
+  /// A queued message was dropped.
+  func handleDrop(_ messageID: String) {
+    if let resolved = deliveryLog.recordDrop(messageID) { inFlight.pointee.remove(resolved.entry.stamp) }
   }
 
-  /// Every message is answered, and so many deliveries as must come have come.
-  func isSettled(receiversInGroup: [Int]) -> Bool {
-    guard ledger.unanswered == 0 else { return false }
-    var expected = zip(ledger.acceptedInGroup, receiversInGroup).reduce(0) { $0 + $1.0 * $1.1 }
-    if audience.sendersReceive { expected -= ledger.acceptedBySender.reduce(0, +) }
-    return swarm.recorder.counters.pointee.matched >= expected
+  /// Every message is answered, and the expected deliveries have arrived.
+  func isComplete(receiversInGroup: [Int]) -> Bool {
+    guard deliveryLog.unanswered == 0 else { return false }
+    var expected = zip(deliveryLog.acceptedInGroup, receiversInGroup).reduce(0) { $0 + $1.0 * $1.1 }
+    if participants.sendersReceive { expected -= deliveryLog.acceptedBySender.reduce(0, +) }
+    return pool.recorder.counters.pointee.matched >= expected
   }
 
-  /// The run is over: what is not answered by now never will be.
-  func close() { ledger.close() }
+  /// The run is over: no more replies are expected.
+  func finish() { deliveryLog.finish() }
 }

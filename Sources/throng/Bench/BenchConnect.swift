@@ -16,8 +16,8 @@ struct BenchConnect: AsyncParsableCommand {
   @OptionGroup var configuration: ConfigurationOptions
 
   func validate() throws {
-    try demand((1...60_000).contains(connections), "--connections takes 1 to 60000")
-    try demandRate(rate, "--rate", of: "connections")
+    try require((1...60_000).contains(connections), "--connections takes 1 to 60000")
+    try validateRate(rate, "--rate", of: "connections")
   }
 
   func run() async throws {

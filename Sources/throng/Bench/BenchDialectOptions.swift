@@ -1,8 +1,13 @@
 import ArgumentParser
 import LoadGenerator
 
-/// What to say to a server that is no Throng.
+/// The protocol of another server.
 struct BenchDialectOptions: ParsableArguments {
+  static let discussion = """
+    With --publish nothing of Throng is spoken, and other servers are measured alike: each connection says its --hello texts, each after \
+    the answer that contains the --ready text of the one before. In these texts and in the path %g is the number of the connection's group.
+    """
+
   @Option(help: ArgumentHelp("Other servers: the subprotocol to ask for.", valueName: "name"))
   var subprotocol: String?
 
@@ -19,7 +24,8 @@ struct BenchDialectOptions: ParsableArguments {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Other servers: a message; %t the stamp, %p padding up to --size, %d the connection.", valueName: "text"))
+    help: ArgumentHelp(
+      "Other servers: a message; %t the stamp, %p padding up to --size, %d the connection, %g its group.", valueName: "text"))
   var publish: String?
 
   @Flag(help: "Other servers: send binary frames.")
@@ -31,15 +37,15 @@ struct BenchDialectOptions: ParsableArguments {
   func validate() throws {
     guard let publish else {
       let isGiven = subprotocol != nil || !hello.isEmpty || !ready.isEmpty || binary || text
-      return try demand(
+      return try require(
         !isGiven, "--subprotocol, --hello, --ready, --binary and --text describe another server: --publish is missing")
     }
-    try demand(publish.contains("%t"), "--publish needs %t, the stamp that is looked for in what comes back")
-    try demand(ready.count <= hello.count, "there is a --ready without its --hello")
-    try demand(!(binary && text), "either --binary or --text")
+    try require(publish.contains("%t"), "--publish needs %t, the stamp that is looked for in what comes back")
+    try require(ready.count <= hello.count, "there is a --ready without its --hello")
+    try require(!(binary && text), "either --binary or --text")
   }
 
-  /// The dialect; nil for a Throng.
+  /// The other server's protocol; nil: Throng's.
   var description: TemplateDescription? {
     publish.map { publish in
       let hellos = hello.enumerated().map { place, text in

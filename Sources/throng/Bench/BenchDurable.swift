@@ -27,11 +27,11 @@ struct BenchDurable: AsyncParsableCommand {
   @OptionGroup var configuration: ConfigurationOptions
 
   func validate() throws {
-    try demand((1...30_000).contains(senders), "--senders takes 1 to 30000")
-    try demand((1...6000).contains(members), "--members takes 1 to 6000")
-    try demand((1...members).contains(sendersPerGroup), "--senders-per-group takes 1 to --members")
-    try demand((senders / sendersPerGroup + 1) * members <= 60_000, "these are over 60000 sessions")
-    try demandRate(rate, "--rate", of: "messages")
+    try require((1...30_000).contains(senders), "--senders takes 1 to 30000")
+    try require((1...6000).contains(members), "--members takes 1 to 6000")
+    try require((1...members).contains(sendersPerGroup), "--senders-per-group takes 1 to --members")
+    try require((senders / sendersPerGroup + 1) * members <= 60_000, "these are over 60000 sessions")
+    try validateRate(rate, "--rate", of: "messages")
   }
 
   func run() async throws {

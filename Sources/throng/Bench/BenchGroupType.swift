@@ -1,7 +1,7 @@
 import ArgumentParser
 import LoadGenerator
 
-extension MeasuredType: ExpressibleByArgument {
+extension MeasuredGroupType: ExpressibleByArgument {
   public init?(argument: String) { self.init(argument) }
 
   public var defaultValueDescription: String { name }
@@ -11,16 +11,16 @@ extension MeasuredType: ExpressibleByArgument {
 
 /// A type whose groups store their messages.
 struct StoringType: ExpressibleByArgument {
-  let type: MeasuredType
+  let type: MeasuredGroupType
 
-  init(_ type: MeasuredType) { self.type = type }
+  init(_ type: MeasuredGroupType) { self.type = type }
 
   init?(argument: String) {
-    guard let type = MeasuredType(argument), type.storesMessages else { return nil }
+    guard let type = MeasuredGroupType(argument), type.storesMessages else { return nil }
     self.type = type
   }
 
   var defaultValueDescription: String { type.name }
 
-  static var allValueStrings: [String] { MeasuredType.all.filter(\.storesMessages).map(\.name) }
+  static var allValueStrings: [String] { MeasuredGroupType.all.filter(\.storesMessages).map(\.name) }
 }

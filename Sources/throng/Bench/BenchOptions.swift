@@ -1,10 +1,13 @@
 import ArgumentParser
 import LoadGenerator
 
-/// What all scenarios of `throng bench` understand.
+/// The options of all scenarios of `throng bench`.
 struct BenchOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("The server's address.", valueName: "ws://host:port/path"))
+  @Option(help: ArgumentHelp("The server's address.", valueName: "ws[s]://host:port/path"))
   var url = "ws://127.0.0.1:8080/ws"
+
+  @Flag(help: "Accept any certificate of a wss:// server, a self-signed one too.")
+  var insecure = false
 
   @Option(help: ArgumentHelp("How long to send before the window that is measured.", valueName: "seconds"))
   var warmUp = 1.0
@@ -43,53 +46,54 @@ struct BenchOptions: ParsableArguments {
   var assertions: [String] = []
 
   func validate() throws {
-    try demand(warmUp >= 0 && warmUp <= 3600, "--warm-up takes 0 to 3600 seconds")
-    try demand(duration > 0 && duration <= 86400, "--duration takes more than 0 and at most 86400 seconds")
-    try demand(timeout > 0 && timeout <= 3600, "--timeout takes more than 0 and at most 3600 seconds")
-    try demand((RunOptions.smallestSize...12288).contains(size), "--size takes \(RunOptions.smallestSize) to 12288 bytes")
-    try demand(pid.map { $0 > 0 } ?? true, "--pid takes the number of a process")
-    try demand(sources.map { (1...250).contains($0) } ?? true, "--sources takes 1 to 250")
-    try demand((1...4096).contains(parallel), "--parallel takes 1 to 4096")
-    _ = try address()
+    try require(warmUp >= 0 && warmUp <= 3600, "--warm-up takes 0 to 3600 seconds")
+    try require(duration > 0 && duration <= 86400, "--duration takes more than 0 and at most 86400 seconds")
+    try require(timeout > 0 && timeout <= 3600, "--timeout takes more than 0 and at most 3600 seconds")
+    try require((RunOptions.smallestSize...12288).contains(size), "--size takes \(RunOptions.smallestSize) to 12288 bytes")
+    try require(pid.map { $0 > 0 } ?? true, "--pid takes the number of a process")
+    try require(sources.map { (1...250).contains($0) } ?? true, "--sources takes 1 to 250")
+    try require((1...4096).contains(parallel), "--parallel takes 1 to 4096")
+    try require(try address().isTLS || !insecure, "--insecure is for wss:// addresses")
     for condition in try conditions() where condition.metric.needsServer {
-      try demand(pid != nil, "--assert '\(condition.text)' needs --pid")
+      try require(pid != nil, "--assert '\(condition.text)' needs --pid")
     }
   }
 
-  /// Where the server listens.
+  /// The server's address.
   func address() throws -> Address { try usage { () throws(BenchmarkError) in try Address(url: url) } }
 
-  /// What must hold.
+  /// The conditions of `--assert`.
   func conditions() throws -> [Condition] {
     try usage { () throws(BenchmarkError) in
       try assertions.map { text throws(BenchmarkError) in try Condition(text) }
     }
   }
 
-  /// The options as the load generator takes them.
+  /// The options for the load generator.
   func runOptions() throws -> RunOptions {
     RunOptions(
-      address: try address(), warmUp: warmUp, duration: duration, size: size, pid: pid, sources: sources, timeout: timeout,
+      address: try address(), acceptsAnyCertificate: insecure, warmUp: warmUp, duration: duration, size: size, pid: pid,
+      sources: sources, timeout: timeout,
       parallel: parallel)
   }
 
-  /// What is wrong with the command line, as the parser wants to hear it.
+  /// Turns an error of the load generator into one of the command line.
   private func usage<Value>(_ body: () throws(BenchmarkError) -> Value) throws -> Value {
     do { return try body() } catch { throw ValidationError(error.description) }
   }
 }
 
-/// Ends the command with 64 unless the rate, where one is given, is one that a schedule is made for.
+/// Ends the command with 64 if there is a rate that a schedule does not support.
 /// - Parameters:
-///   - option: how the rate is given.
-///   - what: what it counts per second.
-func demandRate(_ rate: Double?, _ option: String, of what: String) throws {
+///   - option: the rate's option.
+///   - what: the things counted per second.
+func validateRate(_ rate: Double?, _ option: String, of what: String) throws {
   guard let rate else { return }
   let (least, most) = (RunOptions.rates.lowerBound, Int(RunOptions.rates.upperBound))
-  try demand(RunOptions.rates.contains(rate), "\(option) takes \(least) to \(most) \(what) per second")
+  try require(RunOptions.rates.contains(rate), "\(option) takes \(least) to \(most) \(what) per second")
 }
 
 /// Ends the command with 64 and the sentence unless the condition holds.
-func demand(_ condition: Bool, _ sentence: String) throws {
+func require(_ condition: Bool, _ sentence: String) throws {
   guard condition else { throw ValidationError(sentence) }
 }

@@ -2,16 +2,17 @@ import ArgumentParser
 import Foundation
 import LoadGenerator
 
-/// Where the figures go. What can be known before the run is: nobody measures for an hour to learn that the file has no place.
+/// The destination of the figures. It is opened before the run, so that an hour of measuring does
+/// not end with a file that cannot be written.
 struct BenchOutput {
-  private enum JSONPlace {
+  private enum JSONDestination {
     case nowhere, standardOutput
     case file(Int32, path: String)
   }
 
-  private let json: JSONPlace
+  private let json: JSONDestination
 
-  /// Opens the JSON file and empties it: figures of an older run must not pass for those of one that fails.
+  /// Opens the JSON file and empties it: a failing run must not leave the figures of an older one.
   /// The command ends with 1 when the file or standard output cannot be written.
   /// - Parameter json: the value of `--json`.
   init(json: String?) throws {
@@ -26,8 +27,9 @@ struct BenchOutput {
     }
   }
 
-  /// Tells what was measured. The command ends with 1 when that fails somewhere; the rest is told all the same.
-  func tell(_ report: Report) throws {
+  /// Writes the figures. The command ends with 1 when one destination fails; the others are
+  /// written.
+  func write(_ report: Report) throws {
     var failures: [ExitCode] = []
     func write(_ text: String, to descriptor: Int32, _ name: String) {
       if let error = BenchOutput.write(text, to: descriptor) { failures.append(BenchOutput.failure(name, error)) }
@@ -35,8 +37,8 @@ struct BenchOutput {
     switch json {
     case .nowhere: write(report.table, to: STDOUT_FILENO, "standard output")
     case .standardOutput:
-      // The figures are what was asked for: a table that cannot be told is no failure, and there is no place to tell it.
-      BenchOutput.tell(report.table)
+      // The JSON is the result: a table that cannot be written is no failure.
+      BenchOutput.writeToStandardError(report.table)
       write(report.json + "\n", to: STDOUT_FILENO, "standard output")
     case .file(let descriptor, let path):
       write(report.json + "\n", to: descriptor, path)
@@ -46,8 +48,8 @@ struct BenchOutput {
     if let failure = failures.first { throw failure }
   }
 
-  /// The stream was open when the process began. The number of a closed one is taken by the first thing that this process opens, a
-  /// socket or the runtime's epoll: with close-on-exec, which no inherited descriptor has.
+  /// The stream was open when the process began. The number of a closed stream goes to the first
+  /// file that this process opens, with close-on-exec, which no inherited descriptor has.
   private static func isInherited(_ descriptor: Int32) -> Bool {
     let flags = fcntl(descriptor, F_GETFD)
     return flags >= 0 && flags & FD_CLOEXEC == 0
@@ -65,7 +67,7 @@ struct BenchOutput {
   }
 
   /// Writes to standard error, where there is one.
-  static func tell(_ text: String) {
+  static func writeToStandardError(_ text: String) {
     if isInherited(STDERR_FILENO) { _ = write(text, to: STDERR_FILENO) }
   }
 

@@ -28,11 +28,11 @@ struct BenchPriority: AsyncParsableCommand {
   @OptionGroup var configuration: ConfigurationOptions
 
   func validate() throws {
-    try demand((1...60_000).contains(members), "--members takes 1 to 60000")
-    try demand((1...10_000).contains(publishers), "--publishers takes 1 to 10000")
+    try require((1...60_000).contains(members), "--members takes 1 to 60000")
+    try require((1...10_000).contains(publishers), "--publishers takes 1 to 10000")
     let rates = [("--high", high), ("--normal", normal), ("--low", low), ("--lowest", lowest)]
-    for (option, rate) in rates where rate != 0 { try demandRate(rate, option, of: "messages") }
-    try demand(rates.contains { $0.1 > 0 }, "at least one of --high, --normal, --low and --lowest is needed")
+    for (option, rate) in rates where rate != 0 { try validateRate(rate, option, of: "messages") }
+    try require(rates.contains { $0.1 > 0 }, "at least one of --high, --normal, --low and --lowest is needed")
   }
 
   func run() async throws {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Tells on standard error how the run goes: one line written over again on a terminal, line after line elsewhere.
+/// Writes the progress to standard error: on a terminal one line again and again, elsewhere lines.
 final class BenchProgress {
   private let isTerminal = isatty(STDERR_FILENO) == 1
   private let isWanted: Bool
@@ -8,10 +8,10 @@ final class BenchProgress {
 
   init(isWanted: Bool) { self.isWanted = isWanted }
 
-  /// Takes a line; nil when none is wanted.
+  /// Writes a line; nil: no progress is wanted.
   var line: ((String) -> Void)? { isWanted ? { [self] in show($0) } : nil }
 
-  /// The run is over: what follows begins on a line of its own.
+  /// Clears the line at the end of the run.
   func end() {
     if isTerminal, lastLength > 0 { write("\r" + String(repeating: " ", count: lastLength) + "\r") }
   }
@@ -22,5 +22,5 @@ final class BenchProgress {
     lastLength = text.count
   }
 
-  private func write(_ text: String) { BenchOutput.tell(text) }
+  private func write(_ text: String) { BenchOutput.writeToStandardError(text) }
 }

@@ -5,10 +5,7 @@ import LoadGenerator
 struct BenchRoom: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "room", abstract: "One group: N members receive what K publishers send.",
-    discussion: """
-      With --publish nothing of Throng is spoken, and other servers are measured alike: each connection says its --hello texts, each after \
-      the answer that contains the --ready text of the one before.
-      """)
+    discussion: BenchDialectOptions.discussion)
 
   @Option(help: ArgumentHelp("How many sessions receive.", valueName: "n"))
   var members: Int
@@ -23,7 +20,7 @@ struct BenchRoom: AsyncParsableCommand {
   var inflight: Int?
 
   @Option(help: ArgumentHelp("The group's type.", valueName: "type"))
-  var type = MeasuredType.avChatRoom
+  var type = MeasuredGroupType.avChatRoom
 
   @Option(help: ArgumentHelp("How many more members never read.", valueName: "n"))
   var stalled = 0
@@ -33,14 +30,14 @@ struct BenchRoom: AsyncParsableCommand {
   @OptionGroup var configuration: ConfigurationOptions
 
   func validate() throws {
-    try demand((1...60_000).contains(members), "--members takes 1 to 60000")
-    try demand((1...10_000).contains(publishers), "--publishers takes 1 to 10000")
-    try demand((0...10_000).contains(stalled), "--stalled takes 0 to 10000")
-    // Who never reads never quits, and a Work group goes with its last member only.
-    try demand(stalled == 0 || type.canBeDisbanded, "--stalled is not for \(type.name): the group could not be taken away")
-    try demand((rate == nil) != (inflight == nil), "either --rate or --inflight is needed")
-    try demandRate(rate, "--rate", of: "messages")
-    try demand(inflight.map { (1...100_000).contains($0) } ?? true, "--inflight takes 1 to 100000")
+    try require((1...60_000).contains(members), "--members takes 1 to 60000")
+    try require((1...10_000).contains(publishers), "--publishers takes 1 to 10000")
+    try require((0...10_000).contains(stalled), "--stalled takes 0 to 10000")
+    // A member that never reads never quits, and a Work group ends with its last member.
+    try require(stalled == 0 || type.canBeDisbanded, "--stalled is not for \(type.name): the group could not be taken away")
+    try require((rate == nil) != (inflight == nil), "either --rate or --inflight is needed")
+    try validateRate(rate, "--rate", of: "messages")
+    try require(inflight.map { (1...100_000).contains($0) } ?? true, "--inflight takes 1 to 100000")
   }
 
   func run() async throws {

@@ -20,9 +20,9 @@ struct BenchStorm: AsyncParsableCommand {
   @OptionGroup var configuration: ConfigurationOptions
 
   func validate() throws {
-    try demand((2...60_000).contains(connections), "--connections takes 2 to 60000")
-    try demand(established == 0 || (2...10_000).contains(established), "--established takes 0, or 2 to 10000")
-    try demandRate(rate, "--rate", of: "messages")
+    try require((2...60_000).contains(connections), "--connections takes 2 to 60000")
+    try require(established == 0 || (2...10_000).contains(established), "--established takes 0, or 2 to 10000")
+    try validateRate(rate, "--rate", of: "messages")
   }
 
   func run() async throws {
