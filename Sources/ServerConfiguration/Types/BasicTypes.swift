@@ -1,19 +1,18 @@
 extension ValueType where Value == String {
-  /// Any text that is not empty.
   static let text = checkedText("a text that is not empty") { !$0.isEmpty }
 
   /// The path of a file or directory.
   static let path = checkedText("a path") { !$0.isEmpty && !$0.utf8.contains(0) }
 
-  /// `auth.secret`: as many bytes as the hash has, which RFC 7518 section 3.2 asks for.
+  /// `auth.secret`: at least as long as the hash (RFC 7518 section 3.2).
   static let hs256Secret = checkedText("a text of at least 32 bytes") { $0.utf8.count >= 32 }
 
-  /// `admin.apiKey`: what fits into an Authorization header, and as long as the secret (contract section 10.6).
+  /// `admin.apiKey`: fits into an Authorization header, and is as long as the secret.
   static let apiKey = checkedText("at least 32 bytes of visible ASCII without spaces") { text in
     text.utf8.count >= 32 && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
   }
 
-  /// `store.url`: SQLite is the only store so far. What other programs take for a host, for memory or for options is no path.
+  /// `store.url`. The path must not look like a host, a database in memory, or options.
   static let storeURL = checkedText("sqlite: or sqlite:PATH") { url in
     guard let path = Settings.Store.path(in: url) else { return false }
     let name = path.split(separator: "/", omittingEmptySubsequences: false).last
@@ -21,12 +20,11 @@ extension ValueType where Value == String {
     return isFile && !path.hasPrefix("//") && !path.contains("?") && !path.utf8.contains(0)
   }
 
-  /// A text that passes a check.
   private static func checkedText(_ name: String, _ check: @escaping @Sendable (String) -> Bool) -> ValueType {
     scalar(name, as: [.string], show: { $0 }, parse: { check($0) ? $0 : nil })
   }
 
-  /// One of a few words; `aliases` are accepted and read as the word they stand for.
+  /// One of some words; an alias is read as the word that it stands for.
   static func word(_ words: [String], aliases: [String: String] = [:]) -> ValueType {
     scalar("one of \(words.joined(separator: ", "))", as: [.string], show: { $0 }) { text in
       let word = aliases[text] ?? text

@@ -1,14 +1,13 @@
 import Foundation
 
-/// Every key there is, in the order of `config show` (contract section 9).
+/// Every key, in the order of `config show` (Operations.md, "Configuration keys").
 enum Keys {
   static let all: [any ConfigurationKey] =
     [
       listen, internalListen, dataDir, demo, loops, logLevel, logFormat, authSecret, authJWKSFile, authAlgorithms, authAudience,
       authIssuer, authFailureDelay, adminAPIKey, allowedOrigins, trustedProxies, tlsCertificateFile, tlsKeyFile, storeURL,
       storeSync, usersRequireKnown, attributesGroupTypes, avChatRoomOfflineGrace, fanoutFlushWindow, heartbeatInterval,
-      heartbeatTimeout,
-      drainDuration,
+      heartbeatTimeout, drainDuration,
     ] + SessionKeys.all + LimitKeys.all
 
   static let byPath: [String: any ConfigurationKey] = Dictionary(uniqueKeysWithValues: all.map { ($0.path, $0) })

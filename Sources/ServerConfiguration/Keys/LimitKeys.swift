@@ -1,4 +1,4 @@
-/// The keys of `limits.…` (contract sections 1, 4, 6 and 9). 0 = no limit where the sentence says so.
+/// The keys of `limits.…`. 0 = no limit where the sentence says so.
 enum LimitKeys {
   static let all: [any ConfigurationKey] = [
     workMessagesPerSecond, publicMessagesPerSecond, meetingMessagesPerSecond, avChatRoomMessagesPerSecond,
@@ -53,7 +53,7 @@ enum LimitKeys {
   }
 }
 
-/// The keys of `sessions.perPlatform.…` (contract section 2).
+/// The keys of `sessions.perPlatform.…` (Protocol.md, "Sessions per user").
 enum SessionKeys {
   static let all: [any ConfigurationKey] = [ios, android, windows, mac, web, unknown]
 

@@ -1,15 +1,15 @@
 extension Settings {
-  /// What there may be of everything (contract sections 1, 4, 6 and 9). 0 = no limit where it says so.
+  /// `limits.…` (Operations.md, "Configuration keys"). 0 = no limit where it says so.
   public struct Limits: Sendable {
-    /// Of Work groups.
+    /// Work groups.
     public var work: GroupLimits
-    /// Of Public groups.
+    /// Public groups.
     public var `public`: GroupLimits
-    /// Of Meeting groups.
+    /// Meeting groups.
     public var meeting: GroupLimits
-    /// Of AVChatRooms.
+    /// AVChatRooms.
     public var avChatRoom: RoomLimits
-    /// Of BChatRooms.
+    /// BChatRooms.
     public var bChatRoom: RoomLimits
     /// Requests of a user each second.
     public var requestsPerSecond: Int
@@ -31,9 +31,9 @@ extension Settings {
     public var sendQueueBytes: Int
     /// How long senders may recall their own messages.
     public var revokeWindow: Duration
-    /// Up to where unread messages are counted.
+    /// The largest number of unread messages that is counted exactly.
     public var unreadCount: Int
-    /// Every key of `limits.…` with its number as it was loaded, durations in whole seconds: what `getServerInfo` answers (contract section 4).
+    /// Every key of `limits.…` with its number, durations in whole seconds, for `getServerInfo`.
     public let flattened: [(key: String, value: Int64)]
 
     init(_ values: Resolution) {
@@ -78,7 +78,7 @@ extension Settings {
 }
 
 extension Resolution {
-  /// The value of a key as a number, durations in whole seconds; nil where it is none.
+  /// The value of a key as a number, durations in whole seconds; nil for other values.
   fileprivate func number(of key: any ConfigurationKey) -> Int64? {
     switch key {
     case let key as Key<Int>: Int64(self[key])

@@ -1,7 +1,7 @@
 extension Duration {
-  /// A duration as the configuration and the command line write it: decimal seconds, or a decimal number with the unit
-  /// `ms`, `s`, `m`, `h` or `d` (contract section 9). Nil for anything else, for less than 0 and for over 2³²−1 seconds.
-  /// Fractions of a millisecond are dropped.
+  /// Reads a duration of the configuration or command line: decimal seconds, or a decimal number
+  /// with the unit `ms`, `s`, `m`, `h` or `d`. Nil for any other text, below 0 and above 2³²−1
+  /// seconds. Fractions of a millisecond are dropped.
   public init?(configurationText text: String) {
     let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     guard let unit = Duration.millisecondsPerUnit[String(text[digits.endIndex...])],
@@ -12,12 +12,12 @@ extension Duration {
     self = .milliseconds(Int64(milliseconds))
   }
 
-  /// The duration in whole milliseconds; what is less than one is dropped.
+  /// The duration in whole milliseconds, rounded towards zero.
   public var wholeMilliseconds: Int64 {
     components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
   }
 
-  /// As `config show` prints it: seconds with the unit, `25s` or `0.5s`.
+  /// The text of `config show`: seconds with the unit, `25s` or `0.5s`.
   var configurationText: String {
     let milliseconds = wholeMilliseconds
     return milliseconds.isMultiple(of: 1000) ? "\(milliseconds / 1000)s" : "\(Double(milliseconds) / 1000)s"

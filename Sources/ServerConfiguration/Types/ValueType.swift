@@ -1,12 +1,14 @@
-/// What values a key takes, how they are read and shown.
+/// The type of a key's values: how they are described, read and shown.
 struct ValueType<Value: Sendable>: Sendable {
-  /// What the key takes, as a message says it: `an integer of 0 to 100`.
+  /// The description in messages, such as `an integer of 0 to 100`.
   let name: String
   let read: @Sendable (GivenValue) -> Result<Value, Refusal>
   let show: @Sendable (Value) -> String
 
-  /// A type written as one scalar; `kinds` are what a file may write it as. `unless` says what was expected where there is more to
-  /// say of a text than the type's name.
+  /// A type that is written as one scalar.
+  /// - Parameters:
+  ///   - kinds: the kinds of scalar that a file may use.
+  ///   - unless: a better description of the expected value for some texts than the type's name.
   static func scalar(
     _ name: String, as kinds: Set<GivenValue.ScalarKind>, show: @escaping @Sendable (Value) -> String,
     parse: @escaping @Sendable (String) -> Value?, unless: @escaping @Sendable (String) -> String? = { _ in nil }
@@ -27,12 +29,12 @@ struct ValueType<Value: Sendable>: Sendable {
       }, show: show)
   }
 
-  /// The same type where a key may stay unset.
+  /// The same type for a key that may stay unset.
   var optional: ValueType<Value?> {
     ValueType<Value?>(name: name, read: { read($0).map(Optional.some) }, show: { $0.map(show) ?? "(none)" })
   }
 
-  /// A list of such values: a sequence in a file, comma-separated elsewhere (contract section 9).
+  /// A list of such values: a sequence in a file, comma-separated elsewhere.
   func list(of plural: String) -> ValueType<[Value]> {
     let expected = "a list of \(plural)"
     return ValueType<[Value]>(
@@ -51,7 +53,7 @@ struct ValueType<Value: Sendable>: Sendable {
 }
 
 extension GivenValue {
-  /// The elements of the value where its key takes a list.
+  /// The elements of a value whose key takes a list.
   fileprivate var elements: [GivenValue] {
     switch self {
     case .list(let scalars): scalars.map { .scalar($0.text, $0.kind) }

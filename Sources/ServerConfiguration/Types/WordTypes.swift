@@ -1,14 +1,16 @@
-/// The least severe log entries that are written (`log.level`), in rising severity; the names are those of swift-log.
+import GroupModel
+
+/// The level from which log entries are written (`log.level`), with the names of swift-log.
 public enum LogLevel: String, CaseIterable, Sendable { case trace, debug, info, notice, warning, error, critical }
 
-/// How log entries are written (`log.format`).
+/// The format of log entries (`log.format`).
 public enum LogFormat: String, CaseIterable, Sendable { case json, text }
 
-/// When the store calls a write durable (`store.sync`): after a power failure too, or after a crash of the process only.
+/// The durability of a write (`store.sync`): it survives a power failure, or only a crash.
 public enum StoreSync: String, CaseIterable, Sendable { case full, normal }
 
 extension ValueType where Value == [String]? {
-  /// `auth.algorithms`: at least one, for a server that nobody can sign in to is a mistake.
+  /// `auth.algorithms`: at least one, because otherwise no user could sign in.
   static var tokenAlgorithms: ValueType {
     let element = ValueType<String>.word(["HS256", "RS256", "ES256", "EdDSA"])
     return element.list(of: element.name.plural).nonempty.optional
@@ -16,14 +18,15 @@ extension ValueType where Value == [String]? {
 }
 
 extension ValueType where Value == [String] {
-  /// `attributes.groupTypes`: names of group types; the legacy names are read as today's (contract section 3).
+  /// `attributes.groupTypes`: names of group types, the legacy ones included.
   static var groupTypes: ValueType {
-    let types = ["Work", "Public", "Meeting", "AVChatRoom", "BChatRoom"]
-    let element = ValueType<String>.word(types, aliases: ["Private": "Work", "ChatRoom": "Meeting"])
+    let legacyNames = GroupType.allCases.compactMap { type in type.legacyName.map { ($0, type.rawValue) } }
+    let element = ValueType<String>.word(
+      GroupType.allCases.map(\.rawValue), aliases: Dictionary(uniqueKeysWithValues: legacyNames))
     return element.list(of: element.name.plural)
   }
 
-  /// The same list, but not an empty one.
+  /// The same list type, which refuses an empty list.
   fileprivate var nonempty: ValueType {
     ValueType(
       name: name,

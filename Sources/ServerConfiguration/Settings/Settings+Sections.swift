@@ -1,5 +1,5 @@
 extension Settings {
-  /// How the log is written.
+  /// The log's level and format.
   public struct Log: Sendable {
     /// The least severe entries that are written.
     public var level: LogLevel
@@ -12,7 +12,7 @@ extension Settings {
     }
   }
 
-  /// Which tokens sign in (contract section 2).
+  /// The tokens that are accepted (Protocol.md, "Tokens").
   public struct Auth: Sendable {
     /// The HS256 secret, at least 32 bytes; nil = the one in `dataDir/auth-secret`.
     public var secret: String?
@@ -20,11 +20,11 @@ extension Settings {
     public var jwksFile: String?
     /// `HS256`, `RS256`, `ES256`, `EdDSA`; nil = HS256 and those of the keys in the file.
     public var algorithms: [String]?
-    /// What `aud` must name; nil = anything.
+    /// The name that `aud` must contain; nil = any.
     public var audience: String?
-    /// What `iss` must be; nil = anything.
+    /// The value that `iss` must have; nil = any.
     public var issuer: String?
-    /// How long answers wait after 20 failures in 10 s from one address; zero = not at all.
+    /// The delay of answers after 20 failures in 10 s from one address; zero = none.
     public var failureDelay: Duration
 
     init(_ values: Resolution) {
@@ -37,7 +37,7 @@ extension Settings {
     }
   }
 
-  /// The application's backend (contract section 8).
+  /// The application's backend (Protocol.md, "Application interface").
   public struct Admin: Sendable {
     /// The credential of the internal listener; nil = tokens with `adm` only.
     public var apiKey: String?
@@ -51,28 +51,27 @@ extension Settings {
     public var keyFile: String?
   }
 
-  /// Where groups and messages are kept.
+  /// The store of groups and messages.
   public struct Store: Sendable {
     /// `sqlite:`, or `sqlite:` with a path; without one the file is in the data directory.
     public var url: String
-    /// When a write counts as durable.
+    /// The durability of a write.
     public var sync: StoreSync
 
-    /// The path of the database that `url` names, from the data directory on where it is relative; nil = the default one in the
-    /// data directory.
+    /// The path in `url`, absolute or relative to the data directory; nil = the default database.
     public var databasePath: String? {
       Store.path(in: url).flatMap { $0.isEmpty ? nil : String($0) }
     }
 
-    /// What follows the scheme; nil where it is another one.
+    /// The text behind the scheme; nil for another scheme.
     static func path(in url: String) -> Substring? {
       url.hasPrefix("sqlite:") ? url.dropFirst("sqlite:".count) : nil
     }
   }
 
-  /// Sessions of one user (contract section 2).
+  /// The sessions of a user (Protocol.md, "Sessions per user").
   public struct Sessions: Sendable {
-    /// How many there may be on each platform.
+    /// The most sessions on each platform.
     public var perPlatform: PerPlatform
 
     /// The sessions that a user may have on each platform; 0 refuses it.
@@ -87,7 +86,7 @@ extension Settings {
       public var mac: Int
       /// Web.
       public var web: Int
-      /// Unknown, which is also every client that names no platform.
+      /// Unknown, and clients that name no platform.
       public var unknown: Int
 
       init(_ values: Resolution) {
@@ -101,41 +100,41 @@ extension Settings {
     }
   }
 
-  /// Who counts as a user.
+  /// Users that methods may name.
   public struct Users: Sendable {
-    /// Whether only users who signed in or were imported can be acted on (10019).
+    /// Whether only users who signed in or were imported may be named (10019).
     public var requireKnown: Bool
   }
 
-  /// Group attributes (contract section 3).
+  /// Group attributes (Protocol.md, "Attributes").
   public struct Attributes: Sendable {
     /// The names of the group types whose members may read and write attributes.
     public var groupTypes: [String]
   }
 
-  /// AVChatRooms (contract section 3).
+  /// AVChatRooms (Protocol.md, "AVChatRoom").
   public struct AVChatRoom: Sendable {
-    /// How long a member stays one after the end of the last session.
+    /// How long a user stays a member after the end of the last session.
     public var offlineGrace: Duration
   }
 
-  /// Signs of life (contract section 1).
+  /// WebSocket pings (Protocol.md, "Heartbeat").
   public struct Heartbeat: Sendable {
     /// The time between pings.
     public var interval: Duration
-    /// How long a ping may stay without any frame in answer.
+    /// The longest time from a ping to the client's next frame.
     public var timeout: Duration
   }
 
-  /// How messages reach their receivers.
+  /// The delivery of a group's messages.
   public struct Fanout: Sendable {
-    /// How far apart the flushes of one group are at least.
+    /// The least time between two flushes of a group.
     public var flushWindow: Duration
   }
 
-  /// The orderly end (contract section 9).
+  /// The orderly end (Protocol.md, "Draining").
   public struct Drain: Sendable {
-    /// Over how long sessions are closed.
+    /// The time over which sessions are closed.
     public var duration: Duration
   }
 }

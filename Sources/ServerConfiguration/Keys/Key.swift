@@ -1,4 +1,4 @@
-/// One key of the configuration (contract section 9).
+/// A key of the configuration (Operations.md, "Configuration keys").
 struct Key<Value: Sendable>: ConfigurationKey {
   let path: String
   let type: ValueType<Value>
@@ -23,7 +23,7 @@ struct Key<Value: Sendable>: ConfigurationKey {
   private func resolved(_ value: Value) -> ResolvedValue { ResolvedValue(value: value, text: type.show(value)) }
 }
 
-/// A key whatever its values are.
+/// A key with its value type erased.
 protocol ConfigurationKey: Sendable {
   var path: String { get }
   var typeName: String { get }
@@ -33,14 +33,15 @@ protocol ConfigurationKey: Sendable {
   func read(_ given: GivenValue) -> Result<ResolvedValue, Refusal>
 }
 
-/// A value that its key accepted, and how it is shown.
+/// A value that its key has accepted, and its text.
 struct ResolvedValue: Sendable {
   let value: any Sendable
   let text: String
 }
 
 extension ConfigurationKey {
-  /// The variable that sets the key: `limits.avChatRoom.messagesPerSecond` is `THRONG_LIMITS_AV_CHAT_ROOM_MESSAGES_PER_SECOND`.
+  /// The variable that sets the key: `dataDir` is `THRONG_DATA_DIR`, `auth.jwksFile` is
+  /// `THRONG_AUTH_JWKS_FILE`.
   var environmentName: String {
     var name = Environment.prefix
     for character in path {
@@ -50,7 +51,7 @@ extension ConfigurationKey {
     return name
   }
 
-  /// The text to show for a value: a secret that is set shows as stars.
+  /// The text of `config show` for a value; a secret that is set shows as stars.
   func shown(_ resolved: ResolvedValue, source: Source) -> String {
     isSecret && source != .fallback ? "********" : resolved.text
   }

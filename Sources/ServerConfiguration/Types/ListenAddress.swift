@@ -1,5 +1,7 @@
-/// Where a listener waits: `HOST:PORT`, port 0 = any free one (contract section 9). An IPv6 address stands in brackets; without a host
-/// it is every IPv4 address.
+import GroupModel
+
+/// The address of a listener, `HOST:PORT` (Operations.md, "Listeners"). An IPv6 address stands in
+/// brackets; without a host it is every IPv4 address.
 public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
   /// An address or a name, without brackets.
   public let host: String
@@ -11,7 +13,7 @@ public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     self.port = port
   }
 
-  /// The address of that text, or nil where it is none.
+  /// The address that a text spells, or nil.
   public init?(_ text: String) {
     guard let colon = text.lastIndex(of: ":") else { return nil }
     let digits = text[text.index(after: colon)...]
@@ -19,26 +21,26 @@ public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     var host = text[..<colon]
     if host.hasPrefix("["), host.hasSuffix("]") {
       host = host.dropFirst().dropLast()
-      guard IPAddress(String(host))?.bytes.count == 16 else { return nil }
+      guard IPAddress(String(host))?.isIPv6 == true else { return nil }
     } else {
       guard host.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-._".contains($0)) }) else { return nil }
     }
     self.init(host: host.isEmpty ? "0.0.0.0" : String(host), port: port)
   }
 
-  /// The text that makes it again.
+  /// The text that `init(_:)` reads.
   public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 
 extension ValueType where Value == ListenAddress {
   static let listenAddress = scalar(
     "HOST:PORT (an IPv6 host in brackets)", as: [.string], show: \.description, parse: ListenAddress.init,
-    unless: { $0.hasPortBeyondAll ? "a port of at most 65535" : nil })
+    unless: { $0.hasPortAboveMaximum ? "a port of at most 65535" : nil })
 }
 
 extension String {
-  /// Digits that are no port, because there are only 65,536.
-  fileprivate var hasPortBeyondAll: Bool {
+  /// Whether the port is a number above 65,535.
+  fileprivate var hasPortAboveMaximum: Bool {
     guard let colon = lastIndex(of: ":") else { return false }
     let digits = self[index(after: colon)...]
     return !digits.isEmpty && digits.allSatisfy { $0.isASCII && $0.isNumber } && UInt16(digits) == nil

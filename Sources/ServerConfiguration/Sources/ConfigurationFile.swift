@@ -1,7 +1,7 @@
 import Foundation
 import Yams
 
-/// Reads a configuration file, YAML or JSON (which YAML contains), into the keys it sets (contract section 9).
+/// Reads the keys that a configuration file sets, YAML or JSON, which is a part of YAML.
 struct ConfigurationFile {
   let path: String
   private(set) var entries: [GivenEntry] = []
@@ -9,7 +9,7 @@ struct ConfigurationFile {
 
   private var source: Source { .file(path) }
 
-  /// Reads the file at `path`; whatever is wrong with it is among `problems`.
+  /// Reads the file at `path`; its faults are among `problems`.
   init(path: String) {
     self.path = path
     do {
@@ -56,7 +56,7 @@ struct ConfigurationFile {
     }
   }
 
-  /// A null is a key or a section that is not set; only its name must be right.
+  /// A null is an unset key or section; only its name must be right.
   private mutating func reportNull(at path: String) {
     let isKnown = path.isEmpty || Keys.all.contains { $0.path == path || $0.path.hasPrefix(path + ".") }
     if !isKnown { problems.append(UnknownName.key(path, source: source)) }
@@ -70,7 +70,8 @@ struct ConfigurationFile {
     entries.append(GivenEntry(path: path, value: value, source: source))
   }
 
-  /// YAML finds a name that stands twice in one section; a key may also be set both in a section and by its full path.
+  /// YAML finds repeated names within a section; a key may also be set by its section and full
+  /// path.
   private mutating func reportDuplicates() {
     let twice = Dictionary(grouping: entries, by: \.path).filter { $0.value.count > 1 }.keys.sorted()
     problems += twice.map { "\($0): set twice (\(source))" }
@@ -92,7 +93,7 @@ struct ConfigurationFile {
 }
 
 extension Node {
-  /// What kind of scalar this is, or nil for null.
+  /// The kind of the scalar; nil for null.
   fileprivate var scalarKind: GivenValue.ScalarKind? {
     switch tag.rawValue {
     case Tag.Name.null.rawValue: nil
@@ -102,4 +103,26 @@ extension Node {
     default: .string
     }
   }
+}
+
+/// Reads files and, unlike Foundation's `Data(contentsOf:)`, pipes (`--config /dev/stdin`).
+enum FileContents {
+  /// The system's message for a file that cannot be read.
+  struct Failure: Error { let description: String }
+
+  static func read(_ path: String) throws(Failure) -> Data {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure() }
+    defer { close(descriptor) }
+    var contents = Data()
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = Foundation.read(descriptor, &buffer, buffer.count)
+      if count == 0 { return contents }
+      guard count > 0 || errno == EINTR else { throw failure() }
+      if count > 0 { contents += buffer[..<count] }
+    }
+  }
+
+  private static func failure(_ code: Int32 = errno) -> Failure { Failure(description: String(cString: strerror(code))) }
 }

@@ -1,37 +1,15 @@
-import Foundation
+import GroupModel
 
-/// An IPv4 or IPv6 address. An IPv4 address written inside IPv6 (`::ffff:10.0.0.1`) is the IPv4 address.
-struct IPAddress: Sendable, Hashable {
-  /// 4 or 16 bytes in network order.
-  let bytes: [UInt8]
-
-  /// The address of that text, or nil where it is none.
-  init?(_ text: String) {
-    var four = in_addr()
-    var six = in6_addr()
-    if inet_pton(AF_INET, text, &four) == 1 {
-      bytes = withUnsafeBytes(of: four) { Array($0) }
-    } else if inet_pton(AF_INET6, text, &six) == 1 {
-      let sixteen = withUnsafeBytes(of: six) { Array($0) }
-      let isMapped = sixteen.starts(with: IPAddress.mappedPrefix)
-      bytes = isMapped ? Array(sixteen.suffix(4)) : sixteen
-    } else {
-      return nil
-    }
-  }
-
-  private static let mappedPrefix: [UInt8] = [UInt8](repeating: 0, count: 10) + [0xff, 0xff]
-}
-
-/// A range of addresses in CIDR notation, such as `10.0.0.0/8`, or one address (contract section 9, `trustedProxies`).
+/// A range of addresses in CIDR notation, such as `10.0.0.0/8`, or one address: an element of
+/// `trustedProxies` (Protocol.md, "Client addresses").
 public struct AddressRange: Sendable, Hashable, CustomStringConvertible {
   /// As the configuration wrote it.
   public let description: String
   private let network: [UInt8]
   private let prefixLength: Int
 
-  /// The range of that text, or nil where it is none. Bits behind the prefix do not matter.
-  /// An IPv4 range inside IPv6 is none: it is to be written as IPv4.
+  /// The range that a text spells, or nil. Bits behind the prefix do not matter. An IPv4 range must
+  /// be written as IPv4, not inside IPv6.
   public init?(_ text: String) {
     if let host = IPAddress(text)?.bytes {
       (network, prefixLength, description) = (host, host.count * 8, text)
@@ -51,8 +29,8 @@ public struct AddressRange: Sendable, Hashable, CustomStringConvertible {
     guard let bytes = IPAddress(address)?.bytes, bytes.count == network.count else { return false }
     let whole = prefixLength / 8
     guard bytes[..<whole] == network[..<whole] else { return false }
-    let rest = prefixLength % 8
-    return rest == 0 || (bytes[whole] ^ network[whole]) >> UInt8(8 - rest) == 0
+    let bits = prefixLength % 8
+    return bits == 0 || (bytes[whole] ^ network[whole]) >> UInt8(8 - bits) == 0
   }
 }
 

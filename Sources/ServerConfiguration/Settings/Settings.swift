@@ -1,10 +1,11 @@
-/// The configuration of a server, checked (contract section 9). Fields stand where their keys stand.
+/// The checked configuration of a server; each field has the place of its key (Operations.md,
+/// "Configuration").
 public struct Settings: Sendable {
   /// The public listener.
   public var listen: ListenAddress
   /// The internal listener.
   public var internalListen: ListenAddress
-  /// The directory of the store and of the secret that is made; it need not exist.
+  /// The directory of the store and of the generated secret; it need not exist.
   public var dataDir: String
   /// Whether the demo chat page is served.
   public var demo: Bool
@@ -16,9 +17,9 @@ public struct Settings: Sendable {
   public var auth: Auth
   /// `admin.…`
   public var admin: Admin
-  /// The origins that may connect, in the form browsers send them; `*` is any, none is the host's own only.
+  /// The origins that may connect, as browsers send them; `*` = any, none = only the host's own.
   public var allowedOrigins: [String]
-  /// The proxies whose X-Forwarded-For is believed.
+  /// The proxies whose X-Forwarded-For is trusted.
   public var trustedProxies: [AddressRange]
   /// `tls.…`
   public var tls: TLS
@@ -40,16 +41,16 @@ public struct Settings: Sendable {
   public var heartbeat: Heartbeat
   /// `drain.…`
   public var drain: Drain
-  /// Every key with its value and source as they were read, secrets masked.
+  /// Every key with its value and source, secrets masked.
   public let entries: [Entry]
 
-  /// One key as `config show` prints it.
+  /// A key with its texts for `config show`.
   public struct Entry: Sendable, Equatable {
     /// The key's full path.
     public let key: String
     /// The value as text; `********` for a secret that is set.
     public let value: String
-    /// Where the value came from.
+    /// The source of the value.
     public let source: Source
   }
 

@@ -1,4 +1,4 @@
-/// What no key can see by itself: files, and keys that need each other (contract section 9).
+/// Checks of files, and of keys that depend on each other.
 extension Resolution {
   mutating func checkTogether() {
     checkTLS()

@@ -1,6 +1,9 @@
-/// A web origin in the one form that browsers send (RFC 6454 section 6.2): lower case, without the scheme's own port.
+import GroupModel
+
+/// A web origin in the form that browsers send (RFC 6454 section 6.2): lower case, without the
+/// default port.
 enum Origin {
-  /// The text in that form, `*` included, or nil where it is no full origin.
+  /// The text in that form, or `*`; nil where it is no full origin.
   static func normalized(_ text: String) -> String? {
     if text == "*" { return text }
     let text = text.lowercased()
@@ -9,14 +12,14 @@ enum Origin {
     guard scheme.first?.isASCIILetter == true, scheme.allSatisfy({ $0.isASCIILetter || $0.isASCIIDigit || "+-.".contains($0) })
     else { return nil }
     var authority = text[separator.upperBound...]
-    if let port = ownPorts[scheme], authority.hasSuffix(port) { authority = authority.dropLast(port.count) }
+    if let port = defaultPorts[scheme], authority.hasSuffix(port) { authority = authority.dropLast(port.count) }
     guard isAuthority(authority) else { return nil }
     return "\(scheme)://\(authority)"
   }
 
-  private static let ownPorts: [Substring: String] = ["http": ":80", "https": ":443"]
+  private static let defaultPorts: [Substring: String] = ["http": ":80", "https": ":443"]
 
-  /// A host with or without a port; nothing before or behind it.
+  /// Whether the text is a host with or without a port.
   private static func isAuthority(_ text: Substring) -> Bool {
     var host = text
     if let colon = text.lastIndex(of: ":"), !text.hasSuffix("]") {
@@ -24,7 +27,7 @@ enum Origin {
       guard !digits.isEmpty, digits.allSatisfy(\.isASCIIDigit), UInt16(digits) != nil else { return false }
       host = text[..<colon]
     }
-    if host.hasPrefix("["), host.hasSuffix("]") { return IPAddress(String(host.dropFirst().dropLast()))?.bytes.count == 16 }
+    if host.hasPrefix("["), host.hasSuffix("]") { return IPAddress(String(host.dropFirst().dropLast()))?.isIPv6 == true }
     return !host.isEmpty && host.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "-._".contains($0) }
   }
 }

@@ -1,27 +1,25 @@
-/// The values that win, each with its source, and everything that is wrong with what was given.
+/// The winning values with their sources, and the problems of all given values.
 struct Resolution {
   private var winners: [String: (resolved: ResolvedValue, source: Source)] = [:]
   private(set) var problems: [String]
-  /// The keys that were given something they do not take.
+  /// The keys with a value that they do not accept.
   private var failed: Set<String> = []
 
-  /// Takes the entries in order, a later one winning over an earlier one of its key.
+  /// Applies the entries in order; a later one wins over an earlier one of its key.
   init(_ entries: [GivenEntry], problems: [String]) {
     self.problems = problems
-    for entry in entries { take(entry) }
+    for entry in entries { apply(entry) }
   }
 
-  /// The value of a key.
   subscript<Value>(_ key: Key<Value>) -> Value {
     guard let winner = winners[key.path] else { return key.fallback }
-    // What stands under a key's path was read by that key, and paths are unique (Keys.byPath traps otherwise).
+    // A key has read the value under its path, and paths are unique (Keys.byPath traps otherwise).
     return winner.resolved.value as! Value
   }
 
-  /// Where the value of a key came from.
   func source(of key: any ConfigurationKey) -> Source { winners[key.path]?.source ?? .fallback }
 
-  /// The log's format as far as it is known: a file that cannot be read may have said another.
+  /// The format of the log; nil where it is unknown: an unreadable file may set another.
   func logFormat(isFileRead: Bool) -> LogFormat? {
     if failed.contains(Keys.logFormat.path) { return nil }
     switch source(of: Keys.logFormat) {
@@ -30,7 +28,7 @@ struct Resolution {
     }
   }
 
-  /// Every key as `config show` prints it.
+  /// Every key with the text of `config show`.
   var shown: [Settings.Entry] {
     Keys.all.map { key in
       let source = source(of: key)
@@ -39,12 +37,12 @@ struct Resolution {
     }
   }
 
-  /// Adds a fault that concerns the winning value of a key.
+  /// Adds a problem of a key's winning value.
   mutating func report(_ key: any ConfigurationKey, _ message: String) {
     problems.append("\(key.path): \(message) (\(source(of: key)))")
   }
 
-  private mutating func take(_ entry: GivenEntry) {
+  private mutating func apply(_ entry: GivenEntry) {
     guard let key = Keys.byPath[entry.path] else {
       problems.append(UnknownName.key(entry.path, source: entry.source))
       return
