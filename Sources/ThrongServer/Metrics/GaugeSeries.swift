@@ -5,7 +5,6 @@ import Synchronization
 final class GaugeSeries: MetricSeries, MeterHandler, RecorderHandler {
   private let number = Atomic<Double>(0)
 
-  /// The number now.
   var value: Double { number.load(ordering: .relaxed) }
 
   func set(_ value: Int64) { set(Double(value)) }
