@@ -76,11 +76,11 @@ let package = Package(
       swiftSettings: strict),
     // Floor 2: rules, words, wires.
     .target(name: "GroupPermissions", dependencies: ["GroupModel"], swiftSettings: strict),
+    .target(name: "ServerConfiguration", dependencies: ["GroupModel", yams], swiftSettings: strict),
     .target(name: "WireProtocol", dependencies: ["GroupModel", "CSimdJSON"], swiftSettings: strict),
     .target(name: "WebSocketTransport", dependencies: ["CTransport"], swiftSettings: strict),
     // Floor 1: nouns and doors.
     .target(name: "GroupModel", swiftSettings: strict),
-    .target(name: "ServerConfiguration", dependencies: [yams], swiftSettings: strict),
     .target(
       name: "CTransport",
       cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Wno-unused-parameter"])],

@@ -1,11 +1,12 @@
-/// The credential of the application's backend, `admin.apiKey` (contract section 8).
+/// The credential of the application's backend, `admin.apiKey` (Protocol.md, "Application
+/// interface").
 public struct APIKey: Sendable {
   private let bytes: [UInt8]
 
-  /// The key as it stands in the configuration.
+  /// The key of the configuration.
   public init(_ text: String) { bytes = Array(text.utf8) }
 
-  /// Whether the candidate is the key. How long it takes depends on the candidate's length alone, never on where the two differ.
+  /// Whether the candidate is the key, in a time that depends on the candidate's length alone.
   public func matches(_ candidate: String) -> Bool {
     var difference = bytes.count ^ candidate.utf8.count
     for (index, byte) in candidate.utf8.enumerated() {

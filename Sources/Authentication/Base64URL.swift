@@ -1,9 +1,9 @@
-/// Base64url without padding (RFC 7515 section 2). Foundation's decoder is not used because it lets stray bits pass: two texts
-/// would stand for one signature.
+/// Base64url without padding (RFC 7515 section 2). Foundation's decoder ignores stray bits, so that
+/// two texts would stand for one signature.
 enum Base64URL {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-  /// The value of each byte as a digit, 255 where it is none.
+  /// The value of each byte as a digit; 255 = not a digit.
   private static let values: [UInt8] = {
     var values = [UInt8](repeating: 255, count: 256)
     for (value, digit) in alphabet.enumerated() { values[Int(digit)] = UInt8(value) }
@@ -15,7 +15,7 @@ enum Base64URL {
     text.allSatisfy { values[Int($0)] != 255 }
   }
 
-  /// The bytes that the text stands for, or nil where it holds another character, has an impossible length or stray last bits.
+  /// The decoded bytes; nil for other characters, an impossible length or stray last bits.
   static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.count * 3 / 4)
@@ -35,7 +35,6 @@ enum Base64URL {
     return bitCount < 6 && bits == 0 ? bytes : nil
   }
 
-  /// The text that stands for the bytes.
   static func encode(_ bytes: some Sequence<UInt8>) -> String {
     var text: [UInt8] = []
     var bits: UInt32 = 0

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A token cut into its three parts (RFC 7515 section 7.1), nothing believed yet.
+/// A token split into its three parts (RFC 7515 section 7.1), not verified yet.
 struct CompactToken {
-  /// What a token may have: far above what the claims need, far below what would be work to read.
+  /// Far more than claims need, and little work to read.
   static let maximumBytes = 8192
 
   /// The header and the payload as they were signed, with the dot between them.
@@ -21,19 +21,17 @@ struct CompactToken {
     signedBytes = Array(header + CollectionOfOne(UInt8(ascii: ".")) + payload)
   }
 
-  /// The signature, or nil where its text stands for no bytes: such a signature is wrong rather than malformed, so that whoever
-  /// changes a character of a good one always reads the same code.
+  /// The signature; nil where it cannot be decoded. That is a wrong signature, not a malformed
+  /// token: every change of a character has the same code.
   var signature: [UInt8]? { Base64URL.decode(encodedSignature) }
 
-  /// The header, read as `type`.
   func header<T: Decodable>(as type: T.Type) throws(TokenError) -> T { try CompactToken.read(header, as: type) }
 
-  /// The payload, read as `type`.
   func payload<T: Decodable>(as type: T.Type) throws(TokenError) -> T { try CompactToken.read(payload, as: type) }
 
   private static func read<T: Decodable>(_ part: ArraySlice<UInt8>, as type: T.Type) throws(TokenError) -> T {
     guard let bytes = Base64URL.decode(part) else { throw .malformed }
-    // Every failure to decode is the same answer to the client: the token does not say what it must.
+    // The client does not learn which member is wrong.
     do { return try JSONDecoder().decode(type, from: Data(bytes)) } catch { throw .malformed }
   }
 }

@@ -1,12 +1,12 @@
 import Foundation
 import JWTKit
 
-/// A JWKS file (RFC 7517). jwt-kit's own `JWKS` refuses a whole file for one key that it does not know; the RFC wants such keys
-/// passed over, so the file is read here and each usable key handed to jwt-kit.
+/// A JWKS file (RFC 7517). jwt-kit's own `JWKS` refuses a file with one unknown key; the RFC wants
+/// such keys ignored, so the file is read here and each usable key passed to jwt-kit.
 struct JSONWebKeySet: Decodable {
   let keys: [Key]
 
-  /// The members of a key that matter for checking signatures. Private members are not read: they are not needed.
+  /// The public members of a key.
   struct Key: Decodable {
     let kty: String
     let kid: String?
@@ -25,7 +25,8 @@ struct JSONWebKeySet: Decodable {
     }
   }
 
-  /// The usable keys of the file; throws where it is no JWKS, a key of a known kind is broken, or no key is usable.
+  /// The usable keys of the file.
+  /// - Throws: where it is no JWKS, a key of a known kind is broken, or no key is usable.
   static func tokenKeys(in contents: Data) async throws(AuthenticationError) -> [TokenKey] {
     let set: JSONWebKeySet
     do { set = try JSONDecoder().decode(JSONWebKeySet.self, from: contents) } catch {
@@ -58,7 +59,7 @@ struct JSONWebKeySet: Decodable {
 }
 
 extension JSONWebKeySet.Key {
-  /// The algorithm that the key checks, or nil where it is none of ours or meant for something else.
+  /// The algorithm that the key verifies; nil where it is unsupported or has another use.
   var algorithm: TokenAlgorithm? {
     guard use == nil || use == "sig", keyOperations?.contains("verify") ?? true else { return nil }
     let natural: TokenAlgorithm
@@ -71,7 +72,7 @@ extension JSONWebKeySet.Key {
     return alg == nil || alg == natural.rawValue ? natural : nil
   }
 
-  /// The key in jwt-kit's form, its public members only.
+  /// The key in jwt-kit's form.
   func jwk(for algorithm: TokenAlgorithm) -> JWK {
     switch algorithm {
     case .hs256, .rs256: .rsa(.rs256, identifier: nil, modulus: n, exponent: e)

@@ -1,14 +1,13 @@
 import Foundation
 
-/// The secret that the first start makes where `auth.secret` is not set: `dataDir/auth-secret` (contract section 9).
-///
-/// The text of the file is the secret, as if it stood in `auth.secret`: base64 of random bytes, one line, mode 0600.
+/// The file `dataDir/auth-secret`, which the first start creates where `auth.secret` is not set
+/// (Operations.md, "Command line"). Its text is the secret: base64 of random bytes, one line, mode
+/// 0600.
 public struct SecretFile: Sendable {
-  /// Where the file is.
   public let path: String
   private let directory: String
 
-  /// How many random bytes a new secret has; a multiple of three leaves its text without padding.
+  /// The number of random bytes of a new secret; a multiple of three needs no padding.
   static let randomByteCount = 48
 
   /// The secret file of a data directory, which need not exist yet.
@@ -17,7 +16,8 @@ public struct SecretFile: Sendable {
     path = (dataDirectory as NSString).appendingPathComponent("auth-secret")
   }
 
-  /// The secret in the file, or nil where there is no file. Throws where it cannot be read or is under 32 bytes.
+  /// The secret in the file; nil where there is no file.
+  /// - Throws: where it cannot be read or has less than 32 bytes.
   public func load() throws(AuthenticationError) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     if descriptor < 0 {
@@ -35,7 +35,8 @@ public struct SecretFile: Sendable {
     return secret
   }
 
-  /// The secret in the file, which is made first where there is none. Processes that do so at once get the same secret.
+  /// The secret in the file, created if missing. Processes that do so at the same time get the same
+  /// secret.
   public func loadOrMake() throws(AuthenticationError) -> [UInt8] {
     if let secret = try load() { return secret }
     _ = try make()
@@ -43,8 +44,8 @@ public struct SecretFile: Sendable {
     return secret
   }
 
-  /// Writes the whole file under another name and links it to its own: a link never replaces, so of several processes one
-  /// wins, and nobody sees half a file.
+  /// Writes the file under another name and links it to its own. A link never replaces a file: one
+  /// of several processes wins, and no process reads half a file.
   /// - Returns: false where another process was quicker.
   func make() throws(AuthenticationError) -> Bool {
     do {
@@ -73,7 +74,7 @@ public struct SecretFile: Sendable {
     } catch { throw AuthenticationError("\(path) cannot be written: \(error.localizedDescription)") }
   }
 
-  /// Tokens may be in use before the next start: the file's name must outlive a power failure too.
+  /// Tokens may be in use soon: the file's name must survive a power failure too.
   private func syncDirectory() throws(AuthenticationError) {
     let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure("cannot be made durable") }
@@ -91,5 +92,24 @@ extension Array<UInt8> {
     let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0d).contains(byte) }
     guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else { return [] }
     return Array(self[first...last])
+  }
+}
+
+/// The HS256 secret: `auth.secret`, or else the file in the data directory.
+public enum SigningSecret {
+  /// The bytes of the secret; nil where `algorithms` leaves HS256 out. Creates the file if needed.
+  /// - Parameters:
+  ///   - algorithms: `auth.algorithms`; nil = the default.
+  ///   - didMake: gets the path of a new file.
+  /// - Throws: where the file cannot be created, or holds too little.
+  public static func resolve(
+    configured: String?, algorithms: [TokenAlgorithm]?, dataDirectory: String, didMake: (String) -> Void = { _ in }
+  ) throws(AuthenticationError) -> [UInt8]? {
+    if let algorithms, !algorithms.contains(.hs256) { return nil }
+    if let configured { return Array(configured.utf8) }
+    let file = SecretFile(dataDirectory: dataDirectory)
+    if let secret = try file.load() { return secret }
+    if try file.make() { didMake(file.path) }
+    return try file.loadOrMake()
   }
 }

@@ -1,18 +1,19 @@
 import GroupModel
 
-/// The header of a token: which algorithm and key it claims.
+/// The header of a token: the algorithm and key that it names.
 struct TokenHeader: Decodable {
   let alg: String
   let kid: String?
   let crit: Extensions?
 
-  /// Extensions that a reader must understand (RFC 7515 section 4.1.11); none is, so that their names do not matter.
+  /// Extensions that a reader must understand (RFC 7515 section 4.1.11); none is supported.
   struct Extensions: Decodable {
     init(from decoder: any Decoder) throws {}
   }
 }
 
-/// The claims that are always read (contract section 2). Dates are seconds, with or without a fraction.
+/// The claims that are always read (Protocol.md, "Tokens"). Dates are seconds, also with a
+/// fraction.
 struct TokenClaims: Decodable {
   let sub: String
   let exp: Double
@@ -20,7 +21,7 @@ struct TokenClaims: Decodable {
   let adm: Bool?
 }
 
-/// The claims about whom a token is from and for; read only where the configuration asks for them.
+/// The issuer and audience of a token, read only where the configuration names them.
 struct AddressClaims: Decodable {
   let iss: String?
   let aud: Audience?
@@ -41,10 +42,10 @@ struct AddressClaims: Decodable {
 }
 
 extension TokenClaims {
-  /// What every date must stay within: integers that JSON carries exactly.
+  /// The largest integer that JSON carries exactly.
   private static let largestInstant: Double = 9_007_199_254_740_991
 
-  /// A date claim in Unix milliseconds; malformed beyond what JSON carries exactly.
+  /// A date claim in Unix milliseconds.
   static func instant(_ seconds: Double) throws(TokenError) -> Instant {
     let milliseconds = (seconds * 1000).rounded()
     guard milliseconds.magnitude <= largestInstant else { throw .malformed }

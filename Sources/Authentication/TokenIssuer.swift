@@ -1,21 +1,23 @@
 import Foundation
 import GroupModel
 
-/// Makes HS256 tokens from the secret, as the application's own backend would (contract sections 2 and 9, `throng token`).
+/// Makes HS256 tokens as the application's backend does, for `throng token` and the demo page
+/// (Protocol.md, "Tokens").
 public struct TokenIssuer: Sendable {
   private let key: TokenKey
   private let audience: String?
   private let issuer: String?
 
-  /// An issuer with the secret (at least 32 bytes); `audience` and `issuer` go into every token where they are given.
+  /// An issuer with the secret (at least 32 bytes); every token has the `audience` and `issuer`.
   public init(secret: [UInt8], audience: String? = nil, issuer: String? = nil) async throws(AuthenticationError) {
     key = try await TokenKey(secret: secret)
     self.audience = audience
     self.issuer = issuer
   }
 
-  /// A token for the user, good for `lifetime` seconds (at most 2³²−1) from `now` (Unix milliseconds).
-  /// Throws where the name is no userID (contract section 2).
+  /// A token for the user, valid for `lifetime` seconds (at most 2³²−1) from `now` (Unix
+  /// milliseconds).
+  /// - Throws: where the name is no userID.
   public func issue(
     user name: String, lifetime: Seconds, isAdministrator: Bool = false, now: Instant
   ) throws(AuthenticationError) -> String {
@@ -27,7 +29,8 @@ public struct TokenIssuer: Sendable {
     do { return try sign(claims) } catch { throw AuthenticationError("the token cannot be signed: \(error)") }
   }
 
-  /// The user of that name. Throws a sentence for the operator where the name is no userID (contract section 2).
+  /// The user of a name.
+  /// - Throws: a sentence for the operator where it is no userID (Protocol.md, "Identifiers").
   @discardableResult
   public static func userID(_ name: String) throws(AuthenticationError) -> UserID {
     if let userID = UserID(name) { return userID }

@@ -1,15 +1,15 @@
 import Foundation
 import JWTKit
 
-/// One key that tokens are checked with, tied to the one algorithm it may be used for: this is what keeps a public key from
-/// being taken for a shared secret.
+/// A key that verifies tokens. It is bound to one algorithm, so that no public key serves as a
+/// shared secret.
 struct TokenKey: Sendable {
   let algorithm: TokenAlgorithm
   /// The key's `kid`; the secret has none.
   let identifier: String?
   private let implementation: any JWTAlgorithm
 
-  /// Fewer bytes would be weaker than the hash (RFC 7518 section 3.2, contract section 9).
+  /// Fewer bytes would be weaker than the hash (RFC 7518 section 3.2).
   static let minimumSecretBytes = 32
 
   /// The shared secret.
@@ -23,9 +23,9 @@ struct TokenKey: Sendable {
     identifier = nil
   }
 
-  /// A public key of a JWKS file, in jwt-kit's form, its `alg` set.
+  /// A public key of a JWKS file in jwt-kit's form.
   init(_ key: JWK, algorithm: TokenAlgorithm, identifier: String?) async throws {
-    // The collection wants a name for each key; it holds this one only.
+    // The collection needs a name for its only key.
     var named = key
     named.keyIdentifier = "key"
     implementation = try await JWTKeyCollection().add(jwk: named).getKey(for: "key")
@@ -35,10 +35,31 @@ struct TokenKey: Sendable {
 
   /// Whether the key made this signature of these bytes.
   func verifies(_ signature: [UInt8], of bytes: [UInt8]) -> Bool {
-    // jwt-kit throws where a signature has not even the algorithm's shape (ES256: 64 bytes); it is as wrong as any other.
+    // jwt-kit throws for a signature of another length (ES256: 64 bytes): it is wrong like any
+    // other.
     (try? implementation.verify(signature, signs: bytes)) ?? false
   }
 
   /// The signature of these bytes; only the secret can sign.
   func sign(_ bytes: [UInt8]) throws -> [UInt8] { try implementation.sign(bytes) }
+}
+
+/// A signature algorithm of tokens; the raw value is the JWT's `alg`.
+public enum TokenAlgorithm: String, CaseIterable, Sendable {
+  /// HMAC with SHA-256, by the shared secret.
+  case hs256 = "HS256"
+  /// RSASSA-PKCS1-v1_5 with SHA-256, by an `RSA` key of the JWKS file.
+  case rs256 = "RS256"
+  /// ECDSA on P-256 with SHA-256, by an `EC` key of the JWKS file.
+  case es256 = "ES256"
+  /// Ed25519, by an `OKP` key of the JWKS file.
+  case edDSA = "EdDSA"
+}
+
+/// A fault of the configured keys or secret; it never holds key material.
+public struct AuthenticationError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// One sentence for the operator, on one line.
+  public let description: String
+
+  init(_ description: String) { self.description = description }
 }

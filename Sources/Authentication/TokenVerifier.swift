@@ -1,22 +1,22 @@
 import Foundation
 import GroupModel
 
-/// Checks the tokens that users sign in with (contract section 2). It holds no state and waits for nothing: any thread may ask.
+/// Verifies the tokens that users sign in with (Protocol.md, "Tokens"), without state, on any
+/// thread.
 public struct TokenVerifier: Sendable {
-  /// What tokens are checked against.
+  /// The keys, and the values that claims must have.
   public struct Configuration: Sendable {
     /// The HS256 secret, at least 32 bytes; nil where HS256 is not in use.
     public var secret: [UInt8]?
     /// The contents of the JWKS file, nil where there is none.
     public var keySet: Data?
-    /// `auth.algorithms`; nil is HS256 where there is a secret, plus those of the keys in the file.
+    /// `auth.algorithms`; nil = HS256 where there is a secret, and those of the keys in the file.
     public var algorithms: [TokenAlgorithm]?
-    /// What `aud` must name; nil accepts any token.
+    /// The name that `aud` must contain; nil = any.
     public var audience: String?
-    /// What `iss` must be; nil accepts any token.
+    /// The value that `iss` must have; nil = any.
     public var issuer: String?
 
-    /// A configuration of the given parts.
     public init(
       secret: [UInt8]?, keySet: Data? = nil, algorithms: [TokenAlgorithm]? = nil, audience: String? = nil, issuer: String? = nil
     ) {
@@ -28,14 +28,15 @@ public struct TokenVerifier: Sendable {
     }
   }
 
-  /// How far the clocks of the application's servers and ours may differ, in milliseconds (contract section 2).
+  /// The tolerated difference of the issuer's clock and ours, in milliseconds.
   public static let leeway: Instant = 5000
 
   private let keys: [TokenAlgorithm: [TokenKey]]
   private let audience: String?
   private let issuer: String?
 
-  /// Reads the keys. Throws a sentence for the operator where a key is unusable, or an algorithm is named that no key can check.
+  /// Reads the keys.
+  /// - Throws: a sentence for the operator where a key is unusable, or an algorithm has no key.
   public init(_ configuration: Configuration) async throws(AuthenticationError) {
     var found: [TokenKey] = []
     if let secret = configuration.secret { found.append(try await TokenKey(secret: secret)) }
@@ -54,12 +55,13 @@ public struct TokenVerifier: Sendable {
   /// The algorithms in use, in the order of `TokenAlgorithm`.
   public var algorithms: [TokenAlgorithm] { TokenAlgorithm.allCases.filter { keys[$0] != nil } }
 
-  /// Who the token signs in at the instant `now` (Unix milliseconds), or why it signs nobody in.
+  /// The content of a token that is valid at `now` (Unix milliseconds), or the reason why it is
+  /// not.
   public func verify(_ token: String, now: Instant) -> Result<VerifiedToken, TokenError> {
     Result { () throws(TokenError) in try accept(token, now: now) }
   }
 
-  /// Whom a token names whose signature is good, whatever else is wrong with it.
+  /// The user of a token with a good signature, even where its claims are not valid.
   public func signer(of token: String) -> UserID? {
     do throws(TokenError) {
       let token = try CompactToken(token)
@@ -70,7 +72,7 @@ public struct TokenVerifier: Sendable {
     }
   }
 
-  /// The order is the contract's: form and algorithm, signature, what the claims say, expiry last.
+  /// Checks in the order of Protocol.md, "Tokens": format, algorithm, signature, claims, expiry.
   private func accept(_ token: String, now: Instant) throws(TokenError) -> VerifiedToken {
     let token = try CompactToken(token)
     try checkSignature(of: token)
@@ -88,7 +90,7 @@ public struct TokenVerifier: Sendable {
     guard header.crit == nil, let algorithm = TokenAlgorithm(rawValue: header.alg), let keys = keys[algorithm] else {
       throw .malformed
     }
-    // A key without a name (the secret has none) may be the one that any `kid` means: the signature decides.
+    // Any `kid` may mean a key without a name, such as the secret: the signature decides.
     let candidates = keys.filter { header.kid == nil || $0.identifier == nil || $0.identifier == header.kid }
     guard let signature = token.signature, candidates.contains(where: { $0.verifies(signature, of: token.signedBytes) }) else {
       throw .wrongSignature
@@ -101,4 +103,24 @@ public struct TokenVerifier: Sendable {
     if let audience, claims.aud?.names.contains(audience) != true { throw .malformed }
     if let issuer, claims.iss != issuer { throw .malformed }
   }
+}
+
+/// The reason why a token is refused; the raw value is the code on the wire.
+public enum TokenError: Int, Error, Sendable, CaseIterable {
+  /// Its `exp` is past by more than the leeway, and all else is valid.
+  case expired = 70001
+  /// It is no token, or its `alg`, `exp`, `nbf`, `sub`, `aud` or `iss` is not accepted.
+  case malformed = 70003
+  /// Its signature is of no configured key.
+  case wrongSignature = 70009
+}
+
+/// The content of a valid token.
+public struct VerifiedToken: Sendable, Equatable {
+  /// `sub`.
+  public let userID: UserID
+  /// `exp` in Unix milliseconds, without the leeway.
+  public let expiresAt: Instant
+  /// Whether `adm` is true: an application administrator, for the internal listener only.
+  public let isAdministrator: Bool
 }

@@ -1,5 +1,5 @@
-/// Which release this is: what `throng version` prints and `getServerInfo` and `getStats` answer.
+/// The release, for `throng version`, `getServerInfo` and `getStats`.
 public enum Release {
-  /// The version, as semver.org has it.
+  /// A semantic version (semver.org).
   public static let version = "0.1.0"
 }

@@ -5,10 +5,10 @@ import Logging
 import ServerConfiguration
 import Synchronization
 
-/// What `throng serve` does.
+/// Runs a server for `throng serve`.
 public enum ThrongServer {
-  /// Serves until a signal: SIGTERM, SIGINT or SIGHUP drains and returns; one that comes a second later or more ends the process with 1
-  /// at once.
+  /// Serves until SIGTERM, SIGINT or SIGHUP, then drains and returns. A signal that comes a second
+  /// later ends the process with 1 at once.
   /// - Throws: `StartError` when the server cannot start.
   public static func run(_ settings: Settings) async throws {
     let log = LogOutput(STDOUT_FILENO)
@@ -16,7 +16,7 @@ public enum ThrongServer {
     let logger = bootstrapLogging(settings, log)
     let metrics = PrometheusRegistry()
     MetricsSystem.bootstrap(metrics)
-    let signals = Signals()
+    let signals = SignalListener()
     let server = try await Server(settings, metrics: metrics, logger: logger)
     server.start()
     let maintenance = Task { try await runMaintenance(of: server) }
@@ -45,9 +45,9 @@ public enum ThrongServer {
   }
 }
 
-/// SIGTERM, SIGINT and SIGHUP (a terminal was closed, unless nohup has the process ignore that) as something to wait for;
-/// `ShutdownSignals` says what a further one means.
-private final class Signals: Sendable {
+/// Waits for SIGTERM, SIGINT or SIGHUP (a closed terminal, unless nohup ignores that).
+/// `ShutdownSignals` decides what a further one means.
+private final class SignalListener: Sendable {
   private struct State {
     var signals = ShutdownSignals()
     var hasCome = false
@@ -55,11 +55,11 @@ private final class Signals: Sendable {
   }
 
   private let state = Mutex(State())
-  /// Kept alive and never touched again after `init`, so no two threads meet here.
+  /// Only kept alive: no thread reads or writes it after `init`.
   private nonisolated(unsafe) let sources: [any DispatchSourceSignal]
 
   init() {
-    sources = ([SIGTERM, SIGINT] + (Signals.isIgnored(SIGHUP) ? [] : [SIGHUP])).map { number in
+    sources = ([SIGTERM, SIGINT] + (SignalListener.isIgnored(SIGHUP) ? [] : [SIGHUP])).map { number in
       signal(number, SIG_IGN)
       return DispatchSource.makeSignalSource(signal: number, queue: .global())
     }
@@ -73,10 +73,10 @@ private final class Signals: Sendable {
     var action = sigaction()
     sigaction(number, nil, &action)
     // The handler is a pointer, which has the size of an Int, and is only compared.
-    return action.__sigaction_handler.sa_handler.map { unsafeBitCast($0, to: Int.self) } == Signals.ignore
+    return action.__sigaction_handler.sa_handler.map { unsafeBitCast($0, to: Int.self) } == SignalListener.ignore
   }
 
-  /// SIG_IGN, which is no function that Swift could compare.
+  /// SIG_IGN as a number: Swift cannot compare functions.
   private static let ignore = 1
 
   private func arrived() {
@@ -84,7 +84,7 @@ private final class Signals: Sendable {
       switch state.signals.receive(at: .now) {
       case .drain: break
       case .nothing: return nil
-      // Not `exit`: what runs at an orderly end would meet threads that still work.
+      // `exit` would run handlers beside threads that still work.
       case .endAtOnce: _exit(1)
       }
       state.hasCome = true
@@ -103,5 +103,26 @@ private final class Signals: Sendable {
       }
       if hasCome { continuation.resume() }
     }
+  }
+}
+
+/// Decides what a signal means (Operations.md, "Stopping"). Service managers and terminals often
+/// send two for one stop: a signal within a second of the first counts as the same.
+struct ShutdownSignals {
+  enum Action: Equatable {
+    case drain
+    case nothing
+    case endAtOnce
+  }
+
+  private static let sameSignal = Duration.seconds(1)
+  private var first: ContinuousClock.Instant?
+
+  mutating func receive(at now: ContinuousClock.Instant) -> Action {
+    guard let first else {
+      first = now
+      return .drain
+    }
+    return now - first < ShutdownSignals.sameSignal ? .nothing : .endAtOnce
   }
 }

@@ -3,7 +3,7 @@ import GroupRuntime
 import Synchronization
 
 extension InMemoryStore: MessageStore {
-  /// Stored messages of a group with `seq` in the range; none where nobody uses the groupID.
+  /// Stored messages of a group with `seq` in the range; none where there is no such group.
   public func messages(
     of group: GroupID, in range: ClosedRange<Int64>, newestFirst: Bool, limit: Int
   ) async throws(StoreError) -> [Message] {
@@ -16,7 +16,8 @@ extension InMemoryStore: MessageStore {
     }
   }
 
-  /// How many messages with `seq` in the range are Text or Custom, of somebody else than `reader`, and not recalled.
+  /// The number of messages with `seq` in the range that are Text or Custom, not by `reader`, and not
+  /// recalled.
   /// - Parameter managersOnly: only those with `isFromManager`.
   public func unreadCount(
     of group: GroupID, in range: ClosedRange<Int64>, reader: UserID, managersOnly: Bool, limit: Int
@@ -30,7 +31,8 @@ extension InMemoryStore: MessageStore {
     }
   }
 
-  /// The `seq` of the first message with a timestamp at or after an instant; nil where there is none.
+  /// The `seq` of the first message with a timestamp at or after an instant; nil where there is
+  /// none.
   public func firstSeq(of group: GroupID, notBefore: Instant) async throws(StoreError) -> Int64? {
     contents.withLock { $0.groups[group]?.messages.first { $0.timestamp >= notBefore }?.seq }
   }

@@ -12,7 +12,8 @@ extension InMemoryStore: PersonalStore {
     }
   }
 
-  /// Applications that a user may decide, handled ones included, the newest first; those of groups that are gone are left out.
+  /// Applications that a user may decide, handled ones included, newest first; those of disbanded
+  /// groups are left out.
   /// - Parameters:
   ///   - user: nil = an application administrator, who may decide all requests to join.
   ///   - before: only those with a smaller number; 0 = from the newest.
@@ -25,7 +26,8 @@ extension InMemoryStore: PersonalStore {
     }
   }
 
-  /// How many of those are newer than the user's mark; all of them for an application administrator, who has none.
+  /// The number of those applications that are newer than the user's mark, or all for an application
+  /// administrator, who has none.
   public func unreadApplications(of user: UserID?, limit: Int) async throws(StoreError) -> Int {
     contents.withLock { contents in
       let all = contents.applications(decidableBy: user)
@@ -40,7 +42,7 @@ extension InMemoryStore: PersonalStore {
     contents.withLock { $0.applicationMarks[user] ?? 0 }
   }
 
-  /// The user's notifications that are not too old, the newest first.
+  /// The user's notifications, newest first.
   /// - Parameters:
   ///   - since: only those with a timestamp at or after it.
   ///   - before: only those with a smaller number; 0 = from the newest.
@@ -53,7 +55,7 @@ extension InMemoryStore: PersonalStore {
     }
   }
 
-  /// How many of the user's notifications with a timestamp at or after an instant are newer than the mark.
+  /// The number of the user's notifications, at or after an instant, that are newer than the mark.
   public func unreadNotifications(of user: UserID, since: Instant) async throws(StoreError) -> Int {
     contents.withLock { contents in
       let mark = contents.notificationMarks[user] ?? 0

@@ -6,7 +6,7 @@ extension InMemoryStore: UserStore {
   /// Makes users known.
   public func remember(_ users: [UserID]) {
     contents.withLock { contents in
-      for user in users where contents.users[user] == nil { contents.users[user] = .neverHere }
+      for user in users where contents.users[user] == nil { contents.users[user] = .neverOnline }
     }
   }
 
@@ -15,13 +15,13 @@ extension InMemoryStore: UserStore {
     contents.withLock { contents in Set(users.filter { contents.users[$0] != nil }) }
   }
 
-  /// How many users are known.
+  /// The number of known users.
   public func knownCount() async throws(StoreError) -> Int { contents.withLock { $0.users.count } }
 
-  /// The user's first session has begun, or the last has ended.
-  /// - Parameter offlineSince: nil = here now.
+  /// Notes that the user's first session has begun, or that the last has ended.
+  /// - Parameter offlineSince: nil = online.
   public func notePresence(of user: UserID, offlineSince: Instant?) {
-    contents.withLock { $0.users[user] = offlineSince.map { .gone(since: $0) } ?? .here }
+    contents.withLock { $0.users[user] = offlineSince.map { .offline(since: $0) } ?? .online }
   }
 
   /// When the user's last session ended; nil where there is one, or never was.

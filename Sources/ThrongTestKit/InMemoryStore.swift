@@ -3,7 +3,7 @@ import GroupModel
 import GroupRuntime
 import Synchronization
 
-/// The store for tests: keeps everything in memory, by the same rules as the one on a disk, and fails or waits when told to.
+/// The store for tests: in memory, by the rules of the store on disk. Tests let it fail or wait.
 public final class InMemoryStore: GroupStore, StoreHealth, Sendable {
   private struct Pending {
     var commits: [Commit] = []
@@ -19,24 +19,24 @@ public final class InMemoryStore: GroupStore, StoreHealth, Sendable {
   /// An empty store.
   public init() {}
 
-  // MARK: Told by tests
+  // MARK: Changed by tests
 
-  /// From now on every commit that is tried fails so, and nothing is changed; nil heals the store.
+  /// Lets every commit fail from now on, without a change; nil heals the store.
   public func fail(with failure: StoreError?) {
     pending.withLock { $0.failure = failure }
     if failure == nil { persists.store(true, ordering: .releasing) }
   }
 
-  /// From now on commits wait, as for a slow disk, until `release()`.
+  /// Lets commits wait until `release()`, as for a slow disk.
   public func hold() { pending.withLock { $0.isHeld = true } }
 
-  /// What waits is completed, in order, and nothing waits any more.
+  /// Completes the waiting commits in order, and ends `hold()`.
   public func release() {
     pending.withLock { $0.isHeld = false }
     queue.async { self.completePending() }
   }
 
-  /// How many commits wait.
+  /// The number of waiting commits.
   public var pendingCount: Int { pending.withLock { $0.commits.count } }
 
   /// Every message of a group, by `seq`.
@@ -49,7 +49,7 @@ public final class InMemoryStore: GroupStore, StoreHealth, Sendable {
 
   // MARK: GroupStore
 
-  /// Takes the commit in; completions come from a queue of the store, in order.
+  /// Enqueues the commit; completions come from a queue of the store, in order.
   public func commit(_ commit: Commit) {
     pending.withLock { $0.commits.append(commit) }
     queue.async { self.completePending() }
@@ -106,14 +106,14 @@ public final class InMemoryStore: GroupStore, StoreHealth, Sendable {
     contents.withLock { $0.memberships(of: user) }
   }
 
-  /// What a sign-in needs.
+  /// The groups and presence that a sign-in needs.
   public func signInRecord(of user: UserID) async throws(StoreError) -> SignInRecord {
     contents.withLock { contents in
       SignInRecord(memberships: contents.memberships(of: user), offlineSince: contents.offlineSince(among: [user])[user])
     }
   }
 
-  /// In how many groups of a listed type each of the users is; counting stops at `limit`.
+  /// The number of groups of a listed type for each user; counting stops at `limit`.
   public func membershipCounts(of users: [UserID], limit: Int) async throws(StoreError) -> [UserID: Int] {
     contents.withLock { contents in
       let listed = contents.groups.values.filter(\.record.type.isListed)
@@ -121,14 +121,15 @@ public final class InMemoryStore: GroupStore, StoreHealth, Sendable {
     }
   }
 
-  /// How many groups of a type a user owns; counting stops at `limit`.
+  /// The number of groups of a type that a user owns; counting stops at `limit`.
   public func ownedCount(of user: UserID, type: GroupType, limit: Int) async throws(StoreError) -> Int {
     contents.withLock { contents in
       min(limit, contents.groups.values.count { $0.record.type == type && $0.record.owner == user })
     }
   }
 
-  /// The groups of a listed type that a user is a member of, by `groupNumber` ascending; lets all pass that have not changed.
+  /// The groups of a listed type that a user is a member of, by `groupNumber` ascending, also unchanged
+  /// ones.
   public func listedMemberships(
     of user: UserID, type: GroupType?, changedSince: Instant, after: Int64, limit: Int
   ) async throws(StoreError) -> [Membership] {
@@ -140,8 +141,9 @@ public final class InMemoryStore: GroupStore, StoreHealth, Sendable {
     }
   }
 
-  /// The groups of a listed type that a user has left or that were disbanded, by `groupNumber` ascending.
-  /// - Parameter type: nil = of any.
+  /// The groups of a listed type that a user has left or that were disbanded, by `groupNumber`
+  /// ascending.
+  /// - Parameter type: nil = any.
   public func departures(
     of user: UserID, type: GroupType?, since: Instant, after: Int64, limit: Int
   ) async throws(StoreError) -> [Membership] {
@@ -154,7 +156,7 @@ public final class InMemoryStore: GroupStore, StoreHealth, Sendable {
     }
   }
 
-  /// Groups of a type (nil = of any), by `groupNumber` ascending, at most `limit` with a number above `after`.
+  /// Groups of a type (nil = any), by `groupNumber` ascending, at most `limit` after `after`.
   public func groups(ofType type: GroupType?, after: Int64, limit: Int) async throws(StoreError) -> [Membership] {
     contents.withLock { contents in
       let matching = contents.groups.values.filter { (type == nil || $0.record.type == type) && $0.number > after }
@@ -162,7 +164,7 @@ public final class InMemoryStore: GroupStore, StoreHealth, Sendable {
     }
   }
 
-  /// How many groups of each type there are; a type without groups is absent.
+  /// The number of groups of each type; a type without groups is absent.
   public func groupCounts() async throws(StoreError) -> [GroupType: Int] {
     contents.withLock { contents in
       contents.groups.values.reduce(into: [:]) { $0[$1.record.type, default: 0] += 1 }

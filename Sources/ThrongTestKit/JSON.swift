@@ -1,6 +1,6 @@
 import Foundation
 
-/// A JSON value to compare with what was expected. Reads by Foundation, so that the server's own parser is not its own judge.
+/// A JSON value for comparisons. Foundation reads it, so that the server's parser does not test itself.
 public enum JSON: Sendable, Hashable {
   case null
   case bool(Bool)

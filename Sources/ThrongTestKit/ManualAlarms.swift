@@ -2,7 +2,7 @@ import GroupModel
 import GroupRuntime
 import Synchronization
 
-/// Alarms that ring when a test says so.
+/// Alarms that tests ring.
 public final class ManualAlarms: Alarms, Sendable {
   private struct Alarm: Sendable {
     let instant: Instant
@@ -12,13 +12,13 @@ public final class ManualAlarms: Alarms, Sendable {
 
   private let alarms = Mutex<[Alarm]>([])
 
-  /// Alarms that nobody has asked for.
+  /// No alarms yet.
   public init() {}
 
-  /// The instants that are waited for, the earliest first.
+  /// The instants of the alarms, earliest first.
   public var instants: [Instant] { alarms.withLock { $0.map(\.instant).sorted() } }
 
-  /// Lets those ring whose instant has come, the earliest first; each runs on its executor.
+  /// Rings the alarms up to an instant, earliest first, each on its executor.
   public func ring(upTo now: Instant) {
     let due = alarms.withLock { alarms in
       let due = alarms.filter { $0.instant <= now }.sorted { $0.instant < $1.instant }

@@ -2,7 +2,7 @@ import GroupModel
 import GroupRuntime
 import Synchronization
 
-/// A clock that stands still until it is told to go on.
+/// A clock that tests move.
 public final class ManualClock: WallClock, Sendable {
   private let instant: Atomic<Instant>
 
@@ -12,6 +12,6 @@ public final class ManualClock: WallClock, Sendable {
   /// The instant it shows.
   public func now() -> Instant { instant.load(ordering: .acquiring) }
 
-  /// Goes on by milliseconds; back where they are negative, as a clock does that is put right.
+  /// Moves on by milliseconds; back where they are negative, like a corrected clock.
   public func advance(by milliseconds: Int64) { instant.wrappingAdd(milliseconds, ordering: .acquiringAndReleasing) }
 }

@@ -1,7 +1,7 @@
 import GroupRuntime
 import Synchronization
 
-/// Time that passes when a test says so.
+/// A monotonic clock that tests move.
 public final class ManualUptime: Uptime, Sendable {
   private let uptime = Mutex(Duration.zero)
 

@@ -2,7 +2,7 @@ import GroupModel
 import GroupRuntime
 import Synchronization
 
-/// A broker that delivers to sessions which only note what they got. Tests say who is signed in with which sessions.
+/// A broker whose sessions record their frames. Tests sign users in and out.
 public final class RecordingBroker: Broker, Sendable {
   private struct Directory {
     var sessions: [UserID: [SessionKey]] = [:]
@@ -14,12 +14,12 @@ public final class RecordingBroker: Broker, Sendable {
   private let directory = Mutex(Directory())
   private let lookUp = Mutex<(@Sendable () -> Void)?>(nil)
 
-  /// A broker whom nobody is signed in with.
+  /// A broker without sessions.
   public init() {}
 
-  // MARK: Told by tests
+  // MARK: Changed by tests
 
-  /// Signs a user in once more. Groups hear of it by `Group.presenceChanged`, as the gateway tells them.
+  /// Signs a user in once more. Tests tell groups of it by `Group.presenceChanged`, as the gateway does.
   public func signIn(_ user: UserID) -> SessionKey {
     directory.withLock { directory in
       directory.lastConnection += 1
@@ -29,14 +29,14 @@ public final class RecordingBroker: Broker, Sendable {
     }
   }
 
-  /// Ends a session; it gets nothing more.
+  /// Ends a session, which receives nothing more.
   public func signOut(_ session: SessionKey) {
     directory.withLock { directory in
       for user in directory.sessions.keys { directory.sessions[user]?.removeAll { $0 == session } }
     }
   }
 
-  /// What happens once, when it has been looked up who is signed in and nobody has the answer yet.
+  /// Runs once, between the next look-up of sessions and its return.
   public func afterNextLookUp(_ body: @escaping @Sendable () -> Void) { lookUp.withLock { $0 = body } }
 
   private func didLookUp() {
@@ -47,43 +47,43 @@ public final class RecordingBroker: Broker, Sendable {
     body?()
   }
 
-  // MARK: Seen by tests
+  // MARK: Read by tests
 
-  /// What a session got, in order, as JSON texts.
+  /// The frames of a session, in order, as JSON texts.
   public func frames(of session: SessionKey) -> [String] {
     directory.withLock { $0.frames[session] ?? [] }.map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// What a session got since this was last asked.
+  /// The frames of a session since the last call.
   public func takeFrames(of session: SessionKey) -> [String] {
     directory.withLock { $0.frames.removeValue(forKey: session) ?? [] }.map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// The topics that were opened of a group, the newest last.
+  /// The topics of a group in the order of their opening.
   public func topics(of group: GroupID) -> [RecordingTopic] { directory.withLock { $0.topics[group] ?? [] } }
 
   // MARK: Broker
 
-  /// A topic that notes its calls.
+  /// A topic that records its calls.
   public func openTopic(of group: GroupID) -> any GroupTopic {
     let topic = RecordingTopic(broker: self)
     directory.withLock { $0.topics[group, default: []].append(topic) }
     return topic
   }
 
-  /// How many users have a session.
+  /// The number of users with a session.
   public var usersSignedIn: Int { directory.withLock { $0.sessions.values.count { !$0.isEmpty } } }
 
-  /// Nothing: groups of tests are told of everybody.
+  /// Does nothing: tests tell groups of every user.
   public func noteSuspendedRoom(of users: [UserID]) {}
 
-  /// Those of the users that have a session.
+  /// Those of the users with a session.
   public func signedIn(among users: [UserID]) -> [UserID] {
     defer { didLookUp() }
     return directory.withLock { directory in users.filter { directory.sessions[$0]?.isEmpty == false } }
   }
 
-  /// The users that have a session, by name.
+  /// The users with a session, by userID.
   public func signedInUsers() -> [UserID] {
     defer { didLookUp() }
     return directory.withLock { directory in directory.sessions.filter { !$0.value.isEmpty }.keys.sorted() }
@@ -91,7 +91,7 @@ public final class RecordingBroker: Broker, Sendable {
 
   fileprivate func sessions(of user: UserID) -> [SessionKey] { directory.withLock { $0.sessions[user] ?? [] } }
 
-  /// Sessions that are closed take nothing.
+  /// Delivers to those of the sessions that are open.
   fileprivate func deliver(_ frame: [UInt8], to sessions: some Sequence<SessionKey>) {
     directory.withLock { directory in
       let open = Set(directory.sessions.values.joined())
@@ -100,9 +100,9 @@ public final class RecordingBroker: Broker, Sendable {
   }
 }
 
-/// A topic that notes what it is asked, and delivers to the sessions attached.
+/// A topic that records its calls, and delivers to the attached sessions.
 public final class RecordingTopic: GroupTopic, Sendable {
-  /// What a group asked of the topic.
+  /// A call of a group.
   public enum Call: Sendable, Equatable {
     case attach(UserID, receiving: ReceiveOption)
     case detach(UserID)
@@ -123,13 +123,13 @@ public final class RecordingTopic: GroupTopic, Sendable {
 
   fileprivate init(broker: RecordingBroker) { self.broker = broker }
 
-  /// What was asked, in order.
+  /// The calls in order.
   public var calls: [Call] { state.withLock { $0.calls } }
 
-  /// The users with an attached session, by name.
+  /// The users with an attached session, by userID.
   public var attachedUsers: [UserID] { state.withLock { state in state.attached.filter { !$0.value.isEmpty }.keys.sorted() } }
 
-  /// Attaches the sessions that the user has at the moment.
+  /// Attaches the user's current sessions.
   public func attach(_ user: UserID, receiving option: ReceiveOption) -> Bool {
     let sessions = broker.sessions(of: user)
     state.withLock { state in
@@ -148,7 +148,7 @@ public final class RecordingTopic: GroupTopic, Sendable {
     }
   }
 
-  /// Gives a frame to all attached sessions but one, as the receive options of their users say.
+  /// Sends a frame to all attached sessions but one, by the receive options of their users.
   public func publish(_ frame: [UInt8], _ kind: EventClass, except: SessionKey?) {
     let sessions = state.withLock { state in
       state.calls.append(.publish(String(decoding: frame, as: UTF8.self), kind, except: except))
@@ -158,22 +158,22 @@ public final class RecordingTopic: GroupTopic, Sendable {
     broker.deliver(frame, to: sessions)
   }
 
-  /// Gives a frame to all sessions of some users but one.
+  /// Sends a frame to all sessions of some users but one.
   public func send(_ frame: [UInt8], to users: [UserID], except: SessionKey?) {
     state.withLock { $0.calls.append(.send(String(decoding: frame, as: UTF8.self), to: users, except: except)) }
     broker.deliver(frame, to: users.flatMap(broker.sessions).filter { $0 != except })
   }
 
-  /// Gives a frame to one session.
+  /// Sends a frame to one session.
   public func send(_ frame: [UInt8], to session: SessionKey) {
     state.withLock { $0.calls.append(.tell(String(decoding: frame, as: UTF8.self), session)) }
     broker.deliver(frame, to: [session])
   }
 
-  /// Detaches everybody; nobody notes here who was attached.
+  /// Detaches all sessions, without remembering their users.
   public func suspend() { close() }
 
-  /// Detaches everybody.
+  /// Detaches all sessions.
   public func close() {
     state.withLock { state in
       state.calls.append(.close)
@@ -183,7 +183,7 @@ public final class RecordingTopic: GroupTopic, Sendable {
 }
 
 extension EventClass {
-  /// Whether somebody with that option gets it (contract section 4, Receive options).
+  /// Whether a user with an option receives it (Protocol.md, "Receive options").
   fileprivate func reaches(_ option: ReceiveOption) -> Bool {
     switch (self, option) {
     case (.control, _), (.notice, _), (_, .receive), (_, .receiveNotNotify): true

@@ -2,7 +2,7 @@ import GroupModel
 import GroupRuntime
 import Synchronization
 
-/// Notes what operators would count and read.
+/// Records the events that operators count and read.
 public final class RecordingObserver: GroupObserver, Sendable {
   private struct Notes {
     var counts: [MessageCount] = []
@@ -11,18 +11,18 @@ public final class RecordingObserver: GroupObserver, Sendable {
 
   private let notes = Mutex(Notes())
 
-  /// An observer that has heard nothing.
+  /// An observer without events.
   public init() {}
 
-  /// What became of messages, in order.
+  /// The counted messages, in order.
   public var counts: [MessageCount] { notes.withLock { $0.counts } }
 
   /// The failures of the store, in order.
   public var failures: [(error: StoreError, group: GroupID)] { notes.withLock { $0.failures } }
 
-  /// Notes a message.
+  /// Records a message.
   public func didCount(_ message: MessageCount) { notes.withLock { $0.counts.append(message) } }
 
-  /// Notes a failure.
+  /// Records a failure.
   public func storeFailed(_ error: StoreError, group: GroupID) { notes.withLock { $0.failures.append((error, group)) } }
 }

@@ -1,8 +1,8 @@
-/// SplitMix64: the same numbers for the same seed, so that a failure can be seen again.
+/// SplitMix64: the same numbers for the same seed, so that a failure can be repeated.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  /// A generator whose numbers the seed decides.
+  /// A generator whose numbers depend on the seed alone.
   public init(seed: UInt64) { state = seed }
 
   /// The next number.

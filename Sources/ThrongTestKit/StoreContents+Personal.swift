@@ -2,10 +2,10 @@ import GroupModel
 import GroupRuntime
 
 extension StoreContents {
-  /// An application and its place.
+  /// An application with its numbers.
   struct Application {
     let number: Int64
-    /// Not the groupID, which may be used again.
+    /// Identifies the group, because a groupID may be reused.
     let groupNumber: Int64
     var application: GroupApplication
 
@@ -17,13 +17,13 @@ extension StoreContents {
     groups[application.application.groupID]?.number != application.groupNumber
   }
 
-  /// Those of a group that nobody has decided yet, by number.
+  /// The open applications of a group, by number.
   func openApplications(of group: Group) -> [GroupApplication] {
     let open = applications.values.filter { $0.groupNumber == group.number && $0.application.handling == nil }
     return open.sorted { $0.number < $1.number }.map(\.application)
   }
 
-  /// Those that a user may decide, the newest first; nil = an application administrator.
+  /// The applications that a user may decide, newest first; nil = an application administrator.
   func applications(decidableBy user: UserID?) -> [NumberedApplication] {
     let decidable = applications.values.filter { application in
       if isGroupGone(of: application) { return false }
@@ -35,11 +35,11 @@ extension StoreContents {
     return decidable.sorted { $0.number > $1.number }.map(\.numbered)
   }
 
-  /// When the last session of users ended, of those whose last has.
+  /// When the last session of users ended, for those who are offline.
   func offlineSince(among users: some Sequence<UserID>) -> [UserID: Instant] {
     var absent: [UserID: Instant] = [:]
     for user in users {
-      if case .gone(let since) = self.users[user] { absent[user] = since }
+      if case .offline(let since) = self.users[user] { absent[user] = since }
     }
     return absent
   }
@@ -83,7 +83,7 @@ extension StoreContents {
     }
   }
 
-  /// Those of a user, and of the managers of groups whose manager the user is, the newest first.
+  /// Notifications of a user, and of the managers of groups that the user manages, newest first.
   func newestNotifications(of user: UserID, since: Instant) -> [NumberedNotification] {
     let managed = groups.values.filter { $0.members[user]?.role.isManager == true }.map {
       Addressee.managers(groupNumber: $0.number)

@@ -1,7 +1,7 @@
 import GroupModel
 import GroupRuntime
 
-/// What the store keeps, and the rules by which a change applies.
+/// The content of the store, and the rules by which a change applies.
 struct StoreContents {
   struct Group {
     let number: Int64
@@ -14,8 +14,8 @@ struct StoreContents {
 
     var membership: Membership { Membership(groupID: record.id, type: record.type, groupNumber: number) }
 
-    /// Those of whom something is to be remembered: bans and mutes first, the longest before all;
-    /// then the latest to leave.
+    /// The members that are still remembered: bans and mutes first, the longest before others; then
+    /// the latest to leave.
     func former(at now: Instant, atMost most: Int) -> [FormerMember] {
       func rank(_ former: FormerMember) -> (Instant, Instant, UserID) {
         former.isRestricted(at: now)
@@ -25,21 +25,21 @@ struct StoreContents {
     }
   }
 
-  /// When a user was last here.
+  /// When a user was last online.
   enum Presence {
-    case neverHere
-    case here
-    case gone(since: Instant)
+    case neverOnline
+    case online
+    case offline(since: Instant)
   }
 
-  /// That somebody has left a group of a listed type.
+  /// A user has left a group of a listed type.
   struct Departure {
     let type: GroupType
     let time: Instant
     let groupNumber: Int64
   }
 
-  /// Who finds a notification in the list.
+  /// The users who find a notification in their list.
   enum Addressee: Hashable {
     case user(UserID)
     case managers(groupNumber: Int64)
@@ -52,11 +52,11 @@ struct StoreContents {
   var users: [UserID: Presence] = [:]
   /// By id.
   var applications: [ExactText: Application] = [:]
-  /// The oldest first.
+  /// Oldest first.
   var notifications: [Addressee: [NumberedNotification]] = [:]
   var applicationMarks: [UserID: Instant] = [:]
   var notificationMarks: [UserID: Int64] = [:]
-  // Numbers are never used twice, so undoing leaves them as they are.
+  // Numbers are never reused, so undoing keeps them.
   private var lastNumber: Int64 = 0
   var lastApplication: Int64 = 0
   var lastNotification: Int64 = 0
@@ -126,7 +126,7 @@ struct StoreContents {
     }
   }
 
-  // The members of live rooms come and go: of them nothing stays behind.
+  // Live rooms leave no departures, because their members change too often.
   private mutating func depart(_ user: UserID, _ group: Group, _ time: Instant) {
     guard group.record.type.isListed else { return }
     departures[user, default: [:]][group.record.id] = Departure(type: group.record.type, time: time, groupNumber: group.number)

@@ -3,13 +3,13 @@ import Authentication
 import ServerConfiguration
 import ThrongServer
 
-/// `throng config`: looks at the configuration without starting anything.
+/// `throng config`: reads the configuration without starting a server.
 struct Config: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Check or show the configuration.", subcommands: [ConfigCheck.self, ConfigShow.self])
 }
 
-/// `throng config check`: says `ok`, or everything that is wrong.
+/// `throng config check`: prints `ok`, or all problems.
 struct ConfigCheck: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check", abstract: "Check the configuration, the files of auth.jwksFile and tls included.")
@@ -29,7 +29,7 @@ struct ConfigCheck: AsyncParsableCommand {
   }
 }
 
-/// `throng config show`: each key with its value and where the value came from.
+/// `throng config show`: prints each key with its value and source.
 struct ConfigShow: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "show", abstract: "Print each key with its value and source; secrets are masked.")

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import ServerConfiguration
 
-/// The flags of every subcommand that reads the configuration (contract section 9).
+/// The flags of every subcommand that reads the configuration (Operations.md, "Sources").
 struct ConfigurationOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The configuration file, YAML or JSON; otherwise that of THRONG_CONFIG.", valueName: "file"))
   var config: String?
@@ -38,7 +38,7 @@ struct ConfigurationOptions: ParsableArguments {
     }
   }
 
-  /// The checked configuration; what is wrong with it goes to standard error, and the command ends with 1.
+  /// The checked configuration; its problems go to standard error, and the command ends with 1.
   func load() throws -> Settings {
     do { return try read() } catch { throw StandardError.failure(error.description) }
   }
@@ -49,7 +49,7 @@ struct ConfigurationOptions: ParsableArguments {
     return try Settings.load(configFile: config, environment: variables, flags: flags, shortFlags: shortFlags)
   }
 
-  /// The parser does not tell how `--set` and its short forms were mixed: the short forms win.
+  /// The parser does not keep the order of `--set` and its short forms: the short forms win.
   private var shortFlags: [(name: String, key: String, value: String)] {
     let all = [
       ("--listen", "listen", listen), ("--internal-listen", "internalListen", internalListen), ("--data-dir", "dataDir", dataDir),
@@ -59,4 +59,19 @@ struct ConfigurationOptions: ParsableArguments {
   }
 
   private var flags: [(key: String, value: String)] { assignments.map { ($0.key, $0.value) } }
+}
+
+/// Writes the errors of commands; standard output is for their results (Operations.md, "Command
+/// line").
+enum StandardError {
+  /// Writes a message and returns the error that ends the command with 1.
+  static func failure(_ message: String) -> ExitCode {
+    write(message)
+    return .failure
+  }
+
+  /// Writes a line. A failed write is ignored, because the exit status tells of the error too.
+  static func write(_ message: String) {
+    try? FileHandle.standardError.write(contentsOf: Data((message + "\n").utf8))
+  }
 }

@@ -2,12 +2,12 @@ import ArgumentParser
 import ServerConfiguration
 import ThrongServer
 
-/// `throng store`: looks at the database.
+/// `throng store`: reads the database.
 struct Store: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Check the database.", subcommands: [StoreCheck.self])
 }
 
-/// `throng store check`: says `ok`, or everything that is wrong.
+/// `throng store check`: prints `ok`, or all faults.
 struct StoreCheck: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check", abstract: "Read the whole database and say whether it is sound.",

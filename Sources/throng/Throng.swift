@@ -1,7 +1,7 @@
 import ArgumentParser
 import ServerConfiguration
 
-/// The one executable (contract section 9).
+/// The executable (Operations.md, "Command line").
 @main
 struct Throng: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -9,7 +9,7 @@ struct Throng: AsyncParsableCommand {
     subcommands: [Serve.self, Token.self, Config.self, Store.self, Health.self, Bench.self, Version.self])
 }
 
-/// `throng version`: which release this is.
+/// `throng version`: prints the release.
 struct Version: ParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Print the version.")
 

@@ -4,7 +4,8 @@ import Foundation
 import ServerConfiguration
 import ThrongServer
 
-/// `throng token`: a token for trying things out, as the application's backend would make it.
+/// `throng token`: prints a token for trying Throng out, as the application's backend would make
+/// it.
 struct Token: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Print a token for a user.",
@@ -24,7 +25,7 @@ struct Token: AsyncParsableCommand {
   func run() async throws {
     let settings = try options.load()
     do {
-      // Before the secret: a wrong call makes nothing.
+      // Checked first: a wrong call creates no secret.
       try TokenIssuer.userID(user)
       let told = { (path: String) in
         StandardError.write("a secret was made in \(path); only a server with this data directory takes the token")

@@ -2,7 +2,7 @@ import Authentication
 import GroupModel
 import Testing
 
-/// What tokens may say (contract section 2), each rule by a rightly signed HS256 token.
+/// The rules of claims (Protocol.md, "Tokens"), each with a correctly signed HS256 token.
 @Suite struct ClaimTests {
   let forge: TokenForge
   let verifier: TokenVerifier

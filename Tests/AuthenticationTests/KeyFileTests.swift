@@ -2,7 +2,7 @@ import Authentication
 import Foundation
 import Testing
 
-/// What the operator gives: secret, JWKS file, algorithms.
+/// The configured keys: secret, JWKS file, algorithms.
 @Suite struct KeyFileTests {
   let forge: TokenForge
 

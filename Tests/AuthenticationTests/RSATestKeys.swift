@@ -1,4 +1,5 @@
-/// RSA keys for tests only, made with `openssl genpkey`: JWTKit makes EC and Ed25519 keys, but no RSA ones.
+/// RSA keys for tests only, made with `openssl genpkey`: JWTKit makes EC and Ed25519 keys, but no
+/// RSA ones.
 enum RSATestKeys {
   static let first = """
     -----BEGIN PRIVATE KEY-----

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Authentication
 
-/// The secret in the data directory (contract section 9), each test in a directory of its own.
+/// The secret in the data directory; each test has a directory of its own.
 @Suite final class SecretFileTests {
   /// Does not exist at first; its parent neither.
   let directory = NSTemporaryDirectory() + "throng-secret-\(UUID().uuidString)/data"
@@ -48,7 +48,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["auth-secret"])
   }
 
-  /// What happens when two starts both saw no file: the second to finish must not replace what the first already uses.
+  /// Two starts that both saw no file: the second must not replace the secret that the first uses.
   @Test func makingTwiceKeepsTheFirst() throws {
     let file = SecretFile(dataDirectory: directory)
     #expect(try file.make())

@@ -3,7 +3,7 @@ import Foundation
 import JWTKit
 import Testing
 
-/// Which key may have signed what (contract section 2).
+/// The keys that may have signed a token (Protocol.md, "Tokens").
 @Suite struct SignatureTests {
   let forge: TokenForge
   /// Secret and file together, every algorithm in use.
@@ -65,7 +65,8 @@ import Testing
     #expect(verifier.verify(token, now: TokenForge.now).error == .malformed)
   }
 
-  /// The classic confusion: the public key is known to all, so it must never serve as a shared secret.
+  /// The classic confusion: the public key is known to all, so it must never serve as a shared
+  /// secret.
   @Test func publicKeyIsNoSecret() async throws {
     let numbers = try forge.rsa.publicKey.getKeyPrimitives()
     let publicTexts = [

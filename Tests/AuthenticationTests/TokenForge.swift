@@ -1,7 +1,8 @@
 import Foundation
 import JWTKit
 
-/// Makes tokens part by part, right or wrong, with keys made for the test. It does not share code with what is tested.
+/// Makes tokens part by part, right or wrong, with keys made for the test. It does not share code
+/// with what is tested.
 struct TokenForge {
   static let secret = Array("a secret of thirty-two bytes, yes".utf8)
   /// The instant at which the tests ask, in Unix milliseconds.

@@ -74,7 +74,8 @@ import Testing
     }
   }
 
-  /// The last character of a text may hold bits that stand for no byte: only one of the characters that decode alike is right.
+  /// The last character may hold bits of no byte: only one of the characters that decode alike is
+  /// right.
   @Test func strayBitsAreNotOverlooked() async throws {
     let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
     func strayed(_ text: String) throws -> String {

@@ -1,4 +1,5 @@
-"""Callgrind's files as numbers: what each function executed itself, and how often who called whom."""
+"""Callgrind's files as numbers: what each function executed itself, and how often who called
+whom."""
 import re
 from collections import Counter
 

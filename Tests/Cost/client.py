@@ -1,4 +1,5 @@
-"""A client that leaves nothing to chance: blocking sockets, a constant mask, one system call for everything sent at once."""
+"""A client that leaves nothing to chance: blocking sockets, a constant mask, one system call for
+everything sent at once."""
 import base64
 import itertools
 import json
@@ -90,7 +91,8 @@ class Client:
         self.events.clear()
 
     def lose(self):
-        """The connection's end without a closing handshake; returns when the server has let go of it as well."""
+        """The connection's end without a closing handshake; returns when the server has let go of
+        it as well."""
         self.socket.shutdown(socket.SHUT_WR)
         while self.stream.read(4096):
             pass

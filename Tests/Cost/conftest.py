@@ -10,7 +10,7 @@ from counting import CountedServer
 from harness.server import BINARY
 
 OPEN_FILES = 4096
-# What has become so much cheaper deserves a bound that keeps it so.
+# A count so far below its bound needs a lower bound.
 CHEAPER = 0.9
 
 
@@ -59,7 +59,8 @@ def owner(server):
 
 @pytest.fixture(scope="session")
 def settle(server):
-    """Waits until the store has written what waits for its next transaction: it goes with this message."""
+    """Waits until the store has written what waits for its next transaction: it goes with this
+    message."""
     clerk = server.session("clerk").welcomed()
     group = server.group(clerk, [], "Public")
     return lambda: clerk.call("sendGroupTextMessage", groupID=group, text="x" * 100)

@@ -8,7 +8,8 @@ SETTINGS = {
     "loops": 1, "heartbeat.interval": "3600s", "limits.requestsPerSecond": 1_000_000, "limits.requestBurst": 1_000_000,
     "limits.signInsPerSecond": 0, "limits.avChatRoom.messagesPerSecond": 0,
 }
-# CTransport's first function of every HTTP request: before it, callgrind writes down what was executed since the last time.
+# CTransport's first function of every HTTP request: before it, callgrind writes down what was
+# executed since the last time.
 CUT = "http_begin"
 REPEATS = 7
 
@@ -35,7 +36,7 @@ class CountedServer(Server):
             client.close()
 
     def cut(self):
-        """What was executed since the last cut."""
+        """The instructions since the last cut."""
         assert self.http("GET", "/healthz").status == 200
         self.cuts += 1
         path = self.directory / f"profile.{self.cuts}"
@@ -44,7 +45,8 @@ class CountedServer(Server):
         return profile
 
     def least(self, work, before):
-        """The cheapest of several turns, each prepared by `before`. What goes by time (ticks, checkpoints) only ever adds."""
+        """The cheapest of several turns, each prepared by `before`. What goes by time (ticks,
+        checkpoints) only ever adds."""
         turns = []
         for _ in range(REPEATS):
             before()
@@ -54,7 +56,8 @@ class CountedServer(Server):
         return min(turns, key=lambda turn: turn.instructions)
 
     def cost(self, work, units, before=nothing, behind=nothing):
-        """One unit of the work. What a cut costs is taken off, and so is `behind`, which ends the work."""
+        """One unit of the work. What a cut costs is taken off, and so is `behind`, which ends the
+        work."""
         def whole():
             work()
             behind()
@@ -74,7 +77,7 @@ class CountedServer(Server):
         return [client.welcomed() for client in clients]
 
     def group(self, owner, members, groupType="AVChatRoom", **fields):
-        """A group of these clients, in which nobody hears of who comes and goes."""
+        """A group of these clients, without events of joining and leaving."""
         fields = {"groupName": "group", "memberChangeNotification": False, **fields}
         group = owner.call("createGroup", groupType=groupType, **fields)["groupID"]
         for member in members:
@@ -96,7 +99,8 @@ class Room:
         self.group = server.group(speaker, listeners, **fields)
 
     def speak(self, count=1):
-        """So many messages at once; each is answered and has reached everybody when this returns."""
+        """So many messages at once; each is answered and has reached everybody when this
+        returns."""
         request = self.speaker.request
         self.speaker.send(*(request("sendGroupTextMessage", groupID=self.group, text="x" * 100) for _ in range(count)))
         statuses = {self.speaker.answer()["status"] for _ in range(count)}
@@ -106,7 +110,7 @@ class Room:
                 listener.expect("onRecvNewMessage")
 
     def message(self, count=10, at_once=1):
-        """What a message costs, with all its deliveries."""
+        """The cost of a message with all its deliveries."""
         def work():
             for _ in range(count):
                 self.speak(at_once)

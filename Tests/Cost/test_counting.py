@@ -1,4 +1,5 @@
-"""Whether what is counted is what it is called: a count of nothing would keep within every bound."""
+"""Whether what is counted is what it is called: a count of nothing would keep within every
+bound."""
 
 
 def test_counts_count(start):

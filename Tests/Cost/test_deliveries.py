@@ -1,4 +1,4 @@
-"""What each further receiver of a message costs: a system call, and little else."""
+"""The cost of each further receiver of a message: a system call, and little else."""
 import pytest
 
 from counting import Room
@@ -13,7 +13,7 @@ def rooms(server, owner):
 
 
 def slope(rooms, **messages):
-    """What is added for each further receiver of a message."""
+    """The cost that each further receiver of a message adds."""
     few, many = (room.message(**messages) for room in rooms)
     return (many - few) / (MANY - FEW)
 

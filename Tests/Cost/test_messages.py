@@ -1,4 +1,4 @@
-"""What a message costs: in a live room, and where messages are stored."""
+"""The cost of a message in a live room and in a group that stores messages."""
 import pytest
 
 from counting import Room

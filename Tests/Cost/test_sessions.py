@@ -1,4 +1,4 @@
-"""What a session costs: its beginning, its end, and joining, however large the room is."""
+"""The cost of a session's beginning and end, and of joining a live room of any size."""
 import pytest
 
 SMALL, LARGE = 100, 1000
@@ -16,11 +16,11 @@ def rooms(server, owner):
 
 
 def growth(costs):
-    """Instructions that each further member of the room adds to the function that grows most, outside and inside SQLite.
+    """Instructions that each further member of the room adds to the function that grows most,
+    outside and inside SQLite.
 
-    Their sum varies by more. SQLite is apart, because it looks for a free place in its log's index, and how long that takes
-    goes by how long the log is just then.
-    """
+    Their sum varies by more. SQLite is apart, because it looks for a free place in its log's index,
+    and how long that takes goes by how long the log is just then. """
     store, rest = [], []
     for (file, _), more in (costs["large"] - costs["small"]).own.items():
         (store if "libsqlite3" in file else rest).append(more / (LARGE - SMALL))

@@ -4,7 +4,8 @@ import pytest
 from harness.server import BINARY, Server
 from harness.world import World
 
-# The tests of one process share an address and are quick: the brakes on rates and on failed sign-ins have tests of their own.
+# The tests of one process share an address and are quick: the limits of rates and of failed
+# sign-ins have tests of their own.
 SHARED = {"limits.requestsPerSecond": 100000, "limits.requestBurst": 100000, "auth.failureDelay": 0}
 
 

@@ -1,4 +1,4 @@
-"""Section 8: what the application's backend may do, and nobody else."""
+"""Methods for the application's backend alone (Protocol.md, "Application interface")."""
 import json
 
 import pytest
@@ -10,7 +10,7 @@ from harness.world import history_of, info_of
 
 ADMINISTRATOR = {"userID": "administrator"}
 
-# The methods of section 8's table but createGroup, with parameters that would be accepted.
+# The methods of the backend but createGroup, with parameters that would be accepted.
 ONLY_THERE = {
     "listGroups": lambda group, user: {},
     "sendGroupSystemNotification": lambda group, user: {"groupID": group, "content": "x"},
@@ -42,7 +42,7 @@ async def own(make_server, make_world):
     return make_world(make_server())
 
 
-# Who may
+# Callers
 
 @pytest.mark.parametrize("method", ONLY_THERE)
 async def test_over_websocket_it_does_not_exist_and_as_a_user_it_is_not_allowed(server, world, method):
@@ -69,7 +69,7 @@ async def test_what_means_nothing_without_a_user_names_as_user(server, world, me
 
 
 async def test_as_user_over_websocket_is_an_unknown_member_of_params(world):
-    """Nobody speaks for others: what a client sends as asUser is ignored."""
+    """A client cannot speak for others: its asUser is ignored."""
     alice, bob = await world.users("alice", "bob")
     group = await world.group(alice, members=[bob])
     await alice.call("sendGroupTextMessage", groupID=group, text="x", asUser=bob.user)
@@ -415,7 +415,8 @@ def audited(server, method):
 
 
 async def test_every_write_leaves_an_audit_line(own):
-    """A JSON line with message `audit`, the method and the code; refused writes too; never a content or a token."""
+    """A JSON line with message `audit`, the method and the code; refused writes too; never a
+    content or a token."""
     server = own.server
     alice, bob = await own.users("alice", "bob")
     group = await own.group(alice, members=[bob])
@@ -490,10 +491,10 @@ async def test_a_write_whose_parameters_are_refused_leaves_an_audit_line(own):
         assert [int(line["code"]) for line in audited(own.server, method)] == expected
 
 
-# Who is known
+# Known users
 
 async def test_a_refused_call_makes_nobody_known(own):
-    """Names are not kept for a call that did nothing; whoever became a member is known, and stays it."""
+    """A call without effect makes no user known; a user who became a member stays known."""
     server = own.server
     alice, stranger = await own.users("alice", "stranger")
     group = await own.group(alice, "Work", groupID="mine")

@@ -1,4 +1,5 @@
-"""The arithmetic behind the table of amplifications: rows between two snapshots, bounds, the printed table."""
+"""The arithmetic behind the table of amplifications: rows between two snapshots, bounds, the
+printed table."""
 from amplifications import report
 
 from harness.amplification import BURST, RATE, Bounds, Measurement

@@ -1,4 +1,5 @@
-"""Section 4, "Applications and invitations": joining with the consent of a manager, and the list of what waits."""
+"""Joining with the consent of a manager, and the list of applications (Protocol.md,
+"Applications")."""
 import pytest
 
 from harness.applications import (
@@ -81,7 +82,7 @@ async def test_refusing_leaves_the_applicant_outside_who_may_ask_again(world, gr
 @pytest.mark.parametrize("verb", [verb for verb, _, _ in VERBS])
 @pytest.mark.parametrize("groupType", CONSENTING)
 async def test_who_may_not_decide(world, groupType, verb):
-    """Section 3: Admin in Public and Meeting, Owner in AVChatRoom."""
+    """Admin in Public and Meeting, Owner in AVChatRoom (Permissions.md, "Tables")."""
     room = await auth_room(world, groupType)
     application, stranger = await apply(room, room.outsider), await world.user("stranger")
     for caller in (room.member, room.outsider, stranger, room.actor("as member")):
@@ -318,7 +319,7 @@ async def test_reading_is_each_deciders_own(world):
     assert await unread_applications(room.owner) == 2 == await unread_applications(room.admin)
     assert await room.owner.call("setGroupApplicationRead", timestamp=moment) == {}
     assert await unread_applications(room.owner) == 1 and await unread_applications(room.admin) == 2
-    assert [row["isRead"] for row in await applications(room.owner)] == [False, True], "inclusive (section 1)"
+    assert [row["isRead"] for row in await applications(room.owner)] == [False, True], "inclusive"
     assert await room.owner.call("setGroupApplicationRead") == {}
     assert await unread_applications(room.owner) == 0
     assert all(row["isRead"] for row in await applications(room.owner))

@@ -1,4 +1,4 @@
-"""Sections 3 to 7: the attributes of a group."""
+"""The attributes of a group (Protocol.md, "Attributes")."""
 import asyncio
 import time
 
@@ -82,7 +82,8 @@ async def test_values_come_back_as_sent(world):
 
 
 async def test_the_byte_limits(world):
-    """10045 key over 32 B (empty 10004), 10046 value over 4096 B, in multi-byte text too; nothing is changed by a refusal."""
+    """10045 key over 32 B (empty 10004), 10046 value over 4096 B, in multi-byte text too; nothing
+    is changed by a refusal."""
     group, owner, _ = await room_of(world)
     before = {"é" * 16: "中" * 1365 + "x"}
     for method in ("initGroupAttributes", "setGroupAttributes"):
@@ -137,7 +138,7 @@ async def test_the_parameters(world):
         assert (await owner.refused(-32602, method, **params))["field"] == "groupID"
 
 
-# Who may
+# Rights
 
 @pytest.mark.parametrize("groupType", ["Work", "Public", "Meeting"])
 async def test_other_types_have_no_attributes_even_for_an_administrator(server, world, groupType):
@@ -228,7 +229,8 @@ async def test_a_refused_write_is_told_to_nobody(world):
 
 
 async def test_many_writes_are_merged_and_the_last_state_arrives(world):
-    """Section 6: at most 20 events a second per group, each the whole set as it was at one moment, the last one always."""
+    """At most 20 events a second per group, each the whole set as it was at one moment, the last
+    one always (Protocol.md, "Attribute rate")."""
     group, owner, *writers = await room_of(world, members=12)
     under_way = []
     for number in range(10):
@@ -256,7 +258,8 @@ async def test_many_writes_are_merged_and_the_last_state_arrives(world):
 
 @pytest.mark.parametrize("mixture", [1, 2, 3])
 async def test_ten_writes_in_five_seconds_are_a_users_share(world, mixture):
-    """8511: init, set and delete together; another user, another group and reads are not touched; after retryAfterMs it goes."""
+    """8511: init, set and delete together; another user, another group and reads are not touched;
+    after retryAfterMs it goes."""
     group, owner, member = await room_of(world)
     other = await world.group(owner, "AVChatRoom")
     second = await world.session(owner.user)
@@ -356,7 +359,7 @@ def everywhere(make_server):
 
 @pytest.mark.parametrize("groupType", ["Work", "Public", "Meeting"])
 async def test_a_type_named_by_the_configuration_has_attributes(everywhere, make_world, groupType):
-    """Section 3: the × becomes Member. An attribute is no message: it takes no seq."""
+    """The × becomes Member. An attribute is no message: it takes no seq."""
     world = make_world(everywhere)
     group, people = await world.group_of(groupType)
     outsider = people.pop("outsider")

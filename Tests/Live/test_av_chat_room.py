@@ -1,4 +1,5 @@
-"""Section 3: an AVChatRoom's membership outlives a lost connection for `avChatRoom.offlineGrace`."""
+"""An AVChatRoom's membership outlives a lost connection for `avChatRoom.offlineGrace` (Protocol.md,
+"AVChatRoom")."""
 import json
 
 import pytest
@@ -163,7 +164,8 @@ async def test_the_owner_never_leaves_that_way(short):
 
 
 async def test_a_return_ends_the_grace(short):
-    """Who came back in time is still there when somebody who went at the same moment has left; a later end begins anew."""
+    """A member who came back in time stays when another of the same moment has left; a later end
+    starts the grace again."""
     alice, bob, carol = await short.users("alice", "bob", "carol")
     group = await short.group(alice, "AVChatRoom", [bob, carol])
     await gone_for(short, bob)
@@ -202,7 +204,8 @@ async def test_all_rooms_of_a_user_are_left_and_stored_groups_are_not(short):
 
 
 async def test_with_notification_off_nobody_hears_of_it(short):
-    """"Off" of onMemberLeave is: nobody. That bob has left is seen by the member count."""
+    """With notification off onMemberLeave has no recipient; the member count shows that bob has
+    left."""
     alice, bob = await short.users("alice", "bob")
     quiet = await short.group(alice, "AVChatRoom", [bob], memberChangeNotification=False)
     told = await short.group(alice, "AVChatRoom", [bob])
@@ -253,7 +256,8 @@ async def test_membership_spans_a_restart(make_server, make_world, how):
 @pytest.mark.parametrize("how", ["drain", "kill -9"])
 @pytest.mark.parametrize("when", ["before", "with the server"])
 async def test_the_grace_ends_after_a_restart_too(short, how, when):
-    """Whether bob's session ended before the server or with it: after the grace bob has left, and the owner has not."""
+    """Whether bob's session ended before the server or with it: after the grace bob has left, and
+    the owner has not."""
     alice, bob = await short.users("alice", "bob")
     group = await short.group(alice, "AVChatRoom", [bob])
     if when == "before":

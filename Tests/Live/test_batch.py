@@ -1,4 +1,4 @@
-"""Section 1: batches."""
+"""Batches (Protocol.md, "Batches")."""
 import pytest
 
 from harness.client import has

@@ -1,4 +1,5 @@
-"""Sections 3 to 5: BChatRoom – everybody who is signed in hears it, and only managers speak."""
+"""BChatRoom: every signed-in user receives its messages, and only managers send (Protocol.md,
+"BChatRoom")."""
 import pytest
 
 from harness.client import has
@@ -24,7 +25,7 @@ async def room(world):
 
 @pytest.fixture
 async def own_room(make_server, make_world):
-    """On a server that nobody else uses, so that everybody is known by name."""
+    """On a server of its own, so that every user is known by name."""
     return await broadcast_room(make_world(make_server({"drain.duration": 1})))
 
 
@@ -112,7 +113,7 @@ async def test_nothing_is_kept(room):
         assert all(row["groupID"] != room.group for row in (await client.call("getGroupUnreadCount"))["groups"])
 
 
-# What it has not
+# Missing methods
 
 
 @pytest.mark.parametrize("method, params", [
@@ -124,7 +125,7 @@ async def test_nothing_is_kept(room):
     ("initGroupAttributes", {"attributes": {"k": "v"}}), ("getGroupAttributes", {}), ("deleteGroupAttributes", {}),
 ])
 async def test_what_nobody_does_there(room, method, params):
-    """× in the table of section 3, and the member lists, are for nobody, an administrator included."""
+    """No caller has the rights marked × or the member lists, not even an administrator."""
     given = {name: [room.other.user] if value == ["OTHER"] else room.other.user if value == "OTHER" else value
              for name, value in params.items()}
     for caller in (room.owner, room.admin, room.member, room.administrator):

@@ -1,4 +1,4 @@
-"""Section 9: `throng bench`, against a server with small numbers. What the figures mean is in Benchmarks.md."""
+"""`throng bench`, against a server with small numbers. Benchmarks.md explains the figures."""
 import json
 import re
 
@@ -88,7 +88,7 @@ def test_everybody_comes_back(quick_server):
 
 
 def test_a_storm_is_told_to_wait_while_others_talk(make_server):
-    """Section 10.7: everybody comes back as told, and is in."""
+    """Everybody comes back as told, and is in."""
     server = make_server({"limits.signInsPerSecond": 30})
     figures, table = bench(
         server, "storm", "--connections", 100, "--established", 5, "--warm-up", 0, "--duration", 1, "--pid", server.process.pid)
@@ -153,7 +153,8 @@ def test_another_server_is_measured_with_its_own_words():
 
 
 def test_a_closed_loop_goes_on_when_its_clock_misses_messages():
-    """A server that sends connection 0 every fifth message only: a window of four that gets no place back ends with its first four."""
+    """A server that sends connection 0 every fifth message only: a window of four that gets no
+    place back ends with its first four."""
     sent = 0
 
     def handle(socket, text, everyone):

@@ -1,4 +1,5 @@
-"""How `throng bench` ends where the server refuses or dies or somebody presses Ctrl-C: with a sentence, and without its groups."""
+"""The end of `throng bench` where the server refuses or dies, or on Ctrl-C: a sentence, and no
+groups left."""
 import json
 import signal
 import socket
@@ -48,7 +49,8 @@ def test_a_server_that_dies_ends_the_run(make_server, words):
     server = make_server({"limits.avChatRoom.messagesPerSecond": 0})
     run = Running(server, *words, "--duration", 600, "--pid", server.process.pid)
     run.until("1 s ")
-    # Not waited for: its parent, this process, leaves it a zombie, which has no memory and must not be told to have 0 bytes.
+    # Not waited for: its parent, this process, leaves it a zombie, which has no memory and must not
+    # be told to have 0 bytes.
     server.process.kill()
     status, figures, table = run.end()
     assert status == 1 and figures["seconds"] < 60
@@ -68,7 +70,7 @@ def test_a_refusal_while_the_groups_are_made_leaves_none(make_server):
 
 @pytest.mark.parametrize("type", ["Public", "Work"])
 def test_groups_go_though_the_server_has_closed_their_creators_connections(make_server, type):
-    """1,000 refusals close a connection (section 5): the owner has to sign in again."""
+    """1,000 refusals close a connection: the owner has to sign in again."""
     server = make_server({"limits.requestsPerSecond": 5, "limits.requestBurst": 5})
     figures, _ = bench(
         server, "room", "--members", 2, "--rate", 5000, "--type", type, "--warm-up", 0, "--duration", 30, status=1)
@@ -77,14 +79,16 @@ def test_groups_go_though_the_server_has_closed_their_creators_connections(make_
 
 
 def has_taken(process, number):
-    """The process's handler of the signal has been called: it is one for a single time, and SigCgt names it no more (proc(5))."""
+    """The process's handler of the signal has been called: it is one for a single time, and SigCgt
+    names it no more (proc(5))."""
     with open(f"/proc/{process.pid}/status") as status:
         (caught,) = [int(line.split()[1], 16) for line in status if line.startswith("SigCgt:")]
     return not caught >> (number - 1) & 1
 
 
 def test_groups_under_way_when_the_run_is_interrupted_are_taken_away(tmp_path):
-    """A stand-in for the server answers createGroup only after Ctrl-C; what is made then has to go all the same."""
+    """A stand-in for the server answers createGroup only after Ctrl-C; what is made then has to go
+    all the same."""
     held, interrupted = threading.Semaphore(0), threading.Event()
     made, dismissed = set(), set()
 

@@ -1,4 +1,4 @@
-"""What `throng bench` tells, where, and which words it takes (Benchmarks.md)."""
+"""The output and options of `throng bench`."""
 import json
 import os
 import subprocess
@@ -26,7 +26,7 @@ def test_the_json_goes_into_a_file_and_the_table_to_standard_output(quick_server
 
 
 def test_a_json_file_that_cannot_be_written_is_told_before_the_run(tmp_path):
-    # Nobody listens there: a run would say so.
+    # No server listens there: a run would say so.
     words = ["bench", "connect", "--connections", 3, "--url", "ws://127.0.0.1:1/ws", "--set", f"auth.secret={SECRET}"]
     done = run_throng(*words, "--json", tmp_path / "none" / "x", cwd=tmp_path)
     assert done.returncode == 1 and done.stdout == ""

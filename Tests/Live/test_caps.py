@@ -1,4 +1,4 @@
-"""Sections 3, 4 and 7: how many members a group, how many groups a user, and how many AVChatRooms there may be."""
+"""The most members of a group, groups of a user and AVChatRooms (Protocol.md, "Limits")."""
 import pytest
 
 from harness.client import Refused
@@ -45,7 +45,7 @@ async def test_a_full_group_answers_by_method(world, groupType):
 
 
 async def test_a_closed_group_is_closed_before_it_is_full(world):
-    """Section 7: rights come before state."""
+    """Rights come before state (Protocol.md, "Order of errors")."""
     room = await Room.make(world, joinMode="Forbid", maxMemberNum=4)
     await room.refuses(10007, room.outsider, "joinGroup")
 
@@ -87,7 +87,7 @@ async def test_an_avchatroom_has_no_cap(world):
 
 @pytest.fixture
 async def limited(make_server, make_world):
-    """A server where a user may be in two groups, and somebody who is in two."""
+    """A server where a user may be in two groups, and a user who is in two."""
     world = make_world(make_server({"limits.groupsPerUser": 2, "drain.duration": 1}))
     busy = await world.user("busy")
     groups = [await world.group(await world.user("owner"), members=[busy]) for _ in range(2)]
@@ -125,7 +125,7 @@ async def test_a_user_at_the_limit_is_over_limit_when_invited(limited):
     event = await owner.expect("onMemberInvited", groupID=room.group)
     assert [row["userID"] for row in event["memberList"]] == [free.user] and event["memberCount"] == 2
     answer = await room.administrator.call("inviteUserToGroup", groupID=room.group, userIDList=[busy.user])
-    assert results(answer) == {busy.user: "Success"}, "application administrators are not bound (section 10.7)"
+    assert results(answer) == {busy.user: "Success"}, "application administrators are not bound"
 
 
 async def test_a_user_at_the_limit_is_over_limit_as_an_initial_member(limited):
@@ -212,7 +212,7 @@ async def test_one_user_at_many_doors_enters_only_as_many_as_allowed(make_server
 
 
 async def test_the_number_of_avchatrooms_is_the_servers(make_server, make_world):
-    """10036 counts those there are, whoever made them; other types are not counted."""
+    """10036 counts the existing ones of all owners; other types are not counted."""
     world = make_world(make_server({"limits.avChatRooms": 2, "drain.duration": 1}))
     alice, bob, carol = await world.users("alice", "bob", "carol")
     first = await world.group(alice, "AVChatRoom")

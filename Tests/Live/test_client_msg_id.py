@@ -1,4 +1,5 @@
-"""Section 4: the same clientMsgID from the same user to the same group answers the first result and delivers nothing twice."""
+"""The same clientMsgID from the same user to the same group answers the first result and delivers
+nothing twice (Protocol.md, "Repeated sends")."""
 import pytest
 
 from harness.client import has
@@ -82,7 +83,7 @@ async def test_a_stored_message_is_remembered_across_a_restart(make_server, make
 
 
 async def test_a_client_msg_id_belongs_to_one_life_of_a_group(world):
-    """Section 4: a disbanded groupID used again is another group, so its messages are new ones."""
+    """A disbanded groupID used again is another group, so its messages are new ones."""
     alice = await world.user("alice")
     group, sent = world.name("g"), []
     for text in ("old", "new"):

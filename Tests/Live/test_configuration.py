@@ -1,4 +1,4 @@
-"""Section 9: the command line and the configuration."""
+"""The command line and the configuration (Operations.md, "Command line")."""
 import json
 import resource
 import stat

@@ -1,4 +1,5 @@
-"""Section 4, "Applications and invitations": who is invited to a group with beInviteMode Auth is asked first."""
+"""Users who are invited to a group with beInviteMode Auth are asked first (Protocol.md,
+"Invitations")."""
 import pytest
 
 from harness.applications import VERBS, applications, apply, ask, asking_room

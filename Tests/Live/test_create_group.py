@@ -1,4 +1,4 @@
-"""Sections 3, 4 and 7: createGroup."""
+"""createGroup (Protocol.md, "Creating a group")."""
 import pytest
 
 from harness.client import has
@@ -150,7 +150,7 @@ async def test_custom_info_is_bound_in_number_key_and_value(world):
 
 @pytest.mark.parametrize("groupType", ["Work", "Public", "Meeting"])
 async def test_creation_stores_no_tip_and_tells_creator_and_members_so_only(world, groupType):
-    """Section 5: onGroupCreated to all sessions of the creator, and the initial members."""
+    """onGroupCreated to all sessions of the creator, and the initial members."""
     alice, bob, outsider = await world.users("alice", "bob", "outsider")
     second = await world.session(alice.user)
     group = await world.group(alice, groupType, [bob])
@@ -190,7 +190,7 @@ async def test_the_cap_of_a_type_is_configurable(make_server, make_world):
 
 
 async def test_unknown_users_fail_where_users_must_be_known(make_server, make_world):
-    """Section 7, 10019: in bulk methods Fail."""
+    """In bulk methods Fail."""
     world = make_world(make_server({"users.requireKnown": "true"}))
     alice, bob = await world.users("alice", "bob")
     answer = await alice.call("createGroup", groupType="Public", groupName="g", memberList=[

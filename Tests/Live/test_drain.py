@@ -1,4 +1,4 @@
-"""Section 9: SIGTERM drains."""
+"""SIGTERM drains (Protocol.md, "Draining")."""
 import asyncio
 import signal
 import time
@@ -12,7 +12,8 @@ async def exit_status(own):
 
 
 async def test_sigterm_drains(make_server, make_world):
-    """readyz and new upgrades 503 at once; every session is told, served on, closed with 4001; then exit 0."""
+    """readyz and new upgrades 503 at once; every session is told, served on, closed with 4001; then
+    exit 0."""
     own = make_server({"drain.duration": 4})
     world = make_world(own)
     people = await world.users(*["user"] * 8)

@@ -1,4 +1,4 @@
-"""Section 9: what was acknowledged is there again; what cannot be written changes nothing."""
+"""Acknowledged writes survive; a write that fails changes nothing (Protocol.md, "Durability")."""
 import hashlib
 import os
 import resource
@@ -103,7 +103,8 @@ def mount_small(directory):
 
 
 def limit_files():
-    """In the child: no file grows beyond 3 MB, and the kernel says so by an error instead of a signal."""
+    """In the child: no file grows beyond 3 MB, and the kernel says so by an error instead of a
+    signal."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (3 << 20, resource.RLIM_INFINITY))
 
@@ -130,7 +131,8 @@ def cramped(request, make_server, tmp_path):
 
 
 async def fill(client, group):
-    """Sends until there is no room even for the smallest message; gives the msgIDs of what was stored."""
+    """Sends until there is no room even for the smallest message; gives the msgIDs of what was
+    stored."""
     stored = []
     for size in (12000, 100, 1):
         refusals = 0
@@ -146,7 +148,8 @@ async def fill(client, group):
 
 
 async def test_a_full_disk_changes_nothing_and_is_told(cramped, make_world):
-    """Section 7, 10002: the server cannot write to its store: temporary, nothing was changed; section 8: readyz 503."""
+    """A store that cannot be written answers 10002, temporarily and without a change; readyz is
+    503."""
     own, give_room = cramped
     world = make_world(own)
     alice, bob = await world.users("alice", "bob")

@@ -1,4 +1,4 @@
-"""Section 1: requests, replies, and what is none of both."""
+"""Requests, replies, and other texts (Protocol.md, "Requests and replies")."""
 import json
 
 import pytest
@@ -101,7 +101,7 @@ async def test_an_optional_member_that_is_null_counts_as_absent(world):
     ({"groupType": "Public", "groupName": "g", "memberList": {}}, "memberList"),
 ], ids=lambda value: value if isinstance(value, str) else None)
 async def test_a_missing_member_or_a_wrong_json_type_is_named(world, params, field):
-    """Section 7: -32602, `data.field` names it."""
+    """-32602, `data.field` names it."""
     alice = await world.user("alice")
     data = await alice.refused(-32602, "createGroup", **params)
     assert data["field"].split(".")[0].split("[")[0] == field

@@ -1,4 +1,5 @@
-"""Section 7: every error code, each proved end to end, and the same in the OpenRPC document."""
+"""Every error code, each proved end to end, and the same in the OpenRPC document (Protocol.md,
+"Errors")."""
 from functools import partial
 
 import pytest
@@ -9,14 +10,15 @@ from harness.stage import SCENARIOS, Stage, error, raw_error, scenario
 from harness.tokens import OTHER_SECRET, admin_token, make_token
 from test_durability import limit_files
 
-# Section 7, row by row; without 10016 and 10120–10130, which belong to webhooks.
+# Reference.md, "Errors", row by row; without 10016 and 10120–10130, which belong to webhooks.
 JSON_RPC = {-32700, -32600, -32601, -32602}
 TABLE = JSON_RPC | {
     6014, 10019, 6015, 10021, 10025, 7008, 10023, 70001, 70003, 70009, 10024, 8501, 10030, 10031, 10032, 10033,
     8502, 8503, 8504, 8505, 10036, 10037, 10038, 8506, 10045, 10046, 10047, 10048, 8507, 10049, 8508, 10050,
     8509, 10053, 8510, 80002, 8511, 10004, 10017, 10007, 10013, 10014, 10009, 10015, 10010, 10002,
 }
-# A fault of the server that the JSON-RPC specification names; nothing that a client sends brings it about.
+# A fault of the server that the JSON-RPC specification names; nothing that a client sends brings it
+# about.
 OF_THE_DOCUMENT_ALONE = {-32603}
 WITH_RETRY = {7008, 8511, 10023, 10049}
 
@@ -388,7 +390,8 @@ async def too_many_mentions(stage):
 
 @scenario(10023)
 async def message_rate_of_the_group(stage):
-    """Section 6, rule 5: for types that store messages, where the configuration sets a limit."""
+    """For types that store messages, where the configuration sets a limit (Protocol.md, "Group
+    message rate")."""
     world = stage.own({"limits.public.messagesPerSecond": 2})
     alice = await world.user("alice")
     group = await world.group(alice)

@@ -1,5 +1,5 @@
-"""Section 7: when several things are wrong the order is envelope (unknown method included), signed in, 7008, parameters,
-group exists, membership, rights, state."""
+"""Protocol.md, "Order of errors": when several things are wrong the order is envelope (unknown
+method included), signed in, 7008, parameters, group exists, membership, rights, state."""
 from harness.tokens import make_token
 
 

@@ -1,4 +1,5 @@
-"""Sections 3 to 5: getGroupsInfo, getJoinedGroupList, and setGroupInfo with its event and tip."""
+"""getGroupsInfo, getJoinedGroupList, and setGroupInfo with its event and tip (Protocol.md, "Group
+info")."""
 import pytest
 
 from harness.client import has
@@ -39,7 +40,7 @@ async def test_a_non_member_reads_the_public_fields(world, groupType):
 
 
 async def test_each_group_has_a_row_with_a_code(world):
-    """Section 4: 10010, 10015, 10007 are row codes here; of a Work group a non-member reads nothing."""
+    """10010, 10015, 10007 are row codes here; of a Work group a non-member reads nothing."""
     alice, bob = await world.users("alice", "bob")
     work, public, nowhere = await world.group(alice, "Work"), await world.group(alice), world.name("nowhere")
     rows = (await bob.call("getGroupsInfo", groupIDList=[public, work, nowhere, "a b", ""]))["resultList"]

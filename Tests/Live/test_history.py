@@ -1,4 +1,4 @@
-"""Section 4: getGroupHistoryMessageList."""
+"""getGroupHistoryMessageList (Protocol.md, "History")."""
 import pytest
 
 from harness.world import history_of, info_of
@@ -87,7 +87,8 @@ async def test_what_was_received_is_what_history_tells(world):
 
 
 async def test_a_joiner_without_a_tip_sees_nothing_from_before(world):
-    """With notification off there is no Join tip; history, lastMessage, sync and unread still begin with the joining."""
+    """With notification off there is no Join tip; history, lastMessage, sync and unread still begin
+    with the joining."""
     alice, bob = await world.users("alice", "bob")
     group = await world.group(alice, memberChangeNotification=False)
     await alice.call("sendGroupTextMessage", groupID=group, text="before")

@@ -1,4 +1,5 @@
-"""Section 8: HTTP: the internal listener, and requests as they come from the network on both."""
+"""HTTP: the internal listener, and requests as they come from the network on both (Protocol.md,
+"HTTP")."""
 import asyncio
 import json
 
@@ -178,7 +179,7 @@ GET = "GET /healthz HTTP/1.1\r\nHost: throng\r\n\r\n"
 
 
 async def spoken(address, text, until=None):
-    """What a listener answers to these bytes: up to its end, or until there are this many status lines."""
+    """A listener's answer to these bytes, up to its end or a number of status lines."""
     host, port = address.rsplit(":", 1)
     reader, writer = await asyncio.open_connection(host, int(port))
     writer.write(text.encode("latin-1"))
@@ -211,7 +212,8 @@ def status_lines(answer):
     ("public", posted("abcd", path="/ws", credential=False), "405"),
 ], ids=["rpc", "rpc without credential", "a path that is none", "the wrong method"])
 async def test_requests_with_a_body_in_one_go_do_not_stop_the_server(make_server, listener, request_, status):
-    """A server of its own: whether the second is answered or the connection ends, the others must be served on."""
+    """A server of its own: whether the second is answered or the connection ends, the others must
+    be served on."""
     own = make_server()
     address = own.internal_address if listener == "internal" else own.address
     answer = await spoken(address, request_ * 3, until=3)
@@ -292,7 +294,8 @@ async def test_another_version_of_websocket_is_told_which_is_spoken(world, versi
 @pytest.mark.parametrize("query", [
     beyond_the_library("token=%zz"), beyond_the_library("token=%"), "token", "token=a%20b"])
 async def test_a_token_that_is_no_text_does_not_fail_the_upgrade(world, query):
-    """Section 2: the connection closes with 4500, because a browser could not see why an upgrade fails."""
+    """The connection closes with 4500, because a browser could not see why an upgrade fails
+    (Protocol.md, "Ways to sign in")."""
     raw = await world.raw(path="/ws?" + query)
     assert raw.status == 101
     assert await raw.close_code() == 4500

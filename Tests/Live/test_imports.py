@@ -1,4 +1,5 @@
-"""Section 8: moving in from another system. Imports send no events and store no tips."""
+"""Moving in from another system. Imports send no events and store no tips (Protocol.md,
+"Imports")."""
 import time
 
 import pytest
@@ -51,7 +52,7 @@ def live_room(server, owner, groupType):
 # Users
 
 def test_imported_users_are_known(make_server):
-    """Section 7, 10019: only with users.requireKnown; in bulk methods Fail."""
+    """Only with users.requireKnown; in bulk methods Fail (Protocol.md, "Known users")."""
     own = make_server({"users.requireKnown": "true"})
     base = {"groupType": "Public", "groupName": "g", "inviteMode": "Any"}
     for method in ("createGroup", "importGroup"):
@@ -283,8 +284,9 @@ async def test_messages_are_imported_into_a_group_that_was_created_here_and_is_s
 
 @pytest.mark.parametrize("count", [1, 3])
 async def test_a_repeated_client_msg_id_is_answered_again_and_stored_once(server, world, count):
-    """Section 4: the same clientMsgID from the same user to the same group within 5 minutes answers the first result again:
-    a mover whose answer was lost sends the batch again."""
+    """Protocol.md, "Repeated sends": the same clientMsgID from the same user to the same group
+    within 5 minutes answers the first result again: a mover whose answer was lost sends the batch
+    again."""
     owner = await world.user("owner")
     group = imported(server, owner.user)
     batch = [message(1, clientMsgID="a"), message(2, clientMsgID="b"), message(3, "other", clientMsgID="a")][:count]
@@ -339,10 +341,11 @@ async def test_a_message_that_is_too_long_is_told_and_not_stored(server, world):
     assert (await info_of(owner, group))["lastSeq"] == 1
 
 
-# Who sees what
+# Visible messages
 
 async def test_who_sees_the_imported_history(server, world):
-    """Without joinTime: all of it; with one: what was written at or after it; the owner: everything; a joiner: nothing."""
+    """Without joinTime: all of it; with one: what was written at or after it; the owner:
+    everything; a joiner: nothing."""
     owner, all_along, middle, late, joiner = await world.users("owner", "always", "middle", "late", "joiner")
     group = imported(server, owner.user, "Public", [
         {"userID": all_along.user}, {"userID": middle.user, "joinTime": THEN + 2 * DAY},
@@ -415,7 +418,8 @@ async def test_set_unread_count(server, world):
 
 
 async def test_a_read_mark_counts_what_is_left_after_it(server, world):
-    """Section 4: unread are the messages of others after readSeq; a count that was set or imported ends with the next mark."""
+    """Unread are the messages of others after readSeq; a count that was set or imported ends with
+    the next mark (Protocol.md, "Unread counts")."""
     owner, member, mover = await world.users("owner", "member", "mover")
     group = await world.group(owner, members=[member])
     for _ in range(4):
@@ -430,7 +434,8 @@ async def test_a_read_mark_counts_what_is_left_after_it(server, world):
 
 
 async def test_an_imported_message_is_recalled_like_any_other(server, world):
-    """Its window is over (10031), managers take it back at any time; unread counts go by the rule."""
+    """Its window is over (10031), managers take it back at any time; unread counts go by the
+    rule."""
     owner, member = await world.users("owner", "member")
     group = imported(server, owner.user, "Public", [{"userID": member.user}])
     messages(server, group, message(1, member.user), message(2))
@@ -443,7 +448,8 @@ async def test_an_imported_message_is_recalled_like_any_other(server, world):
 
 
 def test_imports_are_not_bound_by_the_groups_of_a_user(make_server):
-    """Section 10.7: limits.groupsPerUser binds neither application administrators nor imports."""
+    """limits.groupsPerUser binds neither application administrators nor imports (Protocol.md,
+    "Exemptions")."""
     own = make_server({"limits.groupsPerUser": 1})
     base = {"groupType": "Public", "groupName": "g"}
     group = done(own, "importGroup", **base, ownerUserID="owner")["groupID"]

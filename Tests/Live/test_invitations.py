@@ -1,4 +1,5 @@
-"""Sections 3 to 5: inviteUserToGroup – who may invite, what becomes of each user, and who is told."""
+"""inviteUserToGroup: the right, the result of each user, and the events (Protocol.md,
+"Invitations")."""
 import pytest
 
 from harness.client import has
@@ -22,7 +23,7 @@ async def invite(caller, room, *clients, **params):
 
 @pytest.mark.parametrize("groupType, inviteMode, beInviteMode, role", CASES)
 async def test_who_may_invite_and_whether_consent_is_needed(world, groupType, inviteMode, beInviteMode, role):
-    """The table of section 3; an application administrator is bound by neither mode (rule 3)."""
+    """The rights of Permissions.md, "Tables"; neither mode binds an application administrator."""
     room = await Room.make(world, groupType, inviteMode=inviteMode, beInviteMode=beInviteMode)
     caller, guest = room.actor(role), room.add("guest", await world.user("guest"))
     again = await room.second("guest")
@@ -46,7 +47,7 @@ async def test_who_may_invite_and_whether_consent_is_needed(world, groupType, in
 
 @pytest.mark.parametrize("role", ["owner", "member", "outsider", "administrator"])
 async def test_nobody_invites_to_an_avchatroom(world, role):
-    """× is crossed by nobody (rule 3)."""
+    """× binds application administrators too."""
     room = await Room.make(world, "AVChatRoom")
     guest = room.add("guest", await world.user("guest"))
     await room.refuses(10007, room.actor(role), "inviteUserToGroup", userIDList=[guest.user])
@@ -201,7 +202,7 @@ async def test_parameters(world):
 
 
 async def test_parameters_come_before_rights(world):
-    """The order of section 7."""
+    """Errors come in their order (Protocol.md, "Order of errors")."""
     room = await Room.make(world, inviteMode="Nobody")
     for client in (room.owner, room.outsider):
         await room.refuses(8510, client, "inviteUserToGroup", userIDList=[])

@@ -1,4 +1,4 @@
-"""Sections 3 to 5: joinGroup, quitGroup, dismissGroup."""
+"""joinGroup, quitGroup, dismissGroup (Protocol.md, "Joining a group")."""
 import pytest
 
 from harness.client import has
@@ -139,7 +139,7 @@ async def test_the_owner_may_not_quit_where_the_mode_is_forbid(world, groupType)
 
 @pytest.mark.parametrize("groupType", STORING)
 async def test_with_transfer_the_earliest_member_becomes_owner(world, groupType):
-    """Section 3; ties: the order of memberList."""
+    """Among equals the order of memberList decides (Protocol.md, "Disbanding a group")."""
     alice, bob, carol = await world.users("z-alice", "y-bob", "a-carol")
     group = await world.group(alice, groupType, [bob, carol], ownerQuitMode="Transfer", memberChangeNotification=True)
     await alice.call("quitGroup", groupID=group)

@@ -1,4 +1,5 @@
-"""Section 4: getJoinedGroupList with updatedSince: groups whose info, last message or selfInfo changed at or after it."""
+"""getJoinedGroupList with updatedSince: groups whose info, last message or selfInfo changed at or
+after it (Protocol.md, "Joined groups")."""
 import time
 
 import pytest
@@ -32,7 +33,8 @@ CHANGES = {
     "read mark": lambda g: g.bob("markGroupMessageAsRead"),
     "unread count by an administrator": lambda g: g.backend("setUnreadCount", userID=g.reader.user, unreadCount=9),
 }
-# These change the reader's group by their tips alone: with notification off there is nothing that a member sees.
+# These change the reader's group by their tips alone: with notification off there is nothing that a
+# member sees.
 TIPS = {
     "member joined": lambda g: g.stranger("joinGroup"),
     "member left": lambda g: g.third("quitGroup"),
@@ -87,7 +89,7 @@ async def test_a_change_is_found(server, world, change, notification):
 
 
 async def test_the_instant_itself_counts(world):
-    """Section 1: time filters are inclusive."""
+    """Time filters are inclusive (Protocol.md, "Instants and durations")."""
     alice = await world.user("alice")
     group = await world.group(alice)
     sent = await alice.call("sendGroupTextMessage", groupID=group, text="x")
@@ -262,7 +264,7 @@ async def test_groups_that_have_not_changed_end_no_page(server, world):
 
 @pytest.mark.parametrize("count", [1, 3, 200])
 async def test_groups_joined_and_groups_left_come_once_over_all_pages(world, count):
-    """Section 10.7: leftGroupIDList comes in pages with the rest, each groupID once."""
+    """leftGroupIDList comes in pages with the rest, each groupID once."""
     owner, reader = await world.users("owner", "reader")
     since = await next_millisecond(reader)
     groups = [await world.group(owner, members=[reader]) for _ in range(14)]

@@ -1,4 +1,4 @@
-"""Section 2: RS256, ES256 and EdDSA by a JWKS file."""
+"""RS256, ES256 and EdDSA by a JWKS file (Protocol.md, "Tokens")."""
 import hashlib
 import hmac
 import json

@@ -1,4 +1,4 @@
-"""Sections 3 to 5: kickGroupMember – whom it removes, who is told, and bans."""
+"""kickGroupMember: removed members, events and bans (Protocol.md, "Removal and bans")."""
 import pytest
 
 from harness.client import Refused
@@ -39,7 +39,7 @@ async def test_who_removes_an_ordinary_member(world, groupType, role):
 
 @pytest.mark.parametrize("groupType", ["Public", "Meeting"])
 async def test_whom_each_role_may_remove(world, groupType):
-    """Rule 1: nobody removes somebody of an equal or higher role, nor oneself; nobody removes the owner."""
+    """No caller removes a member of an equal or higher role, or oneself, or the owner."""
     room = await Room.make(world, groupType)
     deputy = room.add("deputy", await world.user("deputy"))
     await room.administrator.call("inviteUserToGroup", groupID=room.group, userIDList=[deputy.user])

@@ -1,4 +1,4 @@
-"""Section 9: no acknowledged write is lost by `kill -9`."""
+"""No acknowledged write is lost by `kill -9` (Protocol.md, "Durability")."""
 import asyncio
 import random
 
@@ -71,7 +71,7 @@ async def check_round(own, groups, acknowledged):
 
 
 async def send_again(own, sender, acknowledged):
-    """What was not acknowledged is sent again under its clientMsgID, as a client would."""
+    """Sends unacknowledged messages again under their clientMsgIDs, like a client."""
     world = World(own)
     client = await world.session(sender.client.user)
     for name, group in sender.open.items():

@@ -1,4 +1,5 @@
-"""Section 9: the log goes to standard output, and a reader of it that stands still stops nothing."""
+"""The log goes to standard output, and a reader of it that stands still stops nothing
+(Operations.md, "Log")."""
 import asyncio
 import json
 import os

@@ -1,4 +1,4 @@
-"""Sections 3 to 5: setGroupMemberInfo, and who may read members (isMemberVisible)."""
+"""setGroupMemberInfo, and the right to read members (Protocol.md, "Member info")."""
 import pytest
 
 from harness.client import has
@@ -262,7 +262,7 @@ async def test_member_info_outlives_the_server(make_server, make_world):
     assert {key: value for key, value in (await room.row("other")).items() if key != "isOnline"} == before
 
 
-# Who may read members
+# The right to read members
 
 
 def readings(*users):
@@ -272,7 +272,7 @@ def readings(*users):
 
 @pytest.mark.parametrize("groupType", TYPES)
 async def test_with_invisible_members_only_managers_read(world, groupType):
-    """Section 4: … may list or read other members (roles and inviters included)."""
+    """isMemberVisible covers roles and inviters too."""
     room = await Room.make(world, groupType, isMemberVisible=False)
     managers = [room.owner, room.administrator] + ([room.admin] if hasattr(room, "admin") else [])
     for users in ([room.owner.user], [room.member.user, room.other.user]):
@@ -307,7 +307,7 @@ async def test_outsiders_read_no_members_of_a_visible_group(world, groupType):
 
 
 async def test_invisible_members_are_not_found_by_search(world):
-    """Reading other members by their names in a search would be reading them."""
+    """A search by names of other members would reveal them."""
     card = world.name("card")
     room = await Room.make(world, isMemberVisible=False)
     await set_info(room.other, room, room.other, nameCard=card)

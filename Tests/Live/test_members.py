@@ -1,4 +1,4 @@
-"""Section 4: reading members."""
+"""Reading members (Protocol.md, "Member lists")."""
 import pytest
 
 from harness.client import has

@@ -1,4 +1,5 @@
-"""Section 6, rule 4: join and leave notices of an AVChatRoom. What is demanded holds for every course of time."""
+"""Join and leave notices of an AVChatRoom. The assertions hold for any timing (Protocol.md, "Join
+and leave notices")."""
 import pytest
 
 from harness.ledger import Ledger, burst, messages
@@ -23,9 +24,10 @@ def told(client, event):
 
 
 def check_notices(notices, users, start, step):
-    """Each notice counts everybody who had come (or gone) until then, and names the newest of those that none before it had
-    counted, in their order; it leaves a second after that at the earliest. Gives whether each named as many as it should: a
-    notice that found no place for a second is given up, and who was in it is only counted."""
+    """Each notice counts everybody who had come (or gone) until then, and names the newest of those
+    that none before it had counted, in their order; it leaves a second after that at the earliest.
+    Gives whether each named as many as it should: a notice that found no place for a second is
+    given up, and who was in it is only counted."""
     counted, exact = 0, True
     for notice in notices:
         changed = (notice["memberCount"] - start) * step
@@ -55,7 +57,8 @@ async def notices_of(world, count):
 
 
 async def until_counted(client, event, group, count):
-    """The notice that counts everybody; a server that stands still for seconds may have given it up."""
+    """The notice that counts everybody; a server that stands still for seconds may have given it
+    up."""
     try:
         await client.expect(event, patience=5, groupID=group, memberCount=lambda number: number == count)
     except AssertionError:
@@ -72,7 +75,8 @@ async def test_notices_are_merged_and_name_the_fifty_newest(world, count):
 
 
 async def test_who_joins_hears_of_it_at_once_on_all_sessions(world):
-    """With the reply, "outside the limit": the events of the group that came before it are there by a round trip."""
+    """With the reply, "outside the limit": the events of the group that came before it are there by
+    a round trip."""
     alice = await world.user("alice")
     group = await world.group(alice, "AVChatRoom")
     for count in range(2, 8):
@@ -85,8 +89,8 @@ async def test_who_joins_hears_of_it_at_once_on_all_sessions(world):
 
 
 async def test_every_joiner_hears_of_it_though_the_room_is_full(make_server, make_world):
-    """The limit is 1 and chat takes every place: the joiner's own event is outside; the others are told when there is a place, or
-    never."""
+    """The limit is 1 and chat takes every place: the joiner's own event is outside; the others are
+    told when there is a place, or never."""
     world = make_world(make_server({"limits.avChatRoom.messagesPerSecond": 1}))
     alice, bob = await world.users("alice", "bob")
     group = await world.group(alice, "AVChatRoom", [bob])

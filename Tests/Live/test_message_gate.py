@@ -1,4 +1,5 @@
-"""Section 6: the 40-messages rule, rules 1 to 3 and 5. What is demanded holds for every course of time."""
+"""The message rate of live types (Protocol.md, "Message rate of live types"). The assertions hold
+for any timing."""
 import asyncio
 import random
 
@@ -36,7 +37,8 @@ async def sent(ledger, client, group, priorities):
     "groupType, limit", [("AVChatRoom", None), ("AVChatRoom", 1), ("AVChatRoom", 7), ("BChatRoom", 1), ("BChatRoom", 40)])
 @pytest.mark.parametrize("kind", ["Normal alone", "all priorities"])
 async def test_a_burst_goes_by_the_rule(make_server, make_world, groupType, limit, kind):
-    """200 messages at once: everything adds up, no second holds too much, the order is kept, only the sender is told."""
+    """200 messages at once: everything adds up, no second holds too much, the order is kept, only
+    the sender is told."""
     world = limited(make_server, make_world, groupType, limit)
     group, alice, bob, carol = await live_room(world, groupType, "bob", "carol")
     ledger = Ledger(world.server, groupType, limit or 40)
@@ -92,7 +94,8 @@ async def test_high_is_never_dropped_while_high_alone_is_under_the_limit(make_se
 
 
 async def test_a_better_one_displaces_the_newest_of_the_lowest(make_server, make_world):
-    """One batch: whatever was waiting of Lowest when High found no room has gone, the newest first."""
+    """One batch: whatever was waiting of Lowest when High found no room has gone, the newest
+    first."""
     world = limited(make_server, make_world, "AVChatRoom", 5)
     group, alice, bob = await live_room(world, "AVChatRoom", "bob")
     ledger = Ledger(world.server, "AVChatRoom", 5)
@@ -107,7 +110,8 @@ async def test_a_better_one_displaces_the_newest_of_the_lowest(make_server, make
 
 
 async def test_only_the_sending_session_is_told(make_server, make_world):
-    """The sender's other session gets the message like everybody; in the name of a user, and as administrator, nobody is told."""
+    """The sender's other session gets the message too; a message by the backend has no sending
+    session."""
     world = limited(make_server, make_world, "AVChatRoom", 2)
     group, alice, bob = await live_room(world, "AVChatRoom", "bob")
     again = await world.session(alice.user)
@@ -215,7 +219,7 @@ async def test_what_waits_when_the_room_ends_is_dropped_and_told(make_server, ma
 
 @pytest.mark.parametrize("groupType", STORING)
 async def test_where_messages_are_stored_the_limit_refuses(make_server, make_world, groupType):
-    """"10023 with retryAfterMs, and nothing is stored": whoever waits that long is heard."""
+    """A refusal by 10023 stores nothing; a message after retryAfterMs is accepted."""
     world = limited(make_server, make_world, groupType, 3)
     alice, bob = await world.users("alice", "bob")
     group = await world.group(alice, groupType, [bob])

@@ -1,4 +1,4 @@
-"""Sections 4 and 5: sending, receiving, unread."""
+"""Sending, receiving, unread (Protocol.md, "Sending")."""
 import pytest
 
 from harness.client import has
@@ -132,7 +132,8 @@ async def test_seq_starts_at_one_in_each_group_and_has_no_gap(world):
 
 
 async def test_unread_counts_text_and_custom_of_others(world):
-    """Section 4: tips do not count, nor do one's own; a Meeting has no unread count."""
+    """Tips do not count, nor do one's own; a Meeting has no unread count (Protocol.md, "Unread
+    counts")."""
     alice, bob = await world.users("alice", "bob")
     for groupType, expected in (("Work", 3), ("Public", 3), ("Meeting", 0)):
         group = await world.group(alice, groupType, [bob])
@@ -145,7 +146,8 @@ async def test_unread_counts_text_and_custom_of_others(world):
 
 
 async def test_an_administrator_sends_as_administrator(server, world):
-    """Section 3, rule 3: sender `administrator`, platform `RESTful API`, not bound by membership."""
+    """Sender `administrator`, platform `RESTful API`, not bound by membership (Protocol.md,
+    "Application interface")."""
     alice = await world.user("alice")
     group = await world.group(alice)
     result = server.rpc("sendGroupTextMessage", groupID=group, text="from above")["result"]

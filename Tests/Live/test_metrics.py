@@ -1,4 +1,4 @@
-"""Section 8: the metrics."""
+"""The metrics (Operations.md, "Metrics")."""
 import json
 
 from harness.tokens import OTHER_SECRET, make_token

@@ -1,4 +1,5 @@
-"""Sections 3 to 5: muting one member, muting the group, and when a mute is over."""
+"""Muting one member, muting the group, and when a mute is over (Protocol.md, "Member mute" and
+"Group mute")."""
 import pytest
 
 from harness.client import Refused, has
@@ -85,7 +86,8 @@ async def test_a_muted_member_reads_and_does_not_write(world, groupType):
 
 @pytest.mark.parametrize("groupType", ["Public", "Meeting"])
 async def test_rule_1(world, groupType):
-    """Nobody mutes somebody of an equal or higher role, nor oneself; an administrator stands above the owner."""
+    """No caller mutes a member of an equal or higher role, or oneself; an administrator stands
+    above the owner."""
     room = await Room.make(world, groupType)
     deputy = room.add("deputy", await world.user("deputy"))
     await room.administrator.call("inviteUserToGroup", groupID=room.group, userIDList=[deputy.user])
@@ -189,7 +191,7 @@ async def test_a_mute_concerns_one_life_of_a_group(world):
 
 
 async def test_an_accepted_message_is_repeated_though_muted_since(world):
-    """Section 4: the same clientMsgID answers the first result again; nothing is sent by it."""
+    """The same clientMsgID answers the first result again; nothing is sent by it."""
     room = await Room.make(world)
     params = {"groupID": room.group, "text": "x", "clientMsgID": "same"}
     sent = await room.other.call("sendGroupTextMessage", **params)
@@ -282,7 +284,7 @@ SILENCED = [
 @pytest.mark.parametrize("groupType", ["Public", "Meeting"])
 @pytest.mark.parametrize("params, silenced, allMuted", SILENCED)
 async def test_whom_each_mode_silences(world, groupType, params, silenced, allMuted):
-    """Section 4: All silences everybody but application administrators."""
+    """All silences everybody but application administrators."""
     room = await Room.make(world, groupType)
     room.custom = room.other
     await room.owner.call("setGroupMemberRole", groupID=room.group, userID=room.custom.user, role="100")
@@ -330,7 +332,7 @@ async def test_each_change_of_the_mode_is_told(world):
 
 @pytest.mark.parametrize("params", [{"mode": "All"}, {"mode": "Ordinary", "duration": 3600}, {"mode": "All", "duration": 3600}])
 async def test_all_muted_false_ends_every_mute_of_the_group(world, params):
-    """Section 4: `allMuted:true` is muteGroup Ordinary without end, `false` is None."""
+    """`allMuted:true` is muteGroup Ordinary without end, `false` is None."""
     room = await Room.make(world)
     await room.owner.call("muteGroup", groupID=room.group, **params)
     await room.told("onGroupInfoChanged", room.members)

@@ -1,4 +1,4 @@
-"""Sections 8 and 9: TLS, proxies, and the number of connections."""
+"""TLS, proxies, and the number of connections."""
 import datetime
 import ipaddress
 import json
@@ -106,7 +106,7 @@ async def test_without_a_trusted_proxy_the_header_is_ignored(make_server, make_w
 
 
 async def test_idle_connections_leave_the_internal_listener_its_descriptors(make_server):
-    """Whoever watches over the server must not take it for dead because there are many clients."""
+    """The server's health does not depend on the number of clients."""
     own = make_server(preexec=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (200, 200)))
     host, port = own.address.rsplit(":", 1)
     idle = []

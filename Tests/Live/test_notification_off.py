@@ -1,4 +1,5 @@
-"""Section 5, "off": with memberChangeNotification false a change of members is told to those it concerns, and stored nowhere."""
+"""With memberChangeNotification false a change of members is told to those it concerns, and stored
+nowhere (Protocol.md, "Notification off")."""
 import pytest
 
 from harness.client import has
@@ -163,7 +164,8 @@ async def test_roles_are_told_to_the_one_concerned_and_the_operator(world, group
 
 @pytest.mark.parametrize("groupType", STORING)
 async def test_changes_of_the_group_are_told_to_all_and_stored(world, groupType):
-    """Section 4: with notification off tips are stored for changes of the group's info only."""
+    """With notification off tips are stored for changes of the group's info only (Protocol.md,
+    "Tips")."""
     room = await quiet_room(world, groupType)
     for number, (method, params) in enumerate([
         ("setGroupInfo", {"introduction": "new"}), ("setGroupInfo", {"customInfo": {"k": "v"}}),
@@ -244,7 +246,7 @@ async def test_a_meeting_is_off_and_the_others_are_on_by_default(world):
 
 @pytest.mark.parametrize("caller", ["owner", "administrator"])
 async def test_an_avchatroom_tells_member_info_to_the_two_also_when_on(world, caller):
-    """Section 5: off, and AVChatRoom: the one concerned and the operator."""
+    """Off, and AVChatRoom: the one concerned and the operator (Protocol.md, "Recipients")."""
     room = await Room.make(world, "AVChatRoom")
     await room.second("other")
     await room.actor(caller).call("muteGroupMember", groupID=room.group, userID=room.other.user, muteTime=60)

@@ -1,4 +1,5 @@
-"""Section 5: personal happenings are kept as the user's system notifications."""
+"""Personal happenings are kept as the user's system notifications (Protocol.md, "System
+notifications")."""
 import json
 
 import pytest
@@ -22,7 +23,8 @@ class People:
         return self.by_role[role]
 
     async def kinds(self):
-        """The types that each one has of this group, oldest first; users without any are left out."""
+        """The types that each one has of this group, oldest first; users without any are left
+        out."""
         found = {}
         for role, client in self.by_role.items():
             rows = await notifications_of(client, self.group)
@@ -42,8 +44,9 @@ async def people_of(server, world, groupType="Public", **fields):
     return people
 
 
-# The fifteen types. A scenario gives what each role has got beyond the owner's GroupCreated, whose newest notification to look
-# at, the role of its opUser (None: the administrator), and members of it.
+# The fifteen types. A scenario gives what each role has got beyond the owner's GroupCreated, whose
+# newest notification to look at, the role of its opUser (None: the administrator), and members of
+# it.
 
 async def add_group_request(people):
     await people["outsider"].call("joinGroup", groupID=people.group, message="please")
@@ -176,7 +179,7 @@ async def test_the_other_storing_types_keep_them_too(server, world, groupType):
 
 
 async def test_memberships_of_live_rooms_keep_none(server, world):
-    """Section 5: not for AVChatRoom and BChatRoom."""
+    """Not for AVChatRoom and BChatRoom."""
     owner, member = await world.users("owner", "member")
     room = await world.group(owner, "AVChatRoom", joinMode="Auth")
     news = done(server, "createGroup", groupType="BChatRoom", groupName="g", ownerUserID=owner.user)["groupID"]
@@ -235,7 +238,7 @@ async def test_what_did_not_succeed_is_no_happening(server, world):
 
 
 async def test_a_transfer_is_no_grant(server, world):
-    """Section 3: a transfer sends no grant or revoke event; nor is one kept."""
+    """A transfer sends no grant or revoke event; nor is one kept."""
     people = await people_of(server, world, "Public")
     await people["owner"].call("transferGroupOwner", groupID=people.group, userID=people["admin"].user)
     kinds = await people.kinds()
@@ -355,7 +358,8 @@ async def test_notifications_and_marks_outlive_the_server(make_server, make_worl
 
 
 async def test_a_request_is_found_by_whoever_manages_the_group_when_looking(server, world):
-    """One notification for all managers: the promoted find it, the demoted do not, the others never did."""
+    """One notification for all managers: the promoted find it, the demoted do not, the others never
+    did."""
     people = await people_of(server, world, joinMode="Auth")
     await people["outsider"].call("joinGroup", groupID=people.group, message="first")
 

@@ -1,5 +1,6 @@
-"""Contract 10.7: what one ordinary user can cause, by the table of amplifications. Nothing here is about time: what is compared
-are rows, bytes, memory and counts, which a slow machine does not change."""
+"""The bounds of one ordinary user (Operations.md, "Bounds of one user"), by the table of
+amplifications. The tests compare rows, bytes, memory and counts, which do not depend on the
+machine's speed."""
 import pytest
 from amplifications import TABLE
 

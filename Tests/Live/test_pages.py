@@ -1,4 +1,5 @@
-"""Section 8: the demo page of the public listener, and the console of the internal one."""
+"""The demo page of the public listener, and the console of the internal one (Protocol.md,
+"Pages")."""
 import json
 import re
 
@@ -26,7 +27,8 @@ def token_in(page):
 
 
 def demand_closed(page):
-    """A policy that lets in the page's own style and script, and connections to the server it came from: nothing else."""
+    """A policy that lets in the page's own style and script, and connections to the server it came
+    from: nothing else."""
     assert page.headers["content-type"] == "text/html; charset=utf-8"
     assert page.headers["x-content-type-options"] == "nosniff"
     assert page.headers["referrer-policy"] == "no-referrer"

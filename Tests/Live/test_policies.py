@@ -1,4 +1,4 @@
-"""Section 3: the policy fields, their values and defaults, and who may change what."""
+"""The policy fields, their values, defaults and rights (Protocol.md, "Policies")."""
 import pytest
 
 from harness.client import Refused, has
@@ -6,7 +6,7 @@ from harness.world import info_of
 
 TYPES = ["Work", "Public", "Meeting", "AVChatRoom"]
 
-# field: (its values, {type: (default, may it be changed?)}) – the table of section 3, a column per type.
+# field: (its values, {type: (default, may it be changed?)}): Protocol.md, "Policies".
 TABLE = [
     ("joinMode", ["Any", "Auth", "Forbid"], [("Forbid", False), ("Auth", True), ("Any", True), ("Any", True)]),
     ("inviteMode", ["Any", "Admin", "Nobody"], [("Any", True), ("Nobody", True), ("Nobody", True), ("Nobody", False)]),
@@ -131,7 +131,7 @@ async def test_who_edits_max_member_num(world, groupType):
 
 
 async def test_a_call_is_all_or_nothing_each_field_under_its_own_row(world):
-    """Section 4: in a Work group a member may edit the name (updateInfoMode Any) but not the policy."""
+    """In a Work group a member may edit the name (updateInfoMode Any) but not the policy."""
     alice, bob = await world.users("alice", "bob")
     group = await world.group(alice, "Work", [bob])
     before = await info_of(alice, group)
@@ -146,7 +146,7 @@ async def test_a_call_is_all_or_nothing_each_field_under_its_own_row(world):
 
 @pytest.mark.parametrize("groupType", TYPES)
 async def test_fixed_fields_stay_fixed_for_an_application_administrator(server, world, groupType):
-    """Section 3, rule 3."""
+    """An application administrator is not bound by policies (Protocol.md, "Rights")."""
     alice = await world.user("alice")
     group = await world.group(alice, groupType)
     for field, (values, of_type) in POLICIES.items():
@@ -158,7 +158,8 @@ async def test_fixed_fields_stay_fixed_for_an_application_administrator(server, 
 
 @pytest.mark.parametrize("groupType", TYPES)
 async def test_is_member_visible_false_leaves_the_lists_to_managers(world, groupType):
-    """Section 4: with isMemberVisible false only managers may list or read other members."""
+    """With isMemberVisible false only managers may list or read other members (Protocol.md, "Member
+    lists")."""
     group, people = await world.group_of(groupType, isMemberVisible=False)
     for role, client in people.items():
         calls = [
@@ -174,7 +175,7 @@ async def test_is_member_visible_false_leaves_the_lists_to_managers(world, group
 
 
 async def test_the_tables_are_told_as_data(world):
-    """Section 4: getServerInfo.groupTypes."""
+    """getServerInfo.groupTypes (Protocol.md, "Server information")."""
     alice = await world.user("alice")
     info = await alice.call("getServerInfo")
     assert info["protocol"] == "throng.v1" and info["name"] and info["version"]

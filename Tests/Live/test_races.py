@@ -1,4 +1,4 @@
-"""Several users at the same group at the same moment: what must hold whoever comes first."""
+"""Several users at the same group at the same moment: rules that hold in any order."""
 import asyncio
 import random
 
@@ -83,7 +83,8 @@ EXPECTED = {10007, 10009, 10010, 10013, 10021, 10025}
 
 
 async def wander(client, groups, dice, turns):
-    """One session's random walk; gives the seq of every acknowledged message by (groupID, msgID)."""
+    """One session's random walk; gives the seq of every acknowledged message by (groupID,
+    msgID)."""
     sent = {}
     for turn in range(turns):
         group, chance = dice.choice(groups), dice.random()
@@ -108,7 +109,8 @@ async def wander(client, groups, dice, turns):
 
 
 def check_walk(user, events, own):
-    """No event outside a membership, seq without gap inside one (what this session sent itself, `own`, is not pushed)."""
+    """No event outside a membership, seq without gap inside one (what this session sent itself,
+    `own`, is not pushed)."""
     inside, last = False, None
     for name, params in events:
         if name == "onGroupCreated" or name == "onMemberEnter" and any(has(userID=user)(row) for row in params["memberList"]):
@@ -149,7 +151,8 @@ async def test_a_random_walk_of_many_keeps_the_rules(world):
 
 
 async def check_group(group, clients, walks):
-    """Members, owner and counts agree, and the history has no gap and nothing that was not acknowledged."""
+    """Members, owner and counts agree, and the history has no gap and nothing that was not
+    acknowledged."""
     joined = {
         client.user for client in clients
         if group in [info["groupID"] for info in (await client.call("getJoinedGroupList"))["groupList"]]

@@ -1,4 +1,4 @@
-"""Sections 3 to 5: revokeGroupMessage."""
+"""revokeGroupMessage (Protocol.md, "Recall")."""
 import asyncio
 
 import pytest
@@ -9,7 +9,7 @@ from harness.world import history_of, info_of
 
 STORING = ["Work", "Public", "Meeting"]
 RANK = {"outsider": 0, "member": 1, "admin": 2, "owner": 3}
-# "recall somebody else's message" of section 3.
+# The right to recall other members' messages (Permissions.md, "Tables").
 LOWEST = {"Work": "owner", "Public": "admin", "Meeting": "admin"}
 
 
@@ -80,7 +80,7 @@ async def test_the_others_keep_their_places(world):
 
 @pytest.mark.parametrize("groupType", STORING)
 async def test_who_recalls_whose(world, groupType):
-    """Section 3: 10032 below the role of the row (rule 2), 10007 on somebody of an equal or higher role (rule 1)."""
+    """10032 below the required role, 10007 on a member of an equal or higher role."""
     group, people = await world.group_of(groupType)
     outsider = people.pop("outsider")
     if groupType != "Work":
@@ -143,7 +143,7 @@ async def test_an_administrators_message_stands_above_the_owner(server, world):
 
 
 async def test_what_somebody_wrote_who_is_no_member_any_more(world):
-    """A former owner's message is nobody's above: an admin recalls it. The author, outside, has no right."""
+    """An admin recalls a former owner's message. The author, who has left, has no right."""
     alice, bob, carol = await world.users("alice", "bob", "carol")
     group = await world.group(alice, members=[carol], admins=[bob])
     first, _ = await said(alice, group)
@@ -156,7 +156,7 @@ async def test_what_somebody_wrote_who_is_no_member_any_more(world):
 
 @pytest.mark.parametrize("groupType", STORING)
 async def test_a_tip_is_nobodys(server, world, groupType):
-    """Section 4: a tip is 10032, for an administrator too."""
+    """A tip is 10032, for an administrator too."""
     group, people = await world.group_of(groupType)
     await people["owner"].call("setGroupInfo", groupID=group, groupName="tip")
     for role in people.keys() - {"outsider"}:
@@ -180,7 +180,8 @@ async def test_an_unknown_seq(server, world):
 
 
 async def test_an_invisible_message_is_an_unknown_one(world):
-    """10030: what came before joining, in Public; an admin who joined later cannot recall it either."""
+    """10030: what came before joining, in Public; an admin who joined later cannot recall it
+    either."""
     alice, bob, carol = await world.users("alice", "bob", "carol")
     group = await world.group(alice, members=[bob])
     seq, _ = await said(bob, group, "before")
@@ -198,7 +199,7 @@ async def test_an_invisible_message_is_an_unknown_one(world):
 
 @pytest.mark.parametrize("groupType, sees", [("Public", False), ("Meeting", True)])
 async def test_a_recall_is_told_to_those_who_may_see_the_message(world, groupType, sees):
-    """Section 5: who joined later sees it in a Meeting only."""
+    """A member who joined later sees it in a Meeting only."""
     alice, bob = await world.users("alice", "bob")
     group = await world.group(alice, groupType)
     seq, _ = await said(alice, group, "before")
@@ -279,7 +280,8 @@ async def window_over(client, sent):
 
 
 async def test_ones_own_message_is_recalled_within_the_window_only(hasty, make_world):
-    """10031 later, also for managers and through asUser; others' by the table at any time; recalled already stays {}."""
+    """10031 later, also for managers and through asUser; others' by the table at any time; recalled
+    already stays {}."""
     world = make_world(hasty)
     group, people = await world.group_of("Public")
     late, times = {}, []

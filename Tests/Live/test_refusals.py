@@ -1,4 +1,5 @@
-"""Sections 8 and 10.6: nothing is refused without saying why: a line of the log, a counter, a body."""
+"""Nothing is refused without saying why: a line of the log, a counter, a body (Operations.md,
+"Refusals")."""
 import asyncio
 import json
 
@@ -15,7 +16,8 @@ def entries(own, message):
 
 
 async def entry(own, message, **fields):
-    """The first entry with these fields; waits for it, because lines are written behind what they tell of."""
+    """The first entry with these fields; waits for it, because lines are written behind what they
+    tell of."""
     def matching():
         return [one for one in entries(own, message) if all(one.get(name) == value for name, value in fields.items())]
     await asyncio.to_thread(own.wait_until, matching, f"{message} {fields}")

@@ -1,4 +1,5 @@
-"""Sections 3 to 5: setGroupMemberRole, custom roles, and reading roles and inviters."""
+"""setGroupMemberRole, custom roles, and reading roles and inviters (Protocol.md, "Role
+changes")."""
 import pytest
 
 from harness.client import has
@@ -11,7 +12,7 @@ async def set_role(caller, room, client, role):
     return await caller.call("setGroupMemberRole", groupID=room.group, userID=client.user, role=role)
 
 
-# Who and whom
+# Rights
 
 
 @pytest.mark.parametrize("caller", ["owner", "administrator", "as owner"])
@@ -36,7 +37,7 @@ async def test_an_admin_is_made_and_unmade(world, groupType, caller):
 @pytest.mark.parametrize("caller", ["owner", "member", "outsider", "administrator", "as owner"])
 @pytest.mark.parametrize("groupType", ["Work", "AVChatRoom"])
 async def test_a_type_without_roles(world, groupType, caller):
-    """× is crossed by nobody (rule 3)."""
+    """× binds application administrators too."""
     room = await Room.make(world, groupType)
     for role in ("Admin", "Member", "100"):
         await room.refuses(10007, room.actor(caller), "setGroupMemberRole", userID=room.other.user, role=role)
@@ -53,7 +54,7 @@ async def test_below_the_owner_nobody_changes_roles(world, groupType):
 
 @pytest.mark.parametrize("groupType", ROLES_CHANGE)
 async def test_the_owner_keeps_the_role(world, groupType):
-    """Rule 1 (nobody acts on oneself) and rule 3 (nobody gives the owner another role)."""
+    """No caller acts on oneself, or gives the owner another role."""
     room = await Room.make(world, groupType)
     for caller in (room.owner, room.administrator):
         for role in ("Admin", "Member", "100"):
@@ -229,7 +230,7 @@ async def test_inviters_are_read_by_members(world, groupType):
     (row,) = (await guest.call("getGroupMembersInfo", groupID=room.group, userIDList=[guest.user]))["memberList"]
     assert has(inviter=room.member.user)(row)
     (row,) = (await room.owner.call("getGroupMembersInfo", groupID=room.group, userIDList=[guest.user]))["memberList"]
-    assert "inviter" not in row, "for oneself only (section 4)"
+    assert "inviter" not in row, "for oneself only"
 
 
 async def test_a_second_coming_forgets_the_first_inviter(world):

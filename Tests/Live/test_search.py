@@ -1,4 +1,4 @@
-"""Section 4: searchGroups."""
+"""searchGroups (Protocol.md, "Search")."""
 import asyncio
 
 import pytest
@@ -24,7 +24,7 @@ async def named(world, owner, word, groupType="Public", **fields):
     return await world.group(owner, groupType, groupName=word, **fields)
 
 
-# What matches
+# Matches
 
 async def test_a_keyword_is_a_substring_of_the_name_or_the_id(world):
     alice, bob = await world.users("alice", "bob")
@@ -115,7 +115,8 @@ async def test_who_has_left_is_found_no_more(world):
 
 
 async def test_invisible_members_are_found_by_managers_only(world):
-    """Section 4: with isMemberVisible false only managers may list or read other members."""
+    """With isMemberVisible false only managers may list or read other members (Protocol.md, "Member
+    lists")."""
     group, people = await world.group_of("Public", isMemberVisible=False)
     target = await world.user("Xtarget")
     await target.call("joinGroup", groupID=group)
@@ -129,7 +130,8 @@ async def test_invisible_members_are_found_by_managers_only(world):
 
 
 async def test_among_invisible_members_one_finds_oneself(world):
-    """The rule is about other members: one's own userID and name card match in a joined group as always."""
+    """The rule is about other members: one's own userID and name card match in a joined group as
+    always."""
     alice, bob = await world.users("alice", "Vbob")
     group = await world.group(alice, members=[bob], isMemberVisible=False)
     await bob.call("setGroupMemberInfo", groupID=group, userID=bob.user, nameCard=(card := world.name("Vcard")))
@@ -258,7 +260,8 @@ async def test_the_parameters(world):
 
 
 async def test_many_searches_at_once_are_answered_or_put_off(world):
-    """Searches wait for one another in a bounded line, 10002 behind it; nothing else waits for them."""
+    """Searches wait for one another in a bounded line, 10002 behind it; nothing else waits for
+    them."""
     alice, bob = await world.users("alice", "bob")
     group = await world.group(alice, members=[bob], groupName=(word := world.name("Lgrp")))
     searches = [await alice.start("searchGroups", keywordList=[word]) for _ in range(40)]

@@ -1,4 +1,5 @@
-"""Sections 1, 2 and 9: what a session is still owed when it ends, and the end of a drain."""
+"""The last events of a session that ends, and the end of a drain (Protocol.md, "Draining" and
+"Close codes")."""
 import asyncio
 import time
 
@@ -13,7 +14,8 @@ def request(id, method, **params):
 
 
 async def test_a_logout_waits_for_the_answers_before_it(world):
-    """The message is stored before it is answered; the logout behind it must not take the answer away."""
+    """The message is stored before it is answered; the logout behind it must not take the answer
+    away."""
     alice = await world.user("alice")
     group = await world.group(alice)
     sent = [await alice.start("sendGroupTextMessage", groupID=group, text=str(n)) for n in range(5)]
@@ -106,7 +108,7 @@ async def test_who_signs_in_during_the_drain_is_told(make_server, make_world):
 
 
 async def test_sessions_and_groups_on_three_loops(make_server, make_world):
-    """Connections are spread over the loops; nobody must notice."""
+    """Connections are spread over the loops, without an effect that a client sees."""
     world = make_world(make_server({"loops": 3, "sessions.perPlatform.web": 100}))
     alice, bob = await world.users("alice", "bob")
     screens = [await world.session(bob.user, platform="Web") for _ in range(12)]

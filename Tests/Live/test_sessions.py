@@ -1,4 +1,5 @@
-"""Section 2: how many sessions a user may have, and who gives way."""
+"""The most sessions of a user, and the session that a new one replaces (Protocol.md, "Sessions per
+user")."""
 import asyncio
 
 import pytest
@@ -77,7 +78,7 @@ async def test_the_number_per_platform_is_configurable_and_0_refuses_it(make_ser
 
 
 async def test_online_is_at_least_one_session(world):
-    """Section 4: getGroupOnlineMemberCount counts users, not sessions."""
+    """getGroupOnlineMemberCount counts users, not sessions."""
     alice, bob = await world.users("alice", "bob")
     group = await world.group(alice, members=[bob])
     second = await world.session(bob.user)
@@ -94,7 +95,8 @@ async def test_many_logins_of_one_platform_at_once_leave_one_session(world):
     user = world.name("alice")
     clients = [await world.open(user=user) for _ in range(20)]
     under_way = [await client.start("login", token=make_token(user), platform="iOS") for client in clients]
-    # A session may be replaced before its reply is sent: then the connection is closed with 4502 all the same.
+    # A session may be replaced before its reply is sent: then the connection is closed with 4502
+    # all the same.
     await asyncio.gather(*under_way, return_exceptions=True)
     living = []
     for client in clients:

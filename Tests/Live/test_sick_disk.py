@@ -1,4 +1,5 @@
-"""Section 7, 10002: nothing was changed. Also where the disk fails in the middle, and the process dies before the next write."""
+"""A failed write changes nothing, also where the disk fails in the middle and the process dies
+before the next write (Protocol.md, "Durability")."""
 import shutil
 import subprocess
 from pathlib import Path
@@ -13,7 +14,8 @@ SOURCE = Path(__file__).parent / "harness" / "sick_disk.c"
 
 @pytest.fixture
 def sick_disk(tmp_path):
-    """The environment of a server whose log cannot be synced while the second value, a file, is there."""
+    """The environment of a server whose log cannot be synced while the second value, a file, is
+    there."""
     compiler = shutil.which("clang") or shutil.which("cc")
     if compiler is None:
         pytest.skip("no C compiler for the library that fails syncs")
@@ -23,7 +25,8 @@ def sick_disk(tmp_path):
 
 
 async def send_until_refused(client, group, trigger, how):
-    """One send is refused: with "once", the checkpoint of that second may have had the failed sync. Gives the msgIDs before."""
+    """One send is refused: with "once", the checkpoint of that second may have had the failed sync.
+    Gives the msgIDs before."""
     stored = []
     while True:
         trigger.write_text(how)

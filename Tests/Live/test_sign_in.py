@@ -1,4 +1,4 @@
-"""Section 2: tokens and the three ways to bring them."""
+"""Tokens and the three ways to bring them (Protocol.md, "Sign-in")."""
 import base64
 import hashlib
 import hmac
@@ -78,7 +78,8 @@ async def test_a_connection_that_does_not_sign_in_within_ten_seconds_closes(worl
 
 
 def bad_tokens():
-    """By name: how to make the token of a user, and the code, for everything that section 2 refuses."""
+    """By name: a function that makes a refused token of a user, and its code (Protocol.md,
+    "Tokens")."""
     return {
         "no JWT": (lambda user: "abc", 70003),
         "empty": (lambda user: "", 70003),
@@ -161,7 +162,8 @@ async def test_after_twenty_failures_each_further_answer_waits(make_server, make
 
 
 async def test_bad_renewals_are_failures_too_and_the_answer_to_one_more_waits(make_server, make_world):
-    """On a session that is signed in: it lives on, and what was sent behind the renewal keeps its place."""
+    """On a session that is signed in: it lives on, and what was sent behind the renewal keeps its
+    place."""
     world = make_world(make_server({"auth.failureDelay": 2}))
     alice = await world.user("alice")
     for _ in range(20):

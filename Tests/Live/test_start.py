@@ -1,4 +1,4 @@
-"""Section 9: what a start says of the system that it runs on."""
+"""The warnings of a start about its system (Operations.md, "Start")."""
 import glob
 import json
 import resource

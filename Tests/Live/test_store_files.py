@@ -1,4 +1,5 @@
-"""The database as an operator meets it: a full disk, `throng store check`, files that are removed, what a crash has left."""
+"""The database as an operator meets it: a full disk, `throng store check`, files that are removed,
+what a crash has left."""
 import errno
 import os
 import shutil

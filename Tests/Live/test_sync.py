@@ -1,4 +1,5 @@
-"""Section 4: syncGroups – every message after seq that I may see, none missing, or `recovered:false` and none."""
+"""syncGroups – every message after seq that I may see, none missing, or `recovered:false` and none
+(Protocol.md, "Reconnecting")."""
 from harness.client import has
 from harness.world import info_of
 

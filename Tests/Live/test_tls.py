@@ -1,4 +1,4 @@
-"""Section 9: TLS files that cannot be used, or not for long."""
+"""TLS files that cannot be used, or not for long (Operations.md, "TLS")."""
 import json
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Sections 3 to 5: transferGroupOwner, the owner who quits, and the last member."""
+"""transferGroupOwner, the owner who quits, and the last member (Protocol.md, "Ownership")."""
 import pytest
 
 from harness.room import Backend, Room, naming, names, notifications_of
@@ -67,7 +67,7 @@ async def test_targets_that_cannot_be(world):
 
 @pytest.mark.parametrize("groupType", ["Public", "Meeting"])
 async def test_an_admin_who_was_owner_becomes_member_all_the_same(world, groupType):
-    """Section 3: a transfer sends no grant or revoke event; a former admin who was owner becomes Member."""
+    """A transfer sends no grant or revoke event; a former admin who was owner becomes Member."""
     room = await Room.make(world, groupType)
     await room.owner.call("transferGroupOwner", groupID=room.group, userID=room.admin.user)
     await room.told("onGroupInfoChanged", room.members)

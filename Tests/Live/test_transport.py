@@ -1,4 +1,4 @@
-"""Section 1: the WebSocket below the envelope, its close codes and its limits."""
+"""The WebSocket below the envelope, its close codes and its limits (Protocol.md, "Transport")."""
 import json
 import re
 import struct
@@ -142,7 +142,8 @@ async def test_login_tells_the_ping_interval_in_seconds(make_server, make_world,
 
 
 async def test_requests_beyond_the_rate_are_refused_each_one_counted(make_server, make_world):
-    """Section 6: each element of a batch counts, with or without id; 7008 tells when to try again."""
+    """Each element of a batch counts, with or without id; 7008 tells when to try again
+    (Protocol.md, "Request rate")."""
     world = make_world(make_server({"limits.requestsPerSecond": 1, "limits.requestBurst": 11}))
     alice = await world.user("alice")
     silent = {"jsonrpc": "2.0", "method": "ping"}
@@ -156,7 +157,7 @@ async def test_requests_beyond_the_rate_are_refused_each_one_counted(make_server
 
 
 async def test_the_burst_is_a_hundred_by_default(make_server, make_world):
-    """Section 10.7: the sign-in counts as one of them."""
+    """The sign-in counts as one of them."""
     world = make_world(make_server({"limits.requestsPerSecond": 50, "limits.requestBurst": 100}))
     alice = await world.user("alice")
     ping = {"jsonrpc": "2.0", "method": "ping"}
@@ -166,7 +167,8 @@ async def test_the_burst_is_a_hundred_by_default(make_server, make_world):
 
 
 async def test_the_rate_is_the_users_over_all_sessions_and_outlives_them(make_server, make_world):
-    """Section 10.7: "counted for each user over all sessions, and outlives them; a sign-in counts as one request"."""
+    """The rate of a user counts over all sessions and outlives them; a sign-in counts as a request
+    (Protocol.md, "Request rate")."""
     world = make_world(make_server({"limits.requestsPerSecond": 1, "limits.requestBurst": 40}))
     first = await world.user("alice")
     second = await world.session(first.user)
@@ -196,7 +198,8 @@ async def test_a_thousand_refusals_in_ten_seconds_close(make_server, make_world)
 
 
 async def test_a_slow_consumer_is_closed_and_nobody_else_is_delayed(make_server, make_world):
-    """Replies and control events, and the chat of groups with history, are never skipped: what does not fit closes."""
+    """Replies and control events, and the chat of groups with history, are never skipped: what does
+    not fit closes."""
     world = make_world(make_server({"limits.sendQueueBytes": 262144, "store.sync": "normal"}))
     sender, reader = await world.users("sender", "reader")
     sleeper = world.name("sleeper")
@@ -336,7 +339,8 @@ async def test_a_subprotocol_is_compared_whole_and_in_case(world, headers):
 
 
 async def test_a_slow_reader_misses_chat_of_a_live_room_and_nothing_else(make_server, make_world):
-    """Section 1: chat of rooms without history may be skipped for that connection, control events never are."""
+    """Chat of rooms without history may be skipped for that connection, control events never are
+    (Protocol.md, "Slow connections")."""
     own = make_server({"limits.sendQueueBytes": 65536, "limits.avChatRoom.messagesPerSecond": 0})
     world = make_world(own)
     alice, bob = await world.users("alice", "bob")

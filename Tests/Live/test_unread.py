@@ -1,4 +1,4 @@
-"""Sections 3 to 5: unread counts, read marks, and receive options."""
+"""Unread counts, read marks, and receive options (Protocol.md, "Unread counts")."""
 import pytest
 
 from harness.backend import all_answers, denied, done, next_millisecond, unread_of
@@ -21,7 +21,7 @@ async def self_of(client, group):
     return (await info_of(client, group))["selfInfo"]
 
 
-# What counts
+# Counted messages
 
 @pytest.mark.parametrize("groupType", ["Work", "Public"])
 async def test_text_and_custom_of_others_after_the_read_mark_count(server, world, groupType):
@@ -403,7 +403,7 @@ async def test_a_sender_whose_message_is_not_received_is_not_refused(world, opt)
 
 
 async def test_the_option_ends_with_the_membership(world):
-    """Who comes back begins like any new member."""
+    """A member who comes back begins like any new one."""
     alice, bob = await world.users("alice", "bob")
     group = await world.group(alice, members=[bob])
     await choose(bob, group, "NotReceive")
@@ -459,7 +459,7 @@ async def test_a_mark_changes_what_the_joined_list_tells(world):
     assert has(readSeq=1, unreadCount=0)(info["selfInfo"])
 
 
-# limits.unreadCount: "exact up to it and read that number beyond" (section 10.7)
+# limits.unreadCount: counts are exact up to it, and show that number beyond.
 
 async def test_counts_are_exact_up_to_the_limit_and_that_beyond(make_server, make_world):
     server = make_server({"limits.unreadCount": 5})

@@ -2,7 +2,8 @@ import Foundation
 import ServerConfiguration
 import Testing
 
-/// Sources/ThrongServer/Documentation.docc/Operations.md holds the table of the keys, between two marks.
+/// Sources/ThrongServer/Documentation.docc/Operations.md holds the table of the keys, between two
+/// marks.
 @Suite struct ConfigurationPageTests {
   private static let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "Sources/ThrongServer/Documentation.docc/Operations.md")

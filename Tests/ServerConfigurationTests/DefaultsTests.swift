@@ -2,7 +2,7 @@ import Foundation
 import ServerConfiguration
 import Testing
 
-/// The defaults that contract section 9 names.
+/// The defaults of Operations.md, "Configuration keys".
 @Suite struct DefaultsTests {
   let settings: Settings
 

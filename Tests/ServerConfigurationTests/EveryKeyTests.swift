@@ -2,7 +2,8 @@ import Foundation
 import ServerConfiguration
 import Testing
 
-/// One value for each key, different from its default, written as YAML, as text, and as it is shown.
+/// One value for each key, different from its default, written as YAML, as text, and as it is
+/// shown.
 struct Sample: CustomTestStringConvertible {
   let key: String
   let yaml: String
@@ -50,9 +51,10 @@ struct Sample: CustomTestStringConvertible {
     .map { Sample("limits.\($0)", "7777") }
 }
 
-/// Every key through every layer. The variable's name is worked out here by another rule than the product's.
+/// Every key through every layer. The variable's name is worked out here by another rule than the
+/// product's.
 @Suite struct EveryKeyTests {
-  /// What a key needs beside it to be good.
+  /// Other keys that a key needs to be valid.
   private func companions(of key: String) -> [(key: String, value: String)] {
     switch key {
     case "tls.certificateFile": [("tls.keyFile", Sample.existingFile)]
@@ -72,7 +74,7 @@ struct Sample: CustomTestStringConvertible {
     #expect(Sample.all.count == Settings.keys.count)
   }
 
-  @Test func namesOfTheContract() {
+  @Test func namesOfVariables() {
     let names = Dictionary(uniqueKeysWithValues: Settings.keys.map { ($0.path, $0.environmentName) })
     #expect(names["limits.avChatRoom.messagesPerSecond"] == "THRONG_LIMITS_AV_CHAT_ROOM_MESSAGES_PER_SECOND")
     #expect(names["listen"] == "THRONG_LISTEN")

@@ -9,7 +9,8 @@ import Testing
     settings = try Settings.load(flags: Sample.all.map { ($0.key, $0.text) } + FieldTests.numbers.map { ($0, "\($1)") })
   }
 
-  /// Every integer key but one (no number is good for `loops` and for `limits.sendQueueBytes`) with a number of its own.
+  /// Every integer key but one (no number is good for `loops` and for `limits.sendQueueBytes`) with
+  /// a number of its own.
   static let numbers = Settings.keys.filter { Int($0.defaultValue) != nil && $0.path != "limits.sendQueueBytes" }
     .enumerated().map { ($1.path, 900 + $0) }
 

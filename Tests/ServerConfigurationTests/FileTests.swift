@@ -1,7 +1,7 @@
 import ServerConfiguration
 import Testing
 
-/// YAML and JSON files (contract section 9).
+/// YAML and JSON files.
 @Suite struct FileTests {
   let scratch: Scratch
 

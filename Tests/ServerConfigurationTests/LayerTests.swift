@@ -1,7 +1,7 @@
 import ServerConfiguration
 import Testing
 
-/// Defaults < file < environment < flags (contract section 9).
+/// Defaults < file < environment < flags (Operations.md, "Sources").
 @Suite struct LayerTests {
   let scratch: Scratch
 

@@ -1,7 +1,7 @@
 import ServerConfiguration
 import Testing
 
-/// What is not accepted, and that the message says where and what.
+/// Values that are not accepted; the message names the key, the source and the value.
 @Suite struct RefusalTests {
   let scratch: Scratch
 
@@ -124,7 +124,7 @@ import Testing
     #expect(problems(flags: [("listen", "h:0"), ("internalListen", "h:0")]) == [])
   }
 
-  /// Whoever tells the problems does so in the format of the log, where that is known.
+  /// Problems are told in the format of the log, where that is known.
   @Test func theFormatOfTheLogIsKnownUnlessWhatSaysItIsBad() throws {
     let good = try scratch.file("log: {format: text}\ndemo: perhaps", named: "good.yaml")
     let bad = try scratch.file("log: {format: text", named: "bad.yaml")

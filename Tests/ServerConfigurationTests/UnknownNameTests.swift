@@ -1,7 +1,7 @@
 import ServerConfiguration
 import Testing
 
-/// A name that is none is told with the nearest that is one (contract section 9).
+/// An unknown name is told with the nearest known one.
 @Suite struct UnknownNameTests {
   @Test(arguments: [
     ("lisen", "listen"), ("datadir", "dataDir"), ("limits.requestPerSecond", "limits.requestsPerSecond"),

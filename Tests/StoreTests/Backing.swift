@@ -11,7 +11,7 @@ import ThrongTestKit
 
 typealias AnyStore = GroupStore & MessageStore & UserStore & PersonalStore & StoreHealth
 
-/// The stores that one suite of rules holds for.
+/// The stores that share a suite of rules.
 enum Backing: String, CaseIterable, CustomTestStringConvertible {
   case memory, sqlite
 
@@ -29,20 +29,20 @@ enum Backing: String, CaseIterable, CustomTestStringConvertible {
   }
 }
 
-/// A directory that goes with the test.
+/// A directory that is removed with the test.
 func withDirectory(_ body: (String) async throws -> Void) async throws {
   let path = FileManager.default.temporaryDirectory.path + "/throng-store-" + UUID().uuidString
   defer { try? FileManager.default.removeItem(atPath: path) }
   try await body(path)
 }
 
-/// A store without housekeeping of its own, and whose clock stands still: a test says when a second is over.
+/// A store with a stopped clock and without scheduled maintenance: tests call `tick()`.
 func openSQLite(
   _ directory: String, database: String? = nil, sync: SyncMode = .full, logger: Logger? = nil,
   _ tune: (inout StoreOptions) -> Void = { _ in }
 ) throws(StoreOpenError) -> SQLiteStore {
   var options = StoreOptions()
-  options.housekeeping = nil
+  options.maintenanceInterval = nil
   options.now = { 1_000_000 }
   tune(&options)
   return try SQLiteStore.open(directory: directory, database: database, sync: sync, logger: logger ?? quiet, options: options)
@@ -86,17 +86,17 @@ final class RecordedLog: Sendable {
 
 extension SQLiteStore {
   /// Waits until the writer has nothing to do.
-  func settle() async {
+  func waitForWriter() async {
     // The writer's queue is serial.
     await withCheckedContinuation { continuation in
       pool.asyncWriteWithoutTransaction { _ in continuation.resume() }
     }
   }
 
-  /// A second is over.
+  /// Runs the maintenance of a second.
   func tick() async {
-    housekeeping.tick()
-    await settle()
+    maintenance.tick()
+    await waitForWriter()
   }
 }
 

@@ -62,7 +62,7 @@ struct CommitTests {
       #expect(try await store.applicationsReadThrough(by: alice) == 0)
       #expect(try await store.notificationsReadThrough(by: alice) == 0)
       #expect(store.canPersist)
-      // What was next before is next still.
+      // The next seq is unchanged.
       try await store.put([.append(.sample(2)), .create(team)]).get()
     }
   }

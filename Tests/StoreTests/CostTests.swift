@@ -90,7 +90,8 @@ struct CostTests {
     #expect(try await statements(of: .notify(.sample(), .users(users))) == 3)
   }
 
-  /// How many rows and statements changes take in a group with so many managers, and how many the managers' lists take then.
+  /// How many rows and statements changes take in a group with so many managers, and how many the
+  /// managers' lists take then.
   private func cost(
     managers: Int, _ changes: [StoreChange]
   ) async throws -> (rows: Int, statements: Int, reading: Int) {

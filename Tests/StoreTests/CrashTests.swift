@@ -33,7 +33,7 @@ struct CrashTests {
           try await expectWhole(group, through: Int64(seqs.count), in: store)
           try await store.put([.append(.sample(Int64(seqs.count + 1), in: group))]).get()
         }
-        // Whose session ended with the process is gone.
+        // Users whose session ended with the process are offline.
         let since = try await store.offlineSince(of: alice)
         #expect(since != nil)
       }
@@ -53,15 +53,16 @@ struct CrashTests {
   }
 }
 
-/// Writes into many groups at once, notes in a file what was acknowledged, and kills its process in the middle of it.
+/// Writes into many groups at once, notes in a file what was acknowledged, and kills its process in
+/// the middle of it.
 final class CrashingWriter: Sendable {
   static let groups = 20
   static let acknowledgements = 2_000
 
-  /// Somebody whom what happens in one group concerns.
+  /// A user whom only one group's changes concern.
   static func reader(of group: GroupID) -> UserID { UserID("reader-of-\(group)")! }
 
-  /// What one commit does.
+  /// The changes of one commit.
   private static func changes(_ seq: Int64, to group: GroupID) -> [StoreChange] {
     let reader = reader(of: group)
     return [

@@ -105,7 +105,7 @@ struct FailedCommitTests {
         store.remember([alice])
         disk.breakDown(at: .sync, Self.syncFailed)
         store.writer.tick()
-        await store.settle()
+        await store.waitForWriter()
         #expect(!store.canPersist && disk.refusals(of: .write) > 0)
         #expect(await store.put([.append(.sample(1))]).failure == .unavailable)
         try await expectNothing(of: directory)
@@ -119,7 +119,7 @@ struct FailedCommitTests {
         for seq in 1...20 { try await store.put([seq == 1 ? .create() : .append(.sample(Int64(seq - 1)))]).get() }
         let log = try Data(contentsOf: URL(filePath: directory + "/throng.db-wal"))
         let (known, unknown, frames) = try await store.pool.writeWithoutTransaction { db in
-          let open = try #require(try OpenLog(of: db))
+          let open = try #require(try OpenWriteAheadLog(of: db))
           return (try open.index()?.end, try open.unknownCommits()?.end, try db.checkpoint(.passive).walFrameCount)
         }
         func read(_ log: Data) -> WriteAheadLog.Read {
@@ -145,7 +145,7 @@ struct FailedCommitTests {
 
   private func expectNothing(of directory: String) async throws { try await expect(nil, of: directory) }
 
-  /// What a new process would find now.
+  /// The messages that a new process would find now.
   private func expect(_ message: Message?, of directory: String) async throws {
     try await withDirectory { copy in
       try copyDatabase(from: directory, to: copy)

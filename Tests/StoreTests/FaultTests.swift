@@ -153,7 +153,7 @@ struct FaultTests {
         #expect(known == [alice])
         #expect(try await store.knownCount() == 1)
         disk.release()
-        await store.settle()
+        await store.waitForWriter()
 
         disk.fail(.write, SQLITE_FULL)
         store.remember([bob])
@@ -162,7 +162,7 @@ struct FaultTests {
         #expect(try await store.known(among: [alice, bob]) == [alice, bob])
         disk.fail(.write, nil)
         await store.tick()
-        #expect(store.canPersist && store.writer.inbox.waitingUsers.isEmpty)
+        #expect(store.canPersist && store.writer.writeQueue.pendingUpdates.isEmpty)
         #expect(try await store.known(among: [alice, bob]) == [alice, bob])
         #expect(try await store.knownCount() == 2)
       }
@@ -189,7 +189,7 @@ struct FaultTests {
         disk.release()
         #expect(await answers.all().map(\.failure) == [nil, nil, nil, .abandoned])
         #expect(answers.order == [0, 1, 2, 3])
-        await store.settle()
+        await store.waitForWriter()
         #expect(store.canPersist)
         #expect(try await store.group(club, sentSince: 0)?.lastMessage?.seq == 1)
       }
@@ -210,7 +210,7 @@ struct FaultTests {
         disk.holdSync()
         commit(.append(.sample(1, .text(text))), 0)
         await disk.writerIsHeld()
-        // What the writer has taken counts no more.
+        // Commits that the writer has taken out do not count.
         commit(.append(.sample(1, in: team, .custom(text))), 1)
         #expect(store.canPersist)
         commit(.putAttributes(attributes, in: team), 2)

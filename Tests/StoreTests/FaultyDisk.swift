@@ -3,8 +3,7 @@ import Foundation
 import GRDBSQLite
 import Synchronization
 
-/// A disk that fails, or is slow, on demand: SQLite's own file system with a door in front of it. Other directories are not
-/// touched.
+/// A disk that fails, or is slow, on demand: a shim over SQLite's file system for one directory.
 final class FaultyDisk: Sendable {
   enum Operation: Hashable, Sendable { case open, read, write, truncate, share, sync }
 
@@ -21,7 +20,7 @@ final class FaultyDisk: Sendable {
   private let held = DispatchSemaphore(value: 0)
   private let gate = DispatchSemaphore(value: 0)
 
-  /// Puts the door before every file that is opened below the directory from now on.
+  /// Installs the shim for every file that is opened below the directory from now on.
   init(directory: String) {
     FaultyDisk.register(self, for: directory)
   }
@@ -34,7 +33,8 @@ final class FaultyDisk: Sendable {
   /// How often something was read.
   var reads: Int { state.withLock { $0.reads } }
 
-  /// From now on the operation fails with that SQLite code, and after it every other that changes a file.
+  /// From now on the operation fails with that SQLite code, and after it every other that changes a
+  /// file.
   func breakDown(at operation: Operation, _ code: Int32) {
     state.withLock { ($0.faults[operation], $0.last) = (code, operation) }
   }
@@ -96,72 +96,72 @@ final class FaultyDisk: Sendable {
   }
 }
 
-// MARK: - The door, as SQLite's C interface wants it
+// MARK: - The shim, in SQLite's C interface
 
-/// An open file behind the door.
-private struct DoorFile: @unchecked Sendable {
+/// An open file of the shim.
+private struct ShimFile: @unchecked Sendable {
   let path: String
   let disk: FaultyDisk
   /// SQLite's own table of functions: constant, and never freed.
   let methods: UnsafePointer<sqlite3_io_methods>
 }
 
-/// What SQLite calls must be found by the file alone.
-private struct Doors: @unchecked Sendable {
+/// Finds the disk of a file: SQLite's callbacks know the file alone.
+private struct ShimState: @unchecked Sendable {
   var disks: [String: FaultyDisk] = [:]
-  var files: [UnsafeMutablePointer<sqlite3_file>: DoorFile] = [:]
-  /// The door's table for each table of SQLite's; never freed.
+  var files: [UnsafeMutablePointer<sqlite3_file>: ShimFile] = [:]
+  /// The shim's table for each table of SQLite's; never freed.
   var tables: [UnsafePointer<sqlite3_io_methods>: UnsafePointer<sqlite3_io_methods>] = [:]
 
   mutating func opened(_ file: UnsafeMutablePointer<sqlite3_file>, _ path: String, _ disk: FaultyDisk) {
     let methods = file.pointee.pMethods!
-    files[file] = DoorFile(path: path, disk: disk, methods: methods)
-    let table = tables[methods] ?? doorTable(before: methods)
+    files[file] = ShimFile(path: path, disk: disk, methods: methods)
+    let table = tables[methods] ?? shimTable(before: methods)
     tables[methods] = table
     file.pointee.pMethods = table
   }
 }
 
-private let doors = Mutex(Doors())
+private let shimState = Mutex(ShimState())
 
-// Both are written before the door is registered, and then only read.
+// Both are written before the shim is registered, and then only read.
 nonisolated(unsafe) private let real: UnsafeMutablePointer<sqlite3_vfs> = sqlite3_vfs_find("unix")
-nonisolated(unsafe) private let door = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
+nonisolated(unsafe) private let shim = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
 
 extension FaultyDisk {
   private static func register(_ disk: FaultyDisk, for directory: String) {
     _ = installation
-    doors.withLock { $0.disks[directory] = disk }
+    shimState.withLock { $0.disks[directory] = disk }
   }
 
   private static let installation: Void = {
-    door.initialize(to: real.pointee)
-    door.pointee.zName = UnsafePointer(strdup("faulty"))
-    door.pointee.xOpen = { _, name, file, flags, outFlags in
+    shim.initialize(to: real.pointee)
+    shim.pointee.zName = UnsafePointer(strdup("faulty"))
+    shim.pointee.xOpen = { _, name, file, flags, outFlags in
       let path = name.map { String(cString: $0) } ?? ""
-      let disk = doors.withLock { doors in doors.disks.first { path.hasPrefix($0.key) }?.value }
+      let disk = shimState.withLock { shimState in shimState.disks.first { path.hasPrefix($0.key) }?.value }
       if let code = disk?.fault(.open) {
         file?.pointee.pMethods = nil
         return code
       }
       let code = real.pointee.xOpen(real, name, file, flags, outFlags)
-      if code == SQLITE_OK, let disk, let file { doors.withLock { $0.opened(file, path, disk) } }
+      if code == SQLITE_OK, let disk, let file { shimState.withLock { $0.opened(file, path, disk) } }
       return code
     }
-    precondition(sqlite3_vfs_register(door, 1) == SQLITE_OK)
+    precondition(sqlite3_vfs_register(shim, 1) == SQLITE_OK)
   }()
 }
 
-private func behind(_ file: UnsafeMutablePointer<sqlite3_file>?) -> DoorFile {
-  doors.withLock { $0.files[file!]! }
+private func behind(_ file: UnsafeMutablePointer<sqlite3_file>?) -> ShimFile {
+  shimState.withLock { $0.files[file!]! }
 }
 
-private func doorTable(before methods: UnsafePointer<sqlite3_io_methods>) -> UnsafePointer<sqlite3_io_methods> {
+private func shimTable(before methods: UnsafePointer<sqlite3_io_methods>) -> UnsafePointer<sqlite3_io_methods> {
   let table = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
   table.initialize(to: methods.pointee)
   table.pointee.xClose = { file in
     let methods = behind(file).methods
-    doors.withLock { $0.files[file!] = nil }
+    shimState.withLock { $0.files[file!] = nil }
     return methods.pointee.xClose(file)
   }
   table.pointee.xRead = { file, bytes, count, offset in

@@ -37,7 +37,7 @@ struct FullDiskTests {
       #expect(!store.canPersist, "before the first request")
       #expect(try await store.group(club, sentSince: 0)?.lastMessage == .sample(1))
       #expect(await store.put([.append(.sample(2))]).failure == .unavailable)
-      // Whose session ended with the last run is gone, whether or not that could be written.
+      // Users of the last run are offline, whether or not that could be written.
       func expectPresence() async throws {
         let ended: Instant = 6_000
         #expect(try await store.offlineSince(of: alice) == ended)
@@ -50,7 +50,7 @@ struct FullDiskTests {
 
       disk.heal()
       await store.tick()
-      #expect(store.canPersist && store.writer.inbox.waitingUsers.isEmpty)
+      #expect(store.canPersist && store.writer.writeQueue.pendingUpdates.isEmpty)
       try await expectPresence()
       try await store.put([.append(.sample(2))]).get()
     }
@@ -74,7 +74,7 @@ struct FullDiskTests {
     try await withDirectory { directory in
       let database = try DatabaseFile(nil, dataDirectory: directory)
       let lock = try DatabaseLock(of: database, now: 1)
-      try Opening(database: database, sync: .full, options: StoreOptions()).prepareDatabase(lock)
+      try DatabaseOpener(database: database, sync: .full, options: StoreOptions()).prepareDatabase(lock)
       lock.close()
       let disk = FaultyDisk(directory: directory)
       disk.fail(.write, SQLITE_FULL)

@@ -231,7 +231,7 @@ struct GroupStoreTests {
         gone("long-ban", banned: end + 9, at: 1), gone("mute", [], muted: end + 5, at: 2), gone("b-ban", banned: end + 1, at: 3),
         gone("a-ban", banned: end + 1, at: 49), gone("last", at: 90), gone("z", at: 70), gone("a", banned: 60, at: 70),
         gone("first", at: 60),
-        // Of whom nothing is to be remembered then.
+        // Nothing is to be remembered of this one then.
         gone("old", at: 50), gone("saw-nothing", [], at: 90), gone("ended", [], muted: end, at: 90),
       ]
       try await store.put([.create(), .create(team)] + former.shuffled().map { .putFormer($0, in: club) }).get()

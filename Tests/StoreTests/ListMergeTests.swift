@@ -56,7 +56,7 @@ struct ListMergeTests {
       try await store.put([.markApplicationsRead(alice, through: 40)]).get()
       let newer = expected.filter { Int($0.prefix { $0 != " " }) ?? 0 > 40 }.count
       #expect(try await store.unreadApplications(of: alice, limit: 1000) == newer)
-      // Of groups that are gone nothing is left, cleared away or not.
+      // Disbanded groups leave nothing in the lists, cleared or not.
       for group in [Self.groups[1], Self.groups[3]] {
         expected.removeAll { $0.hasSuffix(group.rawValue) }
         if let store = store as? SQLiteStore {
@@ -70,7 +70,7 @@ struct ListMergeTests {
       #expect(try await store.unreadApplications(of: alice, limit: 1000) == unread)
       let all = try await pages(100, of: nil, store)
       guard let store = store as? SQLiteStore else { return }
-      while try await store.pool.write({ try Purge.chunk(of: 2, in: $0) }) {
+      while try await store.pool.write({ try DisbandedGroupCleanup.chunk(of: 2, in: $0) }) {
         #expect(try await pages(3, of: alice, store) == expected)
         #expect(try await pages(100, of: nil, store) == all)
         #expect(try await store.unreadApplications(of: alice, limit: 1000) == unread)
@@ -87,7 +87,8 @@ struct ListMergeTests {
       try await withSQLite(directory) { store in
         let groups = (0..<20).map { GroupID("group\($0)")! }
         try await store.put(groups.flatMap { [.create($0), .join(alice, $0), .join(bob, $0)] }).get()
-        // 0 = stays, 1 = left, 2 = disbanded, 3 = left and disbanded, 4 = disbanded and joined again under another number
+        // 0 = stays, 1 = left, 2 = disbanded, 3 = left and disbanded, 4 = disbanded and joined
+        // again under another number
         let left = groups.indices.filter { $0 % 5 == 1 || $0 % 5 == 3 }
         for index in left.reversed() { try await store.put([.removeMember(alice, from: groups[index], at: 5)]).get() }
         for index in groups.indices where index % 5 >= 2 {
@@ -110,7 +111,7 @@ struct ListMergeTests {
             #expect(page.count <= limit && page.map(\.groupNumber) == page.map(\.groupNumber).sorted())
             found += page.map(\.groupID)
             after = page.last?.groupNumber ?? 0
-            if purges { _ = try await store.pool.write { try Purge.chunk(of: 1, in: $0) } }
+            if purges { _ = try await store.pool.write { try DisbandedGroupCleanup.chunk(of: 1, in: $0) } }
             let more = try await store.listedMemberships(of: alice, type: nil, changedSince: 0, after: listedAfter, limit: limit)
             listed += more.map(\.groupID)
             listedAfter = more.last?.groupNumber ?? .max
@@ -121,7 +122,7 @@ struct ListMergeTests {
             listedAfter = more.last?.groupNumber ?? .max
           }
           #expect(found == departed && listed == joined, "purges \(purges)")
-          if purges { while try await store.pool.write({ try Purge.chunk(of: 1, in: $0) }) {} }
+          if purges { while try await store.pool.write({ try DisbandedGroupCleanup.chunk(of: 1, in: $0) }) {} }
         }
         let later = try await store.departures(of: alice, type: .public, since: 6, after: 0, limit: 100).map(\.groupID)
         #expect(later == groups.indices.filter { $0 % 5 == 2 }.map { groups[$0] }, "left before it was disbanded")
@@ -185,7 +186,7 @@ struct ListMergeTests {
           for (index, user) in users.enumerated() where index % 2 == 0 {
             store.notePresence(of: user, offlineSince: Instant(100 + index))
           }
-          await store.settle()
+          await store.waitForWriter()
         }
         var groups: [StoredGroup] = []
         for rows in [1, 2, 3, 7, 1000] {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SQLiteStore
 
-/// A database of the first schema, with rows as they were written then, and what the store answers of it now.
+/// A database of the first schema with its rows, and the store's answers after the migrations.
 @Suite("SQLite: from the first schema to the second")
 struct MigrationTests {
   private static let live = GroupID("live")!
@@ -58,7 +58,7 @@ struct MigrationTests {
       try await queue.write { try $0.execute(sql: rows) }
       try queue.close()
       try await withSQLite(directory, { $0.now = { 8000 } }) { store in
-        await store.settle()
+        await store.waitForWriter()
         try await body(store)
         let (applied, check) = try await store.pool.read { db in
           (try Schema.migrator.appliedMigrations(db), try String.fetchOne(db, sql: "PRAGMA integrity_check"))
@@ -69,7 +69,7 @@ struct MigrationTests {
   }
 
   @Test func `notifications keep their order and their numbers, and none is used again`() async throws {
-    // What was last has gone since.
+    // The last notification was deleted.
     let rows =
       Self.rows + "INSERT INTO notification VALUES (40, 'bob', 500, 'Custom', 'live', '{}', NULL, NULL);"
       + "DELETE FROM notification WHERE number = 40;"
@@ -144,7 +144,7 @@ struct MigrationTests {
         #expect(try await departed(carol, 6150, limit: limit).map(\.rawValue) == ["older", "old-a", "old-b"])
         #expect(try await departed(bob, limit: limit).map(\.rawValue) == ["going", "older"])
       }
-      // Who comes back has not left.
+      // A member who has come back has not left.
       try await store.put([.putMember(.sample(carol), in: Self.live)]).get()
       #expect(try await departed(carol, limit: 9).map(\.rawValue) == ["going", "older", "old-a", "old-b"])
     }

@@ -6,15 +6,15 @@ import WireProtocol
 
 @testable import SQLiteStore
 
-/// The store in memory is the model of the one on the disk: after any changes both must answer every question alike.
+/// The store in memory is the model of the one on disk: both give equal answers after any changes.
 @Suite("Both stores answer alike")
 struct ModelTests {
   @Test(arguments: 0..<12)
   func `after random changes, contradictions among them`(_ seed: Int) async throws {
     let model = InMemoryStore()
     try await withDirectory { directory in
-      // One row at a time, so that questions come while groups are being cleared away.
-      try await withSQLite(directory, { $0.purgeRows = 1 }) { store in
+      // One row at a time, so that reads run while groups are being cleared.
+      try await withSQLite(directory, { $0.cleanupRows = 1 }) { store in
         var changes = RandomChanges(seed: UInt64(seed))
         var refused = 0
         for step in 1...240 {
@@ -113,13 +113,13 @@ struct ModelTests {
   }
 }
 
-/// Commits over a handful of groups, users and applications: some make sense, some contradict what is stored. Time goes on.
+/// Commits over a few groups, users and applications, valid ones and contradictions. Time goes on.
 private struct RandomChanges {
   static let groups = ["g1", "g2", "g3"].map { GroupID($0)! }
   static let users = [alice, bob, carol, UserID("dave")!]
   static let applications = (1...6).map { "application \($0)" }
 
-  /// What makes sense of a group.
+  /// A valid change of a group.
   private struct Known {
     var epoch = "e"
     var type = GroupType.public
@@ -142,7 +142,7 @@ private struct RandomChanges {
   /// The last commit has changed nothing.
   mutating func wasRefused() { known = knownBefore }
 
-  /// What a user's sessions do now, sometimes.
+  /// Sometimes changes the presence of a user.
   mutating func presence() -> (UserID, Instant?)? {
     chance(3) ? (one(Self.users), chance(2) ? now : nil) : nil
   }

@@ -52,7 +52,7 @@ struct PresenceTests {
       try await store.put([.append(.sample(1, in: team))]).get()
       #expect(try await store.group(club, sentSince: 0)?.offlineSince == [alice: 10, bob: 20])
       #expect(try await store.group(team, sentSince: 0)?.offlineSince == [:])
-      // What waits goes before what is stored, in each direction.
+      // Waiting updates win over stored rows, in both directions.
       store.notePresence(of: alice, offlineSince: nil)
       store.notePresence(of: bob, offlineSince: 21)
       store.remember([bob])
@@ -72,7 +72,7 @@ struct PresenceTests {
       store.remember([carol])
       clock.advance(by: 2_000)
       await store.tick()
-      #expect(store.writer.inbox.waitingUsers.isEmpty)
+      #expect(store.writer.writeQueue.pendingUpdates.isEmpty)
       clock.advance(by: 500)
       try await withDirectory { copy in
         // As the end of the process leaves it: nothing is closed.
@@ -151,7 +151,7 @@ struct PresenceTests {
           let before = try await store.pool.writeWithoutTransaction { $0.totalChangesCount }
           users.forEach(note)
           await store.tick()
-          #expect(store.writer.inbox.waitingUsers.isEmpty)
+          #expect(store.writer.writeQueue.pendingUpdates.isEmpty)
           return try await store.pool.writeWithoutTransaction { $0.totalChangesCount } - before
         }
         let first = try await written { store.notePresence(of: $0, offlineSince: nil) }
@@ -176,12 +176,12 @@ struct PresenceTests {
         store.notePresence(of: alice, offlineSince: nil)
         #expect(try await store.offlineSince(of: alice) == nil)
         disk.release()
-        await store.settle()
-        #expect(store.writer.inbox.waitingUsers == [alice: .here])
+        await store.waitForWriter()
+        #expect(store.writer.writeQueue.pendingUpdates == [alice: .online])
         #expect(try await store.offlineSince(of: alice) == nil)
         #expect(try await store.group(club, sentSince: 0)?.offlineSince == [:])
         await store.tick()
-        #expect(store.writer.inbox.waitingUsers.isEmpty)
+        #expect(store.writer.writeQueue.pendingUpdates.isEmpty)
         #expect(try await store.offlineSince(of: alice) == nil)
       }
     }

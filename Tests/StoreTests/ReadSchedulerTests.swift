@@ -8,8 +8,8 @@ import ThrongTestKit
 
 @Suite("Readers of the store take turns", .timeLimit(.minutes(1)))
 struct ReadSchedulerTests {
-  /// A door that reads wait at.
-  private final class Door: Sendable {
+  /// Holds reads until it is opened.
+  private final class Gate: Sendable {
     private struct State {
       var isOpen = false
       var waiting: [CheckedContinuation<Void, Never>] = []
@@ -46,14 +46,14 @@ struct ReadSchedulerTests {
 
     var order: [String] { begun.withLock { $0 } }
 
-    /// Asks, and returns when the read has begun or stands in line.
-    func ask(_ name: String, for requester: Requester?, _ door: Door? = nil) async -> Task<StoreError.Kind?, Never> {
+    /// Requests a read, and returns when it has begun or is queued.
+    func ask(_ name: String, for requester: Requester?, _ gate: Gate? = nil) async -> Task<StoreError.Kind?, Never> {
       let before = (order.count, scheduler.waitingCount)
       let task = Task<StoreError.Kind?, Never> {
         do throws(StoreError) {
           try await scheduler.run(for: requester) { () async throws(StoreError) in
             self.begun.withLock { $0.append(name) }
-            await door?.pass()
+            await gate?.pass()
           }
           return nil
         } catch {
@@ -66,14 +66,14 @@ struct ReadSchedulerTests {
   }
 
   @Test func `users take turns, however many reads each asks for, and each has its own in order`() async {
-    let (reads, door) = (Reads(readers: 1), Door())
-    var tasks = [await reads.ask("first", for: Requester(alice), door)]
+    let (reads, gate) = (Reads(readers: 1), Gate())
+    var tasks = [await reads.ask("first", for: Requester(alice), gate)]
     for number in 1...4 { tasks.append(await reads.ask("alice \(number)", for: Requester(alice))) }
     for number in 1...2 { tasks.append(await reads.ask("bob \(number)", for: Requester(bob))) }
     tasks.append(await reads.ask("server 1", for: nil))
     tasks.append(await reads.ask("administrator", for: Requester(nil)))
     #expect(reads.scheduler.waitingCount == 8)
-    door.open()
+    gate.open()
     for task in tasks { #expect(await task.value == nil) }
     #expect(
       reads.order == [
@@ -83,53 +83,53 @@ struct ReadSchedulerTests {
   }
 
   @Test func `nobody has more than half of the readers, and others have the rest at once`() async {
-    let (reads, door) = (Reads(readers: 4), Door())
+    let (reads, gate) = (Reads(readers: 4), Gate())
     var tasks: [Task<StoreError.Kind?, Never>] = []
-    for number in 1...6 { tasks.append(await reads.ask("alice \(number)", for: Requester(alice), door)) }
+    for number in 1...6 { tasks.append(await reads.ask("alice \(number)", for: Requester(alice), gate)) }
     #expect(reads.order == ["alice 1", "alice 2"] && reads.scheduler.waitingCount == 4)
     #expect(await reads.ask("bob", for: Requester(bob)).value == nil)
     #expect(await reads.ask("server", for: nil).value == nil)
     #expect(reads.order == ["alice 1", "alice 2", "bob", "server"])
-    door.open()
+    gate.open()
     for task in tasks { #expect(await task.value == nil) }
     #expect(reads.order.suffix(4) == ["alice 3", "alice 4", "alice 5", "alice 6"])
   }
 
   @Test func `whose requester has gone is not read`() async {
-    let (reads, door) = (Reads(readers: 1), Door())
+    let (reads, gate) = (Reads(readers: 1), Gate())
     let gone = Requester(bob)
     gone.leave()
     let early = await failure { () async throws(StoreError) in
       try await reads.scheduler.run(for: gone) { () async throws(StoreError) in Issue.record("it was read") }
     }
     #expect(early?.kind == .cancelled)
-    let running = await reads.ask("alice", for: Requester(alice), door)
+    let running = await reads.ask("alice", for: Requester(alice), gate)
     let (leaver, stayer) = (Requester(bob), Requester(bob))
     let waiting = await [reads.ask("leaver", for: leaver), reads.ask("leaver", for: leaver), reads.ask("stayer", for: stayer)]
     leaver.leave()
-    door.open()
+    gate.open()
     #expect(await running.value == nil)
     #expect(await [waiting[0].value, waiting[1].value, waiting[2].value] == [.cancelled, .cancelled, nil])
     #expect(reads.order == ["alice", "stayer"] && reads.scheduler.waitingCount == 0)
   }
 
   @Test func `who stands behind somebody who has gone has the reader that is free`() async {
-    let (reads, aliceDoor, bobDoor, otherDoor) = (Reads(readers: 4), Door(), Door(), Door())
+    let (reads, aliceGate, bobGate, otherGate) = (Reads(readers: 4), Gate(), Gate(), Gate())
     var tasks: [Task<StoreError.Kind?, Never>] = []
-    for number in 1...2 { tasks.append(await reads.ask("alice \(number)", for: Requester(alice), aliceDoor)) }
-    tasks.append(await reads.ask("bob 1", for: Requester(bob), bobDoor))
-    tasks.append(await reads.ask("bob 2", for: Requester(bob), otherDoor))
+    for number in 1...2 { tasks.append(await reads.ask("alice \(number)", for: Requester(alice), aliceGate)) }
+    tasks.append(await reads.ask("bob 1", for: Requester(bob), bobGate))
+    tasks.append(await reads.ask("bob 2", for: Requester(bob), otherGate))
     tasks.append(await reads.ask("alice 3", for: Requester(alice)))
     let leaver = Requester(bob)
     let left = await reads.ask("leaver", for: leaver)
     let behind = await reads.ask("bob 3", for: Requester(bob))
     leaver.leave()
-    bobDoor.open()
+    bobGate.open()
     #expect(await left.value == .cancelled)
     // Alice has as many as she may have; the reader that bob gave back is his.
     #expect(reads.scheduler.waitingCount == 1)
-    aliceDoor.open()
-    otherDoor.open()
+    aliceGate.open()
+    otherGate.open()
     for task in tasks + [behind] { #expect(await task.value == nil) }
   }
 

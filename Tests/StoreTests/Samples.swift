@@ -79,7 +79,8 @@ extension StoreChange {
   static func apply(_ application: GroupApplication) -> StoreChange { .putApplication(application, asNewest: true) }
 }
 
-/// Texts that a store is tempted to change: with NUL, in Unicode forms that compare equal, from all planes, empty.
+/// Texts that a store might change: with NUL, in Unicode forms that compare equal, from all planes,
+/// empty.
 let difficultTexts = [
   "", "\0", "a\0b", "\0\0end\0", "Füße 群聊 \0 👩‍👩‍👧‍👦", "e\u{301}", "\u{e9}", "\u{feff}bom", "\u{2028}\u{2029}\u{7f}\u{85}",
   "\u{10ffff}\u{fffe}\u{fffd}", "'; DROP TABLE message; --", "line\r\nline\ttab", String(repeating: "长", count: 4096) + "\0",
@@ -90,7 +91,7 @@ extension String {
   var bytes: [UInt8] { Array(utf8) }
 }
 
-// What most tests ask for, in short.
+// Shorthands for most tests.
 
 extension StoreChange {
   static func dismiss(_ group: GroupID, at time: Instant) -> StoreChange { .dismiss(group, at: time, notifying: nil) }

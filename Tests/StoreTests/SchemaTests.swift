@@ -33,9 +33,9 @@ struct SchemaTests {
     try await withDirectory { directory in
       // As a crash between the making of the file and the first migration leaves it.
       let database = try DatabaseFile(nil, dataDirectory: directory)
-      let opening = Opening(database: database, sync: .full, options: StoreOptions())
+      let opener = DatabaseOpener(database: database, sync: .full, options: StoreOptions())
       let lock = try DatabaseLock(of: database, now: 1)
-      try opening.prepareDatabase(lock)
+      try opener.prepareDatabase(lock)
       lock.close()
       try await withSQLite(directory) { try await $0.put([.create()]).get() }
     }
@@ -110,7 +110,7 @@ struct SchemaTests {
 
   @Test func `a disbanded group is cleared away in bounded chunks`() async throws {
     try await withDirectory { directory in
-      try await withSQLite(directory, { $0.purgeRows = 10 }) { store in
+      try await withSQLite(directory, { $0.cleanupRows = 10 }) { store in
         let users = (0..<25).map { UserID("user\($0)")! }
         let messages = (1...95).map { StoreChange.append(.sample($0)) }
         try await store.put([.create(), .create(team), .append(.sample(1, in: team)), .join(bob, team)]).get()
@@ -122,7 +122,7 @@ struct SchemaTests {
           try db.apply(.dismiss(club, at: 50))
           var steps: [Int] = []
           var before = try leftovers(db)
-          while try Purge.chunk(of: 10, in: db) {
+          while try DisbandedGroupCleanup.chunk(of: 10, in: db) {
             let after = try leftovers(db)
             steps.append(before - after)
             before = after
@@ -140,7 +140,7 @@ struct SchemaTests {
   @Test func `while members are being cleared away they have departed, and who comes back has not`() async throws {
     try await withDirectory { directory in
       let disk = FaultyDisk(directory: directory)
-      try await withSQLite(directory, { $0.purgeRows = 1 }) { store in
+      try await withSQLite(directory, { $0.cleanupRows = 1 }) { store in
         try await store.put([.create(), .join(alice), .join(bob), .append(.sample(1))]).get()
         disk.holdSync(passing: 1)
         try await store.put([.dismiss(club, at: 40)]).get()
@@ -153,7 +153,7 @@ struct SchemaTests {
         store.commit(Commit(changes: [.create(epoch: "e2"), .join(bob)], lineage: Lineage()) { answers.came($0, 0) })
         disk.release()
         #expect(await answers.all().map(\.failure) == [nil])
-        await store.settle()
+        await store.waitForWriter()
         #expect(try await store.departures(of: bob, from: nil, since: 0).isEmpty)
         #expect(try await store.departures(of: alice, from: nil, since: 0) == [club])
         #expect(try await store.pool.read { try leftovers($0) } == 0)
@@ -167,11 +167,11 @@ struct SchemaTests {
       try await withSQLite(directory) { store in
         for type in [GroupType.avChatRoom, .bChatRoom, .public] {
           try await store.put([.create(type: type), .join(alice), .join(bob), .removeMember(bob, from: club, at: 5)]).get()
-          // Past the writer, which would begin to clear away at once.
+          // Without the writer, which would begin to clear rows at once.
           try await store.pool.write { try $0.apply(.dismiss(club, at: 9)) }
           #expect(try await store.departures(of: alice, from: nil, since: 0) == (type == .public ? [club] : []))
           try await store.put([.create(team), .dismiss(team, at: 9)]).get()
-          await store.settle()
+          await store.waitForWriter()
           let (left, departures) = try await store.pool.read { db in
             (try leftovers(db), try Int.fetchOne(db, sql: "SELECT count(*) FROM departure"))
           }
@@ -188,8 +188,8 @@ struct SchemaTests {
         // Past the writer, which would begin at once.
         try await store.pool.write { try $0.apply(.dismiss(club, at: 9)) }
       }
-      try await withSQLite(directory, { $0.purgeRows = 7 }) { store in
-        await store.settle()
+      try await withSQLite(directory, { $0.cleanupRows = 7 }) { store in
+        await store.waitForWriter()
         let rows = try await store.pool.read { try leftovers($0) }
         #expect(rows == 0)
         #expect(try await store.departures(of: bob, from: nil, since: 0) == [club])
@@ -227,7 +227,8 @@ extension String {
   fileprivate var withNumbers: String { (1...5).reduce(self) { $0.replacingOccurrences(of: "?\($1)", with: "4") } }
 }
 
-/// Rows of groups that are gone, applications of theirs that seem open, and the groups not yet cleared away.
+/// Rows of groups that are gone, applications of theirs that seem open, and the groups not yet
+/// cleared away.
 private func leftovers(_ db: Database) throws -> Int {
   try Int.fetchOne(
     db,

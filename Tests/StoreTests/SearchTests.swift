@@ -172,7 +172,7 @@ struct BoundedSearchTests {
 }
 
 @Suite("SQLite: searches in line")
-struct SearchLineTests {
+struct SearchQueueTests {
   private static func search(_ store: SQLiteStore, by reader: UserID?) async -> StoreError.Kind? {
     let query = GroupSearch(["club"], in: [.groupID], ignoresCase: true, by: reader)
     return await failure { () async throws(StoreError) in try await store.search(query, after: 0, limit: 9) }?.kind
@@ -208,7 +208,7 @@ struct SearchLineTests {
 
   @Test func `the line is bounded, for one user too`() async throws {
     try await withDirectory { directory in
-      try await withSQLite(directory, { ($0.searchesInLine, $0.searchesInLinePerReader) = (5, 2) }) { store in
+      try await withSQLite(directory, { ($0.queuedSearches, $0.queuedSearchesPerReader) = (5, 2) }) { store in
         try await store.put([.create()]).get()
         let line = store.searches
         for reader in [alice, alice, bob, nil] { #expect(line.enter(reader)) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SQLiteStore
 
-/// Notifications that are one row for many: who finds them is resolved when they are read.
+/// Notifications that are one row for many users, who are resolved when a list is read.
 @Suite("Notifications for managers, and of groups that go")
 struct SharedNotificationTests {
   private func listed(_ user: UserID, _ store: any AnyStore) async throws -> [NumberedNotification] {
@@ -107,7 +107,7 @@ struct SharedNotificationTests {
         try await store.pool.write { try $0.apply(.dismiss(club, at: 9)) }
         #expect(try await times(alice, store) == [])
         try await store.put([.create(team), .dismiss(team, at: 10)]).get()
-        await store.settle()
+        await store.waitForWriter()
         #expect(try await store.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM notification") } == 0)
       } else {
         try await store.put([.dismiss(club, at: 9)]).get()
@@ -143,7 +143,9 @@ struct SharedNotificationTests {
           for user in [users[3], users[5], carol] { try db.apply(.join(user)) }
         }
         try await check("after some have come to another group")
-        while try await store.pool.write({ try Purge.chunk(of: 1, in: $0) }) { try await check("while it is cleared away") }
+        while try await store.pool.write({ try DisbandedGroupCleanup.chunk(of: 1, in: $0) }) {
+          try await check("while it is cleared away")
+        }
         try await check("after")
         #expect(try await store.group(club, sentSince: 0)?.members.count == 3)
       }
@@ -158,7 +160,7 @@ struct SharedNotificationTests {
           .get()
         let end = SystemNotification.sample(.groupDismissed, at: 1000)
         try await store.put([.dismiss(club, at: 1000, notifying: end), .notify(.sample(at: 1001), .users([alice]))]).get()
-        await store.settle()
+        await store.waitForWriter()
         #expect(try await times(alice, store) == [1001, 1000] + (3...kept).reversed().map { Instant($0) })
         #expect(try await store.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM notification") } == kept)
       }

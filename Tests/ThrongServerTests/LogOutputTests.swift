@@ -17,12 +17,13 @@ import Testing
       writing = ends[1]
     }
 
-    /// What came before the writing end was closed, line by line.
+    /// The lines that came before the writing end was closed.
     func lines() throws -> [Substring] {
       String(decoding: try #require(try reading.readToEnd()), as: UTF8.self).split(separator: "\n")
     }
 
-    /// Begins to read, on a thread of its own, because `flush` keeps that of the test. The result has the lines to wait for.
+    /// Begins to read on a thread of its own, because `flush` blocks the test's. The result has the
+    /// lines to wait for.
     func readAlongside() -> () throws -> [Substring] {
       let result = Mutex(Result<[Substring], any Error>.success([]))
       let reading = DispatchWorkItem { [self] in result.withLock { $0 = Result { try lines() } } }

@@ -31,7 +31,7 @@ import Testing
       ])
   }
 
-  /// What reads the log counts and compares without guessing.
+  /// A reader of the log can count and compare numbers.
   @Test func numbersAreNumbers() throws {
     let handler = LineLogHandler(format: .json, level: .info, output: nowhere)
     let fields: Logger.Metadata = [

@@ -5,7 +5,8 @@ import Testing
 
 @testable import ThrongServer
 
-/// Where the pages are and how they are asked for (contract section 8): "a wrong path is HTTP 404, a wrong method 405 with Allow".
+/// The paths and methods of the pages (Protocol.md, "Pages"): another path is 404, another method
+/// 405.
 @Suite struct PageRouteTests {
   @Test func theDemoIsOnThePublicListenerWhereItIsOn() async throws {
     try await Running.with(demo: true) { server in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ThrongServer
 
-/// The demo page and the console (contract section 8).
+/// The demo page and the console (Protocol.md, "Pages").
 @Suite struct PageTests {
   private static let secret = Array(String(repeating: "s", count: 32).utf8)
 
@@ -36,7 +36,7 @@ import Testing
     #expect(!script.contains("<!--"), "would end the script for an HTML reader")
   }
 
-  /// "No external request of any kind": no address but the namespace of the icon, no source that is fetched.
+  /// No page makes an external request: no address but the icon's namespace, no fetched source.
   @Test(arguments: pages) func nothingIsFetchedFromElsewhere(named: Named) {
     let html = named.page.html.replacing("http://www.w3.org/2000/svg", with: "")
     for word in ["http:", "https://", " src=", "@import", "url(", "import(", "import ", "//cdn"] where html.contains(word) {
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  /// What comes from the network becomes text: nothing in the page parses HTML or code from a string.
+  /// Data from the network becomes text: no page parses HTML or code from a string.
   @Test(arguments: pages) func nothingParsesText(named: Named) {
     for word in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "srcdoc"] {
       #expect(!named.page.html.contains(word))
@@ -124,7 +124,7 @@ import Testing
     #expect(throws: Never.self) { try verifier.verify(PageTests.token(in: demo.load(now: 0)), now: 0).get() }
   }
 
-  /// Where tokens are signed by others only, the server has none to give, and makes no secret for it.
+  /// A server that accepts only tokens of other signers issues none and creates no secret.
   @Test func withoutASecretThePageHasNoToken() async throws {
     let directory = NSTemporaryDirectory() + "throng-pages-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)

@@ -33,7 +33,8 @@ import ThrongServer
   }
 
   @Test func noFractionIsLost() async throws {
-    // So many that two cores meet: an addition that is not tried again after a lost race failed here each time.
+    // So many that two cores meet: an addition that is not tried again after a lost race failed
+    // here each time.
     let rounds = 2_000_000
     let counter = FloatingPointCounter(label: "fractional", factory: registry)
     await withTaskGroup(of: Void.self) { group in

@@ -31,7 +31,7 @@ struct PrometheusCursor {
     return String(Substring(name))
   }
 
-  /// What is left after a text that has to come next.
+  /// The text left after one that has to come next.
   mutating func rest(after text: String) throws(PrometheusText.Fault) -> String {
     guard take(text) else { throw Fault("no '\(text)' before: \(rest)") }
     defer { rest = Substring.UnicodeScalarView() }

@@ -1,4 +1,5 @@
-/// A strict reader of the Prometheus text format 0.0.4, written from the format's description: the oracle of these tests.
+/// A strict reader of the Prometheus text format 0.0.4, written from its description: the tests'
+/// oracle.
 struct PrometheusText {
   /// Why a text is not in the format.
   struct Fault: Error, CustomStringConvertible {
@@ -13,7 +14,7 @@ struct PrometheusText {
     let value: Double
   }
 
-  /// What stands between one TYPE line and the next.
+  /// The samples between one TYPE line and the next.
   struct Family {
     let name: String
     let type: String

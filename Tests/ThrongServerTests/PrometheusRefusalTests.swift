@@ -2,7 +2,7 @@ import CoreMetrics
 import Testing
 import ThrongServer
 
-/// What the registry does not keep: it says so, and its text stays in the format.
+/// Series that the registry refuses: it counts them, and its text stays in the format.
 @Suite struct PrometheusRefusalTests {
   private let registry = PrometheusRegistry(maxSeries: 20)
 

@@ -14,7 +14,7 @@ struct SystemClock: WallClock {
   }
 }
 
-/// Tokens as sessions ask for them, by the library that checks them.
+/// Checks the tokens of sessions by `TokenVerifier`.
 struct TokenChecker: TokenChecking {
   private let verifier: TokenVerifier
 

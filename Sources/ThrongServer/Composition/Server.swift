@@ -1,5 +1,4 @@
 import Authentication
-import CoreMetrics
 import Foundation
 import Gateway
 import GroupModel
@@ -8,23 +7,23 @@ import GroupRuntime
 import Logging
 import SQLiteStore
 import ServerConfiguration
+import Synchronization
 import WebSocketTransport
 
-/// A server put together from its settings: what `throng serve` runs, and what tests start in their own process.
+/// A server assembled from its settings, for `throng serve` and for tests in one process.
 public final class Server: Sendable {
   private let settings: Settings
-  private let logger: Logger
-  private let store: SQLiteStore
-  private let services: GatewayServices
+  let logger: Logger
+  let store: SQLiteStore
+  let services: GatewayServices
   private let gateway: Gateway
-  private let transport: Transport
+  let transport: Transport
   private let openFiles: Int
   private let memory = ProcessMemory()
   private let readiness: Readiness
-  private let metrics: PrometheusRegistry
+  let metrics: PrometheusRegistry
 
-  /// Opens the store, reads the keys and binds both listeners; nothing is served yet.
-  /// - Throws: a sentence for the operator, as `StartError`.
+  /// Opens the store, reads the keys and binds both listeners, without serving yet.
   public init(_ settings: Settings, metrics: PrometheusRegistry, logger: Logger) async throws(StartError) {
     self.settings = settings
     self.metrics = metrics
@@ -58,7 +57,7 @@ public final class Server: Sendable {
     services.registry.use(transport.loops.map(\.executor))
   }
 
-  /// The keys that tokens are checked with; makes the secret where there is none yet.
+  /// The verifier of tokens; creates the secret where there is none yet.
   private static func tokens(_ settings: Settings, _ logger: Logger) async throws(StartError) -> TokenVerifier {
     do {
       return try await TokenVerifier(
@@ -78,10 +77,10 @@ public final class Server: Sendable {
     }
   }
 
-  /// The ports that were bound.
+  /// The bound ports.
   public var ports: (public: Int?, internal: Int?) { (transport.publicPort, transport.internalPort) }
 
-  /// Begins to serve. When this returns, the log has said where.
+  /// Begins to serve, and logs the addresses.
   public func start() {
     collectMetrics()
     transport.start()
@@ -106,21 +105,20 @@ public final class Server: Sendable {
     return "\(host):\(port ?? Int(address.port))"
   }
 
-  /// Gives up the memory of groups that nobody has used for a while; called now and then.
+  /// Removes groups from memory that were not used for ten minutes; called every minute.
   public func retireIdleGroups() { services.registry.retireGroups(unusedFor: Server.idleTime) }
 
-  /// The same for groups whose owner has more in memory than one owner may.
+  /// Removes groups from memory whose owner has too many there; called every ten seconds.
   public func retireExcessGroups() { services.registry.retireExcess() }
 
-  /// Gives memory back to the system after it was needed for a while.
+  /// Returns free memory to the system after a peak; called every ten seconds.
   public func trimMemory() { memory.trimAfterFall() }
 
-  /// How long a group stays in memory without being used. More than the 5 minutes that a clientMsgID is
-  /// remembered.
+  /// How long an unused group stays in memory: longer than a clientMsgID is remembered (5 minutes).
   private static let idleTime = Duration.seconds(600)
 
-  /// Ends gracefully (contract section 9): not ready and no new upgrades at once, requests served while sessions are closed one
-  /// after the other, the internal listener up to the end.
+  /// Ends gracefully (Protocol.md, "Draining"): refuses upgrades at once, closes sessions one after
+  /// the other while requests are served, and keeps the internal listener to the end.
   public func drain() async {
     readiness.set(.draining)
     let duration = settings.drain.duration.wholeMilliseconds
@@ -133,77 +131,44 @@ public final class Server: Sendable {
     logger.info("stopped")
   }
 
-  /// How long the last closes may take beyond the drain's duration, in milliseconds.
+  /// The time for the last closes beyond the drain's duration, in milliseconds.
   private static let closingTime: Int64 = 2000
 
   private func waitUntilEmpty(atMost duration: Duration) async {
     await withTaskGroup { group in
       group.addTask { await self.gateway.waitUntilEmpty() }
-      // Cancelled when the last connection has gone, which is as good an end as any.
+      // An error means that it was cancelled after the last connection closed.
       group.addTask { try? await Task.sleep(for: duration) }
       await group.next()
       group.cancelAll()
     }
   }
 
-  /// Ends at once: cuts what is open and closes the store.
+  /// Ends at once: closes all connections and the store.
   public func stop() async {
     await transport.stop()
     store.close()
   }
+}
 
-  // MARK: Metrics
+/// Whether the server accepts work, as `/readyz` tells load balancers (Protocol.md, "Internal
+/// listener").
+final class Readiness: Sendable {
+  enum Phase: Sendable { case starting, serving, draining }
 
-  /// Values that are looked up when somebody scrapes.
-  private func collectMetrics() {
-    for one in MetricDescription.all {
-      metrics.describe(one.name, help: one.help, type: one.kind == .counter ? .counter : .histogram)
-    }
-    ProcessMetrics.collect(in: metrics)
-    metrics.collect("throng_sessions", help: "Signed-in sessions.", type: .gauge) { [services] in
-      [(labels: [], value: Double(services.sessionCount))]
-    }
-    metrics.collect("throng_groups", help: "Groups by type.", type: .gauge) { [store, logger] in
-      do throws(StoreError) {
-        let counts = try await store.groupCounts()
-        return GroupType.allCases.map { (labels: [("groupType", $0.rawValue)], value: Double(counts[$0] ?? 0)) }
-      } catch {
-        logger.error("groups cannot be counted", metadata: ["error": "\(error)"])
-        return []
-      }
-    }
-    if let expiry = transport.certificateExpiry {
-      metrics.collect(
-        "throng_tls_certificate_expiry_timestamp_seconds",
-        help: "When the first certificate of the chain expires, in Unix seconds.", type: .gauge
-      ) { [(labels: [], value: Double(expiry))] }
-    }
-    collectTransport("throng_connections", "Open WebSocket connections.", .gauge) { [([], Double($0.connections))] }
-    collectTransport("throng_fanout_deliveries_total", "Frames handed to the system, times recipients.", .counter) {
-      [([], Double($0.deliveries))]
-    }
-    collectTransport("throng_fanout_skipped_total", "Live chat that slow connections did not get.", .counter) {
-      [([], Double($0.skippedEntries))]
-    }
-    collectTransport("throng_connections_closed_total", "Closed connections by close code.", .counter) {
-      CloseCounts.byLabel($0.closes)
-    }
-  }
+  private let phase = Mutex(Phase.starting)
+  private let store: any StoreHealth
 
-  private func collectTransport(
-    _ name: String, _ help: String, _ type: ScrapedType,
-    _ read: @escaping @Sendable (TransportCounters) -> [(labels: [(String, String)], value: Double)]
-  ) {
-    metrics.collect(name, help: help, type: type) { [transport] in
-      var sum = TransportCounters()
-      for loop in transport.loops {
-        sum =
-          sum
-          + (await withCheckedContinuation { continuation in
-            loop.perform { continuation.resume(returning: loop.counters()) }
-          })
-      }
-      return read(sum)
+  init(store: any StoreHealth) { self.store = store }
+
+  func set(_ phase: Phase) { self.phase.withLock { $0 = phase } }
+
+  /// The reason why the server is not ready; nil = ready.
+  var obstacle: String? {
+    switch phase.withLock({ $0 }) {
+    case .starting: "starting"
+    case .draining: "draining"
+    case .serving: store.canPersist ? nil : "cannot write to the store"
     }
   }
 }

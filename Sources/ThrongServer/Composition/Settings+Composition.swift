@@ -8,20 +8,20 @@ import SQLiteStore
 import ServerConfiguration
 import WebSocketTransport
 
-/// The configuration in the words of each part.
+// Translates the configuration into the parameters of each part.
 
 extension Settings {
-  /// `auth.algorithms` in Authentication's words; nil is the default.
+  /// `auth.algorithms`; nil = the default.
   private var tokenAlgorithms: [TokenAlgorithm]? { auth.algorithms?.compactMap { TokenAlgorithm(rawValue: $0) } }
 
-  /// The HS256 secret, made where there is none yet; nil where `auth.algorithms` leaves HS256 out.
-  /// - Parameter didMake: gets the path of the file that was made.
+  /// The HS256 secret, created if missing; nil where `auth.algorithms` leaves HS256 out.
+  /// - Parameter didMake: gets the path of a new file.
   public func signingSecret(didMake: (String) -> Void = { _ in }) throws(AuthenticationError) -> [UInt8]? {
     try SigningSecret.resolve(
       configured: auth.secret, algorithms: tokenAlgorithms, dataDirectory: dataDir, didMake: didMake)
   }
 
-  /// What tokens are checked against. Makes the secret where there is none yet.
+  /// The verifier's configuration. Creates the secret if missing.
   func tokenConfiguration(didMake: (String) -> Void = { _ in }) throws -> TokenVerifier.Configuration {
     TokenVerifier.Configuration(
       secret: try signingSecret(didMake: didMake),
@@ -29,8 +29,9 @@ extension Settings {
       algorithms: tokenAlgorithms, audience: auth.audience, issuer: auth.issuer)
   }
 
-  /// Reads the secret, the JWKS file, the certificate and its key as a start would, and makes nothing.
-  /// - Returns: what a start would warn of.
+  /// Reads the secret, the JWKS file, the certificate and its key like a start, and creates
+  /// nothing.
+  /// - Returns: the warnings of a start.
   /// - Throws: `AuthenticationError` or `StartError`.
   public func checkKeys() async throws -> [String] {
     var warnings: [String] = []
@@ -40,7 +41,7 @@ extension Settings {
     }
     let usesSecret = tokenAlgorithms?.contains(.hs256) ?? true
     let existing = try auth.secret.map { Array($0.utf8) } ?? SecretFile(dataDirectory: dataDir).load()
-    // A start would make the secret that is missing; any will do to check the rest.
+    // A start would create a missing secret; any secret serves to check the other keys.
     let secret = existing ?? (0..<32).map { _ in UInt8.random(in: .min ... .max) }
     let keySet = try auth.jwksFile.map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
     _ = try await TokenVerifier(.init(secret: usesSecret ? secret : nil, keySet: keySet, algorithms: tokenAlgorithms))
@@ -49,7 +50,7 @@ extension Settings {
 }
 
 extension Settings {
-  /// Reads the whole database, also beside a server that runs.
+  /// Reads the whole database, also beside a running server.
   /// - Returns: a sentence for each fault; none where the database is sound.
   public func storeFaults() throws(StartError) -> [String] {
     try StartError.translating { () throws(StoreOpenError) in
@@ -70,8 +71,7 @@ extension TransportConfiguration {
 }
 
 extension Settings {
-  /// How many files the server may need to open: beside the connections the store's files, the internal listener, and connections
-  /// that are not counted yet.
+  /// The most open files: connections, those that are not counted yet, the store and the listeners.
   var openFiles: Int { limits.connections > 0 ? limits.connections / 8 * 9 + 4096 : 65_536 }
 }
 

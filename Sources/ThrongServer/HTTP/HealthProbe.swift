@@ -1,15 +1,15 @@
 import Foundation
 import ServerConfiguration
 
-/// Asks a running server whether it lives, as `throng health` does.
+/// Asks a running server for its health, for `throng health`.
 public enum HealthProbe {
-  /// Why there is no good answer, in a sentence.
+  /// The reason why there is no good answer, in a sentence.
   public struct Failure: Error, Equatable, CustomStringConvertible {
     public let description: String
   }
 
-  /// Returns when `/healthz` of the internal listener that the settings name answers 200.
-  /// - Parameter seconds: how long connecting, sending and each part of the answer may take.
+  /// Returns when `/healthz` of the configured internal listener answers 200.
+  /// - Parameter seconds: the time limit of connecting, of sending and of each part of the answer.
   public static func ask(_ settings: Settings, seconds: Int = 2) throws(Failure) {
     let address = settings.internalListen
     guard address.port != 0 else {
@@ -24,7 +24,7 @@ public enum HealthProbe {
     guard answer.hasPrefix("HTTP/1.1 200 ") else { throw Failure(description: "\(address) answers \(answer.debugDescription)") }
   }
 
-  /// A listener on every address is asked on this machine's own.
+  /// The host to connect to; the loopback address for a listener on every address.
   static func target(of address: ListenAddress) -> String {
     switch address.host {
     case "0.0.0.0": "127.0.0.1"
@@ -68,7 +68,7 @@ public enum HealthProbe {
     return String(decoding: line[..<end], as: UTF8.self)
   }
 
-  /// A time limit of a socket that is over shows as EAGAIN, or as EINPROGRESS while it connects.
+  /// A socket's time limit ends with EAGAIN, or with EINPROGRESS while it connects.
   private static func reason(_ code: Int32) -> String {
     code == EAGAIN || code == EINPROGRESS ? "not in time" : String(cString: strerror(code))
   }

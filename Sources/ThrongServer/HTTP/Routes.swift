@@ -4,8 +4,9 @@ import GroupModel
 import Logging
 import WebSocketTransport
 
-/// The HTTP side of both listeners (contract section 8): "a wrong path is HTTP 404, a wrong method 405 with Allow, a missing or
-/// wrong credential 401, a body over 1 MiB 413", in this order.
+/// Routes the HTTP requests of both listeners (Protocol.md, "Public listener" and "Internal
+/// listener"). Refusals are checked in this order: path 404, method 405, credential 401, body over
+/// 1 MiB 413.
 struct Routes: HTTPHandling {
   private let services: GatewayServices
   private let metrics: PrometheusRegistry
@@ -29,7 +30,7 @@ struct Routes: HTTPHandling {
     self.logger = logger
   }
 
-  /// What there is to ask for on the internal listener.
+  /// The paths of the internal listener.
   private enum Route: String {
     case health = "/healthz"
     case readiness = "/readyz"
@@ -61,7 +62,7 @@ struct Routes: HTTPHandling {
     }
   }
 
-  /// On the public listener there is `/ws`, which is for upgrades, and `/` where the demo is on.
+  /// The public listener has `/ws` for upgrades, and `/` where the demo is on.
   private func handlePublic(_ request: HTTPRequest, _ exchange: HTTPExchange) {
     if request.head.path == "/", let demo { return show(demo, request, exchange) }
     guard request.head.path == "/ws" else { return refuse(request, exchange, .noSuchPath) }
@@ -95,7 +96,7 @@ struct Routes: HTTPHandling {
   }
 
   private func refuse(_ request: HTTPRequest, _ exchange: HTTPExchange, _ refusal: HTTPRefusal) {
-    // The log tells of calls without a credential as `unauthorized call`.
+    // `UnauthorizedCalls` logs calls without a credential.
     services.refusals.httpRequest(
       refusal.status, refusal.sentence, request.head, isToldElsewhere: refusal.status == 401)
     exchange.respond(
@@ -104,18 +105,19 @@ struct Routes: HTTPHandling {
   }
 }
 
-/// `Authorization: Bearer`, with the API key or a token that has `adm:true` (contract section 8).
+/// Accepts `Authorization: Bearer` with the API key or a token with `adm:true` (Protocol.md,
+/// "Application interface").
 struct AdministratorCredential: Sendable {
   let tokens: TokenVerifier
   let apiKey: APIKey?
 
-  /// Without an API key (nil) tokens alone are credentials.
+  /// - Parameter apiKey: nil = only tokens are credentials.
   init(tokens: TokenVerifier, apiKey: String?) {
     self.tokens = tokens
     self.apiKey = apiKey.map { APIKey($0) }
   }
 
-  /// - Returns: by what name the log calls the holder; nil where the credential is none.
+  /// The name of the credential's holder in the log; nil where the credential is not valid.
   func holder(_ authorization: String?, at now: Instant) -> String? {
     guard let token = BearerCredential.token(authorization) else { return nil }
     if let apiKey, apiKey.matches(token) { return "API key" }
@@ -131,5 +133,29 @@ extension HTTPExchange {
 
   fileprivate func page(_ page: Page) {
     respond(status: 200, contentType: "text/html; charset=utf-8", headers: page.headers, body: Array(page.html.utf8))
+  }
+}
+
+/// The refusal of an HTTP request: a status and a sentence.
+struct HTTPRefusal: Sendable {
+  let status: Int
+  let sentence: String
+  var headers: [(String, String)] = []
+
+  static let noSuchPath = HTTPRefusal(status: 404, sentence: "there is nothing at this path; the WebSocket is at /ws")
+  static let noSuchInternalPath = HTTPRefusal(
+    status: 404,
+    sentence: "there is nothing at this path; there are /healthz, /readyz, /metrics, /openrpc.json, /console and POST /rpc")
+  static let upgradeRequired = HTTPRefusal(
+    status: 426, sentence: "this path takes WebSocket upgrades only", headers: [("Upgrade", "websocket")])
+  static let unauthorized = HTTPRefusal(
+    status: 401, sentence: "send Authorization: Bearer with an administrator's token or the API key",
+    headers: [("WWW-Authenticate", "Bearer")])
+  static let bodyTooLarge = HTTPRefusal(status: 413, sentence: "the body is over 1 MiB")
+  static let fault = HTTPRefusal(status: 500, sentence: "a fault of the server; its log says more")
+
+  static func method(_ allowed: [String]) -> HTTPRefusal {
+    let list = allowed.joined(separator: ", ")
+    return HTTPRefusal(status: 405, sentence: "this path takes \(list) only", headers: [("Allow", list)])
   }
 }

@@ -2,8 +2,9 @@ import Foundation
 import Logging
 import ServerConfiguration
 
-/// Makes one line of each entry: a JSON object, or text for people. Keys are fixed; no token and no message
-/// body is ever given to it. In JSON a number is a number: whoever logs one gives it as `.stringConvertible`.
+/// Writes each entry as one line: a JSON object, or text for people. Keys are fixed, and no entry
+/// has a token or a message's text. Callers pass numbers as `.stringConvertible`, which JSON keeps
+/// as numbers.
 struct LineLogHandler: LogHandler {
   var metadata: Logger.Metadata = [:]
   var logLevel: Logger.Level
@@ -32,7 +33,7 @@ struct LineLogHandler: LogHandler {
     }
   }
 
-  /// The line of an entry, without its end.
+  /// The line of an entry, without its line end.
   func line(_ event: LogEvent, at time: Date) -> String {
     var fields = metadata.merging(event.metadata ?? [:]) { $1 }
     let time = time.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
@@ -43,8 +44,8 @@ struct LineLogHandler: LogHandler {
       }
       return LineLogHandler.json(fields)
     case .text:
-      let rest = fields.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
-      return "\(time) \(event.level.rawValue) \(event.message)\(rest)".filter { !$0.isNewline }
+      let pairs = fields.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
+      return "\(time) \(event.level.rawValue) \(event.message)\(pairs)".filter { !$0.isNewline }
     }
   }
 
@@ -59,7 +60,7 @@ struct LineLogHandler: LogHandler {
   }
 }
 
-/// A value of an entry as JSON has it.
+/// A value of an entry in JSON.
 private struct Field: Encodable {
   let value: Logger.MetadataValue
 
@@ -77,5 +78,20 @@ private struct Field: Encodable {
     case .array(let values): try container.encode(values.map(Field.init))
     case .dictionary(let values): try container.encode(values.mapValues(Field.init))
     }
+  }
+}
+
+/// Formats the reason why `throng serve` does not start, in the format of the log, because
+/// collectors read standard error too.
+public enum StartFailure {
+  /// One line for the reason: in JSON an entry of level critical, else the sentence.
+  /// - Parameter format: nil = unknown.
+  public static func line(_ reason: String, format: LogFormat?) -> String {
+    guard format == .json else { return reason }
+    let event = LogEvent(
+      level: .critical, message: "cannot start", metadata: ["error": "\(reason)"], source: "throng", file: #fileID,
+      function: #function, line: #line)
+    // The handler makes only the line; it never writes to the descriptor.
+    return LineLogHandler(format: .json, level: .critical, output: LogOutput(-1)).line(event, at: Date())
   }
 }

@@ -2,8 +2,8 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Where the lines of a log go. They are written in their order by a thread of their own: a reader that stands still (a terminal
-/// that was stopped, a collector that hangs) stops no caller, and costs the lines for which there is no room.
+/// Writes the lines of a log in order, on a thread of its own. A reader that does not read (a
+/// stopped terminal, a hanging collector) blocks no caller; lines beyond the capacity are lost.
 final class LogOutput: Sendable {
   private struct Backlog {
     var bytes = 0
@@ -16,15 +16,15 @@ final class LogOutput: Sendable {
   private let backlog = Mutex(Backlog())
 
   /// - Parameters:
-  ///   - descriptor: is written to and stays open.
-  ///   - capacity: how many bytes of lines wait at most.
+  ///   - descriptor: the file to write to; it stays open.
+  ///   - capacity: the most bytes of waiting lines.
   init(_ descriptor: Int32, capacity: Int = 1 << 20) {
     self.descriptor = descriptor
     self.capacity = capacity
   }
 
-  /// Has a line and its end written, or counts it as lost.
-  /// - Parameter notice: the line that tells how many were lost before this one.
+  /// Enqueues a line, or counts it as lost.
+  /// - Parameter notice: makes the line that tells the number of lines lost before this one.
   func append(_ line: String, afterLosing notice: (Int) -> String) {
     backlog.withLock { backlog in
       let text = (backlog.lost > 0 ? notice(backlog.lost) + "\n" : "") + line + "\n"
@@ -41,26 +41,26 @@ final class LogOutput: Sendable {
     }
   }
 
-  /// Waits until all is written that was appended, but no longer than so many milliseconds.
+  /// Waits until the appended lines are written, at most for some milliseconds.
   func flush(within milliseconds: Int) {
     let written = DispatchSemaphore(value: 0)
     queue.async { written.signal() }
     _ = written.wait(timeout: .now() + .milliseconds(milliseconds))
   }
 
-  /// A log that cannot be written (its reader has gone, the disk is full) must not end the server, and there is nowhere to say so.
+  /// A log that cannot be written (a closed pipe, a full disk) must not end the server.
   private func write(_ text: String) {
-    var rest = Array(text.utf8)[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+    var unwritten = Array(text.utf8)[...]
+    while !unwritten.isEmpty {
+      let count = unwritten.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
       guard count < 0 else {
-        rest = rest.dropFirst(count)
+        unwritten = unwritten.dropFirst(count)
         continue
       }
       switch errno {
       case EINTR: continue
       case EAGAIN:
-        // Whoever shares the descriptor has it not block.
+        // Another process that shares the descriptor has made it non-blocking.
         var readiness = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         poll(&readiness, 1, -1)
       default: return

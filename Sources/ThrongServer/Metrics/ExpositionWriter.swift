@@ -1,15 +1,13 @@
 /// Writes the Prometheus text exposition format, version 0.0.4.
 struct ExpositionWriter {
-  /// What has been written.
   private(set) var bytes: [UInt8] = []
 
-  /// The two lines before the samples of a family.
+  /// Writes the two lines before the samples of a family.
   mutating func head(_ name: String, _ type: MetricType, help: String?) {
     if let help { line("# HELP \(name) \(ExpositionWriter.escaped(help))") }
     line("# TYPE \(name) \(type.rawValue)")
   }
 
-  /// One sample.
   mutating func sample(_ name: String, _ labels: LabelSet, _ value: Double) {
     bytes.append(contentsOf: name.utf8)
     if !labels.text.isEmpty {
@@ -26,7 +24,7 @@ struct ExpositionWriter {
     bytes.append(UInt8(ascii: "\n"))
   }
 
-  /// A number as the format has it; whole ones without a fraction as far as a double tells them apart.
+  /// The text of a number; integers have no fraction as far as a double is exact.
   static func text(of value: Double) -> String {
     if value.isNaN { return "NaN" }
     if value.isInfinite { return value > 0 ? "+Inf" : "-Inf" }

@@ -7,34 +7,34 @@ final class HistogramSeries: MetricSeries, TimerHandler, RecorderHandler {
   static let durationBounds = [
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
   ]
-  /// Bounds for sizes and counts, whose unit nobody tells.
+  /// Bounds for sizes and counts of any unit.
   static let sizeBounds: [Double] = [
     1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_000, 1_000_000, 10_000_000,
   ]
 
-  /// A count of its own; an array cannot hold atomics themselves.
+  /// A class, because an array cannot hold atomics.
   private final class Count: Sendable {
     let value = Atomic<UInt64>(0)
   }
 
-  /// The largest observation of each bucket but the last, which has no bound.
+  /// The largest observation of each bucket; the last bucket has no bound.
   let bounds: [Double]
   private let counts: [Count]
   private let sum = Atomic<Double>(0)
 
-  /// No observation yet.
   /// - Parameter bounds: ascending.
   init(bounds: [Double]) {
     self.bounds = bounds
     counts = (0...bounds.count).map { _ in Count() }
   }
 
-  /// Time does not run backwards: a negative duration is one of zero.
+  /// Records a duration; a negative one counts as zero.
   func recordNanoseconds(_ duration: Int64) { record(Double(max(0, duration)) / 1e9) }
 
   func record(_ value: Int64) { record(Double(value)) }
 
-  /// Counts an observation. What is not a finite number is none: it would spoil the sum for ever.
+  /// Counts an observation. A number that is not finite is ignored: it would spoil the sum for
+  /// ever.
   func record(_ value: Double) {
     guard value.isFinite else { return }
     counts[bounds.firstIndex { value <= $0 } ?? bounds.count].value.wrappingAdd(1, ordering: .relaxed)
@@ -42,7 +42,7 @@ final class HistogramSeries: MetricSeries, TimerHandler, RecorderHandler {
   }
 
   func write(into writer: inout ExpositionWriter, named name: String, _ labels: LabelSet) {
-    // Each bucket is read once and the count is made of them, so that they agree whatever is recorded meanwhile.
+    // The count is the sum of the buckets read, so that they agree whatever is recorded meanwhile.
     var total: UInt64 = 0
     for (bound, count) in zip(bounds + [.infinity], counts) {
       total += count.value.load(ordering: .relaxed)

@@ -1,17 +1,16 @@
-/// The labels of one series as they are written: `name="value"`, by name ascending. Two spellings of one set are equal.
+/// The labels of a series as text, `name="value"`, by name ascending; equal sets have equal texts.
 struct LabelSet: Hashable, Comparable, Sendable {
-  /// The longest value, so that what is kept for a series has a bound.
+  /// Bounds the memory of a series.
   static let maxValueBytes = 1024
 
-  /// No labels.
   static let none = LabelSet(text: "")
 
   let text: String
 
-  /// Nil where a name cannot be used or stands there twice, or a value is too long.
+  /// Nil where a name is not allowed or repeated, or a value is too long.
   init?(_ dimensions: [(String, String)], of type: MetricType) {
     var labels: [(name: String, value: String)] = []
-    // To Prometheus an empty label and a missing one are the same.
+    // Prometheus treats an empty label as a missing one.
     for (name, value) in dimensions where !value.isEmpty {
       guard let name = MetricName.label(name, of: type), value.utf8.count <= LabelSet.maxValueBytes else { return nil }
       guard !labels.contains(where: { $0.name == name }) else { return nil }

@@ -1,12 +1,14 @@
-/// How names are written in the exposition format: letters, digits and `_`, no digit first; metrics may have `:` too.
+/// Names in the exposition format: letters, digits and `_`, no digit first; metrics may have `:`
+/// too.
 enum MetricName {
-  /// The name of a metric: what is not allowed becomes `_`, a counter ends in `_total`. Nil where there is none.
+  /// The name of a metric: other characters become `_`, and a counter ends in `_total`. Nil where
+  /// the label is empty.
   static func family(_ label: String, of type: MetricType) -> String? {
     guard let name = legal(label, allowsColon: true) else { return nil }
     return type == .counter && !name.hasSuffix("_total") ? name + "_total" : name
   }
 
-  /// The name of a label; nil where there is none, or where Prometheus keeps the name for itself.
+  /// The name of a label; nil where it is empty or reserved by Prometheus.
   static func label(_ name: String, of type: MetricType) -> String? {
     guard let name = legal(name, allowsColon: false), !name.hasPrefix("__") else { return nil }
     return type == .histogram && name == "le" ? nil : name

@@ -1,4 +1,4 @@
-/// What a metric is in the exposition format.
+/// The type of a metric in the exposition format.
 public enum MetricType: String, Sendable {
   /// Only grows.
   case counter
@@ -7,7 +7,7 @@ public enum MetricType: String, Sendable {
   /// Observations counted by size.
   case histogram
 
-  /// The names that samples of a family have besides its own.
+  /// The suffixes of the sample names that a family has besides its own.
   var suffixes: [String] {
     switch self {
     case .counter, .gauge: []
@@ -16,7 +16,7 @@ public enum MetricType: String, Sendable {
   }
 }
 
-/// What a value that is read at scrape time can be.
+/// The type of a metric whose value is read at each scrape.
 public enum ScrapedType: Sendable {
   /// Only grows.
   case counter

@@ -1,7 +1,7 @@
 import Foundation
 import ServerConfiguration
 
-/// What the system knows of this process, under the names that Prometheus' own client libraries use, and what was built.
+/// Metrics of the process, with the names of Prometheus' client libraries, and of the build.
 enum ProcessMetrics {
   static func collect(in metrics: PrometheusRegistry) {
     for one in ProcessMetrics.all {
@@ -36,7 +36,7 @@ enum ProcessMetrics {
       ProcessStatus.now?.startSeconds
     },
     Metric(name: "process_open_fds", help: "Open file descriptors.", type: .gauge) {
-      // The directory that is read is open itself.
+      // The directory itself is open too.
       (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")).map { Double($0.count - 1) }
     },
     Metric(name: "process_max_fds", help: "How many file descriptors may be open.", type: .gauge) {
@@ -46,7 +46,7 @@ enum ProcessMetrics {
     },
   ]
 
-  /// The language says no more of itself than this.
+  /// The compiler tells no more than these bounds.
   private static var swiftVersion: String {
     #if compiler(>=6.5)
       "6.5 or later"
@@ -79,7 +79,8 @@ struct ProcessStatus: Equatable {
   }
 
   /// - Parameters:
-  ///   - stat: `/proc/PID/stat`, whose fields are counted from 1 in proc(5); the second is a name that may hold anything.
+  ///   - stat: `/proc/PID/stat`, whose fields are counted from 1 in proc(5); the second is a name
+  ///     that may hold anything.
   ///   - system: `/proc/stat`, which tells when the system started.
   init?(stat: String, system: String, ticksPerSecond: Double, pageBytes: Double) {
     guard let name = stat.lastIndex(of: ")"),
@@ -98,7 +99,7 @@ struct ProcessStatus: Equatable {
     startSeconds = bootSeconds + start / ticksPerSecond
   }
 
-  /// The kernel's files have no length: they are read to their end.
+  /// The kernel's files report no length: they are read to their end.
   private static func text(_ path: String) -> String? {
     guard let file = FileHandle(forReadingAtPath: path) else { return nil }
     return (try? file.readToEnd()).map { String(decoding: $0, as: UTF8.self) }

@@ -1,20 +1,23 @@
 import CoreMetrics
 import Synchronization
 
-/// Keeps what swift-metrics measures and answers it in the Prometheus text format 0.0.4 (contract section 8, `GET /metrics`).
+/// Keeps the metrics of swift-metrics for `GET /metrics`, in the Prometheus text format 0.0.4
+/// (Operations.md, "Metrics").
 ///
-/// The same name with the same labels is the same series. Recording neither locks nor allocates; making a series locks.
-/// Timers are histograms in seconds, aggregating recorders histograms of what they are given.
+/// The same name and labels are the same series. Recording neither locks nor allocates; creating a
+/// series locks. Timers are histograms in seconds, aggregating recorders are histograms of any
+/// unit.
 public final class PrometheusRegistry: Sendable {
-  /// The counter of what was refused: it shows that a measurement is missing.
+  /// The counter of refused series and rows, which shows that a measurement is missing.
   public static let refusedName = "throng_metrics_refused_total"
 
   private let state: Mutex<RegistryState>
   private let refused: CounterSeries
   private let maxSeries: Int
 
-  /// A registry that knows only its own counter of refusals.
-  /// - Parameter maxSeries: how many series it keeps; further ones are counted in `refusedName` and not shown.
+  /// A registry with its counter of refusals alone.
+  /// - Parameter maxSeries: the most series; further ones are counted in `refusedName` and not
+  ///   shown.
   public init(maxSeries: Int = 10_000) {
     self.maxSeries = maxSeries
     state = Mutex(RegistryState(maxSeries: maxSeries))
@@ -25,18 +28,18 @@ public final class PrometheusRegistry: Sendable {
         family.series[.none] = refused
       }
     }
-    precondition(done, "the name is a legal one and the registry is empty")
+    precondition(done, "the name is legal and the registry is empty")
   }
 
-  /// Says what a metric means, for its HELP line. Its TYPE is told from then on, also without a series.
-  /// - Parameter name: as given to swift-metrics; the `_total` of a counter may be left out.
+  /// Sets the HELP line of a metric. Its TYPE is shown from then on, also without a series.
+  /// - Parameter name: the name in swift-metrics, with or without the `_total` of a counter.
   public func describe(_ name: String, help: String, type: MetricType) {
     update(name, type) { $0.help = help }
   }
 
-  /// Shows values that are taken when somebody scrapes.
-  ///
-  /// - Parameter read: answers all values of the moment; rows whose labels cannot be used or stand there twice are refused.
+  /// Adds a metric whose values are read at each scrape.
+  /// - Parameter read: returns all current values; rows with repeated or illegal labels are
+  ///   refused.
   public func collect(
     _ name: String, help: String, type: ScrapedType,
     _ read: @escaping @Sendable () async -> [(labels: [(String, String)], value: Double)]
@@ -47,10 +50,10 @@ public final class PrometheusRegistry: Sendable {
     }
   }
 
-  /// The text of everything recorded, without what `collect` would have to ask for; families and series in a stable order.
+  /// The text of all recorded metrics, without those of `collect`, in a stable order.
   public func render() -> [UInt8] { render(read: [:]) }
 
-  /// The text of everything, after asking what `collect` was given.
+  /// The text of all metrics, those of `collect` included.
   public func renderAll() async -> [UInt8] {
     var read: [String: [LabelSet: Double]] = [:]
     for family in state.withLock({ $0.families }).values where !family.readers.isEmpty {
@@ -88,7 +91,7 @@ public final class PrometheusRegistry: Sendable {
     if !done { refuse() }
   }
 
-  /// The series kept, or else one that only its user sees.
+  /// The kept series, or else one that the text does not show.
   private func series<Series: MetricSeries>(
     _ label: String, _ type: MetricType, _ dimensions: [(String, String)], _ make: @Sendable (inout MetricFamily) -> Series
   ) -> Series {

@@ -1,15 +1,15 @@
 /// The families and series that a registry keeps.
 struct RegistryState: Sendable {
   private(set) var families: [String: MetricFamily] = [:]
-  /// The names of all samples, by which no two families may collide.
+  /// The names of all samples: no two families may share one.
   private var names: Set<String> = []
   private var seriesCount = 0
   private let maxSeries: Int
 
-  /// Nothing yet.
   init(maxSeries: Int) { self.maxSeries = maxSeries }
 
-  /// Changes a family, made where it is new; false where the name is none or belongs to something else.
+  /// Changes a family, which is created if missing; false where the name is illegal or in other
+  /// use.
   mutating func update(_ label: String, _ type: MetricType, _ change: (inout MetricFamily) -> Void) -> Bool {
     guard let name = MetricName.family(label, of: type) else { return false }
     if let known = families[name]?.type {
@@ -20,12 +20,13 @@ struct RegistryState: Sendable {
       names.formUnion(family.names)
       families[name] = family
     }
-    // In place: a family taken out and put back would copy all its series each time.
+    // In place: a copy of the family would copy all its series.
     change(&families[name, default: MetricFamily(name: name, type: type)])
     return true
   }
 
-  /// The series with those labels, made where it is new. Nil where the name belongs to something else, or there are too many.
+  /// The series with those labels, created if missing; nil where the name is in other use, or there
+  /// are too many series.
   mutating func series<Series: MetricSeries>(
     _ label: String, _ type: MetricType, _ labels: LabelSet, _ make: (inout MetricFamily) -> Series
   ) -> Series? {
@@ -41,7 +42,7 @@ struct RegistryState: Sendable {
     return made
   }
 
-  /// Forgets a series, and its family where nothing else is known of it.
+  /// Removes a series, and its family where nothing else is left of it.
   mutating func remove(_ series: AnyObject) {
     for var family in families.values {
       guard let labels = family.series.first(where: { $0.value === series })?.key else { continue }

@@ -1,13 +1,15 @@
-/// A page of embedded files: its styles and scripts stand in its HTML, so that one answer is all that a browser fetches.
+/// A page of embedded files, with styles and scripts in its HTML, so that a browser fetches one
+/// answer.
 ///
-/// The places `{{style}}` and `{{script}}` are filled once; `{{nonce}}`, and those that a page names, on every load.
+/// `{{style}}` and `{{script}}` are replaced once; `{{nonce}}` and the page's own names on every
+/// load.
 struct PageTemplate: Sendable {
-  /// The text up to each place, with the place's name.
-  private let pieces: [(text: String, place: String)]
-  /// The text behind the last place.
+  /// The text up to each placeholder, with the placeholder's name.
+  private let pieces: [(text: String, placeholder: String)]
+  /// The text behind the last placeholder.
   private let end: String
 
-  /// Styles and scripts in their order, the scripts as one module.
+  /// Joins styles and scripts in their order, the scripts into one module.
   init(_ html: [UInt8], styles: [[UInt8]], scripts: [[UInt8]]) {
     let text = { (files: [[UInt8]]) in files.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n") }
     let html = text([html]).replacing("{{style}}", with: text(styles)).replacing("{{script}}", with: text(scripts))
@@ -21,19 +23,39 @@ struct PageTemplate: Sendable {
     end = String(html[start...])
   }
 
-  /// The page of one load, with texts that HTML gives no meaning to in their places.
+  /// The page of one load. The texts must not need escaping in HTML.
   func load(_ texts: [String: String] = [:]) -> Page {
     let nonce = PageTemplate.random(24)
     let texts = texts.merging(["nonce": nonce]) { $1 }
-    return Page(nonce: nonce, html: pieces.map { $0.text + (texts[$0.place] ?? "") }.joined() + end)
+    return Page(nonce: nonce, html: pieces.map { $0.text + (texts[$0.placeholder] ?? "") }.joined() + end)
   }
 
-  /// Letters and digits that nobody can guess.
+  /// Random letters and digits.
   static func random(_ count: Int) -> String {
     // Swift's own generator is the system's: getrandom(2) on Linux.
     String((0..<count).map { _ in alphabet[Int.random(in: alphabet.indices)] })
   }
 
-  /// Without those that look alike.
+  /// Without characters that look alike.
   private static let alphabet = Array("abcdefghjkmnpqrstuvwxyz23456789")
+}
+
+/// The answer to a request for a page: its HTML, and headers that restrict it.
+struct Page: Sendable {
+  /// The nonce of this load, which the page's own style and script have.
+  let nonce: String
+  let html: String
+
+  /// Headers that allow only the page's own style and script and connections to its server. Tokens
+  /// and API keys pass through the pages, so they are not cached, embedded or sent as referrers.
+  var headers: [(String, String)] {
+    let policy = [
+      "default-src 'none'", "script-src 'nonce-\(nonce)'", "style-src 'nonce-\(nonce)'", "connect-src 'self'", "img-src data:",
+      "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
+    ]
+    return [
+      ("Content-Security-Policy", policy.joined(separator: "; ")), ("X-Content-Type-Options", "nosniff"),
+      ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Resource-Policy", "same-origin"), ("Cache-Control", "no-store"),
+    ]
+  }
 }

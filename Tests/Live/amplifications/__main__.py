@@ -1,4 +1,5 @@
-"""Measures the amplifications in their full sizes and prints a Markdown table; Scripts/amplifications starts it."""
+"""Measures the amplifications in their full sizes and prints a Markdown table;
+Scripts/amplifications starts it."""
 import argparse
 import asyncio
 import datetime

@@ -1,4 +1,5 @@
-"""One request that is told, or written, to many: groups of 6,000 members, 100 users, thousands of managers."""
+"""One request that is told, or written, to many: groups of 6,000 members, 100 users, thousands of
+managers."""
 from harness.amplification import amplification
 
 LARGEST = 6000

@@ -1,4 +1,5 @@
-"""Groups that are not in memory: what it costs to bring them there, and whether they leave again."""
+"""Groups that are not in memory: what it costs to bring them there, and whether they leave
+again."""
 import asyncio
 
 from harness.amplification import amplification

@@ -9,7 +9,7 @@ LONG = "x" * 12_288
 
 
 def messages(stage, count, text="hello", group=None, **options):
-    """A group in which somebody else has sent so many messages."""
+    """A group in which another user has sent so many messages."""
     group = group or stage.group(owner="owner", **options)
     stage.message(group, text)
     with stage.stopped() as rows:

@@ -1,4 +1,5 @@
-"""From measurements to a Markdown table: one row for each amplification, `before → now` where there are both."""
+"""From measurements to a Markdown table: one row for each amplification, `before → now` where there
+are both."""
 import statistics
 
 MEBIBYTE, KIBIBYTE = 1 << 20, 1 << 10
@@ -7,7 +8,7 @@ AFTER = 1  # seconds that a run goes on when the server is idle again
 
 
 def percentile(values, share):
-    """Of so few values the 99th of a hundred is the largest."""
+    """The largest value, which is the 99th percentile of so few."""
     return sorted(values)[min(len(values) - 1, int(share * len(values)))] if values else None
 
 
@@ -25,7 +26,7 @@ def work(run):
 
 
 def cpu(run):
-    """What the bystander alone would have cost is not the attacker's."""
+    """Leaves out the cost of the bystander alone."""
     return max(0.0, run["cpu"] - run["cpu_quiet"] * (run["seconds"] + run["busy_after"] + AFTER))
 
 
@@ -77,7 +78,7 @@ def table(rows):
 
 
 def notes(rows):
-    """What a table cannot show: who was not served."""
+    """Names the users who were not served, which a table cannot show."""
     found = []
     for name, _, runs in rows:
         for run in runs:
@@ -94,13 +95,13 @@ def which(run, runs):
 
 
 def summary(run):
-    """One run in a line, for whoever waits."""
+    """One run in a line, to show the progress."""
     shown = [f"{title} {number(column(run))}" for title, column in COLUMNS]
     return f"{run['name']:30} " + ", ".join(shown)
 
 
 def quiet(rows):
-    """What the bystander needs alone: the median over all runs."""
+    """The bystander's figures without an attack: the median over all runs."""
     runs = [run for _, _, found in rows for run in found]
     parts = []
     for kind, word in (("sends", "a send"), ("signIns", "a sign-in")):

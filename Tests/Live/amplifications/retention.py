@@ -1,4 +1,4 @@
-"""What stays after it is of no use: departures, former members, purges, open applications."""
+"""Rows that outlive their use: departures, former members, disbanded groups, open applications."""
 from harness.amplification import amplification
 
 

@@ -1,1 +1,1 @@
-"""What the tests share: the server as a process, clients as connections, tokens, plain HTTP."""
+"""Shared by the tests: the server as a process, clients as connections, tokens, plain HTTP."""

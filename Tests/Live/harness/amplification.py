@@ -1,7 +1,9 @@
-"""Amplifications: how much more than a request one ordinary user can make the server do, measured from outside.
+"""Amplifications: how much more than a request one ordinary user can make the server do, measured
+from outside.
 
-An amplification is an asynchronous generator. What comes before its `yield` is the setup, by the administrator and by
-accomplices; what comes after is done by one user, within the rates that one user is allowed:
+An amplification is an asynchronous generator. What comes before its `yield` is the setup, by the
+administrator and by accomplices; what comes after is done by one user, within the rates that one
+user is allowed:
 
     @amplification(rows=4)
     async def rename_churn(stage):
@@ -23,24 +25,26 @@ from .tokens import make_token
 
 ATTACKER = "attacker"
 
-# What contract section 6 allows by default. A little more is offered, so that the bucket is what limits.
+# The default rate (Protocol.md, "Request rate"). A little more is offered, so that the bucket
+# limits.
 RATE, BURST = 50, 100
 RATE_EXCEEDED = 7008
 OFFERED = 1.1
 WINDOW = 64  # requests without an answer, in one session
 ANSWER_PATIENCE = 5
 IDLE_PATIENCE = 10
-# What a run costs whatever is done in it: whole pages in the log, and once more by a checkpoint; a page begun in each table.
+# The cost of any run: whole pages in the log, and once more by a checkpoint; a page begun in each
+# table.
 WRITTEN_BY_ITSELF = 4 * MEBIBYTE
 FILLED_BY_ITSELF = MEBIBYTE // 4
-# What one user may fill at once, and each second (WriteAllowance).
+# The bytes that one user may write at once, and each second (WriteAllowance).
 FILLED_AT_ONCE, FILLED_A_SECOND = 704 * 1024, 680_000
 IDLE = 0.25  # of a core: a server that uses less has finished what was asked
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """What one accepted request may cause. A server that is slow keeps them, too."""
+    """The bounds of one accepted request. They hold for a slow server too."""
 
     rows: float = 3
     spare_rows: float = 60  # for the run as a whole: sign-ins, what the setup left to do
@@ -71,7 +75,8 @@ TABLE = {}
 
 
 def amplification(settings=None, pending=None, small=0.4, full=4, anonymous=False, **bounds):
-    """Puts a generator into the table, under its own name; its docstring says what the user does."""
+    """Puts a generator into the table, under its own name; its docstring says what the user
+    does."""
     def note(script):
         assert script.__name__ not in TABLE, script.__name__
         TABLE[script.__name__] = Amplification(
@@ -118,7 +123,8 @@ class Measurement:
 
     @property
     def work(self):
-        """By how many a bound is multiplied: accepted requests, or sign-ins where there are no requests."""
+        """By how many a bound is multiplied: accepted requests, or sign-ins where there are no
+        requests."""
         return max(1, self.accepted or self.sign_ins)
 
     @property
@@ -127,7 +133,7 @@ class Measurement:
         return max(1, self.sent + self.sign_ins + self.sign_ins_refused)
 
     def excesses(self, bounds):
-        """What was more than it may be: a word for each, with the figure."""
+        """The exceeded bounds: a word for each, with the figure."""
         allowed = {
             "requests": (self.accepted + self.sign_ins, BURST + RATE * self.seconds + 1),
             "rows": (self.rows, bounds.spare_rows + bounds.rows * self.work),
@@ -141,7 +147,7 @@ class Measurement:
         return {name: f"{figure:,.10g} over {most:,.10g}" for name, (figure, most) in allowed.items() if figure > most}
 
     def failed(self):
-        """What of the bystander's did not go as it should, in any phase."""
+        """The bystander's requests that failed, in any phase."""
         return [line for phase in self.bystander.values() for line in phase["failed"]]
 
     def as_json(self):
@@ -149,7 +155,8 @@ class Measurement:
 
 
 class Stage:
-    """What a script works with: the server, groups made by the administrator, and sessions of the one who attacks."""
+    """The parts of a script: the server, the administrator's groups, and the attacker's
+    sessions."""
 
     def __init__(self, server, seconds, full):
         self.server = server
@@ -180,7 +187,8 @@ class Stage:
         return answer["result"]
 
     def group(self, groupType="Public", owner=ATTACKER, admins=0, members=0, joined=True, **fields):
-        """A group with so many admins and members; the attacker is its owner, or else a member, unless `joined` is False."""
+        """A group with so many admins and members; the attacker is its owner, or else a member,
+        unless `joined` is False."""
         self._groups += 1
         group = fields.pop("groupID", f"group-{self._groups}")
         if groupType == "AVChatRoom":
@@ -239,8 +247,9 @@ class Stage:
         return socket
 
     async def repeat(self, call, sessions=1, batch=1, answers=True, rate=RATE, burst=BURST, window=WINDOW, **options):
-        """Sends what `call` gives for each number, for the time of the run, from each of so many sessions at the rate that one
-        user is allowed, with at most `window` of them unanswered; then waits for the answers, unless `answers` is False."""
+        """Sends what `call` gives for each number, for the time of the run, from each of so many
+        sessions at the rate that one user is allowed, with at most `window` of them unanswered;
+        then waits for the answers, unless `answers` is False."""
         opened = [await self.session(**options, **self.platform(n)) for n in range(sessions)]
         driving = (self._drive(socket, n * 1_000_000, call, batch, rate, burst, window) for n, socket in enumerate(opened))
         await asyncio.gather(*driving)
@@ -267,7 +276,8 @@ class Stage:
 
     @property
     def deadline(self):
-        """When this run has lasted as long as it should; for scripts that do not repeat one call."""
+        """When this run has lasted as long as it should; for scripts that do not repeat one
+        call."""
         return time.monotonic() + self.seconds
 
     def leave(self):
@@ -324,7 +334,8 @@ async def idle(process):
 
 @asynccontextmanager
 async def staged(one, data_dir, seconds, full, binary=None):
-    """A server on which the setup of an amplification is done, and the script that goes on with the attack."""
+    """A server on which the setup of an amplification is done, and the script that goes on with the
+    attack."""
     server = Server(data_dir, one.settings, binary=binary).start()
     stage = Stage(server, seconds, full)
     try:
@@ -349,8 +360,8 @@ async def quiet_costs(process, seconds):
 
 
 async def measure(one, data_dir, bystander, full=False, seconds=None, quiet=0.0, after=0.0, binary=None):
-    """Runs one amplification on a server of its own: `quiet` seconds of the bystander alone, the attack, and `after` seconds
-    more when the server is idle again."""
+    """Runs one amplification on a server of its own: `quiet` seconds of the bystander alone, the
+    attack, and `after` seconds more when the server is idle again."""
     seconds = seconds or (one.full if full else one.small)
     async with staged(one, data_dir, seconds, full, binary) as (stage, script):
         bystander.begin(stage.server)
@@ -378,7 +389,7 @@ async def measure(one, data_dir, bystander, full=False, seconds=None, quiet=0.0,
 
 
 def rows_counted(server):
-    """What the server itself says it has written; None where it does not say."""
+    """The bytes written by the server's own count; None where it does not tell."""
     name = "throng_store_rows_written_total"
     text = server.http("GET", "/metrics").text
     return server.metric(name) if name in text else None

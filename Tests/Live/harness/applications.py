@@ -1,4 +1,4 @@
-"""Applications and invitations (section 4) as the tests make and read them."""
+"""Applications and invitations as the tests make and read them."""
 from .room import Room, pages_of, results
 
 CONSENTING = ["Public", "Meeting", "AVChatRoom"]
@@ -8,7 +8,8 @@ VERBS = [("acceptGroupApplication", True, "Agree"), ("refuseGroupApplication", F
 
 
 async def applications(client, group=None, **params):
-    """All applications that this client may decide (of one group); demands that they come newest first."""
+    """All applications that this client may decide (of one group); demands that they come newest
+    first."""
     rows, _ = await pages_of(client, "getGroupApplicationList", "applicationList", **params)
     times = [row["addTime"] for row in rows]
     assert times == sorted(times, reverse=True), "newest first"
@@ -39,7 +40,8 @@ async def asking_room(world, groupType="Public"):
 
 
 async def auth_room(world, groupType="Public", **fields):
-    """A group that is joined by application; the members of an AVChatRoom were there before the mode."""
+    """A group that is joined by application; the members of an AVChatRoom were there before the
+    mode."""
     if groupType != "AVChatRoom":
         return await Room.make(world, groupType, joinMode="Auth", **fields)
     room = await Room.make(world, groupType, **fields)

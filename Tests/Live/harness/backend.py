@@ -13,14 +13,16 @@ def done(server, method, /, **params):
 
 
 def denied(server, code, method, /, **params):
-    """Demands that an administrator's call is answered with this error code; gives the error's data."""
+    """Demands that an administrator's call is answered with this error code; gives the error's
+    data."""
     answer = server.rpc(method, **params)
     assert answer.get("error", {}).get("code") == code, f"{method} answered {answer}, not {code}"
     return answer["error"]["data"]
 
 
 async def all_of(client, method, key, /, **params):
-    """The rows of every page; demands that no page is longer than `count` and that the pages end."""
+    """The rows of every page; demands that no page is longer than `count` and that the pages
+    end."""
     rows, nextSeq = [], 0
     for _ in range(1000):
         answer = await client.call(method, nextSeq=nextSeq, **params)
@@ -48,7 +50,8 @@ async def notifications_of(client, group=None):
 
 
 async def all_answers(client, calls):
-    """Sends these (method, params) at once; gives each one's result, or the `Refused` it was answered with."""
+    """Sends these (method, params) at once; gives each one's result, or the `Refused` it was
+    answered with."""
     under_way = [await client.start(method, **params) for method, params in calls]
     answers = []
     for (method, _), future in zip(calls, under_way):
@@ -67,7 +70,8 @@ async def next_millisecond(client):
 
 
 async def lost(world, client):
-    """Ends a client's TCP connection without a close frame, and waits until the server has no session of it."""
+    """Ends a client's TCP connection without a close frame, and waits until the server has no
+    session of it."""
     client.socket.transport.abort()
     await client.close()
     session = client.welcome["sessionID"]

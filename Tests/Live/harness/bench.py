@@ -69,7 +69,8 @@ class Running:
 
 @contextlib.contextmanager
 def another_server(handle, greet=lambda socket: None):
-    """A server that is no Throng: `handle(socket, text, everyone)` for each text; `everyone` are the connections that have said something."""
+    """A server that is no Throng: `handle(socket, text, everyone)` for each text; `everyone` are
+    the connections that have said something."""
     everyone, lock = [], threading.Lock()
 
     def listen(socket):

@@ -1,5 +1,5 @@
-"""Somebody who goes on with their own affairs while another user attacks: a process that sends in a group of its own and lets
-others sign in, at fixed instants, and says how long each took.
+"""An uninvolved user while another one attacks: a process that sends in a group of its own and lets
+others sign in, at fixed instants, and reports the durations.
 
     python -m harness.bystander      commands are lines of JSON on standard input, answers on standard output"""
 import asyncio
@@ -30,7 +30,8 @@ class Bystander:
         self._guests = 0
 
     def begin(self, server):
-        """Starts to send there. The tokens of those who sign in are made here, where it costs the figures nothing."""
+        """Starts to send there. The tokens of those who sign in are made here, where it costs the
+        figures nothing."""
         from .tokens import make_token  # not at the top: the process itself starts without it
 
         tokens = [make_token(f"{GUEST}-{n}") for n in range(self._guests, self._guests + 200)]
@@ -39,11 +40,12 @@ class Bystander:
         assert self._hear() == "ready"
 
     def phase(self, name):
-        """What begins from now on belongs there."""
+        """Requests from now on belong to the new phase."""
         self._tell(phase=name)
 
     def end(self):
-        """Waits for what is under way; by phase: the seconds of each send and of each sign-in, and what failed."""
+        """Waits for what is under way; by phase: the seconds of each send and of each sign-in, and
+        what failed."""
         self._tell(end=True)
         return self._hear()
 

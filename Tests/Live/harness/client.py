@@ -1,4 +1,5 @@
-"""A client on the network: tells replies from events, waits for events, and proves that one did not come."""
+"""A client on the network: tells replies from events, waits for events, and proves that one did not
+come."""
 import asyncio
 import itertools
 import json
@@ -11,7 +12,7 @@ from .tokens import make_token
 
 PATIENCE = 20
 
-# Section 5: the events that belong to a session and not to a group.
+# The events of a session rather than a group.
 SESSION_EVENTS = {"onConnectSuccess", "onKickedOffline", "onUserSigExpired", "onServerDraining"}
 
 
@@ -72,7 +73,7 @@ class Client:
 
     @classmethod
     async def sign_in(cls, server, user, token=None, via="query", platform=None, deviceID=None, **claims):
-        """A session of `user`, signed in by the query, the header, or the `login` method (section 2)."""
+        """A session of `user`, signed in by the query, the header, or the `login` method."""
         token = token or make_token(user, **claims)
         details = {k: v for k, v in {"platform": platform, "deviceID": deviceID}.items() if v is not None}
         if via == "login":
@@ -120,7 +121,7 @@ class Client:
             future.set_result(frame)
 
     def _check(self, frame):
-        """What holds for every frame (sections 1 and 5); `close` of the world reports it."""
+        """Checks the rules of every frame; `close` of the world reports the violations."""
         def demand(truth, rule):
             if not truth:
                 self.violations.append(f"{rule}: {json.dumps(frame)[:600]}")
@@ -150,7 +151,8 @@ class Client:
     # Calling
 
     async def start(self, method, /, **params):
-        """Sends a request and gives the future of its reply: for requests under way at the same time."""
+        """Sends a request and gives the future of its reply: for requests under way at the same
+        time."""
         number = next(self._ids)
         future = asyncio.get_running_loop().create_future()
         self._pending[number] = future
@@ -186,7 +188,8 @@ class Client:
             raise Gone(str(closed)) from closed
 
     async def exchange(self, value):
-        """Sends anything and gives the next frame that is neither an event nor the reply of a `call`."""
+        """Sends anything and gives the next frame that is neither an event nor the reply of a
+        `call`."""
         await self.send(value)
         return await asyncio.wait_for(self.unclaimed.get(), PATIENCE)
 
@@ -218,7 +221,8 @@ class Client:
         self.inbox.clear()
 
     async def round_trip(self, group=None):
-        """Replies that come after everything the server had for this session: of the group, then of the session."""
+        """Replies that come after everything the server had for this session: of the group, then of
+        the session."""
         if group is not None:
             await self.call("getGroupsInfo", groupIDList=[group])
         await self.call("ping")

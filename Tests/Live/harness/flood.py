@@ -13,7 +13,7 @@ ABNORMAL = 1006  # RFC 6455: the connection ended without a close frame
 
 
 class Tally:
-    """What was sent and answered, over all sockets of one run."""
+    """The sent and answered requests of all sockets of one run."""
 
     def __init__(self):
         self.sent = 0
@@ -69,7 +69,8 @@ class FloodSocket(asyncio.Protocol):
 
     @classmethod
     async def sign_in(cls, server, tally, token, **options):
-        """A session, signed in by the query, or a connection that was closed instead: see `is_open`."""
+        """A session, signed in by the query, or a connection that was closed instead: see
+        `is_open`."""
         self = await cls.open(server, tally, token=token, **options)
         await self.until(lambda: self._events > 0)
         if self.is_open and self._events:

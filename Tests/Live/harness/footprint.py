@@ -1,4 +1,5 @@
-"""What a server process uses, read from outside: /proc, its SQLite file (read-only), its metrics."""
+"""The resources of a server process, read from outside: /proc, its SQLite file (read-only), its
+metrics."""
 import os
 import sqlite3
 from contextlib import closing
@@ -8,9 +9,9 @@ from pathlib import Path
 from .bystander import USER
 
 MEBIBYTE = 1 << 20
-# Of larger tables only the number of rows is compared.
+# Larger tables are compared by the number of rows only.
 COMPARED_ROWS = 20_000
-# Kept and changed by every server in its own time, whoever does what.
+# Changed by every server in its own time.
 OWN_TABLES = {"grdb_migrations", "probe", "sqlite_sequence"}
 
 
@@ -22,7 +23,8 @@ class Process:
 
     @property
     def cpu(self):
-        """Seconds of CPU of all threads that are there: nanoseconds from the scheduler, where it counts them, else ticks."""
+        """Seconds of CPU of all threads that are there: nanoseconds from the scheduler, where it
+        counts them, else ticks."""
         try:
             return sum(int(path.read_text().split()[0]) for path in self._path.glob("task/*/schedstat")) / 1e9
         except OSError:
@@ -31,7 +33,8 @@ class Process:
 
     @property
     def written(self):
-        """Bytes that it caused to be written to a disk: the database, its log, and its checkpoints."""
+        """Bytes that it caused to be written to a disk: the database, its log, and its
+        checkpoints."""
         return self._field("io", "write_bytes")
 
     @property
@@ -121,7 +124,8 @@ class Database:
 
 
 def rows_between(before, after):
-    """How many rows were inserted, deleted or changed, by table, as far as the two snapshots show it."""
+    """How many rows were inserted, deleted or changed, by table, as far as the two snapshots show
+    it."""
     found = {}
     for name, new in after.items():
         old = before.get(name, Table(0, 0, {}))
@@ -135,7 +139,8 @@ def rows_between(before, after):
 
 
 class SeedRows:
-    """The SQLite file of a stopped server, to be filled with more than requests could in the time."""
+    """The SQLite file of a stopped server, to be filled with more than requests could in the
+    time."""
 
     def __init__(self, server):
         self._connection = sqlite3.connect(server.data_dir / "throng.db", isolation_level=None)
@@ -148,8 +153,9 @@ class SeedRows:
         self._connection.close()
 
     def multiply(self, table, count, where="true", values=(), /, **expressions):
-        """Adds so many copies of each row that `where` finds. Some columns get the value of an SQL expression instead, in which
-        `n` is the number of the copy; a name that is no column of this schema is passed over, and AUTOINCREMENT numbers anew."""
+        """Adds so many copies of each row that `where` finds. Some columns get the value of an SQL
+        expression instead, in which `n` is the number of the copy; a name that is no column of this
+        schema is passed over, and AUTOINCREMENT numbers anew."""
         columns = [row[1] for row in self._connection.execute(f"PRAGMA table_info({table})")]
         (text,) = self._connection.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()
         if "AUTOINCREMENT" in text:

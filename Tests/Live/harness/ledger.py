@@ -1,7 +1,8 @@
-"""The 40-messages rule seen from outside (section 6): what was sent, what became of it, and whether that is what the rule says.
+"""The message rate of live types seen from outside: sent messages, their fates, and whether these
+follow the rules (Protocol.md, "Message rate of live types").
 
-Nothing here measures time: the server's own instants are compared. `timestamp` is the acceptance of a message, `opTime` of its
-event the delivery, `opTime` of onMessageDropped the drop."""
+Nothing here measures time: the server's own instants are compared. `timestamp` is the acceptance of
+a message, `opTime` of its event the delivery, `opTime` of onMessageDropped the drop."""
 import asyncio
 import itertools
 
@@ -60,7 +61,8 @@ def messages(group, priorities):
 
 
 class Ledger:
-    """The messages of one group of a server of its own, in the order in which they were accepted."""
+    """The messages of one group of a server of its own, in the order in which they were
+    accepted."""
 
     def __init__(self, server, groupType, limit):
         self.server = server
@@ -70,7 +72,7 @@ class Ledger:
         self.notices = []
 
     def note(self, priorities, replies):
-        """What was sent, and its replies."""
+        """The sent messages and their replies."""
         for priority, reply in zip(priorities, replies, strict=True):
             self.sent.append(Sent(len(self.sent), priority, reply["result"]))
 
@@ -93,8 +95,8 @@ class Ledger:
             await client.expect("onReceiveRESTCustomData", customData=mark)
 
     def read(self, sender, *receivers):
-        """What the sending session and sessions of others were told: the same to all of these, and nothing twice. A sender of None
-        has no session to be told on."""
+        """The events of the sending session and of others' sessions: equal for all of these, and
+        none repeated. A sender of None has no session."""
         by_id = {sent.answer["msgID"]: sent for sent in self.sent}
         assert len(by_id) == len(self.sent), "each message has a msgID of its own"
         seen = [[(e["message"]["msgID"], e["opTime"]) for e in receiver.received("onRecvNewMessage")] for receiver in receivers]
@@ -132,7 +134,8 @@ class Ledger:
             assert self.metric("delivered", priority) == sum(sent.delivered is not None for sent in mine)
 
     def check_window(self):
-        """"At most messagesPerSecond messages in any sliding one-second window", notices among them."""
+        """"At most messagesPerSecond messages in any sliding one-second window", notices among
+        them."""
         instants = sorted([sent.delivered for sent in self.sent if sent.delivered is not None] + self.notices)
         for older, newer in zip(instants, instants[self.limit:]):
             assert newer - older >= SECOND, f"{self.limit + 1} within {newer - older} ms"

@@ -1,4 +1,5 @@
-"""A WebSocket by hand: for what a library would not do (no pongs, odd headers, frames against the protocol)."""
+"""A WebSocket by hand: for what a library would not do (no pongs, odd headers, frames against the
+protocol)."""
 import asyncio
 import base64
 import json

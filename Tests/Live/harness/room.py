@@ -4,12 +4,13 @@ from contextlib import asynccontextmanager
 from .client import PATIENCE, Client, Refused
 from .world import history_of
 
-# Join and leave notices of an AVChatRoom may come late and merged (section 6): they are waited for, never counted.
+# Join and leave notices of an AVChatRoom may come late and merged: tests wait for them, and never
+# count them (Protocol.md, "Join and leave notices").
 MERGED = {"onMemberEnter", "onMemberLeave"}
 
 
 class Backend:
-    """The application's backend over POST /rpc (section 8): the administrator, or a user by `asUser`."""
+    """The application's backend over POST /rpc: the administrator, or a user by `asUser`."""
 
     def __init__(self, server, user=None):
         self.server = server
@@ -27,7 +28,8 @@ class Backend:
 
 
 class Room:
-    """A group and the clients of a test: members, outsiders, further sessions. People are attributes: `room.owner`."""
+    """A group and the clients of a test: members, outsiders, further sessions. People are
+    attributes: `room.owner`."""
 
     def __init__(self, world, group, groupType, **people):
         self.world = world
@@ -40,8 +42,8 @@ class Room:
 
     @classmethod
     async def make(cls, world, groupType="Public", **fields):
-        """owner, admin (where the type has them), member, other, and an outsider; changes of members are told
-        unless `fields` say otherwise, and everybody has heard of the beginning."""
+        """owner, admin (where the type has them), member, other, and an outsider; changes of
+        members are told unless `fields` say otherwise, and everybody has heard of the beginning."""
         fields.setdefault("memberChangeNotification", True)
         people = {name: await world.user(name) for name in ("owner", "member", "other", "outsider")}
         if groupType in ("Public", "Meeting"):
@@ -69,7 +71,8 @@ class Room:
         return self.add(f"{name}_again", await self.world.session(getattr(self, name).user))
 
     def actor(self, name):
-        """Who calls: one of the people, "administrator", or "as NAME" (the backend in that user's name)."""
+        """The caller: one of the people, "administrator", or "as NAME" (the backend for that
+        user)."""
         if name.startswith("as "):
             return Backend(self.world.server, getattr(self, name[3:]).user)
         return getattr(self, name)
@@ -89,11 +92,11 @@ class Room:
         """All sessions of the people who were members at first."""
         return self.sessions_but("outsider")
 
-    # What is told
+    # Events
 
     async def settle(self):
-        """Everybody has what the group had for them. Members by a marker ordered behind it (section 1: events of one
-        group reach every session in the same order), the others by a round trip."""
+        """Waits until all have the group's events: members by a marker ordered behind these
+        (Protocol.md, "Order of events"), the others by a round trip."""
         mark, inside = self.world.name("mark"), set()
         try:
             await self.administrator.call("sendGroupSystemNotification", groupID=self.group, content=mark)
@@ -111,7 +114,8 @@ class Room:
             client.forget()
 
     async def told(self, event, to, **where):
-        """Demands that each of `to` gets one such event, all the same one, and nobody else in the room; gives its params."""
+        """Demands that each of `to` gets one such event, all the same one, and nobody else in the
+        room; gives its params."""
         events = [await client.expect(event, groupID=self.group, **where) for client in to]
         await self.untold(event, **where)
         for params in events:
@@ -126,13 +130,13 @@ class Room:
             assert not found, f"{client.user} received {event}: {found}"
 
     async def tip(self, event, viewer=None):
-        """The tip that is stored with an event (section 4): the event carries its seq and msgID."""
+        """The tip that is stored with an event, which carries its seq and msgID."""
         messages = {message["seq"]: message for message in await history_of(viewer or self.owner, self.group)}
         message = messages[event["seq"]]
         assert message["msgID"] == event["msgID"] and message["type"] == "GroupTips"
         return message["tips"]
 
-    # What is so
+    # State
 
     async def roles(self):
         """The role of everybody in the room, by userID."""
@@ -150,7 +154,8 @@ class Room:
         return row["info"]
 
     async def row(self, name):
-        """One member's row of the member list, as the administrator reads it; None for somebody else."""
+        """One member's row of the member list, as the administrator reads it; None for somebody
+        else."""
         rows = await self.rows()
         return rows.get(getattr(self, name).user)
 
@@ -167,12 +172,13 @@ class Room:
                 return {row["userID"]: row for row in rows}
 
     async def state(self):
-        """Everything a refused call must leave as it was: GroupInfo with lastSeq, and the members."""
+        """Everything a refused call must leave as it was: GroupInfo with lastSeq, and the
+        members."""
         return await self.info(), await self.rows()
 
     @asynccontextmanager
     async def unchanged(self):
-        """What happens inside changes nothing and is told to nobody."""
+        """The calls inside change nothing and send no event."""
         await self.settle()
         self.forget()
         before = await self.state()
@@ -181,7 +187,7 @@ class Room:
         assert await self.state() == before
 
     async def silent(self):
-        """Nobody has an event of the group, notices that may be merged apart."""
+        """No session has an event of the group, except notices that may be merged."""
         await self.settle()
         for client in self.clients:
             found = [(name, params) for name, params in client.inbox if params.get("groupID") == self.group]
@@ -201,7 +207,7 @@ def names(rows):
 
 
 def results(answer):
-    """A bulk answer as userID → result; one row per user (section 4)."""
+    """A bulk answer as userID → result; one row per user."""
     rows = answer["memberList"]
     assert len({row["userID"] for row in rows}) == len(rows) and all(set(row) == {"userID", "result"} for row in rows)
     return {row["userID"]: row["result"] for row in rows}
@@ -242,6 +248,7 @@ async def pages_of(client, method, list_name, **params):
 
 
 async def notifications_of(client, **where):
-    """The system notifications of a user (section 5), newest first, that have these members; without the markers of `settle`."""
+    """The system notifications of a user, newest first, that have these members; without the
+    markers of `settle`."""
     rows, _ = await pages_of(client, "getSystemNotificationList", "notificationList", count=100)
     return [row for row in rows if row["type"] != "Custom" and all(row.get(name) == value for name, value in where.items())]

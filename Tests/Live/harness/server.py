@@ -17,7 +17,7 @@ EXIT_PATIENCE = 60
 
 
 def clean_environment(extra=None):
-    """The environment without THRONG_ variables: one that names no key would stop the start (section 9)."""
+    """The environment without THRONG_ variables: one that names no key would stop the start."""
     base = {name: value for name, value in os.environ.items() if not name.startswith("THRONG_")}
     return {**base, **(extra or {})}
 
@@ -106,7 +106,7 @@ class Server:
                         self.listening = json.loads(line)
                     self._news.notify_all()
         with self._news:
-            # After a kill and a new start, the old process's end is nobody's news.
+            # After a kill and a new start, the end of the old process is expected.
             if process is self.process:
                 self._ended = True
                 self._news.notify_all()

@@ -1,4 +1,5 @@
-"""The stage on which a test provokes error codes: a registry of scenarios, and calls that give the error object."""
+"""The stage on which a test provokes error codes: a registry of scenarios, and calls that give the
+error object."""
 import asyncio
 
 from .client import PATIENCE
@@ -7,7 +8,8 @@ SCENARIOS = {}
 
 
 def scenario(code):
-    """Names a coroutine that provokes a code and gives the error objects that it was answered with."""
+    """Names a coroutine that provokes a code and gives the error objects that it was answered
+    with."""
     def note(coroutine):
         assert code not in SCENARIOS
         SCENARIOS[code] = coroutine
@@ -16,7 +18,7 @@ def scenario(code):
 
 
 class Stage:
-    """What a scenario needs: the shared server and its world, or servers of its own."""
+    """The servers of a scenario: the shared server and its world, or servers of its own."""
 
     def __init__(self, server, world, make_server, make_world):
         self.server = server

@@ -1,4 +1,4 @@
-"""Tokens as section 2 describes them, made without the server's help."""
+"""Makes tokens without the server's help (Protocol.md, "Tokens")."""
 import base64
 import json
 import time

@@ -45,7 +45,8 @@ class World:
         return socket
 
     async def group(self, owner, groupType="Public", members=(), admins=(), **fields):
-        """A group with these clients as members. Public groups are open to join, unless `fields` say otherwise."""
+        """A group with these clients as members. Public groups are open to join, unless `fields`
+        say otherwise."""
         if groupType == "Public":
             fields.setdefault("joinMode", "Any")
         rows = [{"userID": client.user, "role": "Admin"} for client in admins]
@@ -60,7 +61,8 @@ class World:
         return group
 
     async def group_of(self, groupType, **fields):
-        """A group with its people by role: owner, admin (where the type has initial admins), member, outsider."""
+        """A group with its people by role: owner, admin (where the type has initial admins),
+        member, outsider."""
         people = {role: await self.user(role) for role in ("owner", "member", "outsider")}
         if groupType in ("Public", "Meeting"):
             people["admin"] = await self.user("admin")
@@ -69,7 +71,7 @@ class World:
         return group, people
 
     async def settle(self, group, speaker, *listeners):
-        """A marker message: events of one group reach every session in the same order (section 1),
+        """A marker message: events of one group reach every session in the same order,
         so an event that has not come before the marker will not come at all."""
         text = self.name("marker")
         await speaker.call("sendGroupTextMessage", groupID=group, text=text)
@@ -85,7 +87,7 @@ class World:
 
 
 async def eventually(question, answer, patience=20):
-    """Asks (by round trips) until this is the answer: for what the contract gives no moment for."""
+    """Repeats a request until this is the answer, for states that come at no fixed time."""
     deadline = asyncio.get_running_loop().time() + patience
     while True:
         given = await question()

@@ -1,0 +1,33 @@
+import Foundation
+
+/// An IPv4 or IPv6 address. An IPv4 address written inside IPv6 (`::ffff:10.0.0.1`) is the IPv4 one.
+public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
+  /// 4 or 16 bytes in network order.
+  public let bytes: [UInt8]
+
+  private static let mappedPrefix = [UInt8](repeating: 0, count: 10) + [0xff, 0xff]
+
+  /// The address that a text spells, or nil.
+  public init?(_ text: String) {
+    var four = in_addr()
+    var six = in6_addr()
+    if inet_pton(AF_INET, text, &four) == 1 {
+      bytes = withUnsafeBytes(of: four) { Array($0) }
+    } else if inet_pton(AF_INET6, text, &six) == 1 {
+      let sixteen = withUnsafeBytes(of: six) { Array($0) }
+      bytes = sixteen.starts(with: IPAddress.mappedPrefix) ? Array(sixteen.suffix(4)) : sixteen
+    } else {
+      return nil
+    }
+  }
+
+  public var isIPv6: Bool { bytes.count == 16 }
+
+  /// The one spelling of the address (RFC 5952).
+  public var description: String {
+    var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+    // The buffer has room for the longest address, and the bytes are those of the family.
+    guard let text = inet_ntop(isIPv6 ? AF_INET6 : AF_INET, bytes, &buffer, socklen_t(buffer.count)) else { return "" }
+    return String(cString: text)
+  }
+}

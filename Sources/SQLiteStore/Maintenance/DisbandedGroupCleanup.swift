@@ -1,0 +1,64 @@
+import GRDB
+import GroupModel
+import GroupRuntime
+
+/// Clears away the rows of disbanded groups: members become departures where the type is listed,
+/// applications end, everything else is deleted.
+enum DisbandedGroupCleanup {
+  /// Clears one chunk in the transaction that is open.
+  /// - Parameter rows: how many rows a chunk has at most.
+  /// - Returns: false where nothing is left to clear.
+  static func chunk(of rows: Int, in db: Database) throws -> Bool {
+    let oldest = try db.rows("SELECT number, time FROM dismissedGroup ORDER BY number LIMIT 1", []) {
+      (number: try $0.integer(), time: try $0.integer())
+    }
+    guard let group = oldest.first else { return false }
+    if try members(of: group.number, rows, db) { return true }
+    if try messages(of: group.number, rows, db) { return true }
+    if try formerMembers(of: group.number, rows, db) { return true }
+    if try applications(of: group.number, time: group.time, rows, db) { return true }
+    try NotificationRows.forget(group: group.number, db)
+    try db.run("DELETE FROM groupAttributes WHERE number = ?", [group.number])
+    try db.run("DELETE FROM dismissedGroup WHERE number = ?", [group.number])
+    return true
+  }
+
+  private static func members(of number: Int64, _ rows: Int, _ db: Database) throws -> Bool {
+    let users = try db.rows("SELECT userID FROM member WHERE number = ? ORDER BY userID LIMIT ?", [number, rows]) {
+      try $0.text()
+    }
+    guard let last = users.last else { return false }
+    try db.run(
+      """
+      INSERT INTO departure (userID, groupID, type, time, groupNumber)
+      SELECT userID, groupID, type, time, number FROM member JOIN dismissedGroup USING (number)
+      WHERE number = ? AND userID <= ? AND type IN (\(GroupType.listedSQL))
+      ON CONFLICT (userID, groupID) DO UPDATE
+      SET type = excluded.type, time = excluded.time, groupNumber = excluded.groupNumber WHERE excluded.time >= time
+      """, [number, last])
+    try NotificationRows.deliver(membersOf: number, through: last, users, db)
+    try db.run("DELETE FROM member WHERE number = ? AND userID <= ?", [number, last])
+    return true
+  }
+
+  private static func formerMembers(of number: Int64, _ rows: Int, _ db: Database) throws -> Bool {
+    try db.run(
+      "DELETE FROM formerMember WHERE number = ? AND userID IN (SELECT userID FROM formerMember WHERE number = ? LIMIT ?)",
+      [number, number, rows]) > 0
+  }
+
+  private static func messages(of number: Int64, _ rows: Int, _ db: Database) throws -> Bool {
+    try db.run(
+      "DELETE FROM message WHERE number = ? AND seq < (SELECT min(seq) FROM message WHERE number = ?) + ?",
+      [number, number, rows]) > 0
+  }
+
+  // They stay for a while, so that deciding one is answered with the group's end.
+  private static func applications(of number: Int64, time: Instant, _ rows: Int, _ db: Database) throws -> Bool {
+    try db.run(
+      """
+      UPDATE application SET endTime = coalesce(endTime, ?), isGroupGone = 1 WHERE number IN
+      (SELECT number FROM application INDEXED BY applicationOfGroup WHERE groupNumber = ? AND isGroupGone = 0 LIMIT ?)
+      """, [time, number, rows]) > 0
+  }
+}

@@ -1,0 +1,138 @@
+import Dispatch
+import GRDB
+import GroupModel
+import GroupRuntime
+import Logging
+import Synchronization
+
+/// The work of about every second beside the writer: checkpoints, the time in the lock file, and
+/// the tick of the writer.
+final class StoreMaintenance: Sendable {
+  private let writer: Writer
+  // A connection of its own: on the writer's, a checkpoint would hold every commit up.
+  private let connection: DatabaseQueue
+  private let queue = DispatchQueue(label: "throng.store.maintenance")
+  private let isStopped = Atomic<Bool>(false)
+  private let canCheckpoint = Atomic<Bool>(true)
+  private let canWriteLockFile = Atomic<Bool>(true)
+  private let isDatabaseLost = Atomic<Bool>(false)
+  private let lastDeletion = Atomic<Instant>(0)
+  private let lastDeletionUptime = Atomic<Instant>(0)
+  private let lock: DatabaseLock
+  private let now: @Sendable () -> Instant
+  private let uptime: @Sendable () -> Instant
+  private let logger: Logger
+
+  /// Between two deletions of expired rows, in milliseconds.
+  private static let deletionInterval: Instant = 3_600_000
+  /// The least difference between wall clock and uptime that counts as a jump, in milliseconds.
+  private static let clockJump: Instant = 60_000
+
+  init(writer: Writer, connection: DatabaseQueue, lock: DatabaseLock, options: StoreOptions, logger: Logger) {
+    self.writer = writer
+    self.connection = connection
+    self.lock = lock
+    now = options.now
+    uptime = options.uptime
+    self.logger = logger
+  }
+
+  /// Runs the first round: groups that were disbanded before the last end may not be cleared yet.
+  func begin() {
+    lastDeletion.store(now(), ordering: .relaxed)
+    lastDeletionUptime.store(uptime(), ordering: .relaxed)
+    writeLockFile()
+    writer.tick([.clearDisbandedGroups, .deleteExpiredRows])
+  }
+
+  /// Ticks until `stop()` or the end of this object.
+  func start(every interval: DispatchTimeInterval) {
+    queue.asyncAfter(deadline: .now() + interval) { [weak self] in
+      guard let self, !self.isStopped.load(ordering: .acquiring) else { return }
+      self.tick()
+      self.start(every: interval)
+    }
+  }
+
+  func tick() {
+    inspectFiles()
+    writeLockFile()
+    writer.tick(isDeletionDue() ? [.deleteExpiredRows] : [])
+    checkpoint()
+  }
+
+  // The wall clock may be corrected, in both directions. Nothing is deleted right after a jump: a
+  // wrong clock would delete bans and mutes that have not ended.
+  private func isDeletionDue() -> Bool {
+    let (time, up) = (now(), uptime())
+    let (passed, upPassed) = (time - lastDeletion.load(ordering: .relaxed), up - lastDeletionUptime.load(ordering: .relaxed))
+    guard abs(passed) >= Self.deletionInterval else { return false }
+    lastDeletion.store(time, ordering: .relaxed)
+    lastDeletionUptime.store(up, ordering: .relaxed)
+    return abs(passed - upPassed) < Self.clockJump
+  }
+
+  /// Notes in the lock file that the store is running, because sessions end with the process, and
+  /// how far the log is.
+  private func writeLockFile() {
+    if lock.touch(at: now(), log: logMark()) {
+      canWriteLockFile.store(true, ordering: .relaxed)
+    } else if canWriteLockFile.exchange(false, ordering: .relaxed) {
+      logger.warning("cannot write to the lock file", metadata: ["error": "\(lastSystemError())"])
+    }
+  }
+
+  private func logMark() -> RunRecord.LogMark? {
+    let index = try? connection.read { db in
+      // The first read of a connection opens the log.
+      try db.execute(sql: "PRAGMA schema_version")
+      return try OpenWriteAheadLog(of: db)?.index()
+    }
+    return index?.end.map { RunRecord.LogMark(salt: $0.salt, frames: $0.frames, checkpointed: index?.checkpointed ?? 0) }
+  }
+
+  // A removed or replaced file lets a second server in, or loses everything that is written to it.
+  private func inspectFiles() {
+    switch lock.inspect() {
+    case .unchanged: acceptWrites()
+    case .lockFileMadeAgain:
+      logger.warning("the lock file was removed or replaced: it was made again")
+      acceptWrites()
+    case .lost(let reason):
+      if !isDatabaseLost.exchange(true, ordering: .relaxed) {
+        logger.error("writes are refused", metadata: ["reason": "\(reason)"])
+      }
+      writer.refuse(because: StoreError(.unavailable, reason))
+    }
+  }
+
+  private func acceptWrites() {
+    guard isDatabaseLost.exchange(false, ordering: .relaxed) else { return }
+    logger.notice("the files of the database are in their places again")
+    writer.refuse(because: nil)
+  }
+
+  private func checkpoint() {
+    do {
+      _ = try connection.writeWithoutTransaction { try $0.checkpoint(.passive) }
+      canCheckpoint.store(true, ordering: .relaxed)
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+      // The writer is checkpointing itself.
+    } catch {
+      if canCheckpoint.exchange(false, ordering: .relaxed) {
+        logger.warning("checkpoint failed", metadata: ["error": "\(error)"])
+      }
+    }
+  }
+
+  /// Ends the ticks, waits for one that is running and closes the connection.
+  func stop() {
+    isStopped.store(true, ordering: .releasing)
+    queue.sync {}
+    do {
+      try connection.close()
+    } catch {
+      logger.warning("closing the checkpoint connection failed", metadata: ["error": "\(error)"])
+    }
+  }
+}

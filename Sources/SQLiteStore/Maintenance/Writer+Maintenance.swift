@@ -1,0 +1,65 @@
+import GRDB
+import GroupRuntime
+import Logging
+import Synchronization
+
+/// Work of the writer that nobody waits for, done in chunks between the commits until nothing is
+/// left. The raw value stands in the log.
+enum MaintenanceTask: String, Sendable {
+  case clearDisbandedGroups = "purge"
+  case deleteExpiredRows = "sweep"
+}
+
+extension Writer {
+  func probe(_ db: Database) {
+    do {
+      _ = try transaction(db) { try fillProbe(db) }
+      _ = try transaction(db) { try clearProbe(db) }
+      noteSuccess()
+    } catch {
+      logger.debug("the store still cannot write", metadata: ["error": "\(error)"])
+    }
+  }
+
+  // Needs new pages as a message does: an existing page could be written on a full disk too.
+  func fillProbe(_ db: Database) throws { try db.run("UPDATE probe SET room = zeroblob(65536)", []) }
+
+  func clearProbe(_ db: Database) throws { try db.run("UPDATE probe SET room = x''", []) }
+
+  /// Does one chunk of a task.
+  func perform(_ task: MaintenanceTask, _ db: Database) {
+    do {
+      var isMore = false
+      _ = try transaction(db) { isMore = try self.chunk(of: task, db) }
+      if !isMore { writeQueue.remove(task) }
+    } catch {
+      // It goes on when the store writes again, at the next round, or at the next start.
+      writeQueue.remove(task)
+      if error.kind == .unavailable { note(failure: error) }
+      logger.warning("clearing away was interrupted", metadata: ["chore": "\(task.rawValue)", "error": "\(error)"])
+    }
+  }
+
+  private func chunk(of task: MaintenanceTask, _ db: Database) throws -> Bool {
+    switch task {
+    case .clearDisbandedGroups: try DisbandedGroupCleanup.chunk(of: options.cleanupRows, in: db)
+    case .deleteExpiredRows: try ExpiredRowCleanup.chunk(of: options.cleanupRows, at: options.now(), in: db)
+    }
+  }
+
+  func note(failure: StoreError) {
+    guard failure.kind == .unavailable else {
+      logger.error("commits refused", metadata: ["error": "\(failure)"])
+      return
+    }
+    if persists.exchange(false, ordering: .acquiringAndReleasing) {
+      logger.error("the store cannot write", metadata: ["error": "\(failure)"])
+    }
+  }
+
+  func noteSuccess() {
+    guard !persists.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    logger.notice("the store can write again")
+    _ = writeQueue.request([.clearDisbandedGroups])
+  }
+}

@@ -1,0 +1,250 @@
+import GRDB
+import GroupModel
+
+/// The tables of `throng.db`, as numbered migrations. A released migration is never edited: a
+/// change is the next number.
+enum Schema {
+  /// Marks Throng's databases: "Thrg" at byte 68 of the file.
+  static let applicationID: Int32 = 0x5468_7267
+
+  static let migrator: DatabaseMigrator = {
+    var migrator = DatabaseMigrator()
+    migrator.registerMigration("v1") { try $0.execute(sql: v1) }
+    migrator.registerMigration("v2") { try $0.execute(sql: v2) }
+    migrator.registerMigration("v3") { try $0.execute(sql: v3) }
+    return migrator
+  }()
+
+  // - `number` is never reused (AUTOINCREMENT): a new group of an old groupID shares no rows with
+  //   it.
+  // - ANY columns hold texts of users: TEXT, or BLOB where the text has a NUL (RowReader.swift).
+  // - Long columns come last: counting must not read overflow pages.
+  // - `message` has no second index: a message costs one row in one table.
+  // - `application.endTime`: when it was handled or its group was disbanded; NULL = open.
+  // - `knownUser.offlineSince`: NULL = never online, 0 = online, else the end of the last session.
+  private static let v1 = """
+    CREATE TABLE groupRecord (
+      number INTEGER PRIMARY KEY AUTOINCREMENT,
+      groupID TEXT NOT NULL UNIQUE,
+      type TEXT NOT NULL,
+      epoch TEXT NOT NULL,
+      createTime INTEGER NOT NULL,
+      owner TEXT NOT NULL,
+      name ANY NOT NULL,
+      maxMemberNum INTEGER NOT NULL,
+      joinMode TEXT NOT NULL,
+      inviteMode TEXT NOT NULL,
+      beInviteMode TEXT NOT NULL,
+      updateInfoMode TEXT NOT NULL,
+      updateCustomMode TEXT NOT NULL,
+      ownerQuitMode TEXT NOT NULL,
+      memberChangeNotification INTEGER NOT NULL,
+      isSearchable INTEGER NOT NULL,
+      isMemberVisible INTEGER NOT NULL,
+      muteMode TEXT NOT NULL,
+      muteRoles TEXT,
+      muteUntil INTEGER,
+      lastInfoTime INTEGER NOT NULL,
+      changeTime INTEGER NOT NULL,
+      importedThroughSeq INTEGER NOT NULL,
+      nextOrdinal INTEGER NOT NULL,
+      introduction ANY NOT NULL,
+      notification ANY NOT NULL,
+      faceURL ANY NOT NULL,
+      customInfo TEXT
+    ) STRICT;
+    CREATE INDEX groupRecordByType ON groupRecord (type);
+
+    CREATE TABLE groupAttributes (number INTEGER PRIMARY KEY, entries TEXT NOT NULL) STRICT;
+
+    CREATE TABLE member (
+      number INTEGER NOT NULL,
+      userID TEXT NOT NULL,
+      role TEXT NOT NULL,
+      joinTime INTEGER NOT NULL,
+      ordinal INTEGER NOT NULL,
+      muteUntil INTEGER NOT NULL,
+      receiveOption TEXT NOT NULL,
+      readSeq INTEGER NOT NULL,
+      unreadBase INTEGER NOT NULL,
+      unreadSinceSeq INTEGER,
+      firstVisibleSeq INTEGER NOT NULL,
+      inviter TEXT,
+      changeTime INTEGER NOT NULL,
+      earlierStays TEXT,
+      nameCard ANY NOT NULL,
+      customInfo TEXT,
+      PRIMARY KEY (number, userID)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX memberByUser ON member (userID);
+
+    CREATE TABLE formerMember (
+      number INTEGER NOT NULL,
+      userID TEXT NOT NULL,
+      muteUntil INTEGER NOT NULL,
+      bannedUntil INTEGER NOT NULL,
+      stays TEXT,
+      PRIMARY KEY (number, userID)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE message (
+      number INTEGER NOT NULL,
+      seq INTEGER NOT NULL,
+      timestamp INTEGER NOT NULL,
+      sender TEXT NOT NULL,
+      kind TEXT NOT NULL,
+      isRevoked INTEGER NOT NULL,
+      isFromManager INTEGER NOT NULL,
+      priority TEXT NOT NULL,
+      platform TEXT NOT NULL,
+      msgID TEXT NOT NULL,
+      clientMsgID ANY,
+      nameCard ANY NOT NULL,
+      atUserIDList TEXT,
+      content ANY NOT NULL,
+      PRIMARY KEY (number, seq)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE departure (
+      userID TEXT NOT NULL,
+      groupID TEXT NOT NULL,
+      type TEXT NOT NULL,
+      time INTEGER NOT NULL,
+      PRIMARY KEY (userID, groupID)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE dismissedGroup (
+      number INTEGER PRIMARY KEY,
+      groupID TEXT NOT NULL,
+      type TEXT NOT NULL,
+      time INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX dismissedGroupByID ON dismissedGroup (groupID);
+
+    CREATE TABLE application (
+      number INTEGER PRIMARY KEY AUTOINCREMENT,
+      id ANY NOT NULL UNIQUE,
+      groupNumber INTEGER NOT NULL,
+      groupID TEXT NOT NULL,
+      epoch TEXT NOT NULL,
+      kind TEXT NOT NULL,
+      fromUser TEXT NOT NULL,
+      toUser TEXT,
+      addTime INTEGER NOT NULL,
+      handledTime INTEGER,
+      isAgreed INTEGER,
+      handledBy TEXT,
+      endTime INTEGER,
+      requestMsg ANY NOT NULL,
+      attach ANY,
+      handledMsg ANY
+    ) STRICT;
+    CREATE INDEX applicationByGroup ON application (groupNumber, kind, addTime);
+    CREATE INDEX applicationByInvited ON application (toUser) WHERE toUser IS NOT NULL;
+    CREATE INDEX applicationByKind ON application (kind);
+    CREATE INDEX applicationOpen ON application (groupNumber) WHERE endTime IS NULL;
+    CREATE INDEX applicationByEnd ON application (endTime) WHERE endTime IS NOT NULL;
+
+    CREATE TABLE notification (
+      number INTEGER PRIMARY KEY AUTOINCREMENT,
+      userID TEXT NOT NULL,
+      timestamp INTEGER NOT NULL,
+      kind TEXT NOT NULL,
+      groupID TEXT NOT NULL,
+      opUser ANY NOT NULL,
+      reason ANY,
+      data ANY
+    ) STRICT;
+    CREATE INDEX notificationByUser ON notification (userID);
+    CREATE INDEX notificationByTime ON notification (timestamp);
+
+    CREATE TABLE readMark (
+      userID TEXT PRIMARY KEY,
+      applications INTEGER NOT NULL DEFAULT 0,
+      notifications INTEGER NOT NULL DEFAULT 0
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE knownUser (userID TEXT PRIMARY KEY, offlineSince INTEGER) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE probe (id INTEGER PRIMARY KEY CHECK (id = 1), room BLOB NOT NULL) STRICT;
+    INSERT INTO probe VALUES (1, x'');
+    """
+
+  // Bounds tables that grew without limit, and rows that were read or written for each member:
+  // - `notification.addressee`: a user, or "@managers:" and a group's number: one row for all
+  //   managers.
+  // - `application.isGroupGone` and partial indexes: a list reads only the rows that it shows.
+  // - `departure.groupNumber`: the order of getJoinedGroupList, so that one cursor pages both
+  //   lists.
+  // - `formerMember.memorableUntil` and indexes by time: expired rows are found and deleted.
+  // - `mutedAt`: tells whether a mute was decided while the clock was ahead.
+  // - `groupRecordByOwner` and `knownUserPresent`: the groups of an owner, and the users online at
+  //   a crash, are found without a scan.
+  private static let v2 = """
+    CREATE TABLE notificationNumber (id INTEGER PRIMARY KEY CHECK (id = 1), last INTEGER NOT NULL) STRICT;
+    INSERT INTO notificationNumber VALUES (1, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'notification'), 0));
+    ALTER TABLE notification RENAME TO notificationV1;
+    CREATE TABLE notification (
+      addressee TEXT NOT NULL,
+      number INTEGER NOT NULL,
+      timestamp INTEGER NOT NULL,
+      kind TEXT NOT NULL,
+      groupID TEXT NOT NULL,
+      opUser ANY NOT NULL,
+      applicationID ANY,
+      reason ANY,
+      data ANY,
+      PRIMARY KEY (addressee, number)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO notification SELECT userID, number, timestamp, kind, groupID, opUser, NULL, reason, data FROM notificationV1;
+    DROP TABLE notificationV1;
+    CREATE INDEX notificationByTime ON notification (timestamp);
+
+    DROP INDEX applicationByInvited;
+    DROP INDEX applicationByKind;
+    ALTER TABLE application ADD COLUMN isGroupGone INTEGER NOT NULL DEFAULT 0;
+    UPDATE application SET isGroupGone = 1 
+      WHERE groupNumber NOT IN (SELECT number FROM groupRecord UNION ALL SELECT number FROM dismissedGroup);
+    CREATE INDEX applicationOfInvited ON application (toUser) WHERE toUser IS NOT NULL AND isGroupGone = 0;
+    CREATE INDEX applicationOfInvitedByTime ON application (toUser, addTime) WHERE toUser IS NOT NULL AND isGroupGone = 0;
+    CREATE INDEX applicationOfGroup ON application (groupNumber, kind) WHERE isGroupGone = 0;
+    CREATE INDEX applicationOfKind ON application (kind) WHERE isGroupGone = 0;
+
+    CREATE INDEX groupRecordByOwner ON groupRecord (owner, type);
+    CREATE INDEX managerByUser ON member (userID) WHERE role IN ('Owner', 'Admin');
+
+    ALTER TABLE departure ADD COLUMN groupNumber INTEGER NOT NULL DEFAULT 0;
+    UPDATE departure SET groupNumber = coalesce(
+      (SELECT number FROM groupRecord WHERE groupRecord.groupID = departure.groupID),
+      (SELECT max(number) FROM dismissedGroup WHERE dismissedGroup.groupID = departure.groupID), 0);
+    CREATE TABLE orderedDeparture AS
+      SELECT userID, groupID, row_number() OVER (ORDER BY time, groupID) AS place FROM departure WHERE groupNumber = 0;
+    CREATE INDEX orderedDepartureKey ON orderedDeparture (userID, groupID);
+    UPDATE departure SET groupNumber = (1 << 40) + (SELECT place FROM orderedDeparture AS o
+      WHERE o.userID = departure.userID AND o.groupID = departure.groupID) WHERE groupNumber = 0;
+    DROP TABLE orderedDeparture;
+    CREATE INDEX departureByNumber ON departure (userID, groupNumber);
+    CREATE INDEX departureByTime ON departure (time);
+
+    ALTER TABLE formerMember ADD COLUMN leftTime INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE formerMember ADD COLUMN memorableUntil INTEGER NOT NULL DEFAULT 0;
+    UPDATE formerMember SET leftTime = unixepoch() * 1000;
+    UPDATE formerMember SET memorableUntil =
+      max(muteUntil, bannedUntil, CASE WHEN stays IS NULL THEN 0 ELSE leftTime + \(FormerMember.lifetime) END);
+    CREATE INDEX formerMemberByEnd ON formerMember (memorableUntil);
+
+    ALTER TABLE groupRecord ADD COLUMN mutedAt INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE member ADD COLUMN mutedAt INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE formerMember ADD COLUMN mutedAt INTEGER NOT NULL DEFAULT 0;
+
+    CREATE INDEX knownUserPresent ON knownUser (offlineSince) WHERE offlineSince = 0;
+    """
+
+  // A group loads a bounded number of former members by these indexes (FormerMemberRows). The bound
+  // is a column, because SQLite cannot seek to (expression, userID) in an index.
+  private static let v3 = """
+    ALTER TABLE formerMember ADD COLUMN restrictedUntil INTEGER NOT NULL AS (max(muteUntil, bannedUntil)) VIRTUAL;
+    CREATE INDEX formerMemberRestricted ON formerMember (number, restrictedUntil) WHERE restrictedUntil > 0;
+    CREATE INDEX formerMemberOfGroup ON formerMember (number, memorableUntil);
+    """
+}

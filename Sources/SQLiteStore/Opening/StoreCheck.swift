@@ -1,0 +1,61 @@
+import Foundation
+import GRDB
+import GroupRuntime
+
+/// Reads a whole database and finds its faults. A start does not, because the duration grows with
+/// the database.
+public enum StoreCheck {
+  /// Reads beside a running server, takes no lock of Throng's and changes nothing.
+  /// - Parameters:
+  ///   - directory: the data directory.
+  ///   - database: the path of the database, as `SQLiteStore.open` takes it.
+  /// - Returns: a sentence for each fault; none where the database is sound.
+  /// - Throws: `StoreOpenError` where there is no database of Throng's, or it cannot be read.
+  public static func faults(directory: String, database: String?) throws(StoreOpenError) -> [String] {
+    let file = try DatabaseFile(database, dataDirectory: directory, makesDirectory: false)
+    guard FileManager.default.fileExists(atPath: file.path) else {
+      throw StoreOpenError(.missing, "there is no database \(file.path)")
+    }
+    let opener = DatabaseOpener(database: file, sync: .full, options: StoreOptions())
+    try opener.checkHeader()
+    try opener.checkVersion()
+    return try opener.attempt("check \(file.path)") {
+      var configuration = Configuration()
+      configuration.readonly = true
+      configuration.busyMode = .timeout(5)
+      let connection = try DatabaseQueue(path: file.path, configuration: configuration)
+      let faults = try faults(in: connection)
+      try connection.close()
+      return faults
+    }
+  }
+
+  private static func faults(in connection: DatabaseQueue) throws -> [String] {
+    do {
+      let damages = try connection.read { try String.fetchAll($0, sql: "PRAGMA quick_check(100)") }
+      guard damages == ["ok"] else { return damages.map { "damaged: \($0)" } }
+      guard try connection.read(Schema.migrator.hasCompletedMigrations) else { return [] }
+      // One snapshot for each: the server's log cannot start over during a snapshot.
+      return try contradictions.flatMap { sql in try connection.read { try String.fetchAll($0, sql: sql) } }
+    } catch let error as DatabaseError where [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) {
+      return ["damaged: \(error.message ?? "no text")"]
+    }
+  }
+
+  /// Queries that find nothing in a sound store; disbanded groups are cleared step by step.
+  private static let contradictions =
+    [
+      """
+      SELECT 'the messages of group ' || groupID || ' have gaps: ' || count || ' of ' || last
+      FROM (SELECT number, count(*) AS count, max(seq) AS last, min(seq) AS first FROM message GROUP BY number)
+      JOIN groupRecord USING (number) WHERE first <> 1 OR last <> count LIMIT 100
+      """
+    ]
+    + ["message", "member", "formerMember", "groupAttributes"].map { table in
+      """
+      SELECT 'rows of ' || count(*) || ' groups that are gone are left in \(table)' FROM
+      (SELECT DISTINCT number FROM \(table) EXCEPT SELECT number FROM groupRecord EXCEPT SELECT number FROM dismissedGroup)
+      HAVING count(*) > 0
+      """
+    }
+}

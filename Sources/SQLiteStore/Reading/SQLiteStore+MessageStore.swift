@@ -1,0 +1,88 @@
+import GRDB
+import GroupModel
+import GroupRuntime
+
+extension SQLiteStore: MessageStore {
+  /// Stored messages of a group with `seq` in the range; none where there is no such group.
+  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
+  public func messages(
+    of group: GroupID, in range: ClosedRange<Int64>, newestFirst: Bool, limit: Int
+  ) async throws(StoreError) -> [Message] {
+    try await read { db in
+      guard let number = try db.number(of: group) else { return [] }
+      let order = newestFirst ? "DESC" : "ASC"
+      return try db.rows(
+        "SELECT \(MessageRows.columns) FROM message WHERE number = ? AND seq BETWEEN ? AND ? ORDER BY seq \(order) LIMIT ?",
+        [number, range.lowerBound, range.upperBound, max(0, limit)]
+      ) { try MessageRows.message(of: group, &$0) }
+    }
+  }
+
+  /// The number of messages with `seq` in the range that are Text or Custom, not by `reader`, and
+  /// not recalled (Protocol.md, "Unread counts"); at most `limit`.
+  /// - Parameter managersOnly: only those with `isFromManager`.
+  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
+  public func unreadCount(
+    of group: GroupID, in range: ClosedRange<Int64>, reader: UserID, managersOnly: Bool, limit: Int
+  ) async throws(StoreError) -> Int {
+    try await read { db in
+      try db.count(
+        """
+        SELECT count(*) FROM (SELECT 1 FROM message WHERE number = (SELECT number FROM groupRecord WHERE groupID = ?)
+        AND seq BETWEEN ? AND ? AND sender <> ? AND kind IN ('Text', 'Custom') AND NOT isRevoked AND isFromManager >= ? LIMIT ?)
+        """, [group.rawValue, range.lowerBound, range.upperBound, reader.rawValue, managersOnly, limit])
+    }
+  }
+
+  /// The `seq` of the first message with a timestamp at or after an instant; nil where there is
+  /// none. Timestamps never fall with `seq`.
+  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
+  public func firstSeq(of group: GroupID, notBefore: Instant) async throws(StoreError) -> Int64? {
+    try await read { db in
+      guard let number = try db.number(of: group) else { return nil }
+      return try MessageRows.firstSeq(number: number, notBefore: notBefore, in: db)
+    }
+  }
+}
+
+extension MessageRows {
+  // A binary search: `seq` has no gap, and there is no index by time.
+  static func firstSeq(number: Int64, notBefore: Instant, in db: Database) throws -> Int64? {
+    let last = try db.rows("SELECT seq FROM message WHERE number = ? ORDER BY seq DESC LIMIT 1", [number]) { try $0.integer() }
+    guard let last = last.first else { return nil }
+    var (low, high) = (Int64(1), last + 1)
+    while low < high {
+      let middle = low + (high - low) / 2
+      if try timestamp(at: middle, number: number, in: db) < notBefore { low = middle + 1 } else { high = middle }
+    }
+    return low > last ? nil : low
+  }
+
+  private static func timestamp(at seq: Int64, number: Int64, in db: Database) throws -> Instant {
+    let times = try db.rows("SELECT timestamp FROM message WHERE number = ? AND seq = ?", [number, seq]) { try $0.integer() }
+    guard let time = times.first else { throw StoreError(.inconsistent, "message \(seq) of a group is missing") }
+    return time
+  }
+
+  static func newest(of group: GroupID, number: Int64, in db: Database) throws -> Message? {
+    try db.rows("SELECT \(columns) FROM message WHERE number = ? ORDER BY seq DESC LIMIT 1", [number]) {
+      try message(of: group, &$0)
+    }.first
+  }
+
+  /// The messages with a clientMsgID, by `seq`, without their texts.
+  static func sent(number: Int64, in range: ClosedRange<Int64>, _ db: Database) throws -> [SentMessage] {
+    try db.rows(
+      """
+      SELECT seq, timestamp, sender, msgID, clientMsgID FROM message
+      WHERE number = ? AND seq BETWEEN ? AND ? AND clientMsgID IS NOT NULL ORDER BY seq
+      """, [number, range.lowerBound, range.upperBound]
+    ) { row in
+      let seq = try row.integer()
+      let timestamp = try row.integer()
+      let sender = try row.value(UserID.init(stored:))
+      let msgID = try row.text()
+      return SentMessage(sender: sender, clientMsgID: try row.text(), msgID: msgID, seq: seq, timestamp: timestamp)
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import GRDB
+import GroupModel
+import GroupRuntime
+import Synchronization
+
+/// Counts queued searches. They run one at a time on a connection of their own, so that no other
+/// read waits for them.
+final class SearchQueue: Sendable {
+  private struct State {
+    var count = 0
+    var countByReader: [UserID: Int] = [:]
+  }
+
+  let connection: DatabaseQueue
+  private let state = Mutex(State())
+  private let maxCount: Int
+  private let maxCountPerReader: Int
+
+  /// - Parameters:
+  ///   - maxCount: the most searches, the running one included.
+  ///   - maxCountPerReader: the most searches of one user, so that no user fills the queue alone.
+  init(connection: DatabaseQueue, maxCount: Int, maxCountPerReader: Int) {
+    self.connection = connection
+    self.maxCount = maxCount
+    self.maxCountPerReader = maxCountPerReader
+  }
+
+  /// The number of searches that run or wait.
+  var count: Int { state.withLock { $0.count } }
+
+  /// Counts a search; false where there are too many.
+  /// - Parameter reader: nil = an application administrator.
+  func enter(_ reader: UserID?) -> Bool {
+    state.withLock { state in
+      if state.count >= maxCount { return false }
+      if let reader {
+        let count = state.countByReader[reader, default: 0]
+        if count >= maxCountPerReader { return false }
+        state.countByReader[reader] = count + 1
+      }
+      state.count += 1
+      return true
+    }
+  }
+
+  /// Ends a search that `enter` has counted.
+  func leave(_ reader: UserID?) {
+    state.withLock { state in
+      state.count -= 1
+      guard let reader, let count = state.countByReader[reader] else { return }
+      state.countByReader[reader] = count > 1 ? count - 1 : nil
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import GRDB
+import GroupModel
+import GroupRuntime
+
+/// `message` rows.
+enum MessageRows {
+  /// The kind of the content, as on the wire.
+  private enum Kind: String {
+    case text = "Text"
+    case custom = "Custom"
+    case tips = "GroupTips"
+  }
+
+  static let columns =
+    "seq, timestamp, sender, kind, isRevoked, isFromManager, priority, platform, msgID, clientMsgID, nameCard, atUserIDList, content"
+
+  // The message before must exist, because `seq` has no gap (Protocol.md, "Sending"). The check is
+  // free: the row is on the page that is written anyway.
+  private static let appendSQL = """
+    INSERT INTO message (number, \(columns))
+    SELECT number, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM groupRecord AS g WHERE groupID = ?
+    AND (? = 1 OR EXISTS (SELECT 1 FROM message AS m WHERE m.number = g.number AND m.seq = ? - 1))
+    """
+  private static let reviseSQL = """
+    UPDATE message SET kind = ?, isRevoked = ?, content = ?
+    WHERE number = (SELECT number FROM groupRecord WHERE groupID = ?) AND seq = ? AND msgID = ?
+    """
+
+  static func append(_ message: Message, in db: Database) throws {
+    guard let seq = message.seq else { throw StoreError(.inconsistent, "message \(message.msgID) has no seq") }
+    let (kind, content) = parts(of: message.content)
+    let mentions = try jsonColumn(message.atUserIDList)
+    let appended = try db.run(appendSQL) { binding in
+      binding.append(seq)
+      binding.append(message.timestamp)
+      binding.append(message.sender.rawValue)
+      binding.append(kind.rawValue)
+      binding.append(message.isRevoked)
+      binding.append(message.isFromManager)
+      binding.append(message.priority.rawValue)
+      binding.append(message.platform.rawValue)
+      binding.append(message.msgID)
+      binding.append(message.clientMsgID)
+      binding.append(message.nameCard)
+      binding.append(mentions)
+      binding.append(content)
+      binding.append(message.groupID.rawValue)
+      binding.append(seq)
+      binding.append(seq)
+    }
+    guard appended == 1 else { throw StoreError(.inconsistent, "seq \(seq) is not the next of a group \(message.groupID)") }
+  }
+
+  static func revise(_ message: Message, in db: Database) throws {
+    let (kind, content) = parts(of: message.content)
+    let revised = try db.run(
+      reviseSQL,
+      [kind.rawValue, message.isRevoked, content.column, message.groupID.rawValue, message.seq, message.msgID.column])
+    guard revised == 1 else {
+      throw StoreError(.inconsistent, "no message \(message.msgID) at seq \(message.seq ?? 0) of \(message.groupID)")
+    }
+  }
+
+  static func message(of group: GroupID, _ row: inout RowReader) throws -> Message {
+    let seq = try row.integer()
+    let timestamp = try row.integer()
+    let sender = try row.value(UserID.init(stored:))
+    let kind = try row.value(Kind.init)
+    let isRevoked = try row.flag()
+    let isFromManager = try row.flag()
+    let priority = try row.value(Priority.init)
+    let platform = try row.value(Platform.init(rawValue:))
+    let msgID = try row.text()
+    let clientMsgID = try row.optionalText()
+    let nameCard = try row.text()
+    let atUserIDList: [String] = try row.json(else: [])
+    return Message(
+      msgID: msgID, groupID: group, seq: seq, sender: sender, nameCard: nameCard, timestamp: timestamp,
+      content: content(kind, try row.text()), priority: priority, clientMsgID: clientMsgID, atUserIDList: atUserIDList,
+      isRevoked: isRevoked, platform: platform, isFromManager: isFromManager)
+  }
+
+  private static func parts(of content: Message.Content) -> (Kind, String) {
+    switch content {
+    case .text(let text): (.text, text)
+    case .custom(let data): (.custom, data)
+    case .tips(let tips): (.tips, tips)
+    }
+  }
+
+  private static func content(_ kind: Kind, _ text: String) -> Message.Content {
+    switch kind {
+    case .text: .text(text)
+    case .custom: .custom(text)
+    case .tips: .tips(text)
+    }
+  }
+}

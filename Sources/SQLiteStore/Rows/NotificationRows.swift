@@ -1,0 +1,128 @@
+import GRDB
+import GroupModel
+import GroupRuntime
+
+/// `notification` rows. An addressee is a user, the managers of a group, or the members of a
+/// disbanded group. The users behind it are resolved when a list is read: a notification is one row
+/// however large the group is.
+enum NotificationRows {
+  private static let columns = "timestamp, kind, groupID, opUser, applicationID, reason, data"
+
+  private static let nextNumberSQL = "UPDATE notificationNumber SET last = last + 1 RETURNING last"
+  // One statement for all addressees.
+  private static let insertSQL = """
+    INSERT INTO notification (addressee, number, \(columns)) SELECT value, ?, ?, ?, ?, ?, ?, ?, ? FROM json_each(?)
+    """
+  private static let forgetFormerSQL = """
+    DELETE FROM notification WHERE (addressee, number) IN (
+      SELECT old.addressee, old.number FROM json_each(?) AS named CROSS JOIN notification AS old ON old.addressee = named.value
+      WHERE old.kind = ? AND old.applicationID = ?)
+    """
+  // Deletes from the newest notification beyond the bound on: one index scan for each addressee.
+  private static let trimSQL = """
+    DELETE FROM notification WHERE (addressee, number) IN (
+      SELECT old.addressee, old.number FROM json_each(?) AS named CROSS JOIN notification AS old ON old.addressee = named.value
+      WHERE old.number <= (
+        SELECT number FROM notification WHERE addressee = named.value ORDER BY number DESC
+        LIMIT 1 OFFSET \(SystemNotification.kept)))
+    """
+
+  // No userID begins with "@".
+  static func managers(of group: Int64) -> String { "@managers:\(group)" }
+  static func members(of group: Int64) -> String { "@members:\(group)" }
+
+  static func put(_ notification: SystemNotification, for recipients: NotificationRecipients, _ db: Database) throws {
+    switch recipients {
+    // A repeated user gets one. In the order of the index, so that each page is visited once.
+    case .users(let users): try put(notification, for: Set(users).map(\.rawValue).sorted(), db)
+    case .managers(of: let group):
+      guard let number = try db.number(of: group) else { throw StoreError(.inconsistent, "no group \(group) to notify") }
+      try put(notification, for: [managers(of: number)], db)
+    }
+  }
+
+  static func put(_ notification: SystemNotification, for addressees: [String], _ db: Database) throws {
+    guard let names = try jsonColumn(addressees) else { return }
+    if let application = notification.applicationID {
+      try db.run(forgetFormerSQL, [names, notification.kind.rawValue, application.column])
+    }
+    let number = try db.rows(nextNumberSQL, []) { try $0.integer() }.first
+    try db.run(
+      insertSQL,
+      [
+        number, notification.timestamp, notification.kind.rawValue, notification.groupID.rawValue, notification.opUser.column,
+        notification.applicationID?.column, notification.reason?.column, notification.data?.column, names,
+      ])
+    try db.run(trimSQL, [names])
+  }
+
+  // MARK: Disbanded groups
+
+  /// Moves the end of a disbanded group to the own notifications of some members, with its number.
+  static func deliver(membersOf group: Int64, through lastUser: String, _ users: [String], _ db: Database) throws {
+    let delivered = try db.run(
+      """
+      INSERT INTO notification (addressee, number, \(columns))
+      SELECT m.userID, n.number, \(columns.prefixedColumns("n")) FROM notification AS n CROSS JOIN member AS m ON m.number = ?
+      WHERE n.addressee = ? AND m.userID <= ?
+      """, [group, members(of: group), lastUser])
+    if delivered > 0 { try db.run(trimSQL, [try jsonColumn(users)]) }
+  }
+
+  /// The same for one member, who joins another group of that groupID.
+  static func deliver(memberOfDisbanded group: GroupID, _ user: UserID, _ db: Database) throws {
+    try db.run(
+      """
+      INSERT INTO notification (addressee, number, \(columns))
+      SELECT m.userID, n.number, \(columns.prefixedColumns("n")) FROM dismissedGroup AS d
+      CROSS JOIN member AS m ON m.number = d.number AND m.userID = ?
+      CROSS JOIN notification AS n ON n.addressee = '@members:' || d.number WHERE d.groupID = ?
+      """, [user.rawValue, group.rawValue])
+  }
+
+  static func forget(group: Int64, _ db: Database) throws {
+    for addressee in [managers(of: group), members(of: group)] {
+      try db.run("DELETE FROM notification WHERE addressee = ?", [addressee])
+    }
+  }
+
+  // MARK: Lists
+
+  /// The newest notifications of a user, at most `SystemNotification.kept`.
+  static func newest(of user: UserID, since: Instant, _ db: Database) throws -> [NumberedNotification] {
+    let managed = try db.rows(MemberRows.managedGroupsSQL, [user.rawValue]) { managers(of: try $0.integer()) }
+    let disbanded = try db.rows(
+      "SELECT d.number FROM dismissedGroup AS d CROSS JOIN member AS m ON m.number = d.number AND m.userID = ?", [user.rawValue]
+    ) { members(of: try $0.integer()) }
+    return try NewestFirst.merged([user.rawValue] + managed + disbanded, atMost: SystemNotification.kept) { addressee, below in
+      try db.rows(
+        """
+        SELECT number, \(columns) FROM notification WHERE addressee = ? AND number < ? AND timestamp >= ?
+        ORDER BY number DESC LIMIT 1
+        """, [addressee, below, since]
+      ) { row in
+        let number = try row.integer()
+        return (number: number, item: NumberedNotification(number: number, notification: try notification(&row)))
+      }.first
+    }
+  }
+
+  private static func notification(_ row: inout RowReader) throws -> SystemNotification {
+    let timestamp = try row.integer()
+    let kind = try row.value(SystemNotification.Kind.init)
+    let groupID = try row.value(GroupID.init)
+    let opUser = try row.text()
+    let applicationID = try row.optionalText()
+    let reason = try row.optionalText()
+    return SystemNotification(
+      kind: kind, groupID: groupID, opUser: opUser, applicationID: applicationID, reason: reason, data: try row.optionalText(),
+      timestamp: timestamp)
+  }
+}
+
+extension String {
+  /// The list of columns, each with the name of a table.
+  fileprivate func prefixedColumns(_ table: String) -> String {
+    split(separator: ", ").map { "\(table).\($0)" }.joined(separator: ", ")
+  }
+}

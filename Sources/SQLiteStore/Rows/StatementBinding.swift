@@ -1,0 +1,85 @@
+import GRDB
+import GRDBSQLite
+
+/// Binds the arguments of a statement from left to right by SQLite's C interface. Statements of
+/// every message use it: GRDB's argument list costs seventy thousand instructions for a message.
+struct StatementBinding {
+  private let statement: SQLiteStatement
+  private var index: Int32 = 0
+  /// The first error.
+  fileprivate private(set) var code = SQLITE_OK
+
+  fileprivate init(_ statement: SQLiteStatement) { self.statement = statement }
+
+  private mutating func bind(_ body: (SQLiteStatement, Int32) -> Int32) {
+    index += 1
+    let outcome = body(statement, index)
+    if code == SQLITE_OK { code = outcome }
+  }
+
+  mutating func append(_ number: Int64) { bind { sqlite3_bind_int64($0, $1, number) } }
+
+  mutating func append(_ flag: Bool) { append(flag ? 1 : 0 as Int64) }
+
+  /// Appends a text as `String.column` stores it.
+  mutating func append(_ text: String?) {
+    guard var text else { return bind { sqlite3_bind_null($0, $1) } }
+    text.withUTF8 { bytes in
+      bind { statement, index in
+        let count = UInt64(bytes.count)
+        if bytes.contains(0) { return sqlite3_bind_blob64(statement, index, bytes.baseAddress, count, StatementBinding.copied) }
+        // An empty text may have no address, which SQLite would take for NULL.
+        guard let start = bytes.baseAddress else {
+          return sqlite3_bind_text64(statement, index, "", 0, StatementBinding.copied, StatementBinding.utf8)
+        }
+        return start.withMemoryRebound(to: CChar.self, capacity: bytes.count) {
+          sqlite3_bind_text64(statement, index, $0, count, StatementBinding.copied, StatementBinding.utf8)
+        }
+      }
+    }
+  }
+
+  private static let utf8 = UInt8(SQLITE_UTF8)
+  /// SQLITE_TRANSIENT, a macro that Swift does not import: SQLite copies the bytes.
+  private static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
+}
+
+extension Database {
+  /// Runs a statement that stays prepared.
+  /// - Returns: how many rows it changed.
+  @discardableResult
+  func run(_ sql: String, binding bind: (inout StatementBinding) -> Void) throws -> Int {
+    let outcome = try step(sql, bind)
+    guard outcome == SQLITE_DONE else { throw lastError(sql) }
+    return changesCount
+  }
+
+  /// Whether a query that stays prepared finds anything.
+  func finds(_ sql: String, binding bind: (inout StatementBinding) -> Void) throws -> Bool {
+    switch try step(sql, bind) {
+    case SQLITE_ROW: true
+    case SQLITE_DONE: false
+    default: throw lastError(sql)
+    }
+  }
+
+  private func step(_ sql: String, _ bind: (inout StatementBinding) -> Void) throws -> Int32 {
+    let statement = try cachedStatement(sql: sql).sqliteStatement
+    defer {
+      sqlite3_reset(statement)
+      sqlite3_clear_bindings(statement)
+    }
+    var binding = StatementBinding(statement)
+    bind(&binding)
+    guard binding.code == SQLITE_OK else { throw lastError(sql) }
+    let outcome = sqlite3_step(statement)
+    // Read before the reset, which clears the error.
+    if outcome != SQLITE_DONE, outcome != SQLITE_ROW { throw lastError(sql) }
+    return outcome
+  }
+
+  private func lastError(_ sql: String) -> DatabaseError {
+    let code = ResultCode(rawValue: sqlite3_extended_errcode(sqliteConnection))
+    return DatabaseError(resultCode: code, message: String(cString: sqlite3_errmsg(sqliteConnection)), sql: sql)
+  }
+}

@@ -1,0 +1,39 @@
+import GRDB
+import GroupModel
+import GroupRuntime
+
+extension Database {
+  /// Makes one change inside the transaction that is open.
+  /// - Throws: `StoreError` `.inconsistent` where the change contradicts what is stored, or GRDB's
+  ///   error.
+  func apply(_ change: StoreChange) throws {
+    switch change {
+    case .putGroup(let record, isNew: true): try GroupRows.insert(record, in: self)
+    case .putGroup(let record, isNew: false): try GroupRows.update(record, in: self)
+    case .putMember(let member, in: let group): try MemberRows.put(member, in: group, self)
+    case .removeMember(let user, from: let group, let time): try MemberRows.remove(user, from: group, at: time, self)
+    case .putFormer(let former, in: let group): try FormerMemberRows.put(former, in: group, self)
+    case .forgetFormer(let user, in: let group): try FormerMemberRows.forget(user, in: group, self)
+    case .putAttributes(let attributes, in: let group): try AttributeRows.put(attributes, in: group, self)
+    case .putApplication(let application, asNewest: true): try ApplicationRows.insert(application, in: self)
+    case .putApplication(let application, asNewest: false): try ApplicationRows.update(application, in: self)
+    case .notify(let notification, let recipients): try NotificationRows.put(notification, for: recipients, self)
+    case .markApplicationsRead(let user, through: let time): try ReadMarks.advance(.applications, of: user, to: time, self)
+    case .markNotificationsRead(let user, through: let number): try ReadMarks.advance(.notifications, of: user, to: number, self)
+    case .append(let message): try MessageRows.append(message, in: self)
+    case .revise(let message): try MessageRows.revise(message, in: self)
+    case .dismiss(let group, let time, let notification): try dismiss(group, at: time, notifying: notification)
+    }
+  }
+
+  // A few rows change now, however big the group is; `DisbandedGroupCleanup` clears the others.
+  private func dismiss(_ group: GroupID, at time: Instant, notifying notification: SystemNotification?) throws {
+    if let notification, let number = try number(of: group) {
+      try NotificationRows.put(notification, for: [NotificationRows.members(of: number)], self)
+    }
+    let moved = try run(
+      "INSERT INTO dismissedGroup SELECT number, groupID, type, ? FROM groupRecord WHERE groupID = ?", [time, group.rawValue])
+    guard moved == 1 else { throw StoreError(.inconsistent, "no group \(group) to disband") }
+    try run("DELETE FROM groupRecord WHERE groupID = ?", [group.rawValue])
+  }
+}

@@ -1,0 +1,89 @@
+extension Settings {
+  /// `limits.…` (Operations.md, "Configuration keys"). 0 = no limit where it says so.
+  public struct Limits: Sendable {
+    /// Work groups.
+    public var work: GroupLimits
+    /// Public groups.
+    public var `public`: GroupLimits
+    /// Meeting groups.
+    public var meeting: GroupLimits
+    /// AVChatRooms.
+    public var avChatRoom: RoomLimits
+    /// BChatRooms.
+    public var bChatRoom: RoomLimits
+    /// Requests of a user each second.
+    public var requestsPerSecond: Int
+    /// Requests of a user at once after a pause.
+    public var requestBurst: Int
+    /// Sign-ins of all users each second; 0 = no limit.
+    public var signInsPerSecond: Int
+    /// Connections to the public listener; 0 = no limit.
+    public var connections: Int
+    /// Connections from one address; 0 = no limit.
+    public var connectionsPerAddress: Int
+    /// Groups that a user may be a member of; 0 = no limit.
+    public var groupsPerUser: Int
+    /// AVChatRooms that a user may own; 0 = no limit.
+    public var avChatRoomsPerUser: Int
+    /// AVChatRooms of the server; 0 = no limit.
+    public var avChatRooms: Int
+    /// Bytes that may wait for one connection.
+    public var sendQueueBytes: Int
+    /// How long senders may recall their own messages.
+    public var revokeWindow: Duration
+    /// The largest number of unread messages that is counted exactly.
+    public var unreadCount: Int
+    /// Every key of `limits.…` with its number, durations in whole seconds, for `getServerInfo`.
+    public let flattened: [(key: String, value: Int64)]
+
+    init(_ values: Resolution) {
+      work = GroupLimits(values, LimitKeys.workMessagesPerSecond, LimitKeys.workMaxMemberNum)
+      `public` = GroupLimits(values, LimitKeys.publicMessagesPerSecond, LimitKeys.publicMaxMemberNum)
+      meeting = GroupLimits(values, LimitKeys.meetingMessagesPerSecond, LimitKeys.meetingMaxMemberNum)
+      avChatRoom = RoomLimits(messagesPerSecond: values[LimitKeys.avChatRoomMessagesPerSecond])
+      bChatRoom = RoomLimits(messagesPerSecond: values[LimitKeys.bChatRoomMessagesPerSecond])
+      requestsPerSecond = values[LimitKeys.requestsPerSecond]
+      requestBurst = values[LimitKeys.requestBurst]
+      signInsPerSecond = values[LimitKeys.signInsPerSecond]
+      connections = values[LimitKeys.connections]
+      connectionsPerAddress = values[LimitKeys.connectionsPerAddress]
+      groupsPerUser = values[LimitKeys.groupsPerUser]
+      avChatRoomsPerUser = values[LimitKeys.avChatRoomsPerUser]
+      avChatRooms = values[LimitKeys.avChatRooms]
+      sendQueueBytes = values[LimitKeys.sendQueueBytes]
+      revokeWindow = values[LimitKeys.revokeWindow]
+      unreadCount = values[LimitKeys.unreadCount]
+      flattened = LimitKeys.all.compactMap { key in values.number(of: key).map { (key.path, $0) } }
+    }
+  }
+
+  /// Limits of a group type that stores messages.
+  public struct GroupLimits: Sendable {
+    /// Messages of one group each second; 0 = no limit.
+    public var messagesPerSecond: Int
+    /// Members of one group.
+    public var maxMemberNum: Int
+
+    init(_ values: Resolution, _ messagesPerSecond: Key<Int>, _ maxMemberNum: Key<Int>) {
+      self.messagesPerSecond = values[messagesPerSecond]
+      self.maxMemberNum = values[maxMemberNum]
+    }
+  }
+
+  /// Limits of a group type without history.
+  public struct RoomLimits: Sendable {
+    /// Messages of one group each second; 0 = no limit.
+    public var messagesPerSecond: Int
+  }
+}
+
+extension Resolution {
+  /// The value of a key as a number, durations in whole seconds; nil for other values.
+  fileprivate func number(of key: any ConfigurationKey) -> Int64? {
+    switch key {
+    case let key as Key<Int>: Int64(self[key])
+    case let key as Key<Duration>: self[key].components.seconds
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,140 @@
+extension Settings {
+  /// The log's level and format.
+  public struct Log: Sendable {
+    /// The least severe entries that are written.
+    public var level: LogLevel
+    /// JSON objects or text.
+    public var format: LogFormat
+
+    init(_ values: Resolution) {
+      level = values[Keys.logLevel]
+      format = values[Keys.logFormat]
+    }
+  }
+
+  /// The tokens that are accepted (Protocol.md, "Tokens").
+  public struct Auth: Sendable {
+    /// The HS256 secret, at least 32 bytes; nil = the one in `dataDir/auth-secret`.
+    public var secret: String?
+    /// The path of the JWKS file; readable when the settings were loaded.
+    public var jwksFile: String?
+    /// `HS256`, `RS256`, `ES256`, `EdDSA`; nil = HS256 and those of the keys in the file.
+    public var algorithms: [String]?
+    /// The name that `aud` must contain; nil = any.
+    public var audience: String?
+    /// The value that `iss` must have; nil = any.
+    public var issuer: String?
+    /// The delay of answers after 20 failures in 10 s from one address; zero = none.
+    public var failureDelay: Duration
+
+    init(_ values: Resolution) {
+      secret = values[Keys.authSecret]
+      jwksFile = values[Keys.authJWKSFile]
+      algorithms = values[Keys.authAlgorithms]
+      audience = values[Keys.authAudience]
+      issuer = values[Keys.authIssuer]
+      failureDelay = values[Keys.authFailureDelay]
+    }
+  }
+
+  /// The application's backend (Protocol.md, "Application interface").
+  public struct Admin: Sendable {
+    /// The credential of the internal listener; nil = tokens with `adm` only.
+    public var apiKey: String?
+  }
+
+  /// Encryption of the public listener; both files are set or neither.
+  public struct TLS: Sendable {
+    /// The certificate chain, PEM; readable when the settings were loaded.
+    public var certificateFile: String?
+    /// The private key, PEM; readable when the settings were loaded.
+    public var keyFile: String?
+  }
+
+  /// The store of groups and messages.
+  public struct Store: Sendable {
+    /// `sqlite:`, or `sqlite:` with a path; without one the file is in the data directory.
+    public var url: String
+    /// The durability of a write.
+    public var sync: StoreSync
+
+    /// The path in `url`, absolute or relative to the data directory; nil = the default database.
+    public var databasePath: String? {
+      Store.path(in: url).flatMap { $0.isEmpty ? nil : String($0) }
+    }
+
+    /// The text behind the scheme; nil for another scheme.
+    static func path(in url: String) -> Substring? {
+      url.hasPrefix("sqlite:") ? url.dropFirst("sqlite:".count) : nil
+    }
+  }
+
+  /// The sessions of a user (Protocol.md, "Sessions per user").
+  public struct Sessions: Sendable {
+    /// The most sessions on each platform.
+    public var perPlatform: PerPlatform
+
+    /// The sessions that a user may have on each platform; 0 refuses it.
+    public struct PerPlatform: Sendable {
+      /// iOS.
+      public var ios: Int
+      /// Android.
+      public var android: Int
+      /// Windows.
+      public var windows: Int
+      /// Mac.
+      public var mac: Int
+      /// Web.
+      public var web: Int
+      /// Unknown, and clients that name no platform.
+      public var unknown: Int
+
+      init(_ values: Resolution) {
+        ios = values[SessionKeys.ios]
+        android = values[SessionKeys.android]
+        windows = values[SessionKeys.windows]
+        mac = values[SessionKeys.mac]
+        web = values[SessionKeys.web]
+        unknown = values[SessionKeys.unknown]
+      }
+    }
+  }
+
+  /// Users that methods may name.
+  public struct Users: Sendable {
+    /// Whether only users who signed in or were imported may be named (10019).
+    public var requireKnown: Bool
+  }
+
+  /// Group attributes (Protocol.md, "Attributes").
+  public struct Attributes: Sendable {
+    /// The names of the group types whose members may read and write attributes.
+    public var groupTypes: [String]
+  }
+
+  /// AVChatRooms (Protocol.md, "AVChatRoom").
+  public struct AVChatRoom: Sendable {
+    /// How long a user stays a member after the end of the last session.
+    public var offlineGrace: Duration
+  }
+
+  /// WebSocket pings (Protocol.md, "Heartbeat").
+  public struct Heartbeat: Sendable {
+    /// The time between pings.
+    public var interval: Duration
+    /// The longest time from a ping to the client's next frame.
+    public var timeout: Duration
+  }
+
+  /// The delivery of a group's messages.
+  public struct Fanout: Sendable {
+    /// The least time between two flushes of a group.
+    public var flushWindow: Duration
+  }
+
+  /// The orderly end (Protocol.md, "Draining").
+  public struct Drain: Sendable {
+    /// The time over which sessions are closed.
+    public var duration: Duration
+  }
+}

@@ -1,0 +1,80 @@
+/// The checked configuration of a server; each field has the place of its key (Operations.md,
+/// "Configuration").
+public struct Settings: Sendable {
+  /// The public listener.
+  public var listen: ListenAddress
+  /// The internal listener.
+  public var internalListen: ListenAddress
+  /// The directory of the store and of the generated secret; it need not exist.
+  public var dataDir: String
+  /// Whether the demo chat page is served.
+  public var demo: Bool
+  /// The number of event loops, at least 1.
+  public var loops: Int
+  /// `log.…`
+  public var log: Log
+  /// `auth.…`
+  public var auth: Auth
+  /// `admin.…`
+  public var admin: Admin
+  /// The origins that may connect, as browsers send them; `*` = any, none = only the host's own.
+  public var allowedOrigins: [String]
+  /// The proxies whose X-Forwarded-For is trusted.
+  public var trustedProxies: [AddressRange]
+  /// `tls.…`
+  public var tls: TLS
+  /// `store.…`
+  public var store: Store
+  /// `sessions.…`
+  public var sessions: Sessions
+  /// `users.…`
+  public var users: Users
+  /// `attributes.…`
+  public var attributes: Attributes
+  /// `avChatRoom.…`
+  public var avChatRoom: AVChatRoom
+  /// `limits.…`
+  public var limits: Limits
+  /// `fanout.…`
+  public var fanout: Fanout
+  /// `heartbeat.…`
+  public var heartbeat: Heartbeat
+  /// `drain.…`
+  public var drain: Drain
+  /// Every key with its value and source, secrets masked.
+  public let entries: [Entry]
+
+  /// A key with its texts for `config show`.
+  public struct Entry: Sendable, Equatable {
+    /// The key's full path.
+    public let key: String
+    /// The value as text; `********` for a secret that is set.
+    public let value: String
+    /// The source of the value.
+    public let source: Source
+  }
+
+  init(_ values: Resolution) {
+    listen = values[Keys.listen]
+    internalListen = values[Keys.internalListen]
+    dataDir = values[Keys.dataDir]
+    demo = values[Keys.demo]
+    loops = values[Keys.loops]
+    log = Log(values)
+    auth = Auth(values)
+    admin = Admin(apiKey: values[Keys.adminAPIKey])
+    allowedOrigins = values[Keys.allowedOrigins]
+    trustedProxies = values[Keys.trustedProxies]
+    tls = TLS(certificateFile: values[Keys.tlsCertificateFile], keyFile: values[Keys.tlsKeyFile])
+    store = Store(url: values[Keys.storeURL], sync: values[Keys.storeSync])
+    sessions = Sessions(perPlatform: Sessions.PerPlatform(values))
+    users = Users(requireKnown: values[Keys.usersRequireKnown])
+    attributes = Attributes(groupTypes: values[Keys.attributesGroupTypes])
+    avChatRoom = AVChatRoom(offlineGrace: values[Keys.avChatRoomOfflineGrace])
+    limits = Limits(values)
+    fanout = Fanout(flushWindow: values[Keys.fanoutFlushWindow])
+    heartbeat = Heartbeat(interval: values[Keys.heartbeatInterval], timeout: values[Keys.heartbeatTimeout])
+    drain = Drain(duration: values[Keys.drainDuration])
+    entries = values.shown
+  }
+}

@@ -1,0 +1,36 @@
+/// Checks of files, and of keys that depend on each other.
+extension Resolution {
+  mutating func checkTogether() {
+    checkTLS()
+    checkFile(Keys.authJWKSFile)
+    checkAlgorithms()
+    if self[Keys.listen] == self[Keys.internalListen], self[Keys.listen].port != 0 {
+      report(Keys.internalListen, "the same as listen")
+    }
+  }
+
+  private mutating func checkTLS() {
+    switch (self[Keys.tlsCertificateFile], self[Keys.tlsKeyFile]) {
+    case (nil, _?): report(Keys.tlsKeyFile, "set without tls.certificateFile")
+    case (_?, nil): report(Keys.tlsCertificateFile, "set without tls.keyFile")
+    case (nil, nil), (_?, _?): break
+    }
+    checkFile(Keys.tlsCertificateFile)
+    checkFile(Keys.tlsKeyFile)
+  }
+
+  private mutating func checkFile(_ key: Key<String?>) {
+    guard let path = self[key] else { return }
+    do {
+      if try FileContents.read(path).isEmpty { report(key, "the file \(path.quoted) is empty") }
+    } catch {
+      report(key, "the file \(path.quoted) cannot be read: \(error.description)")
+    }
+  }
+
+  private mutating func checkAlgorithms() {
+    let needingFile = (self[Keys.authAlgorithms] ?? []).filter { $0 != "HS256" }
+    guard self[Keys.authJWKSFile] == nil, !needingFile.isEmpty else { return }
+    report(Keys.authAlgorithms, "\(needingFile.joined(separator: ", ")) without auth.jwksFile")
+  }
+}

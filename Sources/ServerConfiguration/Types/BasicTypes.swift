@@ -1,0 +1,84 @@
+extension ValueType where Value == String {
+  static let text = checkedText("a text that is not empty") { !$0.isEmpty }
+
+  /// The path of a file or directory.
+  static let path = checkedText("a path") { !$0.isEmpty && !$0.utf8.contains(0) }
+
+  /// `auth.secret`: at least as long as the hash (RFC 7518 section 3.2).
+  static let hs256Secret = checkedText("a text of at least 32 bytes") { $0.utf8.count >= 32 }
+
+  /// `admin.apiKey`: fits into an Authorization header, and is as long as the secret.
+  static let apiKey = checkedText("at least 32 bytes of visible ASCII without spaces") { text in
+    text.utf8.count >= 32 && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+  }
+
+  /// `store.url`. The path must not look like a host, a database in memory, or options.
+  static let storeURL = checkedText("sqlite: or sqlite:PATH") { url in
+    guard let path = Settings.Store.path(in: url) else { return false }
+    let name = path.split(separator: "/", omittingEmptySubsequences: false).last
+    let isFile = path.isEmpty || !["", ".", "..", ":memory:"].contains(name)
+    return isFile && !path.hasPrefix("//") && !path.contains("?") && !path.utf8.contains(0)
+  }
+
+  private static func checkedText(_ name: String, _ check: @escaping @Sendable (String) -> Bool) -> ValueType {
+    scalar(name, as: [.string], show: { $0 }, parse: { check($0) ? $0 : nil })
+  }
+
+  /// One of some words; an alias is read as the word that it stands for.
+  static func word(_ words: [String], aliases: [String: String] = [:]) -> ValueType {
+    scalar("one of \(words.joined(separator: ", "))", as: [.string], show: { $0 }) { text in
+      let word = aliases[text] ?? text
+      return words.contains(word) ? word : nil
+    }
+  }
+}
+
+extension ValueType where Value: CaseIterable & RawRepresentable, Value.RawValue == String {
+  /// One of the cases by its raw value.
+  static func oneOfCases() -> ValueType {
+    let names = Value.allCases.map(\.rawValue).joined(separator: ", ")
+    return scalar("one of \(names)", as: [.string], show: \.rawValue, parse: { Value(rawValue: $0) })
+  }
+}
+
+extension ValueType where Value == Bool {
+  /// `true` or `false`, also in YAML's other spellings.
+  static let boolean = scalar("true or false", as: [.boolean], show: { "\($0)" }) { text in
+    switch text.lowercased() {
+    case "true", "yes", "on", "1": true
+    case "false", "no", "off", "0": false
+    default: nil
+    }
+  }
+}
+
+extension ValueType where Value == Int {
+  /// A decimal integer within the range.
+  static func integer(_ range: ClosedRange<Int>) -> ValueType {
+    let name = "an integer of \(range.lowerBound) to \(range.upperBound)"
+    return scalar(name, as: [.integer], show: { "\($0)" }) { text in
+      Int(text).flatMap { range.contains($0) ? $0 : nil }
+    }
+  }
+}
+
+extension ValueType where Value == Duration {
+  /// A duration within the range, in seconds or with a unit (`500ms`, `10s`, `5m`, `1h`, `7d`).
+  static func duration(_ range: ClosedRange<Duration>) -> ValueType {
+    let bounds = "\(range.lowerBound.configurationText) to \(range.upperBound.configurationText)"
+    return scalar(
+      "a duration of \(bounds)", as: [.integer, .fraction, .string], show: \.configurationText
+    ) { text in
+      Duration(configurationText: text).flatMap { range.contains($0) ? $0 : nil }
+    }
+  }
+
+  /// A duration within the range, in milliseconds or with a unit.
+  static func milliseconds(_ range: ClosedRange<Duration>) -> ValueType {
+    let name = "milliseconds of \(range.lowerBound.wholeMilliseconds) to \(range.upperBound.wholeMilliseconds)"
+    return scalar(name, as: [.integer, .string], show: { "\($0.wholeMilliseconds)" }) { text in
+      let duration = Int64(text).map { Duration.milliseconds($0) } ?? Duration(configurationText: text)
+      return duration.flatMap { range.contains($0) ? $0 : nil }
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import GroupModel
+
+/// A web origin in the form that browsers send (RFC 6454 section 6.2): lower case, without the
+/// default port.
+enum Origin {
+  /// The text in that form, or `*`; nil where it is no full origin.
+  static func normalized(_ text: String) -> String? {
+    if text == "*" { return text }
+    let text = text.lowercased()
+    guard let separator = text.firstRange(of: "://") else { return nil }
+    let scheme = text[..<separator.lowerBound]
+    guard scheme.first?.isASCIILetter == true, scheme.allSatisfy({ $0.isASCIILetter || $0.isASCIIDigit || "+-.".contains($0) })
+    else { return nil }
+    var authority = text[separator.upperBound...]
+    if let port = defaultPorts[scheme], authority.hasSuffix(port) { authority = authority.dropLast(port.count) }
+    guard isAuthority(authority) else { return nil }
+    return "\(scheme)://\(authority)"
+  }
+
+  private static let defaultPorts: [Substring: String] = ["http": ":80", "https": ":443"]
+
+  /// Whether the text is a host with or without a port.
+  private static func isAuthority(_ text: Substring) -> Bool {
+    var host = text
+    if let colon = text.lastIndex(of: ":"), !text.hasSuffix("]") {
+      let digits = text[text.index(after: colon)...]
+      guard !digits.isEmpty, digits.allSatisfy(\.isASCIIDigit), UInt16(digits) != nil else { return false }
+      host = text[..<colon]
+    }
+    if host.hasPrefix("["), host.hasSuffix("]") { return IPAddress(String(host.dropFirst().dropLast()))?.isIPv6 == true }
+    return !host.isEmpty && host.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "-._".contains($0) }
+  }
+}
+
+extension Character {
+  fileprivate var isASCIILetter: Bool { isASCII && isLetter }
+  fileprivate var isASCIIDigit: Bool { isASCII && isNumber }
+}
+
+extension ValueType where Value == String {
+  static let origin = scalar(
+    "full origins (scheme://host[:port]) or *", as: [.string], show: { $0 }, parse: { Origin.normalized($0) })
+}

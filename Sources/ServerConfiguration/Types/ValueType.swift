@@ -1,0 +1,86 @@
+/// The type of a key's values: how they are described, read and shown.
+struct ValueType<Value: Sendable>: Sendable {
+  /// The description in messages, such as `an integer of 0 to 100`.
+  let name: String
+  let read: @Sendable (GivenValue) -> Result<Value, Refusal>
+  let show: @Sendable (Value) -> String
+
+  /// A type that is written as one scalar.
+  /// - Parameters:
+  ///   - kinds: the kinds of scalar that a file may use.
+  ///   - unless: a better description of the expected value for some texts than the type's name.
+  static func scalar(
+    _ name: String, as kinds: Set<GivenValue.ScalarKind>, show: @escaping @Sendable (Value) -> String,
+    parse: @escaping @Sendable (String) -> Value?, unless: @escaping @Sendable (String) -> String? = { _ in nil }
+  ) -> ValueType {
+    ValueType(
+      name: name,
+      read: { given in
+        let text: String
+        switch given {
+        case .text(let given): text = given
+        case .scalar(let given, let kind):
+          guard kinds.contains(kind) else { return .failure(Refusal(expected: name, found: kind.description(of: given))) }
+          text = given
+        case .list: return .failure(Refusal(expected: name, found: "a list"))
+        }
+        guard let value = parse(text) else { return .failure(Refusal(expected: unless(text) ?? name, found: text.quoted)) }
+        return .success(value)
+      }, show: show)
+  }
+
+  /// The same type for a key that may stay unset.
+  var optional: ValueType<Value?> {
+    ValueType<Value?>(name: name, read: { read($0).map(Optional.some) }, show: { $0.map(show) ?? "(none)" })
+  }
+
+  /// A list of such values: a sequence in a file, comma-separated elsewhere.
+  func list(of plural: String) -> ValueType<[Value]> {
+    let expected = "a list of \(plural)"
+    return ValueType<[Value]>(
+      name: expected,
+      read: { given in
+        var values: [Value] = []
+        for element in given.elements {
+          switch read(element) {
+          case .success(let value): values.append(value)
+          case .failure(let refusal): return .failure(Refusal(expected: expected, found: refusal.found))
+          }
+        }
+        return .success(values)
+      }, show: { $0.isEmpty ? "(none)" : $0.map(show).joined(separator: ",") })
+  }
+}
+
+extension GivenValue {
+  /// The elements of a value whose key takes a list.
+  fileprivate var elements: [GivenValue] {
+    switch self {
+    case .list(let scalars): scalars.map { .scalar($0.text, $0.kind) }
+    case .text(let text), .scalar(let text, .string): GivenValue.split(text).map(GivenValue.text)
+    case .scalar: [self]
+    }
+  }
+
+  private static func split(_ text: String) -> [String] {
+    let elements = text.split(separator: ",", omittingEmptySubsequences: false).map { $0.trimmingSpaces() }
+    return elements == [""] ? [] : elements
+  }
+}
+
+extension GivenValue.ScalarKind {
+  fileprivate func description(of text: String) -> String {
+    switch self {
+    case .string: "the text \(text.quoted)"
+    case .integer, .fraction: "the number \(text) (a text is written in quotes)"
+    case .boolean: "the truth value \(text) (a text is written in quotes)"
+    }
+  }
+}
+
+extension Substring {
+  fileprivate func trimmingSpaces() -> String {
+    guard let first = firstIndex(where: { $0 != " " }), let last = lastIndex(where: { $0 != " " }) else { return "" }
+    return String(self[first...last])
+  }
+}

@@ -1,0 +1,41 @@
+import GroupModel
+
+/// The level from which log entries are written (`log.level`), with the names of swift-log.
+public enum LogLevel: String, CaseIterable, Sendable { case trace, debug, info, notice, warning, error, critical }
+
+/// The format of log entries (`log.format`).
+public enum LogFormat: String, CaseIterable, Sendable { case json, text }
+
+/// The durability of a write (`store.sync`): it survives a power failure, or only a crash.
+public enum StoreSync: String, CaseIterable, Sendable { case full, normal }
+
+extension ValueType where Value == [String]? {
+  /// `auth.algorithms`: at least one, because otherwise no user could sign in.
+  static var tokenAlgorithms: ValueType {
+    let element = ValueType<String>.word(["HS256", "RS256", "ES256", "EdDSA"])
+    return element.list(of: element.name.plural).nonempty.optional
+  }
+}
+
+extension ValueType where Value == [String] {
+  /// `attributes.groupTypes`: names of group types, the legacy ones included.
+  static var groupTypes: ValueType {
+    let legacyNames = GroupType.allCases.compactMap { type in type.legacyName.map { ($0, type.rawValue) } }
+    let element = ValueType<String>.word(
+      GroupType.allCases.map(\.rawValue), aliases: Dictionary(uniqueKeysWithValues: legacyNames))
+    return element.list(of: element.name.plural)
+  }
+
+  /// The same list type, which refuses an empty list.
+  fileprivate var nonempty: ValueType {
+    ValueType(
+      name: name,
+      read: { given in
+        read(given).flatMap { $0.isEmpty ? .failure(Refusal(expected: name, found: "an empty list")) : .success($0) }
+      }, show: show)
+  }
+}
+
+extension String {
+  fileprivate var plural: String { replacing("one of ", with: "", maxReplacements: 1) }
+}

@@ -1,0 +1,44 @@
+import Foundation
+import ServerConfiguration
+
+/// Warnings at the start and of `throng config check`: problems that let a server start.
+enum StartWarnings {
+  private static let certificateNotice: Int64 = 30 * 86_400
+
+  /// Warns of a certificate that expires within 30 days, or has expired. Both times are Unix
+  /// seconds.
+  static func certificate(expiring expiry: Int64, now: Int64) -> String? {
+    guard expiry - now < certificateNotice else { return nil }
+    let day = Date(timeIntervalSince1970: Double(expiry)).formatted(.iso8601)
+    guard expiry > now else { return "the certificate has expired, on \(day)" }
+    return "the certificate expires on \(day), in \((expiry - now) / 86_400) days"
+  }
+
+  /// Warns of a limit of connections that the system does not allow.
+  /// - Parameter openFiles: the number of files that the process may open.
+  static func connections(_ connections: Int, openFiles: Int) -> String? {
+    // The listeners reserve the same number of files for other parts of the server.
+    let forConnections = openFiles - min(64, openFiles / 4)
+    guard connections > forConnections else { return nil }
+    return
+      "limits.connections is \(connections), but the system lets this process open \(openFiles) files (ulimit -n, LimitNOFILE)"
+  }
+}
+
+/// The reason why a server could not start, in a sentence for the operator.
+public struct StartError: Error, CustomStringConvertible, Sendable {
+  public let description: String
+
+  init(_ description: String) { self.description = description }
+
+  /// Runs `body` and converts its error.
+  static func translating<Value, Failure: Error & CustomStringConvertible>(
+    _ body: () throws(Failure) -> Value
+  ) throws(StartError) -> Value {
+    do throws(Failure) {
+      return try body()
+    } catch {
+      throw StartError(error.description)
+    }
+  }
+}

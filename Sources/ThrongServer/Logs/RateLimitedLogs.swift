@@ -1,0 +1,45 @@
+import CoreMetrics
+import Gateway
+import Logging
+import WebSocketTransport
+
+/// Counts calls of `POST /rpc` that were refused with 401, and logs their addresses: a few lines a
+/// second, and the next line tells how many were left out. The credential is never logged.
+final class UnauthorizedCalls: Sendable {
+  static let metricName = "throng_http_unauthorized_total"
+
+  private let limit = LineLimit()
+  private let counter: Counter
+  private let logger: Logger
+
+  init(metrics: PrometheusRegistry, logger: Logger) {
+    metrics.describe(
+      UnauthorizedCalls.metricName, help: "Requests to POST /rpc without a credential that holds.", type: .counter)
+    counter = Counter(label: UnauthorizedCalls.metricName, dimensions: [], factory: metrics)
+    self.logger = logger
+  }
+
+  /// - Parameter peer: the address that the request came from.
+  func note(from peer: String, at now: ContinuousClock.Instant = .now) {
+    counter.increment()
+    guard let dropped = limit.admit(at: now) else { return }
+    var metadata: Logger.Metadata = ["address": "\(peer)"]
+    if dropped > 0 { metadata["dropped"] = .stringConvertible(dropped) }
+    logger.warning("unauthorized call", metadata: metadata)
+  }
+}
+
+/// Logs the warnings of libwebsockets. Clients can provoke them, so only a few lines a second are
+/// written; the next line tells how many were left out.
+final class LibraryLog: Sendable {
+  private let limit = LineLimit()
+  private let logger: Logger
+
+  init(_ logger: Logger) { self.logger = logger }
+
+  func write(_ level: TransportLog.Level, _ text: String, at now: ContinuousClock.Instant = .now) {
+    guard let dropped = limit.admit(at: now) else { return }
+    let more: Logger.Metadata = dropped > 0 ? ["dropped": .stringConvertible(dropped)] : [:]
+    logger.log(level: level == .error ? .error : .warning, "\(text)", metadata: more)
+  }
+}

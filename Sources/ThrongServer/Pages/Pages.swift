@@ -1,0 +1,56 @@
+import Authentication
+import GroupModel
+import ServerConfiguration
+
+/// The demo chat page (Protocol.md, "Pages"), which signs its reader in as a new guest.
+struct DemoPage: Sendable {
+  private let issuer: TokenIssuer?
+
+  /// How long a guest may stay, in seconds.
+  static let lifetime: Seconds = 3600
+
+  /// - Parameter issuer: nil = the page has no token and asks for one.
+  init(issuer: TokenIssuer?) { self.issuer = issuer }
+
+  /// The page of one load, with the token of a new guest.
+  func load(now: Instant) throws(AuthenticationError) -> Page {
+    let guest = "guest-" + PageTemplate.random(8)
+    let token = try issuer?.issue(user: guest, lifetime: DemoPage.lifetime, now: now)
+    return DemoPage.template.load(["token": token ?? ""])
+  }
+
+  private static let template = PageTemplate(
+    PackageResources.chat_html, styles: [PackageResources.base_css, PackageResources.chat_css],
+    scripts: [
+      PackageResources.base_js, PackageResources.connection_js, PackageResources.words_js, PackageResources.timeline_js,
+      PackageResources.groups_js, PackageResources.messages_js, PackageResources.events_js, PackageResources.view_js,
+      PackageResources.frames_js, PackageResources.main_js,
+    ])
+}
+
+extension DemoPage {
+  /// The configured page: nil where `demo` is off, without tokens where there is no HS256 secret.
+  init?(_ settings: Settings) async throws(AuthenticationError) {
+    guard settings.demo else { return nil }
+    guard let secret = try settings.signingSecret() else {
+      self.init(issuer: nil)
+      return
+    }
+    self.init(issuer: try await TokenIssuer(secret: secret, audience: settings.auth.audience, issuer: settings.auth.issuer))
+  }
+}
+
+/// The administration page (Protocol.md, "Pages"). It holds no secret: its reader enters the
+/// credential with which it calls `POST /rpc`.
+enum ConsolePage {
+  /// The page of one load.
+  static func load() -> Page { template.load() }
+
+  private static let template = PageTemplate(
+    PackageResources.console_html, styles: [PackageResources.base_css, PackageResources.console_css],
+    scripts: [
+      PackageResources.base_js, PackageResources.rpc_js, PackageResources.log_js, PackageResources.lists_js,
+      PackageResources.directory_js, PackageResources.group_js, PackageResources.people_js, PackageResources.history_js,
+      PackageResources.users_js, PackageResources.start_js,
+    ])
+}

@@ -1,0 +1,183 @@
+import GRDB
+import GroupModel
+import GroupRuntime
+import Testing
+import ThrongTestKit
+
+@testable import SQLiteStore
+
+@Suite("SQLite: what is old goes")
+struct ExpiredRowCleanupTests {
+  private static let day: Instant = 86_400_000
+  private static let start: Instant = 1_700_000_000_000
+
+  /// A store with a clock, the clock at `start`.
+  private func withClock(
+    _ tune: @escaping (inout StoreOptions) -> Void = { _ in }, _ body: (SQLiteStore, ManualClock) async throws -> Void
+  ) async throws {
+    let clock = ManualClock(at: Self.start)
+    try await withDirectory { directory in
+      try await withSQLite(
+        directory,
+        {
+          $0.now = { clock.now() }
+          $0.uptime = { clock.now() }
+          tune(&$0)
+        }
+      ) { try await body($0, clock) }
+    }
+  }
+
+  private func applications(_ store: SQLiteStore) async throws -> [String] {
+    try await store.pool.read { try String.fetchAll($0, sql: "SELECT id FROM application ORDER BY number") }
+  }
+
+  private func notificationTimes(_ store: SQLiteStore) async throws -> [Instant] {
+    try await store.pool.read { try Int64.fetchAll($0, sql: "SELECT timestamp FROM notification ORDER BY number") }
+  }
+
+  @Test func `notifications go after their lifetime, about hourly`() async throws {
+    try await withClock { store, clock in
+      let times = [Self.start, Self.start + Self.day, Self.start - SystemNotification.lifetime + 1]
+      // A clock that was put back: the order of the numbers is not that of the times.
+      try await store.put(times.map { .notify(.sample(at: $0), .users([alice, bob])) }).get()
+      clock.advance(by: 3_600_000 - 1)
+      await store.tick()
+      #expect(try await notificationTimes(store).count == 6, "the hour is not over")
+      clock.advance(by: 1)
+      await store.tick()
+      #expect(try await notificationTimes(store) == [times[0], times[0], times[1], times[1]])
+      clock.advance(by: SystemNotification.lifetime - 3_600_000)
+      await store.tick()
+      #expect(try await notificationTimes(store).count == 4, "as old as may be")
+      clock.advance(by: 3_600_000)
+      await store.tick()
+      #expect(try await notificationTimes(store) == [times[1], times[1]])
+      // An hour in the other direction is an hour too.
+      try await store.put([.notify(.sample(at: 1), .users([alice]))]).get()
+      clock.advance(by: -3_600_000)
+      await store.tick()
+      #expect(try await notificationTimes(store) == [times[1], times[1]])
+    }
+  }
+
+  @Test func `applications go a week after they were handled or their group was disbanded`() async throws {
+    try await withClock { store, clock in
+      let time = Self.start
+      try await store.put([
+        .create(), .create(team), .apply(.sample("open", at: 1)), .apply(.sample("handled", at: 1).handled(at: time)),
+        .apply(.sample("handled later", at: 1).handled(at: time + Self.day)), .apply(.sample("gone", to: team, at: 1)),
+        .apply(.sample("gone and handled", to: team, at: 1).handled(at: time)),
+        .apply(.sample("invited", .invite, at: 1)),
+      ]).get()
+      try await store.put([.dismiss(team, at: time + 2 * Self.day)]).get()
+      await store.waitForWriter()
+      func left(after days: Int64) async throws -> [String] {
+        clock.advance(by: time + days * Self.day + 1 - clock.now())
+        await store.tick()
+        return try await applications(store)
+      }
+      #expect(try await left(after: 6) == ["open", "handled", "handled later", "gone", "gone and handled", "invited"])
+      #expect(try await left(after: 7) == ["open", "handled later", "gone", "invited"])
+      #expect(try await store.application("gone")?.isGroupGone == true)
+      #expect(try await left(after: 8) == ["open", "gone", "invited"])
+      #expect(try await left(after: 9) == ["open", "invited"])
+      #expect(try await left(after: 900) == ["open", "invited"])
+      try await store.put([.apply(.sample("handled"))]).get()
+    }
+  }
+
+  @Test func `an application that was handled and made again counts from its new end`() async throws {
+    try await withClock { store, clock in
+      let application = GroupApplication.sample("again")
+      try await store.put([.create(), .apply(application.handled(at: Self.start)), .apply(application)]).get()
+      clock.advance(by: 30 * Self.day)
+      await store.tick()
+      #expect(try await applications(store) == ["again"])
+      try await store.put([.putApplication(application.handled(at: clock.now()), asNewest: false)]).get()
+      clock.advance(by: 6 * Self.day)
+      await store.tick()
+      #expect(try await applications(store) == ["again"])
+      clock.advance(by: 2 * Self.day)
+      await store.tick()
+      #expect(try await applications(store).isEmpty)
+    }
+  }
+
+  @Test func `it goes in bounded chunks, and commits come between them`() async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory) { store in
+        let users = (0..<25).map { UserID("user\($0)")! }
+        let handled = (1...12).map { StoreChange.apply(.sample("a\($0)").handled(at: 5)) }
+        try await store.put([.create(), .notify(.sample(at: 1), .users(users))] + handled + [.apply(.sample("open"))]).get()
+        let steps = try await store.pool.writeWithoutTransaction { db in
+          try [5, 6].map { (time: Instant) in
+            var steps: [Int] = []
+            var before = db.totalChangesCount
+            while try ExpiredRowCleanup.chunk(of: 10, at: time + ExpiredRowCleanup.applicationLifetime, in: db) {
+              steps.append(db.totalChangesCount - before)
+              before = db.totalChangesCount
+            }
+            return steps
+          }
+        }
+        #expect(steps == [[10, 10, 5], [10, 2]])
+        #expect(try await applications(store) == ["open"])
+      }
+    }
+  }
+
+  @Test func `departures go a month after the leaving, former members when nothing is left to remember`() async throws {
+    try await withClock { store, clock in
+      func former(_ user: UserID, stays: [ClosedRange<Int64>] = [], muted: Instant = 0, banned: Instant = 0) -> StoreChange {
+        .putFormer(
+          FormerMember(userID: user, stays: stays, muteUntil: muted, bannedUntil: banned, leftTime: Self.start), in: club)
+      }
+      try await store.put([
+        .create(), .create(team), .join(alice), .join(bob), .join(bob, team), former(alice, stays: [1...1]),
+        former(bob, muted: Self.start + Self.day), former(carol, stays: [1...2], banned: Self.start + 40 * Self.day),
+        .removeMember(alice, from: club, at: Self.start), .removeMember(bob, from: club, at: Self.start + 2 * Self.day),
+        .dismiss(team, at: Self.start + 3 * Self.day),
+      ]).get()
+      await store.waitForWriter()
+      func left(after days: Int64) async throws -> [String] {
+        clock.advance(by: Self.start + days * Self.day + 1 - clock.now())
+        await store.tick()
+        let group = try #require(try await store.group(club, sentSince: 0))
+        let departures = try await [alice, bob].asyncFlatMap { user in
+          try await store.departures(of: user, from: nil, since: 0).map { "\(user) \($0)" }
+        }
+        return group.former.map(\.userID.rawValue).sorted() + departures
+      }
+      #expect(try await left(after: 0) == ["alice", "bob", "carol", "alice club", "bob club", "bob \(team)"])
+      #expect(try await left(after: 1) == ["alice", "carol", "alice club", "bob club", "bob \(team)"])
+      #expect(try await left(after: 29) == ["alice", "carol", "alice club", "bob club", "bob \(team)"])
+      #expect(try await left(after: 30) == ["carol", "bob club", "bob \(team)"])
+      #expect(try await left(after: 32) == ["carol", "bob \(team)"])
+      #expect(try await left(after: 33) == ["carol"])
+      #expect(try await left(after: 41) == [])
+    }
+  }
+
+  @Test func `what became old while the store was closed goes at the opening`() async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory) { try await $0.put([.create(), .notify(.sample(at: 1), .users([alice]))]).get() }
+      try await withSQLite(directory, { $0.now = { SystemNotification.lifetime + 2 } }) { store in
+        await store.waitForWriter()
+        #expect(try await notificationTimes(store).isEmpty)
+        // Its number is not used again.
+        try await store.put([.notify(.sample(at: SystemNotification.lifetime), .users([alice]))]).get()
+        #expect(try await store.notifications(of: alice, since: 0, before: 0, limit: 9).map(\.number) == [2])
+      }
+    }
+  }
+}
+
+extension Sequence {
+  /// The results of each, one after the other.
+  fileprivate func asyncFlatMap<Value>(_ body: (Element) async throws -> [Value]) async throws -> [Value] {
+    var all: [Value] = []
+    for element in self { all += try await body(element) }
+    return all
+  }
+}

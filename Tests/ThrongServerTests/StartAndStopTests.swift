@@ -1,0 +1,69 @@
+import GroupRuntime
+import Synchronization
+import Testing
+
+@testable import ThrongServer
+
+@Suite struct StartWarningsTests {
+  private let day: Int64 = 86_400
+  private let now: Int64 = 1_700_000_000
+
+  @Test func aCertificateWarnsThirtyDaysBeforeItExpires() {
+    #expect(StartWarnings.certificate(expiring: now + 30 * day, now: now) == nil)
+    #expect(
+      StartWarnings.certificate(expiring: now + 30 * day - 1, now: now)
+        == "the certificate expires on 2023-12-14T22:13:19Z, in 29 days")
+    #expect(StartWarnings.certificate(expiring: now + 1, now: now)?.hasSuffix("in 0 days") == true)
+    #expect(StartWarnings.certificate(expiring: now, now: now) == "the certificate has expired, on 2023-11-14T22:13:20Z")
+  }
+
+  @Test func connectionsWarnWhereTheSystemAllowsFewer() {
+    #expect(StartWarnings.connections(0, openFiles: 10) == nil)
+    #expect(StartWarnings.connections(1936, openFiles: 2000) == nil)
+    #expect(StartWarnings.connections(1937, openFiles: 2000)?.contains("limits.connections is 1937") == true)
+    #expect(StartWarnings.connections(75, openFiles: 100) == nil)
+    #expect(StartWarnings.connections(76, openFiles: 100)?.contains("100 files") == true)
+  }
+}
+
+@Suite struct ShutdownSignalsTests {
+  private let start = ContinuousClock.now
+
+  @Test func theFirstDrainsAndItsEchoesAreTheSame() {
+    var signals = ShutdownSignals()
+    #expect(signals.receive(at: start) == .drain)
+    for milliseconds in [0, 1, 500, 999] {
+      #expect(signals.receive(at: start + .milliseconds(milliseconds)) == .nothing)
+    }
+  }
+
+  @Test(arguments: [1000, 1001, 60_000]) func aLaterOneEndsAtOnce(milliseconds: Int) {
+    var signals = ShutdownSignals()
+    #expect(signals.receive(at: start) == .drain)
+    #expect(signals.receive(at: start + .milliseconds(900)) == .nothing, "echoes do not move the second on")
+    #expect(signals.receive(at: start + .milliseconds(milliseconds)) == .endAtOnce)
+  }
+}
+
+@Suite struct ReadinessTests {
+  private final class Health: StoreHealth {
+    let isWell = Atomic<Bool>(true)
+    var canPersist: Bool { isWell.load(ordering: .acquiring) }
+  }
+
+  /// A server that is starting, draining or unable to persist is not ready (Protocol.md, "Internal
+  /// listener").
+  @Test func theObstacleToReadinessIsTold() {
+    let health = Health()
+    let readiness = Readiness(store: health)
+    #expect(readiness.obstacle == "starting")
+    readiness.set(.serving)
+    #expect(readiness.obstacle == nil)
+    health.isWell.store(false, ordering: .releasing)
+    #expect(readiness.obstacle == "cannot write to the store")
+    health.isWell.store(true, ordering: .releasing)
+    #expect(readiness.obstacle == nil)
+    readiness.set(.draining)
+    #expect(readiness.obstacle == "draining")
+  }
+}
