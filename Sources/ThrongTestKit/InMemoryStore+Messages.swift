@@ -16,8 +16,8 @@ extension InMemoryStore: MessageStore {
     }
   }
 
-  /// The number of messages with `seq` in the range that are Text or Custom, not by `reader`, and not
-  /// recalled.
+  /// The number of messages with `seq` in the range that are Text or Custom, not by `reader`, and
+  /// not recalled.
   /// - Parameter managersOnly: only those with `isFromManager`.
   public func unreadCount(
     of group: GroupID, in range: ClosedRange<Int64>, reader: UserID, managersOnly: Bool, limit: Int

@@ -26,8 +26,8 @@ extension InMemoryStore: PersonalStore {
     }
   }
 
-  /// The number of those applications that are newer than the user's mark, or all for an application
-  /// administrator, who has none.
+  /// The number of those applications that are newer than the user's mark, or all for an
+  /// application administrator, who has none.
   public func unreadApplications(of user: UserID?, limit: Int) async throws(StoreError) -> Int {
     contents.withLock { contents in
       let all = contents.applications(decidableBy: user)

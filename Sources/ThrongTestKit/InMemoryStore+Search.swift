@@ -4,7 +4,8 @@ import Synchronization
 import WireProtocol
 
 extension InMemoryStore {
-  /// Groups that match a search, by `groupNumber` ascending after `after`. Reads 20,000 groups at most.
+  /// Groups that match a search, by `groupNumber` ascending after `after`. Reads 20,000 groups at
+  /// most.
   public func search(_ query: GroupSearch, after: Int64, limit: Int) async throws(StoreError) -> GroupSearch.Page {
     if limit <= 0 { return GroupSearch.Page(groups: [], next: after) }
     return contents.withLock { contents in

@@ -128,8 +128,8 @@ public final class InMemoryStore: GroupStore, StoreHealth, Sendable {
     }
   }
 
-  /// The groups of a listed type that a user is a member of, by `groupNumber` ascending, also unchanged
-  /// ones.
+  /// The groups of a listed type that a user is a member of, by `groupNumber` ascending, also
+  /// unchanged ones.
   public func listedMemberships(
     of user: UserID, type: GroupType?, changedSince: Instant, after: Int64, limit: Int
   ) async throws(StoreError) -> [Membership] {

@@ -1,6 +1,7 @@
 import Foundation
 
-/// A JSON value for comparisons. Foundation reads it, so that the server's parser does not test itself.
+/// A JSON value for comparisons. Foundation reads it, so that the server's parser does not test
+/// itself.
 public enum JSON: Sendable, Hashable {
   case null
   case bool(Bool)

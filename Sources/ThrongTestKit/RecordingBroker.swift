@@ -19,7 +19,8 @@ public final class RecordingBroker: Broker, Sendable {
 
   // MARK: Changed by tests
 
-  /// Signs a user in once more. Tests tell groups of it by `Group.presenceChanged`, as the gateway does.
+  /// Signs a user in once more. Tests tell groups of it by `Group.presenceChanged`, as the gateway
+  /// does.
   public func signIn(_ user: UserID) -> SessionKey {
     directory.withLock { directory in
       directory.lastConnection += 1

@@ -27,7 +27,7 @@ def small_disk(tmp_path):
 
 
 def fill_disk(directory):
-    """Somebody else takes the last byte."""
+    """Another process takes the last byte."""
     with open(directory / "filler", "ab", buffering=0) as file:
         for size in (1 << 20, 4096, 1):
             try:

@@ -23,7 +23,7 @@ class Backend:
             raise Refused(method, answer["error"])
         return answer["result"]
 
-    # One demand, whoever asks.
+    # A request is the same for every caller.
     refused = Client.refused
 
 
@@ -123,7 +123,7 @@ class Room:
         return events[0]
 
     async def untold(self, event, **where):
-        """Demands that nobody in the room has (another) such event."""
+        """Demands that no session of the room has (another) such event."""
         await self.settle()
         for client in self.clients:
             found = client.received(event, groupID=self.group, **where)
