@@ -6,14 +6,14 @@ public struct HTTPRequest: Sendable {
   public let head: RequestHead
   /// The body; empty when it was too large.
   public let body: [UInt8]
-  /// Whether the body was longer than `maxBodyBytes` and was thrown away.
+  /// Whether the body was longer than `maxBodyBytes` and was dropped.
   public let bodyTooLarge: Bool
 
   /// Whether the request came on the internal listener.
   public var isInternal: Bool { head.isInternal }
 }
 
-/// The place where one HTTP request is answered. When its client has gone, answering does nothing.
+/// The means to answer one HTTP request. When its client has gone, an answer does nothing.
 public struct HTTPExchange: Sendable {
   /// The loop that owns the request.
   public let loop: EventLoop

@@ -4,7 +4,7 @@ import WebSocketTransport
 @Suite struct CloseTests {
   private typealias Opcode = WebSocketClient.Opcode
 
-  /// Each breach, and the close code that answers it (contract section 1).
+  /// Each breach and its close code (Protocol.md, "Frames").
   private static let breaches: [(name: String, bytes: [UInt8], code: Int)] = [
     ("too long", WebSocketClient.frame(.text, [UInt8](repeating: 97, count: 1001)), 1009),
     (
@@ -49,7 +49,7 @@ import WebSocketTransport
     }
   }
 
-  @Test func thePeersCloseIsEchoedBehindWhatIsQueued() async throws {
+  @Test func thePeersCloseIsEchoedBehindQueuedFrames() async throws {
     let behaviour = TestServer.Behaviour(receive: { connection, bytes, _ in connection.send(bytes) })
     try await TestServer.with(behaviour: behaviour) { running in
       let (client, _) = try running.connect()
@@ -83,13 +83,13 @@ import WebSocketTransport
         #expect(!connection.isOpen)
         connection.send([0x61])
         connection.close(code: 4001, reason: "")
-        connection.release(first: [])
+        connection.resumeWriting(first: [])
       }
       #expect(try running.onLoop { running.loop.counters().connections } == 0)
     }
   }
 
-  @Test func closingSendsWhatIsQueuedThenCodeAndReason() async throws {
+  @Test func closingSendsQueuedFramesThenCodeAndReason() async throws {
     try await TestServer.with { running in
       let (client, connection) = try running.connect()
       try running.onLoop {
@@ -124,7 +124,7 @@ import WebSocketTransport
     }
   }
 
-  @Test func aPausedConnectionHearsTheAnswerToItsClose() async throws {
+  @Test func aPausedConnectionReadsTheAnswerToItsClose() async throws {
     try await TestServer.with { running in
       let (client, connection) = try running.connect()
       try running.onLoop {
@@ -138,7 +138,7 @@ import WebSocketTransport
     }
   }
 
-  @Test func stoppingCutsWhatIsOpen() async throws {
+  @Test func stoppingCutsOpenConnections() async throws {
     try await TestServer.with { running in
       let (client, _) = try running.connect()
       await running.transport.stop()

@@ -1,4 +1,4 @@
-/// A WebSocket client that says exactly what it is told, right or wrong.
+/// A WebSocket client that sends exactly the given bytes, valid or not.
 final class WebSocketClient {
   enum Opcode: UInt8 {
     case continuation, text, binary
@@ -68,7 +68,7 @@ final class WebSocketClient {
     return Frame(opcode: head[0] & 15, payload: try socket.receive(count))
   }
 
-  /// The next text; pings are passed over.
+  /// The next text; pings are ignored.
   func receiveText() throws -> String {
     while true {
       let frame = try receive()
@@ -80,7 +80,7 @@ final class WebSocketClient {
     }
   }
 
-  /// The close frame; what comes before it is dropped.
+  /// The close frame; earlier frames are dropped.
   func receiveClose() throws -> Frame {
     while true {
       let frame = try receive()
