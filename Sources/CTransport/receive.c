@@ -5,7 +5,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { CODE_PROTOCOL = 1002, CODE_UNSUPPORTED = 1003, CODE_NONE = 1005, CODE_TOO_BIG = 1009, CODE_MAX = 4999 };
+enum {
+  CODE_PROTOCOL = 1002, CODE_UNSUPPORTED = 1003, CODE_NONE = 1005, CODE_NOT_UTF8 = 1007, CODE_TOO_BIG = 1009,
+  CODE_MAX = 4999
+};
 
 static void deliver(connection *c, const uint8_t *message, size_t count, bool is_text) {
   c->loop->messages_received++;
@@ -18,7 +21,22 @@ static void deliver_whole(connection *c, const uint8_t *data, size_t count, bool
   deliver(c, c->loop->received, count, is_text);
 }
 
+// The library checks UTF-8, but not that the message ends with a whole character when its last
+// fragment is empty.
+static bool ends_inside_character(const uint8_t *text, size_t count) {
+  for (size_t back = 1; back <= 3 && back <= count; back++) {
+    uint8_t byte = text[count - back];
+    if (byte < 0x80) return false;
+    if (byte >= 0xc0) return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2);
+  }
+  return false;
+}
+
 static void deliver_assembled(connection *c, bool is_text) {
+  if (is_text && ends_inside_character(bytes_first(&c->assembly), bytes_count(&c->assembly))) {
+    connection_fail(c, CODE_NOT_UTF8, "invalid UTF-8");
+    return;
+  }
   bytes message = c->assembly;
   c->assembly = (bytes){0};  // the handler may close the connection
   memset(bytes_extend(&message, CT_RECEIVE_PADDING), 0, CT_RECEIVE_PADDING);
@@ -93,7 +111,12 @@ static bool is_peer_connected(const connection *c) {
 // close without a close frame.
 void connection_library_closes(connection *c) {
   if (c->is_dead) return;
-  if (!c->is_closing && !c->loop->is_ending && is_peer_connected(c)) {
+  bool can_answer = !c->loop->is_ending && is_peer_connected(c);
+  if (can_answer && c->is_closing && !c->is_close_from_peer && lws_get_close_length(c->wsi) >= 2) {
+    // A breach after our close frame: without the write side the library cannot send a second one.
+    connection_write(c);
+    shutdown(c->descriptor, SHUT_WR);
+  } else if (can_answer && !c->is_closing) {
     connection_write(c);
     if (lws_get_close_length(c->wsi) < 2) lws_close_reason(c->wsi, LWS_CLOSE_STATUS_PROTOCOL_ERR, NULL, 0);
     const uint8_t *payload = lws_get_close_payload(c->wsi);

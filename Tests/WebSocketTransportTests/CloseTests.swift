@@ -16,6 +16,10 @@ import WebSocketTransport
     ("invalid UTF-8", WebSocketClient.frame(.text, [0x61, 0xff]), 1007),
     ("a surrogate", WebSocketClient.frame(.text, [0xed, 0xa0, 0x80]), 1007),
     ("half a character", WebSocketClient.frame(.text, [0x61, 0xc3]), 1007),
+    (
+      "half a character before an empty fragment",
+      WebSocketClient.frame(.text, [0x61, 0xe2, 0x82], isFinal: false) + WebSocketClient.frame(.continuation, []), 1007
+    ),
     ("binary", WebSocketClient.frame(.binary, [1, 2, 3]), 1003),
     ("reserved bits", WebSocketClient.frame(.text, [0x61], reserved: 2), 1002),
     ("compressed without agreement", WebSocketClient.frame(.text, [0x61], reserved: 4), 1002),
@@ -46,6 +50,29 @@ import WebSocketTransport
       try client.socket.waitForEnd()
       let closes = try running.onLoop { running.loop.counters().closes }
       #expect(closes == [breach.code: 1])
+    }
+  }
+
+  /// Each second breach is one that the library itself would answer.
+  @Test(arguments: [[0x83, 0x80, 1, 2, 3, 4], WebSocketClient.frame(.text, [0x61], reserved: 2), [0x80, 0x80, 1, 2, 3, 4]])
+  func aBreachAfterTheCloseFrameGetsNoSecondOne(second: [UInt8]) async throws {
+    try await TestServer.with { running in
+      let (client, _) = try running.connect()
+      try client.send(.binary, [1])
+      #expect(try client.receiveClose().code == 1003)
+      try client.socket.send(second)
+      #expect(throws: SocketClient.Failed.self) { try client.receive() }
+      #expect(try running.server.closed.next() == 1003)
+    }
+  }
+
+  @Test func bothBreachesInOneReadGetOneCloseFrame() async throws {
+    try await TestServer.with { running in
+      let (client, _) = try running.connect()
+      try client.socket.send(WebSocketClient.frame(.binary, [1]) + [0x83, 0x80, 1, 2, 3, 4])
+      #expect(try client.receiveClose().code == 1003)
+      #expect(throws: SocketClient.Failed.self) { try client.receive() }
+      #expect(try running.server.closed.next() == 1003)
     }
   }
 
