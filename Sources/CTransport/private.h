@@ -164,7 +164,8 @@ void subscription_count_lag(subscription *s);
 // -- connection.c
 
 struct connection {
-  // All that a flush reads: one cache line, in which a TAILQ of pending subscriptions would not fit.
+  // All that a flush reads: one cache line, in which a TAILQ of pending subscriptions would not
+  // fit.
   struct lws *wsi;
   ct_loop *loop;
   bytes send_queue;  // whole frames; they leave before those of its topics

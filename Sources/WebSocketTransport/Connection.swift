@@ -1,7 +1,7 @@
 import CTransport
 
-/// A handle of one open WebSocket, for use on its loop's thread only. Once the connection is gone it
-/// does nothing.
+/// A handle of one open WebSocket, for use on its loop's thread only. Once the connection is gone
+/// it does nothing.
 public struct Connection: Hashable, Sendable {
   /// The loop that owns the connection.
   public let loop: EventLoop
@@ -24,8 +24,8 @@ public struct Connection: Hashable, Sendable {
   /// Queues one text frame.
   public func send(_ text: [UInt8]) { text.withUnsafeBytes { send($0, isText: true) } }
 
-  /// Queues one text frame behind everything published to the connection's topics; all of it leaves at
-  /// the end of the turn.
+  /// Queues one text frame behind everything published to the connection's topics; all of it leaves
+  /// at the end of the turn.
   public func sendAfterTopics(_ text: [UInt8]) {
     loop.preconditionCurrent()
     ct_connection_drain_topics(loop.pointer, id)

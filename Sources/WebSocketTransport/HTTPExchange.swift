@@ -19,7 +19,8 @@ public struct HTTPExchange: Sendable {
   public let loop: EventLoop
   let id: ct_exchange_id
 
-  /// Answers; any thread, once (a second answer is ignored). The length and `Connection` headers are added.
+  /// Answers; any thread, once (a second answer is ignored). The length and `Connection` headers
+  /// are added.
   ///
   /// Line breaks in `headers` are removed. A HEAD request gets the headers alone.
   public func respond(status: Int, contentType: String?, headers: [(String, String)] = [], body: [UInt8]) {

@@ -2,8 +2,8 @@ import CTransport
 
 /// The callbacks of the C loop, all on its own thread.
 ///
-/// @unchecked Sendable: `loop`, `delegate` and `running` are set before the thread starts and used on
-/// it alone from then on.
+/// @unchecked Sendable: `loop`, `delegate` and `running` are set before the thread starts and used
+/// on it alone from then on.
 final class LoopCallbacks: @unchecked Sendable {
   /// Released when the thread ends: the delegate often owns the transport.
   private var delegate: (any TransportDelegate)?
@@ -133,7 +133,8 @@ private final class HandlerBox {
   init(_ handler: any ConnectionHandler) { self.handler = handler }
 }
 
-/// The context is the object that `makeTable` passed; its `EventLoop` retains it as long as the C loop.
+/// The context is the object that `makeTable` passed; its `EventLoop` retains it as long as the C
+/// loop.
 private func withCallbacks<Result>(_ context: UnsafeMutableRawPointer?, _ body: (LoopCallbacks) -> Result) -> Result {
   Unmanaged<LoopCallbacks>.fromOpaque(context!)._withUnsafeGuaranteedRef(body)
 }

@@ -8,9 +8,9 @@ import Synchronization
 /// An actor that returns this from `unownedExecutor` may be entered by `assumeIsolated` in every
 /// callback of the transport on that loop, and is awaited from there without a change of thread.
 ///
-/// @unchecked Sendable: `pointer` never changes, and each C function says which threads may call it.
-/// `local`, `batch` and `background` are used only on the loop's thread, or, once that has ended, by
-/// the one drain that `remote.isDraining` admits.
+/// @unchecked Sendable: `pointer` never changes, and each C function says which threads may call
+/// it. `local`, `batch` and `background` are used only on the loop's thread, or, once that has
+/// ended, by the one drain that `remote.isDraining` admits.
 public final class LoopExecutor: SerialExecutor, @unchecked Sendable {
   private enum Work {
     case job(UnownedJob)
@@ -83,8 +83,8 @@ public final class LoopExecutor: SerialExecutor, @unchecked Sendable {
     if drains { DispatchQueue.global().async { self.drainAfterEnd() } }
   }
 
-  /// Runs the queued work, up to the budget, and one piece of background work. Returns whether there
-  /// is more.
+  /// Runs the queued work, up to the budget, and one piece of background work. Returns whether
+  /// there is more.
   func drain() -> Bool {
     if hasRemoteWork.load(ordering: .acquiring) {
       remote.withLock { remote in

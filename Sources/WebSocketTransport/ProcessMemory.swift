@@ -1,8 +1,8 @@
 import CTransport
 import Synchronization
 
-/// Returns memory to the system after a burst: the allocator keeps freed memory, so that the process
-/// would stay at its largest size.
+/// Returns memory to the system after a burst: the allocator keeps freed memory, so that the
+/// process would stay at its largest size.
 public final class ProcessMemory: Sendable {
   /// The fall of the memory in use, in bytes, since its maximum, that triggers a trim.
   public static let fall = 16 << 20
@@ -19,8 +19,8 @@ public final class ProcessMemory: Sendable {
     self.trim = trim
   }
 
-  /// Checks the memory in use, and trims after a fall. Called now and then, never on a loop: to trim a
-  /// gigabyte takes a tenth of a second.
+  /// Checks the memory in use, and trims after a fall. Called now and then, never on a loop: to
+  /// trim a gigabyte takes a tenth of a second.
   public func trimAfterFall() {
     let now = inUse()
     let hasFallen = maximum.withLock { maximum in

@@ -8,10 +8,11 @@ public enum Lane: Sendable {
   case skippable
 }
 
-/// One loop's fan-out log: a frame is stored once and goes to every subscribed connection at the end
-/// of the turn.
+/// One loop's fan-out log: a frame is stored once and goes to every subscribed connection at the
+/// end of the turn.
 ///
-/// Made and used on its loop's thread, and freed there, on whichever thread the last reference ends.
+/// Made and used on its loop's thread, and freed there, on whichever thread the last reference
+/// ends.
 ///
 /// @unchecked Sendable: the pointer never changes and every use checks the thread.
 public final class Topic: @unchecked Sendable {
@@ -45,8 +46,8 @@ public final class Topic: @unchecked Sendable {
     ct_topic_unsubscribe(topic, connection.id)
   }
 
-  /// Appends one text frame for all subscribers but `except`, which gets the entries before and after
-  /// it in order.
+  /// Appends one text frame for all subscribers but `except`, which gets the entries before and
+  /// after it in order.
   ///
   /// `kind` has at least one bit; a subscriber gets the entry if its mask has one of them.
   public func publish(_ payload: UnsafeRawBufferPointer, lane: Lane, kind: UInt8 = 1, except: Connection? = nil) {
@@ -60,7 +61,8 @@ public final class Topic: @unchecked Sendable {
     payload.withUnsafeBytes { publish($0, lane: lane, kind: kind, except: except) }
   }
 
-  /// Sends one text frame to one connection, subscribed or not, in order with the published entries.
+  /// Sends one text frame to one connection, subscribed or not, in order with the published
+  /// entries.
   public func send(_ payload: [UInt8], to connection: Connection) {
     check(connection)
     payload.withUnsafeBytes { ct_topic_send(topic, connection.id, $0.baseAddress, $0.count) }

@@ -4,7 +4,8 @@ import Synchronization
 
 /// The event loops of a server and their listeners.
 ///
-/// Making one binds the listeners; clients can connect from then on but are served only after `start`.
+/// Making one binds the listeners; clients can connect from then on but are served only after
+/// `start`.
 public final class Transport: Sendable {
   /// The loops; connections stay on the loop that accepted them.
   public let loops: [EventLoop]
@@ -20,8 +21,9 @@ public final class Transport: Sendable {
   }
   private let state = Mutex(State.made)
 
-  /// Sets how many files the process may open, connections included, up to the system's limit; before
-  /// the first transport. No more than needed: each end of a connection takes 0.1 ms at 65,536.
+  /// Sets how many files the process may open, connections included, up to the system's limit;
+  /// before the first transport. No more than needed: each end of a connection takes 0.1 ms at
+  /// 65,536.
   /// - Returns: the number set.
   @discardableResult
   public static func limitOpenFiles(to count: Int) -> Int { ct_limit_open_files(max(0, count)) }
@@ -39,7 +41,8 @@ public final class Transport: Sendable {
     internalPort = try Self.listen(configuration.internalListen, on: [loops[0]], isInternal: true)
   }
 
-  /// Starts the threads, once. They run until `stop`, also after the last reference to the transport.
+  /// Starts the threads, once. They run until `stop`, also after the last reference to the
+  /// transport.
   public func start() {
     let mayStart = state.withLock { state in
       defer { if state == .made { state = .running } }
@@ -118,8 +121,8 @@ public enum TransportLog {
 
   private static let sink = Mutex<(@Sendable (Level, String) -> Void)?>(nil)
 
-  /// Sends the library's lines to `sink`, from any thread. A process has one sink, since libwebsockets
-  /// has one log.
+  /// Sends the library's lines to `sink`, from any thread. A process has one sink, since
+  /// libwebsockets has one log.
   public static func setSink(_ sink: @escaping @Sendable (Level, String) -> Void) {
     self.sink.withLock { $0 = sink }
   }

@@ -36,8 +36,8 @@ public struct TransportConfiguration: Sendable {
   public var pingTimeout: Duration
   /// The time limit for TLS and the HTTP request, in seconds.
   public var handshakeTimeout = 10
-  /// The least time between two flushes of a topic: latency for CPU. Zero: entries leave at the end of
-  /// the turn.
+  /// The least time between two flushes of a topic: latency for CPU. Zero: entries leave at the end
+  /// of the turn.
   public var flushWindow: Duration = .zero
   /// The clock of the flush window in tests: monotonic seconds.
   var flushClock: (@convention(c) () -> Double)?

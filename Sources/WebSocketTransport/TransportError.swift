@@ -23,7 +23,8 @@ struct ErrorText {
 
   /// Calls C with the buffer and its size.
   mutating func fill<Result>(_ body: (UnsafeMutablePointer<CChar>, Int) -> Result) -> Result {
-    bytes.withUnsafeMutableBufferPointer { body($0.baseAddress!, $0.count) }  // never empty, so it has an address
+    // Never empty, so it has an address.
+    bytes.withUnsafeMutableBufferPointer { body($0.baseAddress!, $0.count) }
   }
 
   var text: String {

@@ -6,7 +6,8 @@ import WebSocketTransport
 /// Many clients that hang up at once: each turn of the loop closes only a few of them.
 @Suite struct HangupTests {
   private static let count = 400
-  /// In hangups.c: the bound for a loop with few connections, and those that the library reads again.
+  /// In hangups.c: the bound for a loop with few connections, and those that the library reads
+  /// again.
   private static let mostPerTurn = 64 + 32
 
   @Test(arguments: [false, true])

@@ -12,8 +12,8 @@ import WebSocketTransport
   /// The letter and number at the front of `text`.
   private static func label(_ text: String) -> Substring { text.prefix { $0 != " " } }
 
-  /// Publishes until the counters show the slow connection's treatment, and awaits the quick one after
-  /// every entry.
+  /// Publishes until the counters show the slow connection's treatment, and awaits the quick one
+  /// after every entry.
   private static func publish(
     _ running: TestServer.Running, _ topic: Topic, quick: WebSocketClient, lane: @escaping @Sendable (Int) -> Lane,
     until done: (TransportCounters) -> Bool

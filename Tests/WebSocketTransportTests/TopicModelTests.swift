@@ -1,7 +1,8 @@
 import Testing
 import WebSocketTransport
 
-/// Random traffic against a model: the frames that each client must receive of each topic, in order.
+/// Random traffic against a model: the frames that each client must receive of each topic, in
+/// order.
 @Suite struct TopicModelTests {
   private struct Client {
     let socket: WebSocketClient

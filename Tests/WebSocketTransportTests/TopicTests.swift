@@ -149,8 +149,8 @@ import Testing
     }  // freed by this thread
   }
 
-  /// Ten thousand topics of one connection: a subscription is found in a few steps, and closing ends
-  /// all.
+  /// Ten thousand topics of one connection: a subscription is found in a few steps, and closing
+  /// ends all.
   @Test func tenThousandSubscriptionsComeAndGo() async throws {
     try await TestServer.with { running in
       let (client, connection) = try running.connect()

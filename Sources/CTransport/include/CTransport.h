@@ -1,9 +1,9 @@
 // The C half of Throng's transport: event loops, WebSocket connections, HTTP requests and fan-out
 // topics over libwebsockets, libev and OpenSSL, whose headers no other target sees.
 //
-// Threads. A loop belongs to the thread that ct_loop_start makes for it. Every function is called on
-// that thread, before its start or after ct_loop_join, unless it says "any thread". Every callback
-// comes on that thread.
+// Threads. A loop belongs to the thread that ct_loop_start makes for it. Every function is called
+// on that thread, before its start or after ct_loop_join, unless it says "any thread". Every
+// callback comes on that thread.
 // Pointers. An argument of a callback is valid during the call; a function copies its arguments.
 // Handles. Connections and exchanges are 64-bit values (slot and generation); an invalid one is
 // ignored.
@@ -100,9 +100,9 @@ void ct_memory_trim(void);
 bool ct_check_tls(
   const char *certificate_file, const char *key_file, int64_t *expires_s, char *error, size_t error_size);
 
-// Binds and listens; *port becomes the bound port (0: any free one). Several shared sockets may have
-// one address; the first of them is refused when another process has it. Returns the descriptor, or
-// -1 with the reason in error.
+// Binds and listens; *port becomes the bound port (0: any free one). Several shared sockets may
+// have one address; the first of them is refused when another process has it. Returns the
+// descriptor, or -1 with the reason in error.
 int ct_listen(const char *host, int *port, bool shared, bool first, char *error, size_t error_size);
 
 // -- Loops.
@@ -133,7 +133,8 @@ const uint64_t *ct_loop_closes(const ct_loop *loop);
 
 // Queues one text or binary frame; it leaves at the end of the turn.
 void ct_connection_send(ct_loop *loop, ct_connection_id connection, const void *bytes, size_t count, bool is_text);
-// Queues everything published to its topics so far, before later frames and regardless of cooldowns.
+// Queues everything published to its topics so far, before later frames and regardless of
+// cooldowns.
 void ct_connection_drain_topics(ct_loop *loop, ct_connection_id connection);
 // Sends the queued frames, then a close frame, and ignores later ones. reason: at most 123 bytes.
 void ct_connection_close(ct_loop *loop, ct_connection_id connection, int code, const char *reason, size_t count);
@@ -166,8 +167,8 @@ size_t ct_loop_longest_search(const ct_loop *loop);
 
 // -- HTTP.
 
-// Answers. headers: whole lines, each ended by CR LF. content_type may be empty. A HEAD request gets
-// no body.
+// Answers. headers: whole lines, each ended by CR LF. content_type may be empty. A HEAD request
+// gets no body.
 void ct_exchange_respond(
   ct_loop *loop, ct_exchange_id exchange, int status, ct_text content_type, ct_text headers, const uint8_t *body,
   size_t count);

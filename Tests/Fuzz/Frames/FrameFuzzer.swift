@@ -5,9 +5,10 @@ import WebSocketTransport
 
 /// Sends any bytes to a running transport as the stream of an upgraded client.
 ///
-/// The server echoes each text, or publishes it to a topic when it begins with "t". Its own stream must
-/// be whole frames, at most one of them a close frame and no text behind it, and the texts must come
-/// back unchanged and in order. Each connection must end, exactly once, within the time limit.
+/// The server echoes each text, or publishes it to a topic when it begins with "t". Its own stream
+/// must be whole frames, at most one of them a close frame and no text behind it, and the texts
+/// must come back unchanged and in order. Each connection must end, exactly once, within the time
+/// limit.
 final class FrameFuzzer: Sendable {
   private let server = Server()
   private let transport: Transport
@@ -44,8 +45,8 @@ final class FrameFuzzer: Sendable {
     check(head + answer, received, mayBeCutOff: isReset)
   }
 
-  /// A server that closes before it has read everything resets the connection, which may cost the client
-  /// the end of the stream.
+  /// A server that closes before it has read everything resets the connection, which may cost the
+  /// client the end of the stream.
   private func check(_ answer: [UInt8], _ received: [[UInt8]], mayBeCutOff: Bool) {
     let mark = Array("\r\n\r\n".utf8)
     guard let end = (0...max(0, answer.count - 4)).first(where: { answer[$0...].starts(with: mark) }) else {
@@ -90,7 +91,8 @@ private final class Server: TransportDelegate {
   private struct State {
     var received: [[UInt8]] = []
     var isClosed = false
-    /// libFuzzer keeps the input of a crash only if that is on its own thread: a loop's blocks signals.
+    /// libFuzzer keeps the input of a crash only if that is on its own thread: a loop's blocks
+    /// signals.
     var fault: String?
   }
 
@@ -167,7 +169,8 @@ private final class FuzzClient {
     address.sin_port = in_port_t(port).bigEndian
     address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
     var limit = timeval(tv_sec: 20, tv_usec: 0), one: Int32 = 1
-    // The end of this object resets the connection: thousands per second must not stay in TIME_WAIT.
+    // The end of this object resets the connection: thousands per second must not stay in
+    // TIME_WAIT.
     var atOnce = linger(l_onoff: 1, l_linger: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &atOnce, socklen_t(MemoryLayout<linger>.size))
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))

@@ -2,8 +2,8 @@ import GroupModel
 
 @testable import WireProtocol
 
-/// Reads any bytes as a message, on both interfaces. The result must not depend on the bytes behind the
-/// message, and each reply must be a JSON-RPC response with the request's id.
+/// Reads any bytes as a message, on both interfaces. The result must not depend on the bytes behind
+/// the message, and each reply must be a JSON-RPC response with the request's id.
 struct RequestFuzzer {
   private static let methods = MethodTable()
   private let parser = JSONParser()

@@ -37,8 +37,8 @@ final class SocketClient {
 
   deinit { close(descriptor) }
 
-  /// Reserves a port without a listener, though connections may live on, so that no other test gets it
-  /// meanwhile; nil where there is a listener.
+  /// Reserves a port without a listener, though connections may live on, so that no other test gets
+  /// it meanwhile; nil where there is a listener.
   init?(reserving port: Int) {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var on: Int32 = 1

@@ -10,7 +10,7 @@ final class WebSocketClient {
     let payload: [UInt8]
 
     var text: String { String(decoding: payload, as: UTF8.self) }
-    /// Of a close frame.
+    /// The code of a close frame.
     var code: Int { payload.count < 2 ? 1005 : Int(payload[0]) << 8 | Int(payload[1]) }
     var reason: String { String(decoding: payload.dropFirst(2), as: UTF8.self) }
   }
