@@ -111,12 +111,12 @@ static bool is_peer_connected(const connection *c) {
 // close without a close frame.
 void connection_library_closes(connection *c) {
   if (c->is_dead) return;
-  bool can_answer = !c->loop->is_ending && is_peer_connected(c);
-  if (can_answer && c->is_closing && !c->is_close_from_peer && lws_get_close_length(c->wsi) >= 2) {
+  bool is_ending = c->loop->is_ending;
+  if (!is_ending && c->is_closing && !c->is_close_from_peer && lws_get_close_length(c->wsi) >= 2) {
     // A breach after our close frame: without the write side the library cannot send a second one.
     connection_write(c);
     shutdown(c->descriptor, SHUT_WR);
-  } else if (can_answer && !c->is_closing) {
+  } else if (!is_ending && !c->is_closing && is_peer_connected(c)) {
     connection_write(c);
     if (lws_get_close_length(c->wsi) < 2) lws_close_reason(c->wsi, LWS_CLOSE_STATUS_PROTOCOL_ERR, NULL, 0);
     const uint8_t *payload = lws_get_close_payload(c->wsi);
