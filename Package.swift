@@ -132,3 +132,35 @@ let package = Package(
   ],
   cxxLanguageStandard: .cxx17
 )
+
+// Scripts/check --full: libFuzzer brings a main function of its own, so its targets stay out of the
+// usual package. The one for groups compiles the model of Tests/GroupRuntimeTests, whose targets
+// would claim the same files.
+if Context.environment["THRONG_FUZZ"] != nil {
+  let fuzzed = [
+    "CSimdJSON", "CTransport", "GroupModel", "GroupPermissions", "GroupRuntime", "ThrongTestKit", "WebSocketTransport",
+    "WireProtocol",
+  ]
+  func fuzzer(
+    _ name: String, path: String, exclude: [String] = [], sources: [String]? = nil, dependencies: [Target.Dependency]
+  ) -> Target {
+    .executableTarget(
+      name: name, dependencies: dependencies, path: path, exclude: exclude, sources: sources,
+      swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])])
+  }
+  let model = "GroupRuntimeTests/Model"
+  package.products = []
+  package.dependencies = [.package(url: "https://github.com/apple/swift-collections", from: "1.6.0")]
+  package.targets = package.targets.filter { fuzzed.contains($0.name) }
+  package.targets += [
+    fuzzer("FuzzRequests", path: "Tests/Fuzz/Requests", dependencies: ["GroupModel", "WireProtocol"]),
+    fuzzer("FuzzFrames", path: "Tests/Fuzz/Frames", dependencies: ["WebSocketTransport"]),
+    fuzzer(
+      "FuzzGroups", path: "Tests", exclude: ["Bench", "Cost", "Fuzz/corpus", "Live"],
+      sources: [
+        "Fuzz/Groups", "GroupRuntimeTests/Support/Requests.swift", "\(model)/ModelSequence.swift", "\(model)/Rules",
+        "\(model)/Scene", "\(model)/Sequences",
+      ],
+      dependencies: ["GroupModel", "GroupPermissions", "GroupRuntime", "ThrongTestKit", "WireProtocol"]),
+  ]
+}

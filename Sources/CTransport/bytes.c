@@ -23,7 +23,7 @@ static void bytes_compact(bytes *b) {
 
 uint8_t *bytes_extend(bytes *b, size_t count) {
   if (b->capacity - b->end < count) {
-    // Moving pays only when it frees more than it moves.
+    // A move pays only when it frees more than it moves.
     if (b->start > bytes_count(b)) bytes_compact(b);
     if (b->capacity - b->end < count) {
       size_t capacity = b->capacity < 256 ? 256 : b->capacity * 2;
@@ -32,16 +32,16 @@ uint8_t *bytes_extend(bytes *b, size_t count) {
       b->capacity = capacity;
     }
   }
-  uint8_t *room = b->data + b->end;
+  uint8_t *space = b->data + b->end;
   b->end += count;
-  return room;
+  return space;
 }
 
 void bytes_append(bytes *b, const void *from, size_t count) {
   if (count) memcpy(bytes_extend(b, count), from, count);
 }
 
-void bytes_take(bytes *b, size_t count) {
+void bytes_consume(bytes *b, size_t count) {
   b->start += count;
   if (b->start == b->end) bytes_free(b);
 }

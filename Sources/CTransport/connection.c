@@ -6,54 +6,52 @@
 
 enum { CODE_NONE = 1005, CODE_CUT = 1006, FLUSH_LIMIT_MS = 30000, CODE_MAX = CT_CLOSE_CODES - 1 };
 
-connection *connection_open(struct lws *wsi, peer *p) {
+connection *connection_open(struct lws *wsi, accepted_socket *socket) {
   connection *c = ct_allocate(1, sizeof *c);
   c->wsi = wsi;
-  c->loop = p->loop;
+  c->loop = socket->loop;
   c->is_tls = lws_is_ssl(wsi);
-  c->socket = lws_get_socket_fd(wsi);
-  c->id = slot_put(&p->loop->connections, c);
-  p->connection = c;
-  p->loop->counters.connections_open++;
+  c->descriptor = lws_get_socket_fd(wsi);
+  c->id = slot_put(&socket->loop->connections, c);
+  socket->connection = c;
+  socket->loop->counters.connections_open++;
   wheel_start_pings(c);
-  losses_watch(c);
+  hangups_watch(c);
   return c;
 }
 
 void connection_unmark_dirty(connection *c) {
   if (!c->is_dirty) return;
-  ct_loop *loop = c->loop;
   c->is_dirty = false;
-  if (c->next_dirty) c->next_dirty->previous_dirty = c->previous_dirty; else loop->last_dirty = c->previous_dirty;
-  if (c->previous_dirty) c->previous_dirty->next_dirty = c->next_dirty; else loop->first_dirty = c->next_dirty;
+  TAILQ_REMOVE(&c->loop->dirty_connections, c, dirty);
 }
 
-void connection_tell_close(connection *c) {
+void connection_report_close(connection *c) {
   void *handler = c->handler;
-  c->tells_close = false;
+  c->reports_close = false;
   if (!handler) return;
   c->handler = NULL;
   int code = c->close_code ? c->close_code : CODE_CUT;
   c->loop->closes[code <= CODE_MAX ? code : 0]++;
-  c->loop->callbacks.closed(handler, code, c->is_peers_close);
+  c->loop->callbacks.closed(handler, code, c->is_close_from_peer);
 }
 
 static void remove_subscriptions(connection *c) {
-  while (c->subscriptions) subscription_remove(c->subscriptions);
+  for (subscription *s; (s = LIST_FIRST(&c->subscriptions));) subscription_remove(s);
 }
 
-// The last thing a connection does: its slot is free before its handler hears, so that the handle is stale.
+// Its slot is free before its handler is told, so that the handle is already invalid.
 void connection_free(connection *c) {
   remove_subscriptions(c);
   wheel_clear(c);
   slot_remove(&c->loop->connections, c->id);
   c->is_closing = c->is_dead = true;
   c->loop->counters.connections_open--;
-  connection_tell_close(c);
+  connection_report_close(c);
   connection_unmark_dirty(c);
-  bytes_free(&c->own);
+  bytes_free(&c->send_queue);
   bytes_free(&c->assembly);
-  losses_count(c->loop);
+  hangups_count(c->loop);
   free(c);
 }
 
@@ -61,50 +59,42 @@ connection *connection_get(const ct_loop *loop, ct_connection_id id) { return sl
 
 void connection_mark_dirty(connection *c) {
   if (c->is_dirty || c->is_dead) return;
-  ct_loop *loop = c->loop;
   c->is_dirty = true;
-  c->next_dirty = NULL;
-  c->previous_dirty = loop->last_dirty;
-  if (loop->last_dirty) loop->last_dirty->next_dirty = c; else loop->first_dirty = c;
-  loop->last_dirty = c;
-}
-
-static void move_everything(connection *c) {
-  for (subscription *s = c->subscriptions; s; s = s->next) topic_take(s, &c->own, SIZE_MAX, false);
+  TAILQ_INSERT_TAIL(&c->loop->dirty_connections, c, dirty);
 }
 
 void connection_begin_close(connection *c, int code, const void *reason, size_t count, bool discard) {
   if (c->is_closing) return;
-  if (discard) bytes_free(&c->own); else move_everything(c);
+  if (discard) bytes_free(&c->send_queue); else connection_drain_topics(c);
   remove_subscriptions(c);
   bytes_free(&c->assembly);
   c->is_closing = true;
-  c->is_held = false;
-  if (c->is_paused) lws_rx_flow_control(c->wsi, 1);  // the answer to the close must be heard
+  c->is_writing_paused = false;
+  if (c->is_reading_paused) lws_rx_flow_control(c->wsi, 1);  // to read the answer to the close
   c->close_code = (uint16_t)code;
   uint8_t payload[2 + CLOSE_REASON_MAX] = {(uint8_t)(code >> 8), (uint8_t)code};
   if (count > CLOSE_REASON_MAX) count = CLOSE_REASON_MAX;
   if (count) memcpy(payload + 2, reason, count);
-  frame_append(&c->own, OPCODE_CLOSE, payload, code == CODE_NONE ? 0 : 2 + count);
-  wheel_set(c, c->loop->wheel_at + ticks(FLUSH_LIMIT_MS));
+  frame_append(&c->send_queue, OPCODE_CLOSE, payload, code == CODE_NONE ? 0 : 2 + count);
+  wheel_set(c, c->loop->wheel_tick + ticks(FLUSH_LIMIT_MS));
   connection_mark_dirty(c);
 }
 
 void connection_fail(connection *c, int code, const char *reason) {
   if (c->is_closing) return;
   connection_begin_close(c, code, reason, strlen(reason), code == 4002);
-  c->tells_close = true;
+  c->reports_close = true;
 }
 
-// The subscriptions stay until the library has closed it: this may be called from a walk over a topic's members.
+// The subscriptions stay until the library has closed it: flush_topic may call this in its loop.
 void connection_cut(connection *c) {
   if (c->is_dead) return;
   c->is_closing = c->is_dead = true;
   connection_unmark_dirty(c);
-  bytes_free(&c->own);
-  // The library reads the end of the stream then, and closes.
-  shutdown(c->socket, SHUT_RDWR);
-  if (c->is_paused) lws_rx_flow_control(c->wsi, 1);
+  bytes_free(&c->send_queue);
+  // The library then reads the end of the stream, and closes.
+  shutdown(c->descriptor, SHUT_RDWR);
+  if (c->is_reading_paused) lws_rx_flow_control(c->wsi, 1);
 }
 
 static connection *open_connection(const ct_loop *loop, ct_connection_id id) {
@@ -117,14 +107,14 @@ bool ct_connection_is_open(const ct_loop *loop, ct_connection_id id) { return op
 void ct_connection_send(ct_loop *loop, ct_connection_id id, const void *data, size_t count, bool is_text) {
   connection *c = open_connection(loop, id);
   if (!c) return;
-  frame_append(&c->own, is_text ? OPCODE_TEXT : OPCODE_BINARY, data, count);
+  frame_append(&c->send_queue, is_text ? OPCODE_TEXT : OPCODE_BINARY, data, count);
   loop->counters.deliveries++;
   connection_mark_dirty(c);
 }
 
-void ct_connection_take_along(ct_loop *loop, ct_connection_id id) {
+void ct_connection_drain_topics(ct_loop *loop, ct_connection_id id) {
   connection *c = open_connection(loop, id);
-  if (c) topics_move_rest(c);
+  if (c) connection_drain_topics(c);
 }
 
 void ct_connection_close(ct_loop *loop, ct_connection_id id, int code, const char *reason, size_t count) {
@@ -132,31 +122,31 @@ void ct_connection_close(ct_loop *loop, ct_connection_id id, int code, const cha
   if (c) connection_begin_close(c, code, reason, count, false);
 }
 
-void ct_connection_read(ct_loop *loop, ct_connection_id id, bool enabled) {
+void ct_connection_set_reading(ct_loop *loop, ct_connection_id id, bool enabled) {
   connection *c = open_connection(loop, id);
-  if (!c || c->is_dead || c->is_paused == !enabled) return;
-  c->is_paused = !enabled;
+  if (!c || c->is_dead || c->is_reading_paused == !enabled) return;
+  c->is_reading_paused = !enabled;
   lws_rx_flow_control(c->wsi, enabled);
 }
 
-void ct_connection_hold(ct_loop *loop, ct_connection_id id) {
+void ct_connection_pause_writing(ct_loop *loop, ct_connection_id id) {
   connection *c = open_connection(loop, id);
-  if (c) c->is_held = true;
+  if (c) c->is_writing_paused = true;
 }
 
-static void put_first(connection *c, const void *first, size_t count) {
-  bytes rest = c->own;
-  c->own = (bytes){0};
-  frame_append(&c->own, OPCODE_TEXT, first, count);
-  bytes_append(&c->own, bytes_first(&rest), bytes_count(&rest));
-  bytes_free(&rest);
+static void prepend(connection *c, const void *first, size_t count) {
+  bytes later = c->send_queue;
+  c->send_queue = (bytes){0};
+  frame_append(&c->send_queue, OPCODE_TEXT, first, count);
+  bytes_append(&c->send_queue, bytes_first(&later), bytes_count(&later));
+  bytes_free(&later);
   c->loop->counters.deliveries++;
 }
 
-void ct_connection_release(ct_loop *loop, ct_connection_id id, const void *first, size_t count) {
+void ct_connection_resume_writing(ct_loop *loop, ct_connection_id id, const void *first, size_t count) {
   connection *c = open_connection(loop, id);
   if (!c) return;
-  c->is_held = false;
-  if (count) put_first(c, first, count);
+  c->is_writing_paused = false;
+  if (count) prepend(c, first, count);
   connection_mark_dirty(c);
 }

@@ -22,9 +22,9 @@ size_t frame_header(uint8_t header[FRAME_HEADER_MAX], int opcode, size_t count) 
 void frame_append(bytes *to, int opcode, const void *payload, size_t count) {
   uint8_t header[FRAME_HEADER_MAX];
   size_t head = frame_header(header, opcode, count);
-  uint8_t *room = bytes_extend(to, head + count);
-  memcpy(room, header, head);
-  if (count) memcpy(room + head, payload, count);
+  uint8_t *space = bytes_extend(to, head + count);
+  memcpy(space, header, head);
+  if (count) memcpy(space + head, payload, count);
 }
 
 static size_t frame_count(const uint8_t *frame) {

@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-// The library has decoded the query and cut it at each ampersand. Encoding it again gives what the client meant.
+// The library has decoded the query and split it at each ampersand; encoding it again restores the
+// client's meaning.
 static bool is_plain(unsigned char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c && strchr("-._~=/:@!$'()*,?", c));
 }
@@ -55,8 +56,8 @@ static int method_of(struct lws *wsi) {
   return -1;
 }
 
-void head_read(struct lws *wsi, const peer *p, ct_request_head *head) {
-  bytes *text = &p->loop->head_text;
+void head_read(struct lws *wsi, const accepted_socket *socket, ct_request_head *head) {
+  bytes *text = &socket->loop->head_text;
   static const enum lws_token_indexes tokens[] = {
     WSI_TOKEN_HOST, WSI_TOKEN_ORIGIN, WSI_TOKEN_HTTP_AUTHORIZATION, WSI_TOKEN_X_FORWARDED_FOR, WSI_TOKEN_PROTOCOL};
   enum { HEADERS = sizeof tokens / sizeof *tokens, PARTS = HEADERS + 2 };
@@ -73,7 +74,7 @@ void head_read(struct lws *wsi, const peer *p, ct_request_head *head) {
     ends[2 + i] = bytes_count(text);
   }
 
-  *head = (ct_request_head){.is_tls = lws_is_ssl(wsi), .is_internal = p->is_internal};
+  *head = (ct_request_head){.is_tls = lws_is_ssl(wsi), .is_internal = socket->is_internal};
   ct_text *parts[PARTS] = {&head->path, &head->query, &head->host, &head->origin, &head->authorization,
                            &head->forwarded_for, &head->subprotocols};
   for (int i = 0; i < PARTS; i++) {
@@ -81,7 +82,7 @@ void head_read(struct lws *wsi, const peer *p, ct_request_head *head) {
     *parts[i] = (ct_text){.bytes = (const char *)bytes_first(text) + start, .count = ends[i] - start};
   }
   if (method >= 0) head->method = (ct_text){.bytes = methods[method].name, .count = strlen(methods[method].name)};
-  head->peer = (ct_text){.bytes = p->address, .count = strlen(p->address)};
+  head->peer_address = (ct_text){.bytes = socket->address, .count = strlen(socket->address)};
 }
 
 bool head_is_too_long(struct lws *wsi) {

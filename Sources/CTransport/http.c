@@ -7,8 +7,8 @@
 
 enum {
   ANSWER_SECONDS = 60,            // for the server to answer
-  PROGRESS_SECONDS = 30,          // for the client to read the next step of it
-  BODY_SECONDS = 60,              // for the client to send the whole body: each byte of it resets the library's own limit
+  PROGRESS_SECONDS = 30,          // for the client to read the next STEP of it
+  BODY_SECONDS = 60,              // for the whole body: each byte resets the library's limit
   STEP = 256 * 1024,
   DISCARD_MAX = 64 * 1024 * 1024  // a body longer than this is not read to its end
 };
@@ -18,8 +18,8 @@ struct request {
   struct lws *wsi;
   ct_exchange_id id;
   bytes body, response;
-  uint64_t begun;  // in ticks
-  bool is_head, keeps_body, is_too_large, is_answered, is_handed_up;
+  uint64_t start_tick;
+  bool is_head, keeps_body, is_too_large, is_answered, is_delivered;
 };
 
 static bool header_is(struct lws *wsi, enum lws_token_indexes token, const char *value) {
@@ -27,7 +27,7 @@ static bool header_is(struct lws *wsi, enum lws_token_indexes token, const char 
   return lws_hdr_copy(wsi, text, sizeof text, token) > 0 && !strcasecmp(text, value);
 }
 
-// -1: it is no length; otherwise the library waits for that many bytes.
+// -1: invalid; otherwise the library waits for that many bytes.
 static int64_t body_length(struct lws *wsi) {
   char text[20];
   if (!lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH)) return 0;
@@ -36,34 +36,34 @@ static int64_t body_length(struct lws *wsi) {
   return strtoll(text, NULL, 10);
 }
 
-static request *request_open(struct lws *wsi, peer *p) {
+static request *request_open(struct lws *wsi, accepted_socket *socket) {
   request *r = ct_allocate(1, sizeof *r);
-  r->loop = p->loop;
+  r->loop = socket->loop;
   r->wsi = wsi;
-  r->id = slot_put(&p->loop->exchanges, r);
-  r->begun = tick_now();
+  r->id = slot_put(&socket->loop->exchanges, r);
+  r->start_tick = tick_now();
   r->is_head = lws_hdr_total_length(wsi, WSI_TOKEN_HEAD_URI) > 0;
-  // Anybody may send to the public listener, and nothing there is asked with a body.
-  r->keeps_body = p->is_internal;
-  p->request = r;
+  // No public request needs a body.
+  r->keeps_body = socket->is_internal;
+  socket->request = r;
   return r;
 }
 
-void http_forget(peer *p) {
-  request *r = p->request;
+void http_free(accepted_socket *socket) {
+  request *r = socket->request;
   if (!r) return;
-  p->request = NULL;
+  socket->request = NULL;
   slot_remove(&r->loop->exchanges, r->id);
   bytes_free(&r->body);
   bytes_free(&r->response);
   free(r);
 }
 
-static int refuse(struct lws *wsi, peer *p, int status, const char *reason) {
-  request *r = p->request;
-  const ct_callbacks *callbacks = &p->loop->callbacks;
+static int refuse(struct lws *wsi, accepted_socket *socket, int status, const char *reason) {
+  request *r = socket->request;
+  const ct_callbacks *callbacks = &socket->loop->callbacks;
   ct_request_head head;
-  head_read(wsi, p, &head);
+  head_read(wsi, socket, &head);
   callbacks->refused(callbacks->context, &head, status, reason, false);
   static const char plain[] = "text/plain; charset=utf-8";
   char body[REASON_MAX];
@@ -73,49 +73,49 @@ static int refuse(struct lws *wsi, peer *p, int status, const char *reason) {
   return 0;
 }
 
-// While the answer is made nothing is read: the library would find the next request and turn in circles over it.
-static int hand_up(struct lws *wsi, peer *p) {
-  request *r = p->request;
-  if (r->is_handed_up) return 0;
-  r->is_handed_up = true;
+// Reading stops until the answer: the library would loop over a second request; see finish.
+static int deliver_request(struct lws *wsi, accepted_socket *socket) {
+  request *r = socket->request;
+  if (r->is_delivered) return 0;
+  r->is_delivered = true;
   ct_request_head head;
-  head_read(wsi, p, &head);
+  head_read(wsi, socket, &head);
   lws_set_timeout(wsi, PENDING_TIMEOUT_USER_REASON_BASE, ANSWER_SECONDS);
   lws_rx_flow_control(wsi, 0);
-  const ct_callbacks *callbacks = &p->loop->callbacks;
+  const ct_callbacks *callbacks = &socket->loop->callbacks;
   callbacks->requested(
     callbacks->context, r->id, &head, bytes_first(&r->body), bytes_count(&r->body), r->is_too_large);
   bytes_free(&r->body);
   return 0;
 }
 
-int http_begin(struct lws *wsi, peer *p) {
-  http_forget(p);
-  request *r = request_open(wsi, p);
+int http_begin(struct lws *wsi, accepted_socket *socket) {
+  http_free(socket);
+  request *r = request_open(wsi, socket);
   int64_t length = body_length(wsi);
-  if (head_is_too_long(wsi)) return refuse(wsi, p, 431, HEADERS_TOO_LONG);
+  if (head_is_too_long(wsi)) return refuse(wsi, socket, 431, HEADERS_TOO_LONG);
   if (lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_TRANSFER_ENCODING)) {
-    return refuse(wsi, p, 411, "a body needs a Content-Length, and no Transfer-Encoding");
+    return refuse(wsi, socket, 411, "a body needs a Content-Length, and no Transfer-Encoding");
   }
-  if (length < 0) return refuse(wsi, p, 400, "the Content-Length is not one number");
-  r->is_too_large = (uint64_t)length > p->loop->options.max_body_bytes;
-  if (length == 0 || length > DISCARD_MAX) return hand_up(wsi, p);
+  if (length < 0) return refuse(wsi, socket, 400, "the Content-Length is not one number");
+  r->is_too_large = (uint64_t)length > socket->loop->options.max_body_bytes;
+  if (length == 0 || length > DISCARD_MAX) return deliver_request(wsi, socket);
   if (header_is(wsi, WSI_TOKEN_HTTP_EXPECT, "100-continue")) {
-    static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
-    return lws_write(wsi, (unsigned char *)go_on, sizeof go_on - 1, LWS_WRITE_HTTP_HEADERS) < 0 ? -1 : 0;
+    static const char continue_line[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    return lws_write(wsi, (unsigned char *)continue_line, sizeof continue_line - 1, LWS_WRITE_HTTP_HEADERS) < 0 ? -1 : 0;
   }
   return 0;
 }
 
-int http_body(peer *p, const void *data, size_t count) {
-  request *r = p->request;
-  if (r && tick_now() - r->begun > ticks(BODY_SECONDS * 1000)) return -1;
-  if (r && r->keeps_body && !r->is_handed_up && !r->is_answered && !r->is_too_large) bytes_append(&r->body, data, count);
+int http_body(accepted_socket *socket, const void *data, size_t count) {
+  request *r = socket->request;
+  if (r && tick_now() - r->start_tick > ticks(BODY_SECONDS * 1000)) return -1;
+  if (r && r->keeps_body && !r->is_delivered && !r->is_answered && !r->is_too_large) bytes_append(&r->body, data, count);
   return 0;
 }
 
-int http_complete(struct lws *wsi, peer *p) {
-  return p->request && !p->request->is_answered ? hand_up(wsi, p) : 0;
+int http_complete(struct lws *wsi, accepted_socket *socket) {
+  return socket->request && !socket->request->is_answered ? deliver_request(wsi, socket) : 0;
 }
 
 void ct_exchange_respond(
@@ -142,23 +142,23 @@ void ct_exchange_respond(
   lws_callback_on_writable(r->wsi);
 }
 
-// One request per connection. When a second one has arrived behind the first, libwebsockets 4.1.6 parses its head out of its
-// buffer and then takes the same buffer for the body, again and again without end: one client would stop the loop.
-static int finish(peer *p) {
-  http_forget(p);
+// One request per connection. libwebsockets 4.1.6 parses the head of a second one from its buffer,
+// then reads the same buffer as the body, without end: one client would stop the loop.
+static int finish(accepted_socket *socket) {
+  http_free(socket);
   return -1;
 }
 
-int http_write(struct lws *wsi, peer *p) {
-  request *r = p->request;
+int http_write(struct lws *wsi, accepted_socket *socket) {
+  request *r = socket->request;
   if (!r || !r->is_answered) return 0;
   if (bytes_count(&r->response)) {
     size_t count = bytes_count(&r->response) < STEP ? bytes_count(&r->response) : STEP;
     lws_set_timeout(wsi, PENDING_TIMEOUT_USER_REASON_BASE, PROGRESS_SECONDS);
     if (lws_write(wsi, (unsigned char *)bytes_first(&r->response), count, LWS_WRITE_HTTP) < 0) return -1;
-    bytes_take(&r->response, count);
+    bytes_consume(&r->response, count);
   }
-  if (!bytes_count(&r->response)) return finish(p);
+  if (!bytes_count(&r->response)) return finish(socket);
   lws_callback_on_writable(wsi);
   return 0;
 }

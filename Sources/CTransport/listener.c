@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 enum {
-  ACCEPTS_PER_TURN = 4,  // a storm of clients must not keep those who are there already waiting for long
+  ACCEPTS_PER_TURN = 4,  // many new clients must not delay the connected ones for long
   PAUSE_MS = 500,
-  RESERVED_DESCRIPTORS = 64  // of which connections to the public listener leave the rest of the server
+  RESERVED_DESCRIPTORS = 64  // that connections of the public listener leave to the others
 };
 
 static int fail(char *error, size_t error_size, const char *text) {
@@ -35,7 +35,7 @@ static int bind_one(const struct addrinfo *address, bool shared) {
   return -1;
 }
 
-// A shared socket would be let in beside somebody else's shared one; one that is not shared would not.
+// The system binds a shared socket beside another process's shared one, but not an unshared one.
 static bool is_free(const struct addrinfo *address) {
   int fd = bind_one(address, false);
   if (fd < 0) return false;
@@ -91,20 +91,21 @@ static void adopt(listener *l, int fd, const struct sockaddr_storage *from) {
   ct_loop *loop = l->loop;
   int one = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-  peer *p = ct_allocate(1, sizeof *p);
-  p->loop = loop;
-  p->is_internal = l->is_internal;
-  write_address(from, p->address, sizeof p->address);
+  accepted_socket *socket = ct_allocate(1, sizeof *socket);
+  socket->loop = loop;
+  socket->is_internal = l->is_internal;
+  write_address(from, socket->address, sizeof socket->address);
   lws_adopt_desc_t description = {
     .vh = l->is_internal ? loop->internal_vhost : loop->public_vhost,
-    .type = LWS_ADOPT_SOCKET | LWS_ADOPT_HTTP | LWS_ADOPT_ALLOW_SSL, .fd.sockfd = fd, .opaque = p};
-  loop->adopting = p;
-  // When it fails the library has closed the socket, and has freed the peer only if it got as far as an object.
+    .type = LWS_ADOPT_SOCKET | LWS_ADOPT_HTTP | LWS_ADOPT_ALLOW_SSL, .fd.sockfd = fd, .opaque = socket};
+  loop->adopting = socket;
+  // On failure the library has closed the descriptor; if it got as far as making a wsi, WSI_DESTROY
+  // has freed our part and cleared `adopting`.
   if (!lws_adopt_descriptor_vhost_via_info(&description)) free(loop->adopting);
   loop->adopting = NULL;
 }
 
-// No descriptors or no memory: the waiting client stays in the queue, and polling for it would be a busy loop.
+// Without descriptors or memory the client stays queued, and polling for it would be a busy loop.
 static void pause_accepting(listener *l) {
   lwsl_warn("accept: %s; paused\n", strerror(errno));
   ev_io_stop(l->loop->events, &l->watcher);
@@ -122,7 +123,7 @@ static void on_acceptable(struct ev_loop *events, ev_io *watcher, int revents) {
     struct sockaddr_storage from;
     socklen_t size = sizeof from;
     int fd = accept4(watcher->fd, (struct sockaddr *)&from, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd >= l->descriptors_end) {
+    if (fd >= l->descriptor_limit) {
       close(fd);
       errno = EMFILE;
       pause_accepting(l);
@@ -135,12 +136,12 @@ static void on_acceptable(struct ev_loop *events, ev_io *watcher, int revents) {
       return;
     } else if (errno == EAGAIN) {
       return;
-    }  // else that client has given up; the next may not have
+    }  // else that client has gone; the next may not have
   }
 }
 
-// Whoever watches over the server must get an answer, and the store open its files, however many clients there are.
-static int descriptors_end(bool is_internal) {
+// Monitoring must get an answer, and the store open its files, at any number of clients.
+static int descriptor_limit_of(bool is_internal) {
   struct rlimit files;
   if (is_internal || getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur > INT_MAX) return INT_MAX;
   int limit = (int)files.rlim_cur, quarter = limit / 4;
@@ -151,7 +152,7 @@ void ct_loop_add_listener(ct_loop *loop, int descriptor, bool is_internal) {
   listener *l = &loop->listeners[loop->listener_count++];
   l->loop = loop;
   l->is_internal = is_internal;
-  l->descriptors_end = descriptors_end(is_internal);
+  l->descriptor_limit = descriptor_limit_of(is_internal);
   ev_io_init(&l->watcher, on_acceptable, descriptor, EV_READ);
   l->watcher.data = l;
   ev_io_start(loop->events, &l->watcher);

@@ -7,12 +7,12 @@
 #include <string.h>
 
 enum {
-  HEADERS_READ = 2 * HEADERS_MAX,  // beyond it the library hangs up without a word
+  HEADERS_READ = 2 * HEADERS_MAX,  // beyond it the library closes without an answer
   RECEIVE_STEP = 2048,      // memory of every connection
   PACKET_MAX = 1 << 20,     // a longer write would be cut and copied
   TURNS = 4,                // of jobs and flushes before the sockets are looked at again
-  GATHER_AT = 64,           // subscribers of what is to be flushed
-  GATHER_TURNS = 3          // looks at the sockets that a flush may be put off for
+  COALESCE_AT = 64,         // subscribers of the dirty topics
+  COALESCE_TURNS = 3        // polls of the sockets that may delay a flush
 };
 
 static _Thread_local ct_loop *current;
@@ -21,33 +21,34 @@ bool ct_loop_is_current(const ct_loop *loop) { return current == loop; }
 void ct_loop_adopt_thread(ct_loop *loop) { current = loop; }
 void ct_loop_wake(ct_loop *loop) { ev_async_send(loop->events, &loop->waker); }
 
-// A flush to many costs a system call for each, whatever it carries. While messages keep coming in, it waits for those
-// that have arrived already; when a look at the sockets, which costs less than one delivery, brings none, it is done.
-static bool is_gathering(ct_loop *loop) {
-  bool has_heard = loop->messages_received != loop->gathered_messages;
-  loop->gathered_messages = loop->messages_received;
-  if (has_heard && loop->dirty_subscribers >= GATHER_AT && loop->gathered_turns++ < GATHER_TURNS) return true;
-  loop->gathered_turns = 0;
+// A flush takes a system call per recipient, however much it carries. So it waits for the messages
+// that have already arrived, until a poll, which costs less than one delivery, brings none.
+static bool is_coalescing(ct_loop *loop) {
+  bool has_received = loop->messages_received != loop->coalesced_messages;
+  loop->coalesced_messages = loop->messages_received;
+  if (has_received && loop->dirty_subscribers >= COALESCE_AT && loop->coalesced_turns++ < COALESCE_TURNS) return true;
+  loop->coalesced_turns = 0;
   return false;
 }
 
-// Jobs make frames and frames make jobs; both are done before the wait for events. Returns whether there is more to do.
+// Jobs queue frames, and a flush queues jobs; both are done before the wait for events. Returns
+// whether there is more to do.
 static bool turn(ct_loop *loop) {
-  bool has_more = loop->callbacks.turned(loop->callbacks.context);
+  bool has_more = loop->callbacks.run_jobs(loop->callbacks.context);
   has_more |= loop_flush(loop);
-  has_more |= loop->callbacks.turned(loop->callbacks.context);
-  return has_more || loop->dirty_topics || loop->first_dirty;
+  has_more |= loop->callbacks.run_jobs(loop->callbacks.context);
+  return has_more || loop_is_dirty(loop);
 }
 
 static void before_poll(struct ev_loop *events, ev_prepare *watcher, int revents) {
   (void)revents;
   ct_loop *loop = watcher->data;
-  bool has_losses = losses_resume(loop), has_more = is_gathering(loop);
+  bool has_hangups = hangups_resume(loop), has_more = is_coalescing(loop);
   if (!has_more) {
     has_more = true;
     for (int i = 0; i < TURNS && has_more; i++) has_more = turn(loop);
   }
-  has_more |= has_losses;
+  has_more |= has_hangups;
   if (has_more) ev_idle_start(events, &loop->spinner); else ev_idle_stop(events, &loop->spinner);
 }
 
@@ -59,16 +60,16 @@ static void on_wake(struct ev_loop *events, ev_async *watcher, int revents) {
   if (atomic_load(&loop->is_stopping)) ev_break(events, EVBREAK_ALL);
 }
 
-// The library's libev plugin never re-arms its own timer; waking it makes it look at what is due.
+// The library's libev plugin never re-arms its own timer; a wake-up makes it check its timeouts.
 static void on_tick(struct ev_loop *events, ev_timer *watcher, int revents) {
   (void)events, (void)revents;
   ct_loop *loop = watcher->data;
   enum { TICKS_PER_SECOND = 1000 / TICK_MS };
   wheel_turn(loop);
-  for (int i = 0; i < loop->listener_count; i++) listener_resume(&loop->listeners[i], loop->wheel_at);
-  if (loop->wheel_at - loop->cooled >= TICKS_PER_SECOND) {
-    loop->cooled = loop->wheel_at;
-    topics_cool(loop);
+  for (int i = 0; i < loop->listener_count; i++) listener_resume(&loop->listeners[i], loop->wheel_tick);
+  if (loop->wheel_tick - loop->idle_checked >= TICKS_PER_SECOND) {
+    loop->idle_checked = loop->wheel_tick;
+    topics_free_idle(loop);
   }
   loop->callbacks.ticked(loop->callbacks.context);
   lws_cancel_service(loop->context);
@@ -79,7 +80,7 @@ static void watch(ct_loop *loop) {
   ev_idle_init(&loop->spinner, on_spin);
   ev_async_init(&loop->waker, on_wake);
   ev_timer_init(&loop->ticker, on_tick, TICK_MS / 1e3, TICK_MS / 1e3);
-  window_init(loop);
+  cooldown_init(loop);
   loop->before_poll.data = loop->waker.data = loop->ticker.data = loop;
   ev_prepare_start(loop->events, &loop->before_poll);
   ev_async_start(loop->events, &loop->waker);
@@ -90,7 +91,7 @@ static void fill_protocols(ct_loop *loop) {
   const struct lws_protocols common = {
     .callback = transport_callback, .per_session_data_size = sizeof(void *), .rx_buffer_size = RECEIVE_STEP,
     .tx_packet_size = PACKET_MAX};
-  // HTTP and upgrades without an offer; a token cannot hold a blank, so nobody can offer this name.
+  // HTTP and upgrades without an offer; a token holds no blank, so no client can offer this name.
   const char *names[] = {"no subprotocol", loop->subprotocol, loop->any_protocol};
   for (int i = 0; i < 3; i++) {
     loop->protocols[i] = common;
@@ -99,7 +100,7 @@ static void fill_protocols(ct_loop *loop) {
 }
 
 static struct lws_context_creation_info creation_info(ct_loop *loop) {
-  static const lws_retry_bo_t no_pings = {0};  // the wheel does it
+  static const lws_retry_bo_t no_pings = {0};  // wheel.c sends them
   struct lws_context_creation_info info = {0};
   info.port = CONTEXT_PORT_NO_LISTEN;
   info.protocols = loop->protocols;
@@ -110,7 +111,7 @@ static struct lws_context_creation_info creation_info(ct_loop *loop) {
   info.pt_serv_buf_size = SERVICE_BUFFER;
   info.timeout_secs = loop->options.handshake_timeout_s;
   info.timeout_secs_ah_idle = loop->options.handshake_timeout_s;
-  info.alpn = "http/1.1";  // frames go out as they are, which HTTP/2 would not understand
+  info.alpn = "http/1.1";  // flush.c writes frames directly, which HTTP/2 would not allow
   return info;
 }
 
@@ -124,12 +125,12 @@ static bool make_context(ct_loop *loop) {
   info.options &= ~(uint64_t)LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT;
   loop->internal_vhost = lws_create_vhost(loop->context, &info);
   info.vhost_name = "public";
-  // The library sets TLS up only for a port that could listen, and tells virtual hosts apart by their port: with the
-  // same one a Host header could move a request from one listener's to the other's.
+  // The library sets up TLS only for a port that could listen, and tells virtual hosts apart by
+  // their port: with the same one, a Host header could move a request to the other listener's.
   info.port = CONTEXT_PORT_NO_LISTEN_SERVER;
   if (loop->certificate_file) info.options |= LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT;
-  // Given one, the library does not make a context for client connections: those load all certificates of the system,
-  // and are lost where there are several loops.
+  // Given one, the library makes no context for client connections: those load all certificates of
+  // the system, and leak where there are several loops.
   if (loop->certificate_file) info.provided_client_ssl_ctx = loop->unused_tls = SSL_CTX_new(TLS_client_method());
   info.ssl_cert_filepath = loop->certificate_file;
   info.ssl_private_key_filepath = loop->key_file;
@@ -141,8 +142,8 @@ static char *copy(const char *text) {
   return text ? strcpy(ct_allocate(strlen(text) + 1, 1), text) : NULL;
 }
 
-static void explain(const ct_loop *loop, char *error, size_t error_size) {
-  const char *complaint = process_complaint();
+static void describe_failure(const ct_loop *loop, char *error, size_t error_size) {
+  const char *complaint = process_first_error();
   if (!loop->events) {
     snprintf(error, error_size, "libev has no epoll");
   } else if (strstr(complaint, "evlib")) {
@@ -163,15 +164,16 @@ ct_loop *ct_loop_create(const ct_options *options, const ct_callbacks *callbacks
   loop->certificate_file = copy(options->certificate_file);
   loop->key_file = copy(options->key_file);
   loop->received = ct_allocate(options->max_message_bytes + CT_RECEIVE_PADDING, 1);
-  loop->wheel_at = tick_now();
+  loop->wheel_tick = tick_now();
   loop->turn = 1;
+  TAILQ_INIT(&loop->dirty_connections);
   fill_protocols(loop);
-  losses_init(loop);
+  hangups_init(loop);
   loop->events = ev_loop_new(EVBACKEND_EPOLL | EVFLAG_NOENV);
   if (loop->events) watch(loop);
-  process_forget_complaint();
+  process_clear_error();
   if (loop->events && make_context(loop)) return loop;
-  explain(loop, error, error_size);
+  describe_failure(loop, error, error_size);
   ct_loop_destroy(loop);
   return NULL;
 }
@@ -189,7 +191,7 @@ static void unwatch(ct_loop *loop) {
   ev_idle_stop(loop->events, &loop->spinner);
   ev_async_stop(loop->events, &loop->waker);
   ev_timer_stop(loop->events, &loop->ticker);
-  ev_timer_stop(loop->events, &loop->window);
+  ev_timer_stop(loop->events, &loop->cooldown_timer);
   ev_loop_destroy(loop->events);
   loop->events = NULL;
 }
@@ -205,7 +207,7 @@ static void *run(void *argument) {
   return NULL;
 }
 
-// The thread takes no signals: they are the business of whoever runs the process.
+// All signals are blocked on the thread: the process handles them on another.
 int ct_loop_start(ct_loop *loop, const char *thread_name) {
   snprintf(loop->thread_name, sizeof loop->thread_name, "%s", thread_name);
   sigset_t all, before;
@@ -230,7 +232,7 @@ void ct_loop_destroy(ct_loop *loop) {
   slot_table_free(&loop->connections);
   slot_table_free(&loop->exchanges);
   bytes_free(&loop->scratch);
-  losses_end(loop);
+  hangups_end(loop);
   bytes_free(&loop->head_text);
   free(loop->buckets);
   free(loop->received);

@@ -1,7 +1,7 @@
 #include "private.h"
 
-// RFC 6455 section 5.1: a server must not take a frame that is not masked. The library does, and has no word for it.
-// But it reads into one buffer and unmasks in place, so that the header lies in front of the payload it hands over.
+// RFC 6455 section 5.1: a server must refuse an unmasked frame. The library accepts it silently.
+// But it reads into one buffer and unmasks in place, so the header lies in front of the payload.
 
 enum { SHORT_MAX = 125, MEDIUM_MAX = 65535, MASK = 4 };
 
@@ -22,10 +22,10 @@ static bool is_header(const uint8_t *at, int opcode, size_t count, uint8_t mask_
 
 bool is_unmasked(const connection *c, const uint8_t *payload, size_t count) {
   const uint8_t *buffer = c->loop->service_buffer;
-  if (!count || payload < buffer || payload >= buffer + SERVICE_BUFFER) return false;  // kept elsewhere meanwhile
+  if (!count || payload < buffer || payload >= buffer + SERVICE_BUFFER) return false;  // a copy
   size_t before = (size_t)(payload - buffer), bare = 2 + length_bytes(count), masked = bare + MASK;
   int opcode = !lws_is_first_fragment(c->wsi) ? 0 : lws_frame_is_binary(c->wsi) ? OPCODE_BINARY : OPCODE_TEXT;
   if (before >= masked && is_header(payload - masked, opcode, count, 0x80)) return false;
-  // A header that came with an earlier read is not to be seen; the frame passes then.
+  // The header may have come with an earlier read and be overwritten; the frame passes then.
   return before >= bare && is_header(payload - bare, opcode, count, 0);
 }

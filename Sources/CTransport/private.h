@@ -1,4 +1,5 @@
-// What the files of this target share. Everything here belongs to one loop's thread unless it says otherwise.
+// Shared by the files of this target. Everything here belongs to one loop's thread unless it says
+// otherwise.
 
 #ifndef CTRANSPORT_PRIVATE_H
 #define CTRANSPORT_PRIVATE_H
@@ -11,13 +12,15 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <sys/queue.h>
 
-// -- bytes.c: memory. A server without memory cannot keep any promise, so a failed allocation ends the process.
+// -- bytes.c: memory. A server without memory cannot keep any promise, so a failed allocation ends
+// the process.
 
 void *ct_allocate(size_t count, size_t size);  // zeroed
 void *ct_reallocate(void *old, size_t count, size_t size);
 
-// Bytes that are added behind and taken in front.
+// Bytes that are appended at the end and consumed from the front.
 typedef struct {
   uint8_t *data;
   size_t start, end, capacity;
@@ -25,13 +28,13 @@ typedef struct {
 
 static inline size_t bytes_count(const bytes *b) { return b->end - b->start; }
 static inline const uint8_t *bytes_first(const bytes *b) { return b->data + b->start; }
-uint8_t *bytes_extend(bytes *b, size_t count);  // room for count more, already counted in
+uint8_t *bytes_extend(bytes *b, size_t count);  // returns count uninitialised bytes at the end
 void bytes_append(bytes *b, const void *from, size_t count);
-void bytes_take(bytes *b, size_t count);        // gives the memory back when nothing is left
+void bytes_consume(bytes *b, size_t count);     // frees the memory when nothing is left
 void bytes_clear(bytes *b);                     // keeps the memory
 void bytes_free(bytes *b);
 
-// -- slots.c: 64-bit handles that notice when their object has gone.
+// -- slots.c: 64-bit handles that become invalid when their object is removed.
 
 typedef struct {
   void *object;
@@ -58,7 +61,7 @@ void frame_append(bytes *to, int opcode, const void *payload, size_t count);
 // The longest run of whole frames that fits, at least one frame.
 size_t frame_prefix(const uint8_t *frames, size_t count, size_t limit);
 
-// -- Peers: one for each accepted socket, from accept to WSI_DESTROY.
+// -- protocol.c: one for each accepted socket, from accept to WSI_DESTROY.
 
 typedef struct connection connection;
 typedef struct request request;
@@ -70,7 +73,10 @@ typedef struct {
   request *request;        // while an HTTP request is answered
   bool is_internal;
   char address[46];        // INET6_ADDRSTRLEN
-} peer;
+} accepted_socket;
+
+// The library's callback.
+int transport_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t count);
 
 // -- topic.c
 
@@ -82,72 +88,74 @@ typedef struct {
   bool skippable;
 } entry;
 
-// What the flush reads for each recipient; kept small and dense.
+// The part of a subscription that a flush reads; kept small and dense.
 typedef struct {
   connection *connection;
   subscription *subscription;
-  uint64_t cursor;      // number of the first entry it has not got
-  uint32_t exceptions;  // entries from cursor on that are not for it
+  uint64_t cursor;      // number of the first entry that it has not received
+  uint32_t exclusions;  // entries from cursor on that name it as their exception
   uint8_t mask;
-} member;
+} recipient;
 
 struct subscription {
   ct_topic *topic;
   connection *connection;
-  size_t index;                              // in topic->members
-  size_t lag;                                // bytes counted in connection->lag
-  subscription *next, *previous;             // of the connection
-  subscription *next_in_bucket;
+  size_t index;  // in topic->recipients
+  size_t lag;    // bytes counted in connection->lag
+  LIST_ENTRY(subscription) of_connection;
+  SLIST_ENTRY(subscription) in_bucket;
   subscription *next_pending, *previous_pending;  // of the connection, while something waits for it
   bool is_pending;
 };
 
 struct ct_topic {
   ct_loop *loop;
-  bytes log;            // frames of entries, the oldest kept first
+  bytes log;              // frames of entries, the oldest kept first
   uint64_t log_position;  // of the first byte in log
   entry *entries;
-  uint64_t first_entry;  // number of entries[0]
+  uint64_t first_entry;   // number of entries[0]
   size_t entry_count, entry_capacity;
-  member *members;
-  size_t member_count, member_capacity, pending_count, peak, compact_at;
-  ct_topic *next_dirty, *next_warm, *previous_warm, *next_resting, *previous_resting;
-  double rested;         // when it may be flushed again, in seconds of the monotonic clock
-  uint8_t kinds;         // union of the kinds in the log
-  bool is_dirty, is_warm, was_used, is_resting;
+  recipient *recipients;
+  size_t recipient_count, recipient_capacity, pending_count, peak, compact_at;
+  LIST_ENTRY(ct_topic) dirty;        // while it is dirty and not in cooldown
+  LIST_ENTRY(ct_topic) active;       // while it holds memory
+  TAILQ_ENTRY(ct_topic) cooling_down;
+  double cooldown_end;    // seconds of the monotonic clock
+  uint8_t kinds;          // union of the kinds in the log
+  bool is_dirty, is_active, was_used, is_cooling_down;
 };
 
 static inline uint64_t topic_end(const ct_topic *topic) { return topic->first_entry + topic->entry_count; }
-// Bytes behind the cursor, whether they are for the member or not.
+// Bytes from the cursor on, wanted or not.
 size_t topic_lag(const ct_topic *topic, uint64_t cursor);
-// Whether the member gets every byte behind its cursor.
-bool topic_is_plain(const ct_topic *topic, const member *m);
-// Moves what is for the subscriber behind its cursor into to, in order, up to limit bytes (at least one frame).
-// Without skippable entries if told so: those are counted.
-void topic_take(subscription *s, bytes *to, size_t limit, bool lossless_only);
-// Puts what topics hold for a connection behind the frames that are for it alone.
-void topics_move_rest(connection *c);
-// Bytes of what is for the subscriber behind its cursor.
-size_t topic_wanted(const subscription *s);
-// Gives back memory that was not used for a second.
-void topics_cool(ct_loop *loop);
-// The next flush takes the topic.
-void topic_list_dirty(ct_topic *topic);
+// Whether every byte from the cursor on is for the recipient.
+bool recipient_gets_all(const ct_topic *topic, const recipient *r);
+// Moves the subscriber's entries to a buffer, in order, up to limit bytes (at least one frame).
+// skips: skippable entries are dropped and counted.
+void subscription_drain(subscription *s, bytes *to, size_t limit, bool skips);
+// Moves everything that topics hold for a connection to the end of its send queue.
+void connection_drain_topics(connection *c);
+// Bytes of the entries that subscription_drain would move.
+size_t subscription_wanted_bytes(const subscription *s);
+// Frees memory that was not used for a second.
+void topics_free_idle(ct_loop *loop);
+// The next flush includes the topic.
+void topic_queue_flush(ct_topic *topic);
 
-// -- window.c: two flushes of a topic are at least options.flush_window_ms apart.
+// -- cooldown.c: two flushes of a topic are at least options.flush_window_ms apart.
 
-void window_init(ct_loop *loop);
-void window_begin(ct_topic *topic);   // it was flushed: it rests
-bool window_holds(ct_topic *topic);   // it becomes dirty: whether it has to wait
-void window_end(ct_topic *topic);     // it has rested enough
-void window_forget(ct_topic *topic);  // it is going
+void cooldown_init(ct_loop *loop);
+void cooldown_begin(ct_topic *topic);    // after a flush
+bool cooldown_defers(ct_topic *topic);   // whether a topic that becomes dirty has to wait
+void cooldown_finish(ct_topic *topic);
+void cooldown_cancel(ct_topic *topic);   // before the topic is freed
 
 // -- subscription.c
 
 subscription *subscription_find(const ct_topic *topic, const connection *c);
 subscription *subscription_add(ct_topic *topic, connection *c, uint8_t mask);
 void subscription_remove(subscription *s);
-static inline member *subscription_member(const subscription *s) { return &s->topic->members[s->index]; }
+static inline recipient *recipient_of(const subscription *s) { return &s->topic->recipients[s->index]; }
 void subscription_set_pending(subscription *s);
 void subscription_clear_pending(subscription *s);
 // Brings connection->lag up to date with the topic.
@@ -156,60 +164,62 @@ void subscription_count_lag(subscription *s);
 // -- connection.c
 
 struct connection {
-  // What a flush looks at: one line of the cache.
+  // All that a flush reads: one cache line, in which a TAILQ of pending subscriptions would not
+  // fit.
   struct lws *wsi;
   ct_loop *loop;
-  bytes own;  // frames for it alone; they go before what its topics hold
+  bytes send_queue;  // whole frames; they leave before those of its topics
   subscription *first_pending;
-  int socket;
+  int descriptor;
   bool is_dead;  // nothing may be written
-  bool is_held, is_choked, is_tls;
+  bool is_writing_paused, is_blocked, is_tls;
 
-  void *handler;  // NULL once it has heard of the end
+  void *handler;  // NULL once its end was reported
   ct_connection_id id;
-  bytes assembly;  // a message that has not arrived whole
-  subscription *subscriptions, *last_pending;
+  bytes assembly;  // the received fragments of an incomplete message
+  LIST_HEAD(, subscription) subscriptions;
+  subscription *last_pending;
   size_t lag;      // bytes of its pending subscriptions
-  size_t unsent;   // at most this much of what was written is still in the library
-  connection *next_dirty, *previous_dirty;
-  connection *next_in_wheel, *previous_in_wheel;
-  uint64_t due, pinged;  // ticks
-  uint64_t received_at_ping;  // bytes
-  uint64_t heard_turn;
+  size_t unsent;   // at most this much of the last write is still in the library
+  TAILQ_ENTRY(connection) dirty;
+  LIST_ENTRY(connection) in_wheel;
+  uint64_t deadline, ping_tick;  // ticks; deadline 0: not in the wheel
+  uint64_t received_at_ping;     // bytes
+  uint64_t receive_turn;         // the last turn in which a frame came
   uint16_t close_code;
-  bool is_dirty, is_paused;
-  bool is_closing;     // one side has begun to close: nothing more is taken or queued
+  bool is_dirty, is_reading_paused;
+  bool is_closing;          // one side has begun to close: nothing more is received or queued
   bool is_close_sent;
-  bool is_peers_close;  // the peer has begun to close
-  bool is_inside_frame;  // more of a frame's payload is to come
-  bool was_heard;      // since the last ping
-  bool awaits_sign;    // a ping is under way
+  bool is_close_from_peer;  // the peer began
+  bool is_inside_frame;     // more of a frame's payload is to come
+  bool has_received;        // since the last ping
+  bool awaits_pong;
   bool was_writeable;
-  bool tells_close;    // the handler hears of the end in the next flush
-  bool is_postponed;   // its end waits for a later turn; the library does not read it
+  bool reports_close;       // the next flush tells the handler of the end
+  bool is_postponed;        // its end waits for a later turn; the library does not read it
 };
 
-_Static_assert(offsetof(connection, handler) <= 64, "what a flush looks at has outgrown a line of the cache");
+_Static_assert(offsetof(connection, handler) <= 64, "a flush reads more than one cache line");
 
-connection *connection_open(struct lws *wsi, peer *p);
+connection *connection_open(struct lws *wsi, accepted_socket *socket);
 void connection_free(connection *c);
 connection *connection_get(const ct_loop *loop, ct_connection_id id);
 void connection_begin_close(connection *c, int code, const void *reason, size_t count, bool discard);
-// Begins to close and tells the handler: the transport's own decision.
+// Begins to close and reports it: the transport's own decision.
 void connection_fail(connection *c, int code, const char *reason);
-void connection_tell_close(connection *c);
+void connection_report_close(connection *c);
 void connection_cut(connection *c);
 void connection_mark_dirty(connection *c);
 void connection_unmark_dirty(connection *c);
 
-// -- losses.c
-void losses_init(ct_loop *loop);
-void losses_end(ct_loop *loop);
-void losses_watch(const connection *c);  // until its socket is closed
-// A connection was closed. When many are in one turn, those that have hung up wait for the next turns.
-void losses_count(ct_loop *loop);
+// -- hangups.c
+void hangups_init(ct_loop *loop);
+void hangups_end(ct_loop *loop);
+void hangups_watch(const connection *c);  // until its socket is closed
+// Counts a closed connection. Beyond a number per turn, clients that hung up wait for later turns.
+void hangups_count(ct_loop *loop);
 // Begins a turn with a few of those that wait. Returns whether there are more.
-bool losses_resume(ct_loop *loop);
+bool hangups_resume(ct_loop *loop);
 
 // -- receive.c
 void connection_receive(connection *c, uint8_t *data, size_t count);
@@ -219,19 +229,21 @@ void connection_library_closes(connection *c);
 // -- flush.c
 // Sends everything that was queued in this turn. Returns whether there is more to do at once.
 bool loop_flush(ct_loop *loop);
+// Whether a flush would send something.
+bool loop_is_dirty(const ct_loop *loop);
 void connection_write(connection *c);
 void connection_writeable(connection *c);
 
 // -- mask.c
-enum { SERVICE_BUFFER = 64 * 1024 };  // what the library reads into
-// The library's answer to an upgrade is written there, too, and its room ends where the buffer does.
+enum { SERVICE_BUFFER = 64 * 1024 };  // the library's read buffer
+// The library writes its answer to an upgrade into the same buffer, up to its end.
 void mask_learn_buffer(ct_loop *loop, const struct lws_process_html_args *answer);
-// Whether a data frame of count bytes, the first of which are at payload, has come without a mask.
+// Whether a data frame of count bytes, the first of which are at payload, came without a mask.
 bool is_unmasked(const connection *c, const uint8_t *payload, size_t count);
 
 // -- wheel.c: one timer for each connection.
 enum { TICK_MS = 100, WHEEL_SLOTS = 512 };
-void wheel_set(connection *c, uint64_t due);
+void wheel_set(connection *c, uint64_t deadline);
 void wheel_clear(connection *c);
 void wheel_start_pings(connection *c);
 void wheel_turn(ct_loop *loop);
@@ -243,7 +255,7 @@ typedef struct {
   ct_loop *loop;
   ev_io watcher;
   uint64_t paused_until;  // tick; 0: it is accepting
-  int descriptors_end;    // a connection with a descriptor from here on is not taken
+  int descriptor_limit;   // a connection with this descriptor or a higher one is refused
   bool is_internal;
 } listener;
 
@@ -252,35 +264,32 @@ void listener_resume(listener *l, uint64_t now);
 void listeners_close(ct_loop *loop);
 
 // -- head.c
-// Fills head from the library's header table; the text lives in loop->head_text until the next call.
-void head_read(struct lws *wsi, const peer *p, ct_request_head *head);
+// Fills head from the library's header table; its text is in loop->head_text until the next call.
+void head_read(struct lws *wsi, const accepted_socket *socket, ct_request_head *head);
 
 enum { HEADERS_MAX = 20 * 1024 };  // a token of 8 KB travels in the query, and may be encoded
 #define HEADERS_TOO_LONG "the header fields and the query have at most 20 KiB"
-// Whether what the library knows of a head is over HEADERS_MAX; fields that nobody asks for are not counted.
+// Whether the fields that the library keeps are over HEADERS_MAX together.
 bool head_is_too_long(struct lws *wsi);
 
 // -- upgrade.c
 // 0 lets the library upgrade, -1 ends the connection after a refusal was sent.
-int upgrade_decide(struct lws *wsi, peer *p, char *protocol);
+int upgrade_decide(struct lws *wsi, accepted_socket *socket, char *protocol);
 const char *status_phrase(int status);
 enum { REASON_MAX = 256 };
-// The body of a refusal: the status and what is wrong, in a line. Returns its length.
+// The body of a refusal: status and reason in a line. Returns its length.
 size_t refusal_body(char *to, size_t size, int status, const char *reason);
 
-// -- process.c: why the library refused to make something, in its words; empty where it said nothing.
-void process_forget_complaint(void);
-const char *process_complaint(void);
+// -- process.c: the library's first error line on this thread since it was cleared; may be empty.
+void process_clear_error(void);
+const char *process_first_error(void);
 
 // -- http.c
-int http_begin(struct lws *wsi, peer *p);
-int http_body(peer *p, const void *data, size_t count);
-int http_complete(struct lws *wsi, peer *p);
-int http_write(struct lws *wsi, peer *p);
-void http_forget(peer *p);
-
-// -- protocol.c: the library's callback.
-int transport_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t count);
+int http_begin(struct lws *wsi, accepted_socket *socket);
+int http_body(accepted_socket *socket, const void *data, size_t count);
+int http_complete(struct lws *wsi, accepted_socket *socket);
+int http_write(struct lws *wsi, accepted_socket *socket);
+void http_free(accepted_socket *socket);
 
 // -- loop.c
 
@@ -297,7 +306,7 @@ struct ct_loop {
   ev_prepare before_poll;
   ev_idle spinner;
   ev_async waker;
-  ev_timer ticker, window;
+  ev_timer ticker, cooldown_timer;
   listener listeners[2];
   int listener_count;
   pthread_t thread;
@@ -305,23 +314,24 @@ struct ct_loop {
   bool is_ending;
   char thread_name[16];
   slot_table connections, exchanges;
-  connection *first_dirty, *last_dirty;
-  ct_topic *dirty_topics, *warm_topics, *first_resting, *last_resting;
-  size_t held_count;  // of resting topics, those that are dirty
-  size_t dirty_subscribers;  // of the topics that the next flush takes
-  uint64_t messages_received, gathered_messages;  // so far; before the last look at the sockets
-  int gathered_turns;
-  int lost_sockets;  // an epoll set of the connections' sockets that tells which have hung up
+  TAILQ_HEAD(dirty_connections, connection) dirty_connections;
+  LIST_HEAD(, ct_topic) dirty_topics, active_topics;
+  TAILQ_HEAD(, ct_topic) cooling_down;  // the one that ends first is first
+  size_t deferred_count;                // topics in cooldown that are dirty
+  size_t dirty_subscribers;             // of the topics that the next flush includes
+  uint64_t messages_received, coalesced_messages;  // so far; before the last look at the sockets
+  int coalesced_turns;
+  int hangup_set;   // an epoll set of the connections' sockets that tells which have hung up
   int closes_in_turn;
   bytes postponed;  // identifiers of connections, in the order in which they are closed
-  subscription **buckets;
+  SLIST_HEAD(bucket, subscription) *buckets;
   size_t bucket_count, subscription_count;
   bytes scratch, head_text;
   const uint8_t *service_buffer;
-  uint8_t *received;  // a whole message and its padding
-  peer *adopting;     // until the library has it
-  connection *wheel[WHEEL_SLOTS];
-  uint64_t wheel_at, turn, cooled;
+  uint8_t *received;          // a whole message and its padding
+  accepted_socket *adopting;  // until the library has it
+  LIST_HEAD(wheel_slot, connection) wheel[WHEEL_SLOTS];
+  uint64_t wheel_tick, turn, idle_checked;
   ct_counters counters;
   uint64_t closes[CT_CLOSE_CODES];
 };

@@ -1,7 +1,7 @@
 #include "private.h"
 
-#include <openssl/decodererr.h>
 #include <malloc.h>
+#include <openssl/decodererr.h>
 #include <openssl/err.h>
 #include <openssl/pemerr.h>
 #include <openssl/ssl.h>
@@ -15,16 +15,16 @@
 
 static void (*log_sink)(int level, const char *text, size_t count);
 
-// The library's first complaint since it was forgotten, by the thread that made it complain.
-static _Thread_local char complaint[160];
+// The library's first error line since it was cleared, per thread.
+static _Thread_local char first_error[160];
 
-void process_forget_complaint(void) { complaint[0] = '\0'; }
-const char *process_complaint(void) { return complaint; }
+void process_clear_error(void) { first_error[0] = '\0'; }
+const char *process_first_error(void) { return first_error; }
 
 static void on_log(int level, const char *line) {
   size_t count = strlen(line);
   while (count && (line[count - 1] == '\n' || line[count - 1] == '\r')) count--;
-  if (level == LLL_ERR && !complaint[0]) snprintf(complaint, sizeof complaint, "%.*s", (int)count, line);
+  if (level == LLL_ERR && !first_error[0]) snprintf(first_error, sizeof first_error, "%.*s", (int)count, line);
   log_sink(level == LLL_ERR ? 1 : 2, line, count);
 }
 
@@ -46,18 +46,18 @@ void ct_memory_trim(void) { malloc_trim(0); }
 void ct_prepare_process(void (*log)(int level, const char *text, size_t count)) {
   signal(SIGPIPE, SIG_IGN);
   log_sink = log;
-  // No more than these two levels: the next ones hold URLs.
+  // Only these two levels: the next ones hold URLs.
   lws_set_log_level(LLL_ERR | LLL_WARN, on_log);
 }
 
-// Asked only where the key is encrypted. Without it OpenSSL would ask on the terminal.
+// Called only for an encrypted key. Without it OpenSSL would prompt on the terminal.
 static int refuse_passphrase(char *buffer, int size, int is_writing, void *was_asked) {
   (void)buffer, (void)size, (void)is_writing;
   *(bool *)was_asked = true;
   return -1;
 }
 
-// What an operator can act on, where OpenSSL's words are those of its insides.
+// A text that an operator can act on, where OpenSSL's speaks of its internals.
 static const char *translated(unsigned long code, const char *pem_kind) {
   int library = ERR_GET_LIB(code), reason = ERR_GET_REASON(code);
   bool is_no_pem = (library == ERR_LIB_PEM && reason == PEM_R_NO_START_LINE)
@@ -75,7 +75,7 @@ static const char *translated(unsigned long code, const char *pem_kind) {
 
 static const char *first_fault(const char *pem_kind) { return translated(ERR_get_error(), pem_kind); }
 
-// NULL where all is well; else what is wrong with *culprit.
+// NULL where both can be used; else the fault of the file *culprit.
 static const char *use_files(SSL_CTX *context, const char *certificate_file, const char *key_file, const char **culprit) {
   bool was_asked = false;
   SSL_CTX_set_default_passwd_cb(context, refuse_passphrase);
@@ -94,7 +94,7 @@ static int64_t seconds_of(const ASN1_TIME *time) {
   return ASN1_TIME_to_tm(time, &parts) == 1 ? (int64_t)timegm(&parts) : INT64_MAX;
 }
 
-// Of the whole chain: clients refuse it when any link has expired.
+// The earliest of the whole chain: clients refuse it when any certificate has expired.
 static int64_t expiry_of(SSL_CTX *context) {
   int64_t earliest = seconds_of(X509_get0_notAfter(SSL_CTX_get0_certificate(context)));
   STACK_OF(X509) *chain = NULL;

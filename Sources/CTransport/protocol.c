@@ -2,29 +2,29 @@
 
 #include <stdlib.h>
 
-static peer *peer_of(struct lws *wsi) { return lws_get_opaque_user_data(wsi); }
+static accepted_socket *socket_of(struct lws *wsi) { return lws_get_opaque_user_data(wsi); }
 
-static int establish(struct lws *wsi, peer *p) {
+static int establish(struct lws *wsi, accepted_socket *socket) {
   ct_request_head head;
-  head_read(wsi, p, &head);
-  http_forget(p);
-  connection *c = connection_open(wsi, p);
-  c->handler = p->loop->callbacks.opened(p->loop->callbacks.context, c->id, &head);
+  head_read(wsi, socket, &head);
+  http_free(socket);
+  connection *c = connection_open(wsi, socket);
+  c->handler = socket->loop->callbacks.opened(socket->loop->callbacks.context, c->id, &head);
   return c->handler ? 0 : -1;
 }
 
-static void forget_connection(peer *p) {
-  connection *c = p->connection;
-  p->connection = NULL;
+static void free_connection(accepted_socket *socket) {
+  connection *c = socket->connection;
+  socket->connection = NULL;
   if (c) connection_free(c);
 }
 
-static void forget_peer(struct lws *wsi, peer *p) {
-  forget_connection(p);
-  http_forget(p);
-  if (p->loop->adopting == p) p->loop->adopting = NULL;
+static void free_socket(struct lws *wsi, accepted_socket *socket) {
+  free_connection(socket);
+  http_free(socket);
+  if (socket->loop->adopting == socket) socket->loop->adopting = NULL;
   lws_set_opaque_user_data(wsi, NULL);
-  free(p);
+  free(socket);
 }
 
 static int web_socket_callback(
@@ -35,7 +35,7 @@ static int web_socket_callback(
     connection_receive(c, in, count);
     return 0;
   case LWS_CALLBACK_RECEIVE_PONG:
-    c->was_heard = true;
+    c->has_received = true;
     return 0;
   case LWS_CALLBACK_SERVER_WRITEABLE:
     connection_writeable(c);
@@ -46,33 +46,33 @@ static int web_socket_callback(
     connection_library_closes(c);
     return 0;
   case LWS_CALLBACK_CLOSED:
-    forget_connection(lws_get_opaque_user_data(wsi));
+    free_connection(lws_get_opaque_user_data(wsi));
     return 0;
   default:
     return 0;
   }
 }
 
-static int http_callback(struct lws *wsi, enum lws_callback_reasons reason, peer *p, void *in, size_t count) {
+static int http_callback(struct lws *wsi, enum lws_callback_reasons reason, accepted_socket *socket, void *in, size_t count) {
   switch (reason) {
   case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
-    return upgrade_decide(wsi, p, in);
+    return upgrade_decide(wsi, socket, in);
   case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:  // selected, and not yet answered
-    p->loop->any_protocol[0] = '\0';
+    socket->loop->any_protocol[0] = '\0';
     return 0;
   case LWS_CALLBACK_ADD_HEADERS:  // of the answer to an upgrade
-    mask_learn_buffer(p->loop, in);
+    mask_learn_buffer(socket->loop, in);
     return 0;
   case LWS_CALLBACK_ESTABLISHED:
-    return establish(wsi, p);
+    return establish(wsi, socket);
   case LWS_CALLBACK_HTTP:
-    return http_begin(wsi, p);
+    return http_begin(wsi, socket);
   case LWS_CALLBACK_HTTP_BODY:
-    return http_body(p, in, count);
+    return http_body(socket, in, count);
   case LWS_CALLBACK_HTTP_BODY_COMPLETION:
-    return http_complete(wsi, p);
+    return http_complete(wsi, socket);
   case LWS_CALLBACK_HTTP_WRITEABLE:
-    return http_write(wsi, p);
+    return http_write(wsi, socket);
   case LWS_CALLBACK_RAW_ADOPT:  // a CONNECT: the library would tunnel
     return -1;
   default:
@@ -82,7 +82,7 @@ static int http_callback(struct lws *wsi, enum lws_callback_reasons reason, peer
 
 int transport_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t count) {
   switch (reason) {
-  // These come without a socket of ours behind wsi.
+  // These are not about an accepted socket.
   case LWS_CALLBACK_PROTOCOL_INIT:
   case LWS_CALLBACK_PROTOCOL_DESTROY:
   case LWS_CALLBACK_EVENT_WAIT_CANCELLED:
@@ -92,12 +92,12 @@ int transport_callback(struct lws *wsi, enum lws_callback_reasons reason, void *
   default:
     break;
   }
-  peer *p = wsi ? peer_of(wsi) : NULL;
-  if (!p) return 0;
+  accepted_socket *socket = wsi ? socket_of(wsi) : NULL;
+  if (!socket) return 0;
   if (reason == LWS_CALLBACK_WSI_DESTROY) {
-    forget_peer(wsi, p);
+    free_socket(wsi, socket);
     return 0;
   }
-  return p->connection ? web_socket_callback(wsi, reason, p->connection, in, count)
-                       : http_callback(wsi, reason, p, in, count);
+  return socket->connection ? web_socket_callback(wsi, reason, socket->connection, in, count)
+                       : http_callback(wsi, reason, socket, in, count);
 }

@@ -5,20 +5,38 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { CODE_PROTOCOL = 1002, CODE_UNSUPPORTED = 1003, CODE_NONE = 1005, CODE_TOO_BIG = 1009, CODE_MAX = 4999 };
+enum {
+  CODE_PROTOCOL = 1002, CODE_UNSUPPORTED = 1003, CODE_NONE = 1005, CODE_NOT_UTF8 = 1007, CODE_TOO_BIG = 1009,
+  CODE_MAX = 4999
+};
 
 static void deliver(connection *c, const uint8_t *message, size_t count, bool is_text) {
   c->loop->messages_received++;
   if (c->handler) c->loop->callbacks.received(c->handler, message, count, is_text);
 }
 
-// The library's buffer ends where the message does; a reader of JSON wants to look further.
+// The library's buffer may end with the message; the JSON parser reads beyond it.
 static void deliver_whole(connection *c, const uint8_t *data, size_t count, bool is_text) {
   if (count) memcpy(c->loop->received, data, count);
   deliver(c, c->loop->received, count, is_text);
 }
 
+// The library checks UTF-8, but not that the message ends with a whole character when its last
+// fragment is empty.
+static bool ends_inside_character(const uint8_t *text, size_t count) {
+  for (size_t back = 1; back <= 3 && back <= count; back++) {
+    uint8_t byte = text[count - back];
+    if (byte < 0x80) return false;
+    if (byte >= 0xc0) return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2);
+  }
+  return false;
+}
+
 static void deliver_assembled(connection *c, bool is_text) {
+  if (is_text && ends_inside_character(bytes_first(&c->assembly), bytes_count(&c->assembly))) {
+    connection_fail(c, CODE_NOT_UTF8, "invalid UTF-8");
+    return;
+  }
   bytes message = c->assembly;
   c->assembly = (bytes){0};  // the handler may close the connection
   memset(bytes_extend(&message, CT_RECEIVE_PADDING), 0, CT_RECEIVE_PADDING);
@@ -26,14 +44,14 @@ static void deliver_assembled(connection *c, bool is_text) {
   bytes_free(&message);
 }
 
-static void hear(connection *c) {
-  c->was_heard = true;
-  c->heard_turn = c->loop->turn;
+static void mark_received(connection *c) {
+  c->has_received = true;
+  c->receive_turn = c->loop->turn;
 }
 
 void connection_receive(connection *c, uint8_t *data, size_t count) {
-  hear(c);
-  if (c->is_closing) return;  // frames behind a close are not for us
+  mark_received(c);
+  if (c->is_closing) return;  // frames after a close frame are ignored
   bool is_text = !lws_frame_is_binary(c->wsi);
   if (!is_text && !c->loop->options.accepts_binary) {
     connection_fail(c, CODE_UNSUPPORTED, "binary message");
@@ -63,36 +81,42 @@ void connection_receive(connection *c, uint8_t *data, size_t count) {
 static int close_code(const uint8_t *payload, size_t count) {
   if (count == 0) return CODE_NONE;
   if (count == 1) return CODE_PROTOCOL;
-  int code = payload[0] << 8 | payload[1];  // the library has made bad codes 1002, but looks at low ones only
+  int code = payload[0] << 8 | payload[1];  // the library has replaced low invalid codes by 1002
   return code > CODE_MAX ? CODE_PROTOCOL : code;
 }
 
-// Our own last words in place of the library's: it would answer a payload of one byte with the same, and it keeps
-// each closing connection in a sorted list. Returning -1 ends the connection behind them.
+// Answers in place of the library, which would echo a payload of one byte and keeps each closing
+// connection in a sorted list. -1 ends the connection after the answer.
 int connection_peer_closes(connection *c, const uint8_t *payload, size_t count) {
-  hear(c);
+  mark_received(c);
   if (!c->is_closing) {
     int code = close_code(payload, count);
-    c->is_held = false;
-    c->is_peers_close = true;
+    c->is_writing_paused = false;
+    c->is_close_from_peer = true;
     connection_begin_close(c, code, NULL, 0, false);
   }
   connection_write(c);
   return -1;
 }
 
-// Whether the peer can still hear us. The library does not say why it closes.
-static bool peer_is_there(const connection *c) {
+// Whether the peer can still receive. The library does not say why it closes.
+static bool is_peer_connected(const connection *c) {
   char byte;
   ssize_t got = recv(lws_get_socket_fd(c->wsi), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
   if (got == 0 || (got < 0 && errno != EAGAIN)) return false;
   return !c->is_tls || !(SSL_get_shutdown(lws_get_ssl(c->wsi)) & SSL_RECEIVED_SHUTDOWN);
 }
 
-// The library found a breach of the protocol, or the end of the stream. For some breaches it would cut without a word.
+// The library found a breach of the protocol, or the end of the stream. For some breaches it would
+// close without a close frame.
 void connection_library_closes(connection *c) {
   if (c->is_dead) return;
-  if (!c->is_closing && !c->loop->is_ending && peer_is_there(c)) {
+  bool is_ending = c->loop->is_ending;
+  if (!is_ending && c->is_closing && !c->is_close_from_peer && lws_get_close_length(c->wsi) >= 2) {
+    // A breach after our close frame: without the write side the library cannot send a second one.
+    connection_write(c);
+    shutdown(c->descriptor, SHUT_WR);
+  } else if (!is_ending && !c->is_closing && is_peer_connected(c)) {
     connection_write(c);
     if (lws_get_close_length(c->wsi) < 2) lws_close_reason(c->wsi, LWS_CLOSE_STATUS_PROTOCOL_ERR, NULL, 0);
     const uint8_t *payload = lws_get_close_payload(c->wsi);

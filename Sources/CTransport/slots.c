@@ -31,7 +31,7 @@ void slot_remove(slot_table *table, uint64_t id) {
   uint32_t index = (uint32_t)id;
   slot *s = &table->slots[index];
   s->object = NULL;
-  if (++s->generation == 0) s->generation = 1;  // id 0 stays nobody's
+  if (++s->generation == 0) s->generation = 1;  // id 0 is none
   s->next_free = table->first_free;
   table->first_free = index + 1;
 }

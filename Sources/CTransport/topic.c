@@ -12,53 +12,43 @@ ct_topic *ct_topic_create(ct_loop *loop) {
   return topic;
 }
 
-static void warm(ct_topic *topic) {
+static void mark_active(ct_topic *topic) {
   topic->was_used = true;
-  if (topic->is_warm) return;
-  topic->is_warm = true;
-  topic->previous_warm = NULL;
-  topic->next_warm = topic->loop->warm_topics;
-  if (topic->next_warm) topic->next_warm->previous_warm = topic;
-  topic->loop->warm_topics = topic;
+  if (topic->is_active) return;
+  topic->is_active = true;
+  LIST_INSERT_HEAD(&topic->loop->active_topics, topic, active);
 }
 
-static void cool(ct_topic *topic) {
-  topic->is_warm = false;
-  if (topic->next_warm) topic->next_warm->previous_warm = topic->previous_warm;
-  if (topic->previous_warm) topic->previous_warm->next_warm = topic->next_warm;
-  else topic->loop->warm_topics = topic->next_warm;
+static void mark_idle(ct_topic *topic) {
+  topic->is_active = false;
+  LIST_REMOVE(topic, active);
 }
 
-// Not the fast way, which is the flush; this one moves what is left when a subscription ends or something has to follow.
-static void move_rest(subscription *s) {
+// The slow way, which copies; for the end of a subscription, or when another frame has to follow.
+static void drain_to_send_queue(subscription *s) {
   connection *c = s->connection;
-  if (subscription_member(s)->cursor == topic_end(s->topic)) return;
-  topic_take(s, &c->own, SIZE_MAX, false);
+  if (recipient_of(s)->cursor == topic_end(s->topic)) return;
+  subscription_drain(s, &c->send_queue, SIZE_MAX, false);
   connection_mark_dirty(c);
 }
 
-void topics_move_rest(connection *c) {
-  for (subscription *s = c->subscriptions; s; s = s->next) move_rest(s);
-}
-
-static void forget_dirty(ct_topic *topic) {
-  ct_topic **link = &topic->loop->dirty_topics;
-  while (*link && *link != topic) link = &(*link)->next_dirty;
-  if (*link) *link = topic->next_dirty;
+void connection_drain_topics(connection *c) {
+  subscription *s;
+  LIST_FOREACH(s, &c->subscriptions, of_connection) drain_to_send_queue(s);
 }
 
 void ct_topic_destroy(ct_topic *topic) {
-  while (topic->member_count) {
-    subscription *s = topic->members[topic->member_count - 1].subscription;
-    move_rest(s);
+  while (topic->recipient_count) {
+    subscription *s = topic->recipients[topic->recipient_count - 1].subscription;
+    drain_to_send_queue(s);
     subscription_remove(s);
   }
-  window_forget(topic);
-  if (topic->is_dirty) forget_dirty(topic);
-  if (topic->is_warm) cool(topic);
+  if (topic->is_dirty && !topic->is_cooling_down) LIST_REMOVE(topic, dirty);
+  cooldown_cancel(topic);
+  if (topic->is_active) mark_idle(topic);
   bytes_free(&topic->log);
   free(topic->entries);
-  free(topic->members);
+  free(topic->recipients);
   free(topic);
 }
 
@@ -70,22 +60,22 @@ void ct_topic_subscribe(ct_topic *topic, ct_connection_id id, uint8_t mask) {
     subscription_add(topic, c, mask);
     return;
   }
-  if (subscription_member(s)->mask == mask) return;
-  move_rest(s);  // what was published before goes by the mask of its time
-  subscription_member(s)->mask = mask;
+  if (recipient_of(s)->mask == mask) return;
+  drain_to_send_queue(s);  // earlier entries go by the earlier mask
+  recipient_of(s)->mask = mask;
 }
 
 void ct_topic_unsubscribe(ct_topic *topic, ct_connection_id id) {
   connection *c = connection_get(topic->loop, id);
   subscription *s = c ? subscription_find(topic, c) : NULL;
   if (!s) return;
-  move_rest(s);
+  drain_to_send_queue(s);
   subscription_remove(s);
 }
 
-size_t ct_topic_subscriber_count(const ct_topic *topic) { return topic->member_count; }
+size_t ct_topic_subscriber_count(const ct_topic *topic) { return topic->recipient_count; }
 
-static void forget_all(ct_topic *topic) {
+static void drop_all(ct_topic *topic) {
   topic->first_entry += topic->entry_count;
   topic->log_position += bytes_count(&topic->log);
   topic->entry_count = 0;
@@ -94,11 +84,11 @@ static void forget_all(ct_topic *topic) {
   bytes_clear(&topic->log);
 }
 
-// Somebody lags: what lies before the slowest is dropped, each time the log has doubled.
+// A recipient lags: drops the entries before its cursor, each time that the log has doubled.
 static void compact(ct_topic *topic) {
   uint64_t slowest = topic_end(topic);
-  for (size_t i = 0; i < topic->member_count; i++) {
-    if (topic->members[i].cursor < slowest) slowest = topic->members[i].cursor;
+  for (size_t i = 0; i < topic->recipient_count; i++) {
+    if (topic->recipients[i].cursor < slowest) slowest = topic->recipients[i].cursor;
   }
   size_t kept = topic_lag(topic, slowest), dropped = bytes_count(&topic->log) - kept;
   size_t entries = (size_t)(slowest - topic->first_entry);
@@ -110,9 +100,9 @@ static void compact(ct_topic *topic) {
   topic->compact_at = kept * 2 > COMPACT_AT ? kept * 2 : COMPACT_AT;
 }
 
-// Forgets what everybody has got. The topic is not dirty: who is not pending is up to date.
+// Drops the entries that all have received. The topic is not dirty, so only pending recipients lag.
 static void trim(ct_topic *topic) {
-  if (!topic->pending_count) forget_all(topic);
+  if (!topic->pending_count) drop_all(topic);
   else if (bytes_count(&topic->log) > topic->compact_at) compact(topic);
 }
 
@@ -130,35 +120,34 @@ static void append(ct_topic *topic, const void *payload, size_t count, bool skip
   if (bytes_count(&topic->log) > topic->peak) topic->peak = bytes_count(&topic->log);
 }
 
-void topic_list_dirty(ct_topic *topic) {
-  topic->next_dirty = topic->loop->dirty_topics;
-  topic->loop->dirty_topics = topic;
-  topic->loop->dirty_subscribers += topic->member_count;
+void topic_queue_flush(ct_topic *topic) {
+  LIST_INSERT_HEAD(&topic->loop->dirty_topics, topic, dirty);
+  topic->loop->dirty_subscribers += topic->recipient_count;
 }
 
-// What waits for the window's end may not be too much for one write: it would come to every subscriber as if it were slow.
+// Entries in a cooldown must fit into one write; more would make every subscriber look slow.
 static void mark_dirty(ct_topic *topic) {
   if (topic->is_dirty) {
-    if (bytes_count(&topic->log) > topic->loop->options.send_queue_bytes / 4) window_end(topic);
+    if (bytes_count(&topic->log) > topic->loop->options.send_queue_bytes / 4) cooldown_finish(topic);
     return;
   }
-  bool waits = window_holds(topic);
+  bool waits = cooldown_defers(topic);
   topic->is_dirty = true;
-  if (!waits) topic_list_dirty(topic);
+  if (!waits) topic_queue_flush(topic);
 }
 
 void ct_topic_publish(
   ct_topic *topic, const void *payload, size_t count, bool skippable, uint8_t kind, ct_connection_id except
 ) {
-  if (!topic->member_count) return;
+  if (!topic->recipient_count) return;
   connection *c = except ? connection_get(topic->loop, except) : NULL;
   subscription *s = c ? subscription_find(topic, c) : NULL;
-  bool was_current = s && subscription_member(s)->cursor == topic_end(topic);
+  bool was_current = s && recipient_of(s)->cursor == topic_end(topic);
   if (!topic->is_dirty) trim(topic);
   append(topic, payload, count, skippable, kind, s ? except : 0);
-  if (was_current) subscription_member(s)->cursor = topic_end(topic);
-  else if (s) subscription_member(s)->exceptions++;
-  warm(topic);
+  if (was_current) recipient_of(s)->cursor = topic_end(topic);
+  else if (s) recipient_of(s)->exclusions++;
+  mark_active(topic);
   mark_dirty(topic);
 }
 
@@ -166,8 +155,8 @@ void ct_topic_send(ct_topic *topic, ct_connection_id id, const void *payload, si
   connection *c = connection_get(topic->loop, id);
   if (!c || c->is_closing) return;
   subscription *s = subscription_find(topic, c);
-  if (s) move_rest(s);
-  frame_append(&c->own, OPCODE_TEXT, payload, count);
+  if (s) drain_to_send_queue(s);
+  frame_append(&c->send_queue, OPCODE_TEXT, payload, count);
   topic->loop->counters.deliveries++;
   connection_mark_dirty(c);
 }
@@ -178,36 +167,36 @@ size_t topic_lag(const ct_topic *topic, uint64_t cursor) {
   return (size_t)(topic->log_position + bytes_count(&topic->log) - position);
 }
 
-bool topic_is_plain(const ct_topic *topic, const member *m) {
-  return !m->exceptions && !(topic->kinds & ~m->mask);
+bool recipient_gets_all(const ct_topic *topic, const recipient *r) {
+  return !r->exclusions && !(topic->kinds & ~r->mask);
 }
 
-static bool is_for(const entry *e, const member *m) {
-  return (e->kind & m->mask) && e->except != m->connection->id;
+static bool is_for(const entry *e, const recipient *r) {
+  return (e->kind & r->mask) && e->except != r->connection->id;
 }
 
-size_t topic_wanted(const subscription *s) {
+size_t subscription_wanted_bytes(const subscription *s) {
   const ct_topic *topic = s->topic;
-  const member *m = subscription_member(s);
+  const recipient *r = recipient_of(s);
   size_t wanted = 0;
-  for (uint64_t number = m->cursor; number < topic_end(topic); number++) {
+  for (uint64_t number = r->cursor; number < topic_end(topic); number++) {
     const entry *e = &topic->entries[number - topic->first_entry];
-    if (is_for(e, m)) wanted += e->count;
+    if (is_for(e, r)) wanted += e->count;
   }
   return wanted;
 }
 
-void topic_take(subscription *s, bytes *to, size_t limit, bool lossless_only) {
+void subscription_drain(subscription *s, bytes *to, size_t limit, bool skips) {
   ct_topic *topic = s->topic;
-  member *m = subscription_member(s);
+  recipient *r = recipient_of(s);
   ct_counters *counters = &topic->loop->counters;
-  for (; m->cursor < topic_end(topic); m->cursor++) {
-    const entry *e = &topic->entries[m->cursor - topic->first_entry];
-    if (e->except == m->connection->id) {
-      m->exceptions--;
-    } else if (!is_for(e, m)) {
+  for (; r->cursor < topic_end(topic); r->cursor++) {
+    const entry *e = &topic->entries[r->cursor - topic->first_entry];
+    if (e->except == r->connection->id) {
+      r->exclusions--;
+    } else if (!is_for(e, r)) {
       continue;
-    } else if (lossless_only && e->skippable) {
+    } else if (skips && e->skippable) {
       counters->skipped_entries++;
     } else {
       if (bytes_count(to) && bytes_count(to) + e->count > limit) return;
@@ -218,17 +207,17 @@ void topic_take(subscription *s, bytes *to, size_t limit, bool lossless_only) {
   subscription_clear_pending(s);
 }
 
-void topics_cool(ct_loop *loop) {
-  for (ct_topic *topic = loop->warm_topics, *next; topic; topic = next) {
-    next = topic->next_warm;
+void topics_free_idle(ct_loop *loop) {
+  for (ct_topic *topic = LIST_FIRST(&loop->active_topics), *next; topic; topic = next) {
+    next = LIST_NEXT(topic, active);
     bool is_oversized = topic->log.capacity > COMPACT_AT && topic->peak < topic->log.capacity / 4;
     if (!topic->pending_count && (!topic->was_used || is_oversized) && !topic->is_dirty) {
-      forget_all(topic);
+      drop_all(topic);
       bytes_free(&topic->log);
       free(topic->entries);
       topic->entries = NULL;
       topic->entry_capacity = 0;
-      cool(topic);
+      mark_idle(topic);
     }
     topic->was_used = false;
     topic->peak = bytes_count(&topic->log);

@@ -43,7 +43,7 @@ static int refuse(struct lws *wsi, int status, const char *reason) {
   return -1;
 }
 
-// The next name of a comma-separated list, and where to look for the one behind it.
+// The next name of a comma-separated list; moves *at behind it.
 static ct_text next_name(const char **at, const char *end) {
   while (*at < end && (**at == ' ' || **at == '\t' || **at == ',')) ++*at;
   ct_text name = {.bytes = *at};
@@ -64,8 +64,8 @@ static bool is_offer_too_long(struct lws *wsi) {
   return false;
 }
 
-// What RFC 6455 section 4.2.1 asks for and the library would answer with a hang-up.
-static int missing(struct lws *wsi, const char **reason) {
+// RFC 6455 section 4.2.1 requires these; the library would close without an answer.
+static int handshake_fault(struct lws *wsi, const char **reason) {
   *reason = HEADERS_TOO_LONG;
   if (head_is_too_long(wsi)) return 431;
   *reason = "an upgrade is a GET";
@@ -88,28 +88,27 @@ static bool offers(const ct_text *offer, const char *wanted) {
   return false;
 }
 
-// The library refuses a client that offers only what it does not know. So a protocol takes the first name offered,
-// just long enough to be selected: protocol.c takes the name away before the answer is written, and a protocol without
-// a name is not named there.
-static void know_first_name(ct_loop *loop, const ct_text *offer) {
+// The library refuses a client that offers only unknown names. So one protocol has the first name
+// offered until it is selected; protocol.c clears the name, which keeps it out of the answer.
+static void register_first_name(ct_loop *loop, const ct_text *offer) {
   const char *at = offer->bytes;
   ct_text name = next_name(&at, at + offer->count);
   snprintf(loop->any_protocol, sizeof loop->any_protocol, "%.*s", (int)name.count, name.bytes);
 }
 
-int upgrade_decide(struct lws *wsi, peer *p, char *protocol) {
-  // The library has refused an upgrade it does not know, and may have dropped the header table.
+int upgrade_decide(struct lws *wsi, accepted_socket *socket, char *protocol) {
+  // The library has refused an unknown upgrade, and may have freed the header table.
   if (!lws_hdr_total_length(wsi, WSI_TOKEN_UPGRADE)) return -1;
   if (strcasecmp(protocol, "websocket")) {
     protocol[0] = '-';  // h2c: not wanted, so the request is answered as plain HTTP/1.1
     return 0;
   }
-  p->loop->any_protocol[0] = '\0';
-  const ct_callbacks *callbacks = &p->loop->callbacks;
+  socket->loop->any_protocol[0] = '\0';
+  const ct_callbacks *callbacks = &socket->loop->callbacks;
   const char *fault;
-  int status = missing(wsi, &fault);
+  int status = handshake_fault(wsi, &fault);
   ct_request_head head;
-  head_read(wsi, p, &head);
+  head_read(wsi, socket, &head);
   if (status) {
     callbacks->refused(callbacks->context, &head, status, fault, true);
     return refuse(wsi, status, fault);
@@ -117,6 +116,6 @@ int upgrade_decide(struct lws *wsi, peer *p, char *protocol) {
   char reason[REASON_MAX] = "";
   status = callbacks->upgrade(callbacks->context, &head, reason, sizeof reason);
   if (status) return refuse(wsi, status, reason);
-  if (head.subprotocols.count && !offers(&head.subprotocols, p->loop->subprotocol)) know_first_name(p->loop, &head.subprotocols);
+  if (head.subprotocols.count && !offers(&head.subprotocols, socket->loop->subprotocol)) register_first_name(socket->loop, &head.subprotocols);
   return 0;
 }

@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
-// Not empty: the library does not tell of an empty PONG.
+// Not empty: the library does not report an empty PONG.
 static const char PING[] = "throng";
 
 uint64_t tick_now(void) {
@@ -15,46 +15,40 @@ uint64_t tick_now(void) {
 }
 
 void wheel_clear(connection *c) {
-  if (!c->due) return;
-  if (c->next_in_wheel) c->next_in_wheel->previous_in_wheel = c->previous_in_wheel;
-  if (c->previous_in_wheel) c->previous_in_wheel->next_in_wheel = c->next_in_wheel;
-  else c->loop->wheel[c->due % WHEEL_SLOTS] = c->next_in_wheel;
-  c->due = 0;
+  if (!c->deadline) return;
+  LIST_REMOVE(c, in_wheel);
+  c->deadline = 0;
 }
 
-void wheel_set(connection *c, uint64_t due) {
+void wheel_set(connection *c, uint64_t deadline) {
   wheel_clear(c);
-  if (due <= c->loop->wheel_at) due = c->loop->wheel_at + 1;
-  connection **first = &c->loop->wheel[due % WHEEL_SLOTS];
-  c->due = due;
-  c->previous_in_wheel = NULL;
-  c->next_in_wheel = *first;
-  if (*first) (*first)->previous_in_wheel = c;
-  *first = c;
+  if (deadline <= c->loop->wheel_tick) deadline = c->loop->wheel_tick + 1;
+  c->deadline = deadline;
+  LIST_INSERT_HEAD(&c->loop->wheel[deadline % WHEEL_SLOTS], c, in_wheel);
 }
 
-// Connections that came together are not pinged together: the first ping of each is up to a quarter early.
+// The first ping comes up to a quarter early, which spreads connections that opened together.
 void wheel_start_pings(connection *c) {
   uint64_t interval = ticks(c->loop->options.ping_interval_ms), spread = interval / 4 + 1;
-  wheel_set(c, c->loop->wheel_at + interval - (uint32_t)c->id * 2654435761u % spread);
+  wheel_set(c, c->loop->wheel_tick + interval - (uint32_t)c->id * 2654435761u % spread);
 }
 
-// Bytes that the system has received: some frames the library keeps to itself (a PING, an empty PONG).
+// Bytes that the system has received: the library does not report a PING or an empty PONG.
 static uint64_t received_bytes(const connection *c) {
   struct tcp_info info = {0};
   socklen_t size = sizeof info;
-  if (getsockopt(lws_get_socket_fd(c->wsi), IPPROTO_TCP, TCP_INFO, &info, &size)) return 0;
+  if (getsockopt(c->descriptor, IPPROTO_TCP, TCP_INFO, &info, &size)) return 0;
   return info.tcpi_bytes_received;
 }
 
 static void ping(connection *c) {
-  c->awaits_sign = true;
-  c->was_heard = false;
-  c->pinged = c->loop->wheel_at;
+  c->awaits_pong = true;
+  c->has_received = false;
+  c->ping_tick = c->loop->wheel_tick;
   c->received_at_ping = received_bytes(c);
-  wheel_set(c, c->pinged + ticks(c->loop->options.ping_timeout_ms));
-  if (c->is_choked || c->is_held) return;  // it would not get out; being read is a sign of life, too
-  frame_append(&c->own, OPCODE_PING, PING, sizeof PING - 1);
+  wheel_set(c, c->ping_tick + ticks(c->loop->options.ping_timeout_ms));
+  if (c->is_blocked || c->is_writing_paused) return;  // the peer's reading counts as an answer, too
+  frame_append(&c->send_queue, OPCODE_PING, PING, sizeof PING - 1);
   connection_mark_dirty(c);
 }
 
@@ -62,21 +56,20 @@ static void expire(connection *c) {
   ct_loop *loop = c->loop;
   if (c->is_closing) {
     connection_cut(c);
-  } else if (!c->awaits_sign) {
+  } else if (!c->awaits_pong) {
     ping(c);
-  } else if (c->is_held || c->was_heard || received_bytes(c) != c->received_at_ping) {
-    c->awaits_sign = false;
-    wheel_set(c, c->pinged + ticks(loop->options.ping_interval_ms));
+  } else if (c->is_writing_paused || c->has_received || received_bytes(c) != c->received_at_ping) {
+    c->awaits_pong = false;
+    wheel_set(c, c->ping_tick + ticks(loop->options.ping_interval_ms));
   } else {
     connection_fail(c, 4003, "no sign of life");
   }
 }
 
 static void expire_slot(ct_loop *loop, uint64_t now) {
-  connection *next;
-  for (connection *c = loop->wheel[now % WHEEL_SLOTS]; c; c = next) {
-    next = c->next_in_wheel;
-    if (c->due > now) continue;
+  for (connection *c = LIST_FIRST(&loop->wheel[now % WHEEL_SLOTS]), *next; c; c = next) {
+    next = LIST_NEXT(c, in_wheel);
+    if (c->deadline > now) continue;
     wheel_clear(c);
     expire(c);
   }
@@ -84,7 +77,7 @@ static void expire_slot(ct_loop *loop, uint64_t now) {
 
 void wheel_turn(ct_loop *loop) {
   uint64_t now = tick_now();
-  // After a long sleep each slot is looked at once.
-  if (now > loop->wheel_at + WHEEL_SLOTS) loop->wheel_at = now - WHEEL_SLOTS;
-  while (loop->wheel_at < now) expire_slot(loop, ++loop->wheel_at);
+  // After a long sleep each slot is checked once.
+  if (now > loop->wheel_tick + WHEEL_SLOTS) loop->wheel_tick = now - WHEEL_SLOTS;
+  while (loop->wheel_tick < now) expire_slot(loop, ++loop->wheel_tick);
 }

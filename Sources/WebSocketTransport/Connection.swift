@@ -1,30 +1,44 @@
 import CTransport
 
-/// A handle of one open WebSocket. Used on its loop's thread only; when the connection is gone it does nothing.
+/// A handle of one open WebSocket, for use on its loop's thread only. Once the connection is gone
+/// it does nothing.
 public struct Connection: Hashable, Sendable {
   /// The loop that owns the connection.
   public let loop: EventLoop
   let id: ct_connection_id
 
-  /// Queues one text frame; it leaves at the end of the turn, before what topics hold for the connection.
+  /// Tells the connection from all others of its loop, as long as the process lives.
+  public var number: UInt64 { id }
+
+  init(loop: EventLoop, id: ct_connection_id) {
+    self.loop = loop
+    self.id = id
+  }
+
+  /// The connection of that number; where it is gone, a handle that does nothing.
+  public init(number: UInt64, on loop: EventLoop) { self.init(loop: loop, id: number) }
+
+  /// Queues one text frame; it leaves at the end of the turn, before the entries of topics.
   public func send(_ text: UnsafeRawBufferPointer) { send(text, isText: true) }
 
   /// Queues one text frame.
   public func send(_ text: [UInt8]) { text.withUnsafeBytes { send($0, isText: true) } }
 
-  /// Queues one text frame behind everything that was published to the connection's topics, which leaves with it.
-  public func sendLast(_ text: [UInt8]) {
+  /// Queues one text frame behind everything published to the connection's topics; all of it leaves
+  /// at the end of the turn.
+  public func sendAfterTopics(_ text: [UInt8]) {
     loop.preconditionCurrent()
-    ct_connection_take_along(loop.pointer, id)
+    ct_connection_drain_topics(loop.pointer, id)
     send(text)
   }
 
   /// Queues one binary frame.
   public func sendBinary(_ bytes: UnsafeRawBufferPointer) { send(bytes, isText: false) }
 
-  /// Sends what is queued, then closes (contract section 1, close codes). Nothing is heard or sent after it.
+  /// Sends the queued frames, then closes (Protocol.md, "Close codes"). Later frames are ignored.
   ///
-  /// A `reason` over 123 bytes is cut at a character. The connection is cut if the peer does not answer in 5 s.
+  /// A `reason` over 123 bytes is cut at a character. The connection is cut if the peer does not
+  /// answer in 5 s.
   public func close(code: Int, reason: String) {
     loop.preconditionCurrent()
     var bytes = Array(reason.utf8.prefix(123))
@@ -34,28 +48,28 @@ public struct Connection: Hashable, Sendable {
     }
   }
 
-  /// Stops taking bytes from the socket; what has arrived may still be handed up.
+  /// Stops reading from the socket; a message that has arrived may still be delivered.
   public func pauseReading() {
     loop.preconditionCurrent()
-    ct_connection_read(loop.pointer, id, false)
+    ct_connection_set_reading(loop.pointer, id, false)
   }
 
-  /// Takes bytes again.
+  /// Reads again.
   public func resumeReading() {
     loop.preconditionCurrent()
-    ct_connection_read(loop.pointer, id, true)
+    ct_connection_set_reading(loop.pointer, id, true)
   }
 
-  /// From now on nothing is written; frames and topic entries pile up within `sendQueueBytes`.
-  public func hold() {
+  /// Stops writing; frames and topic entries queue up within `sendQueueBytes`.
+  public func pauseWriting() {
     loop.preconditionCurrent()
-    ct_connection_hold(loop.pointer, id)
+    ct_connection_pause_writing(loop.pointer, id)
   }
 
-  /// Ends a hold: `first` goes out before everything that has piled up (empty: nothing does).
-  public func release(first: [UInt8]) {
+  /// Writes again: `first` leaves before everything that has queued up (empty: nothing does).
+  public func resumeWriting(first: [UInt8]) {
     loop.preconditionCurrent()
-    first.withUnsafeBytes { ct_connection_release(loop.pointer, id, $0.baseAddress, $0.count) }
+    first.withUnsafeBytes { ct_connection_resume_writing(loop.pointer, id, $0.baseAddress, $0.count) }
   }
 
   /// Whether the connection is open and neither side has begun to close it.

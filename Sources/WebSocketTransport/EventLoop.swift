@@ -10,35 +10,34 @@ public final class EventLoop: Sendable {
   let callbacks: LoopCallbacks
 
   init(index: Int, configuration: TransportConfiguration, delegate: any TransportDelegate) throws(TransportError) {
-    let callbacks = LoopCallbacks(delegate: delegate)
-    let handle = LoopHandle(try callbacks.makeLoop(configuration))
     self.index = index
-    self.callbacks = callbacks
-    executor = LoopExecutor(handle: handle, queue: callbacks.queue)
+    callbacks = LoopCallbacks(delegate: delegate)
+    executor = LoopExecutor(try callbacks.makeLoop(configuration))
     callbacks.attach(self)
   }
 
   /// Whether the caller is on this loop's thread.
-  public var isCurrent: Bool { executor.handle.isCurrent }
+  public var isCurrent: Bool { executor.isCurrent }
 
   /// Runs `body` at once when the caller is on this loop, else queues it.
   public func perform(_ body: @escaping @Sendable () -> Void) {
     if isCurrent { body() } else { enqueue(body) }
   }
 
-  /// Queues `body`: it runs in a later turn, or later in this one, behind what the same thread queued before.
+  /// Queues `body`: it runs in a later turn, or later in this one, behind earlier work of the same
+  /// thread.
   public func enqueue(_ body: @escaping @Sendable () -> Void) {
     executor.enqueue(body)
   }
 
-  /// Queues `body` behind everything else: one such body runs when nothing else waits, or between two flushes of a busy loop.
-  /// On this loop's thread only.
+  /// Queues `body` behind everything else: a busy loop runs one or two such bodies between two
+  /// flushes. On this loop's thread only.
   public func enqueueInBackground(_ body: @escaping @Sendable () -> Void) {
     preconditionCurrent()
-    callbacks.queue.addInBackground(body)
+    executor.enqueueInBackground(body)
   }
 
-  /// What this loop has counted; on its thread only.
+  /// The loop's counters; on its thread only.
   public func counters() -> TransportCounters {
     preconditionCurrent()
     let counted = ct_loop_counters(pointer)
@@ -51,13 +50,38 @@ public final class EventLoop: Sendable {
     return counters
   }
 
-  /// The most steps it can take to find a subscription.
+  /// The most steps that a search for a subscription can take.
   var longestSubscriptionSearch: Int { ct_loop_longest_search(pointer) }
 
-  var pointer: OpaquePointer { executor.handle.pointer }
+  var pointer: OpaquePointer { executor.pointer }
 
   @inline(__always)
   func preconditionCurrent() {
     precondition(isCurrent, "not on the thread of this event loop")
+  }
+}
+
+/// Counts of one loop since it was made.
+public struct TransportCounters: Sendable, Equatable {
+  /// WebSocket connections open now.
+  public var connections = 0
+  /// How many connections ended with each close code.
+  public var closes: [Int: Int] = [:]
+  /// Frames times recipients handed to the system.
+  public var deliveries = 0
+  /// Skippable entries that a slow connection did not get.
+  public var skippedEntries = 0
+
+  /// All zero.
+  public init() {}
+
+  /// The sums of two loops.
+  public static func + (a: TransportCounters, b: TransportCounters) -> TransportCounters {
+    var sum = a
+    sum.connections += b.connections
+    sum.closes.merge(b.closes, uniquingKeysWith: +)
+    sum.deliveries += b.deliveries
+    sum.skippedEntries += b.skippedEntries
+    return sum
   }
 }

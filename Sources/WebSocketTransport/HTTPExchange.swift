@@ -6,20 +6,21 @@ public struct HTTPRequest: Sendable {
   public let head: RequestHead
   /// The body; empty when it was too large.
   public let body: [UInt8]
-  /// Whether the body was longer than `maxBodyBytes` and was thrown away.
+  /// Whether the body was longer than `maxBodyBytes` and was dropped.
   public let bodyTooLarge: Bool
 
   /// Whether the request came on the internal listener.
   public var isInternal: Bool { head.isInternal }
 }
 
-/// The place where one HTTP request is answered. When its client has gone, answering does nothing.
+/// The means to answer one HTTP request. When its client has gone, an answer does nothing.
 public struct HTTPExchange: Sendable {
   /// The loop that owns the request.
   public let loop: EventLoop
   let id: ct_exchange_id
 
-  /// Answers; any thread, once (a second answer is ignored). The length and `Connection` headers are added.
+  /// Answers; any thread, once (a second answer is ignored). The length and `Connection` headers
+  /// are added.
   ///
   /// Line breaks in `headers` are removed. A HEAD request gets the headers alone.
   public func respond(status: Int, contentType: String?, headers: [(String, String)] = [], body: [UInt8]) {

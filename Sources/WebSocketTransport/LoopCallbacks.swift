@@ -1,14 +1,14 @@
 import CTransport
 
-/// What the C loop calls, all on its own thread.
+/// The callbacks of the C loop, all on its own thread.
 ///
-/// @unchecked Sendable: `loop`, `delegate` and `running` are set before the thread starts and then touched on it alone.
+/// @unchecked Sendable: `loop`, `delegate` and `running` are set before the thread starts and used
+/// on it alone from then on.
 final class LoopCallbacks: @unchecked Sendable {
-  let queue = JobQueue()
-  /// Let go when the thread ends: the delegate often owns the transport.
+  /// Released when the thread ends: the delegate often owns the transport.
   private var delegate: (any TransportDelegate)?
   private unowned(unsafe) var loop: EventLoop?
-  /// Keeps the loop alive while its thread runs, which is also why `loop` needs no counted reference.
+  /// Retains the loop while its thread runs, so that `loop` needs no counted reference.
   private var running: EventLoop?
 
   init(delegate: any TransportDelegate) { self.delegate = delegate }
@@ -21,14 +21,14 @@ final class LoopCallbacks: @unchecked Sendable {
     return ct_loop_start(loop.pointer, "throng-loop-\(loop.index)")
   }
 
-  /// The thread is about to end: runs what is queued and lets everybody go.
+  /// The thread is about to end: runs the queued work and releases the delegate and the loop.
   func end() {
-    if let loop { queue.end(on: loop.executor) }
+    loop?.executor.end()
     delegate = nil
     running = nil
   }
 
-  /// The same for a loop whose thread was never started.
+  /// Does the same for a loop whose thread was never started.
   func endUnstarted() {
     guard let loop else { return }
     ct_loop_adopt_thread(loop.pointer)
@@ -80,9 +80,7 @@ extension LoopCallbacks {
         if let loop = callbacks.loop { callbacks.delegate?.didTick(loop) }
       }
     }
-    table.turned = { context in
-      withCallbacks(context) { callbacks in callbacks.loop.map { callbacks.queue.drain(on: $0.executor) } ?? false }
-    }
+    table.run_jobs = { context in withCallbacks(context) { $0.loop?.executor.drain() ?? false } }
     table.ended = { context in withCallbacks(context) { $0.end() } }
     return table
   }
@@ -95,7 +93,7 @@ extension LoopCallbacks {
     case .accept: return 0
     case .refuse(let status, let reason):
       if let text {
-        // C's own end of a text stands behind it.
+        // C reads it up to a zero.
         let bytes = Array(reason.utf8.prefix(size - 1)) + [0]
         for (index, byte) in bytes.enumerated() { text[index] = CChar(bitPattern: byte) }
       }
@@ -135,7 +133,8 @@ private final class HandlerBox {
   init(_ handler: any ConnectionHandler) { self.handler = handler }
 }
 
-/// C gives back what `makeTable` gave it, and the loop's owner keeps that alive as long as the C loop.
+/// The context is the object that `makeTable` passed; its `EventLoop` retains it as long as the C
+/// loop.
 private func withCallbacks<Result>(_ context: UnsafeMutableRawPointer?, _ body: (LoopCallbacks) -> Result) -> Result {
   Unmanaged<LoopCallbacks>.fromOpaque(context!)._withUnsafeGuaranteedRef(body)
 }
@@ -149,8 +148,13 @@ private func received(
   }
 }
 
-/// Takes back the reference that `opened` gave.
+/// Releases the handler that `opened` retained.
 private func closed(_ handler: UnsafeMutableRawPointer?, _ code: Int32, _ byPeer: Bool) {
   guard let handler else { return }
   Unmanaged<HandlerBox>.fromOpaque(handler).takeRetainedValue().handler.didClose(code: Int(code), byPeer: byPeer)
+}
+
+private func withOptionalCString<Result>(_ text: String?, _ body: (UnsafePointer<CChar>?) -> Result) -> Result {
+  guard let text else { return body(nil) }
+  return text.withCString { body($0) }
 }

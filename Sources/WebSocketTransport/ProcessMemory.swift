@@ -1,13 +1,13 @@
 import CTransport
 import Synchronization
 
-/// Gives memory back to the system after it was needed for a while: the allocator keeps what was freed, so that after a burst the
-/// process would stay as large as it was at its largest.
+/// Returns memory to the system after a burst: the allocator keeps freed memory, so that the
+/// process would stay at its largest size.
 public final class ProcessMemory: Sendable {
-  /// How much less must be in use than at the most since the last trim.
+  /// The fall of the memory in use, in bytes, since its maximum, that triggers a trim.
   public static let fall = 16 << 20
 
-  private let most = Mutex(0)
+  private let maximum = Mutex(0)
   private let inUse: @Sendable () -> Int
   private let trim: @Sendable () -> Void
 
@@ -19,16 +19,16 @@ public final class ProcessMemory: Sendable {
     self.trim = trim
   }
 
-  /// Looks at what is in use, and trims after a fall. Called now and then, never on a loop: trimming a gigabyte takes a tenth of
-  /// a second.
+  /// Checks the memory in use, and trims after a fall. Called now and then, never on a loop: to
+  /// trim a gigabyte takes a tenth of a second.
   public func trimAfterFall() {
     let now = inUse()
-    let hasFallen = most.withLock { most in
-      guard most - now >= ProcessMemory.fall else {
-        most = max(most, now)
+    let hasFallen = maximum.withLock { maximum in
+      guard maximum - now >= ProcessMemory.fall else {
+        maximum = max(maximum, now)
         return false
       }
-      most = now
+      maximum = now
       return true
     }
     if hasFallen { trim() }

@@ -1,12 +1,13 @@
 import CTransport
 
-/// What is known of an HTTP request, or of a WebSocket upgrade, before its body.
+/// An HTTP request, or a WebSocket upgrade, without its body.
 public struct RequestHead: Sendable {
   /// The method in capitals: GET, POST, …
   public let method: String
   /// The path, percent-decoded and without `.`, `..` or doubled slashes; begins with `/`.
   public let path: String
-  /// The query without its question mark, percent-encoded; empty where there is none. It may hold a token: never log it.
+  /// The query without its question mark, percent-encoded; empty where there is none. It may hold a
+  /// token: never log it.
   public let query: String
   /// `Host`, port included.
   public let host: String?
@@ -18,7 +19,8 @@ public struct RequestHead: Sendable {
   public let forwardedFor: String?
   /// `Sec-WebSocket-Protocol` as the client sent it.
   public let subprotocols: String?
-  /// The peer's IP address as text, without port; an IPv4 address in its own form also on a dual-stack socket.
+  /// The peer's IP address as text, without port; an IPv4 address in its own form also on a
+  /// dual-stack socket.
   public let peerAddress: String
   /// Whether the request came over TLS.
   public let isTLS: Bool
@@ -32,7 +34,7 @@ extension RequestHead {
       method: head.method.string ?? "", path: head.path.string ?? "/", query: head.query.string ?? "",
       host: head.host.string, origin: head.origin.string, authorization: head.authorization.string,
       forwardedFor: head.forwarded_for.string, subprotocols: head.subprotocols.string,
-      peerAddress: head.peer.string ?? "", isTLS: head.is_tls, isInternal: head.is_internal)
+      peerAddress: head.peer_address.string ?? "", isTLS: head.is_tls, isInternal: head.is_internal)
   }
 }
 

@@ -1,16 +1,18 @@
 import CTransport
 
-/// What may happen to a topic's entry when a connection is too slow (contract section 1, slow consumer).
+/// How a topic treats an entry for a connection that is too slow (Protocol.md, "Slow connections").
 public enum Lane: Sendable {
-  /// It is never skipped; a connection that cannot take it closes with 4002.
+  /// Never skipped; a connection over its bound closes with 4002.
   case lossless
-  /// It may be skipped and counted.
+  /// Skipped and counted when the connection is over its bound.
   case skippable
 }
 
-/// One loop's fan-out log: a frame is stored once and goes to every subscribed connection at the end of the turn.
+/// One loop's fan-out log: a frame is stored once and goes to every subscribed connection at the
+/// end of the turn.
 ///
-/// Made and used on its loop's thread; whoever drops the last reference, its memory is freed there.
+/// Made and used on its loop's thread, and freed there, on whichever thread the last reference
+/// ends.
 ///
 /// @unchecked Sendable: the pointer never changes and every use checks the thread.
 public final class Topic: @unchecked Sendable {
@@ -30,7 +32,7 @@ public final class Topic: @unchecked Sendable {
     loop.perform { ct_topic_destroy(OpaquePointer(bitPattern: address)) }
   }
 
-  /// Subscribes a connection to what is published from now on, or changes the mask of a subscribed one.
+  /// Subscribes a connection from the next entry on, or changes the mask of a subscribed one.
   ///
   /// It gets the entries whose `kind` shares a bit with `mask`.
   public func subscribe(_ connection: Connection, mask: UInt8 = 0xff) {
@@ -38,18 +40,19 @@ public final class Topic: @unchecked Sendable {
     ct_topic_subscribe(topic, connection.id, mask)
   }
 
-  /// Ends a subscription; what was published before still goes out.
+  /// Ends a subscription; entries published before are still sent.
   public func unsubscribe(_ connection: Connection) {
     check(connection)
     ct_topic_unsubscribe(topic, connection.id)
   }
 
-  /// Appends one text frame for all subscribers but `except`, who gets everything before and after it in order.
+  /// Appends one text frame for all subscribers but `except`, which gets the entries before and
+  /// after it in order.
   ///
   /// `kind` has at least one bit; a subscriber gets the entry if its mask has one of them.
   public func publish(_ payload: UnsafeRawBufferPointer, lane: Lane, kind: UInt8 = 1, except: Connection? = nil) {
     loop.preconditionCurrent()
-    precondition(kind != 0, "an entry without a kind is for nobody")
+    precondition(kind != 0, "an entry without a kind has no recipient")
     ct_topic_publish(topic, payload.baseAddress, payload.count, lane == .skippable, kind, except?.id ?? 0)
   }
 
@@ -58,7 +61,8 @@ public final class Topic: @unchecked Sendable {
     payload.withUnsafeBytes { publish($0, lane: lane, kind: kind, except: except) }
   }
 
-  /// Sends one text frame to one connection, subscribed or not, in order with what is published.
+  /// Sends one text frame to one connection, subscribed or not, in order with the published
+  /// entries.
   public func send(_ payload: [UInt8], to connection: Connection) {
     check(connection)
     payload.withUnsafeBytes { ct_topic_send(topic, connection.id, $0.baseAddress, $0.count) }

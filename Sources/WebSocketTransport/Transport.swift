@@ -4,7 +4,8 @@ import Synchronization
 
 /// The event loops of a server and their listeners.
 ///
-/// Making one binds the listeners; clients can connect from then on but are served only after `start`.
+/// Making one binds the listeners; clients can connect from then on but are served only after
+/// `start`.
 public final class Transport: Sendable {
   /// The loops; connections stay on the loop that accepted them.
   public let loops: [EventLoop]
@@ -20,9 +21,10 @@ public final class Transport: Sendable {
   }
   private let state = Mutex(State.made)
 
-  /// Sets how many files the process may have open, connections included, as far as the system lets it; before the first transport.
-  /// No more than it needs: the end of a connection costs the more the higher this is, 0.1 ms for 65,536.
-  /// - Returns: how many it may open now.
+  /// Sets how many files the process may open, connections included, up to the system's limit;
+  /// before the first transport. No more than needed: each end of a connection takes 0.1 ms at
+  /// 65,536.
+  /// - Returns: the number set.
   @discardableResult
   public static func limitOpenFiles(to count: Int) -> Int { ct_limit_open_files(max(0, count)) }
 
@@ -39,7 +41,8 @@ public final class Transport: Sendable {
     internalPort = try Self.listen(configuration.internalListen, on: [loops[0]], isInternal: true)
   }
 
-  /// Starts the threads. Once; they run until `stop`, also when nobody holds the transport any more.
+  /// Starts the threads, once. They run until `stop`, also after the last reference to the
+  /// transport.
   public func start() {
     let mayStart = state.withLock { state in
       defer { if state == .made { state = .running } }
@@ -52,7 +55,7 @@ public final class Transport: Sendable {
     }
   }
 
-  /// Cuts what is open, ends the threads and waits for them. A second call returns at once.
+  /// Cuts all connections, ends the threads and waits for them. A second call returns at once.
   public func stop() async {
     let was = state.withLock { state in
       defer { state = .stopped }
@@ -77,7 +80,7 @@ public final class Transport: Sendable {
 
   /// Reads a certificate chain and its key as a listener would.
   /// - Returns: when the first certificate of the chain expires, in Unix seconds.
-  /// - Throws: where they cannot be read or do not belong together.
+  /// - Throws: when they cannot be read or do not belong together.
   public static func check(_ tls: TLSFiles) throws(TransportError) -> Int64 {
     var reason = ErrorText()
     var expiry: Int64 = 0
@@ -106,5 +109,28 @@ public final class Transport: Sendable {
       ct_loop_add_listener(loop.pointer, descriptor, isInternal)
     }
     return Int(port)
+  }
+}
+
+/// The library's log lines: errors and warnings, never a URL.
+public enum TransportLog {
+  /// The severity of a line.
+  public enum Level: Sendable {
+    case error, warning
+  }
+
+  private static let sink = Mutex<(@Sendable (Level, String) -> Void)?>(nil)
+
+  /// Sends the library's lines to `sink`, from any thread. A process has one sink, since
+  /// libwebsockets has one log.
+  public static func setSink(_ sink: @escaping @Sendable (Level, String) -> Void) {
+    self.sink.withLock { $0 = sink }
+  }
+
+  /// A static constant, which the first use initialises once.
+  static let prepared: Void = ct_prepare_process { level, text, count in
+    guard let sink = TransportLog.sink.withLock({ $0 }), let text else { return }
+    let line = String(decoding: UnsafeRawBufferPointer(start: text, count: count), as: UTF8.self)
+    sink(level == 1 ? .error : .warning, line)
   }
 }

@@ -12,38 +12,41 @@ public struct TLSFiles: Sendable, Equatable {
   }
 }
 
-/// What a transport is made from (contract sections 1 and 9).
+/// The configuration of a transport (Protocol.md, "Transport"; Operations.md, "Configuration").
 public struct TransportConfiguration: Sendable {
   /// The number of event loops, each with a thread of its own; at least 1.
   public var loops: Int
-  /// Where WebSocket upgrades and public HTTP requests are taken; port 0 is any free one, nil is no such listener.
+  /// The listener of WebSocket upgrades and public HTTP requests; port 0 is any free one, nil is no
+  /// such listener.
   public var listen: (host: String, port: Int)?
-  /// Where HTTP requests of operators and backends are taken, by loop 0.
+  /// The listener of HTTP requests of operators and backends, on loop 0.
   public var internalListen: (host: String, port: Int)?
   /// TLS for the public listener; nil is plain.
   public var tls: TLSFiles?
-  /// The longest message taken, in bytes over all its fragments; a longer one closes with 1009.
+  /// The longest message, in bytes over all its fragments; a longer one closes with 1009.
   public var maxMessageBytes = 65_536
-  /// How many bytes may wait for one connection; beyond it skippable entries are skipped, then it closes with 4002.
+  /// The most bytes queued for one connection; beyond it skippable entries are skipped, then it
+  /// closes with 4002.
   public var sendQueueBytes = 1 << 20
-  /// The longest HTTP body kept, in bytes.
+  /// The longest HTTP body, in bytes; a longer one is dropped.
   public var maxBodyBytes = 1 << 20
-  /// How often each connection is pinged.
+  /// The time between two pings of a connection.
   public var pingInterval: Duration
-  /// How long after a ping a connection may stay silent before it closes with 4003.
+  /// The time after a ping in which a connection must send something, or it closes with 4003.
   public var pingTimeout: Duration
-  /// Seconds a client has for TLS and its HTTP request.
+  /// The time limit for TLS and the HTTP request, in seconds.
   public var handshakeTimeout = 10
-  /// How far apart the flushes of one topic are at least: latency for CPU. Zero: what is published leaves at the end of the turn.
+  /// The least time between two flushes of a topic: latency for CPU. Zero: entries leave at the end
+  /// of the turn.
   public var flushWindow: Duration = .zero
-  /// The window's idea of time in tests: seconds that only grow.
+  /// The clock of the flush window in tests: monotonic seconds.
   var flushClock: (@convention(c) () -> Double)?
-  /// Whether binary messages are handed up; if not, one closes with 1003.
+  /// Whether binary messages are delivered; if not, one closes with 1003.
   public var acceptsBinary = false
-  /// The subprotocol that is selected where it is offered; offering none, or only others, selects none.
+  /// The subprotocol that is selected where a client offers it; otherwise none is.
   public var subprotocol = "throng.v1.json"
 
-  /// A configuration with the contract's defaults.
+  /// A configuration with the protocol's defaults.
   public init(
     loops: Int = 1, listen: (host: String, port: Int)? = nil, internalListen: (host: String, port: Int)? = nil,
     tls: TLSFiles? = nil, pingInterval: Duration = .seconds(25), pingTimeout: Duration = .seconds(10)

@@ -1,4 +1,4 @@
-/// Why a transport could not be made.
+/// The reason why a transport could not be made.
 public enum TransportError: Error, Equatable, CustomStringConvertible {
   /// A listener's address is in use, not ours, or no address at all; `reason` is the system's text.
   case cannotBind(host: String, port: Int, reason: String)
@@ -14,5 +14,20 @@ public enum TransportError: Error, Equatable, CustomStringConvertible {
     case .tls(let reason): "cannot use the TLS files: \(reason)"
     case .context(let reason): "cannot make an event loop: \(reason)"
     }
+  }
+}
+
+/// The reason of an error, which C writes into a buffer.
+struct ErrorText {
+  private var bytes = [CChar](repeating: 0, count: 512)
+
+  /// Calls C with the buffer and its size.
+  mutating func fill<Result>(_ body: (UnsafeMutablePointer<CChar>, Int) -> Result) -> Result {
+    // Never empty, so it has an address.
+    bytes.withUnsafeMutableBufferPointer { body($0.baseAddress!, $0.count) }
+  }
+
+  var text: String {
+    String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 }

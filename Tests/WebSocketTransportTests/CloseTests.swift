@@ -4,7 +4,7 @@ import WebSocketTransport
 @Suite struct CloseTests {
   private typealias Opcode = WebSocketClient.Opcode
 
-  /// Each breach, and the close code that answers it (contract section 1).
+  /// Each breach and its close code (Protocol.md, "Frames").
   private static let breaches: [(name: String, bytes: [UInt8], code: Int)] = [
     ("too long", WebSocketClient.frame(.text, [UInt8](repeating: 97, count: 1001)), 1009),
     (
@@ -16,6 +16,10 @@ import WebSocketTransport
     ("invalid UTF-8", WebSocketClient.frame(.text, [0x61, 0xff]), 1007),
     ("a surrogate", WebSocketClient.frame(.text, [0xed, 0xa0, 0x80]), 1007),
     ("half a character", WebSocketClient.frame(.text, [0x61, 0xc3]), 1007),
+    (
+      "half a character before an empty fragment",
+      WebSocketClient.frame(.text, [0x61, 0xe2, 0x82], isFinal: false) + WebSocketClient.frame(.continuation, []), 1007
+    ),
     ("binary", WebSocketClient.frame(.binary, [1, 2, 3]), 1003),
     ("reserved bits", WebSocketClient.frame(.text, [0x61], reserved: 2), 1002),
     ("compressed without agreement", WebSocketClient.frame(.text, [0x61], reserved: 4), 1002),
@@ -49,7 +53,30 @@ import WebSocketTransport
     }
   }
 
-  @Test func thePeersCloseIsEchoedBehindWhatIsQueued() async throws {
+  /// Each second breach is one that the library itself would answer.
+  @Test(arguments: [[0x83, 0x80, 1, 2, 3, 4], WebSocketClient.frame(.text, [0x61], reserved: 2), [0x80, 0x80, 1, 2, 3, 4]])
+  func aBreachAfterTheCloseFrameGetsNoSecondOne(second: [UInt8]) async throws {
+    try await TestServer.with { running in
+      let (client, _) = try running.connect()
+      try client.send(.binary, [1])
+      #expect(try client.receiveClose().code == 1003)
+      try client.socket.send(second)
+      #expect(throws: SocketClient.Failed.self) { try client.receive() }
+      #expect(try running.server.closed.next() == 1003)
+    }
+  }
+
+  @Test func bothBreachesInOneReadGetOneCloseFrame() async throws {
+    try await TestServer.with { running in
+      let (client, _) = try running.connect()
+      try client.socket.send(WebSocketClient.frame(.binary, [1]) + [0x83, 0x80, 1, 2, 3, 4])
+      #expect(try client.receiveClose().code == 1003)
+      #expect(throws: SocketClient.Failed.self) { try client.receive() }
+      #expect(try running.server.closed.next() == 1003)
+    }
+  }
+
+  @Test func thePeersCloseIsEchoedBehindQueuedFrames() async throws {
     let behaviour = TestServer.Behaviour(receive: { connection, bytes, _ in connection.send(bytes) })
     try await TestServer.with(behaviour: behaviour) { running in
       let (client, _) = try running.connect()
@@ -83,13 +110,13 @@ import WebSocketTransport
         #expect(!connection.isOpen)
         connection.send([0x61])
         connection.close(code: 4001, reason: "")
-        connection.release(first: [])
+        connection.resumeWriting(first: [])
       }
       #expect(try running.onLoop { running.loop.counters().connections } == 0)
     }
   }
 
-  @Test func closingSendsWhatIsQueuedThenCodeAndReason() async throws {
+  @Test func closingSendsQueuedFramesThenCodeAndReason() async throws {
     try await TestServer.with { running in
       let (client, connection) = try running.connect()
       try running.onLoop {
@@ -124,7 +151,7 @@ import WebSocketTransport
     }
   }
 
-  @Test func aPausedConnectionHearsTheAnswerToItsClose() async throws {
+  @Test func aPausedConnectionReadsTheAnswerToItsClose() async throws {
     try await TestServer.with { running in
       let (client, connection) = try running.connect()
       try running.onLoop {
@@ -138,7 +165,7 @@ import WebSocketTransport
     }
   }
 
-  @Test func stoppingCutsWhatIsOpen() async throws {
+  @Test func stoppingCutsOpenConnections() async throws {
     try await TestServer.with { running in
       let (client, _) = try running.connect()
       await running.transport.stop()

@@ -16,7 +16,7 @@ import WebSocketTransport
     func isOnLoop(_ loop: EventLoop) -> Bool { loop.isCurrent }
   }
 
-  @Test func whatOneThreadQueuesRunsInItsOrder() async throws {
+  @Test func workOfOneThreadRunsInItsOrder() async throws {
     try await TestServer.with { running in
       let counter = Counter(executor: running.loop.executor)
       let done = EventQueue<Void>()
@@ -44,7 +44,7 @@ import WebSocketTransport
     }
   }
 
-  /// What runs in the background waits for all that is queued meanwhile, too.
+  /// A background body also waits for work queued after it.
   @Test func backgroundWorkIsDoneOneByOneBehindEverythingElse() async throws {
     try await TestServer.with { running in
       let done = EventQueue<Void>()
@@ -95,7 +95,7 @@ import WebSocketTransport
   }
 
   @Test func workAfterTheEndStillRuns() async throws {
-    let transport = try Transport(TransportConfiguration(loops: 2), delegate: Nobody())
+    let transport = try Transport(TransportConfiguration(loops: 2), delegate: RefusingDelegate())
     transport.start()
     let counter = Counter(executor: transport.loops[1].executor)
     await counter.add(1)
@@ -106,7 +106,7 @@ import WebSocketTransport
   }
 
   @Test func aTransportThatNeverStartsCanStop() async throws {
-    let transport = try Transport(TransportConfiguration(), delegate: Nobody())
+    let transport = try Transport(TransportConfiguration(), delegate: RefusingDelegate())
     let counter = Counter(executor: transport.loops[0].executor)
     async let added: Void = counter.add(1)
     await transport.stop()
@@ -132,8 +132,8 @@ import WebSocketTransport
   }
 }
 
-/// A delegate nobody calls.
-final class Nobody: TransportDelegate {
+/// A delegate that refuses everything.
+final class RefusingDelegate: TransportDelegate {
   private final class Handler: ConnectionHandler {
     func didReceive(_ message: UnsafeRawBufferPointer, isText: Bool) {}
     func didClose(code: Int, byPeer: Bool) {}

@@ -3,13 +3,13 @@ import Testing
 
 @testable import WebSocketTransport
 
-/// "With a window, flushes of one topic are at least so far apart."
+/// With a flush window, two flushes of a topic are at least that far apart.
 @Suite struct FlushWindowTests {
   /// Longer than any test runs.
   private static let endless = Duration.seconds(3600)
 
-  /// A topic with subscribers, of which the first entry has just left.
-  private func withResting(
+  /// A topic with subscribers, in the cooldown after its first entry.
+  private func withCooldown(
     _ window: Duration,
     _ body: (TestServer.Running, Topic, [(client: WebSocketClient, connection: Connection)]) async throws -> Void
   ) async throws {
@@ -26,20 +26,20 @@ import Testing
     }
   }
 
-  @Test func theNextFlushTakesEverythingThatCameMeanwhileAndNotBefore() async throws {
+  @Test func entriesOfACooldownLeaveTogetherAtItsEnd() async throws {
     let window = Duration.milliseconds(400)
     let begin = ContinuousClock.now
-    try await withResting(window) { running, topic, pairs in
+    try await withCooldown(window) { running, topic, pairs in
       for entry in 0..<5 { try running.onLoop { topic.publish("\(entry)", lane: .lossless) } }
       for pair in pairs { for entry in 0..<5 { #expect(try pair.client.receiveText() == "\(entry)") } }
-      #expect(ContinuousClock.now - begin >= window * 0.75, "a loop's idea of now is a little old")
+      #expect(ContinuousClock.now - begin >= window * 0.75, "a loop's clock is read once per turn")
       try running.onLoop { topic.publish("more", lane: .lossless) }
       for pair in pairs { #expect(try pair.client.receiveText() == "more") }
       #expect(ContinuousClock.now - begin >= window * 1.5)
     }
   }
 
-  @Test func afterAPauseItLeavesAtOnceAgain() async throws {
+  @Test func afterTheCooldownAnEntryLeavesAtOnce() async throws {
     let ticks = EventQueue<Void>()
     let behaviour = TestServer.Behaviour(tick: { _ in ticks.add(()) })
     try await TestServer.with({ $0.flushWindow = .milliseconds(1) }, behaviour: behaviour) { running in
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test func otherTopicsAndRepliesDoNotWait() async throws {
-    try await withResting(Self.endless) { running, topic, pairs in
+    try await withCooldown(Self.endless) { running, topic, pairs in
       let connection = pairs[0].connection
       let other = try running.onLoop {
         topic.publish("waits", lane: .lossless)
@@ -75,8 +75,8 @@ import Testing
     }
   }
 
-  @Test func whatIsForOneTakesAlongWhatCameBefore() async throws {
-    try await withResting(Self.endless) { running, topic, pairs in
+  @Test func aFrameForOneConnectionSendsEarlierEntriesToIt() async throws {
+    try await withCooldown(Self.endless) { running, topic, pairs in
       let connection = pairs[0].connection
       try running.onLoop {
         topic.publish("waits", lane: .lossless)
@@ -89,8 +89,8 @@ import Testing
     }
   }
 
-  @Test func whatIsSentLastTakesAlongWhatTopicsHold() async throws {
-    try await withResting(Self.endless) { running, topic, pairs in
+  @Test func sendingAfterTopicsSendsTheirEntries() async throws {
+    try await withCooldown(Self.endless) { running, topic, pairs in
       let connection = pairs[0].connection
       try running.onLoop {
         let other = Topic(on: running.loop)
@@ -98,7 +98,7 @@ import Testing
         for text in ["waits", "waits, too"] { topic.publish(text, lane: .lossless) }
         other.publish("of another topic", lane: .lossless)
         connection.send(Array("reply".utf8))
-        connection.sendLast(Array("last".utf8))
+        connection.sendAfterTopics(Array("last".utf8))
         topic.publish("too late", lane: .lossless)
         connection.close(code: 4503, reason: "")
       }
@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test func moreThanOneWriteTakesDoesNotWait() async throws {
-    try await withResting(Self.endless) { running, topic, pairs in
+    try await withCooldown(Self.endless) { running, topic, pairs in
       let large = String(repeating: "x", count: 200_000)
       try running.onLoop { for _ in 0..<2 { topic.publish(large, lane: .lossless) } }
       for pair in pairs { for _ in 0..<2 { #expect(try pair.client.receiveText() == large) } }
@@ -121,7 +121,7 @@ import Testing
   }
 
   @Test func theEndOfASubscriptionOrATopicDoesNotWait() async throws {
-    try await withResting(Self.endless) { running, topic, pairs in
+    try await withCooldown(Self.endless) { running, topic, pairs in
       let connection = pairs[0].connection
       try running.onLoop {
         topic.publish("waits", lane: .lossless)
@@ -140,11 +140,11 @@ import Testing
     }
   }
 
-  /// Whoever looks at the clock twice may find the rest over the second time.
-  @Test func aRestThatEndsBetweenTwoLooksAtTheClockHoldsNothingForEver() async throws {
+  /// A second reading of the clock may come after the cooldown's end.
+  @Test func aCooldownThatEndsBetweenTwoReadingsDelaysNothingForEver() async throws {
     let settings: (inout TransportConfiguration) -> Void = {
       $0.flushWindow = .milliseconds(3)
-      $0.flushClock = { Double(Self.looks.add(1, ordering: .relaxed).newValue) / 1000 }
+      $0.flushClock = { Double(Self.readings.add(1, ordering: .relaxed).newValue) / 1000 }
     }
     try await TestServer.with(settings) { running in
       let (client, connection) = try running.connect()
@@ -165,6 +165,6 @@ import Testing
     }
   }
 
-  /// The milliseconds of that clock: one for each look at it.
-  private static let looks = Atomic(0)
+  /// The milliseconds of that clock: one for each reading.
+  private static let readings = Atomic(0)
 }

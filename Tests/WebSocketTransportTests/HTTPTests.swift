@@ -2,7 +2,7 @@ import Testing
 import WebSocketTransport
 
 @Suite struct HTTPTests {
-  /// Answers with what it understood.
+  /// Answers with the parts of the request.
   private static let describe = TestServer.Behaviour(request: { request, exchange in
     let text =
       "\(request.head.method) \(request.head.path) \(request.head.query) \(request.body.count) \(request.bodyTooLarge)"
@@ -63,7 +63,7 @@ import WebSocketTransport
   }
 
   @Test(arguments: ["abc", "-1", "1 2", "99999999999999999999"])
-  func aLengthThatIsNoneIsRefused(length: String) async throws {
+  func anInvalidLengthIsRefused(length: String) async throws {
     try await TestServer.with(behaviour: Self.describe) { running in
       let client = try HTTPClient(port: running.internalPort)
       try client.send("POST", "/", headers: ["Content-Length: \(length)"])
@@ -116,7 +116,7 @@ import WebSocketTransport
     }
   }
 
-  /// A second request with a body, waiting behind the first, once turned libwebsockets in circles for ever.
+  /// A second request with a body, queued behind the first, once made libwebsockets loop for ever.
   @Test(arguments: ["GET", "POST"], ["GET", "POST"])
   func theFirstOfPipelinedRequestsIsAnsweredAndEndsTheConnection(first: String, second: String) async throws {
     try await TestServer.with(behaviour: Self.describe) { running in
@@ -156,7 +156,7 @@ import WebSocketTransport
   }
 
   @Test func theInternalListenerTakesUpgradesOnlyIfAsked() async throws {
-    let behaviour = TestServer.Behaviour(verdict: { $0.isInternal ? .refuse(status: 404) : .accept })
+    let behaviour = TestServer.Behaviour(decideUpgrade: { $0.isInternal ? .refuse(status: 404) : .accept })
     try await TestServer.with(behaviour: behaviour) { running in
       let refused = try WebSocketClient(port: running.internalPort)
       let accepted = try WebSocketClient(port: running.port)

@@ -19,23 +19,23 @@ import WebSocketTransport
   func aPortInUseIsRefused(loops: Int) async throws {
     try await TestServer.with({ $0.loops = loops }) { running in
       #expect(throws: TransportError.cannotBind(host: "127.0.0.1", port: running.port, reason: "Address already in use")) {
-        try Transport(TransportConfiguration(loops: loops, listen: ("127.0.0.1", running.port)), delegate: Nobody())
+        try Transport(TransportConfiguration(loops: loops, listen: ("127.0.0.1", running.port)), delegate: RefusingDelegate())
       }
     }
   }
 
   @Test func portZeroIsAnyFreeOne() async throws {
     let transport = try Transport(
-      TransportConfiguration(loops: 2, listen: ("127.0.0.1", 0), internalListen: ("127.0.0.1", 0)), delegate: Nobody())
+      TransportConfiguration(loops: 2, listen: ("127.0.0.1", 0), internalListen: ("127.0.0.1", 0)), delegate: RefusingDelegate())
     #expect((transport.publicPort ?? 0) > 0 && (transport.internalPort ?? 0) > 0)
     #expect(transport.publicPort != transport.internalPort)
     await transport.stop()
   }
 
   @Test(arguments: [("256.1.1.1", 0), ("127.0.0.1", 70_000), ("192.0.2.1", 1)])
-  func anAddressThatIsNoneIsRefused(host: String, port: Int) throws {
+  func anInvalidAddressIsRefused(host: String, port: Int) throws {
     #expect(throws: TransportError.self) {
-      try Transport(TransportConfiguration(listen: (host, port)), delegate: Nobody())
+      try Transport(TransportConfiguration(listen: (host, port)), delegate: RefusingDelegate())
     }
   }
 

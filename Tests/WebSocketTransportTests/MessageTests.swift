@@ -51,7 +51,7 @@ import WebSocketTransport
     }
   }
 
-  @Test func aFrameSentWithTheUpgradeIsHeard() async throws {
+  @Test func aFrameSentWithTheUpgradeIsDelivered() async throws {
     try await TestServer.with(behaviour: Self.echo) { running in
       let socket = try SocketClient(port: running.port)
       try socket.send(Array(WebSocketClient.request().utf8) + WebSocketClient.frame(.text, Array("early".utf8)))
@@ -60,7 +60,7 @@ import WebSocketTransport
     }
   }
 
-  @Test func binaryIsHandedUpWhereItIsAccepted() async throws {
+  @Test func binaryIsDeliveredWhereItIsAccepted() async throws {
     try await TestServer.with({ $0.acceptsBinary = true }, behaviour: Self.echo) { running in
       let (client, _) = try running.connect()
       try client.send(.binary, [0, 255])
@@ -68,7 +68,7 @@ import WebSocketTransport
     }
   }
 
-  @Test func pausedReadingHandsNothingUp() async throws {
+  @Test func pausedReadingDeliversNothing() async throws {
     try await TestServer.with { running in
       let (client, connection) = try running.connect()
       try running.onLoop { connection.pauseReading() }

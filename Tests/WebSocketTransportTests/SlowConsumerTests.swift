@@ -1,7 +1,7 @@
 import Testing
 import WebSocketTransport
 
-/// A client that does not read, beside one that does (contract section 1, slow consumer).
+/// A client that does not read, beside one that does (Protocol.md, "Slow connections").
 @Suite struct SlowConsumerTests {
   private static let queue = 256 * 1024
 
@@ -9,10 +9,11 @@ import WebSocketTransport
     Array("\(lane == .lossless ? "L" : "S")\(number) ".utf8) + [UInt8](repeating: 0x2e, count: 30_000)
   }
 
-  /// The number and letter that `text` put in front.
+  /// The letter and number at the front of `text`.
   private static func label(_ text: String) -> Substring { text.prefix { $0 != " " } }
 
-  /// Publishes until the slow one has been treated, waiting for the quick one after every entry.
+  /// Publishes until the counters show the slow connection's treatment, and awaits the quick one
+  /// after every entry.
   private static func publish(
     _ running: TestServer.Running, _ topic: Topic, quick: WebSocketClient, lane: @escaping @Sendable (Int) -> Lane,
     until done: (TransportCounters) -> Bool

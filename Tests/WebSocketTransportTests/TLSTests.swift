@@ -40,7 +40,7 @@ import WebSocketTransport
       TLSFiles(certificateFile: files.tls.certificateFile, keyFile: other.tls.keyFile),
     ] {
       #expect {
-        try Transport(TransportConfiguration(listen: ("127.0.0.1", 0), tls: tls), delegate: Nobody())
+        try Transport(TransportConfiguration(listen: ("127.0.0.1", 0), tls: tls), delegate: RefusingDelegate())
       } throws: { error in
         if case TransportError.tls = error { true } else { false }
       }
@@ -53,7 +53,7 @@ import WebSocketTransport
     #expect(1.9 < days && days < 2.1)
   }
 
-  @Test func whatIsWrongIsSaidInPlainWords() throws {
+  @Test func faultsAreReportedInPlainWords() throws {
     let files = try CertificateFiles()
     let other = try CertificateFiles()
     let (certificate, key) = (files.tls.certificateFile, files.tls.keyFile)

@@ -1,15 +1,16 @@
 import Testing
 import WebSocketTransport
 
-/// Random traffic against a model: what each client must see of each topic, and of its own frames, in order.
+/// Random traffic against a model: the frames that each client must receive of each topic, in
+/// order.
 @Suite struct TopicModelTests {
   private struct Client {
     let socket: WebSocketClient
     let connection: Connection
     var masks: [Int: UInt8] = [:]
-    /// By topic; -1 is the connection's own lane.
+    /// By topic; -1 stands for frames sent to the connection.
     var expected: [Int: [Int]] = [:]
-    var isHeld = false
+    var isPaused = false
   }
 
   private struct Step: Sendable {
@@ -42,7 +43,7 @@ import WebSocketTransport
       for client in clients {
         let connection = client.connection
         try running.onLoop {
-          connection.release(first: [])
+          connection.resumeWriting(first: [])
           connection.close(code: 4001, reason: "")
         }
         var seen: [Int: [Int]] = [:]
@@ -86,8 +87,8 @@ import WebSocketTransport
       let bytes = payload(place)
       return Step { topic.send(bytes, to: connection) }
     case 6:
-      clients[index].isHeld.toggle()
-      return clients[index].isHeld ? Step { connection.hold() } : Step { connection.release(first: []) }
+      clients[index].isPaused.toggle()
+      return clients[index].isPaused ? Step { connection.pauseWriting() } : Step { connection.resumeWriting(first: []) }
     default:
       let kind = UInt8.random(in: 1...3, using: &random)
       let except = Bool.random(using: &random) ? index : nil

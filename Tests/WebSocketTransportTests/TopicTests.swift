@@ -94,7 +94,7 @@ import Testing
         topic.publish("3", lane: .lossless)
         connection.send(Array("end".utf8))
       }
-      // What is for the connection alone may overtake a topic.
+      // A frame for the connection alone may overtake a topic.
       var texts: [String] = []
       for _ in 0..<3 { texts.append(try client.receiveText()) }
       #expect(texts.filter { $0 != "end" } == ["1", "3"] && texts.contains("end"))
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func droppingATopicStillSendsWhatItHolds() async throws {
+  @Test func droppingATopicStillSendsItsEntries() async throws {
     try await TestServer.with { running in
       let (client, connection) = try running.connect()
       try running.onLoop {
@@ -146,10 +146,11 @@ import Testing
       #expect(try client.receiveText() == "testament")
       let topic = try running.onLoop { Topic(on: running.loop) }
       try running.onLoop { topic.subscribe(connection) }
-    }  // dropped by this thread
+    }  // freed by this thread
   }
 
-  /// Ten thousand topics of one connection: each step finds its subscription without a search, and closing ends all.
+  /// Ten thousand topics of one connection: a subscription is found in a few steps, and closing
+  /// ends all.
   @Test func tenThousandSubscriptionsComeAndGo() async throws {
     try await TestServer.with { running in
       let (client, connection) = try running.connect()

@@ -2,8 +2,8 @@ import Testing
 import WebSocketTransport
 
 @Suite struct UpgradeTests {
-  @Test func verdictSeesTheHeadAndCanRefuse() async throws {
-    let behaviour = TestServer.Behaviour(verdict: { head in
+  @Test func theDelegateSeesTheHeadAndCanRefuse() async throws {
+    let behaviour = TestServer.Behaviour(decideUpgrade: { head in
       switch head.path {
       case "/ws": .accept
       case "/busy": .refuse(status: 503, reason: "come back later")
@@ -51,7 +51,7 @@ import WebSocketTransport
     }
   }
 
-  @Test func selectsNothingWhereNothingIsOffered() async throws {
+  @Test func selectsNothingWithoutAnOffer() async throws {
     try await TestServer.with { running in
       let client = try WebSocketClient(port: running.port, headers: ["Sec-WebSocket-Extensions: permessage-deflate"])
       #expect(client.answer.hasPrefix("HTTP/1.1 101 "))
@@ -65,13 +65,13 @@ import WebSocketTransport
     ("GET /ws HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13", 400),
     ("GET /ws HTTP/1.1\r\nHost: a\r\nUpgrade: chess", 403),
   ])
-  func anUpgradeThatIsNoneGetsAnAnswer(request: String, status: Int) async throws {
+  func anInvalidUpgradeGetsAnAnswer(request: String, status: Int) async throws {
     try await TestServer.with { running in
       let client = try SocketClient(port: running.port)
       try client.send(request + "\r\nConnection: Upgrade\r\n\r\n")
       #expect(try client.receive(through: "\r\n").contains(" \(status) "))
       try client.waitForEnd()
-      // Of an upgrade to something else the library tells nobody.
+      // The library does not report an upgrade to another protocol.
       guard status != 403 else { return }
       #expect(try running.server.refused.next() == .init(path: "/ws", status: status, isUpgrade: true))
     }
@@ -92,7 +92,7 @@ import WebSocketTransport
     }
   }
 
-  @Test func itIsToldWhoClosed() async throws {
+  @Test func theHandlerLearnsWhichSideClosed() async throws {
     try await TestServer.with { running in
       let (client, _) = try running.connect()
       try client.sendClose(4003)

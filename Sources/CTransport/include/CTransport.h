@@ -1,10 +1,12 @@
-// The C half of Throng's transport: event loops, WebSocket connections, HTTP requests and fan-out topics over
-// libwebsockets, libev and OpenSSL. No header of theirs is seen outside this target.
+// The C half of Throng's transport: event loops, WebSocket connections, HTTP requests and fan-out
+// topics over libwebsockets, libev and OpenSSL, whose headers no other target sees.
 //
-// Threads. A loop belongs to the thread that ct_loop_start makes for it. Unless a function says "any thread", it is
-// called on that thread, or before the thread starts, or after ct_loop_join. Every callback comes on that thread.
-// Pointers. What a callback is given is borrowed for the call; what a function is given is copied before it returns.
-// Handles. Connections and exchanges are 64-bit values (slot and generation). One that is gone is silently ignored.
+// Threads. A loop belongs to the thread that ct_loop_start makes for it. Every function is called
+// on that thread, before its start or after ct_loop_join, unless it says "any thread". Every
+// callback comes on that thread.
+// Pointers. An argument of a callback is valid during the call; a function copies its arguments.
+// Handles. Connections and exchanges are 64-bit values (slot and generation); an invalid one is
+// ignored.
 
 #ifndef CTRANSPORT_H
 #define CTRANSPORT_H
@@ -18,15 +20,15 @@ typedef struct ct_topic ct_topic;
 typedef uint64_t ct_connection_id;  // 0 is none
 typedef uint64_t ct_exchange_id;    // 0 is none
 
-// Bytes that are not terminated; count 0 where the request has no such thing.
+// Bytes without a terminator; count 0 where the request has no such field.
 typedef struct {
   const char *bytes;
   size_t count;
 } ct_text;
 
-// What is known of a request before its body. The path is decoded and normalised, the query is percent-encoded.
+// A request without its body. The path is decoded and normalised, the query is percent-encoded.
 typedef struct {
-  ct_text method, path, query, host, origin, authorization, forwarded_for, subprotocols, peer;
+  ct_text method, path, query, host, origin, authorization, forwarded_for, subprotocols, peer_address;
   bool is_tls, is_internal;
 } ct_request_head;
 
@@ -34,26 +36,27 @@ enum { CT_RECEIVE_PADDING = 64 };  // readable bytes behind a received message
 
 typedef struct {
   void *context;  // given to every callback that is not about one connection
-  // An upgrade is asked for. 0 accepts; an HTTP status refuses, and reason (size bytes, ended by a zero) is told the client.
+  // Decides on an upgrade. 0 accepts; an HTTP status refuses, and the client gets reason (size
+  // bytes, ended by a zero).
   int (*upgrade)(void *context, const ct_request_head *head, char *reason, size_t size);
-  // An upgrade, or another request, has been refused without asking.
+  // The transport has refused an upgrade, or another request, by itself.
   void (*refused)(
     void *context, const ct_request_head *head, int status, const char *reason, bool is_upgrade);
-  // A connection is open. What is returned is given to received and closed.
+  // A connection is open. The result is given to received and closed.
   void *(*opened)(void *context, ct_connection_id connection, const ct_request_head *head);
   // A whole message; CT_RECEIVE_PADDING bytes behind it may be read.
   void (*received)(void *handler, const uint8_t *bytes, size_t count, bool is_text);
-  // The last word about a connection. Code: the peer's (by_peer), ours, or 1006 when it was cut.
+  // The last callback of a connection. code: the peer's (by_peer), ours, or 1006 when it was cut.
   void (*closed)(void *handler, int code, bool by_peer);
-  // A whole HTTP request; a body that came to the public listener has been dropped. It must be answered by
-  // ct_exchange_respond, now or later.
+  // A whole HTTP request, without its body if that came to the public listener. It must be answered
+  // by ct_exchange_respond, at once or later.
   void (*requested)(
     void *context, ct_exchange_id exchange, const ct_request_head *head, const uint8_t *body, size_t count,
     bool body_too_large);
   // About every 100 ms.
   void (*ticked)(void *context);
-  // Before every wait for events. True: there is more to do, do not wait.
-  bool (*turned)(void *context);
+  // Before every wait for events. True: more jobs are queued, so do not wait.
+  bool (*run_jobs)(void *context);
   // The thread is about to end; every connection is gone. Called once, last.
   void (*ended)(void *context);
 } ct_callbacks;
@@ -61,15 +64,15 @@ typedef struct {
 typedef struct {
   size_t max_message_bytes, send_queue_bytes, max_body_bytes;
   uint32_t ping_interval_ms, ping_timeout_ms, handshake_timeout_s;
-  uint32_t flush_window_ms;  // two flushes of a topic are at least so far apart; 0: each turn flushes
-  double (*clock)(void);     // seconds that only grow, for the window; NULL: the system's
+  uint32_t flush_window_ms;  // the least time between two flushes of a topic; 0: every turn flushes
+  double (*clock)(void);     // monotonic seconds for the window; NULL: the system's
   bool accepts_binary;
   const char *subprotocol;       // copied
   const char *certificate_file;  // NULL: the public listener is plain
   const char *key_file;
 } ct_options;
 
-// What a loop has counted since it was made.
+// Counted since the loop was made.
 typedef struct {
   uint64_t connections_open, deliveries, skipped_entries;
 } ct_counters;
@@ -78,40 +81,41 @@ enum { CT_CLOSE_CODES = 5000 };  // ct_loop_closes counts codes below this
 
 // -- Process. Any thread.
 
-// Ignores SIGPIPE, and sends the library's errors and warnings to log (level 1 error, 2 warning; text without line
-// end; any thread). Once per process, before the first loop.
+// Ignores SIGPIPE, and sends the library's errors and warnings to log (level 1 error, 2 warning;
+// text without line end; any thread). Once per process, before the first loop.
 void ct_prepare_process(void (*log)(int level, const char *text, size_t count));
 
-// How many files the process may have open, as far as the hard limit lets it; before the first loop. No more than it
-// needs: at the end of each connection Debian's libwebsockets looks through a table of as many places. Returns how many
-// they are.
+// Sets how many files the process may open, up to the hard limit, and returns the number. Before
+// the first loop, and no more than needed: at the end of each connection Debian's libwebsockets
+// searches a table of that size.
 size_t ct_limit_open_files(size_t wanted);
 
-// How many bytes of memory the process has allocated and not freed.
+// Bytes that the process has allocated and not freed.
 size_t ct_memory_in_use(void);
-// Gives memory that was freed back to the system. Takes as long as there is much of it; any thread.
+// Returns freed memory to the system, in a time proportional to it.
 void ct_memory_trim(void);
 
-// Whether the two PEM files can be used together, and when the first certificate of the chain expires, in Unix seconds.
-// False: why not is in error.
+// Whether the two PEM files can be used together, and when the first certificate of the chain
+// expires, in Unix seconds. False: the reason is in error.
 bool ct_check_tls(
   const char *certificate_file, const char *key_file, int64_t *expires_s, char *error, size_t error_size);
 
-// Binds and listens; *port is what was bound (0: any free one). Several shared sockets may have one address; the first
-// of them is refused when anybody else has it. Returns the descriptor, or -1 with the reason in error.
+// Binds and listens; *port becomes the bound port (0: any free one). Several shared sockets may
+// have one address; the first of them is refused when another process has it. Returns the
+// descriptor, or -1 with the reason in error.
 int ct_listen(const char *host, int *port, bool shared, bool first, char *error, size_t error_size);
 
 // -- Loops.
 
 // Returns NULL with the reason in error when the library cannot make a context.
 ct_loop *ct_loop_create(const ct_options *options, const ct_callbacks *callbacks, char *error, size_t error_size);
-// Hands over a listening socket, before the thread starts.
+// Transfers a listening socket, before the thread starts.
 void ct_loop_add_listener(ct_loop *loop, int descriptor, bool is_internal);
 // Makes the thread. 0, or an errno.
 int ct_loop_start(ct_loop *loop, const char *thread_name);
 // Any thread: asks the loop to run its turn soon.
 void ct_loop_wake(ct_loop *loop);
-// Any thread: asks the thread to cut what is open and end.
+// Any thread: asks the thread to close all connections and end.
 void ct_loop_stop(ct_loop *loop);
 // Any thread but the loop's: waits for the thread's end.
 void ct_loop_join(ct_loop *loop);
@@ -119,7 +123,7 @@ void ct_loop_join(ct_loop *loop);
 void ct_loop_destroy(ct_loop *loop);
 // Any thread: whether the calling thread is the loop's.
 bool ct_loop_is_current(const ct_loop *loop);
-// Makes the calling thread count as the loop's, once that one has ended; NULL ends it.
+// Makes the calling thread count as the loop's, once that one has ended; NULL reverts it.
 void ct_loop_adopt_thread(ct_loop *loop);
 ct_counters ct_loop_counters(const ct_loop *loop);
 // Closes by code: CT_CLOSE_CODES numbers, valid as long as the loop.
@@ -129,39 +133,42 @@ const uint64_t *ct_loop_closes(const ct_loop *loop);
 
 // Queues one text or binary frame; it leaves at the end of the turn.
 void ct_connection_send(ct_loop *loop, ct_connection_id connection, const void *bytes, size_t count, bool is_text);
-// What was published to its topics so far goes before what is queued from now on, and waits for no window.
-void ct_connection_take_along(ct_loop *loop, ct_connection_id connection);
-// Sends what is queued, then a close frame; nothing is heard or sent after it. Reason: at most 123 bytes.
+// Queues everything published to its topics so far, before later frames and regardless of
+// cooldowns.
+void ct_connection_drain_topics(ct_loop *loop, ct_connection_id connection);
+// Sends the queued frames, then a close frame, and ignores later ones. reason: at most 123 bytes.
 void ct_connection_close(ct_loop *loop, ct_connection_id connection, int code, const char *reason, size_t count);
 // Stops and starts reading from the socket.
-void ct_connection_read(ct_loop *loop, ct_connection_id connection, bool enabled);
-// While held nothing is written.
-void ct_connection_hold(ct_loop *loop, ct_connection_id connection);
-// Ends a hold; first goes before everything that waits (count 0: nothing).
-void ct_connection_release(ct_loop *loop, ct_connection_id connection, const void *first, size_t count);
+void ct_connection_set_reading(ct_loop *loop, ct_connection_id connection, bool enabled);
+// Frames queue up from now on.
+void ct_connection_pause_writing(ct_loop *loop, ct_connection_id connection);
+// Ends a pause; first leaves before all queued frames (count 0: nothing).
+void ct_connection_resume_writing(ct_loop *loop, ct_connection_id connection, const void *first, size_t count);
 bool ct_connection_is_open(const ct_loop *loop, ct_connection_id connection);
 
-// -- Topics: a log of ready-made frames, and the connections it goes to.
+// -- Topics: a log of encoded frames, and the connections that receive it.
 
 ct_topic *ct_topic_create(ct_loop *loop);
-// What was published still goes out.
+// Entries published before are still sent.
 void ct_topic_destroy(ct_topic *topic);
-// Subscribing again changes the mask. The subscription begins behind what was published before it.
+// Subscribes from the next entry on, or changes the mask of a subscriber.
 void ct_topic_subscribe(ct_topic *topic, ct_connection_id connection, uint8_t mask);
-// What was published before still goes out to it.
+// Entries published before are still sent to it.
 void ct_topic_unsubscribe(ct_topic *topic, ct_connection_id connection);
-// Appends one text frame for everybody whose mask has a bit of kind, but not for except (0: no exception).
+// Appends one text frame for every subscriber whose mask shares a bit with kind, but not for except
+// (0: no exception).
 void ct_topic_publish(
   ct_topic *topic, const void *bytes, size_t count, bool skippable, uint8_t kind, ct_connection_id except);
-// One text frame for one connection, in order with what is published to the topic.
+// Sends one text frame to one connection, in order with the published entries.
 void ct_topic_send(ct_topic *topic, ct_connection_id connection, const void *bytes, size_t count);
 size_t ct_topic_subscriber_count(const ct_topic *topic);
-// The most steps that finding a subscription of this loop can take; for tests.
+// The most steps that a search for a subscription of this loop can take; for tests.
 size_t ct_loop_longest_search(const ct_loop *loop);
 
 // -- HTTP.
 
-// Answers. headers: whole lines, each ended by CR LF. content_type may be empty. A HEAD request gets no body.
+// Answers. headers: whole lines, each ended by CR LF. content_type may be empty. A HEAD request
+// gets no body.
 void ct_exchange_respond(
   ct_loop *loop, ct_exchange_id exchange, int status, ct_text content_type, ct_text headers, const uint8_t *body,
   size_t count);

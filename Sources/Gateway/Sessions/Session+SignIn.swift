@@ -256,7 +256,7 @@ extension Session {
     guard var identity, !identity.wasWarned else { return }
     identity.wasWarned = true
     phase = .signedIn(identity)
-    connection.sendLast(EventName.onUserSigExpired.text { $0.member("expiresAt", identity.tokenExpiresAt) })
+    connection.sendAfterTopics(EventName.onUserSigExpired.text { $0.member("expiresAt", identity.tokenExpiresAt) })
   }
 
   /// The wall clock decides; where it has been set back, the session waits again.
@@ -294,7 +294,7 @@ extension Session {
       writer.member("reason", reason)
       writer.member("message", ifPresent: message)
     }
-    connection.sendLast(text)
+    connection.sendAfterTopics(text)
     close(code)
     return true
   }

@@ -215,20 +215,20 @@ actor Session: ConnectionHandler {
   func send(_ text: [UInt8]) {
     guard isHeld else { return connection.send(text) }
     isHeld = false
-    connection.release(first: text)
+    connection.resumeWriting(first: text)
   }
 
   /// Nothing is written until the sign-in has been answered; events of the user's groups pile up meanwhile.
   func holdEvents() {
     isHeld = true
-    connection.hold()
+    connection.pauseWriting()
   }
 
   /// Lets what has piled up go, unless an answer has done so.
   func releaseEvents() {
     guard isHeld else { return }
     isHeld = false
-    connection.release(first: [])
+    connection.resumeWriting(first: [])
   }
 
   // MARK: The end
@@ -314,7 +314,7 @@ actor Session: ConnectionHandler {
   func announceDrain() {
     guard identity != nil, let retryAfterMs = retryAfterDrain else { return }
     retryAfterDrain = nil
-    connection.sendLast(EventName.onServerDraining.text { $0.member("retryAfterMs", retryAfterMs) })
+    connection.sendAfterTopics(EventName.onServerDraining.text { $0.member("retryAfterMs", retryAfterMs) })
   }
 
   // MARK: Deadlines

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A command that runs beside the test. It ends with this object.
+/// A command that runs beside the test. It ends with this object, or after a minute.
 final class Command {
   private let process: pid_t
   private var isOver = false
 
-  /// Runs `/usr/bin/openssl`. The standard streams are the given descriptors, or nothing.
+  /// Runs `openssl`. The standard streams are the given descriptors, or nothing.
   init(openssl arguments: [String], input: Int32? = nil, output: Int32? = nil) throws {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -17,16 +17,16 @@ final class Command {
         posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0)
       }
     }
-    var words: [UnsafeMutablePointer<CChar>?] = (["openssl"] + arguments).map { strdup($0) } + [nil]
+    var words: [UnsafeMutablePointer<CChar>?] = (["timeout", "60", "openssl"] + arguments).map { strdup($0) } + [nil]
     defer { for word in words { free(word) } }
     var process = pid_t()
-    guard posix_spawn(&process, "/usr/bin/openssl", &actions, nil, &words, environ) == 0 else {
+    guard posix_spawn(&process, "/usr/bin/timeout", &actions, nil, &words, environ) == 0 else {
       throw SocketClient.Failed(description: "cannot run openssl")
     }
     self.process = process
   }
 
-  /// Waits for its end and says whether it succeeded.
+  /// Waits for its end and returns whether it succeeded.
   func succeeds() -> Bool {
     var status: Int32 = 0
     isOver = true

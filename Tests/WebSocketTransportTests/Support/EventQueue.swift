@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// What happened, in order; the test waits for the next thing.
+/// Events in their order; a test waits for the next one.
 final class EventQueue<Event: Sendable>: Sendable {
   struct TimedOut: Error {}
 
@@ -13,7 +13,7 @@ final class EventQueue<Event: Sendable>: Sendable {
     filled.signal()
   }
 
-  /// The time limit only ends a test that has failed already.
+  /// The time limit only ends a test that has already failed.
   func next() throws -> Event {
     guard filled.wait(timeout: .now() + 20) == .success else { throw TimedOut() }
     return events.withLock { $0.removeFirst() }

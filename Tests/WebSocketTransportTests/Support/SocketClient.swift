@@ -17,6 +17,7 @@ final class SocketClient {
     self.descriptor = descriptor
     var limit = timeval(tv_sec: 60, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     if var size = receiveBuffer.map(Int32.init) {
       setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
     }
@@ -36,9 +37,9 @@ final class SocketClient {
 
   deinit { close(descriptor) }
 
-  /// Takes a port on which nobody listens, though connections may live on, so that no other test gets it meanwhile; nil where somebody
-  /// listens.
-  init?(holding port: Int) {
+  /// Reserves a port without a listener, though connections may live on, so that no other test gets
+  /// it meanwhile; nil where there is a listener.
+  init?(reserving port: Int) {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var on: Int32 = 1
     setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))

@@ -1,7 +1,7 @@
 import Synchronization
 import WebSocketTransport
 
-/// A transport whose happenings a test can wait for, and steer.
+/// A transport whose events a test can wait for, and whose behaviour it can set.
 final class TestServer: TransportDelegate {
   struct Opened: Sendable {
     let connection: Connection
@@ -20,9 +20,9 @@ final class TestServer: TransportDelegate {
     let request: HTTPRequest
     let exchange: HTTPExchange
   }
-  /// What a test may put in place of the default behaviour, before the first client comes.
+  /// Behaviour that a test may replace before the first client comes.
   struct Behaviour: Sendable {
-    var verdict: @Sendable (RequestHead) -> UpgradeVerdict = { _ in .accept }
+    var decideUpgrade: @Sendable (RequestHead) -> UpgradeVerdict = { _ in .accept }
     var open: @Sendable (Connection) -> Void = { _ in }
     var receive: @Sendable (Connection, [UInt8], Bool) -> Void = { _, _, _ in }
     var request: (@Sendable (HTTPRequest, HTTPExchange) -> Void)?
@@ -41,7 +41,7 @@ final class TestServer: TransportDelegate {
   private init(_ behaviour: Behaviour) { self.behaviour = behaviour }
 
   func upgradeVerdict(for head: borrowing RequestHead, on loop: EventLoop) -> UpgradeVerdict {
-    behaviour.verdict(copy head)
+    behaviour.decideUpgrade(copy head)
   }
 
   func didRefuse(_ head: borrowing RequestHead, status: Int, reason: String, isUpgrade: Bool) {
@@ -102,7 +102,7 @@ extension TestServer {
       return (client, try server.opened.next().connection)
     }
 
-    /// Runs `body` on the first loop and waits for what it returns.
+    /// Runs `body` on the first loop and waits for its result.
     func onLoop<Value: Sendable>(_ body: @escaping @Sendable () -> Value) throws -> Value {
       let done = EventQueue<Value>()
       loop.enqueue { done.add(body()) }
@@ -127,16 +127,19 @@ extension TestServer {
   }
 }
 
-/// Ports below the ephemeral range, which other tests of this machine take theirs from.
+/// Ports below the ephemeral range, from which the system takes those of clients.
 enum TestPorts {
-  private static let last = Mutex(0)
+  private static let range = 20_000..<28_000
+  private static let last = Mutex(Int.random(in: range))
 
+  /// Tries each port of the range once.
   static func next() -> Int {
     last.withLock { last in
-      repeat {
-        last = last == 0 ? Int.random(in: 20_000..<28_000) : last + 1
-      } while !SocketClient.isFree(port: last)
-      return last
+      for _ in range {
+        last = last + 1 < range.upperBound ? last + 1 : range.lowerBound
+        if SocketClient.isFree(port: last) { return last }
+      }
+      preconditionFailure("no port of \(range) is free")
     }
   }
 }

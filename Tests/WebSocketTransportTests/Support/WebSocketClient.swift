@@ -1,4 +1,4 @@
-/// A WebSocket client that says exactly what it is told, right or wrong.
+/// A WebSocket client that sends exactly the given bytes, valid or not.
 final class WebSocketClient {
   enum Opcode: UInt8 {
     case continuation, text, binary
@@ -10,7 +10,7 @@ final class WebSocketClient {
     let payload: [UInt8]
 
     var text: String { String(decoding: payload, as: UTF8.self) }
-    /// Of a close frame.
+    /// The code of a close frame.
     var code: Int { payload.count < 2 ? 1005 : Int(payload[0]) << 8 | Int(payload[1]) }
     var reason: String { String(decoding: payload.dropFirst(2), as: UTF8.self) }
   }
@@ -68,7 +68,7 @@ final class WebSocketClient {
     return Frame(opcode: head[0] & 15, payload: try socket.receive(count))
   }
 
-  /// The next text; pings are passed over.
+  /// The next text; pings are ignored.
   func receiveText() throws -> String {
     while true {
       let frame = try receive()
@@ -80,7 +80,7 @@ final class WebSocketClient {
     }
   }
 
-  /// The close frame; what comes before it is dropped.
+  /// The close frame; earlier frames are dropped.
   func receiveClose() throws -> Frame {
     while true {
       let frame = try receive()

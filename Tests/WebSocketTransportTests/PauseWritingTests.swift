@@ -1,9 +1,9 @@
 import Testing
 import WebSocketTransport
 
-@Suite struct HoldTests {
-  @Test func releaseSendsTheFirstFrameBeforeAllThatWaited() async throws {
-    let behaviour = TestServer.Behaviour(open: { $0.hold() })
+@Suite struct PauseWritingTests {
+  @Test func resumingSendsTheFirstFrameBeforeQueuedOnes() async throws {
+    let behaviour = TestServer.Behaviour(open: { $0.pauseWriting() })
     try await TestServer.with(behaviour: behaviour) { running in
       let (client, connection) = try running.connect()
       let topic = try running.onLoop { Topic(on: running.loop) }
@@ -12,15 +12,15 @@ import WebSocketTransport
         connection.send(Array("own".utf8))
       }
       try running.onLoop { topic.publish(Array("topic".utf8), lane: .lossless) }
-      try running.onLoop { connection.release(first: Array("first".utf8)) }
+      try running.onLoop { connection.resumeWriting(first: Array("first".utf8)) }
       #expect(try client.receiveText() == "first")
       #expect(try client.receiveText() == "own")
       #expect(try client.receiveText() == "topic")
     }
   }
 
-  @Test func whatPilesUpIsBounded() async throws {
-    let behaviour = TestServer.Behaviour(open: { $0.hold() })
+  @Test func queuedFramesAreBounded() async throws {
+    let behaviour = TestServer.Behaviour(open: { $0.pauseWriting() })
     try await TestServer.with({ $0.sendQueueBytes = 100_000 }, behaviour: behaviour) { running in
       let (client, connection) = try running.connect()
       try running.onLoop { for _ in 0..<11 { connection.send([UInt8](repeating: 0x61, count: 10_000)) } }
@@ -29,9 +29,9 @@ import WebSocketTransport
     }
   }
 
-  @Test func closingEndsAHold() async throws {
+  @Test func closingEndsAPause() async throws {
     let behaviour = TestServer.Behaviour(open: { connection in
-      connection.hold()
+      connection.pauseWriting()
       connection.send(Array("refusal".utf8))
       connection.close(code: 4500, reason: "70003")
     })
