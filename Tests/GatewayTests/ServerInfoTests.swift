@@ -55,7 +55,7 @@ import WireProtocol
     for (type, described) in zip(try groupTypes(), ServerInfoTests.types) {
       let rights = try #require(type["rights"] as? [String: String])
       #expect(rights.count == GroupAction.allCases.count)
-      for right in described.rights { #expect(rights[right.action.rawValue] == right.cell.word, "\(described.type)") }
+      for right in described.rights { #expect(rights[right.action.rawValue] == right.requirement.word, "\(described.type)") }
     }
     let meeting = try #require(try groupTypes()[2]["rights"] as? [String: String])
     #expect(meeting["invite"] == "inviteMode" && meeting["create"] == "anyone" && meeting["changeRole"] == "Owner")

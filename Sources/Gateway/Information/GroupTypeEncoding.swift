@@ -25,7 +25,7 @@ struct GroupTypeEncoding: WireEncodable {
   private func encodeRights(into writer: inout JSONWriter) {
     for right in described.rights {
       writer.key(named: right.action.rawValue)
-      writer.value(right.cell.word)
+      writer.value(right.requirement.word)
     }
   }
 

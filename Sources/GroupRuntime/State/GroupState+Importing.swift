@@ -42,7 +42,7 @@ extension GroupState {
     member.unreadBase = record.type.countsUnread ? given.unreadCount : 0
     member.changeTime = moment.now
     remember(&member, into: &decision)
-    member.earlierStays = member.earlierStays.compactMap { stay in
+    member.earlierVisibleRanges = member.earlierVisibleRanges.compactMap { stay in
       stay.lowerBound < member.firstVisibleSeq ? stay.lowerBound...min(stay.upperBound, member.firstVisibleSeq - 1) : nil
     }
     put(member)

@@ -45,9 +45,9 @@ extension GroupState {
     rules: GroupRules
   ) throws(WireError) -> GroupRecord {
     let type = request.groupType
-    let asker: Asker = caller.userID == nil ? .administrator : .outsider
+    let principal: Principal = caller.userID == nil ? .administrator : .outsider
     let defaults = GroupPolicy.defaults(for: type)
-    if let refusal = rules.permissions.refusal(of: .create, in: type, policy: defaults, by: asker) { throw WireError(refusal) }
+    if let denial = rules.permissions.denial(of: .create, in: type, policy: defaults, by: principal) { throw WireError(denial) }
     let policy = try initialPolicy(request, defaults: defaults)
     try checkMemberList(request)
     let maxMemberNum = try initialMaxMemberNum(request, rules: rules)
@@ -129,7 +129,7 @@ extension GroupState {
 
   /// "A fixed field may be set to the value it has; another is 10007."
   static func apply(_ change: PolicyChange, to policy: inout GroupPolicy, of type: GroupType) throws(WireError) {
-    if PolicyTable.refusal(ofSetting: change.field, to: change.value, in: type) != nil {
+    if PolicyTable.denial(ofSetting: change.field, to: change.value, in: type) != nil {
       throw WireError(.noRight, field: change.field.rawValue)
     }
     guard policy.set(change.field, to: change.value) else { throw WireError(.badValue, field: change.field.rawValue) }

@@ -1,8 +1,9 @@
 import GroupModel
 import Testing
 
-/// Section 3 of the contract as its readers have it, word for word, and how it is read. Nothing here comes from the code tested.
-enum ContractPage {
+/// The tables of Permissions.md and of Protocol.md, "Group types", written down a second time, and
+/// how they are read. Nothing here comes from the code under test.
+enum ExpectedTables {
   static let rights = """
     | action | Work | Public | Meeting | AVChatRoom | BChatRoom |
     |---|---|---|---|---|---|
@@ -70,7 +71,7 @@ enum ContractPage {
     return cells.map { String($0.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()) }
   }
 
-  /// The row that speaks of an action, found by the start of its title.
+  /// The row of an action is found by the start of its title.
   static let openings: [(start: String, action: String)] = [
     ("create", "create"), ("join by application", "join"), ("invite others", "invite"), ("send a message", "send"),
     ("edit name", "editInfo"), ("edit customInfo", "editCustomInfo"), ("edit policy fields", "editPolicy"),
