@@ -2,7 +2,7 @@
 public enum GroupAction: String, CaseIterable, Sendable {
   case create, join, invite, send
   case editInfo, editCustomInfo, editPolicy
-  case decideApplications, remove, muteMember, muteGroup
+  case decideApplications, remove, muteMember, muteGroup, editMember
   case changeRole, transfer, quitAsOwner, disband
   case useAttributes, recallOthers
 
@@ -20,6 +20,7 @@ public enum GroupAction: String, CaseIterable, Sendable {
     case .remove: "remove members"
     case .muteMember: "mute a member"
     case .muteGroup: "mute the group"
+    case .editMember: "edit another member's nameCard and customInfo"
     case .changeRole: "change a role"
     case .transfer: "transfer ownership"
     case .quitAsOwner: "quit as owner"
@@ -33,7 +34,7 @@ public enum GroupAction: String, CaseIterable, Sendable {
   /// Whether the action has one member as its target, so that members can be their own target.
   public var actsOnMember: Bool {
     switch self {
-    case .remove, .muteMember, .changeRole, .transfer, .recallOthers: true
+    case .remove, .muteMember, .editMember, .changeRole, .transfer, .recallOthers: true
     case .create, .join, .invite, .send, .editInfo, .editCustomInfo, .editPolicy, .decideApplications, .muteGroup, .quitAsOwner,
       .disband, .useAttributes:
       false

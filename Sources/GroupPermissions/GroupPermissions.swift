@@ -19,6 +19,10 @@ public struct GroupPermissions: Sendable {
     return RightsTable.requirements(for: action)[type]
   }
 
+  /// Whether groups of that type can have admins: a role that nobody may give is given neither at
+  /// creation nor by an import.
+  public func allowsAdmins(in type: GroupType) -> Bool { requirement(for: .changeRole, in: type) != .nobody }
+
   /// Why the principal may not do it; nil = allowed. Under joinMode Auth the right to join is the
   /// right to ask.
   ///
@@ -41,7 +45,7 @@ public struct GroupPermissions: Sendable {
     // Rule 3 is in the levels: an administrator stands above all roles, and below `nobody`.
     let requirement = requirement(for: action, in: type)
     guard principal.accessLevel >= requirement.level(in: type, under: policy) else {
-      return denial(below: requirement, action, in: type)
+      return RightsTable.denials(of: action)[type]
     }
 
     // 1. Members act only on members of a lower role, and in these actions not on themselves.
@@ -51,20 +55,6 @@ public struct GroupPermissions: Sendable {
     // 3. Not even an administrator removes the owner or gives the owner another role.
     if target == .owner, action.removesOwner { return .noRight }
     return nil
-  }
-
-  /// Rule 2's answers: 10007, except that a recall answers 10032 (10033 where the type has none),
-  /// the owner's quit 10009, `joinGroup` on Work 8508.
-  private func denial(below requirement: Requirement, _ action: GroupAction, in type: GroupType) -> Denial {
-    switch action {
-    case .recallOthers: requirement == .nobody ? .recallUnsupported : .recallNotYours
-    // A BChatRoom has no membership that its owner could give up.
-    case .quitAsOwner: type.everyoneIsMember ? .noRight : .ownerMayNotQuit
-    case .join: type == .work ? .workNotJoinable : .noRight
-    case .create, .invite, .send, .editInfo, .editCustomInfo, .editPolicy, .decideApplications, .remove, .muteMember, .muteGroup,
-      .changeRole, .transfer, .disband, .useAttributes:
-      .noRight
-    }
   }
 }
 

@@ -74,8 +74,7 @@ public struct GroupTypeDescription: Sendable, Equatable {
         field: $0, defaultValue: policy[$0], isSettable: PolicyTable.isSettable($0, in: type), values: PolicyTable.values(of: $0))
     }
     takesInitialMembers = type.takesInitialMembers
-    // A role that nobody may give later is not given at creation either.
-    takesInitialAdmins = type.takesInitialMembers && permissions.requirement(for: .changeRole, in: type) != .nobody
+    takesInitialAdmins = type.takesInitialMembers && permissions.allowsAdmins(in: type)
     limitsMembers = type.limitsMembers
     everyoneIsMember = type.everyoneIsMember
     storesMessages = type.storesMessages

@@ -18,6 +18,7 @@ enum RightsTable {
     case .remove:             TypeRow(.owner,            .admin,            .admin,            .nobody,           .nobody)
     case .muteMember:         TypeRow(.administrator,    .admin,            .admin,            .owner,            .nobody)
     case .muteGroup:          TypeRow(.owner,            .admin,            .admin,            .owner,            .nobody)
+    case .editMember:         TypeRow(.owner,            .admin,            .admin,            .admin,            .admin)
     case .changeRole:         TypeRow(.nobody,           .owner,            .owner,            .nobody,           .owner)
     case .transfer:           TypeRow(.owner,            .owner,            .owner,            .nobody,           .nobody)
     case .quitAsOwner:        TypeRow(.ownerQuitMode,    .ownerQuitMode,    .ownerQuitMode,    .nobody,           .nobody)
@@ -25,6 +26,21 @@ enum RightsTable {
     // The configuration decides this row: × becomes Member in the types it names.
     case .useAttributes:      TypeRow(.nobody,           .nobody,           .nobody,           .nobody,           .nobody)
     case .recallOthers:       TypeRow(.owner,            .admin,            .admin,            .nobody,           .nobody)
+    }
+  }
+
+  // swift-format-ignore
+  /// The denials of principals below the requirement: 10007 except in these rows (Protocol.md,
+  /// "Rights", rule 2). A BChatRoom has no membership that its owner could give up.
+  static func denials(of action: GroupAction) -> TypeRow<Denial> {
+    switch action {
+    //                        Work              Public            Meeting           AVChatRoom           BChatRoom
+    case .join:         TypeRow(.workNotJoinable, .noRight,         .noRight,         .noRight,            .noRight)
+    case .quitAsOwner:  TypeRow(.ownerMayNotQuit, .ownerMayNotQuit, .ownerMayNotQuit, .ownerMayNotQuit,    .noRight)
+    case .recallOthers: TypeRow(.recallNotYours,  .recallNotYours,  .recallNotYours,  .recallUnsupported,  .recallUnsupported)
+    case .create, .invite, .send, .editInfo, .editCustomInfo, .editPolicy, .decideApplications, .remove, .muteMember,
+      .muteGroup, .editMember, .changeRole, .transfer, .disband, .useAttributes:
+                        TypeRow(.noRight,         .noRight,         .noRight,         .noRight,            .noRight)
     }
   }
 }

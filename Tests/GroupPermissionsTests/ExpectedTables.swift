@@ -18,6 +18,7 @@ enum ExpectedTables {
     | remove members | Owner | Admin | Admin | × | × |
     | mute a member | admin | Admin | Admin | Owner | × |
     | mute the group | Owner | Admin | Admin | Owner | × |
+    | edit another member's nameCard and customInfo | Owner | Admin | Admin | Admin | Admin |
     | change a role | × | Owner | Owner | × | Owner |
     | transfer ownership | Owner | Owner | Owner | × | × |
     | quit as owner | ownerQuitMode | ownerQuitMode | ownerQuitMode | × | × |
@@ -76,7 +77,7 @@ enum ExpectedTables {
     ("create", "create"), ("join by application", "join"), ("invite others", "invite"), ("send a message", "send"),
     ("edit name", "editInfo"), ("edit customInfo", "editCustomInfo"), ("edit policy fields", "editPolicy"),
     ("decide applications", "decideApplications"), ("remove members", "remove"), ("mute a member", "muteMember"),
-    ("mute the group", "muteGroup"), ("change a role", "changeRole"), ("transfer ownership", "transfer"),
+    ("mute the group", "muteGroup"), ("edit another member", "editMember"), ("change a role", "changeRole"), ("transfer ownership", "transfer"),
     ("quit as owner", "quitAsOwner"), ("disband", "disband"), ("read and write attributes", "useAttributes"),
     ("recall somebody", "recallOthers"),
   ]

@@ -57,7 +57,7 @@ extension GroupState {
   /// The owner and the admins.
   var managers: [UserID] {
     // Where nobody can be made an admin there is only the owner, and there may be very many members.
-    if rules.permissions.requirement(for: .changeRole, in: record.type) == .nobody { return [record.owner] }
+    if !rules.permissions.allowsAdmins(in: record.type) { return [record.owner] }
     return members.values.filter { $0.role.isManager }.map(\.userID).sorted()
   }
 

@@ -49,7 +49,7 @@ extension GroupState {
     let defaults = GroupPolicy.defaults(for: type)
     if let denial = rules.permissions.denial(of: .create, in: type, policy: defaults, by: principal) { throw WireError(denial) }
     let policy = try initialPolicy(request, defaults: defaults)
-    try checkMemberList(request)
+    try checkMemberList(request, by: rules.permissions)
     let maxMemberNum = try initialMaxMemberNum(request, rules: rules)
     let customInfo = (request.fields.customInfo ?? [:]).filter { !$0.value.isEmpty }
     guard customInfo.count <= MapDomain.groupCustomInfo.entries else { throw WireError(.badValue, field: "customInfo") }
@@ -112,11 +112,11 @@ extension GroupState {
     }
   }
 
-  /// "Initial members at creation (role Admin: not in Work, 10007)": types that take none refuse any.
-  private static func checkMemberList(_ request: CreateGroup) throws(WireError) {
+  /// Some types take no members at creation, or no admins (Protocol.md, "Group types").
+  private static func checkMemberList(_ request: CreateGroup, by permissions: GroupPermissions) throws(WireError) {
     guard !request.memberList.isEmpty else { return }
     guard request.groupType.takesInitialMembers else { throw WireError(.noRight, field: "memberList") }
-    if request.groupType == .work, request.memberList.contains(where: { $0.role == .admin }) {
+    if !permissions.allowsAdmins(in: request.groupType), request.memberList.contains(where: { $0.role == .admin }) {
       throw WireError(.noRight, field: "memberList")
     }
   }
