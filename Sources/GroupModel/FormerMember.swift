@@ -1,5 +1,6 @@
 /// The record that a group keeps of a user who has left it (Protocol.md, "Departed members").
 public struct FormerMember: Sendable, Equatable {
+  /// The user who has left.
   public let userID: UserID
   /// The messages of past memberships, as ranges of `seq`, ascending. A user who comes back sees
   /// them again, and none of the time between (Protocol.md, "History").
@@ -20,7 +21,8 @@ public struct FormerMember: Sendable, Equatable {
 
   /// A former member with the newest of the ranges.
   public init(
-    userID: UserID, visibleRanges: [ClosedRange<Int64>] = [], muteUntil: Instant = 0, bannedUntil: Instant = 0, leftTime: Instant = 0
+    userID: UserID, visibleRanges: [ClosedRange<Int64>] = [], muteUntil: Instant = 0, bannedUntil: Instant = 0,
+    leftTime: Instant = 0
   ) {
     self.userID = userID
     self.leftTime = leftTime

@@ -11,9 +11,11 @@ public struct GroupApplication: Sendable, Equatable {
 
   /// The decision.
   public struct Handling: Sendable, Equatable {
+    /// Whether the candidate becomes a member.
     public let isAgreed: Bool
     /// The decider; `.administrator` for the application.
     public let by: UserID
+    /// When it was decided.
     public let time: Instant
     /// The decider's words; empty = none.
     public let message: String
@@ -29,9 +31,11 @@ public struct GroupApplication: Sendable, Equatable {
 
   /// Unique among all applications of the server.
   public let id: String
+  /// The group that the candidate would join.
   public let groupID: GroupID
   /// The group's epoch: the application does not concern a later group with the same groupID.
   public let epoch: String
+  /// A request to join or an invitation.
   public let kind: Kind
   /// The user who asks to join, or the inviter; `.administrator` for the application.
   public var fromUser: UserID

@@ -8,7 +8,9 @@ public struct GroupAttributes: Sendable, Equatable {
 
   /// One attribute.
   public struct Entry: Sendable, Equatable {
+    /// Unique in its group.
     public let key: String
+    /// Any text.
     public let value: String
 
     /// An attribute.

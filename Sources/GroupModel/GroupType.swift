@@ -8,10 +8,17 @@ public enum GroupType: String, CaseIterable, Sendable, Hashable {
 
   /// The type of that name, legacy names included, or nil.
   public init?(wireName: String) {
-    switch wireName {
-    case "Private": self = .work
-    case "ChatRoom": self = .meeting
-    default: self.init(rawValue: wireName)
+    let named = GroupType(rawValue: wireName) ?? GroupType.allCases.first { $0.legacyName == wireName }
+    guard let named else { return nil }
+    self = named
+  }
+
+  /// The name that older clients use; nil where there is none.
+  public var legacyName: String? {
+    switch self {
+    case .work: "Private"
+    case .meeting: "ChatRoom"
+    case .public, .avChatRoom, .bChatRoom: nil
     }
   }
 

@@ -1,12 +1,13 @@
 /// One user's membership of one group.
 public struct Member: Sendable, Equatable {
+  /// The user.
   public let userID: UserID
   /// The member's rights.
   public var role: Role
   /// When the membership began.
   public var joinTime: Instant
-  /// Counts the joins of the group, to order members with the same `joinTime`. Unique among members;
-  /// a former member's may be used again after a restart.
+  /// Counts the joins of the group, to order members with the same `joinTime`. Unique among
+  /// members; a former member's may be used again after a restart.
   public var ordinal: Int64
   /// The name in this group, up to 50 bytes; empty = none.
   public var nameCard: String

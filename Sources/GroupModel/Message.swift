@@ -30,6 +30,7 @@ public struct Message: Sendable, Equatable {
 
   /// Unique among all messages of the server.
   public let msgID: String
+  /// The group it was sent to.
   public let groupID: GroupID
   /// The place in the group's history, from 1 without gaps; nil where the type keeps none.
   public var seq: Int64?
@@ -39,6 +40,7 @@ public struct Message: Sendable, Equatable {
   public let nameCard: String
   /// When the server accepted it.
   public let timestamp: Instant
+  /// The text, custom data or tips.
   public var content: Content
   /// The rank in a live room over its limit.
   public let priority: Priority

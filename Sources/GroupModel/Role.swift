@@ -8,7 +8,8 @@ public enum Role: Hashable, Sendable {
   /// The numbers a custom role may have.
   public static let customRange: ClosedRange<Int32> = 100...Int32.max
 
-  /// The role of that name, or nil. A custom role is its decimal digits without sign or leading zero.
+  /// The role of that name, or nil. A custom role is its decimal digits without sign or leading
+  /// zero.
   public init?(wireName: String) {
     switch wireName {
     case "Owner": self = .owner

@@ -1,4 +1,5 @@
-/// An event for one user that is kept until the user reads it (Protocol.md, "System notifications").
+/// An event for one user that is kept until the user reads it (Protocol.md, "System
+/// notifications").
 public struct SystemNotification: Sendable, Equatable {
   /// The kinds by their wire names.
   public enum Kind: String, CaseIterable, Sendable {
@@ -24,15 +25,20 @@ public struct SystemNotification: Sendable, Equatable {
   /// How long one is kept, in milliseconds.
   public static let lifetime: Instant = 7 * 86_400_000
 
+  /// The kind of event.
   public let kind: Kind
+  /// The group it is about.
   public let groupID: GroupID
   /// The user who caused it: a MemberInfo, encoded. The server never reads it back.
   public let opUser: String
   /// The application it is about. A recipient has one notification of a kind for an application: a
   /// renewed application replaces it.
   public let applicationID: String?
+  /// The reason that was given; nil = none.
   public let reason: String?
+  /// The application's data of a custom notification.
   public let data: String?
+  /// When it happened.
   public let timestamp: Instant
 
   /// A notification with everything given.

@@ -88,15 +88,6 @@ public struct GroupTypeDescription: Sendable, Equatable {
 }
 
 extension GroupType {
-  /// The former name that `GroupType(wireName:)` also accepts, if the type has one.
-  public var legacyName: String? {
-    switch self {
-    case .work: "Private"
-    case .meeting: "ChatRoom"
-    case .public, .avChatRoom, .bChatRoom: nil
-    }
-  }
-
   fileprivate var memberList: GroupTypeDescription.MemberList {
     switch self {
     case .work, .public, .meeting: .whole

@@ -12,7 +12,7 @@ public enum Requirement: Hashable, Sendable {
   case policy(PolicyField)
   /// Only an application administrator.
   case administrator
-  /// Nobody, an application administrator included.
+  /// No principal, not even an application administrator.
   case nobody
 
   static let joinMode = Requirement.policy(.joinMode)

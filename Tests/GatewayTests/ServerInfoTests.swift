@@ -6,7 +6,8 @@ import WireProtocol
 
 @testable import Gateway
 
-/// getServerInfo as another JSON library reads it, against the tables and, where it is short, the contract's words.
+/// getServerInfo as another JSON library reads it, against the tables and, in short cases,
+/// literals.
 @Suite struct ServerInfoTests {
   private static let types = PermissionPage.describe(by: GroupPermissions(attributeTypes: [.avChatRoom, .meeting]))
 
@@ -45,7 +46,7 @@ import WireProtocol
       ))
   }
 
-  @Test func typesStandInTheContractsOrderWithTheirLegacyNames() throws {
+  @Test func typesComeInOrderWithTheirLegacyNames() throws {
     let types = try groupTypes()
     #expect(types.map { $0["groupType"] as? String } == ["Work", "Public", "Meeting", "AVChatRoom", "BChatRoom"])
     #expect(types.map { $0["legacyName"] as? String } == ["Private", nil, "ChatRoom", nil, nil])

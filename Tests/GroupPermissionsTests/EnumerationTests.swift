@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: GroupType.allCases, GroupAction.allCases)
-  func nobodyActsOnAnEqualOrASuperiorOrOneself(type: GroupType, action: GroupAction) {
+  func membersActOnlyOnLowerRolesAndNotOnThemselves(type: GroupType, action: GroupAction) {
     let permissions = GroupPermissions()
     let roles: [Role] = [.owner, .admin, .member, .custom(100)]
     for policy in GroupPolicy.deciding {

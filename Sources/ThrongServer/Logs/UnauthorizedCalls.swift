@@ -7,7 +7,7 @@ import Logging
 final class UnauthorizedCalls: Sendable {
   static let metricName = "throng_http_unauthorized_total"
 
-  private let limit = LineLimit()
+  private let limit = LogRateLimiter()
   private let counter: Counter
   private let logger: Logger
 
@@ -21,7 +21,7 @@ final class UnauthorizedCalls: Sendable {
   /// - Parameter peer: the address that the request came from.
   func note(from peer: String, at now: ContinuousClock.Instant = .now) {
     counter.increment()
-    guard let dropped = limit.admit(at: now) else { return }
+    guard let dropped = limit.acquire(at: now) else { return }
     var metadata: Logger.Metadata = ["address": "\(peer)"]
     if dropped > 0 { metadata["dropped"] = .stringConvertible(dropped) }
     logger.warning("unauthorized call", metadata: metadata)
