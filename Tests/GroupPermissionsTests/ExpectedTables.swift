@@ -77,7 +77,8 @@ enum ExpectedTables {
     ("create", "create"), ("join by application", "join"), ("invite others", "invite"), ("send a message", "send"),
     ("edit name", "editInfo"), ("edit customInfo", "editCustomInfo"), ("edit policy fields", "editPolicy"),
     ("decide applications", "decideApplications"), ("remove members", "remove"), ("mute a member", "muteMember"),
-    ("mute the group", "muteGroup"), ("edit another member", "editMember"), ("change a role", "changeRole"), ("transfer ownership", "transfer"),
+    ("mute the group", "muteGroup"), ("edit another member", "editMember"), ("change a role", "changeRole"),
+    ("transfer ownership", "transfer"),
     ("quit as owner", "quitAsOwner"), ("disband", "disband"), ("read and write attributes", "useAttributes"),
     ("recall somebody", "recallOthers"),
   ]

@@ -60,7 +60,9 @@ struct RightsOracle {
     if height == 0, action != "create", action != "join" { return 10007 }
     guard let required, height >= required else { return codeOfRuleTwo(action, type, crossed: required == nil) }
     if let target = question.target, height <= self.height(of: .member(target), in: type) { return 10007 }
-    if question.isSelf, ["remove", "muteMember", "editMember", "changeRole", "transfer", "recallOthers"].contains(action) { return 10007 }
+    if question.isSelf, ["remove", "muteMember", "editMember", "changeRole", "transfer", "recallOthers"].contains(action) {
+      return 10007
+    }
     if question.target == .owner, ["remove", "changeRole"].contains(action) { return 10007 }
     return 0
   }

@@ -223,7 +223,8 @@ struct GroupStoreTests {
     func gone(
       _ user: String, _ stays: [ClosedRange<Int64>] = [1...2], muted: Instant = 0, banned: Instant = 0, at time: Instant
     ) throws -> FormerMember {
-      FormerMember(userID: try #require(UserID(user)), visibleRanges: stays, muteUntil: muted, bannedUntil: banned, leftTime: time)
+      FormerMember(
+        userID: try #require(UserID(user)), visibleRanges: stays, muteUntil: muted, bannedUntil: banned, leftTime: time)
     }
     let end = 50 + FormerMember.lifetime
     try await backing.withStore { store in
