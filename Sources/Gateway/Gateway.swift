@@ -3,8 +3,8 @@ import Synchronization
 import WebSocketTransport
 import WireProtocol
 
-/// The door between the loops and the sessions: admits upgrades, makes a session of each connection, wakes sessions, and closes
-/// them at the end.
+/// Connects the loops to the sessions: decides on upgrades, makes a session for each connection,
+/// runs deadlines, and drains at the end.
 public final class Gateway: TransportDelegate {
   private let services: GatewayServices
   private let http: any HTTPHandling
@@ -12,7 +12,7 @@ public final class Gateway: TransportDelegate {
   private let contexts = Mutex<[Int: LoopContext]>([:])
   private let isDraining = Atomic<Bool>(false)
 
-  /// A door to some services; HTTP requests of both listeners go to `http`.
+  /// - Parameter http: gets the HTTP requests of both listeners.
   public init(_ services: GatewayServices, http: any HTTPHandling) {
     self.services = services
     self.http = http
@@ -35,24 +35,26 @@ public final class Gateway: TransportDelegate {
   private func refusal(of head: borrowing RequestHead) -> UpgradeRefusal? {
     guard head.path == "/ws", !head.isInternal else { return .path }
     guard !isDraining.load(ordering: .acquiring) else { return .draining }
-    return origins.admits(origin: head.origin, host: head.host) ? nil : .origin
+    return origins.allows(origin: head.origin, host: head.host) ? nil : .origin
   }
 
   private func note(_ refusal: UpgradeRefusal, of head: borrowing RequestHead) {
-    let address = ClientAddress.of(head, isTrustedProxy: services.configuration.isTrustedProxy)
-    services.refusals.upgrade(refusal, head, from: address)
+    services.refusals.upgrade(refusal, head, from: clientAddress(of: head))
+  }
+
+  private func clientAddress(of head: borrowing RequestHead) -> String {
+    ClientAddress.of(head, isTrustedProxy: services.configuration.isTrustedProxy)
   }
 
   public func didOpen(_ connection: Connection, head: borrowing RequestHead) -> any ConnectionHandler {
-    let address = ClientAddress.of(head, isTrustedProxy: services.configuration.isTrustedProxy)
     let context = context(of: connection.loop)
-    let session = Session(connection, address: address, services: services, context: context)
+    let session = Session(connection, address: clientAddress(of: head), services: services, context: context)
     context.open[ObjectIdentifier(session)] = session
     let credential = UpgradeCredential(head)
     let drainEnd = context.drainEnd
     session.assumeIsolated { session in
       session.open(credential)
-      // Its upgrade was let in just before the drain began.
+      // The drain began after its upgrade was accepted.
       if let drainEnd { session.drain(until: drainEnd) }
     }
     return session
@@ -62,14 +64,14 @@ public final class Gateway: TransportDelegate {
 
   public func didTick(_ loop: EventLoop) {
     let now = MonotonicClock.now()
-    for session in context(of: loop).wheel.turn(to: now) { session.wake(at: now) }
+    for session in context(of: loop).wheel.advance(to: now) { session.runDeadlines(at: now) }
     guard loop.index == 0 else { return }
-    services.admissions.sweepIfDue(at: now)
+    services.connectionLimiter.sweepIfDue(at: now)
     services.budgets.sweep(at: now)
-    services.graces.tellDue(at: now)
+    services.absenceTimers.fireDue(at: now)
   }
 
-  /// What the sessions of a loop share. On its thread only.
+  /// The state that the sessions of a loop share. On its thread only.
   func context(of loop: EventLoop) -> LoopContext {
     contexts.withLock { contexts in
       if let context = contexts[loop.index] { return context }
@@ -79,10 +81,11 @@ public final class Gateway: TransportDelegate {
     }
   }
 
-  // MARK: The end
+  // MARK: Draining
 
-  /// Refuses upgrades from now on, tells every session to come back (elsewhere, or later), and closes each at a moment of its own
-  /// within the time, so that they do not all come back at once (contract section 9).
+  /// Refuses upgrades from now on, tells every session to reconnect, and closes each at a random
+  /// instant within the time, so that they do not all return at once (Protocol.md, "Draining").
+  /// - Parameter duration: in milliseconds.
   public func drain(over duration: Instant, on loops: [EventLoop]) {
     isDraining.store(true, ordering: .releasing)
     let end = MonotonicClock.now() + duration
@@ -96,7 +99,7 @@ public final class Gateway: TransportDelegate {
   }
 
   /// Returns when no connection is open, or when the task is cancelled.
-  public func waitUntilEmpty() async { await services.admissions.waitUntilEmpty() }
+  public func waitUntilEmpty() async { await services.connectionLimiter.waitUntilEmpty() }
 }
 
 /// Answers the HTTP requests of both listeners.

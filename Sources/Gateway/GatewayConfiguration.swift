@@ -1,6 +1,6 @@
 import GroupModel
 
-/// What sessions need to know of the configuration (contract sections 1, 2, 6 and 9).
+/// The configuration of sessions (Operations.md, "Configuration keys").
 public struct GatewayConfiguration: Sendable {
   /// How many sessions a user may have on a platform; 0 refuses it.
   public var sessionsPerPlatform: [Platform: Int]
@@ -14,17 +14,19 @@ public struct GatewayConfiguration: Sendable {
   public var connections: Int
   /// Connections from one address, 0 = no limit.
   public var connectionsPerAddress: Int
-  /// At how many bytes of replies that wait behind a slower one a session executes nothing more.
+  /// How many bytes of replies may wait behind a slower one before a session executes nothing more.
   public var readyReplyBytes: Int
   /// The ping interval that login answers.
   public var heartbeat: Seconds
-  /// How long a connection may stay anonymous, in milliseconds; no key sets it (contract section 2).
+  /// How long a connection may stay anonymous, in milliseconds; no key sets it
+  /// (Protocol.md, "Before sign-in").
   public var signInTime: Instant
-  /// How long an answer to a bad token waits after many of them, in milliseconds; 0 = not at all.
+  /// How long an answer to a bad token is delayed after many of them, in milliseconds; 0 = not at
+  /// all.
   public var failureDelay: Instant
   /// Full origins that may upgrade besides the server's own; "*" = any.
   public var allowedOrigins: Set<String>
-  /// Whether an address is a proxy whose X-Forwarded-For is believed.
+  /// Whether an address is a proxy whose X-Forwarded-For is trusted.
   public var isTrustedProxy: @Sendable (String) -> Bool
   /// How many groups a user may be a member of, AVChatRooms aside; 0 = no limit.
   public var groupsPerUser: Int
@@ -32,10 +34,10 @@ public struct GatewayConfiguration: Sendable {
   public var avChatRoomsPerUser: Int
   /// How many AVChatRooms there may be; 0 = no limit.
   public var avChatRooms: Int
-  /// Only users that were seen before may be made members.
+  /// Whether only known users can be made members (Protocol.md, "Known users").
   public var requiresKnownUsers: Bool
 
-  /// The contract's defaults.
+  /// The defaults.
   public init() {
     sessionsPerPlatform = [.iOS: 1, .android: 1, .windows: 1, .mac: 1, .web: 10, .unknown: 10]
     requestsPerSecond = 50

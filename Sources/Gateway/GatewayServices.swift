@@ -4,7 +4,8 @@ import GroupRuntime
 import Logging
 import WireProtocol
 
-/// What sessions and the application's interface share: made once at the start, before any loop runs.
+/// The services that sessions and the application's interface share, made once before any loop
+/// runs.
 public final class GatewayServices: Sendable {
   /// The stores of a process.
   public struct Stores: Sendable {
@@ -22,11 +23,13 @@ public final class GatewayServices: Sendable {
     }
   }
 
-  /// What getServerInfo and the OpenRPC document say of this server.
+  /// The server as getServerInfo and the OpenRPC document describe it.
   public struct Product: Sendable {
+    /// The server's name.
     public let name: String
+    /// The release.
     public let version: String
-    /// By configuration key.
+    /// The limits by configuration key; durations in seconds.
     public let limits: [(key: String, value: Int64)]
 
     /// A product with everything given.
@@ -37,11 +40,17 @@ public final class GatewayServices: Sendable {
     }
   }
 
+  /// The configuration of sessions.
   public let configuration: GatewayConfiguration
+  /// All methods, for parsing.
   public let methods: MethodTable
+  /// The groups in memory.
   public let registry: GroupRegistry
+  /// Routes the requests of sessions and of the application.
   public let dispatcher: Dispatcher
+  /// Serves `POST /rpc`.
   public let administration: AdministratorRPC
+  /// The OpenRPC document, encoded.
   public let openRPC: [UInt8]
   let tokens: any TokenChecking
   let groups: any GroupStore
@@ -49,17 +58,16 @@ public final class GatewayServices: Sendable {
   let clock: any WallClock
   private let offlineGrace: Instant
   let directory: SessionDirectory
-  let admissions: Admissions
+  let connectionLimiter: ConnectionLimiter
   let budgets: UserBudgets
-  let signIns: SignInAdmission
-  /// Where every refusal is told.
+  let signInLimiter: SignInLimiter
+  /// Gets every refusal.
   public let refusals: RefusalLog
-  let graces: SuspendedRoomGraces
+  let absenceTimers: AbsenceTimers
   let observer: StoreObserver
   let metrics: RequestMetrics
 
-  /// Services over some stores. The registry is given its executors when the loops are there; the uptime is the system's where it is
-  /// not given.
+  /// Services over the given stores. The registry gets its executors once the loops exist.
   public init(
     configuration: GatewayConfiguration, stores: Stores, tokens: any TokenChecking, clock: any WallClock,
     uptime: any Uptime = SystemUptime(), rules: GroupRules, product: Product, logger: Logger
@@ -77,15 +85,16 @@ public final class GatewayServices: Sendable {
     metrics = RequestMetrics(methods)
     observer = StoreObserver(logger: logger)
     budgets = UserBudgets(configuration)
-    signIns = SignInAdmission(configuration)
+    signInLimiter = SignInLimiter(configuration)
     refusals = RefusalLog(logger: logger)
-    admissions = Admissions(connections: configuration.connections, connectionsPerAddress: configuration.connectionsPerAddress)
+    connectionLimiter = ConnectionLimiter(
+      connections: configuration.connections, connectionsPerAddress: configuration.connectionsPerAddress)
     registry = GroupRegistry(
       services: GroupServices(
         groups: stores.groups, messages: stores.messages, broker: LocalBroker(directory: directory), clock: clock,
         uptime: uptime, alarms: TaskAlarms(clock: clock), rules: rules, observer: observer),
       executors: [])
-    graces = SuspendedRoomGraces(
+    absenceTimers = AbsenceTimers(
       groups: stores.groups, registry: registry, directory: directory, observer: observer, grace: rules.limits.offlineGrace)
     openRPC = methods.openRPC(version: product.version)
     let serverInfo = ServerInfo(
@@ -100,10 +109,12 @@ public final class GatewayServices: Sendable {
       methods: methods, dispatcher: dispatcher, users: stores.users, metrics: metrics, refusals: refusals, logger: logger)
   }
 
-  /// Whether somebody who was away since an instant has lost the memberships that a lost connection ends (contract section 3, AVChatRoom).
-  func isTooLong(_ awaySince: Instant) -> Bool { clock.now() - awaySince > offlineGrace }
+  /// Whether a user who is offline since an instant has lost the memberships of AVChatRooms
+  /// (Protocol.md, "AVChatRoom").
+  func isPastGrace(offlineSince awaySince: Instant) -> Bool { clock.now() - awaySince > offlineGrace }
 
-  /// Lets go of what is remembered of users while they have sessions. What is lost where one signs in at this moment is counted again.
+  /// Drops the counts that are kept while a user has sessions. A sign-in at the same time counts
+  /// again.
   func forgetIfAbsent(_ user: UserID) {
     if !directory.isPresent(user) { dispatcher.quotas.forget(user) }
   }

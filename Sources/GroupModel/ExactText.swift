@@ -1,5 +1,5 @@
-/// A text that equals another only byte for byte. Swift's own comparison takes "é" and "e" with an accent for the same; on the wire, in
-/// the store and for clients they are two.
+/// A text that equals another only byte for byte. Swift's strings take "é" and "e" with an accent
+/// for equal; on the wire, in the store and for clients they are two texts.
 public struct ExactText: Hashable, Sendable {
   /// The text as it was given.
   public let text: String

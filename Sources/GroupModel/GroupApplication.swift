@@ -1,21 +1,23 @@
-/// A request to become a member that somebody else decides: a user asks to join, or a member invites somebody who is asked first
-/// (contract section 4, Applications and invitations).
+/// A membership that waits for a decision: a user asks to join, or a member invites a user who is
+/// asked first (Protocol.md, "Applications").
 public struct GroupApplication: Sendable, Equatable {
-  /// Who is asked.
+  /// The kinds differ in who decides.
   public enum Kind: String, CaseIterable, Sendable {
-    /// The managers, whether a user may come in.
+    /// The managers decide whether a user may join.
     case join = "Join"
-    /// A user, whether to come in.
+    /// The invited user decides whether to join.
     case invite = "Invite"
   }
 
-  /// What became of it.
+  /// The decision.
   public struct Handling: Sendable, Equatable {
+    /// Whether the candidate becomes a member.
     public let isAgreed: Bool
-    /// Who decided; `.administrator` for the application.
+    /// The decider; `.administrator` for the application.
     public let by: UserID
+    /// When it was decided.
     public let time: Instant
-    /// What the decider said; empty = nothing.
+    /// The decider's words; empty = none.
     public let message: String
 
     /// A decision.
@@ -27,26 +29,28 @@ public struct GroupApplication: Sendable, Equatable {
     }
   }
 
-  /// Names it among all applications of the server.
+  /// Unique among all applications of the server.
   public let id: String
+  /// The group that the candidate would join.
   public let groupID: GroupID
-  /// The group's epoch: a group that uses the groupID again has nothing to do with it.
+  /// The group's epoch: the application does not concern a later group with the same groupID.
   public let epoch: String
+  /// A request to join or an invitation.
   public let kind: Kind
-  /// Who asks to join, or who invites; `.administrator` for the application.
+  /// The user who asks to join, or the inviter; `.administrator` for the application.
   public var fromUser: UserID
-  /// Who is invited; nil for a request to join.
+  /// The invited user; nil for a request to join.
   public let toUser: UserID?
   /// When it was made, or made again.
   public var addTime: Instant
-  /// What the asker said, up to 512 bytes.
+  /// The words of `fromUser`, up to 512 bytes.
   public var requestMsg: String
   /// The inviter's own data, up to 512 bytes; nil = none.
   public var attach: String?
-  /// Nil = nobody has decided yet.
+  /// Nil = undecided.
   public var handling: Handling?
 
-  /// An application that nobody has decided yet.
+  /// An undecided application.
   public init(
     id: String, groupID: GroupID, epoch: String, kind: Kind, fromUser: UserID, toUser: UserID?, addTime: Instant,
     requestMsg: String, attach: String? = nil
@@ -62,6 +66,6 @@ public struct GroupApplication: Sendable, Equatable {
     self.attach = attach
   }
 
-  /// Who would become a member.
+  /// The user who would become a member.
   public var candidate: UserID { toUser ?? fromUser }
 }

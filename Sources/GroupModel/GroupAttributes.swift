@@ -1,14 +1,16 @@
-/// The attributes of a group: texts by key, which members read and write (contract sections 3 and 7). Keys and values are compared byte for
-/// byte.
+/// The attributes of a group: texts by key, which members read and write (Protocol.md,
+/// "Attributes"). Keys and values are compared byte for byte.
 public struct GroupAttributes: Sendable, Equatable {
   /// How many keys a group has at most.
   public static let maxCount = 16
-  /// How many bytes keys and values have at most, all together.
+  /// How many bytes all keys and values have at most together.
   public static let maxBytes = 16_384
 
   /// One attribute.
   public struct Entry: Sendable, Equatable {
+    /// Unique in its group.
     public let key: String
+    /// Any text.
     public let value: String
 
     /// An attribute.
@@ -22,15 +24,15 @@ public struct GroupAttributes: Sendable, Equatable {
 
   private var values: [ExactText: ExactText] = [:]
 
-  /// None.
+  /// No attributes.
   public init() {}
 
-  /// Those; of a doubled key the last counts.
+  /// The given attributes; the last entry of a key counts.
   public init(_ entries: [Entry]) {
     for entry in entries { self[entry.key] = entry.value }
   }
 
-  /// The value of a key; nil = there is none, or remove it.
+  /// The value of a key; nil = none. Setting nil removes the key.
   public subscript(key: String) -> String? {
     get { values[ExactText(key)]?.text }
     set { values[ExactText(key)] = newValue.map { ExactText($0) } }
@@ -42,7 +44,7 @@ public struct GroupAttributes: Sendable, Equatable {
   /// The bytes of all keys and values.
   public var byteCount: Int { values.reduce(0) { $0 + $1.key.text.utf8.count + $1.value.text.utf8.count } }
 
-  /// All of them, by the bytes of their keys.
+  /// All attributes, ordered by the bytes of their keys.
   public var entries: [Entry] {
     values.map { Entry(key: $0.key.text, value: $0.value.text) }.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
   }

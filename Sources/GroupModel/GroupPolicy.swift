@@ -1,15 +1,15 @@
-/// Who may join, and how.
+/// How a user who was not invited joins.
 public enum JoinMode: String, CaseIterable, Sendable { case any = "Any", auth = "Auth", forbid = "Forbid" }
-/// Who may invite others.
+/// The lowest role that may invite others.
 public enum InviteMode: String, CaseIterable, Sendable { case any = "Any", admin = "Admin", nobody = "Nobody" }
-/// Whether somebody invited is asked first.
+/// Whether an invited user is asked first.
 public enum BeInviteMode: String, CaseIterable, Sendable { case none = "None", auth = "Auth" }
-/// Who may edit.
+/// The lowest role that may edit.
 public enum EditMode: String, CaseIterable, Sendable { case any = "Any", admin = "Admin", owner = "Owner" }
-/// What the owner's quitting does.
+/// Whether the owner may quit; the group then gets another owner.
 public enum OwnerQuitMode: String, CaseIterable, Sendable { case transfer = "Transfer", forbid = "Forbid" }
 
-/// The fields of a policy by their wire names (contract section 3).
+/// The fields of a policy by their wire names (Protocol.md, "Policies").
 public enum PolicyField: String, CaseIterable, Sendable, Hashable {
   case joinMode, inviteMode, beInviteMode, updateInfoMode, updateCustomMode, ownerQuitMode
   case memberChangeNotification, isSearchable, isMemberVisible
@@ -30,32 +30,32 @@ public enum PolicyField: String, CaseIterable, Sendable, Hashable {
   public var isFlag: Bool { words.isEmpty }
 }
 
-/// One field's value as it stands on the wire.
+/// The value of a field as it stands on the wire.
 public enum PolicyValue: Hashable, Sendable {
   case word(String)
   case flag(Bool)
 }
 
-/// The choices a group has made (contract section 3). The defaults of each type, and which fields a type lets change, are in
-/// `GroupPermissions`.
+/// The choices of a group (Protocol.md, "Policies"). `GroupPermissions` holds the defaults of each
+/// type, and which fields can be changed there.
 public struct GroupPolicy: Hashable, Sendable {
-  /// Who may join without being invited.
+  /// How a user who was not invited joins.
   public var joinMode: JoinMode
-  /// Who may invite.
+  /// The lowest role that may invite others.
   public var inviteMode: InviteMode
-  /// Whether the invited are asked first.
+  /// Whether an invited user is asked first.
   public var beInviteMode: BeInviteMode
-  /// Who may edit name, texts and URL.
+  /// The lowest role that may edit name, introduction, notification and faceURL.
   public var updateInfoMode: EditMode
-  /// Who may edit customInfo.
+  /// The lowest role that may edit customInfo.
   public var updateCustomMode: EditMode
-  /// What the owner's quitting does.
+  /// Whether the owner may quit.
   public var ownerQuitMode: OwnerQuitMode
-  /// Whether members hear of others coming, going and changing.
+  /// Whether members get events about other members.
   public var memberChangeNotification: Bool
-  /// Whether those who are no members find the group.
+  /// Whether searches of non-members find the group.
   public var isSearchable: Bool
-  /// Whether ordinary members see who the others are.
+  /// Whether ordinary members see the member list.
   public var isMemberVisible: Bool
 
   /// A policy with every field given.
@@ -89,7 +89,8 @@ public struct GroupPolicy: Hashable, Sendable {
     }
   }
 
-  /// Sets one field; false, and nothing changed, where the value is not one of the field's.
+  /// Sets one field.
+  /// - Returns: false, and nothing is changed, where the value is not one of the field's.
   @discardableResult
   public mutating func set(_ field: PolicyField, to value: PolicyValue) -> Bool {
     switch (field, value) {

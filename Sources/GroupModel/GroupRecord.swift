@@ -1,14 +1,15 @@
-/// What there is to know of a group besides its members and messages.
+/// A group without its members and messages.
 public struct GroupRecord: Sendable, Equatable {
-  /// The name of the group.
+  /// Unique among the groups of the server.
   public let id: GroupID
-  /// Its kind, which never changes.
+  /// Never changes.
   public let type: GroupType
-  /// Changes when the history of this groupID was lost or the groupID is used again (contract section 4).
+  /// Differs when the history of this groupID was lost or the groupID is used again
+  /// (Protocol.md, "Sending").
   public let epoch: String
-  /// When it was made.
+  /// When the group was created.
   public let createTime: Instant
-  /// Who owns it.
+  /// The owner, who is a member.
   public var owner: UserID
   /// 1–30 bytes, no control characters.
   public var name: String
@@ -18,21 +19,22 @@ public struct GroupRecord: Sendable, Equatable {
   public var notification: String
   /// Up to 100 bytes.
   public var faceURL: String
-  /// The most members the group takes; 0 = no bound (AVChatRoom, BChatRoom).
+  /// How many members the group has at most; 0 = no bound (AVChatRoom, BChatRoom).
   public var maxMemberNum: Int
   /// The application's own fields: at most 10.
   public var customInfo: [String: String]
   /// Without meaning in a BChatRoom, which has no policy fields.
   public var policy: GroupPolicy
-  /// Who may not speak; ask `current(at:)`, for a timed one ends.
+  /// The group mute; `current(at:)` tells whether it has ended.
   public var mute: GroupMute
-  /// When that was decided, as the clock showed then; 0 = long ago.
+  /// When `mute` was set, by the clock of that time; 0 = long ago.
   public var mutedAt: Instant = 0
   /// When name, texts, policy, owner or customInfo last changed; the creation at first.
   public var lastInfoTime: Instant
-  /// When something else that lists show last changed: a message was recalled. Readers do not see it; `updatedSince` compares it.
+  /// When something else that lists show last changed: a message was recalled. Clients do not see
+  /// it; `updatedSince` compares it.
   public var changeTime: Instant = 0
-  /// The newest message that was imported; imported ones do not count as unread. 0 = none.
+  /// The newest imported message; imported messages do not count as unread. 0 = none.
   public var importedThroughSeq: Int64 = 0
   /// The ordinal that the next member gets.
   public var nextOrdinal: Int64
@@ -61,9 +63,9 @@ public struct GroupRecord: Sendable, Equatable {
   }
 }
 
-/// Who in a group may not speak, and until when (contract section 4, muteGroup).
+/// The roles of a group that may not speak, and until when (Protocol.md, "Group mute").
 public struct GroupMute: Sendable, Equatable {
-  /// Whom the mute silences.
+  /// Which roles the mute silences.
   public enum Mode: String, CaseIterable, Sendable {
     case none = "None"
     case ordinary = "Ordinary"
@@ -71,14 +73,14 @@ public struct GroupMute: Sendable, Equatable {
     case custom = "Custom"
   }
 
-  /// Whom it silences.
+  /// Which roles it silences.
   public var mode: Mode
   /// The roles silenced in mode `custom`; empty otherwise.
   public var roles: [Role]
   /// The end; nil = none.
   public var muteUntil: Instant?
 
-  /// Nobody is silenced.
+  /// No mute.
   public static let none = GroupMute(mode: .none)
 
   /// A mute with everything given.
@@ -88,7 +90,7 @@ public struct GroupMute: Sendable, Equatable {
     self.muteUntil = muteUntil
   }
 
-  /// The mute as it stands at an instant: a timed one is none after its end.
+  /// The mute at an instant: `none` after its end.
   public func current(at now: Instant) -> GroupMute {
     if let muteUntil, muteUntil <= now { return .none }
     return self

@@ -1,4 +1,4 @@
-/// The five kinds of group (contract section 3). What a kind allows is in `GroupPermissions`, what it keeps is here.
+/// The five types of group (Protocol.md, "Group types"). `GroupPermissions` holds their rights.
 public enum GroupType: String, CaseIterable, Sendable, Hashable {
   case work = "Work"
   case `public` = "Public"
@@ -30,7 +30,7 @@ public enum GroupType: String, CaseIterable, Sendable, Hashable {
     }
   }
 
-  /// A member may read what was written before joining.
+  /// Members may read messages from before joining.
   public var showsHistoryFromBeforeJoining: Bool { self == .meeting }
 
   /// Unread messages are counted.
@@ -50,10 +50,10 @@ public enum GroupType: String, CaseIterable, Sendable, Hashable {
   /// Users may be named members when the group is created.
   public var takesInitialMembers: Bool { storesMessages }
 
-  /// Everyone who is signed in is a member without a record.
+  /// Every signed-in user is a member without a record.
   public var everyoneIsMember: Bool { self == .bChatRoom }
 
-  /// The receive option of somebody who has not chosen one.
+  /// The receive option of a member who has not chosen one.
   public var defaultReceiveOption: ReceiveOption {
     switch self {
     case .work, .public: .receive
@@ -62,7 +62,7 @@ public enum GroupType: String, CaseIterable, Sendable, Hashable {
   }
 }
 
-/// What a member wants to get of a group's chat (contract section 4).
+/// Which messages of a group a member receives (Protocol.md, "Receive options").
 public enum ReceiveOption: String, CaseIterable, Sendable {
   case receive = "Receive"
   case notReceive = "NotReceive"

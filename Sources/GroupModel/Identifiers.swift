@@ -1,12 +1,13 @@
-/// A user's name as the application gave it: 1–32 bytes of 0x21–0x7e, not starting with `@`, not `administrator` (contract section 2).
+/// A user's name as the application gave it: 1–32 bytes of 0x21–0x7e, not starting with `@`, not
+/// `administrator` (Protocol.md, "Identifiers").
 public struct UserID: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// The name as it stands on the wire.
   public let rawValue: String
 
-  /// The sender that an application administrator appears as. No user can sign in under this name.
+  /// The sender of what an application administrator does. No user can sign in under this name.
   public static let administrator = UserID(unchecked: "administrator")
 
-  /// The user of that name, or nil where the name is not allowed.
+  /// Nil where the name is not allowed.
   public init?(_ name: String) {
     guard name.isGraphicASCII(upTo: 32), !name.hasPrefix("@"), name != "administrator" else { return nil }
     rawValue = name
@@ -14,7 +15,7 @@ public struct UserID: Hashable, Sendable, Comparable, CustomStringConvertible {
 
   private init(unchecked name: String) { rawValue = name }
 
-  /// A sender read back from the store: a user, or the administrator.
+  /// A stored sender: a user, or the administrator.
   public init?(stored name: String) {
     if name == UserID.administrator.rawValue { self = .administrator } else { self.init(name) }
   }
@@ -24,24 +25,24 @@ public struct UserID: Hashable, Sendable, Comparable, CustomStringConvertible {
   public var description: String { rawValue }
 }
 
-/// The name of a group: 1–48 bytes of 0x21–0x7e (contract section 7, 10015).
+/// The name of a group: 1–48 bytes of 0x21–0x7e (Protocol.md, "Identifiers").
 public struct GroupID: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// The name as it stands on the wire.
   public let rawValue: String
 
-  /// Names that begin so are made by the server; a client may not offer one (8501).
+  /// Only the server makes names with this prefix; a client may not choose one (8501).
   public static let generatedPrefix = "@TGS#"
 
-  /// The group of that name, or nil where the name is not allowed.
+  /// Nil where the name is not allowed.
   public init?(_ name: String) {
     guard name.isGraphicASCII(upTo: 48) else { return nil }
     rawValue = name
   }
 
-  /// Whether the name is one that only the server gives.
+  /// Whether only the server may have made the name.
   public var isGenerated: Bool { rawValue.hasPrefix(GroupID.generatedPrefix) }
 
-  /// A new name that nobody has yet: 64 random bits in base 36 behind the prefix.
+  /// A new unique name: the prefix and 64 random bits in base 36.
   public static func generate() -> GroupID {
     let number = String(UInt64.random(in: .min ... .max), radix: 36, uppercase: true)
     return GroupID(unchecked: generatedPrefix + number)

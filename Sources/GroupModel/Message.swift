@@ -1,4 +1,4 @@
-/// How a message ranks when a live room is over its limit (contract section 6).
+/// The rank of a message when a live room is over its limit (Protocol.md, "Waiting messages").
 public enum Priority: String, CaseIterable, Sendable, Comparable {
   case high = "High"
   case normal = "Normal"
@@ -18,41 +18,42 @@ public enum Priority: String, CaseIterable, Sendable, Comparable {
   }
 }
 
-/// One message of a group (contract section 4).
+/// One message of a group (Protocol.md, "Sending").
 public struct Message: Sendable, Equatable {
-  /// What a message carries.
+  /// The content of a message.
   public enum Content: Sendable, Equatable {
     case text(String)
     case custom(String)
-    /// What happened in the group: the `tips` object, encoded. The server never reads it back.
+    /// A change in the group: the `tips` object, encoded. The server never reads it back.
     case tips(String)
   }
 
   /// Unique among all messages of the server.
   public let msgID: String
-  /// Where it was sent.
+  /// The group it was sent to.
   public let groupID: GroupID
-  /// The place in the group's history, from 1 without gap; nil where the type keeps none.
+  /// The place in the group's history, from 1 without gaps; nil where the type keeps none.
   public var seq: Int64?
-  /// Who sent it; `.administrator` for the application.
+  /// The sender; `.administrator` for the application.
   public let sender: UserID
-  /// The sender's name card when it was accepted.
+  /// The sender's name card at `timestamp`.
   public let nameCard: String
-  /// When it was accepted.
+  /// When the server accepted it.
   public let timestamp: Instant
-  /// What it carries.
+  /// The text, custom data or tips.
   public var content: Content
-  /// How it ranks in a live room over its limit.
+  /// The rank in a live room over its limit.
   public let priority: Priority
-  /// The sender's own mark, under which sending again is answered with the first result.
+  /// The sender's own ID: a repeated send with it gets the first result.
   public let clientMsgID: String?
-  /// Whom it mentions; "@all" is everybody.
+  /// The mentioned users; "@all" is every member.
   public let atUserIDList: [String]
-  /// Recalled: it keeps its place and has no content.
+  /// Whether it was recalled: it keeps its place and has no content.
   public var isRevoked: Bool
-  /// Where the sender sat.
+  /// The platform of the sender's session.
   public let platform: Platform
-  /// A manager or an application administrator sent it; decides for receive option `receiveFromManagers`.
+  /// Whether a manager or an application administrator sent it, for the receive option
+  /// `receiveFromManagers`.
   public let isFromManager: Bool
 
   /// A message with everything given.
@@ -76,8 +77,26 @@ public struct Message: Sendable, Equatable {
     self.isFromManager = isFromManager
   }
 
-  /// Text and Custom count as unread; tips do not.
+  /// Whether it counts as unread: Text and Custom do, tips do not.
   public var isChat: Bool {
     if case .tips = content { false } else { true }
+  }
+}
+
+/// The platform of a session (Protocol.md, "Ways to sign in"). `restAPI` marks the acts of an
+/// application administrator.
+public enum Platform: String, CaseIterable, Sendable {
+  case iOS
+  case android = "Android"
+  case windows = "Windows"
+  case mac = "Mac"
+  case web = "Web"
+  case unknown = "Unknown"
+  case restAPI = "RESTful API"
+
+  /// Nil where clients may not name that platform at sign-in.
+  public init?(signIn name: String) {
+    guard let platform = Platform(rawValue: name), platform != .restAPI else { return nil }
+    self = platform
   }
 }

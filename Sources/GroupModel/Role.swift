@@ -1,4 +1,4 @@
-/// A member's role in a group. Custom roles have the rights of `member` (contract section 3).
+/// A member's role in a group. Custom roles have the rights of `member` (Protocol.md, "Roles").
 public enum Role: Hashable, Sendable {
   case owner
   case admin
@@ -8,7 +8,8 @@ public enum Role: Hashable, Sendable {
   /// The numbers a custom role may have.
   public static let customRange: ClosedRange<Int32> = 100...Int32.max
 
-  /// The role of that name, or nil. A custom role is its decimal digits without sign or leading zero.
+  /// The role of that name, or nil. A custom role is its decimal digits without sign or leading
+  /// zero.
   public init?(wireName: String) {
     switch wireName {
     case "Owner": self = .owner
@@ -30,7 +31,7 @@ public enum Role: Hashable, Sendable {
     }
   }
 
-  /// How high the role stands: owner 3, admin 2, everybody else 1.
+  /// Owner 3, admin 2, all others 1.
   public var rank: Int {
     switch self {
     case .owner: 3
@@ -39,6 +40,6 @@ public enum Role: Hashable, Sendable {
     }
   }
 
-  /// The owner and the admins.
+  /// Whether the member is the owner or an admin.
   public var isManager: Bool { rank > Role.member.rank }
 }

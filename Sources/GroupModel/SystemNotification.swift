@@ -1,6 +1,7 @@
-/// Something that happened to one user, kept for when that user looks (contract section 5: the last 100, for 7 days).
+/// An event for one user that is kept until the user reads it (Protocol.md, "System
+/// notifications").
 public struct SystemNotification: Sendable, Equatable {
-  /// What happened.
+  /// The kinds by their wire names.
   public enum Kind: String, CaseIterable, Sendable {
     case addGroupRequest = "AddGroupRequest"
     case addGroupAccept = "AddGroupAccept"
@@ -19,19 +20,25 @@ public struct SystemNotification: Sendable, Equatable {
     case custom = "Custom"
   }
 
-  /// How many a user has at most; older ones go.
+  /// How many of a user are kept; the oldest are removed.
   public static let kept = 100
   /// How long one is kept, in milliseconds.
   public static let lifetime: Instant = 7 * 86_400_000
 
+  /// The kind of event.
   public let kind: Kind
+  /// The group it is about.
   public let groupID: GroupID
-  /// Who did it: a MemberInfo, encoded. The server never reads it back.
+  /// The user who caused it: a MemberInfo, encoded. The server never reads it back.
   public let opUser: String
-  /// The application it tells of. A recipient has one notification of a kind for an application: a renewed application renews it.
+  /// The application it is about. A recipient has one notification of a kind for an application: a
+  /// renewed application replaces it.
   public let applicationID: String?
+  /// The reason that was given; nil = none.
   public let reason: String?
+  /// The application's data of a custom notification.
   public let data: String?
+  /// When it happened.
   public let timestamp: Instant
 
   /// A notification with everything given.

@@ -1,8 +1,8 @@
-/// Something a user may want to do with a group: a row of the rights table (contract section 3).
+/// An action on a group that needs a right: a row of the rights table (Permissions.md, "Tables").
 public enum GroupAction: String, CaseIterable, Sendable {
   case create, join, invite, send
   case editInfo, editCustomInfo, editPolicy
-  case decideApplications, remove, muteMember, muteGroup
+  case decideApplications, remove, muteMember, muteGroup, editMember
   case changeRole, transfer, quitAsOwner, disband
   case useAttributes, recallOthers
 
@@ -20,6 +20,7 @@ public enum GroupAction: String, CaseIterable, Sendable {
     case .remove: "remove members"
     case .muteMember: "mute a member"
     case .muteGroup: "mute the group"
+    case .editMember: "edit another member's nameCard and customInfo"
     case .changeRole: "change a role"
     case .transfer: "transfer ownership"
     case .quitAsOwner: "quit as owner"
@@ -30,19 +31,19 @@ public enum GroupAction: String, CaseIterable, Sendable {
     }
   }
 
-  /// Whether the action is aimed at one member, so that rule 1 knows an "oneself".
+  /// Whether the action has one member as its target, so that members can be their own target.
   public var actsOnMember: Bool {
     switch self {
-    case .remove, .muteMember, .changeRole, .transfer, .recallOthers: true
+    case .remove, .muteMember, .editMember, .changeRole, .transfer, .recallOthers: true
     case .create, .join, .invite, .send, .editInfo, .editCustomInfo, .editPolicy, .decideApplications, .muteGroup, .quitAsOwner,
       .disband, .useAttributes:
       false
     }
   }
 
-  /// Whether somebody who is not a member can mean the action at all.
+  /// Whether the action makes sense for a user who is not a member.
   var isOpenToOutsiders: Bool { self == .create || self == .join }
 
   /// Whether the action, aimed at the owner, would leave the group without one.
-  var unseatsOwner: Bool { self == .remove || self == .changeRole }
+  var removesOwner: Bool { self == .remove || self == .changeRole }
 }

@@ -1,61 +1,73 @@
 import GroupModel
 
-/// Who may do what in a group: the rights table and the three rules around it (contract section 3).
+/// The rights table and the three rules around it (Protocol.md, "Rights").
 ///
-/// It reads nothing but its arguments. Facts that are not rights (muted, full, banned, already a member) are others' to check.
+/// It reads nothing but its arguments. Callers check the facts that are not rights: muted, full,
+/// banned, already a member.
 public struct GroupPermissions: Sendable {
   private let attributeTypes: Set<GroupType>
 
-  /// Rights on a server whose groups of these types have attributes (configuration key `attributes.groupTypes`).
+  /// Rights on a server whose groups of these types have attributes (configuration key
+  /// `attributes.groupTypes`).
   public init(attributeTypes: Set<GroupType> = [.avChatRoom]) {
     self.attributeTypes = attributeTypes
   }
 
-  /// The cell for an action in a type of group, as printed on the page.
-  public func cell(for action: GroupAction, in type: GroupType) -> Cell {
+  /// The cell of the table for an action in a type of group.
+  public func requirement(for action: GroupAction, in type: GroupType) -> Requirement {
     if action == .useAttributes, attributeTypes.contains(type) { return .member }
-    return RightsTable.row(for: action)[type]
+    return RightsTable.requirements(for: action)[type]
   }
 
-  /// Why the asker may not do it; nil = allowed. Being allowed to join under joinMode Auth means being allowed to ask.
+  /// Whether groups of that type can have admins: a role that nobody may give is given neither at
+  /// creation nor by an import.
+  public func allowsAdmins(in type: GroupType) -> Bool { requirement(for: .changeRole, in: type) != .nobody }
+
+  /// Why the principal may not do it; nil = allowed. Under joinMode Auth the right to join is the
+  /// right to ask.
   ///
-  /// `target` is the role of whom the action is aimed at: give it, and rule 1 is applied. `isSelf` tells that it is the asker,
-  /// where the role is not known. Ask without a target for the right as such: in bulk methods that is the call's error, what is
-  /// wrong with one target is that target's result.
-  public func refusal(
-    of action: GroupAction, in type: GroupType, policy: GroupPolicy, by asker: Asker, on target: Role? = nil, isSelf: Bool = false
-  ) -> Refusal? {
-    // "Every user is a Member without a record": nobody stands outside a BChatRoom.
-    let asker = asker == .outsider && type.everyoneIsMember ? .member(.member) : asker
-    // Membership is asked before rights (contract section 7), so no exception of rule 2 speaks to somebody outside.
-    if asker == .outsider, !action.isOpenToOutsiders { return .roleTooLow }
+  /// Without a target it is the right as such. A bulk method asks that first, for the whole call,
+  /// and then with each target, for that target's result.
+  /// - Parameters:
+  ///   - target: the role of the member that the action is aimed at.
+  ///   - isSelf: the principal is that member.
+  public func denial(
+    of action: GroupAction, in type: GroupType, policy: GroupPolicy, by principal: Principal, on target: Role? = nil,
+    isSelf: Bool = false
+  ) -> Denial? {
+    // Every user is a Member of a BChatRoom without a record.
+    let principal = principal == .outsider && type.everyoneIsMember ? .member(.member) : principal
+    // Membership comes before rights (Protocol.md, "Order of errors"), so no exception of rule 2
+    // applies to outsiders.
+    if principal == .outsider, !action.isOpenToOutsiders { return .noRight }
 
-    // Rule 2 before rule 1, because a member's recall of an equal's message is 10032, not 10007.
-    // 2. Below the cell's role, and where the cell is × or admin: 10007, with exceptions.
-    // 3. An application administrator is bound neither by membership nor by the modes, but nobody crosses a ×.
-    let cell = cell(for: action, in: type)
-    guard asker.standing >= cell.required(in: type, under: policy) else { return belowCell(cell, action, in: type) }
+    // Rule 2 comes before rule 1: a member's recall of an equal's message is 10032, not 10007.
+    // Rule 3 is in the levels: an administrator stands above all roles, and below `nobody`.
+    let requirement = requirement(for: action, in: type)
+    guard principal.accessLevel >= requirement.level(in: type, under: policy) else {
+      return RightsTable.denials(of: action)[type]
+    }
 
-    // 1. Nobody acts on somebody of an equal or higher role, nor, in these actions, on oneself: 10007.
-    if let target, !asker.outranks(target) { return .roleTooLow }
-    if isSelf, action.actsOnMember { return .roleTooLow }
+    // 1. Members act only on members of a lower role, and in these actions not on themselves.
+    if let target, !principal.outranks(target) { return .noRight }
+    if isSelf, action.actsOnMember { return .noRight }
 
-    // 3. Nobody removes the owner or gives the owner another role (transfer first).
-    if target == .owner, action.unseatsOwner { return .roleTooLow }
+    // 3. Not even an administrator removes the owner or gives the owner another role.
+    if target == .owner, action.removesOwner { return .noRight }
     return nil
   }
+}
 
-  /// Rule 2's answers: 10007, except that a recall answers 10032 (10033 where the type has none), the owner's quit 10009,
-  /// `joinGroup` on Work 8508.
-  private func belowCell(_ cell: Cell, _ action: GroupAction, in type: GroupType) -> Refusal {
-    switch action {
-    case .recallOthers: cell == .nobody ? .recallUnsupported : .recallNotYours
-    // The page says of a BChatRoom "quitGroup (the owner's too): 10007"; there is no membership to give up.
-    case .quitAsOwner: type.everyoneIsMember ? .roleTooLow : .ownerMayNotQuit
-    case .join: type == .work ? .workNotJoinable : .roleTooLow
-    case .create, .invite, .send, .editInfo, .editCustomInfo, .editPolicy, .decideApplications, .remove, .muteMember, .muteGroup,
-      .changeRole, .transfer, .disband, .useAttributes:
-      .roleTooLow
-    }
-  }
+/// Why an action is denied. Each case stands for one error of the wire.
+public enum Denial: Error, Sendable, Equatable, CaseIterable {
+  /// The role is too low, the type does not support it, or the principal is not a member: 10007.
+  case noRight
+  /// The owner may not quit: 10009.
+  case ownerMayNotQuit
+  /// joinGroup on Work: 8508.
+  case workNotJoinable
+  /// Recall of another user's message: 10032.
+  case recallNotYours
+  /// Recall where the type has none: 10033.
+  case recallUnsupported
 }

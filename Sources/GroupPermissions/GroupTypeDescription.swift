@@ -1,28 +1,29 @@
 import GroupModel
 
-/// All that distinguishes one type of group, as data: what getServerInfo answers in `groupTypes` (contract sections 3 and 4).
+/// All that distinguishes one type of group, as data: an element of getServerInfo's `groupTypes`
+/// (Protocol.md, "Group types" and "Server information").
 public struct GroupTypeDescription: Sendable, Equatable {
   /// One row of the rights table in this type's column.
   public struct Right: Sendable, Equatable {
     /// The row.
     public let action: GroupAction
-    /// Who may.
-    public let cell: Cell
+    /// The lowest role that has the right, or what decides it.
+    public let requirement: Requirement
   }
 
   /// One row of the policy table in this type's column.
   public struct Setting: Sendable, Equatable {
     /// The row.
     public let field: PolicyField
-    /// What a new group starts with.
+    /// The value in a new group.
     public let defaultValue: PolicyValue
-    /// Whether those who may edit policy may change it.
+    /// Whether the right to edit the policy includes this field.
     public let isSettable: Bool
     /// Every value the field takes.
     public let values: [PolicyValue]
   }
 
-  /// What getGroupMemberList shows of a group.
+  /// The members that getGroupMemberList shows.
   public enum MemberList: String, Sendable {
     case whole
     /// The owner, then the 300 newest, newest first.
@@ -33,9 +34,9 @@ public struct GroupTypeDescription: Sendable, Equatable {
 
   /// The type described.
   public let type: GroupType
-  /// A name of old that is accepted on input as well.
+  /// A former name that is still accepted on input.
   public let legacyName: String?
-  /// Who may do what, a row per action in the page's order.
+  /// The rights, a row per action in the page's order.
   public let rights: [Right]
   /// Empty where the type has no policy fields.
   public let settings: [Setting]
@@ -45,36 +46,35 @@ public struct GroupTypeDescription: Sendable, Equatable {
   public let takesInitialAdmins: Bool
   /// Whether maxMemberNum bounds the number of members.
   public let limitsMembers: Bool
-  /// Whether everyone signed in is a member without a record.
+  /// Whether every signed-in user is a member without a record.
   public let everyoneIsMember: Bool
   /// Whether messages are kept and numbered by `seq`.
   public let storesMessages: Bool
-  /// Whether a member may read what was written before joining.
+  /// Whether a member may read messages from before joining.
   public let showsHistoryFromBeforeJoining: Bool
   /// Whether unread messages are counted.
   public let countsUnread: Bool
   /// Whether getJoinedGroupList names the group.
   public let isListed: Bool
-  /// The receive option of somebody who has not chosen one.
+  /// The receive option of a member who has not chosen one.
   public let defaultReceiveOption: ReceiveOption
-  /// What getGroupMemberList shows.
+  /// The members that getGroupMemberList shows.
   public let memberList: MemberList
   /// Whether messages can be recalled; otherwise 10033.
   public let allowsRecall: Bool
 
-  /// Reads the type out of the tables.
+  /// The description that the tables give of a type.
   init(of type: GroupType, by permissions: GroupPermissions) {
     let policy = GroupPolicy.defaults(for: type)
     self.type = type
     legacyName = type.legacyName
-    rights = GroupAction.allCases.map { Right(action: $0, cell: permissions.cell(for: $0, in: type)) }
+    rights = GroupAction.allCases.map { Right(action: $0, requirement: permissions.requirement(for: $0, in: type)) }
     settings = PolicyTable.fields(of: type).map {
       Setting(
         field: $0, defaultValue: policy[$0], isSettable: PolicyTable.isSettable($0, in: type), values: PolicyTable.values(of: $0))
     }
     takesInitialMembers = type.takesInitialMembers
-    // Who could not be made an admin later is not made one at once.
-    takesInitialAdmins = type.takesInitialMembers && permissions.cell(for: .changeRole, in: type) != .nobody
+    takesInitialAdmins = type.takesInitialMembers && permissions.allowsAdmins(in: type)
     limitsMembers = type.limitsMembers
     everyoneIsMember = type.everyoneIsMember
     storesMessages = type.storesMessages
@@ -83,20 +83,11 @@ public struct GroupTypeDescription: Sendable, Equatable {
     isListed = type.isListed
     defaultReceiveOption = type.defaultReceiveOption
     memberList = type.memberList
-    allowsRecall = permissions.cell(for: .recallOthers, in: type) != .nobody
+    allowsRecall = permissions.requirement(for: .recallOthers, in: type) != .nobody
   }
 }
 
 extension GroupType {
-  /// The name of old by which `GroupType(wireName:)` also knows the type, if it has one.
-  public var legacyName: String? {
-    switch self {
-    case .work: "Private"
-    case .meeting: "ChatRoom"
-    case .public, .avChatRoom, .bChatRoom: nil
-    }
-  }
-
   fileprivate var memberList: GroupTypeDescription.MemberList {
     switch self {
     case .work, .public, .meeting: .whole

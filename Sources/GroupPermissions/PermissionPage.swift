@@ -1,13 +1,16 @@
 import GroupModel
 
-/// The tables as their readers get them: users as a page, programs as data. Both are made from the tables that decide.
+/// The tables for readers: a page for people, data for programs. Both are made from the tables that
+/// decide.
 public enum PermissionPage {
-  /// Every type of group, as getServerInfo answers it. Give the permissions of the server, whose configuration decides a row.
+  /// Every type of group, as getServerInfo answers it.
+  /// - Parameter permissions: of the server, whose configuration decides a row.
   public static func describe(by permissions: GroupPermissions = GroupPermissions()) -> [GroupTypeDescription] {
     GroupType.allCases.map { GroupTypeDescription(of: $0, by: permissions) }
   }
 
-  /// The rights table and the policy table of contract section 3 in Markdown, an empty line between them.
+  /// The rights table and the policy table in Markdown, an empty line between them
+  /// (Permissions.md, "Tables").
   public static func markdown(by permissions: GroupPermissions = GroupPermissions()) -> String {
     rights(by: permissions) + "\n" + policies()
   }
@@ -16,7 +19,7 @@ public enum PermissionPage {
     table(
       head: ["action"] + GroupType.allCases.map(\.rawValue),
       rows: GroupAction.allCases.map { action in
-        [action.title] + GroupType.allCases.map { permissions.cell(for: action, in: $0).word }
+        [action.title] + GroupType.allCases.map { permissions.requirement(for: action, in: $0).word }
       })
   }
 

@@ -2,8 +2,8 @@ import GroupModel
 
 extension GroupPolicy {
   // swift-format-ignore
-  /// What a new group of that type starts with (contract section 3). A BChatRoom has no policy: its value is closed in all that
-  /// decides rights, hides nothing and silences no notification, and is never shown.
+  /// The policy of a new group (Permissions.md, "Tables"). A BChatRoom has none: this value denies
+  /// every right, hides nothing, silences no notification, and is never shown.
   public static func defaults(for type: GroupType) -> GroupPolicy {
     switch type {
     //                            joinMode invite   beInvite updateInfo updateCustom ownerQuit notify searchable visible
@@ -28,8 +28,8 @@ extension GroupPolicy {
   }
 }
 
-/// Which policy fields a type of group has, and which of them those who may edit policy may change (contract section 3, the
-/// second table and its (s)).
+/// The policy fields of each type of group, and which of them can be changed: the second table and
+/// its (s) marks (Permissions.md, "Tables").
 public enum PolicyTable {
   /// The fields of a type in the page's order; none in a BChatRoom.
   public static func fields(of type: GroupType) -> [PolicyField] {
@@ -40,7 +40,7 @@ public enum PolicyTable {
   }
 
   // swift-format-ignore
-  /// Whether those who may edit policy may change the field in groups of that type. Not where the field does not exist.
+  /// Whether the right to edit the policy includes the field; false where the type lacks it.
   public static func isSettable(_ field: PolicyField, in type: GroupType) -> Bool {
     let settable = switch field {
     //                                      Work   Public Meeting AVChatRoom BChatRoom
@@ -57,15 +57,16 @@ public enum PolicyTable {
     return settable[type]
   }
 
-  /// Every value the field takes, in the page's order; anything else is 10004.
+  /// Every value of the field, in the page's order; any other is 10004.
   public static func values(of field: PolicyField) -> [PolicyValue] {
     field.isFlag ? [.flag(true), .flag(false)] : field.words.map(PolicyValue.word)
   }
 
-  /// Why a group of that type cannot have the value, at creation or later; nil = it can. A fixed field takes the value it has,
-  /// and another is 10007; a BChatRoom takes none (contract section 3). That the value is one of the field's is presumed.
-  public static func refusal(ofSetting field: PolicyField, to value: PolicyValue, in type: GroupType) -> Refusal? {
-    guard fields(of: type).contains(field) else { return .roleTooLow }
-    return isSettable(field, in: type) || GroupPolicy.defaults(for: type)[field] == value ? nil : .roleTooLow
+  /// Why a group of that type cannot have the value, at creation or later; nil = it can. A fixed
+  /// field takes only the value it has, a BChatRoom none (Protocol.md, "Policies").
+  /// - Parameter value: one of the field's.
+  public static func denial(ofSetting field: PolicyField, to value: PolicyValue, in type: GroupType) -> Denial? {
+    guard fields(of: type).contains(field) else { return .noRight }
+    return isSettable(field, in: type) || GroupPolicy.defaults(for: type)[field] == value ? nil : .noRight
   }
 }

@@ -1,10 +1,10 @@
 import GroupModel
 
-/// The rights table of contract section 3, row by row as printed there.
+/// The rights table, row by row as the page prints it (Permissions.md, "Tables").
 enum RightsTable {
-  // The columns are kept by hand: they are the page.
+  // The columns are aligned by hand.
   // swift-format-ignore
-  static func row(for action: GroupAction) -> TypeRow<Cell> {
+  static func requirements(for action: GroupAction) -> TypeRow<Requirement> {
     switch action {
     //                                Work               Public             Meeting            AVChatRoom         BChatRoom
     case .create:             TypeRow(.anyone,           .anyone,           .anyone,           .anyone,           .administrator)
@@ -18,13 +18,53 @@ enum RightsTable {
     case .remove:             TypeRow(.owner,            .admin,            .admin,            .nobody,           .nobody)
     case .muteMember:         TypeRow(.administrator,    .admin,            .admin,            .owner,            .nobody)
     case .muteGroup:          TypeRow(.owner,            .admin,            .admin,            .owner,            .nobody)
+    case .editMember:         TypeRow(.owner,            .admin,            .admin,            .admin,            .admin)
     case .changeRole:         TypeRow(.nobody,           .owner,            .owner,            .nobody,           .owner)
     case .transfer:           TypeRow(.owner,            .owner,            .owner,            .nobody,           .nobody)
     case .quitAsOwner:        TypeRow(.ownerQuitMode,    .ownerQuitMode,    .ownerQuitMode,    .nobody,           .nobody)
     case .disband:            TypeRow(.administrator,    .owner,            .owner,            .owner,            .owner)
-    // The one row that a server's configuration decides: × becomes Member in the types it names (`GroupPermissions.cell`).
+    // The configuration decides this row: × becomes Member in the types it names.
     case .useAttributes:      TypeRow(.nobody,           .nobody,           .nobody,           .nobody,           .nobody)
     case .recallOthers:       TypeRow(.owner,            .admin,            .admin,            .nobody,           .nobody)
+    }
+  }
+
+  // swift-format-ignore
+  /// The denials of principals below the requirement: 10007 except in these rows (Protocol.md,
+  /// "Rights", rule 2). A BChatRoom has no membership that its owner could give up.
+  static func denials(of action: GroupAction) -> TypeRow<Denial> {
+    switch action {
+    //                        Work              Public            Meeting           AVChatRoom           BChatRoom
+    case .join:         TypeRow(.workNotJoinable, .noRight,         .noRight,         .noRight,            .noRight)
+    case .quitAsOwner:  TypeRow(.ownerMayNotQuit, .ownerMayNotQuit, .ownerMayNotQuit, .ownerMayNotQuit,    .noRight)
+    case .recallOthers: TypeRow(.recallNotYours,  .recallNotYours,  .recallNotYours,  .recallUnsupported,  .recallUnsupported)
+    case .create, .invite, .send, .editInfo, .editCustomInfo, .editPolicy, .decideApplications, .remove, .muteMember,
+      .muteGroup, .editMember, .changeRole, .transfer, .disband, .useAttributes:
+                        TypeRow(.noRight,         .noRight,         .noRight,         .noRight,            .noRight)
+    }
+  }
+}
+
+/// One row of a table that has a column per group type. A new type stops the build at every row
+/// that lacks its cell.
+struct TypeRow<Value: Sendable>: Sendable {
+  private let work, `public`, meeting, avChatRoom, bChatRoom: Value
+
+  init(_ work: Value, _ public: Value, _ meeting: Value, _ avChatRoom: Value, _ bChatRoom: Value) {
+    self.work = work
+    self.public = `public`
+    self.meeting = meeting
+    self.avChatRoom = avChatRoom
+    self.bChatRoom = bChatRoom
+  }
+
+  subscript(type: GroupType) -> Value {
+    switch type {
+    case .work: work
+    case .public: `public`
+    case .meeting: meeting
+    case .avChatRoom: avChatRoom
+    case .bChatRoom: bChatRoom
     }
   }
 }

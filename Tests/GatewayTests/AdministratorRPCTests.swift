@@ -5,7 +5,7 @@ import WireProtocol
 
 @testable import Gateway
 
-/// The application's own interface (contract section 8).
+/// The application interface (Protocol.md, "Application interface").
 @Suite struct AdministratorRPCTests {
   private let backend = Backend()
 
@@ -53,7 +53,7 @@ import WireProtocol
     #expect(rows[2]["result"]["messageList"].elements.count == 1, "the request without id ran")
   }
 
-  @Test func whatWantsNoAnswerHasNone() async throws {
+  @Test func aRequestWithoutAnIDHasNoReply() async throws {
     #expect(try await backend.post(#"{"jsonrpc":"2.0","method":"ping"}"#) == nil)
     #expect(try await backend.post(#"[{"jsonrpc":"2.0","method":"ping"},{"jsonrpc":"2.0","method":"noSuch"}]"#) == nil)
   }
@@ -61,7 +61,7 @@ import WireProtocol
   @Test(
     arguments: [("", -32700), ("{", -32700), ("[]", -32600), ("5", -32600), (#"{"jsonrpc":"2.0","id":1}"#, -32600)]
       as [(String, Int64)])
-  func whatIsNoRequestIsAnsweredWithoutAnID(body: String, code: Int64) async throws {
+  func anInvalidRequestIsAnsweredWithoutAnID(body: String, code: Int64) async throws {
     let answer = try #require(try await backend.post(body))
     #expect(answer["error"]["code"].integer == code && answer["id"] == nil && answer.names.contains("id"))
   }

@@ -4,8 +4,8 @@ import ThrongTestKit
 
 @testable import Gateway
 
-/// acceptGroupApplication and refuseGroupApplication: "10024 when already handled, 10004 unknown, 10007 not mine to decide, 10010
-/// group gone", in the order of contract section 7.
+/// acceptGroupApplication and refuseGroupApplication, and the order of their errors (Protocol.md,
+/// "Decisions" and "Order of errors").
 @Suite struct ApplicationDecisionTests {
   private static let methods = ["acceptGroupApplication", "refuseGroupApplication"]
   private let backend = Backend()
@@ -115,7 +115,7 @@ import ThrongTestKit
   }
 
   /// "For somebody who is a member by now it closes as Agree without an event."
-  @Test func whoIsAMemberByNowIsNotBroughtInTwice() async throws {
+  @Test func aMemberIsNotAddedTwice() async throws {
     let id = try await applied()
     try await backend.bring("mary", into: "g")
     func lastSeq() async throws -> JSON {

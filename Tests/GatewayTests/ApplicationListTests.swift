@@ -3,7 +3,8 @@ import ThrongTestKit
 
 @testable import Gateway
 
-/// getGroupApplicationList and setGroupApplicationRead (contract section 4).
+/// getGroupApplicationList and setGroupApplicationRead (Protocol.md, "Application
+/// lists").
 @Suite struct ApplicationListTests {
   private let backend = Backend()
 
@@ -161,7 +162,7 @@ import ThrongTestKit
     #expect(try await marks() == [false, true, true], "the newest first")
   }
 
-  @Test func whatComesLaterIsUnreadWhateverInstantWasGiven() async throws {
+  @Test func laterApplicationsAreUnreadWhateverInstantWasGiven() async throws {
     try await three()
     _ = try await backend.result("setGroupApplicationRead", as: "olga", #""timestamp":4000000000000"#)
     #expect(try await marks() == [true, true, true])

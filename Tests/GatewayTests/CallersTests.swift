@@ -4,7 +4,8 @@ import WireProtocol
 
 @testable import Gateway
 
-/// Who may call what, on the application's interface and on a WebSocket (contract section 8).
+/// The callers of each method, on the application interface and on a WebSocket (Protocol.md,
+/// "Application interface").
 @Suite(.serialized) struct CallersTests {
   private static let connection = ["login", "logout"]
   /// "A method that means nothing without a user."
@@ -19,7 +20,7 @@ import WireProtocol
   ]
   private static let all = MethodTable().entries.map(\.name)
   private static let anyone = Set(all).subtracting(connection + user + application).sorted()
-  /// What the callers' rule answers; what a group answers is none of these.
+  /// The errors of the callers' rule; a group answers others.
   private static let refusals: Set<JSON> = [-32601, -32602, -32600]
 
   private let backend = Backend()

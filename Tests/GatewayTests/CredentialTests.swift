@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(arguments: ["%", "%4", "%zz", "%+5", "%-1", "%4g", "a%", "% 5", "%%41"])
-  func whatIsNotEncodedProperlyStandsAsItIs(text: String) {
+  func anInvalidEscapeStaysAsItIs(text: String) {
     let expected = text == "%%41" ? "%A" : text.replacing("+", with: " ")
     #expect(QueryString("token=\(text)")["token"] == expected)
   }

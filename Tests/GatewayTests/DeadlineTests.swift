@@ -6,15 +6,15 @@ import WebSocketTransport
 @testable import Gateway
 
 @Suite struct DeadlinesTests {
-  @Test func whatIsDueComesInTheOrderOfTimeAndIsGone() {
+  @Test func dueDeadlinesComeInTheOrderOfTimeAndAreRemoved() {
     var deadlines = Deadlines()
     deadlines[.signIn] = 30
     deadlines[.drain] = 10
     deadlines[.expiry] = 31
     #expect(deadlines.next == 10)
-    #expect(deadlines.takeDue(at: 30) == [.drain, .signIn])
+    #expect(deadlines.popDue(at: 30) == [.drain, .signIn])
     #expect(deadlines.next == 31)
-    #expect(deadlines.takeDue(at: 30) == [])
+    #expect(deadlines.popDue(at: 30) == [])
     deadlines[.expiry] = nil
     #expect(deadlines.next == nil)
   }
@@ -26,7 +26,7 @@ import WebSocketTransport
       deadlines[.expiry] = 5
       deadlines[.drain] = 5
       deadlines[.expiryWarning] = 5
-      #expect(deadlines.takeDue(at: 5) == [.expiryWarning, .expiry, .drain])
+      #expect(deadlines.popDue(at: 5) == [.expiryWarning, .expiry, .drain])
     }
   }
 }
@@ -52,25 +52,25 @@ import WebSocketTransport
 
   private func names(_ woken: [Session]) -> [UInt64] { woken.map(\.key.connection).sorted() }
 
-  @Test func nobodyIsWokenBeforeTheInstantAndEverybodyWithinATickBehindIt() async throws {
+  @Test func aSessionIsDueAtTheInstantOrWithinATickAfterIt() async throws {
     let session = try await sessions(1)[0]
     for instant in [0, 1, 99, 100, 101, 12_345, 12_300] as [Instant] {
       var wheel = DeadlineWheel(now: 0)
       _ = wheel.insert(session, at: instant)
-      if instant > 100 { #expect(wheel.turn(to: instant - 1).isEmpty, "\(instant)") }
-      #expect(wheel.turn(to: instant + 100).count == 1, "\(instant)")
+      if instant > 100 { #expect(wheel.advance(to: instant - 1).isEmpty, "\(instant)") }
+      #expect(wheel.advance(to: instant + 100).count == 1, "\(instant)")
       #expect(wheel.count == 0)
     }
   }
 
-  @Test func whatIsRemovedOrMovedIsNotWokenAndLeavesNothing() async throws {
+  @Test func aRemovedOrMovedSessionIsNotDueAndLeavesNothing() async throws {
     let sessions = try await sessions(2)
     var wheel = DeadlineWheel(now: 0)
     let slot = wheel.insert(sessions[0], at: 500)
     _ = wheel.insert(sessions[1], at: 500)
     #expect(wheel.count == 2)
     wheel.remove(sessions[0], from: slot)
-    #expect(names(wheel.turn(to: 500)) == [2])
+    #expect(names(wheel.advance(to: 500)) == [2])
     #expect(wheel.count == 0)
     wheel.remove(sessions[1], from: slot)
     #expect(wheel.count == 0)
@@ -82,18 +82,18 @@ import WebSocketTransport
     for (session, instant) in zip(sessions, [1200, 50_000, 900, 7_000_000, 40_000] as [Instant]) {
       _ = wheel.insert(session, at: instant)
     }
-    #expect(names(wheel.turn(to: 50_000)) == [1, 2, 3, 5])
+    #expect(names(wheel.advance(to: 50_000)) == [1, 2, 3, 5])
     #expect(wheel.count == 1)
-    #expect(names(wheel.turn(to: 7_000_000)) == [4])
+    #expect(names(wheel.advance(to: 7_000_000)) == [4])
   }
 
   @Test func anInstantThatHasPassedComesAtTheNextTick() async throws {
     let session = try await sessions(1)[0]
     var wheel = DeadlineWheel(now: 10_000)
-    _ = wheel.turn(to: 20_000)
+    _ = wheel.advance(to: 20_000)
     _ = wheel.insert(session, at: 0)
-    #expect(wheel.turn(to: 20_099).isEmpty)
-    #expect(wheel.turn(to: 20_100).count == 1)
+    #expect(wheel.advance(to: 20_099).isEmpty)
+    #expect(wheel.advance(to: 20_100).count == 1)
   }
 
   /// As far as a token may live.
@@ -101,7 +101,7 @@ import WebSocketTransport
     let session = try await sessions(1)[0]
     var wheel = DeadlineWheel(now: 0)
     let slot = wheel.insert(session, at: 9_007_199_254_740_991 + 1_000_000_000)
-    #expect(wheel.turn(to: 1_000_000).isEmpty)
+    #expect(wheel.advance(to: 1_000_000).isEmpty)
     wheel.remove(session, from: slot)
     #expect(wheel.count == 0)
   }

@@ -9,7 +9,7 @@ import ThrongTestKit
 @Suite struct DispatcherTests {
   private let backend = Backend()
 
-  @Test func whatNeedsNoGroupIsAnsweredAtOnce() async throws {
+  @Test func methodsWithoutAGroupAreAnsweredAtOnce() async throws {
     #expect(try await backend.result("ping")["serverTime"] == 1_700_000_000_000)
     #expect(try await backend.result("getServerInfo")["protocol"] == "throng.v1")
     #expect(try await backend.result("rpc.discover")["openrpc"].string?.hasPrefix("1.") == true)

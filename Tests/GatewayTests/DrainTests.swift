@@ -6,7 +6,7 @@ import WebSocketTransport
 
 @testable import Gateway
 
-/// The orderly end (contract section 9).
+/// The orderly end (Protocol.md, "Draining").
 @Suite struct DrainTests {
   @Test(arguments: [1, 2]) func everySessionIsToldServedAndClosed(loops: Int) async throws {
     try await LiveGateway.with(loops: loops) { live in
@@ -25,7 +25,7 @@ import WebSocketTransport
     }
   }
 
-  @Test func whoIsSigningInIsToldWhenItHasAndServed() async throws {
+  @Test func aSessionThatIsSigningInIsToldAfterwardsAndServed() async throws {
     try await LiveGateway.with { live in
       live.store.hold()
       let alice = try await live.connect()
@@ -39,8 +39,8 @@ import WebSocketTransport
     }
   }
 
-  /// What has been taken is answered first: a client that hears nothing cannot know whether its message is stored.
-  @Test func whatIsUnderWayIsAnsweredBeforeTheClose() async throws {
+  /// Without a reply, a client could not know whether its message is stored.
+  @Test func requestsInFlightAreAnsweredBeforeTheClose() async throws {
     try await LiveGateway.with { live in
       let alice = try await live.signIn("alice")
       _ = try await alice.call("createGroup", #"{"groupType":"Public","groupName":"g","groupID":"g"}"#)
@@ -50,7 +50,7 @@ import WebSocketTransport
       live.gateway.drain(over: 0, on: live.transport.loops)
       _ = try await alice.event("onServerDraining")
       let session = try #require(await live.openSessions()[0].first?.session)
-      while await session.farewell == nil { await Task.yield() }
+      while await session.pendingClose == nil { await Task.yield() }
       live.store.inner.release()
       #expect(try await alice.reply { $0["id"] == 7 }["result"]["status"] == "Stored")
       #expect(try await alice.closed().code == 4001)

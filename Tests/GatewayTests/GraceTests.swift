@@ -5,13 +5,14 @@ import ThrongTestKit
 
 @testable import Gateway
 
-/// "A user who signs in again within `avChatRoom.offlineGrace` goes on receiving … After it the user has left" (contract section 3,
-/// AVChatRoom), on real connections and a clock that the tests move.
+/// `avChatRoom.offlineGrace` on real connections and a clock that the tests move (Protocol.md,
+/// "AVChatRoom").
 @Suite struct GraceTests {
   /// The default, in milliseconds.
   private static let grace: Int64 = 300_000
 
-  /// A room of olga that mary is in, and another group of both, by which they hear that nothing more is to come.
+  /// A room of olga that mary is in, and another group of both, by which they hear that nothing
+  /// more is to come.
   private func prepare(_ live: LiveGateway) async throws {
     try await live.backend.create("room", "AVChatRoom")
     try await live.backend.create("g", "Public", memberList("mary"))
@@ -27,7 +28,7 @@ import ThrongTestKit
     try await live.backend.result("getGroupsInfo", #""groupIDList":["room"]"#)["resultList"][0]["info"]
   }
 
-  @Test(arguments: [1, 2]) func whoComesBackInTimeGoesOnReceiving(loops: Int) async throws {
+  @Test(arguments: [1, 2]) func aUserWhoReturnsInTimeKeepsReceiving(loops: Int) async throws {
     try await LiveGateway.with(loops: loops) { live in
       try await prepare(live)
       let olga = try await live.signIn("olga")
@@ -45,7 +46,7 @@ import ThrongTestKit
     }
   }
 
-  @Test(arguments: [1, 2]) func whoComesBackTooLateHasLeftBeforeHearingAnything(loops: Int) async throws {
+  @Test(arguments: [1, 2]) func aUserWhoReturnsTooLateHasLeftAndReceivesNothing(loops: Int) async throws {
     try await LiveGateway.with(loops: loops) { live in
       try await prepare(live)
       let olga = try await live.signIn("olga")
@@ -87,7 +88,7 @@ import ThrongTestKit
     }
   }
 
-  @Test func whoHasAnotherSessionWasNotAway() async throws {
+  @Test func aUserWithAnotherSessionIsOnline() async throws {
     try await LiveGateway.with { live in
       try await prepare(live)
       let stays = try await live.signIn("mary", "platform=Web")
@@ -116,8 +117,10 @@ import ThrongTestKit
     }
   }
 
-  /// Whoever is brought in while away has the grace from then on.
-  @Test(arguments: [(grace, true), (grace + 1, false)]) func whoJoinsWhileAwayHasAsLong(away: Int64, stays: Bool) async throws {
+  /// The grace of a member who is added while offline starts then.
+  @Test(arguments: [(grace, true), (grace + 1, false)]) func aUserWhoIsAddedWhileOfflineHasTheWholeGrace(away: Int64, stays: Bool)
+    async throws
+  {
     try await LiveGateway.with { live in
       try await live.backend.create("room", "AVChatRoom")
       try await live.backend.create("g", "Public", memberList("mary"))

@@ -3,7 +3,8 @@ import ThrongTestKit
 
 @testable import Gateway
 
-/// `limits.groupsPerUser` in every method that makes somebody a member: 10037, and OverLimit in bulk (contract section 7).
+/// `limits.groupsPerUser` in every method that makes a user a member: 10037, and OverLimit in bulk
+/// (Protocol.md, "Limits").
 @Suite struct GroupLimitTests {
   /// Everybody may be in one group; "full" is in "own".
   private let backend = Backend { $0.groupsPerUser = 1 }
@@ -18,8 +19,8 @@ import ThrongTestKit
     #expect(try await backend.code("joinGroup", as: "guest", #""groupID":"g""#) == 0, "there is room again")
   }
 
-  /// "Group exists, membership, rights, state" (contract section 7, order).
-  @Test func whatElseSpeaksAgainstJoiningComesFirst() async throws {
+  /// Group, membership, rights, state (Protocol.md, "Order of errors").
+  @Test func otherErrorsOfJoiningComeFirst() async throws {
     try await backend.create("work", "Work", by: "a")
     try await backend.create("closed", "Public", by: "b", #""joinMode":"Forbid""#)
     #expect(try await backend.code("joinGroup", as: "full", #""groupID":"none""#) == 10010)

@@ -5,8 +5,8 @@ import ThrongTestKit
 
 @testable import Gateway
 
-/// Many who want the same users at once, some of them several users, in any order: nobody waits for ever, and the number of a
-/// user's groups is exactly what it may be.
+/// Many who want the same users at once, some of them several users, in any order: nobody waits for
+/// ever, and the number of a user's groups is exactly what it may be.
 @Suite(.serialized) struct GroupQuotaStormTests {
   private static let limit = 3
   private let users = (0..<6).map { "u\($0)" }
@@ -20,9 +20,10 @@ import ThrongTestKit
 
   // MARK: Nobody leaves
 
-  /// Where nobody leaves, a user ends up in as many groups as were tried, or in as many as one may be: none too many, and none
-  /// refused that had room. With odd seeds it is remembered how many groups they are in, as if they were signed in.
-  @Test(arguments: 0..<12) func whoeverHasRoomComesIn(seed: UInt64) async throws {
+  /// Where nobody leaves, a user ends up in as many groups as were tried, or in as many as one may
+  /// be: none too many, and none refused that had room. With odd seeds it is remembered how many
+  /// groups they are in, as if they were signed in.
+  @Test(arguments: 0..<12) func everyUserBelowTheLimitJoins(seed: UInt64) async throws {
     remember(users, seed)
     for group in 0..<5 {
       try await backend.create("open\(group)", "Public", by: "a\(group)", #""joinMode":"Any","inviteMode":"Any""#)
@@ -44,7 +45,7 @@ import ThrongTestKit
     for user in users {
       #expect(try await groups(of: user) == min(Self.limit, tried[user]?.count ?? 0), "\(user) \(tried[user] ?? [])")
     }
-    #expect(backend.services.dispatcher.quotas.lineCount == 0)
+    #expect(backend.services.dispatcher.quotas.scopeCount == 0)
   }
 
   /// - Returns: in which groups each of the users was to come.
@@ -79,14 +80,14 @@ import ThrongTestKit
   private func remember(_ users: [String], _ seed: UInt64) {
     guard !seed.isMultiple(of: 2) else { return }
     for user in users.compactMap({ UserID($0) }) {
-      backend.services.dispatcher.quotas.watch(user)
-      backend.services.dispatcher.quotas.learn(user, groups: 0)
+      backend.services.dispatcher.quotas.startCounting(user)
+      backend.services.dispatcher.quotas.record(user, groups: 0)
     }
   }
 
   // MARK: People come and go
 
-  @Test(arguments: 0..<12) func nobodyIsEverInTooManyGroups(seed: UInt64) async throws {
+  @Test(arguments: 0..<12) func noUserIsEverInTooManyGroups(seed: UInt64) async throws {
     remember(users, seed)
     for group in 0..<6 {
       try await backend.create("g\(group)", "Public", by: "owner\(group)", #""joinMode":"Any","inviteMode":"Any""#)
@@ -100,7 +101,7 @@ import ThrongTestKit
       }
       try await tasks.waitForAll()
     }
-    #expect(backend.services.dispatcher.quotas.lineCount == 0)
+    #expect(backend.services.dispatcher.quotas.scopeCount == 0)
     for group in 0..<Self.limit { try await backend.create("last\(group)", "Work", by: "last\(group)") }
     for user in users {
       var count = try await groups(of: user)

@@ -39,7 +39,7 @@ import WireProtocol
     #expect(try await create("Public", as: "u", backend) == 0)
   }
 
-  @Test func whatIsGivenUpMakesRoom() async throws {
+  @Test func leavingAGroupMakesRoom() async throws {
     let backend = Backend { $0.groupsPerUser = 1 }
     let id =
       try await backend.rpc("createGroup", #"{"groupType":"Public","groupName":"g","asUser":"u"}"#)["result"]["groupID"].string
@@ -54,7 +54,7 @@ import WireProtocol
     #expect(try await createAtOnce(8, "Work", as: "u", backend) == Array(repeating: 0, count: 8))
   }
 
-  @Test func nobodyStaysInALine() async throws {
+  @Test func noRequestStaysQueued() async throws {
     let backend = Backend()
     var configuration = GatewayConfiguration()
     configuration.groupsPerUser = 1
@@ -65,10 +65,10 @@ import WireProtocol
         group.addTask { _ = try? await quotas.within(groupsOf: users) { _ in .empty } }
       }
     }
-    #expect(quotas.lineCount == 0 && quotas.userCount == 0)
+    #expect(quotas.scopeCount == 0 && quotas.userCount == 0)
     backend.store.release(failing: .init(.unavailable, "test"))
     await #expect(throws: (any Error).self) { try await quotas.within(groupsOf: ["u"]) { _ in .empty } }
-    #expect(quotas.lineCount == 0 && quotas.userCount == 0, "nor behind a failure")
+    #expect(quotas.scopeCount == 0 && quotas.userCount == 0, "nor behind a failure")
   }
 
   // MARK: AVChatRooms of a user
@@ -130,7 +130,8 @@ import WireProtocol
 
   // MARK: Users who are signed in
 
-  /// A store is asked only when the limit may be near, and a session's requests to a group keep their order.
+  /// A store is asked only when the limit may be near, and a session's requests to a group keep
+  /// their order.
   @Test func joiningAsksTheStoreForNothingThatIsRemembered() async throws {
     try await LiveGateway.with {
       $0.groupsPerUser = 3
@@ -151,7 +152,7 @@ import WireProtocol
     }
   }
 
-  @Test func whatTheApplicationDoesCountsForWhomIsRemembered() async throws {
+  @Test func theApplicationsActsCountForSignedInUsers() async throws {
     try await LiveGateway.with {
       $0.groupsPerUser = 2
     } _: { live in
@@ -165,7 +166,7 @@ import WireProtocol
     }
   }
 
-  @Test func whoWasInTooManyGroupsBeforeIsRememberedSo() async throws {
+  @Test func aUserWhoWasInTooManyGroupsBeforeIsStillOverTheLimit() async throws {
     try await LiveGateway.with {
       $0.groupsPerUser = 2
     } _: { live in

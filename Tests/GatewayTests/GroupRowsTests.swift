@@ -3,7 +3,8 @@ import ThrongTestKit
 
 @testable import Gateway
 
-/// getGroupsInfo and syncGroups: "10010, 10015, 10007 are row codes here" (contract section 4).
+/// getGroupsInfo and syncGroups: 10010, 10015 and 10007 are codes of rows (Protocol.md,
+/// "Reconnecting").
 @Suite struct GroupRowsTests {
   private let backend = Backend()
 
@@ -31,7 +32,7 @@ import ThrongTestKit
     #expect(rows[0]["messageList"][0]["text"] == "one")
   }
 
-  @Test func whatASyncHasNoRoomForComesWithTheNext() async throws {
+  @Test func aSyncsOverflowComesWithTheNext() async throws {
     let small = Backend(rules: .pages(of: 600))
     for group in ["a", "b"] {
       try await small.create(group, "Meeting")

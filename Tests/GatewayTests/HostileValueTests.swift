@@ -5,8 +5,9 @@ import WireProtocol
 
 @testable import Gateway
 
-/// Any value for any parameter is answered with a result or an error of the table: the largest numbers, numbers as texts, and what
-/// is no value at all. Whatever traps would end the server, and this test with it.
+/// Any value for any parameter is answered with a result or an error of the table: the largest
+/// numbers, numbers as texts, and what is no value at all. Whatever traps would end the server, and
+/// this test with it.
 @Suite(.serialized) struct HostileValueTests {
   private static let values = [
     "null", "true", "[]", "{}", "[{}]", "[null]", #""""#, #""x""#, #""0""#, #""\u0000""#, "0", "-1", "1", "1.5", "1e308", "-0",
@@ -14,7 +15,7 @@ import WireProtocol
     "9223372036854775808", #""9223372036854775806""#, #""9223372036854775807""#, #""-9223372036854775808""#,
   ]
 
-  @Test(arguments: MethodTable().entries.map(\.name)) func whateverIsGivenIsAnswered(method: String) async throws {
+  @Test(arguments: MethodTable().entries.map(\.name)) func everyValueIsAnswered(method: String) async throws {
     let backend = Backend()
     try await backend.found(method.hasSuffix("Attributes") ? "AVChatRoom" : "Public", with: "mary")
     _ = try await backend.result("sendGroupTextMessage", as: "mary", #""groupID":"g","text":"x""#)
@@ -30,7 +31,8 @@ import WireProtocol
     }
   }
 
-  /// The sample of a method with each of its members, and each member of its members, put in turn to each value.
+  /// The sample of a method with each of its members, and each member of its members, put in turn
+  /// to each value.
   private func variants(_ entry: MethodTable.Entry) throws -> [[String: Any]] {
     let sample = try object("{\(sampleCalls[entry.name] ?? "")}")
     let values = try Self.values.map { try JSONSerialization.jsonObject(with: Data($0.utf8), options: .fragmentsAllowed) }

@@ -5,7 +5,7 @@ import ThrongTestKit
 
 @testable import Gateway
 
-/// Moving in from another system (contract section 8).
+/// Imports from another system (Protocol.md, "Imports").
 @Suite struct ImportTests {
   private let backend = Backend()
   private let now: Instant = 1_700_000_000_000
@@ -35,7 +35,7 @@ import ThrongTestKit
     #expect(info["createTime"].integer == now && info["lastSeq"] == 0)
   }
 
-  @Test func nobodyComesInTheFuture() async throws {
+  @Test func noTimeIsInTheFuture() async throws {
     try await importGroup()
     func bring(_ times: Instant..., to group: String = "g") async throws -> JSON {
       let members = times.enumerated().map { #"{"userID":"u\#($0)","joinTime":\#($1)}"# }.joined(separator: ",")
@@ -99,7 +99,7 @@ import ThrongTestKit
     #expect(own["totalCount"] == 0, "what was imported is not unread")
   }
 
-  @Test func whoIsListedTwiceComesOnce() async throws {
+  @Test func aUserWhoIsListedTwiceIsAddedOnce() async throws {
     try await importGroup(#","createTime":5"#)
     _ = try await importMessages(message(10), message(20))
     let rows = try await backend.result(

@@ -4,7 +4,7 @@ import ThrongTestKit
 
 @testable import Gateway
 
-/// getJoinedGroupList (contract section 4).
+/// getJoinedGroupList (Protocol.md, "Joined groups").
 @Suite struct JoinedGroupsTests {
   private let backend = Backend()
 

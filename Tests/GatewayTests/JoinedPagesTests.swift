@@ -4,7 +4,8 @@ import ThrongTestKit
 
 @testable import Gateway
 
-/// "leftGroupIDList comes in pages with the rest of getJoinedGroupList, each groupID once" (contract section 10.7), over sessions.
+/// leftGroupIDList comes in pages with the others of getJoinedGroupList, each groupID once
+/// (Protocol.md, "Joined groups"), over sessions.
 @Suite struct JoinedPagesTests {
   /// All pages of a list.
   private func pages(_ client: Client, _ members: String) async throws -> [JSON] {
@@ -81,7 +82,7 @@ import ThrongTestKit
   }
 }
 
-/// `limits.unreadCount`: "exact up to it and read that number beyond" (contract section 10.7).
+/// `limits.unreadCount`: counts are exact up to it (Protocol.md, "Unread counts").
 @Suite struct UnreadLimitTests {
   private let backend: Backend
 
@@ -96,7 +97,7 @@ import ThrongTestKit
     for _ in 0..<count { _ = try await backend.result("sendGroupTextMessage", as: "olga", #""groupID":"g","text":"x""#) }
   }
 
-  /// What each method says, which must be the same.
+  /// The count of each method; all must be equal.
   private func unread() async throws -> Int64? {
     let count = try await backend.result("getGroupUnreadCount", as: "mary")["groups"][0]["unreadCount"].integer
     let info = try await backend.result("getGroupsInfo", as: "mary", #""groupIDList":["g"]"#)["resultList"][0]["info"]
@@ -122,7 +123,7 @@ import ThrongTestKit
     #expect(try await unread() == 0)
   }
 
-  @Test func whatTheApplicationSetsCountsWithIt() async throws {
+  @Test func theApplicationsNumberCountsToo() async throws {
     for (base, more, expected) in [(3, 0, 3), (3, 1, 4), (3, 2, 5), (3, 3, 5), (40, 0, 5), (0, 2, 2)] as [(Int, Int, Int64)] {
       _ = try await backend.result("setUnreadCount", #""groupID":"g","userID":"mary","unreadCount":\#(base)"#)
       try await say(more)

@@ -7,7 +7,7 @@ import WebSocketTransport
 
 @testable import Gateway
 
-/// kickUser and listSessions (contract sections 2 and 8).
+/// kickUser and listSessions (Protocol.md, "Application methods").
 @Suite struct KickUserTests {
   private func kick(_ user: String, _ live: LiveGateway, _ more: String = "") async throws -> JSON {
     try await live.backend.result("kickUser", #""userID":"\#(user)"\#(more)"#)["kicked"]
@@ -79,7 +79,8 @@ import WebSocketTransport
         defer { isAnswered.set() }
         return try await kick("mary", live)
       }()
-      // The loop stands still, so there is no end to wait for: however often one looks, she is there and nothing is answered.
+      // The loop stands still, so there is no end to wait for: however often one looks, she is
+      // there and nothing is answered.
       for _ in 0..<200 {
         #expect(try await sessions("mary", live).elements.count == 1)
         await Task.yield()
@@ -99,7 +100,7 @@ import WebSocketTransport
     #expect(try await backend.code("kickUser", #""userID":"mary","reason":"\#(most)x""#) == 10004)
   }
 
-  @Test func whoIsStillSigningInIsTakenOutToo() async throws {
+  @Test func aSessionThatIsSigningInIsRemovedToo() async throws {
     try await LiveGateway.with { live in
       live.store.hold()
       let mary = try await Client.open(port: live.port, query: "token=mary")
@@ -114,7 +115,7 @@ import WebSocketTransport
   }
 
   /// A session that has logged out has ended by itself, though replies are still under way.
-  @Test func whoHasLoggedOutIsNotTakenOut() async throws {
+  @Test func aSessionAfterLogoutIsNotRemoved() async throws {
     try await LiveGateway.with { live in
       let mary = try await live.signIn("mary")
       _ = try await mary.call("createGroup", #"{"groupType":"Public","groupName":"g","groupID":"g"}"#)

@@ -4,7 +4,7 @@ import ThrongTestKit
 
 @testable import Gateway
 
-/// `users.requireKnown` (contract sections 7 and 9): "10019 user unknown; in bulk methods Fail".
+/// `users.requireKnown`: 10019, and Fail in bulk methods (Protocol.md, "Known users").
 @Suite struct KnownUsersTests {
   /// Mary and olga are known.
   private let strict = Backend { $0.requiresKnownUsers = true }

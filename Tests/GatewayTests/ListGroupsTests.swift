@@ -4,7 +4,7 @@ import ThrongTestKit
 
 @testable import Gateway
 
-/// listGroups and getStats (contract section 8).
+/// listGroups and getStats (Protocol.md, "Application methods").
 @Suite struct ListGroupsTests {
   private let backend = Backend()
 
@@ -44,7 +44,7 @@ import ThrongTestKit
     #expect(totals == [.number(Double(expected.count))])
   }
 
-  @Test func whatIsGoneIsNotListed() async throws {
+  @Test func aDisbandedGroupIsNotListed() async throws {
     try await some()
     _ = try await backend.result("recycleGroup", #""groupID":"p2""#)
     let (ids, totals) = try await pages(#""groupType":"Public""#)

@@ -60,8 +60,8 @@ import ThrongTestKit
     }
   }
 
-  /// People come and go in every way while their groups talk. Then nothing is left: no session, no entry, no deadline, nobody
-  /// online.
+  /// People come and go in every way while their groups talk. Then nothing is left: no session, no
+  /// entry, no deadline, nobody online.
   @Test(arguments: [1, 2]) func aStormOfReconnectionsLeavesNothingBehind(loops: Int) async throws {
     try await LiveGateway.with(loops: loops) {
       $0.failureDelay = 0
@@ -84,7 +84,8 @@ import ThrongTestKit
         #expect(online["result"]["count"] == 0, "\(group)")
       }
       #expect(!seen.isEmpty)
-      // What a task still holds goes with the task; a cycle would stay for ever, and the test with it.
+      // A task releases its references at its end; a cycle would stay for ever, and the test with
+      // it.
       for session in seen { while session.session != nil { await Task.yield() } }
     }
   }

@@ -4,7 +4,8 @@ import ThrongTestKit
 
 @testable import Gateway
 
-/// getSystemNotificationList and setSystemNotificationRead (contract sections 4 and 5).
+/// getSystemNotificationList and setSystemNotificationRead (Protocol.md,
+/// "System notifications").
 @Suite struct NotificationTests {
   private let backend = Backend()
 

@@ -3,7 +3,8 @@ import ThrongTestKit
 
 @testable import Gateway
 
-/// onReceiveMessageOptChanged and onConversationRead go "to the user's other sessions" (contract section 5).
+/// onReceiveMessageOptChanged and onConversationRead go to the user's other sessions (Protocol.md,
+/// "Recipients").
 @Suite struct OtherSessionsTests {
   /// Two sessions of mary, one of olga, and a group of both with three messages of olga's.
   private func with(
@@ -44,7 +45,7 @@ import ThrongTestKit
     }
   }
 
-  @Test func whoAsksBySomebodyElsesHandHasNoSessionToLeaveOut() async throws {
+  @Test func aRequestOfTheApplicationExcludesNoSession() async throws {
     try await with { live, mary, other, olga in
       _ = try await live.backend.result("markGroupMessageAsRead", as: "mary", #""groupID":"g","seq":2"#)
       _ = try await live.backend.result("setGroupReceiveMessageOpt", as: "mary", #""groupID":"g","opt":"NotReceive""#)

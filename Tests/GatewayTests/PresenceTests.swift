@@ -5,14 +5,15 @@ import ThrongTestKit
 
 @testable import Gateway
 
-/// What the directory tells of users' coming and going: each once, in order, and nothing of those who never came in.
+/// The directory reports each change of a user's presence once and in order, and none of users who
+/// never completed a sign-in.
 @Suite struct PresenceTests {
-  /// What was told.
+  /// The reports.
   private final class Told: Sendable {
-    let changes = Mutex<[(user: UserID, isHere: Bool)]>([])
+    let changes = Mutex<[(user: UserID, isOnline: Bool)]>([])
 
-    /// What was told of a user so far.
-    func of(_ user: UserID = "u") -> [Bool] { changes.withLock { $0.filter { $0.user == user }.map(\.isHere) } }
+    /// The reports of a user.
+    func of(_ user: UserID = "u") -> [Bool] { changes.withLock { $0.filter { $0.user == user }.map(\.isOnline) } }
   }
 
   private let told: Told
@@ -22,21 +23,21 @@ import ThrongTestKit
   init() async throws {
     let told = Told()
     self.told = told
-    directory = SessionDirectory { user, isHere in told.changes.withLock { $0.append((user, isHere)) } }
+    directory = SessionDirectory { user, isOnline in told.changes.withLock { $0.append((user, isOnline)) } }
     made = try await BareSessions(40)
   }
 
   private func register(_ number: Int, _ platform: Platform = .web) { directory.register(made.entry(number, platform), of: "u") }
-  private func settle(_ number: Int, limit: Int = 10) { _ = directory.settle(made[number], of: "u", limit: limit) }
+  private func complete(_ number: Int, limit: Int = 10) { _ = directory.completeSignIn(of: made[number], by: "u", limit: limit) }
   private func unregister(_ number: Int) { _ = directory.unregister(made[number], of: "u") }
 
   @Test func theFirstSignInAndTheLastEndAreTold() {
     register(0)
     #expect(told.of() == [], "not before it has signed in")
-    settle(0)
+    complete(0)
     #expect(told.of() == [true])
     register(1)
-    settle(1)
+    complete(1)
     unregister(0)
     #expect(told.of() == [true])
     unregister(1)
@@ -44,11 +45,11 @@ import ThrongTestKit
     unregister(1)
     #expect(told.of() == [true, false], "once")
     register(2)
-    settle(2)
+    complete(2)
     #expect(told.of() == [true, false, true])
   }
 
-  @Test func whoNeverSignedInWasNeverHere() {
+  @Test func aUserWhoNeverSignedInWasNeverOnline() {
     register(0)
     unregister(0)
     register(1)
@@ -60,20 +61,20 @@ import ThrongTestKit
 
   @Test func aReplacementIsNoGoing() {
     register(0, .iOS)
-    settle(0, limit: 1)
+    complete(0, limit: 1)
     register(1, .iOS)
-    settle(1, limit: 1)
+    complete(1, limit: 1)
     unregister(0)
     #expect(told.of() == [true])
     unregister(1)
     #expect(told.of() == [true, false])
   }
 
-  @Test func whoIsReplacedBeforeSigningInTellsNothing() {
+  @Test func aSessionThatIsReplacedBeforeSigningInReportsNothing() {
     register(0, .iOS)
     register(1, .iOS)
-    settle(1, limit: 1)
-    settle(0, limit: 1)
+    complete(1, limit: 1)
+    complete(0, limit: 1)
     #expect(told.of() == [true])
     unregister(0)
     #expect(told.of() == [true])
@@ -82,7 +83,7 @@ import ThrongTestKit
   /// The user is here as long as there is any session, once one has signed in.
   @Test func oneThatIsStillSigningInHoldsTheUser() {
     register(0)
-    settle(0)
+    complete(0)
     register(1)
     unregister(0)
     #expect(told.of() == [true])
@@ -92,7 +93,7 @@ import ThrongTestKit
 
   // MARK: In any order
 
-  @Test(arguments: 0..<50) func whatIsToldFollowsFromWhoIsListed(seed: UInt64) {
+  @Test(arguments: 0..<50) func reportsFollowFromTheListedSessions(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let users: [UserID] = ["u", "v", "w"]
     var waiting = Array(0..<made.count)
@@ -109,15 +110,15 @@ import ThrongTestKit
         let number = begun[index].number
         user = begun[index].user
         if Bool.random(using: &random) {
-          let settled = directory.settle(made[number], of: user, limit: .random(in: 1...2, using: &random)) != nil
-          if settled, here.insert(user).inserted { expected = [true] }
+          let isSignedIn = directory.completeSignIn(of: made[number], by: user, limit: .random(in: 1...2, using: &random)) != nil
+          if isSignedIn, here.insert(user).inserted { expected = [true] }
         } else {
           _ = directory.unregister(made[number], of: user)
           if directory.sessions(of: user).isEmpty, here.remove(user) != nil { expected = [false] }
         }
       }
       let new = told.changes.withLock { Array($0.dropFirst(before)) }
-      #expect(new.map(\.isHere) == expected && new.allSatisfy { $0.user == user })
+      #expect(new.map(\.isOnline) == expected && new.allSatisfy { $0.user == user })
     }
     for (number, user) in begun { _ = directory.unregister(made[number], of: user) }
     #expect(directory.userCount == 0)
@@ -127,14 +128,14 @@ import ThrongTestKit
     }
   }
 
-  /// Whoever reads what was told in its order knows who is here, also where the calls come at once.
+  /// The last report of each user is right, also under concurrent calls.
   @Test func theOrderIsThatOfTheChangesAlsoAtOnce() async {
     for _ in 0..<50 {
       await withTaskGroup { tasks in
         for number in 0..<8 {
           tasks.addTask {
             register(number)
-            settle(number)
+            complete(number)
             unregister(number)
           }
         }

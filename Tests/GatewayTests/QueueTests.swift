@@ -22,7 +22,7 @@ import ThrongTestKit
     #expect(queue.count == 0)
   }
 
-  @Test func whatWantsNoAnswerHoldsItsPlaceAndIsEmpty() {
+  @Test func aRequestWithoutAnIDKeepsItsPlaceAndIsEmpty() {
     var queue = ReplyQueue()
     let silent = queue.open()
     let loud = queue.open()
@@ -31,7 +31,7 @@ import ThrongTestKit
     #expect(queue.count == 0)
   }
 
-  @Test func whatIsReadyBehindASlowReplyIsCounted() {
+  @Test func readyRepliesBehindASlowOneAreCounted() {
     var queue = ReplyQueue()
     let slots = (0..<4).map { _ in queue.open() }
     _ = fill(slots[1], "four", in: &queue)
@@ -64,36 +64,36 @@ import ThrongTestKit
   }
 }
 
-@Suite struct MailboxTests {
-  private func put(_ text: String, into mailbox: inout Mailbox) {
-    Array(text.utf8).withUnsafeBytes { mailbox.append($0) }
+@Suite struct ReceiveQueueTests {
+  private func put(_ text: String, into queue: inout ReceiveQueue) {
+    Array(text.utf8).withUnsafeBytes { queue.append($0) }
   }
 
-  private func take(from mailbox: inout Mailbox) -> String? {
+  private func take(from queue: inout ReceiveQueue) -> String? {
     var taken: String?
-    mailbox.popFirst()?.read { taken = String(decoding: $0, as: UTF8.self) }
+    queue.popFirst()?.read { taken = String(decoding: $0, as: UTF8.self) }
     return taken
   }
 
   @Test func textsComeBackInOrderAndTheirBytesAreCounted() {
-    var mailbox = Mailbox()
-    put("one", into: &mailbox)
-    put("", into: &mailbox)
-    put("three", into: &mailbox)
-    #expect(mailbox.count == 3)
-    #expect(mailbox.bytes == 8)
-    #expect(take(from: &mailbox) == "one")
-    #expect(mailbox.bytes == 5)
-    #expect(take(from: &mailbox) == "")
-    #expect(take(from: &mailbox) == "three")
-    #expect(take(from: &mailbox) == nil)
-    #expect(mailbox.isEmpty && mailbox.bytes == 0)
+    var queue = ReceiveQueue()
+    put("one", into: &queue)
+    put("", into: &queue)
+    put("three", into: &queue)
+    #expect(queue.count == 3)
+    #expect(queue.bytes == 8)
+    #expect(take(from: &queue) == "one")
+    #expect(queue.bytes == 5)
+    #expect(take(from: &queue) == "")
+    #expect(take(from: &queue) == "three")
+    #expect(take(from: &queue) == nil)
+    #expect(queue.isEmpty && queue.bytes == 0)
   }
 
   @Test func removingAllForgetsTheBytesToo() {
-    var mailbox = Mailbox()
-    put("text", into: &mailbox)
-    mailbox.removeAll()
-    #expect(mailbox.isEmpty && mailbox.count == 0 && mailbox.bytes == 0)
+    var queue = ReceiveQueue()
+    put("text", into: &queue)
+    queue.removeAll()
+    #expect(queue.isEmpty && queue.count == 0 && queue.bytes == 0)
   }
 }

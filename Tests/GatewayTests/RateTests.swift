@@ -6,57 +6,57 @@ import Testing
 @Suite struct TokenBucketTests {
   @Test func aFullBucketGivesTheBurstAndThenTheSteadyRate() {
     var bucket = TokenBucket(perSecond: 50, burst: 100, now: 0)
-    for _ in 0..<100 { #expect(bucket.take(at: 0) == nil) }
-    #expect(bucket.take(at: 0) == 20)
-    #expect(bucket.take(at: 19) == 1)
-    #expect(bucket.take(at: 20) == nil)
-    #expect(bucket.take(at: 20) == 20)
+    for _ in 0..<100 { #expect(bucket.acquire(at: 0) == nil) }
+    #expect(bucket.acquire(at: 0) == 20)
+    #expect(bucket.acquire(at: 19) == 1)
+    #expect(bucket.acquire(at: 20) == nil)
+    #expect(bucket.acquire(at: 20) == 20)
   }
 
   @Test func aPauseFillsItToTheBurstAndNotBeyond() {
     var bucket = TokenBucket(perSecond: 10, burst: 3, now: 0)
-    for _ in 0..<3 { _ = bucket.take(at: 0) }
-    for _ in 0..<3 { #expect(bucket.take(at: 3_600_000) == nil) }
-    #expect(bucket.take(at: 3_600_000) == 100)
+    for _ in 0..<3 { _ = bucket.acquire(at: 0) }
+    for _ in 0..<3 { #expect(bucket.acquire(at: 3_600_000) == nil) }
+    #expect(bucket.acquire(at: 3_600_000) == 100)
   }
 
   @Test func aRefusalTakesNothing() {
     var bucket = TokenBucket(perSecond: 1, burst: 1, now: 0)
-    _ = bucket.take(at: 0)
-    for now in 1..<1000 { #expect(bucket.take(at: Int64(now)) == Int64(1000 - now)) }
-    #expect(bucket.take(at: 1000) == nil)
+    _ = bucket.acquire(at: 0)
+    for now in 1..<1000 { #expect(bucket.acquire(at: Int64(now)) == Int64(1000 - now)) }
+    #expect(bucket.acquire(at: 1000) == nil)
   }
 
   @Test func anEarlierInstantGivesNothingAndTakesNothing() {
     var bucket = TokenBucket(perSecond: 1, burst: 1, now: 5000)
-    #expect(bucket.take(at: 4000) == nil)
-    #expect(bucket.take(at: 4000) == 1000)
+    #expect(bucket.acquire(at: 4000) == nil)
+    #expect(bucket.acquire(at: 4000) == 1000)
   }
 
   /// Loops that share a bucket read the clock before they have its lock.
   @Test func anInstantThatIsGivenOutOfOrderIsNotFilledForTwice() {
     var bucket = TokenBucket(perSecond: 1, burst: 1, now: 0)
-    #expect(bucket.take(at: 0) == nil)
+    #expect(bucket.acquire(at: 0) == nil)
     for _ in 0..<10 {
-      #expect(bucket.take(at: 900) == 100)
-      #expect(bucket.take(at: 0) == 100)
+      #expect(bucket.acquire(at: 900) == 100)
+      #expect(bucket.acquire(at: 0) == 100)
     }
   }
 
   @Test func lookingTakesNothing() {
     var bucket = TokenBucket(perSecond: 1, burst: 1, now: 0)
-    for _ in 0..<3 { #expect(bucket.peek(at: 0) == nil) }
+    for _ in 0..<3 { #expect(bucket.wait(at: 0) == nil) }
     #expect(bucket.isFull(at: 0) == true)
-    #expect(bucket.take(at: 0) == nil)
-    #expect(bucket.peek(at: 1) == 999)
+    #expect(bucket.acquire(at: 0) == nil)
+    #expect(bucket.wait(at: 1) == 999)
     #expect(bucket.isFull(at: 999) == false)
     #expect(bucket.isFull(at: 1000) == true)
   }
 
-  @Test func whatANeverFilledBucketGivesIsTheBurst() {
+  @Test func aBucketThatIsNeverFilledGivesTheBurst() {
     var bucket = TokenBucket(perSecond: 0, burst: 2, now: 0)
-    for _ in 0..<2 { #expect(bucket.take(at: .max / 2) == nil) }
-    #expect(bucket.take(at: .max / 2) ?? 0 > 0)
+    for _ in 0..<2 { #expect(bucket.acquire(at: .max / 2) == nil) }
+    #expect(bucket.acquire(at: .max / 2) ?? 0 > 0)
   }
 }
 
@@ -98,7 +98,7 @@ import Testing
   }
 }
 
-@Suite struct RateGuardTests {
+@Suite struct RequestLimiterTests {
   private func budgets(perSecond: Int, burst: Int) -> UserBudgets {
     var configuration = GatewayConfiguration()
     configuration.requestsPerSecond = perSecond
@@ -108,28 +108,28 @@ import Testing
 
   @Test func theThousandthRefusalInTenSecondsIsAFlood() {
     let budget = budgets(perSecond: 1, burst: 1).budget(of: "alice", at: 0)
-    var rate = RateGuard()
-    #expect(rate.judge(budget, at: 0) == .pass)
-    for _ in 0..<999 { #expect(rate.judge(budget, at: 0) == .refuse(retryAfterMs: 1000)) }
-    #expect(rate.judge(budget, at: 0) == .flood(retryAfterMs: 1000))
-    #expect(rate.judge(budget, at: 0) == .flood(retryAfterMs: 1000))
+    var rate = RequestLimiter()
+    #expect(rate.check(budget, at: 0) == .pass)
+    for _ in 0..<999 { #expect(rate.check(budget, at: 0) == .refuse(retryAfterMs: 1000)) }
+    #expect(rate.check(budget, at: 0) == .flood(retryAfterMs: 1000))
+    #expect(rate.check(budget, at: 0) == .flood(retryAfterMs: 1000))
   }
 
   @Test func refusalsOverMoreThanTenSecondsAreNone() {
     let budget = budgets(perSecond: 1, burst: 1).budget(of: "alice", at: 0)
-    var rate = RateGuard()
-    _ = rate.judge(budget, at: 0)
-    for _ in 0..<999 { _ = rate.judge(budget, at: 0) }
-    #expect(rate.judge(budget, at: 10_000) == .pass)
-    #expect(rate.judge(budget, at: 10_000) == .refuse(retryAfterMs: 1000))
+    var rate = RequestLimiter()
+    _ = rate.check(budget, at: 0)
+    for _ in 0..<999 { _ = rate.check(budget, at: 0) }
+    #expect(rate.check(budget, at: 10_000) == .pass)
+    #expect(rate.check(budget, at: 10_000) == .refuse(retryAfterMs: 1000))
   }
 
   /// "1,000 refusals in 10 s close" the session that got them, not the user's others.
   @Test func theRateIsTheUsersAndTheFloodTheSessions() {
     let budget = budgets(perSecond: 1, burst: 1).budget(of: "alice", at: 0)
-    var (loud, quiet) = (RateGuard(), RateGuard())
-    for _ in 0..<1001 { _ = loud.judge(budget, at: 0) }
-    #expect(quiet.judge(budget, at: 0) == .refuse(retryAfterMs: 1000))
+    var (loud, quiet) = (RequestLimiter(), RequestLimiter())
+    for _ in 0..<1001 { _ = loud.check(budget, at: 0) }
+    #expect(quiet.check(budget, at: 0) == .refuse(retryAfterMs: 1000))
   }
 }
 
@@ -147,19 +147,19 @@ import Testing
 
   @Test func sessionsOfAUserShareABudget() {
     let (first, second) = (budgets.budget(of: "alice", at: 0), budgets.budget(of: "alice", at: 0))
-    #expect(first.takeRequest(at: 0) == nil)
-    #expect(second.takeRequest(at: 0) == nil)
-    #expect(first.takeRequest(at: 0) == 1000)
-    #expect(second.wait(at: 0) == 1000)
-    #expect(budgets.budget(of: "bob", at: 0).takeRequest(at: 0) == nil, "another user is not affected")
+    #expect(first.acquireRequest(at: 0) == nil)
+    #expect(second.acquireRequest(at: 0) == nil)
+    #expect(first.acquireRequest(at: 0) == 1000)
+    #expect(second.requestWait(at: 0) == 1000)
+    #expect(budgets.budget(of: "bob", at: 0).acquireRequest(at: 0) == nil, "another user is not affected")
   }
 
   @Test func aBudgetOutlivesItsSessionsUntilNothingIsMissing() {
-    for _ in 0..<2 { #expect(budgets.budget(of: "alice", at: 0).takeRequest(at: 0) == nil) }
+    for _ in 0..<2 { #expect(budgets.budget(of: "alice", at: 0).acquireRequest(at: 0) == nil) }
     sweep(at: 1999)
     #expect(budgets.count == 1)
-    #expect(budgets.budget(of: "alice", at: 1999).takeRequest(at: 1999) == nil, "one has come back, and no more")
-    #expect(budgets.budget(of: "alice", at: 1999).takeRequest(at: 1999) == 1)
+    #expect(budgets.budget(of: "alice", at: 1999).acquireRequest(at: 1999) == nil, "one has come back, and no more")
+    #expect(budgets.budget(of: "alice", at: 1999).acquireRequest(at: 1999) == 1)
     sweep(at: 4000)
     #expect(budgets.count == 0)
   }
@@ -170,7 +170,7 @@ import Testing
     #expect(budgets.count == 1001)
     sweep(at: 0)
     #expect(budgets.count == 1)
-    #expect(held.takeRequest(at: 0) == nil)
+    #expect(held.acquireRequest(at: 0) == nil)
     #expect(budgets.budget(of: "alice", at: 0) === held)
   }
 }

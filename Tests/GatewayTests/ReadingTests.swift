@@ -5,7 +5,8 @@ import WebSocketTransport
 
 @testable import Gateway
 
-/// What a session may make the server hold: replies behind a slower one, requests that read, answers of batches.
+/// Bounds of what the server holds for a session: replies behind a slower one, reads, replies of
+/// batches.
 @Suite struct ReadingTests {
   private let create = #"{"groupType":"Public","groupName":"g","groupID":"g"}"#
   private let info = #"{"jsonrpc":"2.0","id":"i","method":"getServerInfo"}"#
@@ -20,7 +21,7 @@ import WebSocketTransport
     let loop = live.transport.loops[0]
     return await live.on(loop) { [live] in
       live.gateway.context(of: loop).open.values.compactMap { session in
-        session.assumeIsolated { $0.identity?.userID == user ? $0.readsUnderWay : nil }
+        session.assumeIsolated { $0.identity?.userID == user ? $0.readsInFlight : nil }
       }
     }
   }
@@ -35,7 +36,8 @@ import WebSocketTransport
       let alice = try await live.signIn("alice")
       _ = try await alice.call("createGroup", create)
       live.store.inner.hold()
-      // One write, so that one read brings it all: what may be executed has been when the first has.
+      // One write, so that one read brings it all: what may be executed has been when the first
+      // has.
       try await alice.send([message(1), info] + (2..<20).map(message))
       while live.store.inner.pendingCount < 1 { await Task.yield() }
       await turn(live)
@@ -69,11 +71,11 @@ import WebSocketTransport
       let bob = try await live.signIn("bob")
       live.store.hold()
       for session in sessions { try await session.send(Array(repeating: list, count: 5)) }
-      while live.store.waitingCount < UserBudget.mostReads { await Task.yield() }
+      while live.store.waitingCount < UserBudget.maxReads { await Task.yield() }
       try await bob.send(list)
-      while live.store.waitingCount < UserBudget.mostReads + 1 { await Task.yield() }
+      while live.store.waitingCount < UserBudget.maxReads + 1 { await Task.yield() }
       await turn(live)
-      #expect(try await reads(of: "alice", live).reduce(0, +) == UserBudget.mostReads)
+      #expect(try await reads(of: "alice", live).reduce(0, +) == UserBudget.maxReads)
       #expect(try await reads(of: "bob", live) == [1])
       // Those of a session that ends make room when they are over.
       try await sessions.removeFirst().leave()
@@ -84,7 +86,7 @@ import WebSocketTransport
     }
   }
 
-  @Test func whatTheClientSendsBehindAReadThatWaitsIsAnsweredInOrder() async throws {
+  @Test func requestsBehindADeferredReadAreAnsweredInOrder() async throws {
     try await LiveGateway.with { live in
       let alice = try await live.signIn("alice")
       _ = try await alice.call("createGroup", create)
@@ -108,7 +110,8 @@ import WebSocketTransport
     }
   }
 
-  /// The answer of a batch is bounded: further reads find no room, while what changes something is done.
+  /// The answer of a batch is bounded: further reads find no room, while what changes something is
+  /// done.
   @Test func aBatchReadsNoMoreThanItsAnswerMayHold() async throws {
     try await LiveGateway.with {
       $0.readyReplyBytes = 1000

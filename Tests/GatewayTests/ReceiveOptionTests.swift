@@ -4,7 +4,8 @@ import ThrongTestKit
 
 @testable import Gateway
 
-/// Receive options on real connections (contract section 4): which chat a member gets, in order with everything else.
+/// Receive options on real connections: which messages a member gets, in order with all events
+/// (Protocol.md, "Receive options").
 @Suite struct ReceiveOptionTests {
   private static let options = ["Receive", "ReceiveNotNotify", "ReceiveFromManagers", "NotReceive"]
 
@@ -44,7 +45,7 @@ import ThrongTestKit
     }
   }
 
-  @Test(arguments: ["Public", "AVChatRoom"]) func whatHappensIsHeardWhateverTheOption(type: String) async throws {
+  @Test(arguments: ["Public", "AVChatRoom"]) func eventsArriveWhateverTheOption(type: String) async throws {
     try await LiveGateway.with { live in
       try await live.backend.found(type, with: "mary")
       _ = try await live.backend.result("setGroupInfo", as: "olga", #""groupID":"g","joinMode":"Any""#)
@@ -92,8 +93,8 @@ import ThrongTestKit
 
   // MARK: In order
 
-  /// One session asks for chat and options in one go; the user's others hear exactly what the option of the moment lets through,
-  /// the options in their places between the chat.
+  /// One session asks for chat and options in one go; the user's others hear exactly what the
+  /// option of the moment lets through, the options in their places between the chat.
   @Test(
     arguments: [("Public", "mary"), ("Public", "olga"), ("AVChatRoom", "mary"), ("AVChatRoom", "olga"), ("BChatRoom", "olga")],
     [1, 2])

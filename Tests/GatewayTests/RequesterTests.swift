@@ -34,7 +34,7 @@ import ThrongTestKit
       await client.cut()
       await live.gone("olga")
       live.store.release()
-      // What is under way holds the session.
+      // The request in flight retains the session.
       while session.session != nil { await Task.yield() }
       #expect(live.store.loads - before <= 1, "only the group that was being loaded")
     }
@@ -51,7 +51,7 @@ import ThrongTestKit
     }
   }
 
-  @Test func whatChangesSomethingIsDoneThoughItsSessionHasEnded() async throws {
+  @Test func aWriteIsCompletedThoughItsSessionHasEnded() async throws {
     try await LiveGateway.with { live in
       try await live.backend.create("g", "Work")
       let client = try await live.signIn("olga")

@@ -6,7 +6,8 @@ import WebSocketTransport
 
 @testable import Gateway
 
-/// A live room that nobody uses leaves memory with its members signed in, and nothing else changes for them.
+/// A live room that nobody uses leaves memory with its members signed in, and nothing else changes
+/// for them.
 @Suite(.timeLimit(.minutes(2))) struct RetiredRoomTests {
   private static let grace: Int64 = 300_000
 
@@ -36,9 +37,9 @@ import WebSocketTransport
     }
   }
 
-  /// Lets the graces of the absences that have been noted end, and returns when the room has heard of it.
+  /// Fires all absence timers, and returns when the room was notified.
   private func endGraces(_ live: LiveGateway) async {
-    live.services.graces.tellDue(at: MonotonicClock.now() + Self.grace + 60_000)
+    live.services.absenceTimers.fireDue(at: MonotonicClock.now() + Self.grace + 60_000)
     while live.services.registry.resident("room") == nil { await Task.yield() }
   }
 
@@ -72,7 +73,7 @@ import WebSocketTransport
     }
   }
 
-  @Test func whoStaysAwayTooLongHasLeftItAndTheOthersHear() async throws {
+  @Test func aUserWhoIsOfflineTooLongHasLeftAndTheOthersAreTold() async throws {
     try await withRoom { live, olga, mary in
       await retire(live)
       try await leave(mary, "mary", live)
@@ -89,20 +90,20 @@ import WebSocketTransport
       await retire(live)
       try await leave(mary, "mary", live)
       live.backend.clock.advance(by: Self.grace + 1)
-      let (graces, end) = (live.services.graces, MonotonicClock.now() + Self.grace + 60_000)
+      let (timers, end) = (live.services.absenceTimers, MonotonicClock.now() + Self.grace + 60_000)
       // An absence that ends later does not hold up the retries.
-      graces.note("oscar", since: live.backend.clock.now(), at: end)
+      timers.start(for: "oscar", since: live.backend.clock.now(), at: end)
       live.store.release(failing: StoreError(.unavailable, "disk gone"))
       for attempt in 0..<3 {
-        graces.tellDue(at: end + Int64(attempt) * 10_000)
-        try await wait { graces.count == 2 }
+        timers.fireDue(at: end + Int64(attempt) * 10_000)
+        try await wait { timers.count == 2 }
       }
       #expect(live.services.registry.resident("room") == nil)
       live.store.release()
-      graces.tellDue(at: end + 29_999)
-      #expect(graces.count == 2)
-      graces.tellDue(at: end + 30_000)
-      #expect(graces.count == 1)
+      timers.fireDue(at: end + 29_999)
+      #expect(timers.count == 2)
+      timers.fireDue(at: end + 30_000)
+      #expect(timers.count == 1)
       let left = try await olga.event("onMemberLeave")
       #expect(left["memberList"].column("userID") == ["mary"] && left["memberCount"] == 1)
     }
@@ -113,28 +114,28 @@ import WebSocketTransport
     try await withRoom(log: log) { live, olga, mary in
       await retire(live)
       try await leave(mary, "mary", live)
-      let (graces, end) = (live.services.graces, MonotonicClock.now() + Self.grace + 60_000)
+      let (timers, end) = (live.services.absenceTimers, MonotonicClock.now() + Self.grace + 60_000)
       live.store.hold()
-      graces.tellDue(at: end)
+      timers.fireDue(at: end)
       await live.store.arrival()
-      graces.note("mary", since: live.backend.clock.now(), at: end)
+      timers.start(for: "mary", since: live.backend.clock.now(), at: end)
       live.store.release(failing: StoreError(.unavailable, "disk gone"))
       try await wait { log.lines.contains { $0.message == "store failed" } }
-      graces.tellDue(at: end + Self.grace)
-      #expect(graces.count == 1)
-      graces.tellDue(at: end + Self.grace + 1)
-      #expect(graces.count == 0)
+      timers.fireDue(at: end + Self.grace)
+      #expect(timers.count == 1)
+      timers.fireDue(at: end + Self.grace + 1)
+      #expect(timers.count == 0)
     }
   }
 
-  @Test func whoComesBackInTimeHasNotLeft() async throws {
+  @Test func aUserWhoReturnsInTimeHasNotLeft() async throws {
     try await withRoom { live, olga, mary in
       await retire(live)
       try await leave(mary, "mary", live)
       live.backend.clock.advance(by: Self.grace - 1000)
       let back = try await live.signIn("mary")
       live.backend.clock.advance(by: 2000)
-      live.services.graces.tellDue(at: MonotonicClock.now() + Self.grace + 60_000)
+      live.services.absenceTimers.fireDue(at: MonotonicClock.now() + Self.grace + 60_000)
       try await live.say("heard", in: "room", as: "olga")
       try await live.heard(of: "room", by: back, olga)
       #expect(await back.texts() == ["heard"])
@@ -162,7 +163,7 @@ import WebSocketTransport
     }
   }
 
-  @Test func whoComesAndGoesWhileItIsNotInMemoryIsNotForgotten() async throws {
+  @Test func aUserWhoComesAndGoesWhileItIsNotInMemoryIsNotForgotten() async throws {
     try await withRoom { live, olga, mary in
       await retire(live)
       try await leave(mary, "mary", live)

@@ -3,7 +3,7 @@ import ThrongTestKit
 
 @testable import Gateway
 
-/// searchGroups: "joined groups, and other groups that are searchable (their public fields only)" (contract section 4).
+/// searchGroups finds joined groups, and public fields of searchable ones (Protocol.md, "Search").
 @Suite struct SearchGroupsTests {
   private let backend = Backend()
 
@@ -42,7 +42,7 @@ import ThrongTestKit
     #expect(found[0]["epoch"].string != nil && found[0]["selfInfo"] == nil)
   }
 
-  /// Contract section 3: what a non-member may read of a group.
+  /// The fields that a non-member may read (Protocol.md, "Group info").
   @Test func theRowsShowWhatTheReaderMayKnow() async throws {
     let rows = try await search("mary", #""keywordList":["alpha"]"#)["groupList"]
     #expect(

@@ -6,7 +6,8 @@ import WireProtocol
 
 @testable import Gateway
 
-/// getServerInfo as another JSON library reads it, against the tables and, where it is short, the contract's words.
+/// getServerInfo as another JSON library reads it, against the tables and, in short cases,
+/// literals.
 @Suite struct ServerInfoTests {
   private static let types = PermissionPage.describe(by: GroupPermissions(attributeTypes: [.avChatRoom, .meeting]))
 
@@ -45,7 +46,7 @@ import WireProtocol
       ))
   }
 
-  @Test func typesStandInTheContractsOrderWithTheirLegacyNames() throws {
+  @Test func typesComeInOrderWithTheirLegacyNames() throws {
     let types = try groupTypes()
     #expect(types.map { $0["groupType"] as? String } == ["Work", "Public", "Meeting", "AVChatRoom", "BChatRoom"])
     #expect(types.map { $0["legacyName"] as? String } == ["Private", nil, "ChatRoom", nil, nil])
@@ -55,7 +56,7 @@ import WireProtocol
     for (type, described) in zip(try groupTypes(), ServerInfoTests.types) {
       let rights = try #require(type["rights"] as? [String: String])
       #expect(rights.count == GroupAction.allCases.count)
-      for right in described.rights { #expect(rights[right.action.rawValue] == right.cell.word, "\(described.type)") }
+      for right in described.rights { #expect(rights[right.action.rawValue] == right.requirement.word, "\(described.type)") }
     }
     let meeting = try #require(try groupTypes()[2]["rights"] as? [String: String])
     #expect(meeting["invite"] == "inviteMode" && meeting["create"] == "anyone" && meeting["changeRole"] == "Owner")

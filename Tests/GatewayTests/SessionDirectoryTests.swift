@@ -3,7 +3,7 @@ import Testing
 
 @testable import Gateway
 
-/// Who gives way to whom (contract section 2), and what is left when all have gone.
+/// Replacement of sessions (Protocol.md, "Sessions per user"), and what is left when all have gone.
 @Suite struct SessionDirectoryTests {
   private let directory = SessionDirectory()
   private let made: BareSessions
@@ -15,13 +15,13 @@ import Testing
   }
 
   /// The numbers of those who give way; nil when the session itself has.
-  private func settle(_ number: Int, limit: Int, user: UserID = "u") -> [Int]? {
-    directory.settle(made[number], of: user, limit: limit)?.map { made.number(of: $0) }
+  private func complete(_ number: Int, limit: Int, user: UserID = "u") -> [Int]? {
+    directory.completeSignIn(of: made[number], by: user, limit: limit)?.map { made.number(of: $0) }
   }
 
   private func signIn(_ number: Int, _ platform: Platform = .web, device: String? = nil, limit: Int) -> [Int]? {
     register(number, platform, device: device)
-    return settle(number, limit: limit)
+    return complete(number, limit: limit)
   }
 
   private var listed: [String] { directory.sessions(of: "u").map(\.sessionID) }
@@ -80,23 +80,23 @@ import Testing
   @Test func ofTwoThatSignInAtOnceTheLaterStays() {
     register(0, .iOS)
     register(1, .iOS)
-    #expect(settle(1, limit: 1) == [0])
-    #expect(settle(0, limit: 1) == nil, "it has been replaced meanwhile")
+    #expect(complete(1, limit: 1) == [0])
+    #expect(complete(0, limit: 1) == nil, "it has been replaced meanwhile")
     #expect(listed == ["1"])
   }
 
   @Test func theEarlierOfTwoDoesNotTakeTheLatersPlace() {
     register(0, .iOS, device: "d")
     register(1, .iOS, device: "d")
-    #expect(settle(0, limit: 1) == [])
-    #expect(settle(1, limit: 1) == [0])
+    #expect(complete(0, limit: 1) == [])
+    #expect(complete(1, limit: 1) == [0])
   }
 
   @Test func usersAreApart() {
     let other: UserID = "v"
     _ = signIn(0, .iOS, device: "d", limit: 1)
     register(1, .iOS, device: "d", user: other)
-    #expect(settle(1, limit: 1, user: other) == [])
+    #expect(complete(1, limit: 1, user: other) == [])
     #expect(directory.userCount == 2 && directory.sessionCount == 2)
     #expect(directory.signedInUsers().sorted() == ["u", other])
   }

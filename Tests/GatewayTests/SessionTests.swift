@@ -5,7 +5,8 @@ import ThrongTestKit
 
 @testable import Gateway
 
-/// Requests and replies on real connections: order, bounds and close codes (contract sections 1, 2 and 6).
+/// Requests and replies on real connections: order, bounds and close codes (Protocol.md,
+/// "Transport" and "Rate limits").
 @Suite struct SessionTests {
   private let create = #"{"groupType":"Public","groupName":"g","groupID":"g"}"#
   private let logout = #"{"jsonrpc":"2.0","id":"o","method":"logout"}"#

@@ -12,21 +12,22 @@ import WebSocketTransport
   @Test(arguments: [1, 3, 2000]) func thoseOfOneSecondComeAtOnceAndThenOneAfterTheOther(perSecond: Int) {
     var rate = SignInRate(perSecond: perSecond)
     let now = 5 * SignInRateTests.second
-    for _ in 0..<perSecond { #expect(rate.admit(at: now, chance: 0) == nil) }
-    let wait = rate.admit(at: now, chance: 0)
+    for _ in 0..<perSecond { #expect(rate.acquire(at: now, chance: 0) == nil) }
+    let wait = rate.acquire(at: now, chance: 0)
     #expect(wait == Instant((1000 + perSecond - 1) / perSecond))
-    #expect(rate.admit(at: now + SignInRateTests.second / Int64(perSecond), chance: 0) == nil)
-    #expect(rate.admit(at: now + SignInRateTests.second / Int64(perSecond), chance: 0) != nil)
+    #expect(rate.acquire(at: now + SignInRateTests.second / Int64(perSecond), chance: 0) == nil)
+    #expect(rate.acquire(at: now + SignInRateTests.second / Int64(perSecond), chance: 0) != nil)
   }
 
-  @Test func whoIsRefusedIsSpreadOverTheWait() {
+  @Test func refusedClientsAreSpreadOverTheWait() {
     var rate = SignInRate(perSecond: 100)
-    for _ in 0..<100 { _ = rate.admit(at: 0, chance: 0) }
-    let waits = (0..<1000).compactMap { _ in rate.admit(at: 0, chance: 0) }
+    for _ in 0..<100 { _ = rate.acquire(at: 0, chance: 0) }
+    let waits = (0..<1000).compactMap { _ in rate.acquire(at: 0, chance: 0) }
     #expect(waits == (1...1000).map { Instant($0 * 10) })
   }
 
-  /// Clients that do as they are told are all in after the time that the rate needs, and none asks more than twice.
+  /// Clients that do as they are told are all in after the time that the rate needs, and none asks
+  /// more than twice.
   @Test(arguments: 0..<5) func aStormThatHonoursItsWaitsIsIn(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var rate = SignInRate(perSecond: 2000)
@@ -36,7 +37,7 @@ import WebSocketTransport
       for now in arrivals.sorted() {
         asked += 1
         end = max(end, now)
-        guard let wait = rate.admit(at: now, chance: .random(in: 0..<1, using: &random)) else { continue }
+        guard let wait = rate.acquire(at: now, chance: .random(in: 0..<1, using: &random)) else { continue }
         later.append(now + wait * 1_000_000)
       }
       arrivals = later
@@ -45,55 +46,55 @@ import WebSocketTransport
     #expect(end <= 5 * SignInRateTests.second, "\(end)")
   }
 
-  @Test func nobodyIsToldToWaitForMoreThanHalfAMinute() {
+  @Test func noWaitIsLongerThanHalfAMinute() {
     var rate = SignInRate(perSecond: 1)
-    _ = rate.admit(at: 0, chance: 0)
-    let waits = (0..<1000).compactMap { rate.admit(at: 0, chance: Double($0 % 10) / 10) }
+    _ = rate.acquire(at: 0, chance: 0)
+    let waits = (0..<1000).compactMap { rate.acquire(at: 0, chance: Double($0 % 10) / 10) }
     #expect(waits.count == 1000 && waits.allSatisfy { (1...30_000).contains($0) })
     #expect(Set(waits.suffix(100)).count == 10, "chance spreads those whose place is too far ahead")
   }
 
   @Test func anInstantThatIsGivenOutOfOrderAdmitsNobodyMore() {
     var rate = SignInRate(perSecond: 1)
-    #expect(rate.admit(at: 10 * SignInRateTests.second, chance: 0) == nil)
-    for now in [0, 5, 10] as [Int64] { #expect(rate.admit(at: now * SignInRateTests.second, chance: 0) != nil) }
+    #expect(rate.acquire(at: 10 * SignInRateTests.second, chance: 0) == nil)
+    for now in [0, 5, 10] as [Int64] { #expect(rate.acquire(at: now * SignInRateTests.second, chance: 0) != nil) }
   }
 }
 
-@Suite struct SignInAdmissionTests {
-  private func admission(signIns: Int, requests: Int) -> (SignInAdmission, UserBudgets) {
+@Suite struct SignInLimiterTests {
+  private func limiter(signIns: Int, requests: Int) -> (SignInLimiter, UserBudgets) {
     var configuration = GatewayConfiguration()
     configuration.signInsPerSecond = signIns
     configuration.requestsPerSecond = 0
     configuration.requestBurst = requests
-    return (SignInAdmission(configuration), UserBudgets(configuration))
+    return (SignInLimiter(configuration), UserBudgets(configuration))
   }
 
-  @Test func whoseBucketIsEmptyTakesNobodysPlace() {
-    let (admission, budgets) = admission(signIns: 3, requests: 1)
+  @Test func aUserWithAnEmptyBucketTakesNoPlace() {
+    let (limiter, budgets) = limiter(signIns: 3, requests: 1)
     let now = MonotonicClock.Reading()
     let alice = budgets.budget(of: "alice", at: now.milliseconds)
-    #expect(admission.admit(alice, at: now) == nil)
-    for _ in 0..<10 { #expect(admission.admit(alice, at: now) != nil) }
+    #expect(limiter.acquire(alice, at: now) == nil)
+    for _ in 0..<10 { #expect(limiter.acquire(alice, at: now) != nil) }
     for user in ["bob", "carol"] as [UserID] {
-      #expect(admission.admit(budgets.budget(of: user, at: now.milliseconds), at: now) == nil)
+      #expect(limiter.acquire(budgets.budget(of: user, at: now.milliseconds), at: now) == nil)
     }
   }
 
-  @Test func whoIsNotAdmittedLosesNoRequest() {
-    let (admission, budgets) = admission(signIns: 1, requests: 1)
+  @Test func aRefusedSignInCostsNoRequest() {
+    let (limiter, budgets) = limiter(signIns: 1, requests: 1)
     let now = MonotonicClock.Reading()
-    #expect(admission.admit(budgets.budget(of: "alice", at: now.milliseconds), at: now) == nil)
+    #expect(limiter.acquire(budgets.budget(of: "alice", at: now.milliseconds), at: now) == nil)
     let bob = budgets.budget(of: "bob", at: now.milliseconds)
-    #expect(admission.admit(bob, at: now) ?? 0 > 0)
-    #expect(bob.wait(at: now.milliseconds) == nil)
+    #expect(limiter.acquire(bob, at: now) ?? 0 > 0)
+    #expect(bob.requestWait(at: now.milliseconds) == nil)
   }
 
   @Test func zeroIsNoLimit() {
-    let (admission, budgets) = admission(signIns: 0, requests: 100)
+    let (limiter, budgets) = limiter(signIns: 0, requests: 100)
     let now = MonotonicClock.Reading()
     let alice = budgets.budget(of: "alice", at: now.milliseconds)
-    for _ in 0..<100 { #expect(admission.admit(alice, at: now) == nil) }
+    for _ in 0..<100 { #expect(limiter.acquire(alice, at: now) == nil) }
   }
 }
 
@@ -105,8 +106,8 @@ import WebSocketTransport
     func append() { queue.append {} }
     func schedule() -> Bool { queue.schedule() }
     func next() -> Bool { queue.next() != nil }
-    func began() { queue.began() }
-    func ended() { queue.ended() }
+    func begin() { queue.begin() }
+    func end() { queue.end() }
   }
 
   @Test func aTurnIsAskedForOnce() {
@@ -121,12 +122,12 @@ import WebSocketTransport
   @Test func whileTooManyAreUnderWayNobodyIsBegun() {
     let queue = Queue()
     for _ in 0..<100 { queue.append() }
-    for _ in 0..<SignInQueue.mostUnderWay {
+    for _ in 0..<SignInQueue.maxInFlight {
       #expect(queue.schedule() && queue.next())
-      queue.began()
+      queue.begin()
     }
     #expect(!queue.schedule())
-    queue.ended()
+    queue.end()
     #expect(queue.schedule())
   }
 }
@@ -172,7 +173,8 @@ import WebSocketTransport
     }
   }
 
-  /// The store keeps the first waiting; the others wait for their turn, and hold back nobody who is signed in.
+  /// The store keeps the first waiting; the others wait for their turn, and hold back nobody who is
+  /// signed in.
   @Test func thoseWhoAreSignedInAreServedWhileOthersWaitForTheirTurn() async throws {
     try await LiveGateway.with { live in
       let alice = try await live.signIn("alice")
@@ -180,10 +182,10 @@ import WebSocketTransport
       var others: [Client] = []
       for number in 0..<20 { others.append(try await Client.open(port: live.port, query: "token=u\(number)")) }
       try await others[19].leave()
-      while live.store.waitingCount < SignInQueue.mostUnderWay { await Task.yield() }
+      while live.store.waitingCount < SignInQueue.maxInFlight { await Task.yield() }
       for _ in 0..<3 { #expect(try await alice.call("ping")["error"] == nil) }
-      #expect(live.store.waitingCount == SignInQueue.mostUnderWay)
-      #expect(live.services.sessionCount == 1 + SignInQueue.mostUnderWay)
+      #expect(live.store.waitingCount == SignInQueue.maxInFlight)
+      #expect(live.services.sessionCount == 1 + SignInQueue.maxInFlight)
       live.store.release()
       for other in others.dropLast() { #expect(try await other.next()["method"] == "onConnectSuccess") }
       #expect(live.services.sessionCount == 20)
@@ -191,20 +193,20 @@ import WebSocketTransport
   }
 
   /// "4007 not signed in within 10 s" is about those who have not tried.
-  @Test func whoWaitsForItsTurnIsNotLate() async throws {
+  @Test func aQueuedSignInIsNotLate() async throws {
     try await LiveGateway.with { live in
       live.store.hold()
       var others: [Client] = []
-      for number in 0..<SignInQueue.mostUnderWay {
+      for number in 0..<SignInQueue.maxInFlight {
         others.append(try await Client.open(port: live.port, query: "token=u\(number)"))
       }
-      while live.store.waitingCount < SignInQueue.mostUnderWay { await Task.yield() }
+      while live.store.waitingCount < SignInQueue.maxInFlight { await Task.yield() }
       let late = try await live.connect()
       try await late.send(#"{"jsonrpc":"2.0","id":1,"method":"login","params":{"token":"late"}}"#)
       let loop = live.transport.loops[0]
       while await live.on(loop, { [live] in live.gateway.context(of: loop).signIns.count }) == 0 { await Task.yield() }
       await live.on(loop) { [live] in
-        for session in live.gateway.context(of: loop).open.values { session.wake(at: .max / 2) }
+        for session in live.gateway.context(of: loop).open.values { session.runDeadlines(at: .max / 2) }
       }
       live.store.release()
       #expect(try await late.next()["result"]["userID"] == "late")

@@ -5,7 +5,7 @@ import ThrongTestKit
 
 @testable import Gateway
 
-/// Signing in on real connections: every path holds what it should and ends as the contract says (section 2).
+/// Sign-in on real connections (Protocol.md, "Sign-in").
 @Suite struct SignInTests {
   private let login = #"{"jsonrpc":"2.0","id":"l","method":"login","params":{"token":"alice"}}"#
   private let ping = #"{"jsonrpc":"2.0","id":"p","method":"ping"}"#
@@ -46,7 +46,7 @@ import ThrongTestKit
     }
   }
 
-  /// What waits for the session while it signs in comes behind the answer.
+  /// Events of the time of the sign-in come after the reply.
   @Test func eventsOfTheUsersGroupsComeBehindTheAnswer() async throws {
     try await LiveGateway.with { live in
       _ = try await live.backend.rpc(
@@ -132,7 +132,7 @@ import ThrongTestKit
     }
   }
 
-  @Test func whoIsReplacedWhileSigningInIsClosed() async throws {
+  @Test func aSessionThatIsReplacedWhileSigningInIsClosed() async throws {
     try await LiveGateway.with { live in
       let first = try await live.connect()
       live.store.hold()
@@ -199,13 +199,13 @@ import ThrongTestKit
     try await LiveGateway.with {
       $0.failureDelay = 300
     } _: { live in
-      for _ in 0..<19 { _ = live.services.admissions.noteFailure(from: "127.0.0.1", at: MonotonicClock.now()) }
+      for _ in 0..<19 { _ = live.services.connectionLimiter.noteBadToken(from: "127.0.0.1", at: MonotonicClock.now()) }
       let last = try await live.connect()
       #expect(try await last.call("login", #"{"token":"bad"}"#)["error"]["code"] == 70003)
       let batch = try await live.connect()
       let upgrade = try await Client.open(port: live.port, query: "token=expired")
       // Connecting may have taken longer than failures count.
-      for _ in 0..<20 { _ = live.services.admissions.noteFailure(from: "127.0.0.1", at: MonotonicClock.now()) }
+      for _ in 0..<20 { _ = live.services.connectionLimiter.noteBadToken(from: "127.0.0.1", at: MonotonicClock.now()) }
       let before = ContinuousClock.now
       try await batch.send(#"[{"jsonrpc":"2.0","id":1,"method":"login","params":{"token":"bad"}},\#(login)]"#, login)
       #expect(try await batch.next().elements.map { $0["error"]["code"] } == [70003, 6014])
@@ -217,7 +217,8 @@ import ThrongTestKit
     }
   }
 
-  /// On a session that is signed in the answer is all that happens; what was sent behind it keeps its place.
+  /// On a session that is signed in the answer is all that happens; what was sent behind it keeps
+  /// its place.
   @Test func afterTwentyFailuresTheAnswerToABadRenewalWaitsToo() async throws {
     try await LiveGateway.with {
       $0.failureDelay = 300
@@ -226,15 +227,15 @@ import ThrongTestKit
       let bad = #"{"jsonrpc":"2.0","id":"r","method":"login","params":{"token":"bad"}}"#
       try await alice.send((0..<20).map { _ in bad })
       for _ in 0..<20 { #expect(try await alice.next()["error"]["code"] == 70003) }
-      let isCounted = live.services.admissions.noteFailure(from: "127.0.0.1", at: MonotonicClock.now())
+      let isCounted = live.services.connectionLimiter.noteBadToken(from: "127.0.0.1", at: MonotonicClock.now())
       #expect(isCounted, "each was a failure of the address")
-      for _ in 0..<20 { _ = live.services.admissions.noteFailure(from: "127.0.0.1", at: MonotonicClock.now()) }
+      for _ in 0..<20 { _ = live.services.connectionLimiter.noteBadToken(from: "127.0.0.1", at: MonotonicClock.now()) }
       var before = ContinuousClock.now
       try await alice.send(bad, ping)
       #expect(try await alice.next()["id"] == "r")
       #expect(ContinuousClock.now - before >= .milliseconds(300))
       #expect(try await alice.next()["id"] == "p")
-      for _ in 0..<20 { _ = live.services.admissions.noteFailure(from: "127.0.0.1", at: MonotonicClock.now()) }
+      for _ in 0..<20 { _ = live.services.connectionLimiter.noteBadToken(from: "127.0.0.1", at: MonotonicClock.now()) }
       before = ContinuousClock.now
       try await alice.send("[\(bad),\(ping)]", ping)
       #expect(try await alice.next().elements.map { $0["id"] } == ["r", "p"])
@@ -249,10 +250,10 @@ import ThrongTestKit
       $0.failureDelay = 60_000
     } _: { live in
       let alice = try await live.signIn("alice")
-      for _ in 0..<20 { _ = live.services.admissions.noteFailure(from: "127.0.0.1", at: MonotonicClock.now()) }
+      for _ in 0..<20 { _ = live.services.connectionLimiter.noteBadToken(from: "127.0.0.1", at: MonotonicClock.now()) }
       try await alice.send(#"{"jsonrpc":"2.0","id":1,"method":"login","params":{"token":"bad"}}"#, ping)
       let session = try #require(await live.openSessions()[0].first?.session)
-      while await session.hold != .delayed { await Task.yield() }
+      while await session.processing != .delayed { await Task.yield() }
       let kicked = try await live.backend.result("kickUser", #""userID":"alice""#)["kicked"]
       #expect(kicked == 1)
       #expect(try await alice.closed().code == 4503)
@@ -261,11 +262,11 @@ import ThrongTestKit
     }
   }
 
-  @Test func whoGoesWhileTheAnswerWaitsLeavesNothing() async throws {
+  @Test func aClientThatLeavesDuringTheDelayLeavesNothing() async throws {
     try await LiveGateway.with {
       $0.failureDelay = 60_000
     } _: { live in
-      for _ in 0..<20 { _ = live.services.admissions.noteFailure(from: "127.0.0.1", at: MonotonicClock.now()) }
+      for _ in 0..<20 { _ = live.services.connectionLimiter.noteBadToken(from: "127.0.0.1", at: MonotonicClock.now()) }
       let client = try await Client.open(port: live.port, query: "token=bad")
       let session = try #require(await live.openSessions()[0].first)
       await client.cut()
@@ -274,7 +275,7 @@ import ThrongTestKit
     }
   }
 
-  @Test func whoDoesNotSignInInTimeIsClosed() async throws {
+  @Test func aConnectionWithoutSignInInTimeIsClosed() async throws {
     try await LiveGateway.with {
       $0.signInTime = 0
     } _: { live in

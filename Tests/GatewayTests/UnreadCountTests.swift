@@ -3,7 +3,7 @@ import ThrongTestKit
 
 @testable import Gateway
 
-/// getGroupUnreadCount and what sets it (contract sections 4 and 8).
+/// getGroupUnreadCount and the methods that set it (Protocol.md, "Unread counts").
 @Suite struct UnreadCountTests {
   private let backend = Backend()
 

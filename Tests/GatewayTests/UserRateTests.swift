@@ -3,7 +3,8 @@ import ThrongTestKit
 
 @testable import Gateway
 
-/// The request rate on real connections: it is the user's, and outlives sessions (contract section 10.7).
+/// The request rate on real connections: it is the user's, and outlives sessions (Protocol.md,
+/// "Request rate").
 @Suite struct UserRateTests {
   private let ping = #"{"jsonrpc":"2.0","id":"p","method":"ping"}"#
 

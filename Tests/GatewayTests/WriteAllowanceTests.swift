@@ -6,15 +6,15 @@ import WireProtocol
 
 @testable import Gateway
 
-/// What one user may have written: the allowance as a value, and on real connections.
+/// The write rate of a user: the allowance as a value, and on real connections.
 @Suite struct WriteAllowanceTests {
   // MARK: The value
 
   private let rate = Int(WriteAllowance.bytesPerMillisecond)
-  private let stock = Int(WriteAllowance.stock)
+  private let burst = Int(WriteAllowance.burst)
 
   @Test func overFourSecondsNobodyFillsMoreThanAMegabyteASecond() {
-    #expect(stock + 4000 * rate < 4_000_000)
+    #expect(burst + 4000 * rate < 4_000_000)
   }
 
   /// Bytes a row, as measured on the schema with the longest names.
@@ -45,7 +45,7 @@ import WireProtocol
     let cost = try #require(call(method, params)).writeCost
     #expect(cost.isHeavy)
     var allowance = WriteAllowance(now: 0)
-    #expect(allowance.take(cost.bytes, at: 0) == 0)
+    #expect(allowance.charge(cost.bytes, at: 0) == 0)
   }
 
   @Test func textsThatAreStoredAsJSONCountAsLongAsTheyAreThere() throws {
@@ -69,31 +69,31 @@ import WireProtocol
 
   @Test func aStockIsThereAtOnceAndTheRestComesWithTime() {
     var allowance = WriteAllowance(now: 1000)
-    // What waits already comes first.
-    let takes: [(Int, at: Instant)] = [(stock, 1000), (rate, 1000), (rate * 99, 1000), (0, 1100), (1, 1100)]
-    let waits = takes.map { allowance.take($0.0, at: $0.at) }
+    // Waiting requests come first.
+    let takes: [(Int, at: Instant)] = [(burst, 1000), (rate, 1000), (rate * 99, 1000), (0, 1100), (1, 1100)]
+    let waits = takes.map { allowance.charge($0.0, at: $0.at) }
     #expect(waits == [0, 1, 100, 0, 1])
-    let isFull = [1100, 1102].map { allowance.isFull(at: $0 + Instant(stock / rate)) }
+    let isFull = [1100, 1102].map { allowance.isFull(at: $0 + Instant(burst / rate)) }
     #expect(isFull == [false, true])
   }
 
   @Test func anEarlierInstantFillsNothing() {
     var allowance = WriteAllowance(now: 1000)
     let waits = [
-      allowance.take(stock + rate * 50, at: 2000), allowance.take(0, at: 1000), allowance.take(0, at: 2050),
+      allowance.charge(burst + rate * 50, at: 2000), allowance.charge(0, at: 1000), allowance.charge(0, at: 2050),
     ]
     #expect(waits == [50, 50, 0])
   }
 
-  @Test func whoSendsTheLongestMessagesAtTheRateDoesNotWait() throws {
+  @Test func theLongestMessagesAtTheRequestRateDoNotWait() throws {
     let request = try #require(
       call("sendGroupTextMessage", #"{"groupID":"g","text":"\#(String(repeating: "x", count: 12_288))"}"#))
     var allowance = WriteAllowance(now: 0)
     var waits: Set<Instant> = []
     // The burst, and then 50 a second for a minute.
-    for _ in 0..<50 { waits.insert(allowance.take(request.writeCost.bytes, at: 0)) }
+    for _ in 0..<50 { waits.insert(allowance.charge(request.writeCost.bytes, at: 0)) }
     for second in 0..<60 {
-      for part in 0..<50 { waits.insert(allowance.take(request.writeCost.bytes, at: Instant(second * 1000 + part * 20))) }
+      for part in 0..<50 { waits.insert(allowance.charge(request.writeCost.bytes, at: Instant(second * 1000 + part * 20))) }
     }
     #expect(waits == [0])
   }
@@ -155,11 +155,11 @@ import WireProtocol
     }
   }
 
-  @Test func whoHasHadTooMuchWrittenWaitsInTheOrderOfTheRequests() async throws {
+  @Test func requestsBeyondTheRateWaitInOrder() async throws {
     try await LiveGateway.with { live in
       let alice = try await live.signIn("alice")
       _ = try await alice.call("createGroup", create)
-      // Four are more than the stock; what follows would wait for a quarter of a minute in all.
+      // Four are more than the burst; later ones would wait for a quarter of a minute in all.
       try await alice.send(
         (1...50).map { invitation($0, of: 100, message: 500) } + [#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#])
       let loop = live.transport.loops[0]

@@ -20,13 +20,13 @@ import Testing
   }
 
   @Test(arguments: PolicyField.allCases)
-  func wordsAreTheContracts(field: PolicyField) {
+  func wordsAreThoseOfTheTable(field: PolicyField) {
     #expect(field.words == Self.words[field] ?? [])
     #expect(field.isFlag == (Self.words[field] == nil))
   }
 
   @Test(arguments: PolicyField.allCases)
-  func whatIsSetIsReadBackAndNothingElseChanges(field: PolicyField) {
+  func aSetValueIsReadBackAndNothingElseChanges(field: PolicyField) {
     for value in Self.values(of: field) {
       var policy = Self.policy
       let isSet = policy.set(field, to: value)

@@ -29,7 +29,8 @@ import Testing
   }
 
   @Test func lengthIsInBytes() {
-    // 16 characters of two bytes fill the 32 bytes, and are refused for what they are; 20 of them do for either reason.
+    // 16 characters of two bytes fill the 32 bytes, and are refused for what they are; 20 of them
+    // do for either reason.
     #expect(UserID(String(repeating: "é", count: 16)) == nil)
     #expect(GroupID(String(repeating: "é", count: 20)) == nil)
   }

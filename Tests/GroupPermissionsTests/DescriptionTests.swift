@@ -2,21 +2,21 @@ import GroupModel
 import GroupPermissions
 import Testing
 
-/// getServerInfo's groupTypes against the contract's three tables.
+/// getServerInfo's groupTypes against the three tables.
 @Suite struct DescriptionTests {
   @Test func everyTypeIsDescribedInThePagesOrder() {
     #expect(PermissionPage.describe().map(\.type.rawValue) == ["Work", "Public", "Meeting", "AVChatRoom", "BChatRoom"])
   }
 
   @Test(arguments: PermissionPage.describe())
-  func rightsAndSettingsAreThePages(described: GroupTypeDescription) throws {
+  func rightsAndSettingsAreThoseOfTheTables(described: GroupTypeDescription) throws {
     let type = described.type.rawValue
-    let page = try ContractPage.rightsByAction()
+    let page = try ExpectedTables.rightsByAction()
     #expect(described.rights.map(\.action) == GroupAction.allCases)
     for right in described.rights {
-      #expect(right.cell.word == page[right.action.rawValue]?[type])
+      #expect(right.requirement.word == page[right.action.rawValue]?[type])
     }
-    let policies = try ContractPage.cells(of: ContractPage.policies)
+    let policies = try ExpectedTables.cells(of: ExpectedTables.policies)
     #expect(described.settings.map(\.field) == (described.type == .bChatRoom ? [] : PolicyField.allCases))
     for setting in described.settings {
       let printed = try #require(policies[setting.field.rawValue]?[type])
@@ -33,8 +33,8 @@ import Testing
   }
 
   @Test(arguments: PermissionPage.describe())
-  func factsAreThePages(described: GroupTypeDescription) throws {
-    let rows = try ContractPage.cells(of: ContractPage.facts)
+  func factsAreThoseOfTheTable(described: GroupTypeDescription) throws {
+    let rows = try ExpectedTables.cells(of: ExpectedTables.facts)
     try #require(rows.count == 9)
     func fact(_ row: String) -> String? { rows[row]?[described.type.rawValue] }
     let isLive = described.type == .avChatRoom || described.type == .bChatRoom
@@ -63,7 +63,7 @@ import Testing
 
   @Test func theConfigurationOfAttributesIsDescribed() throws {
     let described = PermissionPage.describe(by: GroupPermissions(attributeTypes: [.meeting]))
-    let members = described.filter { type in type.rights.contains { $0.action == .useAttributes && $0.cell == .member } }
+    let members = described.filter { type in type.rights.contains { $0.action == .useAttributes && $0.requirement == .member } }
     #expect(members.map(\.type) == [.meeting])
   }
 }

@@ -2,10 +2,10 @@ import GroupModel
 import GroupPermissions
 import Testing
 
-/// The whole space of questions, not a sample of it.
+/// Every possible question, not a sample.
 @Suite struct EnumerationTests {
-  @Test func everyAnswerIsTheContracts() throws {
-    let oracle = try ContractOracle()
+  @Test func everyAnswerIsTheOracles() throws {
+    let oracle = try RightsOracle()
     let permissions = GroupPermissions()
     var asked = 0
     var wrong: [String] = []
@@ -16,18 +16,18 @@ import Testing
         for policy in GroupPolicy.deciding {
           let required = oracle.height(of: action.rawValue, in: type.rawValue, under: policy)
           for question in questions {
-            let answer = question.refusal(by: permissions, under: policy)?.code ?? 0
+            let answer = question.denial(by: permissions, under: policy)?.code ?? 0
             let expected = oracle.code(question, required: required)
-            if answer != expected { wrong.append("\(question) \(policy): \(answer), the contract says \(expected)") }
+            if answer != expected { wrong.append("\(question) \(policy): \(answer), expected \(expected)") }
             codes.insert(answer)
             asked += 1
           }
         }
       }
     }
-    print("questions asked of the table: \(asked), answered otherwise than by the contract: \(wrong.count)")
+    print("questions asked of the table: \(asked), answered otherwise than by the oracle: \(wrong.count)")
     #expect(wrong.isEmpty, "\(wrong.prefix(5).joined(separator: "\n"))")
-    #expect(asked == 5 * 17 * 162 * 7 * 6 * 2)
+    #expect(asked == 5 * 18 * 162 * 7 * 6 * 2)
     #expect(codes == [0, 10007, 10009, 8508, 10032, 10033], "every error is reached")
   }
 
@@ -39,7 +39,7 @@ import Testing
       for target in Question.targets {
         var mightBefore = false
         for actor in Question.actors {
-          let may = permissions.refusal(of: action, in: type, policy: policy, by: actor, on: target) == nil
+          let may = permissions.denial(of: action, in: type, policy: policy, by: actor, on: target) == nil
           if mightBefore, !may { lost.append("\(actor) on \(target as Role?), \(policy)") }
           mightBefore = mightBefore || may
         }
@@ -49,55 +49,55 @@ import Testing
   }
 
   @Test(arguments: GroupType.allCases, GroupAction.allCases)
-  func nobodyActsOnAnEqualOrASuperiorOrOneself(type: GroupType, action: GroupAction) {
+  func membersActOnlyOnLowerRolesAndNotOnThemselves(type: GroupType, action: GroupAction) {
     let permissions = GroupPermissions()
     let roles: [Role] = [.owner, .admin, .member, .custom(100)]
     for policy in GroupPolicy.deciding {
       for role in roles {
         for target in roles where target.rank >= role.rank {
-          #expect(permissions.refusal(of: action, in: type, policy: policy, by: .member(role), on: target) != nil)
+          #expect(permissions.denial(of: action, in: type, policy: policy, by: .member(role), on: target) != nil)
         }
         guard action.actsOnMember else { continue }
-        #expect(permissions.refusal(of: action, in: type, policy: policy, by: .member(role), isSelf: true) != nil)
+        #expect(permissions.denial(of: action, in: type, policy: policy, by: .member(role), isSelf: true) != nil)
       }
     }
   }
 
   @Test(arguments: GroupType.allCases, GroupAction.allCases)
-  func aCrossIsNeverCrossed(type: GroupType, action: GroupAction) throws {
-    guard try ContractPage.rightsByAction()[action.rawValue]?[type.rawValue] == "×" else { return }
+  func aCrossBindsEverybody(type: GroupType, action: GroupAction) throws {
+    guard try ExpectedTables.rightsByAction()[action.rawValue]?[type.rawValue] == "×" else { return }
     for policy in GroupPolicy.deciding {
-      let allowed = Question.all(action, in: type).filter { $0.refusal(under: policy) == nil }
+      let allowed = Question.all(action, in: type).filter { $0.denial(under: policy) == nil }
       #expect(allowed.isEmpty)
     }
   }
 
   @Test(arguments: GroupType.allCases)
   func theAdministratorIsStoppedOnlyByACrossOrByUnseatingTheOwner(type: GroupType) throws {
-    let page = try ContractPage.rightsByAction()
+    let page = try ExpectedTables.rightsByAction()
     for policy in GroupPolicy.deciding {
       for action in GroupAction.allCases {
         let question = Question(action: action, type: type, actor: .administrator, target: nil, isSelf: false)
-        #expect((question.refusal(under: policy) != nil) == (page[action.rawValue]?[type.rawValue] == "×"), "\(action)")
+        #expect((question.denial(under: policy) != nil) == (page[action.rawValue]?[type.rawValue] == "×"), "\(action)")
       }
     }
     for action in [GroupAction.remove, .changeRole] {
       let onOwner = Question(action: action, type: type, actor: .administrator, target: .owner, isSelf: false)
-      #expect(onOwner.refusal(under: .defaults(for: type)) == .roleTooLow)
+      #expect(onOwner.denial(under: .defaults(for: type)) == .noRight)
     }
   }
 
   @Test(arguments: GroupType.allCases, PolicyField.allCases)
   func aPolicyFieldChangesItsOwnRowsOnly(type: GroupType, field: PolicyField) throws {
-    let page = try ContractPage.rightsByAction()
+    let page = try ExpectedTables.rightsByAction()
     let permissions = GroupPermissions()
     for action in GroupAction.allCases where page[action.rawValue]?[type.rawValue] != field.rawValue {
       let questions = Question.all(action, in: type)
       for policy in GroupPolicy.deciding.filter({ $0[field] == GroupPolicy.deciding[0][field] }) {
-        let before = questions.map { $0.refusal(by: permissions, under: policy) }
+        let before = questions.map { $0.denial(by: permissions, under: policy) }
         for value in PolicyTable.values(of: field) {
           let changed = policy.with(field, value)
-          #expect(questions.map { $0.refusal(by: permissions, under: changed) } == before, "\(action)")
+          #expect(questions.map { $0.denial(by: permissions, under: changed) } == before, "\(action)")
         }
       }
     }
@@ -105,12 +105,12 @@ import Testing
 
   @Test(arguments: GroupType.allCases)
   func everySettableFieldThatIsNamedMovesItsRow(type: GroupType) throws {
-    let page = try ContractPage.rightsByAction()
+    let page = try ExpectedTables.rightsByAction()
     for action in GroupAction.allCases {
       guard let field = PolicyField(rawValue: page[action.rawValue]?[type.rawValue] ?? "") else { continue }
       let answers = PolicyTable.values(of: field).map { value in
         let policy = GroupPolicy.defaults(for: type).with(field, value)
-        return Question.all(action, in: type).map { $0.refusal(under: policy) }
+        return Question.all(action, in: type).map { $0.denial(under: policy) }
       }
       #expect((Set(answers).count > 1) == PolicyTable.isSettable(field, in: type), "\(action)")
     }

@@ -3,7 +3,8 @@ import GroupModel
 import GroupPermissions
 import Testing
 
-/// Sources/ThrongServer/Documentation.docc/Permissions.md holds the tables that decide, between two marks; what stands around them is written by hand.
+/// Sources/ThrongServer/Documentation.docc/Permissions.md holds the tables that decide, between two
+/// marks; what stands around them is written by hand.
 @Suite struct PermissionDocumentTests {
   private static let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "Sources/ThrongServer/Documentation.docc/Permissions.md")

@@ -62,7 +62,7 @@ struct CostTests {
         let former = (0..<60).map { number in
           // The first twenty are banned, the last twenty long forgotten and not swept yet.
           FormerMember(
-            userID: UserID("user\(number)")!, stays: [1...2], bannedUntil: number < 20 ? .max - Instant(number) : 0,
+            userID: UserID("user\(number)")!, visibleRanges: [1...2], bannedUntil: number < 20 ? .max - Instant(number) : 0,
             leftTime: number < 40 ? (1 << 41) - Instant(number) : 0)
         }
         try await store.put([.create()] + former.map { .putFormer($0, in: club) }).get()

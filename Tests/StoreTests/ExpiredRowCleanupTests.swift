@@ -131,7 +131,7 @@ struct ExpiredRowCleanupTests {
     try await withClock { store, clock in
       func former(_ user: UserID, stays: [ClosedRange<Int64>] = [], muted: Instant = 0, banned: Instant = 0) -> StoreChange {
         .putFormer(
-          FormerMember(userID: user, stays: stays, muteUntil: muted, bannedUntil: banned, leftTime: Self.start), in: club)
+          FormerMember(userID: user, visibleRanges: stays, muteUntil: muted, bannedUntil: banned, leftTime: Self.start), in: club)
       }
       try await store.put([
         .create(), .create(team), .join(alice), .join(bob), .join(bob, team), former(alice, stays: [1...1]),

@@ -67,7 +67,7 @@ struct GroupStoreTests {
       first.readSeq = 3
       first.unreadBase = 4
       first.unreadSinceSeq = 1
-      first.earlierStays = [1...1]
+      first.earlierVisibleRanges = [1...1]
       first.firstVisibleSeq = 2
       first.inviter = .administrator
       first.changeTime = 13
@@ -202,8 +202,8 @@ struct GroupStoreTests {
   func `what is remembered of former members comes back with the group until it is forgotten`(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([.create(), .join(alice)]).get()
-      let known = FormerMember(userID: bob, stays: [1...4, 9...9])
-      try await store.put([.putFormer(FormerMember(userID: bob, stays: [1...4]), in: club)]).get()
+      let known = FormerMember(userID: bob, visibleRanges: [1...4, 9...9])
+      try await store.put([.putFormer(FormerMember(userID: bob, visibleRanges: [1...4]), in: club)]).get()
       try await store.put([.putFormer(known, in: club)]).get()
       #expect(try await store.group(club, sentSince: 0)?.former == [known])
       let banned = FormerMember(userID: alice, muteUntil: 1 << 42, bannedUntil: 1 << 43)
@@ -212,7 +212,7 @@ struct GroupStoreTests {
       try await store.put([.forgetFormer(bob, in: club), .forgetFormer(alice, in: club)]).get()
       #expect(try await store.group(club, sentSince: 0)?.former == [])
       var back = Member(userID: bob, role: .member, joinTime: 5, ordinal: 7, receiveOption: .receive, firstVisibleSeq: 12)
-      back.earlierStays = known.stays
+      back.earlierVisibleRanges = known.visibleRanges
       try await store.put([.putMember(back, in: club)]).get()
       #expect(try await store.group(club, sentSince: 0)?.members.last == back)
     }
@@ -223,7 +223,8 @@ struct GroupStoreTests {
     func gone(
       _ user: String, _ stays: [ClosedRange<Int64>] = [1...2], muted: Instant = 0, banned: Instant = 0, at time: Instant
     ) throws -> FormerMember {
-      FormerMember(userID: try #require(UserID(user)), stays: stays, muteUntil: muted, bannedUntil: banned, leftTime: time)
+      FormerMember(
+        userID: try #require(UserID(user)), visibleRanges: stays, muteUntil: muted, bannedUntil: banned, leftTime: time)
     }
     let end = 50 + FormerMember.lifetime
     try await backing.withStore { store in

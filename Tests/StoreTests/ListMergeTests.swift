@@ -177,7 +177,9 @@ struct ListMergeTests {
       for type in [GroupType.public, .avChatRoom] {
         let id = type == .public ? club : team
         try await withSQLite(directory) { store in
-          let former = (0..<5).map { FormerMember(userID: UserID("gone\($0)")!, stays: [1...2], bannedUntil: 9, leftTime: 7) }
+          let former = (0..<5).map {
+            FormerMember(userID: UserID("gone\($0)")!, visibleRanges: [1...2], bannedUntil: 9, leftTime: 7)
+          }
           let changes: [StoreChange] =
             [.create(id, type: type)] + users.map { .join($0, id) } + former.map { .putFormer($0, in: id) }
             + (0..<5).map { .apply(.sample("\(type) \($0)", to: id)) }

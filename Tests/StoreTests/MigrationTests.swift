@@ -98,7 +98,7 @@ struct MigrationTests {
       #expect(group.record.owner == alice && group.record.epoch == "e3" && group.record.changeTime == 1500)
       #expect(group.members.map(\.userID) == [alice, bob] && group.members.map(\.role) == [.owner, .admin])
       #expect(group.members[1].unreadBase == 3 && group.members[1].customInfo == ["a": "b"] && group.members[1].muteUntil == 5000)
-      #expect(group.members[1].earlierStays == [1...1] && group.members[0].nameCard == "Al")
+      #expect(group.members[1].earlierVisibleRanges == [1...1] && group.members[0].nameCard == "Al")
       #expect(group.record.mutedAt == 0 && group.members.allSatisfy { $0.mutedAt == 0 })
       #expect(group.lastMessage?.seq == 2 && group.recentlySent.map(\.clientMsgID) == ["c1"])
       #expect(group.openApplications.map(\.id) == ["request", "invitation"])
@@ -116,7 +116,7 @@ struct MigrationTests {
       let former = Dictionary(uniqueKeysWithValues: group.former.map { ($0.userID.rawValue, $0) })
       let now = Instant(Date().timeIntervalSince1970 * 1000)
       let leftTime = try #require(former["seen"]).leftTime
-      #expect(abs(leftTime - now) < 3_600_000 && former["seen"]?.stays == [1...2])
+      #expect(abs(leftTime - now) < 3_600_000 && former["seen"]?.visibleRanges == [1...2])
       #expect(former["seen"]?.memorableUntil == leftTime + FormerMember.lifetime)
       #expect(former["banned"]?.bannedUntil == 4_000_000_000_000 && former["muted"]?.muteUntil == 3_000_000_000_000)
       let ends = try await store.pool.read { db in

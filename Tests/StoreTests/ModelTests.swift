@@ -154,7 +154,7 @@ private struct RandomChanges {
     case 2: return .putGroup(record(group), isNew: false)
     case 3...6: return .putMember(member(user), in: group)
     case 7: return .removeMember(user, from: group, at: now)
-    case 8: return .putFormer(FormerMember(userID: user, stays: [1...2], muteUntil: now, bannedUntil: now + 1), in: group)
+    case 8: return .putFormer(FormerMember(userID: user, visibleRanges: [1...2], muteUntil: now, bannedUntil: now + 1), in: group)
     case 9: return .forgetFormer(user, in: group)
     case 10: return .putAttributes(GroupAttributes(chance(3) ? [] : [.init(key: "k\(pick(1...2))", value: "\(now)")]), in: group)
     case 11...12: return .putApplication(application(group, user), asNewest: !chance(3))

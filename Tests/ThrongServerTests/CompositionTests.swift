@@ -86,7 +86,7 @@ import WebSocketTransport
   @Test func attributeTypesReachTheTable() throws {
     let permissions = GroupPermissions(try settings([("attributes.groupTypes", "Private,Meeting")]))
     func mayUse(_ type: GroupType) -> Bool {
-      permissions.refusal(of: .useAttributes, in: type, policy: .defaults(for: type), by: .member(.member)) == nil
+      permissions.denial(of: .useAttributes, in: type, policy: .defaults(for: type), by: .member(.member)) == nil
     }
     #expect(GroupType.allCases.filter(mayUse) == [.work, .meeting])
   }

@@ -4,13 +4,13 @@ import Testing
 @testable import ThrongServer
 
 /// A client that provokes the library, or guesses credentials, must not fill the log.
-struct LineLimitTests {
+struct LogRateLimiterTests {
   @Test func onlyAFewLinesASecondAreWrittenAndTheNextTellsHowManyWereNot() {
-    let limit = LineLimit()
+    let limit = LogRateLimiter()
     let start = ContinuousClock.now
-    let first = (0..<12).map { _ in limit.admit(at: start) }
+    let first = (0..<12).map { _ in limit.acquire(at: start) }
     #expect(first == [0, 0, 0, 0, 0, nil, nil, nil, nil, nil, nil, nil])
-    #expect(limit.admit(at: start + .seconds(2)) == 7)
-    #expect(limit.admit(at: start + .seconds(2)) == 0)
+    #expect(limit.acquire(at: start + .seconds(2)) == 7)
+    #expect(limit.acquire(at: start + .seconds(2)) == 0)
   }
 }

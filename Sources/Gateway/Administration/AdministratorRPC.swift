@@ -3,7 +3,8 @@ import GroupRuntime
 import Logging
 import WireProtocol
 
-/// The application's own interface: `POST /rpc` (contract section 8). Who calls has shown a credential already.
+/// The application interface `POST /rpc` (Protocol.md, "Application interface"). The caller's
+/// credential has been checked already.
 public final class AdministratorRPC: Sendable {
   private let methods: MethodTable
   private let dispatcher: Dispatcher
@@ -12,7 +13,6 @@ public final class AdministratorRPC: Sendable {
   private let refusals: RefusalLog
   private let audit: AuditLog
 
-  /// An interface to the groups of a dispatcher.
   init(
     methods: MethodTable, dispatcher: Dispatcher, users: any UserStore, metrics: RequestMetrics, refusals: RefusalLog,
     logger: Logger
@@ -26,10 +26,10 @@ public final class AdministratorRPC: Sendable {
   }
 
   /// Answers a body.
-  /// - Parameter administrator: by what name the log calls whoever sent it.
-  /// - Returns: the whole response; nil where nothing in the body wants an answer.
+  /// - Parameter administrator: the name of the sender in the log.
+  /// - Returns: the whole response; nil where no call in the body has an id.
   public func answer(_ body: [UInt8], from administrator: String) async -> [UInt8]? {
-    switch read(body) {
+    switch parse(body) {
     case .notJSON: return Reply.error(.parseError).text(id: nil)
     case .badBatch: return Reply.error(.invalidRequest, "A batch has 1 to 20 requests").text(id: nil)
     case .single(let call): return await answer(call, from: administrator)
@@ -42,7 +42,7 @@ public final class AdministratorRPC: Sendable {
     }
   }
 
-  private func read(_ body: [UInt8]) -> Envelope {
+  private func parse(_ body: [UInt8]) -> Envelope {
     let padded = body + [UInt8](repeating: 0, count: JSONParser.padding)
     return padded.withUnsafeBytes { bytes in
       let text = UnsafeRawBufferPointer(rebasing: bytes.dropLast(JSONParser.padding))
@@ -55,7 +55,7 @@ public final class AdministratorRPC: Sendable {
     let reply = await reply(to: call)
     metrics.didAnswer(call.method, reply, since: start)
     audit.note(call, reply, by: administrator)
-    // A call that could have changed something stands in the audit.
+    // The audit log holds the calls that could have changed something.
     if case .failure(let error) = reply, call.method?.specification.writes != true {
       refusals.request(error, call.method?.name, user: call.asUser)
     }
@@ -69,15 +69,15 @@ public final class AdministratorRPC: Sendable {
     case .badParameters(let error):
       switch call.method?.specification.callers {
       case .connection: return .error(.methodNotFound)
-      // A method that means nothing without a user says so first.
+      // A method that only users have asks for the user first.
       case .user where call.asUser == nil && error.field != "asUser": return .needsUser
       case .user, .anyone, .application, nil: return .failure(error)
       }
-    case .request(let request): return await serve(request, asUser: call.asUser)
+    case .request(let request): return await authorize(request, asUser: call.asUser)
     }
   }
 
-  private func serve(_ request: Request, asUser: UserID?) async -> Reply {
+  private func authorize(_ request: Request, asUser: UserID?) async -> Reply {
     switch (request.specification.callers, asUser) {
     case (.connection, _): return .error(.methodNotFound)
     case (.application, .some): return .error(.noRight, "Only for the application itself", field: "asUser")

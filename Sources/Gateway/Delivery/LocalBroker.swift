@@ -1,8 +1,10 @@
 import GroupModel
 import GroupRuntime
+import Synchronization
 import WebSocketTransport
 
-/// Carries frames inside one process: from a group's executor to the loops that its members' connections live on.
+/// Carries frames inside one process: from a group's executor to the loops of its members'
+/// connections.
 final class LocalBroker: Broker {
   private let directory: SessionDirectory
 
@@ -18,3 +20,155 @@ final class LocalBroker: Broker {
 
   func signedInUsers() -> [UserID] { directory.signedInUsers() }
 }
+
+/// A group's topic: one fan-out log on each loop that has members of it.
+///
+/// Only the group's executor reads the shards (`GroupTopic`), but its thread differs from topic to
+/// topic, which the compiler cannot see: hence a mutex, which is never contended.
+final class LocalTopic: GroupTopic {
+  private struct State {
+    var shards: [Shard] = []
+    var attached: Set<UserID> = []
+  }
+
+  private let group: GroupID
+  private let directory: SessionDirectory
+  private let state = Mutex(State())
+
+  init(_ group: GroupID, directory: SessionDirectory) {
+    self.group = group
+    self.directory = directory
+  }
+
+  func attach(_ user: UserID, receiving option: ReceiveOption) -> Bool {
+    let connections = directory.attach(group, to: user)
+    if connections.isEmpty {
+      state.withLock { _ = $0.attached.remove(user) }
+      return false
+    }
+    state.withLock { _ = $0.attached.insert(user) }
+    for connection in connections {
+      let shard = shard(of: connection.loop)
+      shard.loop.perform { shard.topic().subscribe(connection, mask: option.mask) }
+    }
+    return true
+  }
+
+  func detach(_ user: UserID) {
+    state.withLock { _ = $0.attached.remove(user) }
+    for connection in directory.detach(group, from: user) {
+      let shard = shard(of: connection.loop)
+      shard.loop.perform { shard.topic().unsubscribe(connection) }
+    }
+  }
+
+  func publish(_ frame: [UInt8], _ kind: EventClass, except session: SessionKey?) {
+    for shard in state.withLock({ $0.shards }) {
+      if shard.loop.isCurrent {
+        shard.publish(frame, kind, except: session)
+      } else {
+        shard.loop.enqueue { shard.publish(frame, kind, except: session) }
+      }
+    }
+  }
+
+  func send(_ frame: [UInt8], to users: [UserID], except session: SessionKey?) {
+    for user in users {
+      for entry in directory.sessions(of: user) where entry.session.key != session {
+        let connection = entry.connection
+        let shard = shard(of: connection.loop)
+        shard.loop.perform { shard.topic().send(frame, to: connection) }
+      }
+    }
+  }
+
+  func send(_ frame: [UInt8], to session: SessionKey) {
+    guard let shard = state.withLock({ $0.shards.first { $0.loop.index == session.loop } }) else { return }
+    shard.loop.perform { shard.topic().send(frame, to: Connection(number: session.connection, on: shard.loop)) }
+  }
+
+  func close() {
+    let (shards, attached) = state.withLock { state in
+      defer { state = State() }
+      return (state.shards, state.attached)
+    }
+    for user in attached { _ = directory.detach(group, from: user) }
+    for shard in shards { shard.loop.perform { shard.close() } }
+  }
+
+  func suspend() {
+    directory.noteSuspendedRoom(of: Array(state.withLock { $0.attached }))
+    close()
+  }
+
+  private func shard(of loop: EventLoop) -> Shard {
+    state.withLock { state in
+      if let shard = state.shards.first(where: { $0.loop === loop }) { return shard }
+      let shard = Shard(loop)
+      state.shards.append(shard)
+      return shard
+    }
+  }
+}
+
+/// The part of a topic that lives on one loop.
+private final class Shard: @unchecked Sendable {
+  let loop: EventLoop
+  /// @unchecked: used on `loop`'s thread only, because every caller goes through `loop`.
+  private var opened: Topic?
+
+  init(_ loop: EventLoop) { self.loop = loop }
+
+  func topic() -> Topic {
+    if let opened { return opened }
+    let topic = Topic(on: loop)
+    opened = topic
+    return topic
+  }
+
+  func publish(_ frame: [UInt8], _ kind: EventClass, except session: SessionKey?) {
+    let own = session.flatMap { $0.loop == loop.index ? Connection(number: $0.connection, on: loop) : nil }
+    topic().publish(frame, lane: kind.lane, kind: kind.bit, except: own)
+  }
+
+  func close() { opened = nil }
+}
+
+/// The bits of a subscription's mask: which frames it receives.
+private enum FrameKind {
+  static let event: UInt8 = 1
+  static let memberMessage: UInt8 = 2
+  static let managerMessage: UInt8 = 4
+}
+
+extension EventClass {
+  fileprivate var bit: UInt8 {
+    switch self {
+    case .control, .notice: FrameKind.event
+    case .storedChat(let fromManager), .liveChat(let fromManager):
+      fromManager ? FrameKind.managerMessage : FrameKind.memberMessage
+    }
+  }
+
+  /// Slow connections may miss skippable frames.
+  fileprivate var lane: Lane {
+    switch self {
+    case .control, .storedChat: .lossless
+    case .notice, .liveChat: .skippable
+    }
+  }
+}
+
+extension ReceiveOption {
+  fileprivate var mask: UInt8 {
+    switch self {
+    case .receive, .receiveNotNotify: FrameKind.event | FrameKind.memberMessage | FrameKind.managerMessage
+    case .receiveFromManagers: FrameKind.event | FrameKind.managerMessage
+    case .notReceive: FrameKind.event
+    }
+  }
+}
+
+/// Groups run on the loops, so that a message between a session and a group of one loop needs no
+/// hop.
+extension LoopExecutor: GroupExecutor {}

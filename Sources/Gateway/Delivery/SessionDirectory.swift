@@ -3,7 +3,7 @@ import GroupRuntime
 import Synchronization
 import WebSocketTransport
 
-/// One signed-in session, as others find it.
+/// One session of a user, as other loops find it.
 struct SessionEntry: Sendable {
   let sessionID: String
   let connection: Connection
@@ -14,15 +14,16 @@ struct SessionEntry: Sendable {
   let loginTime: Instant
 }
 
-/// Who is signed in, and which groups have that user's sessions attached. Shared by all loops; every call is short.
+/// The signed-in users, their sessions, and the groups that have these attached. Shared by all
+/// loops; every call is short.
 final class SessionDirectory: Sendable {
   /// A class, because changing a value where it stands in a dictionary allocates each time.
   private final class Presence {
     /// In order of sign-in.
     var sessions: [SessionEntry] = []
     var groups: Set<GroupID> = []
-    /// A session has signed in, and that was told.
-    var isHere = false
+    /// A session has completed its sign-in, and `presenceChanged` was called.
+    var isOnline = false
     /// The user is a member of live rooms that are not in memory.
     var isInSuspendedRooms = false
   }
@@ -32,18 +33,19 @@ final class SessionDirectory: Sendable {
     var sessionCount = 0
   }
 
-  /// How many users are looked at before others may: a live room has very many.
-  private static let usersAtOnce = 1000
+  /// How many users are processed per lock: a live room has very many.
+  private static let batchSize = 1000
 
   private let state = Mutex(State())
-  /// Hears, in their order, that the first session of a user has signed in (true) and that the last has ended.
+  /// Called in order when the first session of a user has signed in (true) and when the last has
+  /// ended (false).
   private let presenceChanged: @Sendable (UserID, Bool) -> Void
 
-  /// Nobody is signed in.
-  /// - Parameter presenceChanged: must neither block nor come back here.
+  /// An empty directory.
+  /// - Parameter presenceChanged: must neither block nor call the directory.
   init(presenceChanged: @escaping @Sendable (UserID, Bool) -> Void = { _, _ in }) { self.presenceChanged = presenceChanged }
 
-  /// Adds a session that is signing in, so that groups which its user joins from now on find it.
+  /// Adds a session that is signing in, so that groups that its user joins from now on find it.
   func register(_ entry: SessionEntry, of user: UserID) {
     state.withLock { state in
       let presence = state.users[user] ?? Presence()
@@ -53,10 +55,10 @@ final class SessionDirectory: Sendable {
     }
   }
 
-  /// The session has signed in: it takes the place of others that came before it (contract section 2): the same device's, and the
-  /// oldest beyond the platform's limit.
-  /// - Returns: those, which are not listed any more; nil when a later session has taken this one's own place.
-  func settle(_ session: Session, of user: UserID, limit: Int) -> [Session]? {
+  /// The session has signed in: it replaces the session of the same device and the oldest ones
+  /// beyond the platform's limit (Protocol.md, "Sessions per user").
+  /// - Returns: the replaced sessions; nil where a later session has replaced this one meanwhile.
+  func completeSignIn(of session: Session, by user: UserID, limit: Int) -> [Session]? {
     state.withLock { state in
       guard let presence = state.users[user], let index = presence.sessions.firstIndex(where: { $0.session === session })
       else { return nil }
@@ -64,8 +66,8 @@ final class SessionDirectory: Sendable {
       let replaced = SessionDirectory.replaced(by: sessions[index], among: sessions[..<index], limit: limit)
       if !replaced.isEmpty { presence.sessions.removeAll { old in replaced.contains { $0 === old.session } } }
       state.sessionCount -= replaced.count
-      if !presence.isHere {
-        presence.isHere = true
+      if !presence.isOnline {
+        presence.isOnline = true
         presenceChanged(user, true)
       }
       return replaced
@@ -81,16 +83,16 @@ final class SessionDirectory: Sendable {
     return (sameDevice + samePlatform.prefix(max(0, samePlatform.count + 1 - limit))).map(\.session)
   }
 
-  /// What is to be done when a user's last session has ended.
+  /// The notices that the end of a user's last session demands.
   struct LastSessionEnd: Sendable, Equatable {
-    /// The groups to tell at once.
+    /// The groups to notify at once.
     var groups: Set<GroupID> = []
-    /// Live rooms that are not in memory are to be told when the grace ends.
+    /// Live rooms that are not in memory have to be notified when the grace ends.
     var concernsSuspendedRooms = false
   }
 
-  /// Takes a session out.
-  /// - Returns: nothing to be done where it was not the user's last.
+  /// Removes a session.
+  /// - Returns: empty where it was not the user's last.
   func unregister(_ session: Session, of user: UserID) -> LastSessionEnd {
     state.withLock { state in
       guard let presence = state.users[user] else { return LastSessionEnd() }
@@ -99,24 +101,25 @@ final class SessionDirectory: Sendable {
       state.sessionCount -= count - presence.sessions.count
       if presence.sessions.isEmpty { state.users[user] = nil }
       guard presence.sessions.isEmpty else { return LastSessionEnd() }
-      if presence.isHere { presenceChanged(user, false) }
+      if presence.isOnline { presenceChanged(user, false) }
       return LastSessionEnd(groups: presence.groups, concernsSuspendedRooms: presence.isInSuspendedRooms)
     }
   }
 
-  /// Users are members of live rooms that are not in memory.
+  /// Notes that users are members of live rooms that are not in memory.
   func noteSuspendedRoom(of users: [UserID]) {
-    var rest = users[...]
-    while !rest.isEmpty {
-      let part = rest.prefix(SessionDirectory.usersAtOnce)
-      rest = rest.dropFirst(part.count)
+    var remaining = users[...]
+    while !remaining.isEmpty {
+      let batch = remaining.prefix(SessionDirectory.batchSize)
+      remaining = remaining.dropFirst(batch.count)
       state.withLock { state in
-        for user in part { state.users[user]?.isInSuspendedRooms = true }
+        for user in batch { state.users[user]?.isInSuspendedRooms = true }
       }
     }
   }
 
-  /// Notes that a group has the user's sessions attached, and tells their connections; none when the user is not signed in.
+  /// Notes that a group has the user's sessions attached.
+  /// - Returns: their connections; none where the user is not signed in.
   func attach(_ group: GroupID, to user: UserID) -> [Connection] {
     state.withLock { state in
       guard let sessions = state.users[user]?.sessions else { return [] }
@@ -125,7 +128,8 @@ final class SessionDirectory: Sendable {
     }
   }
 
-  /// The opposite.
+  /// Notes that a group has the user's sessions no longer attached.
+  /// - Returns: their connections.
   func detach(_ group: GroupID, from user: UserID) -> [Connection] {
     state.withLock { state in
       state.users[user]?.groups.remove(group)
@@ -145,14 +149,14 @@ final class SessionDirectory: Sendable {
   /// How many sessions there are.
   var sessionCount: Int { state.withLock { $0.sessionCount } }
 
-  /// Those of the users that have a session.
+  /// The users among these that have a session.
   func signedIn(among users: [UserID]) -> [UserID] {
     var found: [UserID] = []
-    var rest = users[...]
-    while !rest.isEmpty {
-      let part = rest.prefix(SessionDirectory.usersAtOnce)
-      rest = rest.dropFirst(part.count)
-      found += state.withLock { state in part.filter { state.users[$0] != nil } }
+    var remaining = users[...]
+    while !remaining.isEmpty {
+      let batch = remaining.prefix(SessionDirectory.batchSize)
+      remaining = remaining.dropFirst(batch.count)
+      found += state.withLock { state in batch.filter { state.users[$0] != nil } }
     }
     return found
   }

@@ -2,7 +2,7 @@ import GroupModel
 import GroupRuntime
 import WireProtocol
 
-/// What only the application's backend asks for (contract section 8).
+/// The methods of the application's backend (Protocol.md, "Application methods").
 extension Dispatcher {
   func listGroups(_ request: ListGroups) async throws(StoreError) -> Reply {
     let found = try await stores.groups.groups(ofType: request.groupType, after: request.nextSeq, limit: request.count + 1)
@@ -38,7 +38,7 @@ extension Dispatcher {
     }
   }
 
-  /// Answers when the sessions are gone.
+  /// Replies once the sessions are closed.
   func kick(_ request: KickUser) async -> Reply {
     var kicked = 0
     for entry in directory.sessions(of: request.userID) where await entry.session.remove(message: request.reason) { kicked += 1 }
@@ -65,7 +65,7 @@ extension Dispatcher {
     }
   }
 
-  // MARK: Moving in
+  // MARK: Imports
 
   func importUsers(_ request: ImportUsers) async -> Reply {
     stores.users.remember(request.userIDList)
@@ -81,7 +81,7 @@ extension Dispatcher {
     run(for: caller, rememberingMembers(completion)) { () async throws(StoreError) in
       var firstSeqs: [UserID: Int64] = [:]
       var seen: Set<UserID> = []
-      // Of a user who is listed twice the first entry counts.
+      // The first entry of a user counts.
       for member in request.memberList where seen.insert(member.userID).inserted {
         guard let joinTime = member.joinTime else { continue }
         firstSeqs[member.userID] = try await self.stores.messages.firstSeq(of: request.groupID, notBefore: joinTime)

@@ -2,7 +2,7 @@ import GroupModel
 import GroupRuntime
 import WireProtocol
 
-/// Applications: those of all groups in one list, and a decision on one (contract section 4).
+/// Lists of applications over all groups, and decisions (Protocol.md, "Applications").
 extension Dispatcher {
   func applications(_ request: GetGroupApplicationList, for caller: Caller) async throws(StoreError) -> Reply {
     let found = try await stores.personal.applications(
@@ -21,13 +21,14 @@ extension Dispatcher {
     }
   }
 
-  /// An application administrator reads nothing for good.
+  /// Application administrators have no read mark.
   private func readApplications(by user: UserID?) async throws(StoreError) -> Instant {
     guard let user else { return 0 }
     return try await stores.personal.applicationsReadThrough(by: user)
   }
 
-  /// "10024 when already handled, 10004 unknown, 10007 not mine to decide, 10010 group gone."
+  /// 10004 where the application is unknown, 10010 where its group is gone; the group decides on
+  /// the other errors (Protocol.md, "Decisions").
   func decide(_ request: ApplicationDecision, agrees: Bool, by caller: Caller) async throws(StoreError) -> Reply {
     guard let stored = try await stores.personal.application(request.applicationID) else {
       return .error(.badValue, "No such application", field: "applicationID")
@@ -41,7 +42,7 @@ extension Dispatcher {
     }
   }
 
-  /// What comes later is unread, whatever instant is given.
+  /// An instant in the future means now: later applications stay unread.
   func markApplicationsRead(_ request: SetGroupApplicationRead, by caller: Caller) async -> Reply {
     guard let user = caller.userID else { return .needsUser }
     let now = clock.now()
@@ -50,6 +51,6 @@ extension Dispatcher {
 }
 
 extension Reply {
-  /// The answer to an application administrator where only a user can be meant.
+  /// The reply to an application administrator where the method needs a user.
   static var needsUser: Reply { .error(.invalidParams, "asUser is missing", field: "asUser") }
 }

@@ -2,7 +2,7 @@ import GroupModel
 import GroupRuntime
 import WireProtocol
 
-/// createGroup and importGroup (contract sections 4 and 8).
+/// createGroup and importGroup (Protocol.md, "Creating a group" and "Imports").
 extension Dispatcher {
   func create(_ request: CreateGroup, by caller: Caller, _ completion: @escaping Completion) {
     guard let owner = caller.userID ?? request.ownerUserID else {
@@ -10,15 +10,15 @@ extension Dispatcher {
     }
     let members = request.memberList.map(\.userID)
     let id = request.groupID ?? GroupID.generate()
-    // An owner that the application names may be one that nobody has seen.
+    // An owner that the application names may be unknown.
     let named = caller.userID == nil ? members + [owner] : members
     let completion = rememberingMembers(and: owner, completion)
     let joining = request.groupType.isListed ? members + [owner] : []
-    guard quotas.limit(request.groupType, by: caller.userID) else {
+    guard quotas.limitsCreation(of: request.groupType, by: caller.userID) else {
       return ask(id, about: named, joining: joining, by: caller, completion) { .create(request, owner: owner, $0) }
     }
     run(for: caller, completion) { () async throws(StoreError) in
-      try await self.quotas.within(request.groupType, by: caller.userID) { (isAtLimit) async throws(StoreError) in
+      try await self.quotas.withRoomLimit(of: request.groupType, by: caller.userID) { (isAtLimit) async throws(StoreError) in
         try await self.gather(about: named, joining: joining, by: caller) { (facts) async throws(StoreError) in
           var facts = facts
           facts.isAtRoomLimit = isAtLimit
@@ -29,7 +29,7 @@ extension Dispatcher {
   }
 
   func importGroup(_ request: ImportGroup, by caller: Caller, _ completion: @escaping Completion) {
-    // The parameter is needed, so it is there.
+    // The parser has required it.
     guard let owner = request.group.ownerUserID else {
       return completion(.error(.invalidParams, "ownerUserID is missing", field: "ownerUserID"))
     }

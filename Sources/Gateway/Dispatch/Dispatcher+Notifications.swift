@@ -2,7 +2,7 @@ import GroupModel
 import GroupRuntime
 import WireProtocol
 
-/// A user's system notifications (contract sections 4 and 5).
+/// A user's system notifications (Protocol.md, "System notifications").
 extension Dispatcher {
   func notifications(_ request: GetSystemNotificationList, of caller: Caller) async throws(StoreError) -> Reply {
     guard let user = caller.userID else { return .needsUser }
@@ -22,11 +22,11 @@ extension Dispatcher {
     }
   }
 
-  /// "notificationID? (default newest): it and older ones"; one the user has not is 10004.
+  /// Marks a notification and all older ones; without an ID, all. An unknown ID is 10004.
   func markNotificationsRead(_ request: SetSystemNotificationRead, by caller: Caller) async throws(StoreError) -> Reply {
     guard let user = caller.userID else { return .needsUser }
     let wanted = request.notificationID.map { NotificationView.number($0) ?? -1 }
-    // The largest number a client can name has no successor, and is nobody's: what is found below it is not the one wanted.
+    // The largest number has no successor, and no notification has it: the comparison below fails.
     let bound = wanted.map { min($0, .max - 1) + 1 } ?? 0
     let found = try await stores.personal.notifications(of: user, since: oldestNotification, before: bound, limit: 1).first
     if let wanted, found?.number != wanted {

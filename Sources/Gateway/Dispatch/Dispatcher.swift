@@ -2,8 +2,9 @@ import GroupModel
 import GroupRuntime
 import WireProtocol
 
-/// Hands each request to whom it concerns. It is the same for sessions and for the application's backend; who may call what
-/// before it comes here, and how replies leave, is theirs. The extensions beside this file answer what is not one group's business.
+/// Routes each request to its group, or to an extension beside this file where it is not about one
+/// group. Sessions and the application's interface share it: they check who may call a method, and
+/// send the replies.
 public final class Dispatcher: Sendable {
   let registry: GroupRegistry
   let stores: GatewayServices.Stores
@@ -12,18 +13,18 @@ public final class Dispatcher: Sendable {
   let uptime: any Uptime
   let quotas: GroupQuotas
   let requiresKnownUsers: Bool
-  /// Up to how many unread applications are counted.
+  /// Unread applications are counted up to this number.
   let unreadLimit: Int
-  /// How much of groups and messages a reply holds at most.
+  /// How many bytes of groups and messages a reply holds at most.
   let pageBytes: Int
   let product: GatewayServices.Product
-  /// By the uptime.
+  /// On the clock `uptime`.
   let startTime: Duration
   private let observer: StoreObserver
   private let serverInfo: Reply
   private let openRPC: [UInt8]
 
-  /// Gets the reply once, on any thread.
+  /// Called once with the reply, on any thread.
   public typealias Completion = @Sendable (Reply) -> Void
 
   init(
@@ -47,7 +48,7 @@ public final class Dispatcher: Sendable {
     self.openRPC = openRPC
   }
 
-  /// Serves a request of somebody whose right to call the method at all has been checked.
+  /// Serves a request. Whether the caller may call the method at all has been checked.
   public func dispatch(_ request: Request, by caller: Caller, _ completion: @escaping Completion) {
     switch request {
     case .login, .logout: completion(.error(.methodNotFound))
@@ -137,13 +138,13 @@ public final class Dispatcher: Sendable {
 
   func ping() -> Reply { .object { $0.member("serverTime", clock.now()) } }
 
-  /// Asks a group what it can answer alone.
+  /// Sends a request that needs no store first to its group.
   func ask(_ id: GroupID, _ request: GroupRequest, by caller: Caller, _ completion: @escaping Completion) {
     registry.group(id).ask(request, by: caller, completion)
   }
 
-  /// What needs a store first is done beside the order of the session's requests to each group. It may change something, so it
-  /// is done to the end, whether anybody waits for the answer or not.
+  /// Runs what needs a store first, beside the session's order of requests to each group. It may
+  /// change something, so it runs to the end even where no client waits for the reply.
   func run(
     for caller: Caller, _ completion: @escaping Completion, _ body: @escaping @Sendable () async throws(StoreError) -> Reply
   ) {
@@ -151,7 +152,7 @@ public final class Dispatcher: Sendable {
     Task { completion(await reply(to: requester, body)) }
   }
 
-  /// The same for what only reads: it is given up once the session has ended.
+  /// Runs what only reads: it is given up once the session has ended.
   func read(
     for caller: Caller, _ completion: @escaping Completion, _ body: @escaping @Sendable () async throws(StoreError) -> Reply
   ) {
@@ -164,14 +165,14 @@ public final class Dispatcher: Sendable {
       do throws(StoreError) {
         return try await body()
       } catch {
-        // The store reads nothing for somebody who has gone, which is no fault.
+        // The store reads nothing for a client that has gone, which is no failure.
         if !requester.isGone { observer.storeFailed(error) }
         return .error(.temporary)
       }
     }
   }
 
-  /// Makes changes durable that are no group's, and users that were named before.
+  /// Commits changes that belong to no group, and users that were remembered before.
   func commit(_ changes: [StoreChange]) async -> Reply {
     let result = await withCheckedContinuation { continuation in
       stores.groups.commit(Commit(changes: changes, lineage: Lineage()) { continuation.resume(returning: $0) })

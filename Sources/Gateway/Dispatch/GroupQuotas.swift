@@ -4,40 +4,39 @@ import GroupRuntime
 import Synchronization
 import WireProtocol
 
-/// How many groups one user may be in, how many AVChatRooms one may own, and how many there may be (`limits.groupsPerUser`,
-/// `limits.avChatRoomsPerUser`, `limits.avChatRooms`).
+/// The limits `limits.groupsPerUser`, `limits.avChatRoomsPerUser` and `limits.avChatRooms`
+/// (Protocol.md, "Limits").
 ///
-/// Of users who are signed in it is remembered how many groups they are in at most; while that is below the limit, a request passes
-/// without the store. Otherwise the store is asked. Those who want one more of the same stand in a line then, so that requests that
-/// come at once can neither pass the limit together nor count one another twice.
+/// Signed-in users have an upper bound of their number of groups in memory: while it is below the
+/// limit, a request passes without the store. Otherwise requests of one scope ask the store one
+/// after the other, so that they can neither exceed the limit together nor count one another twice.
 final class GroupQuotas: Sendable {
-  /// What a limit is counted over.
+  /// The scope in which a limit counts.
   private enum Scope: Hashable {
     case groups(of: UserID)
     case avChatRooms
     case avChatRoomsOwned(by: UserID)
   }
 
-  /// The groups of a user. A class, because changing a value where it stands in a dictionary allocates each time.
+  /// The number of groups of a user. A class: changing a value in its dictionary would allocate.
   private final class Count {
-    /// Not fewer than there are, those included that requests under way may make; nil = not known.
-    var most: Int?
-    /// Those that came while `most` was not known.
-    var unseen = 0
-    /// Requests that have passed without the store and are not answered yet.
-    var underWay = 0
-    /// The store is asked: nobody passes without it.
+    /// An upper bound that includes the requests in flight; nil = unknown.
+    var upperBound: Int?
+    /// Groups that were added while `upperBound` was unknown.
+    var added = 0
+    /// Unanswered requests that passed without the store.
+    var inFlight = 0
+    /// The store is asked: no request passes without it.
     var isCounting = false
-    /// Whoever counts, until nothing is under way.
+    /// The counting request, until none is in flight.
     var waiting: CheckedContinuation<Void, Never>?
-    /// The user is signed in.
-    var isKept = false
+    var isSignedIn = false
 
-    var isIdle: Bool { underWay == 0 && !isCounting && !isKept }
+    var isIdle: Bool { inFlight == 0 && !isCounting && !isSignedIn }
 
     /// The user may be in one more group.
     func add() {
-      if most == nil { unseen += 1 } else { most? += 1 }
+      if upperBound == nil { added += 1 } else { upperBound? += 1 }
     }
   }
 
@@ -46,8 +45,9 @@ final class GroupQuotas: Sendable {
   private let avChatRooms: Int
   private let avChatRoomsPerUser: Int
   private let counts = Mutex<[UserID: Count]>([:])
-  /// Who waits behind the one whose turn it is; a scope without anybody has no line.
-  private let lines = Mutex<[Scope: Deque<CheckedContinuation<Void, Never>>]>([:])
+  /// The requests that wait in each scope behind the running one; a scope without requests is
+  /// absent.
+  private let queues = Mutex<[Scope: Deque<CheckedContinuation<Void, Never>>]>([:])
 
   init(groups: any GroupStore, configuration: GatewayConfiguration) {
     self.groups = groups
@@ -59,23 +59,23 @@ final class GroupQuotas: Sendable {
   /// Whether the number of a user's groups is limited.
   var limitUsers: Bool { groupsPerUser > 0 }
 
-  // MARK: What is remembered
+  // MARK: Signed-in users
 
-  /// A user signs in: from now on what comes is noted. To be followed by `learn`.
-  func watch(_ user: UserID) {
+  /// A user signs in: groups are counted from now on. `record` follows.
+  func startCounting(_ user: UserID) {
     guard limitUsers else { return }
     counts.withLock { counts in
       let count = GroupQuotas.count(of: user, in: &counts)
-      count.isKept = true
-      if count.most == nil { count.unseen = 0 }
+      count.isSignedIn = true
+      if count.upperBound == nil { count.added = 0 }
     }
   }
 
-  /// In how many groups a user was some time after `watch`.
-  func learn(_ user: UserID, groups: Int) {
+  /// Records the number of groups that the store has read after `startCounting`.
+  func record(_ user: UserID, groups: Int) {
     counts.withLock { counts in
-      guard let count = counts[user], count.isKept, count.most == nil, !count.isCounting else { return }
-      count.most = groups + count.unseen
+      guard let count = counts[user], count.isSignedIn, count.upperBound == nil, !count.isCounting else { return }
+      count.upperBound = groups + count.added
     }
   }
 
@@ -90,45 +90,47 @@ final class GroupQuotas: Sendable {
   func forget(_ user: UserID) {
     counts.withLock { counts in
       guard let count = counts[user] else { return }
-      count.isKept = false
+      count.isSignedIn = false
       if count.isIdle { counts[user] = nil }
     }
   }
 
-  /// Users were made members by somebody who is not bound by their number.
+  /// Users were made members by a caller whom the limit does not bind.
   func note(joined users: [UserID]) {
     guard limitUsers else { return }
     counts.withLock { counts in for user in users { counts[user]?.add() } }
   }
 
-  // MARK: Passing without the store
+  // MARK: Without the store
 
-  /// Lets a request pass that makes the users members of one more group each, where each is known to have room for it. True is
-  /// followed by `end`.
+  /// Begins a request that makes the users members of one more group each.
+  /// - Returns: whether all are below the limit; after true, `end` must follow.
   func begin(joining users: [UserID]) -> Bool {
     counts.withLock { counts in
       for user in users {
-        guard let count = counts[user], !count.isCounting, let most = count.most, most < groupsPerUser else { return false }
+        guard let count = counts[user], !count.isCounting, let upperBound = count.upperBound, upperBound < groupsPerUser else {
+          return false
+        }
       }
       for user in users {
         guard let count = counts[user] else { continue }
-        count.most? += 1
-        count.underWay += 1
+        count.upperBound? += 1
+        count.inFlight += 1
       }
       return true
     }
   }
 
-  /// A request that has passed is answered.
-  /// - Parameter isMade: the users may be members now.
+  /// The request is answered.
+  /// - Parameter isMade: whether the users may be members now.
   func end(joining users: [UserID], isMade: Bool) {
     let waiting = counts.withLock { counts in
       var waiting: [CheckedContinuation<Void, Never>] = []
       for user in users {
         guard let count = counts[user] else { continue }
-        if !isMade { count.most? -= 1 }
-        count.underWay -= 1
-        guard count.underWay == 0 else { continue }
+        if !isMade { count.upperBound? -= 1 }
+        count.inFlight -= 1
+        guard count.inFlight == 0 else { continue }
         if let continuation = count.waiting { waiting.append(continuation) }
         count.waiting = nil
         if count.isIdle { counts[user] = nil }
@@ -138,9 +140,10 @@ final class GroupQuotas: Sendable {
     for continuation in waiting { continuation.resume() }
   }
 
-  // MARK: Asking the store
+  // MARK: With the store
 
-  /// Runs `body`, which makes the users members of one more group each. It is told who is in as many as one may be.
+  /// Runs `body`, which makes the users members of one more group each.
+  /// - Parameter body: gets the users who are at the limit.
   func within(
     groupsOf users: [UserID], _ body: (Set<UserID>) async throws(StoreError) -> Reply
   ) async throws(StoreError) -> Reply {
@@ -152,10 +155,10 @@ final class GroupQuotas: Sendable {
       isMade = reply.isSuccess
       return reply
     }
-    // In one order for all, or two who want the same users would wait for one another.
+    // In sorted order: two requests for the same users would deadlock otherwise.
     let users = Set(users).sorted()
-    for user in users { await enter(.groups(of: user)) }
-    defer { for user in users { leave(.groups(of: user)) } }
+    for user in users { await acquire(.groups(of: user)) }
+    defer { for user in users { release(.groups(of: user)) } }
     for user in users { await beginCounting(user) }
     var found: [UserID: Int] = [:]
     defer { endCounting(users, found) }
@@ -163,28 +166,29 @@ final class GroupQuotas: Sendable {
     return try await body(Set(users.filter { found[$0, default: 0] >= groupsPerUser }))
   }
 
-  /// Returns when nothing is under way that passed without the store, and nothing more passes.
+  /// Returns when no request without the store is in flight; none passes from then on.
   private func beginCounting(_ user: UserID) async {
     await withCheckedContinuation { continuation in
-      let isAlone = counts.withLock { counts in
+      let isIdle = counts.withLock { counts in
         let count = GroupQuotas.count(of: user, in: &counts)
         count.isCounting = true
-        count.unseen = 0
-        guard count.underWay != 0 else { return true }
+        count.added = 0
+        guard count.inFlight != 0 else { return true }
         count.waiting = continuation
         return false
       }
-      if isAlone { continuation.resume() }
+      if isIdle { continuation.resume() }
     }
   }
 
-  /// - Parameter found: in how many groups the users were, before one more was made; without it, what was known stands.
+  /// - Parameter found: the number of groups of each user before this request; absent where the
+  ///   store has failed.
   private func endCounting(_ users: [UserID], _ found: [UserID: Int]) {
     counts.withLock { counts in
       for user in users {
         guard let count = counts[user] else { continue }
         count.isCounting = false
-        if let number = found[user] { count.most = number + 1 + count.unseen }
+        if let number = found[user] { count.upperBound = number + 1 + count.added }
         if count.isIdle { counts[user] = nil }
       }
     }
@@ -192,64 +196,66 @@ final class GroupQuotas: Sendable {
 
   // MARK: AVChatRooms
 
-  /// Whether the number of groups of a type is limited, that of all, or that of a user who makes one.
-  func limit(_ type: GroupType, by owner: UserID?) -> Bool {
+  /// Whether a limit applies to a new group of that type, for the server or for its owner.
+  func limitsCreation(of type: GroupType, by owner: UserID?) -> Bool {
     type == .avChatRoom && (avChatRooms > 0 || owner != nil && avChatRoomsPerUser > 0)
   }
 
-  /// Runs `body`, which makes one more group of a type. It is told whether there are as many as there may be.
-  /// - Parameter owner: who makes it, and may own so many; nil = an application administrator.
-  func within(
-    _ type: GroupType, by owner: UserID?, _ body: (_ isAtLimit: Bool) async throws(StoreError) -> Reply
+  /// Runs `body`, which creates a group.
+  /// - Parameters:
+  ///   - owner: the creator, whose own limit applies; nil = an application administrator.
+  ///   - body: learns whether a limit is reached.
+  func withRoomLimit(
+    of type: GroupType, by owner: UserID?, _ body: (_ isAtLimit: Bool) async throws(StoreError) -> Reply
   ) async throws(StoreError) -> Reply {
-    guard type == .avChatRoom, avChatRoomsPerUser > 0, let owner else { return try await within(type, body) }
-    await enter(.avChatRoomsOwned(by: owner))
-    defer { leave(.avChatRoomsOwned(by: owner)) }
+    guard type == .avChatRoom, avChatRoomsPerUser > 0, let owner else { return try await withServerRoomLimit(of: type, body) }
+    await acquire(.avChatRoomsOwned(by: owner))
+    defer { release(.avChatRoomsOwned(by: owner)) }
     let owned = try await groups.ownedCount(of: owner, type: type, limit: avChatRoomsPerUser)
-    return try await within(type) { (isAtLimit) async throws(StoreError) in
+    return try await withServerRoomLimit(of: type) { (isAtLimit) async throws(StoreError) in
       try await body(isAtLimit || owned >= self.avChatRoomsPerUser)
     }
   }
 
-  private func within(
-    _ type: GroupType, _ body: (_ isAtLimit: Bool) async throws(StoreError) -> Reply
+  private func withServerRoomLimit(
+    of type: GroupType, _ body: (_ isAtLimit: Bool) async throws(StoreError) -> Reply
   ) async throws(StoreError) -> Reply {
     guard type == .avChatRoom, avChatRooms > 0 else { return try await body(false) }
-    await enter(.avChatRooms)
-    defer { leave(.avChatRooms) }
+    await acquire(.avChatRooms)
+    defer { release(.avChatRooms) }
     return try await body(try await groups.groupCounts()[.avChatRoom] ?? 0 >= avChatRooms)
   }
 
-  // MARK: Lines
+  // MARK: Queues
 
-  /// Returns when it is the caller's turn.
-  private func enter(_ scope: Scope) async {
+  /// Returns when no other request of the scope runs.
+  private func acquire(_ scope: Scope) async {
     await withCheckedContinuation { continuation in
-      let isFirst = lines.withLock { lines in
-        guard lines[scope] != nil else {
-          lines[scope] = []
+      let isFirst = queues.withLock { queues in
+        guard queues[scope] != nil else {
+          queues[scope] = []
           return true
         }
-        lines[scope]?.append(continuation)
+        queues[scope]?.append(continuation)
         return false
       }
       if isFirst { continuation.resume() }
     }
   }
 
-  private func leave(_ scope: Scope) {
-    let next = lines.withLock { lines in
-      let next = lines[scope]?.popFirst()
-      if next == nil { lines[scope] = nil }
+  private func release(_ scope: Scope) {
+    let next = queues.withLock { queues in
+      let next = queues[scope]?.popFirst()
+      if next == nil { queues[scope] = nil }
       return next
     }
     next?.resume()
   }
 
-  /// In how many lines somebody stands or is served.
-  var lineCount: Int { lines.withLock { $0.count } }
+  /// How many scopes have a request that runs or waits.
+  var scopeCount: Int { queues.withLock { $0.count } }
 
-  /// Of how many users something is remembered.
+  /// How many users have a count.
   var userCount: Int { counts.withLock { $0.count } }
 }
 

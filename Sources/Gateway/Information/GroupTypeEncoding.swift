@@ -2,11 +2,11 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// One column of the tables of contract section 3 as JSON: `{groupType, legacyName?, rights, policy, …what else the type does}`.
+/// A group type as JSON: `{groupType, legacyName?, rights, policy, …}` (Protocol.md, "Server
+/// information").
 struct GroupTypeEncoding: WireEncodable {
   let described: GroupTypeDescription
 
-  /// A type as the tables describe it.
   init(_ described: GroupTypeDescription) { self.described = described }
 
   func encode(into writer: inout JSONWriter) {
@@ -21,15 +21,16 @@ struct GroupTypeEncoding: WireEncodable {
     }
   }
 
-  /// `{action: who may}`, in the words of the table: a role, a policy field, `anyone`, `admin` or `×`.
+  /// `{action: requirement}`, in the words of the table: a role, a policy field, `anyone`, `admin`
+  /// or `×`.
   private func encodeRights(into writer: inout JSONWriter) {
     for right in described.rights {
       writer.key(named: right.action.rawValue)
-      writer.value(right.cell.word)
+      writer.value(right.requirement.word)
     }
   }
 
-  /// `{field: {default, settable, values}}`; nothing where the type has no policy.
+  /// `{field: {default, settable, values}}`; empty where the type has no policy.
   private func encodePolicy(into writer: inout JSONWriter) {
     for setting in described.settings {
       writer.key(named: setting.field.rawValue)
@@ -41,7 +42,7 @@ struct GroupTypeEncoding: WireEncodable {
     }
   }
 
-  /// The third table, "per type, beyond rights".
+  /// The facts besides rights and policy (Protocol.md, "Group types").
   private func encodeFacts(into writer: inout JSONWriter) {
     writer.member("takesInitialMembers", described.takesInitialMembers)
     writer.member("takesInitialAdmins", described.takesInitialAdmins)

@@ -2,9 +2,10 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// What `getServerInfo` answers (contract section 4): which server this is, its limits, and what each group type allows.
+/// The reply of `getServerInfo`: the server, its limits, and its group types (Protocol.md, "Server
+/// information").
 struct ServerInfo {
-  /// The version of the wire contract that is spoken.
+  /// The version of the protocol.
   static let protocolName = "throng.v1"
 
   private let name: String
@@ -12,7 +13,6 @@ struct ServerInfo {
   private let limits: [(key: String, value: Int64)]
   private let groupTypes: [GroupTypeDescription]
 
-  /// A server with everything given.
   /// - Parameters:
   ///   - limits: every key of `limits.…` with its number, each key once; answered by key ascending.
   ///   - groupTypes: answered in this order.
@@ -23,7 +23,7 @@ struct ServerInfo {
     self.groupTypes = groupTypes
   }
 
-  /// The reply; it does not change while the server runs.
+  /// It does not change while the server runs.
   func reply() -> Reply {
     .object(capacity: 8192) { writer in
       writer.member("name", name)

@@ -1,13 +1,16 @@
-/// What a metric of this module is, for whoever exposes it.
+/// A metric of this module, for its exposition.
 public struct MetricDescription: Sendable {
+  /// A timer is a histogram of seconds.
   public enum Kind: Sendable { case counter, timer }
 
+  /// The name of the series.
   public let name: String
+  /// How it is exposed.
   public let kind: Kind
   /// A sentence for the operator.
   public let help: String
 
-  /// Every metric that is recorded here.
+  /// Every metric of this module.
   public static let all: [MetricDescription] = [
     .init(name: "throng_requests_total", kind: .counter, help: "Answered requests by method and code; code 0 = success."),
     .init(name: "throng_request_duration_seconds", kind: .timer, help: "From a request's arrival to its answer, by method."),

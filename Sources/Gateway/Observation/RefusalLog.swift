@@ -5,23 +5,23 @@ import Synchronization
 import WebSocketTransport
 import WireProtocol
 
-/// Tells the operator what the server refused and why: one line each, limited in rate, and a counter.
+/// Logs and counts refusals for the operator: one line each, limited in rate (Operations.md,
+/// "Refusals").
 ///
-/// No line holds a token or a query, and what a client wrote is cut to a bearable length. Nothing here runs for a request that
-/// succeeds.
+/// No line holds a token or a query, and texts of clients are shortened. Nothing here runs for a
+/// request that succeeds.
 public final class RefusalLog: Sendable {
   private let logger: Logger
   private let upgrades: RefusalCounters
   private let signIns: RefusalCounters
   private let http: RefusalCounters
-  private let upgradeLines = LineLimit()
+  private let upgradeLines = LogRateLimiter()
   private let originLines = RecentPairs(period: .seconds(60))
-  private let signInLines = LineLimit()
-  private let closeLines = LineLimit()
-  private let requestLines = LineLimit()
-  private let httpLines = LineLimit()
+  private let signInLines = LogRateLimiter()
+  private let closeLines = LogRateLimiter()
+  private let requestLines = LogRateLimiter()
+  private let httpLines = LogRateLimiter()
 
-  /// Nothing was refused yet.
   init(logger: Logger) {
     self.logger = logger
     upgrades = RefusalCounters("throng_upgrades_refused_total", by: "reason", UpgradeRefusal.Kind.allCases.map(\.rawValue))
@@ -34,7 +34,7 @@ public final class RefusalLog: Sendable {
   }
 
   /// An upgrade was answered with a status.
-  /// - Parameter address: whose it is, behind proxies too.
+  /// - Parameter address: the client's, behind proxies too.
   func upgrade(
     _ refusal: UpgradeRefusal, _ head: borrowing RequestHead, from address: String, at now: ContinuousClock.Instant = .now
   ) {
@@ -48,11 +48,11 @@ public final class RefusalLog: Sendable {
     }
   }
 
-  /// "Once a minute and pair" (contract section 10.6).
+  /// Once a minute for each pair of Origin and Host.
   private func origin(_ head: borrowing RequestHead, from address: String, at now: ContinuousClock.Instant) {
     let pair = RecentPairs.Pair(
       origin: RefusalLog.shortened(head.origin ?? ""), host: RefusalLog.shortened(head.host ?? ""))
-    guard let dropped = originLines.admit(pair, at: now) else { return }
+    guard let dropped = originLines.acquire(pair, at: now) else { return }
     var fields: Logger.Metadata = [
       "status": .stringConvertible(UpgradeRefusal.origin.status), "reason": "\(UpgradeRefusal.origin.sentence)",
       "origin": "\(pair.origin)", "host": "\(pair.host)", "key": "allowedOrigins", "address": "\(address)",
@@ -61,15 +61,15 @@ public final class RefusalLog: Sendable {
     logger.warning("upgrade refused", metadata: fields)
   }
 
-  /// A token, or what came with it, signed nobody in.
-  /// - Parameter user: known where the token's signature was good.
+  /// A sign-in or renewal was refused.
+  /// - Parameter user: nil where the token's signature was invalid.
   func signIn(_ error: WireError, from address: String, user: UserID?, at now: ContinuousClock.Instant = .now) {
     signIns.increment("\(error.code.rawValue)")
     note("sign-in refused", .info, signInLines, at: now) { RefusalLog.fields(error, from: address, user) }
   }
 
   /// A request was answered with an error.
-  /// - Parameter method: nil where there is none of that name.
+  /// - Parameter method: nil where it does not exist.
   func request(
     _ error: WireError, _ method: String?, from address: String? = nil, user: UserID?, at now: ContinuousClock.Instant = .now
   ) {
@@ -78,7 +78,7 @@ public final class RefusalLog: Sendable {
     }
   }
 
-  /// The server has closed a connection that its client would have kept.
+  /// The server has closed a connection.
   func close(_ code: Int, _ reason: String, from address: String, user: UserID?, at now: ContinuousClock.Instant = .now) {
     note("connection closed", .debug, closeLines, at: now) {
       var fields: Logger.Metadata = ["code": .stringConvertible(code), "reason": "\(reason)", "address": "\(address)"]
@@ -87,7 +87,8 @@ public final class RefusalLog: Sendable {
     }
   }
 
-  /// An HTTP request was answered with a status of refusal. What tells of it elsewhere (401) is only counted here.
+  /// An HTTP request was refused.
+  /// - Parameter isToldElsewhere: another log has a line for it (401); it is only counted here.
   public func httpRequest(
     _ status: Int, _ reason: String, _ head: borrowing RequestHead, isToldElsewhere: Bool = false,
     at now: ContinuousClock.Instant = .now
@@ -103,12 +104,12 @@ public final class RefusalLog: Sendable {
     }
   }
 
-  /// The limit counts the lines that would have been written.
+  /// A line below the log level does not count for the limit.
   private func note(
-    _ message: Logger.Message, _ level: Logger.Level, _ limit: LineLimit, at now: ContinuousClock.Instant,
+    _ message: Logger.Message, _ level: Logger.Level, _ limit: LogRateLimiter, at now: ContinuousClock.Instant,
     _ fields: () -> Logger.Metadata
   ) {
-    guard logger.logLevel <= level, let dropped = limit.admit(at: now) else { return }
+    guard logger.logLevel <= level, let dropped = limit.acquire(at: now) else { return }
     var fields = fields()
     if dropped > 0 { fields["dropped"] = .stringConvertible(dropped) }
     logger.log(level: level, message, metadata: fields)
@@ -122,17 +123,17 @@ public final class RefusalLog: Sendable {
     return fields
   }
 
-  /// Not by characters: one of them may be of any length.
+  /// By scalars: a character can have any length.
   private static func shortened(_ text: String) -> String { String(text.unicodeScalars.prefix(200)) }
 }
 
-/// The counters of one name. A label's value comes from a table of ours, never from a client.
+/// The counters of one name. A label's value comes from a table, never from a client.
 private final class RefusalCounters: Sendable {
   private let name: String
   private let label: String
   private let counters: Mutex<[String: Counter]>
 
-  /// The values that are known beforehand show as 0 until something is counted.
+  /// - Parameter values: show as 0 until something is counted.
   init(_ name: String, by label: String, _ values: [String]) {
     self.name = name
     self.label = label
@@ -149,7 +150,7 @@ private final class RefusalCounters: Sendable {
   }
 }
 
-/// Which pairs of origin and host were told of lately. Its memory is bounded by the lines that are let through.
+/// The pairs of Origin and Host that were logged lately. The rate of lines bounds its memory.
 private final class RecentPairs: Sendable {
   struct Pair: Hashable {
     let origin: String
@@ -158,18 +159,19 @@ private final class RecentPairs: Sendable {
 
   private static let sweepAt = 1024
   private let period: Duration
-  private let limit = LineLimit()
-  private let told = Mutex<[Pair: ContinuousClock.Instant]>([:])
+  private let limit = LogRateLimiter()
+  private let logged = Mutex<[Pair: ContinuousClock.Instant]>([:])
 
   init(period: Duration) { self.period = period }
 
-  /// Nil where the pair has been told of, or the line is one too many; else how many lines were dropped before it.
-  func admit(_ pair: Pair, at now: ContinuousClock.Instant) -> Int? {
-    told.withLock { told in
-      if let last = told[pair], now - last < period { return nil }
-      guard let dropped = limit.admit(at: now) else { return nil }
-      if told.count >= RecentPairs.sweepAt { told = told.filter { now - $0.value < period } }
-      told[pair] = now
+  /// - Returns: nil = drop the line: the pair was logged lately, or the rate is reached; else how
+  ///   many lines were dropped before it.
+  func acquire(_ pair: Pair, at now: ContinuousClock.Instant) -> Int? {
+    logged.withLock { logged in
+      if let last = logged[pair], now - last < period { return nil }
+      guard let dropped = limit.acquire(at: now) else { return nil }
+      if logged.count >= RecentPairs.sweepAt { logged = logged.filter { now - $0.value < period } }
+      logged[pair] = now
       return dropped
     }
   }

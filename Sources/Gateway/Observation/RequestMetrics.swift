@@ -4,25 +4,24 @@ import WireProtocol
 
 /// `throng_requests_total` by method and code, `throng_request_duration_seconds` by method.
 public final class RequestMetrics: Sendable {
-  /// By the method's number; the last is what is no method.
+  /// By the method's number; the last is for unknown methods.
   private let methods: [MethodMetrics]
 
-  /// No request has been counted yet.
   init(_ table: MethodTable) {
     methods = (table.entries.map(\.name) + ["unknown"]).map { MethodMetrics($0) }
   }
 
   /// Counts an answered request.
   /// - Parameters:
-  ///   - method: of the table; nil = no method of that name, or no request at all.
+  ///   - method: nil = unknown, or an invalid request.
   ///   - start: on the monotonic clock, in nanoseconds.
   func didAnswer(_ method: MethodTable.Entry?, _ reply: Reply, since start: UInt64) {
     methods[method?.number ?? methods.count - 1].count(reply, nanoseconds: MonotonicClock.nanoseconds() - start)
   }
 }
 
-/// The series of one method, each made when it is first needed: nobody wants to read of methods that are not used. All loops meet
-/// here, so what every request needs is found without a lock.
+/// The series of one method, each made when it is first needed, so that unused methods show none.
+/// All loops share it: a successful request takes no lock.
 private final class MethodMetrics: Sendable {
   private final class Series: Sendable {
     let successes: Counter

@@ -1,9 +1,9 @@
 import GroupModel
 import WireProtocol
 
-/// What a session tells of its refusals.
+/// The refusals of a session, for the log.
 extension Session {
-  /// Who is signed in or about to be, or whom the last good token named.
+  /// The user who is signed in or signing in, or the user of the last valid token.
   private var refusedUser: UserID? {
     switch phase {
     case .signedIn(let identity), .signingIn(let identity): identity.userID
@@ -11,7 +11,7 @@ extension Session {
     }
   }
 
-  /// A request, or a sign-in, is answered with an error.
+  /// A request or a sign-in is answered with an error.
   func noteRefusal(_ error: WireError, of method: MethodTable.Entry?) {
     if method?.name == Login.specification.name {
       services.refusals.signIn(error, from: address, user: refusedUser)
@@ -20,16 +20,16 @@ extension Session {
     }
   }
 
-  /// A token of the upgrade signed nobody in.
+  /// The sign-in of an upgrade was refused.
   func noteRefusedUpgrade(_ error: WireError) { services.refusals.signIn(error, from: address, user: refusedUser) }
 
-  /// The session closes; of its client's own wish (logout) there is nothing to tell.
+  /// The session closes; a logout is no refusal.
   func noteClose(_ code: CloseCode, reason: String) {
     guard code != .normal else { return }
     services.refusals.close(code.rawValue, reason, from: address, user: refusedUser)
   }
 
-  /// The transport has closed: it tells breaches of the protocol and connections that are too slow or silent by itself.
+  /// The transport has closed by itself: a breach of the protocol, a slow or a silent connection.
   func noteTransportClose(_ code: Int) {
     let reason: String
     switch code {

@@ -1,8 +1,9 @@
+import CoreMetrics
 import GroupModel
 import GroupRuntime
 import Logging
 
-/// Writes down what stores could not do, and counts messages.
+/// Logs failures of stores, and counts messages.
 final class StoreObserver: GroupObserver {
   private let logger: Logger
   private let messages = MessageMetrics()
@@ -16,4 +17,44 @@ final class StoreObserver: GroupObserver {
   func storeFailed(_ error: StoreError) { logger.error("store failed", metadata: ["error": "\(error)"]) }
 
   func didCount(_ message: MessageCount) { messages.count(message) }
+}
+
+/// `throng_messages_accepted_total`, `…_delivered_total` and `…_dropped_total` by type and
+/// priority.
+final class MessageMetrics: Sendable {
+  private let accepted: [Counter]
+  private let delivered: [Counter]
+  private let dropped: [Counter]
+
+  init() {
+    accepted = MessageMetrics.counters("throng_messages_accepted_total")
+    delivered = MessageMetrics.counters("throng_messages_delivered_total")
+    dropped = MessageMetrics.counters("throng_messages_dropped_total")
+  }
+
+  func count(_ message: MessageCount) {
+    let index = MessageMetrics.index(message)
+    if message.steps.contains(.accepted) { accepted[index].increment() }
+    if message.steps.contains(.delivered) { delivered[index].increment() }
+    if message.steps.contains(.dropped) { dropped[index].increment() }
+  }
+
+  private static let types = GroupType.allCases
+  private static let priorities = Priority.allCases
+
+  /// One counter for each pair, made at once, so that counting is an array access.
+  private static func counters(_ name: String) -> [Counter] {
+    types.flatMap { type in
+      priorities.map { priority in
+        Counter(label: name, dimensions: [("groupType", type.rawValue), ("priority", priority.rawValue)])
+      }
+    }
+  }
+
+  private static func index(_ message: MessageCount) -> Int {
+    // Both are among their own cases.
+    let type = types.firstIndex(of: message.type) ?? 0
+    let priority = priorities.firstIndex(of: message.priority) ?? 0
+    return type * priorities.count + priority
+  }
 }

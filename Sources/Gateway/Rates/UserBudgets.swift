@@ -1,22 +1,22 @@
 import GroupModel
 import Synchronization
 
-/// What one user may take over all sessions of all loops (contract section 10.7). Sessions hold it, so that a request costs one lock
-/// that hardly anybody else wants, and no look-up.
+/// The rates of one user over all sessions of all loops (Protocol.md, "Rate limits"). Sessions hold
+/// it, so that a request costs one uncontended lock and no look-up.
 final class UserBudget: Sendable {
-  /// How many requests that only read may be under way.
-  static let mostReads = 8
+  /// How many reading requests may be in flight.
+  static let maxReads = 8
 
   private struct Reads {
-    var underWay = 0
-    /// Sessions with a read that waits.
+    var inFlight = 0
+    /// Sessions with a deferred read.
     var waiting: [Session] = []
   }
 
   private struct Writes {
     var allowance: WriteAllowance
-    var isHeavyUnderWay = false
-    /// Sessions with a large write that waits.
+    var isHeavyInFlight = false
+    /// Sessions with a deferred heavy write.
     var waiting: [Session] = []
   }
 
@@ -29,21 +29,23 @@ final class UserBudget: Sendable {
     writes = Mutex(Writes(allowance: WriteAllowance(now: now)))
   }
 
-  /// Takes one request; nil, or in how many milliseconds there will be room for it.
-  func takeRequest(at now: Instant) -> Instant? { requests.withLock { $0.take(at: now) } }
+  /// Counts one request.
+  /// - Returns: nil = allowed; else after how many milliseconds to try again.
+  func acquireRequest(at now: Instant) -> Instant? { requests.withLock { $0.acquire(at: now) } }
 
-  /// What `takeRequest` would answer, without taking anything.
-  func wait(at now: Instant) -> Instant? { requests.withLock { $0.peek(at: now) } }
+  /// The result of `acquireRequest`, without counting a request.
+  func requestWait(at now: Instant) -> Instant? { requests.withLock { $0.wait(at: now) } }
 
-  /// Takes what a request writes; in how many milliseconds it may run.
-  func chargeWrite(_ bytes: Int, at now: Instant) -> Instant { writes.withLock { $0.allowance.take(bytes, at: now) } }
+  /// Charges the bytes that a request writes.
+  /// - Returns: after how many milliseconds the request may run.
+  func chargeWrite(_ bytes: Int, at now: Instant) -> Instant { writes.withLock { $0.allowance.charge(bytes, at: now) } }
 
-  /// Begins a write that names many users: one at a time, so that others' writes come between them. Where there is one, the session is
-  /// told to try again by what `endHeavyWrite` returns.
+  /// Begins a write that names many users: one at a time, so that other users' writes come between.
+  /// - Returns: false where one is in flight; `endHeavyWrite` returns the session to try again.
   func beginHeavyWrite(of session: Session) -> Bool {
     writes.withLock { writes in
-      guard writes.isHeavyUnderWay else {
-        writes.isHeavyUnderWay = true
+      guard writes.isHeavyInFlight else {
+        writes.isHeavyInFlight = true
         return true
       }
       if !writes.waiting.contains(where: { $0 === session }) { writes.waiting.append(session) }
@@ -51,21 +53,22 @@ final class UserBudget: Sendable {
     }
   }
 
-  /// A write that names many users is over.
-  /// - Returns: sessions that may try again; the one that asked first stands first.
+  /// A write that names many users is complete.
+  /// - Returns: sessions that may try again, in the order of their attempts.
   func endHeavyWrite() -> [Session] {
     writes.withLock { writes in
-      writes.isHeavyUnderWay = false
+      writes.isHeavyInFlight = false
       defer { writes.waiting = [] }
       return writes.waiting
     }
   }
 
-  /// Begins a read. Where there are as many as may be, the session is told to try again by what `endRead` returns.
+  /// Begins a read.
+  /// - Returns: false at the limit; `endRead` returns the session to try again.
   func beginRead(of session: Session) -> Bool {
     reads.withLock { reads in
-      if reads.underWay < UserBudget.mostReads {
-        reads.underWay += 1
+      if reads.inFlight < UserBudget.maxReads {
+        reads.inFlight += 1
         return true
       }
       if !reads.waiting.contains(where: { $0 === session }) { reads.waiting.append(session) }
@@ -73,24 +76,25 @@ final class UserBudget: Sendable {
     }
   }
 
-  /// A read is over.
-  /// - Returns: sessions that may try again. There are few, and one of them may have ended.
+  /// A read is complete.
+  /// - Returns: sessions that may try again; all of them, because one may have ended.
   func endRead() -> [Session] {
     reads.withLock { reads in
-      reads.underWay -= 1
+      reads.inFlight -= 1
       guard !reads.waiting.isEmpty else { return [] }
       defer { reads.waiting = [] }
       return reads.waiting
     }
   }
 
-  /// Whether a new one would be the same.
-  fileprivate func isWhole(at now: Instant) -> Bool {
+  /// Whether a new budget would be the same.
+  fileprivate func isUnused(at now: Instant) -> Bool {
     requests.withLock { $0.isFull(at: now) } && writes.withLock { $0.allowance.isFull(at: now) }
   }
 }
 
-/// The budgets of the users who are signed in, or were a moment ago: a budget outlives its sessions until nothing of it is missing.
+/// The budgets of users who are or recently were signed in: a budget outlives its sessions until it
+/// is full again.
 final class UserBudgets: Sendable {
   private final class Shard: Sendable {
     let budgets = Mutex<[UserID: UserBudget]>([:])
@@ -106,7 +110,7 @@ final class UserBudgets: Sendable {
     burst = configuration.requestBurst
   }
 
-  /// The budget of a user whose token has been verified: nobody else gets one, or names could fill the memory.
+  /// The budget of a user. The token has been verified, or names could fill the memory.
   func budget(of user: UserID, at now: Instant) -> UserBudget {
     shards[Int(UInt(bitPattern: user.hashValue) % UInt(shards.count))].budgets.withLock { budgets in
       if let budget = budgets[user] { return budget }
@@ -116,16 +120,16 @@ final class UserBudgets: Sendable {
     }
   }
 
-  /// Forgets budgets that no session holds and nothing is missing of, in one part of all users. Called with each tick.
+  /// Removes full budgets that no session holds, in one shard. Called with each tick.
   func sweep(at now: Instant) {
-    let turn = swept.wrappingAdd(1, ordering: .relaxed).oldValue
-    shards[turn % shards.count].budgets.withLock { budgets in
+    let tick = swept.wrappingAdd(1, ordering: .relaxed).oldValue
+    shards[tick % shards.count].budgets.withLock { budgets in
       var forgotten: [UserID] = []
-      // Not by `indices`, which would hold every budget once more. A reference is handed out under this lock alone, so one that is
-      // unique now stays so.
+      // `indices` would retain every budget once more. References are handed out under this lock
+      // alone, so a unique one stays unique.
       var index = budgets.startIndex
       while index != budgets.endIndex {
-        if isKnownUniquelyReferenced(&budgets.values[index]), budgets.values[index].isWhole(at: now) {
+        if isKnownUniquelyReferenced(&budgets.values[index]), budgets.values[index].isUnused(at: now) {
           forgotten.append(budgets.keys[index])
         }
         budgets.formIndex(after: &index)
@@ -134,9 +138,9 @@ final class UserBudgets: Sendable {
     }
   }
 
-  /// How many ticks it takes to look at everybody.
+  /// How many ticks a sweep of all users takes.
   var sweepTicks: Int { shards.count }
 
-  /// Of how many users something is remembered.
+  /// How many users have a budget.
   var count: Int { shards.reduce(0) { sum, shard in sum + shard.budgets.withLock { $0.count } } }
 }

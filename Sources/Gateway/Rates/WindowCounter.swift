@@ -1,19 +1,21 @@
 import DequeModule
 import GroupModel
 
-/// Counts what happened in the last so many milliseconds, up to a bound beyond which it does not matter how much more.
+/// Counts events in a sliding window of milliseconds, up to a bound. Refused events count too,
+/// unlike in a rate limiter: only the newest are kept.
 struct WindowCounter: Sendable {
   private let window: Instant
   private let bound: Int
   private var instants: Deque<Instant> = []
 
-  /// Nothing has happened yet.
+  /// An empty window.
   init(window: Instant, bound: Int) {
     self.window = window
     self.bound = bound
   }
 
-  /// Notes one more; true when the bound is reached within the window.
+  /// Counts an event.
+  /// - Returns: whether the bound is reached within the window.
   mutating func note(at now: Instant) -> Bool {
     forget(before: now - window)
     instants.append(now)
@@ -21,13 +23,13 @@ struct WindowCounter: Sendable {
     return instants.count >= bound
   }
 
-  /// Whether the bound is reached within the window, without noting anything.
+  /// Whether the bound is reached within the window, without counting an event.
   mutating func isReached(at now: Instant) -> Bool {
     forget(before: now - window)
     return instants.count >= bound
   }
 
-  /// Nothing is left to remember.
+  /// Whether the window holds no event.
   mutating func isEmpty(at now: Instant) -> Bool {
     forget(before: now - window)
     return instants.isEmpty

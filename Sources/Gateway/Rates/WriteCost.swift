@@ -4,14 +4,14 @@ import WireProtocol
 /// The most that a request may fill of the disk, known before it runs: about the bytes that its
 /// rows take in the database for good.
 struct WriteCost: Sendable, Equatable {
-  /// From how many users named on, a request is carried out alone among those of its user.
+  /// A request that names this many users runs alone among those of its user.
   private static let heavyTargets = 10
 
   let bytes: Int
-  /// How many users it names, each of whom costs rows.
+  /// How many users the request names; each costs rows.
   let targets: Int
 
-  /// Whether it takes the writer long enough that others would notice several of them in one transaction.
+  /// Whether several such requests in one transaction would delay other users noticeably.
   var isHeavy: Bool { targets >= WriteCost.heavyTargets }
 
   /// Nothing is written.
@@ -129,45 +129,45 @@ extension String {
 }
 
 extension Call {
-  /// Of a request that is none, nothing.
+  /// `none` for an invalid request.
   var writeCost: WriteCost {
     if case .request(let request) = content { request.writeCost } else { .none }
   }
 }
 
-/// The bytes of the disk that one user may fill: so many a second, and a stock for a burst. A
-/// request beyond them waits. A pure value over an injected clock.
+/// The bytes of the disk that one user may fill: a rate and a burst. A request beyond them waits
+/// (Protocol.md, "Write rate"). A pure value over an injected clock.
 struct WriteAllowance: Sendable {
-  /// 680 KB a second: 50 of the longest texts, as many as requests are taken, do not wait. With the
-  /// stock it stays below 1 MB a second over any four seconds.
+  /// 680 KB a second: 50 of the longest texts, the default request rate, do not wait. With the
+  /// burst it stays below 1 MB a second over any four seconds.
   static let bytesPerMillisecond: Int64 = 680
   /// The largest request runs at once, an invitation of 100 users with the longest texts; so do 50
   /// of the longest messages.
-  static let stock: Int64 = 704 << 10
+  static let burst: Int64 = 704 << 10
 
-  /// Below zero while more was filled than there was room for.
-  private var level = WriteAllowance.stock
+  /// Below zero while more was written than allowed.
+  private var level = WriteAllowance.burst
   private var updated: Instant
 
   init(now: Instant) { updated = now }
 
-  /// Takes what a request fills.
+  /// Charges the bytes of a request.
   /// - Returns: how many milliseconds the request has to wait; 0 = it runs at once.
-  mutating func take(_ bytes: Int, at now: Instant) -> Instant {
+  mutating func charge(_ bytes: Int, at now: Instant) -> Instant {
     fill(to: now)
     level -= Int64(bytes)
     return level >= 0 ? 0 : (-level + WriteAllowance.bytesPerMillisecond - 1) / WriteAllowance.bytesPerMillisecond
   }
 
-  /// Whether nothing of it is missing.
+  /// Whether the whole burst is available.
   mutating func isFull(at now: Instant) -> Bool {
     fill(to: now)
-    return level == WriteAllowance.stock
+    return level == WriteAllowance.burst
   }
 
   private mutating func fill(to now: Instant) {
     guard now > updated else { return }
-    level = min(WriteAllowance.stock, level + (now - updated) * WriteAllowance.bytesPerMillisecond)
+    level = min(WriteAllowance.burst, level + (now - updated) * WriteAllowance.bytesPerMillisecond)
     updated = now
   }
 }

@@ -1,22 +1,21 @@
 import GroupModel
 import WireProtocol
 
-/// What a connection waits for, each at most once, on the monotonic clock.
+/// The deadlines of a connection, each at most once, on the monotonic clock.
 struct Deadlines {
-  /// What happens when the time has come. Of two at one instant, the upper one is first: a token that has expired is told of
-  /// before it closes.
+  /// In the order of handling at one instant: the warning of an expired token precedes the close.
   enum Deadline: Int, CaseIterable {
     /// Not signed in within 10 s (4007).
     case signIn
-    /// The answer to a bad token may leave.
+    /// The delayed answer to a bad token is due.
     case failureAnswer
-    /// The write that waits may begin.
+    /// The deferred write may begin.
     case writing
     /// onUserSigExpired.
     case expiryWarning
     /// The token has expired (4006).
     case expiry
-    /// The server drains (4001).
+    /// The session closes, because the server drains (4001).
     case drain
   }
 
@@ -27,11 +26,11 @@ struct Deadlines {
     set { instants[deadline] = newValue }
   }
 
-  /// The first.
+  /// The earliest.
   var next: Instant? { instants.values.min() }
 
-  /// Those whose time has come, in the order of time; they are gone from here.
-  mutating func takeDue(at now: Instant) -> [Deadline] {
+  /// Removes and returns the due deadlines, earliest first.
+  mutating func popDue(at now: Instant) -> [Deadline] {
     let due = instants.filter { $0.value <= now }.sorted { ($0.value, $0.key.rawValue) < ($1.value, $1.key.rawValue) }.map(\.key)
     for deadline in due { instants[deadline] = nil }
     return due

@@ -1,20 +1,20 @@
 import DequeModule
 
-/// Keeps the replies of a session in the order of its requests, whichever is ready first.
+/// Puts the replies of a session into the order of its requests (Protocol.md, "Order of replies").
 struct ReplyQueue {
   /// The place of a request in the order.
   struct Slot: Sendable { fileprivate let number: Int }
 
-  /// Nil = still to come; empty = no answer is wanted.
+  /// Nil = not yet ready; empty = a request without an id.
   private var texts: Deque<[UInt8]?> = []
   private var first = 0
-  /// How many bytes wait behind a reply that is still to come.
+  /// How many bytes of replies wait behind a slower one.
   private(set) var readyBytes = 0
 
-  /// How many requests are under way.
+  /// How many requests are in flight.
   var count: Int { texts.count }
 
-  /// A place behind all others.
+  /// Adds a place at the end.
   mutating func open() -> Slot {
     texts.append(nil)
     return Slot(number: first + texts.count - 1)
@@ -26,7 +26,7 @@ struct ReplyQueue {
     readyBytes += text.count
   }
 
-  /// Takes the next text that may leave, which is empty where no answer is wanted.
+  /// Removes the next text that may be sent; empty for a request without an id.
   mutating func popReady() -> [UInt8]? {
     guard let next = texts.first, let text = next else { return nil }
     texts.removeFirst()

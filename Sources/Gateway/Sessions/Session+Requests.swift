@@ -3,81 +3,28 @@ import GroupRuntime
 import WebSocketTransport
 import WireProtocol
 
-/// How requests become replies, in the order of errors of contract section 7: envelope, signed in, rate, parameters, and then the
-/// group.
+/// The way of a request: authorize, execute, and complete with its reply.
 extension Session {
-  /// "Before sign-in a connection may send 10 requests" (contract section 2).
+  /// How many requests a connection may send before sign-in (Protocol.md, "Before sign-in").
   private static let anonymousRequests = 10
 
-  /// One request on its own.
-  func run(_ call: Call) {
-    perform(call, Asking(call, for: .session(openReply())))
-  }
-
-  /// A batch: in order, one after the other, answered by one array.
-  func run(_ calls: [Call]) {
-    let slot = openReply()
-    hold = .working
-    runBatch(calls[...], BatchAnswer(mostBytes: services.configuration.readyReplyBytes * 3 / 2)) { session, answer in
-      session.hold = .none
-      session.answer(answer.text, in: slot)
-      session.drainMailbox()
+  /// Handles a request, alone or in a batch.
+  /// - Parameter isBatchFull: its batch has no more space for the reply of a read.
+  func handle(_ call: Call, isBatchFull: Bool = false, for receiver: PendingRequest.Receiver) {
+    let pending = PendingRequest(call, isBatchFull: isBatchFull, for: receiver)
+    if case .ended = phase { return deliver([], to: receiver) }
+    switch authorize(call, at: pending.start.milliseconds) {
+    case .success(let request): execute(request, pending)
+    case .failure(let error): complete(pending, with: .failure(error))
     }
   }
 
-  /// A batch of none or too many counts as one request.
-  func refuseBatch() {
-    let slot = openReply()
-    if case .flood = judge(at: MonotonicClock.now()) { finish(.requestFlood) }
-    answer(Reply.error(.invalidRequest, "A batch has 1 to 20 requests").text(id: nil), in: slot)
-  }
-
-  private func runBatch(
-    _ calls: ArraySlice<Call>, _ answer: BatchAnswer, then finish: @escaping @Sendable (isolated Session, BatchAnswer) -> Void
-  ) {
-    guard let call = calls.first else { return finish(self, answer) }
-    let asking = Asking(
-      call, isRefused: answer.isFull,
-      for: .batch { session, text in session.runBatch(calls.dropFirst(), answer.with(text), then: finish) })
-    perform(call, asking)
-  }
-
-  private func perform(_ call: Call, _ asking: Asking) {
-    if case .ended = phase { return hand([], to: asking.receiver) }
-    let verdict = judge(at: asking.start.milliseconds)
-    if case .flood = verdict { finish(.requestFlood) }
-    switch request(of: call, verdict) {
-    case .success(let request): serve(request, asking)
-    case .failure(let error): conclude(asking, with: .failure(error))
-    }
-  }
-
-  /// A request is answered.
-  func conclude(_ asking: Asking, with reply: Reply) {
-    services.metrics.didAnswer(asking.method, reply, since: asking.start.nanoseconds)
-    if case .failure(let error) = reply { noteRefusal(error, of: asking.method) }
-    hand(asking.wantsAnswer ? reply.text(id: asking.id) : [], to: asking.receiver)
-  }
-
-  private func hand(_ text: [UInt8], to receiver: Asking.Receiver) {
-    switch receiver {
-    case .session(let slot): answer(text, in: slot)
-    case .batch(let then): then(self, text)
-    }
-  }
-
-  /// Counts a request: those of a session for its user's rate, those before sign-in for their bound.
-  private func judge(at now: Instant) -> RateGuard.Verdict {
-    if case .anonymous(let requests) = phase {
-      phase = .anonymous(requests: requests + 1)
-      return requests < Session.anonymousRequests ? .pass : .flood(retryAfterMs: 0)
-    }
-    guard let budget else { return .pass }
-    return rate.judge(budget, at: now)
-  }
-
-  /// The request of a call, or what speaks against it, in the order of contract section 7.
-  private func request(of call: Call, _ verdict: RateGuard.Verdict) -> Result<Request, WireError> {
+  /// The request of a call, or the error of the first failing check, in this order: envelope,
+  /// method, signed in, rate, parameters (Protocol.md, "Order of errors"). Every call counts for
+  /// the rate.
+  private func authorize(_ call: Call, at now: Instant) -> Result<Request, WireError> {
+    let verdict = checkRate(at: now)
+    if case .flood = verdict { closeAfterReplies(.requestFlood) }
     switch call.content {
     case .invalid: return .failure(WireError(.invalidRequest))
     case .unknownMethod: return .failure(WireError(.methodNotFound))
@@ -92,47 +39,102 @@ extension Session {
     }
   }
 
-  private func serve(_ request: Request, _ asking: Asking) {
+  /// Counts a request: for the user's rate, or for the limit before sign-in.
+  private func checkRate(at now: Instant) -> RequestLimiter.Verdict {
+    if case .anonymous(let requests) = phase {
+      phase = .anonymous(requests: requests + 1)
+      return requests < Session.anonymousRequests ? .pass : .flood(retryAfterMs: 0)
+    }
+    guard let budget else { return .pass }
+    return requestLimiter.check(budget, at: now)
+  }
+
+  private func execute(_ request: Request, _ pending: PendingRequest) {
     switch request {
-    case .login(let login): signIn(login) { session, reply in session.conclude(asking, with: reply) }
+    case .login(let login): signIn(login) { session, reply in session.complete(pending, with: reply) }
     case .logout:
-      // What stands behind it in a batch finds nobody signed in.
+      // Later requests of the same batch find no signed-in user.
       signOut()
-      finish(.normal)
-      conclude(asking, with: .empty)
-    // It reads nothing, so it waits for no turn.
-    case .ping: conclude(asking, with: services.dispatcher.ping())
+      closeAfterReplies(.normal)
+      complete(pending, with: .empty)
+    // It reads nothing, so no limit defers it.
+    case .ping: complete(pending, with: services.dispatcher.ping())
     default:
-      if asking.isRead { read(request, asking) } else { write(request, asking) }
+      if pending.isRead { startRead(request, pending) } else { scheduleWrite(request, pending) }
     }
   }
 
-  /// The answer of somebody who may be elsewhere.
-  nonisolated func take(_ reply: Reply, for asking: Asking) {
+  // MARK: Replies
+
+  /// The dispatcher's reply, on any thread.
+  nonisolated func didReply(_ reply: Reply, to pending: PendingRequest) {
     let executor = connection.loop.executor
-    guard executor.isCurrent else { return executor.enqueue { self.take(reply, for: asking) } }
+    guard executor.isCurrent else { return executor.enqueue { self.didReply(reply, to: pending) } }
     executor.isolated(self) { session in
-      guard session.end(asking) else { return }
-      session.conclude(asking, with: reply)
-      session.resumeWaiting()
-      session.drainMailbox()
+      guard session.releaseCapacity(of: pending) else { return }
+      session.complete(pending, with: reply)
+      session.resumeDeferred()
+      session.drainReceiveQueue()
     }
+  }
+
+  /// Counts, logs, encodes and delivers a reply.
+  func complete(_ pending: PendingRequest, with reply: Reply) {
+    services.metrics.didAnswer(pending.method, reply, since: pending.start.nanoseconds)
+    if case .failure(let error) = reply { noteRefusal(error, of: pending.method) }
+    deliver(pending.wantsReply ? reply.text(id: pending.id) : [], to: pending.receiver)
+  }
+
+  private func deliver(_ text: [UInt8], to receiver: PendingRequest.Receiver) {
+    switch receiver {
+    case .session(let slot): sendInOrder(text, at: slot)
+    case .batch(let next): next(self, text)
+    }
+  }
+
+  // MARK: Batches
+
+  /// Handles a batch: its requests one after the other, answered by one array.
+  func handle(_ calls: [Call]) {
+    let slot = replies.open()
+    processing = .busy
+    handle(calls[...], BatchReply(maxBytes: services.configuration.readyReplyBytes * 3 / 2)) { session, batch in
+      session.processing = .ready
+      session.sendInOrder(batch.text, at: slot)
+      session.drainReceiveQueue()
+    }
+  }
+
+  private func handle(
+    _ calls: ArraySlice<Call>, _ batch: BatchReply, then finish: @escaping @Sendable (isolated Session, BatchReply) -> Void
+  ) {
+    guard let call = calls.first else { return finish(self, batch) }
+    handle(
+      call, isBatchFull: batch.isFull,
+      for: .batch { session, text in session.handle(calls.dropFirst(), batch.appending(text), then: finish) })
+  }
+
+  /// A batch with no or too many requests counts as one request.
+  func refuseBatch() {
+    let slot = replies.open()
+    if case .flood = checkRate(at: MonotonicClock.now()) { closeAfterReplies(.requestFlood) }
+    sendInOrder(Reply.error(.invalidRequest, "A batch has 1 to 20 requests").text(id: nil), at: slot)
   }
 }
 
-/// What a batch has been answered so far.
-private struct BatchAnswer: Sendable {
-  private let mostBytes: Int
+/// The replies of a batch up to the current request.
+private struct BatchReply: Sendable {
+  private let maxBytes: Int
   private var texts: [[UInt8]] = []
   private var bytes = 0
 
-  /// - Parameter mostBytes: where it is full: reads add nothing more.
-  init(mostBytes: Int) { self.mostBytes = mostBytes }
+  /// - Parameter maxBytes: the size at which reads add nothing more.
+  init(maxBytes: Int) { self.maxBytes = maxBytes }
 
-  var isFull: Bool { bytes >= mostBytes }
+  var isFull: Bool { bytes >= maxBytes }
 
-  /// Empty texts are those that nobody wants.
-  func with(_ text: [UInt8]) -> BatchAnswer {
+  /// - Parameter text: empty for a request without an id.
+  func appending(_ text: [UInt8]) -> BatchReply {
     guard !text.isEmpty else { return self }
     var longer = self
     longer.texts.append(text)
@@ -140,44 +142,44 @@ private struct BatchAnswer: Sendable {
     return longer
   }
 
-  /// One array; empty where nothing is answered.
+  /// One array; empty where no request has an id.
   var text: [UInt8] { texts.isEmpty ? [] : JSONWriter.text(capacity: bytes + texts.count + 2) { $0.array(texts) { $0.raw($1) } } }
 }
 
-/// A request under way: what is needed when its reply comes. A class, because it goes from hand to hand.
-final class Asking: Sendable {
-  /// Who gets the response.
+/// A request in flight: the data that its reply needs. A class, because closures pass it on.
+final class PendingRequest: Sendable {
+  /// The consumer of the response's text.
   enum Receiver: Sendable {
     case session(ReplyQueue.Slot)
-    /// Gets nothing where no response is wanted.
+    /// Gets an empty text for a request without an id.
     case batch(@Sendable (isolated Session, [UInt8]) -> Void)
   }
 
   let id: RequestID?
   let method: MethodTable.Entry?
-  /// No request at all is answered even without an id.
-  let wantsAnswer: Bool
+  /// An invalid request is answered even without an id.
+  let wantsReply: Bool
   let start = MonotonicClock.Reading()
   let receiver: Receiver
-  /// It changes nothing, and its answer may be long.
+  /// The request changes nothing, and its reply may be long.
   let isRead: Bool
   let cost: WriteCost
-  /// There is no room for its answer where it is a read.
-  let isRefused: Bool
+  /// The batch has no more space for the reply of a read.
+  let isBatchFull: Bool
 
-  init(_ call: Call, isRefused: Bool = false, for receiver: Receiver) {
+  init(_ call: Call, isBatchFull: Bool, for receiver: Receiver) {
     id = call.id
     method = call.method
     isRead = call.method?.specification.writes == false
-    self.isRefused = isRefused
+    self.isBatchFull = isBatchFull
     cost = call.writeCost
-    wantsAnswer = call.id != nil || call.isInvalid
+    wantsReply = call.id != nil || call.isInvalid
     self.receiver = receiver
   }
 }
 
 extension Call {
-  /// No request at all is answered even without an id.
+  /// Whether it is no valid request at all.
   var isInvalid: Bool {
     if case .invalid = content { true } else { false }
   }

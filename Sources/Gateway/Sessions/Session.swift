@@ -3,12 +3,13 @@ import GroupRuntime
 import WebSocketTransport
 import WireProtocol
 
-/// One connection and, once it has signed in, one session. An actor on the loop of its connection: what the socket brings is
-/// handled in the callback itself, without a hop.
+/// One connection and, once it has signed in, one session. An actor on the loop of its connection:
+/// the transport's callbacks enter it without a hop.
 ///
-/// The rules of signing in stand in Session+SignIn.swift, those of requests in Session+Requests.swift.
+/// This file holds its state and the ways in and out: texts from the socket, replies to it. The
+/// extensions hold sign-in, requests, their scheduling, deadlines and the end.
 actor Session: ConnectionHandler {
-  /// Who is signed in.
+  /// The signed-in user.
   struct Identity: Sendable {
     let userID: UserID
     let sessionID: String
@@ -17,73 +18,75 @@ actor Session: ConnectionHandler {
     var wasWarned = false
   }
 
-  /// What the connection is, and what may follow.
+  /// The phase of the connection, and which may follow.
   enum Phase {
-    /// Nobody has signed in. → signingIn, ended
+    /// No user has signed in. → signingIn, ended
     case anonymous(requests: Int)
-    /// The token is good; the user's groups are being attached. → signedIn, anonymous (the store failed; it is about to close),
-    /// ended
+    /// The token is valid; the user's groups are being attached. → signedIn, anonymous (the store
+    /// has failed; the connection is about to close), ended
     case signingIn(Identity)
-    /// → anonymous (a logout; it is about to close), ended
+    /// → anonymous (a logout; the connection is about to close), ended
     case signedIn(Identity)
-    /// We have closed, or the connection is gone. What still comes is ignored.
+    /// The server has closed, or the connection is gone. Later texts are ignored.
     case ended
   }
 
-  /// How the connection is to end once the replies under way have left.
-  struct Farewell {
+  /// A close that waits for the replies of the requests in flight.
+  struct PendingClose {
     let code: CloseCode
     let reason: String
   }
 
-  /// Why texts wait instead of being handled.
-  enum Hold {
-    case none
-    /// A sign-in or a batch is under way.
-    case working
-    /// An answer to a bad token waits (contract section 2, auth.failureDelay).
+  /// Whether received texts are processed, or why they wait.
+  enum Processing {
+    case ready
+    /// A sign-in, a batch or a deferred request is in flight.
+    case busy
+    /// An answer to a bad token is delayed (Protocol.md, "Ways to sign in").
     case delayed
   }
 
-  /// At how many requests under way, or texts waiting, reading stops, and at how many it goes on.
-  private static let underWay = (stop: 64, goOn: 16)
-  /// At how many bytes of waiting texts reading stops: two of the longest.
-  private static let mailboxBytes = 2 * TransportConfiguration().maxMessageBytes
+  /// Reading stops at this many requests in flight or texts queued, and resumes below.
+  private static let inFlight = (stop: 64, resume: 16)
+  /// Reading stops at this many bytes of queued texts: two of the longest.
+  private static let maxQueuedBytes = 2 * TransportConfiguration().maxMessageBytes
 
   nonisolated let connection: Connection
   nonisolated let address: String
   let services: GatewayServices
   let context: LoopContext
   var phase = Phase.anonymous(requests: 0)
-  var hold = Hold.none
+  var processing = Processing.ready
   var platform = Platform.unknown
-  /// Who asks with each request, while somebody is signed in.
+  /// The caller of each request, while a user is signed in.
   private(set) var caller: Caller?
-  /// Hears that nobody waits for replies any more. Outlives a logout, behind which replies still leave.
-  private var requester: Requester?
-  var rate = RateGuard()
-  /// What is left for the user, from signing in on.
+  /// Tells stores that no client waits for replies. Outlives a logout, which comes before the last
+  /// replies.
+  private(set) var requester: Requester?
+  var requestLimiter = RequestLimiter()
+  /// The user's, from signing in on.
   var budget: UserBudget?
   var deadlines = Deadlines()
-  private var replies = ReplyQueue()
-  var readsUnderWay = 0
+  /// The slot of the next deadline in the loop's wheel.
+  var wheelSlot: Instant?
+  var replies = ReplyQueue()
+  var readsInFlight = 0
   /// The next request, while it waits for its turn.
-  var waiting: Waiting?
-  private var mailbox = Mailbox()
-  private var isPaused = false
-  private var isEmptyingMailbox = false
-  private var badTexts = 0
-  private var isHeld = false
-  private var wheelSlot: Instant?
-  /// Set once; from then on nothing new is handled.
-  private(set) var farewell: Farewell?
-  /// What onServerDraining will say, until it has been said.
-  private var retryAfterDrain: Instant?
-  /// Whether the connection is within the limits, and counted for them.
-  private var isAdmitted = false
-  /// Whom the last good token named, for the log of refusals.
+  var deferred: DeferredRequest?
+  private var receiveQueue = ReceiveQueue()
+  private var isReadingPaused = false
+  private var isDrainingQueue = false
+  private var invalidTexts = 0
+  private var isOutputHeld = false
+  /// Set once; from then on no text is processed.
+  private(set) var pendingClose: PendingClose?
+  /// The `retryAfterMs` of onServerDraining, until that is sent.
+  var retryAfterDrain: Instant?
+  /// Whether the connection is within the limits, and counts for them.
+  private var isAccepted = false
+  /// The user of the last valid token, for the log of refusals.
   var tokenOwner: UserID?
-  /// What is to be done when the answer to a bad token has waited long enough.
+  /// The delayed answer to a bad token.
   var delayedRefusal: (@Sendable (isolated Session) -> Void)?
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.executor.asUnownedSerialExecutor() }
@@ -95,15 +98,15 @@ actor Session: ConnectionHandler {
     self.context = context
   }
 
-  /// The session as groups know it.
+  /// The session's name in groups.
   nonisolated var key: SessionKey { SessionKey(loop: connection.loop.index, connection: connection.number) }
 
-  /// The signed-in user's identity, while there is one.
+  /// Nil unless a user is signed in.
   var identity: Identity? {
     if case .signedIn(let identity) = phase { identity } else { nil }
   }
 
-  // MARK: From the transport, on the loop
+  // MARK: Callbacks of the transport, on the loop
 
   nonisolated func didReceive(_ message: UnsafeRawBufferPointer, isText: Bool) {
     // The bytes are used before this call returns, on the thread that owns them.
@@ -118,21 +121,10 @@ actor Session: ConnectionHandler {
     }
   }
 
-  /// The connection is open: what the upgrade brought is looked at, or the connection is one too many.
+  /// Starts with the credential of the upgrade, or closes a connection beyond the limits.
   func open(_ credential: UpgradeCredential?) {
-    isAdmitted = services.admissions.enter(address)
-    if isAdmitted { begin(credential) } else { close(.connectionLimit) }
-  }
-
-  private func receive(_ message: UnsafeRawBufferPointer) {
-    if case .ended = phase { return }
-    guard farewell == nil else { return }
-    guard mayHandle, mailbox.isEmpty else {
-      mailbox.append(message)
-      return regulateReading()
-    }
-    handle(message)
-    regulateReading()
+    isAccepted = services.connectionLimiter.add(from: address)
+    if isAccepted { start(with: credential) } else { close(.connectionLimit) }
   }
 
   private func closed() {
@@ -140,197 +132,145 @@ actor Session: ConnectionHandler {
     if let wheelSlot { context.wheel.remove(self, from: wheelSlot) }
     wheelSlot = nil
     context.open[ObjectIdentifier(self)] = nil
-    services.admissions.leave(address, wasAdmitted: isAdmitted, at: MonotonicClock.now())
+    services.connectionLimiter.remove(from: address, wasAccepted: isAccepted, at: MonotonicClock.now())
   }
 
-  // MARK: Texts
+  // MARK: Receiving
 
-  private func handle(_ message: UnsafeRawBufferPointer) {
-    switch Envelope(padded: message, parser: context.parser, methods: services.methods) {
-    case .notJSON: refuseText()
-    case .badBatch:
-      badTexts = 0
-      refuseBatch()
-    case .single(let call):
-      badTexts = 0
-      run(call)
-    case .batch(let calls):
-      badTexts = 0
-      run(calls)
-    }
-  }
-
-  /// "The tenth in a row is answered and then closed with 4501."
-  private func refuseText() {
-    badTexts += 1
-    let slot = openReply()
-    if badTexts >= 10 { finish(.badProtocol) }
-    answer(Reply.error(.parseError).text(id: nil), in: slot)
-  }
-
-  /// Handles what waited, unless something new makes it wait again.
-  func drainMailbox() {
-    // A request that is answered at once comes back here; going deeper with each would use up the stack.
-    guard !isEmptyingMailbox else { return }
-    isEmptyingMailbox = true
-    while mayHandle, let text = mailbox.popFirst() { text.read { handle($0) } }
-    isEmptyingMailbox = false
+  private func receive(_ text: UnsafeRawBufferPointer) {
+    if case .ended = phase { return }
+    guard pendingClose == nil else { return }
+    if canProcess, receiveQueue.isEmpty { parse(text) } else { receiveQueue.append(text) }
     regulateReading()
   }
 
-  /// Whether the next text may be handled; else it waits.
-  private var mayHandle: Bool { hold == .none && replies.count < Session.underWay.stop && !hasFullReplies }
+  private func parse(_ text: UnsafeRawBufferPointer) {
+    switch Envelope(padded: text, parser: context.parser, methods: services.methods) {
+    case .notJSON: refuseInvalidText()
+    case .badBatch:
+      invalidTexts = 0
+      refuseBatch()
+    case .single(let call):
+      invalidTexts = 0
+      handle(call, for: .session(replies.open()))
+    case .batch(let calls):
+      invalidTexts = 0
+      handle(calls)
+    }
+  }
 
-  /// As much is ready behind a slower reply as may be.
-  var hasFullReplies: Bool { replies.readyBytes >= services.configuration.readyReplyBytes }
+  /// The tenth invalid text in a row closes with 4501 (Protocol.md, "Frames").
+  private func refuseInvalidText() {
+    invalidTexts += 1
+    let slot = replies.open()
+    if invalidTexts >= 10 { closeAfterReplies(.badProtocol) }
+    sendInOrder(Reply.error(.parseError).text(id: nil), at: slot)
+  }
 
-  /// Stops reading while too much waits. What the library has read already still comes; that is one read at most.
+  /// Processes queued texts, until one of them makes the next wait.
+  func drainReceiveQueue() {
+    // A request that is answered at once calls this again: recursion would use up the stack.
+    guard !isDrainingQueue else { return }
+    isDrainingQueue = true
+    while canProcess, let text = receiveQueue.popFirst() { text.read { parse($0) } }
+    isDrainingQueue = false
+    regulateReading()
+  }
+
+  private var canProcess: Bool {
+    processing == .ready && replies.count < Session.inFlight.stop && !areRepliesFull
+  }
+
+  /// Whether the limit of bytes behind a slower reply is reached.
+  var areRepliesFull: Bool { replies.readyBytes >= services.configuration.readyReplyBytes }
+
+  /// Stops reading while too much waits. One more read of the library may still arrive.
   private func regulateReading() {
-    let waiting = replies.count + mailbox.count
-    let isFull = mailbox.bytes >= Session.mailboxBytes
-    if !isPaused, waiting >= Session.underWay.stop || isFull {
-      isPaused = true
+    let waiting = replies.count + receiveQueue.count
+    let isFull = receiveQueue.bytes >= Session.maxQueuedBytes
+    if !isReadingPaused, waiting >= Session.inFlight.stop || isFull {
+      isReadingPaused = true
       connection.pauseReading()
-    } else if isPaused, waiting <= Session.underWay.goOn, !isFull {
-      isPaused = false
+    } else if isReadingPaused, waiting <= Session.inFlight.resume, !isFull {
+      isReadingPaused = false
       connection.resumeReading()
     }
   }
 
   // MARK: Replies
 
-  /// A place for the reply of the request at hand.
-  func openReply() -> ReplyQueue.Slot { replies.open() }
-
-  /// Fills a reply's place; what is ready leaves.
-  func answer(_ text: [UInt8], in slot: ReplyQueue.Slot) {
+  /// Fills a reply's place, and sends all replies that are ready.
+  func sendInOrder(_ text: [UInt8], at slot: ReplyQueue.Slot) {
     replies.fill(slot, with: text)
     while let text = replies.popReady() {
       if !text.isEmpty { send(text) }
     }
-    leaveIfAnswered()
+    closeIfAnswered()
   }
 
-  /// Sends a text. On a connection that is held it goes before everything that waits, and ends the hold.
+  /// Sends a text. While output is held, it precedes everything held, and releases it.
   func send(_ text: [UInt8]) {
-    guard isHeld else { return connection.send(text) }
-    isHeld = false
+    guard isOutputHeld else { return connection.send(text) }
+    isOutputHeld = false
     connection.resumeWriting(first: text)
   }
 
-  /// Nothing is written until the sign-in has been answered; events of the user's groups pile up meanwhile.
-  func holdEvents() {
-    isHeld = true
+  /// Holds events of the user's groups until the sign-in is answered.
+  func holdOutput() {
+    isOutputHeld = true
     connection.pauseWriting()
   }
 
-  /// Lets what has piled up go, unless an answer has done so.
-  func releaseEvents() {
-    guard isHeld else { return }
-    isHeld = false
+  /// Releases held events, unless a reply has done so.
+  func releaseOutput() {
+    guard isOutputHeld else { return }
+    isOutputHeld = false
     connection.resumeWriting(first: [])
   }
 
-  // MARK: The end
+  // MARK: Closing
 
-  /// Closes when every request taken so far has been answered, the one at hand included. What comes from now on is ignored.
-  func finish(_ code: CloseCode, reason: String? = nil) {
+  /// Closes once the requests in flight, the current one included, are answered. Later texts are
+  /// ignored.
+  func closeAfterReplies(_ code: CloseCode, reason: String? = nil) {
     if case .ended = phase { return }
-    guard farewell == nil else { return }
-    farewell = Farewell(code: code, reason: reason ?? code.reason)
-    mailbox.removeAll()
-    leaveIfAnswered()
+    guard pendingClose == nil else { return }
+    pendingClose = PendingClose(code: code, reason: reason ?? code.reason)
+    receiveQueue.removeAll()
+    closeIfAnswered()
   }
 
-  private func leaveIfAnswered() {
-    if let farewell, replies.count == 0 { close(farewell.code, reason: farewell.reason) }
+  private func closeIfAnswered() {
+    if let pendingClose, replies.count == 0 { close(pendingClose.code, reason: pendingClose.reason) }
   }
 
-  /// Closes at once with a code of the contract; replies that are ready leave first.
+  /// Closes at once (Protocol.md, "Close codes"); replies that are ready are sent first.
   func close(_ code: CloseCode, reason: String? = nil) {
     if case .ended = phase { return }
     noteClose(code, reason: reason ?? code.reason)
-    releaseEvents()
+    releaseOutput()
     connection.close(code: code.rawValue, reason: reason ?? code.reason)
     end()
   }
 
-  /// Nothing happens here any more, whoever ended it.
   private func end() {
     signOut()
     requester?.leave()
     phase = .ended
-    mailbox.removeAll()
+    receiveQueue.removeAll()
     deadlines = Deadlines()
     delayedRefusal = nil
-    waiting = nil
+    deferred = nil
   }
 
-  /// Requests are the user's from now on.
-  func becomeCaller(_ user: UserID) {
+  /// Makes the user the caller of requests; nil after a logout.
+  func setCaller(_ user: UserID?) {
+    guard let user else {
+      caller = nil
+      return
+    }
     let requester = Requester(user)
     self.requester = requester
     caller = .user(user, platform: platform, session: key, requester: requester)
-  }
-
-  /// The user has this session no more; groups hear of it where it was the last one.
-  func signOut() {
-    let user: UserID
-    switch phase {
-    case .signedIn(let identity), .signingIn(let identity): user = identity.userID
-    case .anonymous, .ended: return
-    }
-    phase = .anonymous(requests: 0)
-    caller = nil
-    deadlines[.expiryWarning] = nil
-    deadlines[.expiry] = nil
-    let end = services.directory.unregister(self, of: user)
-    var concernsSuspendedRooms = end.concernsSuspendedRooms
-    for group in end.groups {
-      // One that gives up its memory just now cannot be told.
-      guard let group = services.registry.resident(group) else {
-        concernsSuspendedRooms = true
-        continue
-      }
-      group.presenceChanged(Group.Presence(of: user))
-    }
-    if concernsSuspendedRooms { services.graces.note(user, since: services.clock.now(), at: MonotonicClock.now()) }
-    services.forgetIfAbsent(user)
-  }
-
-  /// The server is about to end: the session hears of it, now or when it has signed in, and is closed at a moment of its own
-  /// before `end` (on the monotonic clock).
-  func drain(until end: Instant) {
-    if case .ended = phase { return }
-    let now = MonotonicClock.now()
-    let left = max(0, end - now)
-    retryAfterDrain = .random(in: 0...max(1000, left))
-    deadlines[.drain] = now + .random(in: 0...left)
-    schedule()
-    announceDrain()
-  }
-
-  /// Sends onServerDraining where it is due and somebody is signed in.
-  func announceDrain() {
-    guard identity != nil, let retryAfterMs = retryAfterDrain else { return }
-    retryAfterDrain = nil
-    connection.sendAfterTopics(EventName.onServerDraining.text { $0.member("retryAfterMs", retryAfterMs) })
-  }
-
-  // MARK: Deadlines
-
-  /// Puts the session where it is woken at its next deadline.
-  func schedule() {
-    if let wheelSlot { context.wheel.remove(self, from: wheelSlot) }
-    wheelSlot = deadlines.next.map { context.wheel.insert(self, at: $0) }
-  }
-
-  /// The wheel has come to this session.
-  nonisolated func wake(at now: Instant) { assumeIsolated { $0.meetDeadlines(at: now) } }
-
-  private func meetDeadlines(at now: Instant) {
-    wheelSlot = nil
-    for deadline in deadlines.takeDue(at: now) { meet(deadline) }
-    schedule()
   }
 }

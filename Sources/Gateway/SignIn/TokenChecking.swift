@@ -1,12 +1,13 @@
 import GroupModel
 import WireProtocol
 
-/// Who a token is for.
+/// The user that a token names.
 public struct TokenOwner: Sendable, Equatable {
+  /// The user that the token names.
   public let userID: UserID
   /// `exp`, in Unix milliseconds.
   public let expiresAt: Instant
-  /// `adm:true`: good on the internal listener only.
+  /// `adm:true`: valid on the internal listener only.
   public let isAdministrator: Bool
 
   /// An owner with everything given.
@@ -17,15 +18,15 @@ public struct TokenOwner: Sendable, Equatable {
   }
 }
 
-/// Checks tokens; the library behind it is the composition's business.
+/// Checks tokens. The composition chooses the library.
 public protocol TokenChecking: Sendable {
   /// The token's owner, or 70001, 70003 or 70009.
   func owner(of token: String, at now: Instant) -> Result<TokenOwner, WireError>
-  /// Whom a token names whose signature is good, expired or not: for the log of refusals.
+  /// The user of a token with a valid signature, expired or not, for the log of refusals.
   func signer(of token: String) -> UserID?
 }
 
 extension TokenChecking {
-  /// Nobody is named.
+  /// No user.
   public func signer(of token: String) -> UserID? { nil }
 }

@@ -1,14 +1,14 @@
 import WebSocketTransport
 import WireProtocol
 
-/// What an upgrade brings to sign in with: `Authorization: Bearer`, or `?token=`, with `platform` and `deviceID` as further query
-/// parameters (contract section 2). Never logged.
+/// The credential of an upgrade: `Authorization: Bearer`, or `?token=`, with `platform` and
+/// `deviceID` as further query parameters (Protocol.md, "Ways to sign in"). Never logged.
 struct UpgradeCredential {
   private let token: String
   private let platform: String?
   private let deviceID: String?
 
-  /// What the head holds; nil where there is no token.
+  /// Nil where the head holds no token.
   init?(_ head: borrowing RequestHead) {
     let query = QueryString(head.query)
     guard let token = BearerCredential.token(head.authorization) ?? query["token"] else { return nil }
@@ -20,7 +20,8 @@ struct UpgradeCredential {
   var login: Login { Login(token: token, platform: platform, deviceID: deviceID) }
 }
 
-/// The parameters of a query string; the first of a name counts. It is read as bytes: a token is long, and characters are dear.
+/// The parameters of a query string; the first of a name counts. It is read as bytes, because
+/// characters are costly in a long token.
 struct QueryString {
   private let values: [String: String]
 
@@ -34,17 +35,17 @@ struct QueryString {
 
   subscript(name: String) -> String? { values[name] }
 
-  /// Without percent-encoding; "+" is a space. What is not encoded properly stands as it is.
+  /// Without percent-encoding; "+" is a space. An invalid escape stays as it is.
   private static func decoded(_ text: ArraySlice<UInt8>) -> String {
     guard text.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
       return String(decoding: text, as: UTF8.self)
     }
     var bytes: [UInt8] = []
-    var rest = text
-    while let byte = rest.popFirst() {
-      if byte == UInt8(ascii: "%"), let value = hexadecimal(rest.prefix(2)) {
+    var remaining = text
+    while let byte = remaining.popFirst() {
+      if byte == UInt8(ascii: "%"), let value = hexadecimal(remaining.prefix(2)) {
         bytes.append(value)
-        rest = rest.dropFirst(2)
+        remaining = remaining.dropFirst(2)
       } else {
         bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
       }
@@ -52,9 +53,19 @@ struct QueryString {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Two hexadecimal digits, and nothing else (a number's own parser takes a sign).
+  /// Two hexadecimal digits and nothing else; `UInt8.init` would accept a sign.
   private static func hexadecimal(_ digits: ArraySlice<UInt8>) -> UInt8? {
     let values = digits.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
     return values.count == 2 ? UInt8(values[0] * 16 + values[1]) : nil
+  }
+}
+
+/// Reads `Authorization: Bearer`.
+public enum BearerCredential {
+  /// The token of the header; the scheme's case does not matter (RFC 9110, section 11.1). Nil where
+  /// there is none.
+  public static func token(_ authorization: String?) -> String? {
+    guard let authorization, authorization.prefix(7).lowercased() == "bearer " else { return nil }
+    return String(authorization.dropFirst(7).drop { $0 == " " })
   }
 }

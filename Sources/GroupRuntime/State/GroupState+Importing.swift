@@ -1,4 +1,5 @@
 import GroupModel
+import GroupPermissions
 import WireProtocol
 
 /// Moving in from another system (contract section 8): no events, no tips; 10007 where no history is kept.
@@ -7,8 +8,8 @@ extension GroupState {
     _ request: ImportGroupMembers, firstSeqs: [UserID: Int64], _ facts: UserFacts, at moment: Moment
   ) throws(WireError) -> Decision {
     try requireImportable()
-    if record.type == .work, request.memberList.contains(where: { $0.role == .admin }) {
-      throw WireError(.noRight, "A Work group has no admins", field: "memberList")
+    if !rules.permissions.allowsAdmins(in: record.type), request.memberList.contains(where: { $0.role == .admin }) {
+      throw WireError(.noRight, "A \(record.type.rawValue) group has no admins", field: "memberList")
     }
     var decision = Decision(answer: .reply(.empty))
     var rows: [MemberResult] = []
@@ -42,7 +43,7 @@ extension GroupState {
     member.unreadBase = record.type.countsUnread ? given.unreadCount : 0
     member.changeTime = moment.now
     remember(&member, into: &decision)
-    member.earlierStays = member.earlierStays.compactMap { stay in
+    member.earlierVisibleRanges = member.earlierVisibleRanges.compactMap { stay in
       stay.lowerBound < member.firstVisibleSeq ? stay.lowerBound...min(stay.upperBound, member.firstVisibleSeq - 1) : nil
     }
     put(member)

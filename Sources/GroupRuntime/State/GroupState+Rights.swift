@@ -5,7 +5,7 @@ import WireProtocol
 /// Who the caller is in this group, and what the table says to what the caller wants.
 extension GroupState {
   /// The caller as the table of rights knows it.
-  func standing(of caller: Caller) -> Asker {
+  func standing(of caller: Caller) -> Principal {
     guard let user = caller.userID else { return .administrator }
     if let member = members[user] { return .member(member.role) }
     return record.type.everyoneIsMember ? .member(.member) : .outsider
@@ -26,9 +26,9 @@ extension GroupState {
   func require(_ action: GroupAction, by caller: Caller) throws(WireError) { try require(action, by: standing(of: caller)) }
 
   /// The table's answer.
-  func require(_ action: GroupAction, by asker: Asker) throws(WireError) {
-    let refusal = rules.permissions.refusal(of: action, in: record.type, policy: record.policy, by: asker)
-    if let refusal { throw WireError(refusal) }
+  func require(_ action: GroupAction, by principal: Principal) throws(WireError) {
+    let denial = rules.permissions.denial(of: action, in: record.type, policy: record.policy, by: principal)
+    if let denial { throw WireError(denial) }
   }
 
   /// The table's answer about one member: nobody acts on somebody of an equal or higher role, nor on oneself (rule 1).
@@ -42,8 +42,8 @@ extension GroupState {
     refusal(of: action, by: caller, on: role, isSelf: false) == nil
   }
 
-  private func refusal(of action: GroupAction, by caller: Caller, on role: Role, isSelf: Bool) -> Refusal? {
-    rules.permissions.refusal(
+  private func refusal(of action: GroupAction, by caller: Caller, on role: Role, isSelf: Bool) -> Denial? {
+    rules.permissions.denial(
       of: action, in: record.type, policy: record.policy, by: standing(of: caller), on: role, isSelf: isSelf)
   }
 
@@ -57,7 +57,7 @@ extension GroupState {
   /// The owner and the admins.
   var managers: [UserID] {
     // Where nobody can be made an admin there is only the owner, and there may be very many members.
-    if rules.permissions.cell(for: .changeRole, in: record.type) == .nobody { return [record.owner] }
+    if !rules.permissions.allowsAdmins(in: record.type) { return [record.owner] }
     return members.values.filter { $0.role.isManager }.map(\.userID).sorted()
   }
 
@@ -79,9 +79,9 @@ extension GroupState {
 
 extension WireError {
   /// The wire's code for what the table refuses (contract section 3, rule 2).
-  init(_ refusal: Refusal) {
-    switch refusal {
-    case .roleTooLow: self.init(ErrorCode.noRight)
+  init(_ denial: Denial) {
+    switch denial {
+    case .noRight: self.init(ErrorCode.noRight)
     case .ownerMayNotQuit: self.init(ErrorCode.ownerMayNotQuit)
     case .workNotJoinable: self.init(ErrorCode.workNotJoinable)
     case .recallNotYours: self.init(ErrorCode.recallNotYours)

@@ -5,7 +5,7 @@ import GroupRuntime
 /// `formerMember` rows.
 enum FormerMemberRows {
   static func put(_ former: FormerMember, in group: GroupID, _ db: Database) throws {
-    let stays = try jsonColumn(former.stays.map { [$0.lowerBound, $0.upperBound] })
+    let stays = try jsonColumn(former.visibleRanges.map { [$0.lowerBound, $0.upperBound] })
     let changed = try db.run(
       """
       INSERT INTO formerMember (number, userID, muteUntil, bannedUntil, stays, leftTime, mutedAt, memorableUntil)
@@ -81,7 +81,7 @@ enum FormerMemberRows {
     let bannedUntil = try row.integer()
     let stays = try row.stays()
     var former = FormerMember(
-      userID: user, stays: stays, muteUntil: muteUntil, bannedUntil: bannedUntil, leftTime: try row.integer())
+      userID: user, visibleRanges: stays, muteUntil: muteUntil, bannedUntil: bannedUntil, leftTime: try row.integer())
     former.mutedAt = try row.integer()
     return former
   }

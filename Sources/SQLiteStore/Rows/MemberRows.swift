@@ -76,7 +76,7 @@ enum MemberRows {
       member.userID.rawValue, member.role.wireName, member.joinTime, member.ordinal, member.muteUntil,
       member.receiveOption.rawValue, member.readSeq, member.unreadBase, member.unreadSinceSeq, member.firstVisibleSeq,
       member.inviter?.rawValue, member.changeTime, member.mutedAt,
-      try jsonColumn(member.earlierStays.map { [$0.lowerBound, $0.upperBound] }), member.nameCard.column,
+      try jsonColumn(member.earlierVisibleRanges.map { [$0.lowerBound, $0.upperBound] }), member.nameCard.column,
       try jsonColumn(member.customInfo),
     ]
   }
@@ -98,7 +98,7 @@ enum MemberRows {
     member.mutedAt = try row.integer()
     member.unreadBase = unreadBase
     member.unreadSinceSeq = unreadSinceSeq
-    member.earlierStays = try row.stays()
+    member.earlierVisibleRanges = try row.stays()
     member.nameCard = try row.text()
     member.customInfo = try row.json(else: [:])
     return member

@@ -8,7 +8,7 @@ import WebSocketTransport
 final class UnauthorizedCalls: Sendable {
   static let metricName = "throng_http_unauthorized_total"
 
-  private let limit = LineLimit()
+  private let limit = LogRateLimiter()
   private let counter: Counter
   private let logger: Logger
 
@@ -22,7 +22,7 @@ final class UnauthorizedCalls: Sendable {
   /// - Parameter peer: the address that the request came from.
   func note(from peer: String, at now: ContinuousClock.Instant = .now) {
     counter.increment()
-    guard let dropped = limit.admit(at: now) else { return }
+    guard let dropped = limit.acquire(at: now) else { return }
     var metadata: Logger.Metadata = ["address": "\(peer)"]
     if dropped > 0 { metadata["dropped"] = .stringConvertible(dropped) }
     logger.warning("unauthorized call", metadata: metadata)
@@ -32,13 +32,13 @@ final class UnauthorizedCalls: Sendable {
 /// Logs the warnings of libwebsockets. Clients can provoke them, so only a few lines a second are
 /// written; the next line tells how many were left out.
 final class LibraryLog: Sendable {
-  private let limit = LineLimit()
+  private let limit = LogRateLimiter()
   private let logger: Logger
 
   init(_ logger: Logger) { self.logger = logger }
 
   func write(_ level: TransportLog.Level, _ text: String, at now: ContinuousClock.Instant = .now) {
-    guard let dropped = limit.admit(at: now) else { return }
+    guard let dropped = limit.acquire(at: now) else { return }
     let more: Logger.Metadata = dropped > 0 ? ["dropped": .stringConvertible(dropped)] : [:]
     logger.log(level: level == .error ? .error : .warning, "\(text)", metadata: more)
   }

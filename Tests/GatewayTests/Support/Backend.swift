@@ -8,19 +8,21 @@ import WireProtocol
 
 @testable import Gateway
 
-/// What outlives a server.
+/// The stores and clocks that outlive a server.
 struct World {
   let store = GatedStore()
   let clock = ManualClock()
 }
 
-/// The services of a server over a store in memory, with groups on a queue: everything but connections.
+/// The services of a server over a store in memory, with groups on a queue: everything but
+/// connections.
 struct Backend {
   let store: GatedStore
   let clock: ManualClock
   let uptime = ManualUptime()
   let services: GatewayServices
-  /// Groups rely on their registry, and one may still be at work when the test that asked it has ended.
+  /// Groups rely on their registry, and one may still be at work when the test that asked it has
+  /// ended.
   private static let registries = Mutex<[GroupRegistry]>([])
 
   init(

@@ -1,8 +1,8 @@
 import Testing
 import ThrongTestKit
 
-/// Calls with a user's rights by way of `asUser`, the shortest way to the dispatcher. Params are given as the text of their
-/// members, without braces.
+/// Calls with a user's rights by way of `asUser`, the shortest way to the dispatcher. Params are
+/// given as the text of their members, without braces.
 extension Backend {
   /// The whole answer.
   func rpc(_ method: String, as user: String, _ members: String = "") async throws -> JSON {
@@ -37,7 +37,8 @@ extension Backend {
     try #require(made["groupID"].string == id, sourceLocation: sourceLocation)
   }
 
-  /// Makes the group "g" of olga with some members, as its type wants it: live rooms are joined, and a BChatRoom takes none.
+  /// Makes the group "g" of olga with some members, as its type wants it: live rooms are joined,
+  /// and a BChatRoom takes none.
   func found(_ type: String, with members: String...) async throws {
     let list = type == "AVChatRoom" ? [] : members.map { #"{"userID":"\#($0)"}"# }
     _ = try await result(

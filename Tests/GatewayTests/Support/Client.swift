@@ -2,13 +2,14 @@ import Foundation
 import Synchronization
 import ThrongTestKit
 
-/// A WebSocket client whose reading has a thread of its own: a test that waits for it keeps no thread of the server's tasks.
+/// A WebSocket client whose reading has a thread of its own: a test that waits for it keeps no
+/// thread of the server's tasks.
 actor Client {
   struct Failed: Error, CustomStringConvertible {
     let description: String
   }
 
-  /// What came from the server.
+  /// A frame of the server, or the end.
   enum Frame: Sendable {
     case upgrade(String)
     case text(JSON)
@@ -101,7 +102,8 @@ actor Client {
   /// Lets go of the events of a name that have been heard.
   func forget(_ name: String) { events.removeAll { $0["method"].string == name } }
 
-  /// How the server closes; texts before that are kept among `events`. The connection ends with this, for which the server waits.
+  /// How the server closes; texts before that are kept among `events`. The connection ends with
+  /// this, for which the server waits.
   func closed() async throws -> (code: Int, reason: String) {
     while true {
       switch await inbox.next() {

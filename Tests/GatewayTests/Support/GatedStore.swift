@@ -3,8 +3,8 @@ import GroupRuntime
 import Synchronization
 import ThrongTestKit
 
-/// The store in memory, whose answer about memberships, which a sign-in waits for, can be held back or made to fail. The
-/// loading of groups can be held back too, and is counted.
+/// The store in memory, whose answer about memberships, which a sign-in waits for, can be held back
+/// or made to fail. The loading of groups can be held back too, and is counted.
 final class GatedStore: GroupStore, Sendable {
   private struct State {
     var isHeld = false
@@ -42,7 +42,7 @@ final class GatedStore: GroupStore, Sendable {
   /// For whom memberships were asked for last; nil = for the server itself.
   var askedFor: UserID? { state.withLock { $0.askedFor } }
 
-  /// Who waits is answered, and nobody waits any more. With a failure, that is the answer from now on.
+  /// Answers all waiting calls, and lets later ones pass. A failure is the answer from now on.
   func release(failing failure: StoreError? = nil) {
     let waiting = state.withLock { state in
       defer { state.waiting = [] }

@@ -2,12 +2,13 @@ import Foundation
 import Synchronization
 import ThrongTestKit
 
-/// What a connection brings, read by a thread of its own and taken by one test.
+/// The frames of a connection, read by a thread of its own and taken by one test.
 final class Inbox: Sendable {
   private struct State {
     var frames: [Client.Frame] = []
     var taker: CheckedContinuation<Client.Frame, Never>?
-    /// The reader has ended, and so has the client: the descriptor may be closed by the last of the two.
+    /// The reader has ended, and so has the client: the descriptor may be closed by the last of the
+    /// two.
     var users = 2
   }
 

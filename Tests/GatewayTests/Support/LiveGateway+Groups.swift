@@ -4,15 +4,17 @@ import ThrongTestKit
 
 @testable import Gateway
 
-/// What tests of groups with real sessions have in common.
+/// Helpers of tests of groups with real sessions.
 extension LiveGateway {
-  /// Says something in a group by way of `asUser`, or as the application; returns when it has been handed to the fan-out.
+  /// Says something in a group by way of `asUser`, or as the application; returns when it has been
+  /// handed to the fan-out.
   func say(_ text: String, in group: String, as user: String? = nil) async throws {
     let said = try await backend.result("sendGroupTextMessage", as: user, #""groupID":"\#(group)","text":"\#(text)""#)
     try #require(said["msgID"].string != nil)
   }
 
-  /// Returns when these clients have heard everything that the group has told them up to now: it is among their events.
+  /// Returns when these clients have heard everything that the group has told them up to now: it is
+  /// among their events.
   func heard(of group: String, by clients: Client...) async throws { try await heard(of: group, by: clients) }
 
   /// The same for any number.
@@ -29,7 +31,8 @@ extension LiveGateway {
 }
 
 extension Client {
-  /// The params of the events of that name that have been heard and not yet asked for; they are forgotten with this.
+  /// The params of the events of that name that have been heard and not yet asked for; they are
+  /// forgotten with this.
   func heard(_ name: String) -> [JSON] {
     let found = events.filter { $0["method"].string == name }.map { $0["params"] }
     forget(name)

@@ -34,7 +34,8 @@ struct LiveGateway {
     _ world: World, loops: Int, sendQueueBytes: Int, log: RecordingLog, _ configure: (inout GatewayConfiguration) -> Void
   ) throws {
     backend = Backend(world: world, executors: [], logger: log.logger) { configuration in
-      // A machine that is busy elsewhere may keep a test from signing in for longer than a client would take.
+      // A machine that is busy elsewhere may keep a test from signing in for longer than a client
+      // would take.
       configuration.signInTime = 3_600_000
       configure(&configuration)
     }
@@ -88,13 +89,14 @@ struct LiveGateway {
     return sessions
   }
 
-  /// What sessions have left behind, when every connection has gone; all 0 is as it should be.
-  /// - Parameter failures: how many addresses may be remembered because of bad tokens, which lasts some seconds.
+  /// The traces of sessions once every connection has gone; all have to be 0.
+  /// - Parameter failures: how many addresses may be remembered because of bad tokens, which lasts
+  ///   some seconds.
   func remains(failures: Int = 0) async -> [String: Int] {
     await gateway.waitUntilEmpty()
     var remains = ["sessions": services.sessionCount, "users": services.directory.userCount]
     remains["counts"] = services.dispatcher.quotas.userCount
-    remains["addresses"] = max(0, services.admissions.addressCount - failures)
+    remains["addresses"] = max(0, services.connectionLimiter.addressCount - failures)
     for loop in transport.loops {
       let (open, waking) = await on(loop) { [gateway] in
         (gateway.context(of: loop).open.count, gateway.context(of: loop).wheel.count)

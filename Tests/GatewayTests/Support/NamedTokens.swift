@@ -3,8 +3,8 @@ import WireProtocol
 
 @testable import Gateway
 
-/// Tokens that say what they are: `alice` is good for an hour, `alice~5000` for 5 s from now on, `adm:alice` an administrator's;
-/// `expired`, `wrong` and `bad` are refused.
+/// Tokens that say what they are: `alice` is good for an hour, `alice~5000` for 5 s from now on,
+/// `adm:alice` an administrator's; `expired`, `wrong` and `bad` are refused.
 struct NamedTokens: TokenChecking {
   func owner(of token: String, at now: Instant) -> Result<TokenOwner, WireError> {
     switch token {

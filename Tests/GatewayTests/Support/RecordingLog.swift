@@ -12,7 +12,7 @@ final class RecordingLog: Sendable {
 
   private let kept = Mutex<[Line]>([])
 
-  /// What was logged so far, in order.
+  /// The lines so far, in order.
   var lines: [Line] { kept.withLock { $0 } }
 
   /// The fields of what the audit has written.

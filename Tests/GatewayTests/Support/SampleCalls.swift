@@ -1,5 +1,5 @@
-/// Params that every method takes, as the text of their members. The group "g" need not be there: whoever may call a method is
-/// answered by the group then, and nobody else is.
+/// Params that every method takes, as the text of their members. The group "g" need not be there:
+/// whoever may call a method is answered by the group then, and nobody else is.
 let sampleCalls: [String: String] = [
   // A connection's own.
   "login": #""token":"olga""#, "logout": "",

@@ -13,7 +13,7 @@ import ThrongTestKit
 
   /// Somebody who has seen messages, and so is remembered for 30 days.
   private func gone(_ number: Int, at time: Instant, banned: Instant = 0, muted: Instant = 0, saw: Bool = true) -> FormerMember {
-    FormerMember(userID: user(number), stays: saw ? [1...2] : [], muteUntil: muted, bannedUntil: banned, leftTime: time)
+    FormerMember(userID: user(number), visibleRanges: saw ? [1...2] : [], muteUntil: muted, bannedUntil: banned, leftTime: time)
   }
 
   /// As many as are remembered, of whom `u0` left first.
@@ -78,7 +78,7 @@ import ThrongTestKit
   @Test func aBanThatEndedLeavesTheStays() {
     var former = FormerMembers([gone(1, at: 1, banned: 100)], at: 1)
     for number in 2..<5 { _ = former.put(gone(number, at: 200), at: 200) }
-    #expect(former[user(1)]?.stays == [1...2])
+    #expect(former[user(1)]?.visibleRanges == [1...2])
   }
 
   @Test func loadingLeavesOutWhatHasEnded() {

@@ -45,11 +45,11 @@ extension GroupState {
     rules: GroupRules
   ) throws(WireError) -> GroupRecord {
     let type = request.groupType
-    let asker: Asker = caller.userID == nil ? .administrator : .outsider
+    let principal: Principal = caller.userID == nil ? .administrator : .outsider
     let defaults = GroupPolicy.defaults(for: type)
-    if let refusal = rules.permissions.refusal(of: .create, in: type, policy: defaults, by: asker) { throw WireError(refusal) }
+    if let denial = rules.permissions.denial(of: .create, in: type, policy: defaults, by: principal) { throw WireError(denial) }
     let policy = try initialPolicy(request, defaults: defaults)
-    try checkMemberList(request)
+    try checkMemberList(request, by: rules.permissions)
     let maxMemberNum = try initialMaxMemberNum(request, rules: rules)
     let customInfo = (request.fields.customInfo ?? [:]).filter { !$0.value.isEmpty }
     guard customInfo.count <= MapDomain.groupCustomInfo.entries else { throw WireError(.badValue, field: "customInfo") }
@@ -112,11 +112,11 @@ extension GroupState {
     }
   }
 
-  /// "Initial members at creation (role Admin: not in Work, 10007)": types that take none refuse any.
-  private static func checkMemberList(_ request: CreateGroup) throws(WireError) {
+  /// Some types take no members at creation, or no admins (Protocol.md, "Group types").
+  private static func checkMemberList(_ request: CreateGroup, by permissions: GroupPermissions) throws(WireError) {
     guard !request.memberList.isEmpty else { return }
     guard request.groupType.takesInitialMembers else { throw WireError(.noRight, field: "memberList") }
-    if request.groupType == .work, request.memberList.contains(where: { $0.role == .admin }) {
+    if !permissions.allowsAdmins(in: request.groupType), request.memberList.contains(where: { $0.role == .admin }) {
       throw WireError(.noRight, field: "memberList")
     }
   }
@@ -129,7 +129,7 @@ extension GroupState {
 
   /// "A fixed field may be set to the value it has; another is 10007."
   static func apply(_ change: PolicyChange, to policy: inout GroupPolicy, of type: GroupType) throws(WireError) {
-    if PolicyTable.refusal(ofSetting: change.field, to: change.value, in: type) != nil {
+    if PolicyTable.denial(ofSetting: change.field, to: change.value, in: type) != nil {
       throw WireError(.noRight, field: change.field.rawValue)
     }
     guard policy.set(change.field, to: change.value) else { throw WireError(.badValue, field: change.field.rawValue) }

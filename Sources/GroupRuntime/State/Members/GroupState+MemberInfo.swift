@@ -12,7 +12,7 @@ extension GroupState {
     // The right as such first: who has none does not learn here who is a member.
     if request.userID != caller.userID { try requireRights(for: request, by: caller) }
     let member = try target(request.userID)
-    if request.nameCard != nil || request.customInfo != nil { try requireFace(of: member, by: caller) }
+    if request.editsMember, member.userID != caller.userID { try require(.editMember, by: caller, on: member) }
     if request.role != nil { try require(.changeRole, by: caller, on: member) }
     if request.muteUntil != nil { try require(.muteMember, by: caller, on: member) }
     if members[member.userID] == nil, facts.unknown.contains(member.userID) { throw WireError(.userUnknown, field: "userID") }
@@ -50,20 +50,8 @@ extension GroupState {
     return decision
   }
 
-  /// "Own nameCard and customInfo always; others' nameCard and customInfo need Admin (Owner in Work) and rule 1."
-  private func requireFace(of member: Member, by caller: Caller) throws(WireError) {
-    if member.userID == caller.userID { return }
-    try requireFaces(caller)
-    guard standing(of: caller).outranks(member.role) else { throw WireError(.noRight) }
-  }
-
-  private func requireFaces(_ caller: Caller) throws(WireError) {
-    let least: Role = record.type == .work ? .owner : .admin
-    if case .member(let role) = standing(of: caller), role.rank < least.rank { throw WireError(.noRight) }
-  }
-
   private func requireRights(for request: SetGroupMemberInfo, by caller: Caller) throws(WireError) {
-    if request.nameCard != nil || request.customInfo != nil { try requireFaces(caller) }
+    if request.editsMember { try require(.editMember, by: caller) }
     if request.role != nil { try require(.changeRole, by: caller) }
     if request.muteUntil != nil { try require(.muteMember, by: caller) }
   }
@@ -82,6 +70,11 @@ extension GroupState {
       announce(frame, whenOff: concerned, into: &decision)
     }
   }
+}
+
+extension SetGroupMemberInfo {
+  /// Whether it sets what members can always set of themselves.
+  fileprivate var editsMember: Bool { nameCard != nil || customInfo != nil }
 }
 
 extension Member {

@@ -83,7 +83,7 @@ extension GroupState {
   /// What was visible to the member before is visible again, and a mute goes on.
   mutating func remember(_ member: inout Member, into decision: inout Decision) {
     guard let known = former.remove(member.userID) else { return }
-    member.earlierStays = known.stays
+    member.earlierVisibleRanges = known.visibleRanges
     member.muteUntil = known.muteUntil
     member.mutedAt = known.mutedAt
     decision.changes.append(.forgetFormer(member.userID, in: record.id))

@@ -65,7 +65,7 @@ extension GroupState {
     _ member: Member, stay: ClosedRange<Int64>?, bannedUntil: Instant = 0, at moment: Moment, into decision: inout Decision
   ) {
     var known = FormerMember(
-      userID: member.userID, stays: member.earlierStays + (stay.map { [$0] } ?? []),
+      userID: member.userID, visibleRanges: member.earlierVisibleRanges + (stay.map { [$0] } ?? []),
       muteUntil: member.muteUntil > moment.wall ? member.muteUntil : 0, bannedUntil: bannedUntil, leftTime: moment.wall)
     known.mutedAt = member.mutedAt
     if known.isMemorable(at: moment.wall) {

@@ -38,7 +38,7 @@ extension GroupState {
   /// What a member may read.
   func visibleHistory(of member: Member) -> VisibleHistory {
     if record.type.showsHistoryFromBeforeJoining { return VisibleHistory(ranges: through(1)) }
-    return VisibleHistory(ranges: member.earlierStays + through(member.firstVisibleSeq))
+    return VisibleHistory(ranges: member.earlierVisibleRanges + through(member.firstVisibleSeq))
   }
 
   /// From a message to the newest; nothing where there is none yet.

@@ -89,7 +89,7 @@ extension GroupState {
 
 /// What a message takes from whoever sends it.
 private struct Speaker {
-  let standing: Asker
+  let standing: Principal
   let muteUntil: Instant
   let nameCard: String
 

@@ -42,7 +42,7 @@ extension GroupState {
   /// "Unknown or invisible 10030"; 10033 where the type has no recall.
   private func checkRecall(of seq: Int64, by caller: Caller) throws(WireError) {
     try requireMembership(caller)
-    if rules.permissions.cell(for: .recallOthers, in: record.type) == .nobody { throw WireError(.recallUnsupported) }
+    if rules.permissions.requirement(for: .recallOthers, in: record.type) == .nobody { throw WireError(.recallUnsupported) }
     guard try visibleHistory(for: caller).contains(seq) else { throw WireError(.messageUnknown, field: "seq") }
   }
 
@@ -64,7 +64,7 @@ extension GroupState {
   private func recallEffect(_ frame: [UInt8], seq: Int64) -> Effect {
     if record.type.showsHistoryFromBeforeJoining { return .publish(frame, .control, except: nil) }
     let seeing = members.values.filter { member in
-      member.firstVisibleSeq <= seq || member.earlierStays.contains { $0.contains(seq) }
+      member.firstVisibleSeq <= seq || member.earlierVisibleRanges.contains { $0.contains(seq) }
     }
     if seeing.count == members.count { return .publish(frame, .control, except: nil) }
     return .send(frame, to: seeing.map(\.userID))

@@ -1,9 +1,10 @@
 import DequeModule
 import WireProtocol
 
-/// Texts that came while a session could not handle them, in order. Its owner stops reading before there are many.
-struct Mailbox {
-  /// A text with the room behind it that the parser wants.
+/// Received texts that a session cannot process yet, in order. The session stops reading before
+/// there are many.
+struct ReceiveQueue {
+  /// A text with the padding that the parser needs.
   struct Text {
     private let padded: [UInt8]
 
@@ -13,33 +14,32 @@ struct Mailbox {
 
     fileprivate var count: Int { padded.count - JSONParser.padding }
 
-    /// Gives the text to `body`; `JSONParser.padding` more bytes are readable behind it.
+    /// Passes the text to `body`; `JSONParser.padding` more bytes behind it are readable.
     func read(_ body: (UnsafeRawBufferPointer) -> Void) {
       padded.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0.dropLast(JSONParser.padding))) }
     }
   }
 
   private var texts: Deque<Text> = []
-  /// How many bytes the texts have.
+  /// The size of all texts.
   private(set) var bytes = 0
 
   /// How many texts wait.
   var count: Int { texts.count }
-  /// Nothing waits.
   var isEmpty: Bool { texts.isEmpty }
 
-  /// Keeps a copy behind all others.
+  /// Adds a copy at the end.
   mutating func append(_ message: UnsafeRawBufferPointer) {
     texts.append(Text(message))
     bytes += message.count
   }
 
-  /// Takes the oldest.
+  /// Removes the oldest.
   mutating func popFirst() -> Text? {
     guard let text = texts.popFirst() else { return nil }
     bytes -= text.count
     return text
   }
 
-  mutating func removeAll() { self = Mailbox() }
+  mutating func removeAll() { self = ReceiveQueue() }
 }

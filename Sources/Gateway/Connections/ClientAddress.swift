@@ -1,10 +1,10 @@
 import Foundation
 import WebSocketTransport
 
-/// Whose connection it is (contract section 9, trustedProxies): behind trusted proxies, "the right-most entry of X-Forwarded-For
-/// that is not a trusted proxy".
+/// The client's address: behind trusted proxies, the right-most entry of X-Forwarded-For that is
+/// not a trusted proxy (Protocol.md, "Client addresses").
 enum ClientAddress {
-  /// What stands left of an entry that is no address was written by nobody who is trusted: the walk ends at the entry to its right.
+  /// An entry that is no address ends the walk: nothing to its left comes from a trusted proxy.
   static func of(_ head: borrowing RequestHead, isTrustedProxy: (String) -> Bool) -> String {
     var address = head.peerAddress
     guard let forwarded = head.forwardedFor else { return address }
@@ -39,9 +39,9 @@ enum ClientAddress {
     // Brackets are for IPv6 alone.
     guard colons > 1, let end = entry.firstIndex(of: "]") else { return nil }
     let host = String(entry[entry.index(after: entry.startIndex)..<end])
-    let rest = entry[entry.index(after: end)...]
-    if rest.isEmpty { return (host, nil) }
-    return rest.hasPrefix(":") ? (host, rest.dropFirst()) : nil
+    let suffix = entry[entry.index(after: end)...]
+    if suffix.isEmpty { return (host, nil) }
+    return suffix.hasPrefix(":") ? (host, suffix.dropFirst()) : nil
   }
 
   private static func isPort(_ text: Substring) -> Bool {

@@ -2,24 +2,24 @@ import GroupModel
 import GroupPermissions
 import Testing
 
-/// The page that users read and the tables that decide, cell by cell.
-@Suite struct ContractPageTests {
-  @Test func theMarkdownIsTheContracts() {
-    #expect(PermissionPage.markdown() == ContractPage.rights + "\n\n" + ContractPage.policies + "\n")
+/// The tables that decide, against the expected ones, cell by cell.
+@Suite struct TableTests {
+  @Test func theMarkdownHoldsTheExpectedTables() {
+    #expect(PermissionPage.markdown() == ExpectedTables.rights + "\n\n" + ExpectedTables.policies + "\n")
   }
 
   @Test(arguments: GroupType.allCases)
-  func theCellsAreTheContracts(type: GroupType) throws {
-    let page = try ContractPage.rightsByAction()
+  func everyRequirementIsTheExpectedOne(type: GroupType) throws {
+    let page = try ExpectedTables.rightsByAction()
     #expect(Set(page.keys) == Set(GroupAction.allCases.map(\.rawValue)))
     for action in GroupAction.allCases {
-      #expect(GroupPermissions().cell(for: action, in: type).word == page[action.rawValue]?[type.rawValue], "\(action)")
+      #expect(GroupPermissions().requirement(for: action, in: type).word == page[action.rawValue]?[type.rawValue], "\(action)")
     }
   }
 
   @Test(arguments: GroupType.allCases, PolicyField.allCases)
-  func defaultsAndSettableMarksAreTheContracts(type: GroupType, field: PolicyField) throws {
-    let rows = try ContractPage.cells(of: ContractPage.policies)
+  func defaultsAndSettableMarksAreTheExpectedOnes(type: GroupType, field: PolicyField) throws {
+    let rows = try ExpectedTables.cells(of: ExpectedTables.policies)
     #expect(Set(rows.keys) == Set(PolicyField.allCases.map(\.rawValue)))
     let row = try #require(rows[field.rawValue])
     #expect(PolicyTable.values(of: field).map(text).joined(separator: ", ") == row["values"])
@@ -36,11 +36,11 @@ import Testing
 
   @Test(arguments: GroupType.allCases, PolicyField.allCases)
   func aFixedFieldTakesOnlyTheValueItHas(type: GroupType, field: PolicyField) throws {
-    let printed = try ContractPage.cells(of: ContractPage.policies)[field.rawValue]?[type.rawValue]
+    let printed = try ExpectedTables.cells(of: ExpectedTables.policies)[field.rawValue]?[type.rawValue]
     for value in PolicyTable.values(of: field) {
-      let refusal = PolicyTable.refusal(ofSetting: field, to: value, in: type)
+      let denial = PolicyTable.denial(ofSetting: field, to: value, in: type)
       let allowed = printed.map { $0.hasSuffix(" (s)") || $0 == text(value) } ?? false
-      #expect(refusal == (allowed ? nil : .roleTooLow), "\(value)")
+      #expect(denial == (allowed ? nil : .noRight), "\(value)")
     }
   }
 
@@ -48,11 +48,11 @@ import Testing
     let permissions = GroupPermissions(attributeTypes: [.work, .bChatRoom])
     for type in GroupType.allCases {
       let named = type == .work || type == .bChatRoom
-      let expected: Refusal? = named ? nil : .roleTooLow
-      #expect(permissions.cell(for: .useAttributes, in: type) == (named ? .member : .nobody))
-      for actor in [Asker.member(.member), .member(.owner), .administrator] {
+      let expected: Denial? = named ? nil : .noRight
+      #expect(permissions.requirement(for: .useAttributes, in: type) == (named ? .member : .nobody))
+      for actor in [Principal.member(.member), .member(.owner), .administrator] {
         let policy = GroupPolicy.defaults(for: type)
-        #expect(permissions.refusal(of: .useAttributes, in: type, policy: policy, by: actor) == expected)
+        #expect(permissions.denial(of: .useAttributes, in: type, policy: policy, by: actor) == expected)
       }
     }
     #expect(PermissionPage.markdown(by: permissions).contains("alone) | Member | × | × | × | Member |\n"))

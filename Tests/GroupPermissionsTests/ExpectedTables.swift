@@ -1,8 +1,9 @@
 import GroupModel
 import Testing
 
-/// Section 3 of the contract as its readers have it, word for word, and how it is read. Nothing here comes from the code tested.
-enum ContractPage {
+/// The tables of Permissions.md and of Protocol.md, "Group types", written down a second time, and
+/// how they are read. Nothing here comes from the code under test.
+enum ExpectedTables {
   static let rights = """
     | action | Work | Public | Meeting | AVChatRoom | BChatRoom |
     |---|---|---|---|---|---|
@@ -17,6 +18,7 @@ enum ContractPage {
     | remove members | Owner | Admin | Admin | × | × |
     | mute a member | admin | Admin | Admin | Owner | × |
     | mute the group | Owner | Admin | Admin | Owner | × |
+    | edit another member's nameCard and customInfo | Owner | Admin | Admin | Admin | Admin |
     | change a role | × | Owner | Owner | × | Owner |
     | transfer ownership | Owner | Owner | Owner | × | × |
     | quit as owner | ownerQuitMode | ownerQuitMode | ownerQuitMode | × | × |
@@ -70,12 +72,13 @@ enum ContractPage {
     return cells.map { String($0.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()) }
   }
 
-  /// The row that speaks of an action, found by the start of its title.
+  /// The row of an action is found by the start of its title.
   static let openings: [(start: String, action: String)] = [
     ("create", "create"), ("join by application", "join"), ("invite others", "invite"), ("send a message", "send"),
     ("edit name", "editInfo"), ("edit customInfo", "editCustomInfo"), ("edit policy fields", "editPolicy"),
     ("decide applications", "decideApplications"), ("remove members", "remove"), ("mute a member", "muteMember"),
-    ("mute the group", "muteGroup"), ("change a role", "changeRole"), ("transfer ownership", "transfer"),
+    ("mute the group", "muteGroup"), ("edit another member", "editMember"), ("change a role", "changeRole"),
+    ("transfer ownership", "transfer"),
     ("quit as owner", "quitAsOwner"), ("disband", "disband"), ("read and write attributes", "useAttributes"),
     ("recall somebody", "recallOthers"),
   ]

@@ -3,9 +3,10 @@ import GroupModel
 import GroupRuntime
 import Synchronization
 
-/// Users who have gone and are members of live rooms that are not in memory. Such a room notices nothing: when the user's grace ends
-/// (contract section 3, AVChatRoom) it is loaded, and finds that the user has left.
-final class SuspendedRoomGraces: Sendable {
+/// Timers for offline users who are members of live rooms that are not in memory. Such a room
+/// notices nothing: it is loaded when the user's grace ends, and then removes the user
+/// (Protocol.md, "AVChatRoom").
+final class AbsenceTimers: Sendable {
   private struct Absence: Equatable {
     let user: UserID
     let since: Instant
@@ -14,14 +15,14 @@ final class SuspendedRoomGraces: Sendable {
   }
 
   private struct State {
-    /// The newest of each user.
+    /// The newest absence of each user.
     var absences: [UserID: Absence] = [:]
-    /// By their ends. One that is no user's newest any more does not count.
+    /// Ordered by `end`. An absence that is not its user's newest is void.
     var ends: Deque<Absence> = []
-    /// The same for those that are tried again, which is sooner than a grace that began meanwhile ends.
+    /// A queue of its own, ordered by `end`: a retry comes sooner than the end of a grace.
     var retries: Deque<Absence> = []
 
-    mutating func note(_ absence: Absence, in queue: WritableKeyPath<State, Deque<Absence>>) {
+    mutating func add(_ absence: Absence, to queue: WritableKeyPath<State, Deque<Absence>>) {
       absences[absence.user] = absence
       self[keyPath: queue].append(absence)
       guard self[keyPath: queue].count > 2 * absences.count + 64 else { return }
@@ -29,10 +30,10 @@ final class SuspendedRoomGraces: Sendable {
       self[keyPath: queue].removeAll { absences[$0.user] != $0 }
     }
 
-    /// Takes out those that are due, at most so many.
-    mutating func take(_ most: Int, from queue: WritableKeyPath<State, Deque<Absence>>, at now: Instant) -> [Absence] {
+    /// Removes and returns the absences that are due, at most `limit`.
+    mutating func popDue(_ limit: Int, from queue: WritableKeyPath<State, Deque<Absence>>, at now: Instant) -> [Absence] {
       var due: [Absence] = []
-      while due.count < most, let first = self[keyPath: queue].first, first.end <= now {
+      while due.count < limit, let first = self[keyPath: queue].first, first.end <= now {
         self[keyPath: queue].removeFirst()
         guard absences[first.user] == first else { continue }
         absences[first.user] = nil
@@ -42,9 +43,9 @@ final class SuspendedRoomGraces: Sendable {
     }
   }
 
-  /// How many users' rooms are looked at in one tick.
+  /// How many users' rooms are loaded in one tick.
   private static let usersPerTick = 20
-  /// How long after a failure of the store it is tried again, in milliseconds.
+  /// The wait before a retry after a failure of the store, in milliseconds.
   private static let retryTime: Instant = 10_000
 
   private let state = Mutex(State())
@@ -65,42 +66,42 @@ final class SuspendedRoomGraces: Sendable {
     self.grace = grace
   }
 
-  /// The user's last session has ended.
+  /// Starts the grace of a user whose last session has ended.
   /// - Parameters:
-  ///   - since: by the clock.
+  ///   - since: on the wall clock.
   ///   - now: on the monotonic clock.
-  func note(_ user: UserID, since: Instant, at now: Instant) {
-    state.withLock { $0.note(Absence(user: user, since: since, end: now + grace + 1), in: \.ends) }
+  func start(for user: UserID, since: Instant, at now: Instant) {
+    state.withLock { $0.add(Absence(user: user, since: since, end: now + grace + 1), to: \.ends) }
   }
 
-  /// The user is back.
-  func forget(_ user: UserID) { state.withLock { $0.absences[user] = nil } }
+  /// The user is online again.
+  func cancel(for user: UserID) { state.withLock { $0.absences[user] = nil } }
 
-  /// How many users are waited for.
+  /// How many users have a timer.
   var count: Int { state.withLock { $0.absences.count } }
 
-  /// Tells rooms of users whose grace has ended; called with each tick.
-  func tellDue(at now: Instant) {
-    for absence in takeDue(at: now) where directory.sessions(of: absence.user).isEmpty {
-      Task { await tell(absence, at: now) }
+  /// Notifies the rooms of users whose grace has ended; called with each tick.
+  func fireDue(at now: Instant) {
+    for absence in popDue(at: now) where directory.sessions(of: absence.user).isEmpty {
+      Task { await notifyRooms(of: absence, at: now) }
     }
   }
 
-  private func takeDue(at now: Instant) -> [Absence] {
+  private func popDue(at now: Instant) -> [Absence] {
     state.withLock { state in
-      let retries = state.take(SuspendedRoomGraces.usersPerTick, from: \.retries, at: now)
-      return retries + state.take(SuspendedRoomGraces.usersPerTick - retries.count, from: \.ends, at: now)
+      let retries = state.popDue(AbsenceTimers.usersPerTick, from: \.retries, at: now)
+      return retries + state.popDue(AbsenceTimers.usersPerTick - retries.count, from: \.ends, at: now)
     }
   }
 
-  private func tell(_ absence: Absence, at now: Instant) async {
+  private func notifyRooms(of absence: Absence, at now: Instant) async {
     do throws(StoreError) {
       let rooms = try await groups.memberships(of: absence.user).filter { $0.type == .avChatRoom }
       await registry.presenceChanged(Group.Presence(of: absence.user, awaySince: absence.since), in: rooms)
     } catch {
       state.withLock { state in
         if state.absences[absence.user] != nil { return }
-        state.note(Absence(user: absence.user, since: absence.since, end: now + SuspendedRoomGraces.retryTime), in: \.retries)
+        state.add(Absence(user: absence.user, since: absence.since, end: now + AbsenceTimers.retryTime), to: \.retries)
       }
       observer.storeFailed(error)
     }

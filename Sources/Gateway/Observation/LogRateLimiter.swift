@@ -1,7 +1,7 @@
 import Synchronization
 
-/// How many lines a second are written of what others can make the server complain of.
-public final class LineLimit: Sendable {
+/// Limits log lines that clients can cause to five a second.
+public final class LogRateLimiter: Sendable {
   private static let perSecond = 5
 
   private struct Second {
@@ -12,16 +12,17 @@ public final class LineLimit: Sendable {
 
   private let second = Mutex(Second(begun: .now))
 
-  /// Nothing was written yet.
+  /// No line has been written yet.
   public init() {}
 
-  /// Nil where the line is one too many, else how many lines were dropped before it.
-  public func admit(at now: ContinuousClock.Instant) -> Int? {
+  /// Counts a line.
+  /// - Returns: nil = drop the line; else how many lines were dropped before it.
+  public func acquire(at now: ContinuousClock.Instant) -> Int? {
     second.withLock { second in
       if now - second.begun >= .seconds(1) {
         second = Second(begun: now, written: 0, dropped: second.dropped)
       }
-      guard second.written < LineLimit.perSecond else {
+      guard second.written < LogRateLimiter.perSecond else {
         second.dropped += 1
         return nil
       }

@@ -1,17 +1,19 @@
 import GroupModel
 import GroupPermissions
 
-/// The contract's section 3 stated a second time, from the page's words and in wire codes, to ask the same questions of.
-struct ContractOracle {
+/// The rules around the tables stated a second time, from the tables' words and in wire codes
+/// (Protocol.md, "Rights"). It shares nothing with the code under test.
+struct RightsOracle {
   let rights: [String: [String: String]]
   let policies: [String: [String: String]]
 
   init() throws {
-    rights = try ContractPage.rightsByAction()
-    policies = try ContractPage.cells(of: ContractPage.policies)
+    rights = try ExpectedTables.rightsByAction()
+    policies = try ExpectedTables.cells(of: ExpectedTables.policies)
   }
 
-  /// The lowest height that the page asks for: 0 anyone, 1 Member, 2 Admin, 3 Owner, 4 an application administrator, nil nobody.
+  /// The lowest height that the table demands: 0 anyone, 1 Member, 2 Admin, 3 Owner,
+  /// 4 an application administrator, nil nobody.
   func height(of action: String, in type: String, under policy: GroupPolicy) -> Int? {
     let word = rights[action]?[type] ?? ""
     guard word.hasSuffix("Mode") else { return plainHeight(word) }
@@ -21,7 +23,7 @@ struct ContractOracle {
     case ("inviteMode", "Admin"), ("updateInfoMode", "Admin"), ("updateCustomMode", "Admin"): return 2
     case ("updateInfoMode", "Owner"), ("updateCustomMode", "Owner"), ("ownerQuitMode", "Transfer"): return 3
     case ("joinMode", "Forbid"), ("inviteMode", "Nobody"), ("ownerQuitMode", "Forbid"): return 4
-    default: preconditionFailure("the page has no \(word)")
+    default: preconditionFailure("the table has no \(word)")
     }
   }
 
@@ -33,11 +35,11 @@ struct ContractOracle {
     case "Owner": return 3
     case "admin": return 4
     case "×": return nil
-    default: preconditionFailure("the page has no \(word)")
+    default: preconditionFailure("the table has no \(word)")
     }
   }
 
-  /// The group's choice, or the page's where the page does not mark it with (s).
+  /// The group's choice, or the default where the table does not mark it with (s).
   private func value(of field: String, in type: String, under policy: GroupPolicy) -> String {
     let printed = policies[field]?[type] ?? ""
     guard printed.hasSuffix(" (s)") else { return printed }
@@ -47,23 +49,25 @@ struct ContractOracle {
     case "updateInfoMode": return policy.updateInfoMode.rawValue
     case "updateCustomMode": return policy.updateCustomMode.rawValue
     case "ownerQuitMode": return policy.ownerQuitMode.rawValue
-    default: preconditionFailure("no right hangs on \(field)")
+    default: preconditionFailure("no right depends on \(field)")
     }
   }
 
-  /// The error the contract answers; 0 = allowed. `required` is `height(of:in:under:)`.
+  /// The expected error; 0 = allowed. `required` is `height(of:in:under:)`.
   func code(_ question: Question, required: Int?) -> Int {
     let (action, type) = (question.action.rawValue, question.type.rawValue)
     let height = height(of: question.actor, in: type)
     if height == 0, action != "create", action != "join" { return 10007 }
-    guard let required, height >= required else { return refusedByRuleTwo(action, type, crossed: required == nil) }
+    guard let required, height >= required else { return codeOfRuleTwo(action, type, crossed: required == nil) }
     if let target = question.target, height <= self.height(of: .member(target), in: type) { return 10007 }
-    if question.isSelf, ["remove", "muteMember", "changeRole", "transfer", "recallOthers"].contains(action) { return 10007 }
+    if question.isSelf, ["remove", "muteMember", "editMember", "changeRole", "transfer", "recallOthers"].contains(action) {
+      return 10007
+    }
     if question.target == .owner, ["remove", "changeRole"].contains(action) { return 10007 }
     return 0
   }
 
-  private func refusedByRuleTwo(_ action: String, _ type: String, crossed: Bool) -> Int {
+  private func codeOfRuleTwo(_ action: String, _ type: String, crossed: Bool) -> Int {
     switch (action, type) {
     case ("recallOthers", _): crossed ? 10033 : 10032
     case ("quitAsOwner", "BChatRoom"): 10007
@@ -73,7 +77,7 @@ struct ContractOracle {
     }
   }
 
-  private func height(of actor: Asker, in type: String) -> Int {
+  private func height(of actor: Principal, in type: String) -> Int {
     switch actor {
     case .outsider: type == "BChatRoom" ? 1 : 0
     case .member(.member), .member(.custom): 1
@@ -84,18 +88,18 @@ struct ContractOracle {
   }
 }
 
-/// One question to the table, but for the policy.
+/// One question to the table, apart from the policy.
 struct Question: Hashable {
   let action: GroupAction
   let type: GroupType
-  let actor: Asker
+  let actor: Principal
   let target: Role?
   let isSelf: Bool
 
   static let targets: [Role?] = [nil, .owner, .admin, .member, .custom(100), .custom(Int32.max)]
 
   /// By ascending height; the members' roles that have the rights of `Member` stand together.
-  static let actors: [Asker] = [
+  static let actors: [Principal] = [
     .outsider, .member(.member), .member(.custom(100)), .member(.custom(Int32.max)), .member(.admin), .member(.owner),
     .administrator,
   ]
@@ -109,13 +113,13 @@ struct Question: Hashable {
     }
   }
 
-  func refusal(by permissions: GroupPermissions = GroupPermissions(), under policy: GroupPolicy) -> Refusal? {
-    permissions.refusal(of: action, in: type, policy: policy, by: actor, on: target, isSelf: isSelf)
+  func denial(by permissions: GroupPermissions = GroupPermissions(), under policy: GroupPolicy) -> Denial? {
+    permissions.denial(of: action, in: type, policy: policy, by: actor, on: target, isSelf: isSelf)
   }
 }
 
 extension GroupPolicy {
-  /// Every policy that differs in a field on which a right hangs: 162.
+  /// Every policy that differs in a field that decides a right: 162.
   static let deciding: [GroupPolicy] = {
     var policies = [GroupPolicy.defaults(for: .work)]
     let fields: [PolicyField] = [.joinMode, .inviteMode, .updateInfoMode, .updateCustomMode, .ownerQuitMode]
@@ -135,11 +139,11 @@ extension GroupPolicy {
   }
 }
 
-extension Refusal {
-  /// The code of contract section 7.
+extension Denial {
+  /// The code on the wire.
   var code: Int {
     switch self {
-    case .roleTooLow: 10007
+    case .noRight: 10007
     case .ownerMayNotQuit: 10009
     case .workNotJoinable: 8508
     case .recallNotYours: 10032

@@ -18,20 +18,20 @@ import Testing
       ("a.example", "a.example", false), ("", "a.example", false), ("://", ":80", false),
     ] as [(String?, String?, Bool)])
   func withoutAnyAllowedOnlyTheOwnOriginPasses(origin: String?, host: String?, passes: Bool) {
-    #expect(OriginPolicy(allowed: []).admits(origin: origin, host: host) == passes)
+    #expect(OriginPolicy(allowed: []).allows(origin: origin, host: host) == passes)
   }
 
   @Test func allowedOriginsPassBesideTheOwn() {
     let policy = OriginPolicy(allowed: ["https://shop.example"])
-    #expect(policy.admits(origin: "https://Shop.example", host: "a.example"))
-    #expect(policy.admits(origin: "https://a.example", host: "a.example"))
-    #expect(!policy.admits(origin: "http://shop.example", host: "a.example"))
-    #expect(!policy.admits(origin: "null", host: "a.example"))
+    #expect(policy.allows(origin: "https://Shop.example", host: "a.example"))
+    #expect(policy.allows(origin: "https://a.example", host: "a.example"))
+    #expect(!policy.allows(origin: "http://shop.example", host: "a.example"))
+    #expect(!policy.allows(origin: "null", host: "a.example"))
   }
 
   @Test func aStarPassesEverything() {
     let policy = OriginPolicy(allowed: ["*"])
-    #expect(policy.admits(origin: "null", host: nil) && policy.admits(origin: "https://b.example", host: "a.example"))
+    #expect(policy.allows(origin: "null", host: nil) && policy.allows(origin: "https://b.example", host: "a.example"))
   }
 }
 
@@ -44,7 +44,7 @@ import Testing
     return ClientAddress.of(head) { $0.hasPrefix("10.") }
   }
 
-  @Test func whoIsNoProxyIsTakenAtItsOwnAddress() {
+  @Test func anUntrustedPeerKeepsItsOwnAddress() {
     #expect(address(peer: "192.0.2.1", forwarded: "198.51.100.7") == "192.0.2.1")
     #expect(address(peer: "10.0.0.1", forwarded: nil) == "10.0.0.1")
   }
@@ -77,7 +77,7 @@ import Testing
       "unknown", "_hidden", "203.0.113", "203.0.113.9:", "203.0.113.9:x", "203.0.113.9:65536", "203.0.113.9:-1",
       "203.0.113.9:1:2", "[203.0.113.9]", "[203.0.113.9]:80", "[2001:db8::1", "2001:db8::1]", "[2001:db8::1]80", "[2001:db8::1]:",
       "[]", "2001:db8::1%eth0", "203.0.113.9 5", "0x7f.1", "203.0.113.09", "\"203.0.113.9\"", ":", "203.0.113.9/32",
-    ]) func whatIsNoAddressEndsTheWalk(entry: String)
+    ]) func anEntryThatIsNoAddressEndsTheWalk(entry: String)
   {
     #expect(address(peer: "10.0.0.1", forwarded: "198.51.100.7, \(entry)") == "10.0.0.1")
     #expect(address(peer: "10.0.0.1", forwarded: "198.51.100.7, \(entry), 10.0.0.2:80") == "10.0.0.2")
@@ -85,81 +85,81 @@ import Testing
   }
 }
 
-@Suite struct AdmissionsTests {
+@Suite struct ConnectionLimiterTests {
   @Test func theLimitOfAllConnectionsHolds() {
-    let admissions = Admissions(connections: 2, connectionsPerAddress: 0)
-    #expect(admissions.enter("a") && admissions.enter("b"))
-    #expect(!admissions.enter("c"))
-    admissions.leave("a", wasAdmitted: true, at: 0)
-    #expect(admissions.enter("c"))
+    let connectionLimiter = ConnectionLimiter(connections: 2, connectionsPerAddress: 0)
+    #expect(connectionLimiter.add(from: "a") && connectionLimiter.add(from: "b"))
+    #expect(!connectionLimiter.add(from: "c"))
+    connectionLimiter.remove(from: "a", wasAccepted: true, at: 0)
+    #expect(connectionLimiter.add(from: "c"))
   }
 
   @Test func theLimitOfAnAddressIsItsOwn() {
-    let admissions = Admissions(connections: 0, connectionsPerAddress: 1)
-    #expect(admissions.enter("a") && admissions.enter("b"))
-    #expect(!admissions.enter("a"))
-    #expect(!admissions.enter("b"))
+    let connectionLimiter = ConnectionLimiter(connections: 0, connectionsPerAddress: 1)
+    #expect(connectionLimiter.add(from: "a") && connectionLimiter.add(from: "b"))
+    #expect(!connectionLimiter.add(from: "a"))
+    #expect(!connectionLimiter.add(from: "b"))
   }
 
   /// Or a storm of refused connections would keep everybody else out while they end.
   @Test func refusedConnectionsTakeNoPlace() {
-    let admissions = Admissions(connections: 1, connectionsPerAddress: 0)
-    #expect(admissions.enter("a"))
-    for _ in 0..<5 { #expect(!admissions.enter("b")) }
-    admissions.leave("a", wasAdmitted: true, at: 0)
-    #expect(admissions.enter("c"))
-    for _ in 0..<5 { admissions.leave("b", wasAdmitted: false, at: 0) }
-    #expect(!admissions.enter("d"))
+    let connectionLimiter = ConnectionLimiter(connections: 1, connectionsPerAddress: 0)
+    #expect(connectionLimiter.add(from: "a"))
+    for _ in 0..<5 { #expect(!connectionLimiter.add(from: "b")) }
+    connectionLimiter.remove(from: "a", wasAccepted: true, at: 0)
+    #expect(connectionLimiter.add(from: "c"))
+    for _ in 0..<5 { connectionLimiter.remove(from: "b", wasAccepted: false, at: 0) }
+    #expect(!connectionLimiter.add(from: "d"))
   }
 
   @Test func theTwentyFirstFailureInTenSecondsWaits() {
-    let admissions = Admissions(connections: 0, connectionsPerAddress: 0)
-    for _ in 0..<20 { #expect(!admissions.noteFailure(from: "a", at: 0)) }
-    #expect(!admissions.noteFailure(from: "b", at: 0), "another address")
-    #expect(admissions.noteFailure(from: "a", at: 9999))
-    #expect(!admissions.noteFailure(from: "a", at: 10_000), "only the one at 9999 is left")
+    let connectionLimiter = ConnectionLimiter(connections: 0, connectionsPerAddress: 0)
+    for _ in 0..<20 { #expect(!connectionLimiter.noteBadToken(from: "a", at: 0)) }
+    #expect(!connectionLimiter.noteBadToken(from: "b", at: 0), "another address")
+    #expect(connectionLimiter.noteBadToken(from: "a", at: 9999))
+    #expect(!connectionLimiter.noteBadToken(from: "a", at: 10_000), "only the one at 9999 is left")
   }
 
   @Test func anAddressIsForgottenWithItsLastConnectionAndFailure() {
-    let admissions = Admissions(connections: 0, connectionsPerAddress: 0)
-    _ = admissions.enter("a")
-    _ = admissions.enter("a")
-    admissions.leave("a", wasAdmitted: true, at: 0)
-    #expect(admissions.addressCount == 1)
-    admissions.leave("a", wasAdmitted: true, at: 0)
-    #expect(admissions.addressCount == 0)
+    let connectionLimiter = ConnectionLimiter(connections: 0, connectionsPerAddress: 0)
+    _ = connectionLimiter.add(from: "a")
+    _ = connectionLimiter.add(from: "a")
+    connectionLimiter.remove(from: "a", wasAccepted: true, at: 0)
+    #expect(connectionLimiter.addressCount == 1)
+    connectionLimiter.remove(from: "a", wasAccepted: true, at: 0)
+    #expect(connectionLimiter.addressCount == 0)
 
-    _ = admissions.enter("b")
-    _ = admissions.noteFailure(from: "b", at: 0)
-    admissions.leave("b", wasAdmitted: true, at: 5000)
-    #expect(admissions.addressCount == 1, "the failure still counts")
-    admissions.sweepIfDue(at: 9999)
-    #expect(admissions.addressCount == 1)
-    admissions.sweepIfDue(at: 20_000)
-    #expect(admissions.addressCount == 1, "it looks about once a minute")
-    admissions.sweepIfDue(at: 69_999)
-    #expect(admissions.addressCount == 0)
+    _ = connectionLimiter.add(from: "b")
+    _ = connectionLimiter.noteBadToken(from: "b", at: 0)
+    connectionLimiter.remove(from: "b", wasAccepted: true, at: 5000)
+    #expect(connectionLimiter.addressCount == 1, "the failure still counts")
+    connectionLimiter.sweepIfDue(at: 9999)
+    #expect(connectionLimiter.addressCount == 1)
+    connectionLimiter.sweepIfDue(at: 20_000)
+    #expect(connectionLimiter.addressCount == 1, "it looks about once a minute")
+    connectionLimiter.sweepIfDue(at: 69_999)
+    #expect(connectionLimiter.addressCount == 0)
   }
 
   @Test func waitingForTheLastConnectionEndsWithIt() async {
-    let admissions = Admissions(connections: 1, connectionsPerAddress: 0)
-    await admissions.waitUntilEmpty()
-    _ = admissions.enter("a")
-    let isRefused = !admissions.enter("a")
+    let connectionLimiter = ConnectionLimiter(connections: 1, connectionsPerAddress: 0)
+    await connectionLimiter.waitUntilEmpty()
+    _ = connectionLimiter.add(from: "a")
+    let isRefused = !connectionLimiter.add(from: "a")
     #expect(isRefused)
     await withTaskGroup { group in
-      for _ in 0..<3 { group.addTask { await admissions.waitUntilEmpty() } }
-      admissions.leave("a", wasAdmitted: true, at: 0)
-      admissions.leave("a", wasAdmitted: false, at: 0)
+      for _ in 0..<3 { group.addTask { await connectionLimiter.waitUntilEmpty() } }
+      connectionLimiter.remove(from: "a", wasAccepted: true, at: 0)
+      connectionLimiter.remove(from: "a", wasAccepted: false, at: 0)
     }
   }
 
   @Test func waitingEndsWithItsTask() async {
-    let admissions = Admissions(connections: 0, connectionsPerAddress: 0)
-    _ = admissions.enter("a")
-    let waiting = Task { await admissions.waitUntilEmpty() }
+    let connectionLimiter = ConnectionLimiter(connections: 0, connectionsPerAddress: 0)
+    _ = connectionLimiter.add(from: "a")
+    let waiting = Task { await connectionLimiter.waitUntilEmpty() }
     waiting.cancel()
     await waiting.value
-    admissions.leave("a", wasAdmitted: true, at: 0)
+    connectionLimiter.remove(from: "a", wasAccepted: true, at: 0)
   }
 }

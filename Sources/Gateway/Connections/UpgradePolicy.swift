@@ -1,0 +1,60 @@
+/// Why an upgrade was refused, and the status and reason that its client gets.
+struct UpgradeRefusal: Sendable {
+  /// The raw value is the label of `throng_upgrades_refused_total`.
+  enum Kind: String, CaseIterable {
+    case path
+    case draining
+    case origin
+    /// The transport finds these by itself (RFC 6455, section 4.2.1).
+    case method
+    case version
+    case handshake
+    case headers
+  }
+
+  let kind: Kind
+  let status: Int
+  let sentence: String
+
+  static let path = UpgradeRefusal(
+    kind: .path, status: 404, sentence: "there is no WebSocket at this path; it is at /ws of the public listener")
+  static let draining = UpgradeRefusal(kind: .draining, status: 503, sentence: "the server is draining; try again later")
+  static let origin = UpgradeRefusal(
+    kind: .origin, status: 403,
+    sentence: "the Origin does not match the Host; allowedOrigins names the origins that may connect besides")
+
+  /// The refusal behind a status with which the transport has answered.
+  static func byTransport(_ status: Int, _ sentence: String) -> UpgradeRefusal {
+    let kind: Kind =
+      switch status {
+      case 405: .method
+      case 426: .version
+      case 431: .headers
+      default: .handshake
+      }
+    return UpgradeRefusal(kind: kind, status: status, sentence: sentence)
+  }
+}
+
+/// The pages that may open a connection: `Origin` is compared with `Host`, port included
+/// (Protocol.md, "Origins").
+struct OriginPolicy: Sendable {
+  let allowed: Set<String>
+
+  func allows(origin: String?, host: String?) -> Bool {
+    guard let origin else { return true }
+    if allowed.contains("*") || allowed.contains(origin.lowercased()) { return true }
+    let parts = origin.lowercased().split(separator: "://", maxSplits: 1)
+    guard let host, parts.count == 2 else { return false }
+    let (scheme, authority) = (String(parts[0]), String(parts[1]))
+    return OriginPolicy.withPort(authority, scheme: scheme) == OriginPolicy.withPort(host.lowercased(), scheme: scheme)
+  }
+
+  /// The authority with the port that its scheme implies, so that `example.com` and
+  /// `example.com:443` are one.
+  private static func withPort(_ authority: String, scheme: String) -> String {
+    let afterBracket = authority.lastIndex(of: "]") ?? authority.startIndex
+    if authority[afterBracket...].contains(":") { return authority }
+    return authority + (scheme == "https" || scheme == "wss" ? ":443" : ":80")
+  }
+}

@@ -1,0 +1,26 @@
+import GroupModel
+import WireProtocol
+
+/// Refuses a session's requests beyond its user's rate, and closes a session with very many
+/// refusals (Protocol.md, "Request rate").
+struct RequestLimiter: Sendable {
+  /// How many refusals, in how many milliseconds, are a flood.
+  private static let flood = (count: 1000, window: Instant(10_000))
+
+  private var refusals = WindowCounter(window: RequestLimiter.flood.window, bound: RequestLimiter.flood.count)
+
+  /// The answer to a request.
+  enum Verdict: Equatable {
+    case pass
+    /// 7008 with this many milliseconds to wait.
+    case refuse(retryAfterMs: Instant)
+    /// 7008, and then close with 4004.
+    case flood(retryAfterMs: Instant)
+  }
+
+  /// Counts a request.
+  mutating func check(_ budget: UserBudget, at now: Instant) -> Verdict {
+    guard let wait = budget.acquireRequest(at: now) else { return .pass }
+    return refusals.note(at: now) ? .flood(retryAfterMs: wait) : .refuse(retryAfterMs: wait)
+  }
+}

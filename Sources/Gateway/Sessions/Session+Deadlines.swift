@@ -1,0 +1,73 @@
+import GroupModel
+import GroupRuntime
+import WebSocketTransport
+import WireProtocol
+
+/// The deadlines of a session: sign-in, expiry of the token, delayed answers, deferred writes,
+/// drain.
+extension Session {
+  /// How long before its expiry a token's user is warned.
+  private static let warningTime: Instant = 60_000
+
+  /// Puts the session into the loop's wheel at its next deadline.
+  func schedule() {
+    if let wheelSlot { context.wheel.remove(self, from: wheelSlot) }
+    wheelSlot = deadlines.next.map { context.wheel.insert(self, at: $0) }
+  }
+
+  /// The wheel has reached the session's slot, and removed the session.
+  nonisolated func runDeadlines(at now: Instant) {
+    assumeIsolated { session in
+      session.wheelSlot = nil
+      for deadline in session.deadlines.popDue(at: now) { session.run(deadline) }
+      session.schedule()
+    }
+  }
+
+  private func run(_ deadline: Deadlines.Deadline) {
+    switch deadline {
+    case .signIn: endSignInTime()
+    case .failureAnswer:
+      let refusal = delayedRefusal
+      delayedRefusal = nil
+      refusal?(self)
+    case .writing:
+      resumeDeferred()
+      drainReceiveQueue()
+    case .expiryWarning: warnOfExpiry()
+    case .expiry: expire()
+    case .drain: closeAfterReplies(.draining)
+    }
+  }
+
+  /// A connection whose sign-in is queued has been in time: it gets another second.
+  private func endSignInTime() {
+    guard processing == .busy else { return close(.notSignedIn) }
+    deadlines[.signIn] = MonotonicClock.now() + 1000
+    schedule()
+  }
+
+  /// Sets the deadlines of the token (Protocol.md, "Token renewal"). They run on the monotonic
+  /// clock, the token on the wall clock.
+  func scheduleExpiry() {
+    guard let identity else { return }
+    let left = max(0, identity.tokenExpiresAt - services.clock.now())
+    let now = MonotonicClock.now()
+    deadlines[.expiryWarning] = now + max(0, left - Session.warningTime)
+    deadlines[.expiry] = now + left
+    schedule()
+  }
+
+  private func warnOfExpiry() {
+    guard var identity, !identity.wasWarned else { return }
+    identity.wasWarned = true
+    phase = .signedIn(identity)
+    connection.sendAfterTopics(EventName.onUserSigExpired.text { $0.member("expiresAt", identity.tokenExpiresAt) })
+  }
+
+  /// The wall clock decides; where it was set back, the session waits again.
+  private func expire() {
+    guard let identity else { return }
+    if identity.tokenExpiresAt > services.clock.now() { scheduleExpiry() } else { close(.tokenExpired) }
+  }
+}

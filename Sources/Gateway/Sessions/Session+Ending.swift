@@ -1,0 +1,92 @@
+import GroupModel
+import GroupRuntime
+import WebSocketTransport
+import WireProtocol
+
+/// The ends of a session: logout, replacement, removal by the application, and the drain.
+extension Session {
+  /// Removes the session from its user, and notifies groups if it was the user's last.
+  func signOut() {
+    let user: UserID
+    switch phase {
+    case .signedIn(let identity), .signingIn(let identity): user = identity.userID
+    case .anonymous, .ended: return
+    }
+    phase = .anonymous(requests: 0)
+    setCaller(nil)
+    deadlines[.expiryWarning] = nil
+    deadlines[.expiry] = nil
+    let end = services.directory.unregister(self, of: user)
+    var concernsSuspendedRooms = end.concernsSuspendedRooms
+    for group in end.groups {
+      // A group that is being removed from memory cannot be notified.
+      guard let group = services.registry.resident(group) else {
+        concernsSuspendedRooms = true
+        continue
+      }
+      group.presenceChanged(Group.Presence(of: user))
+    }
+    if concernsSuspendedRooms {
+      services.absenceTimers.start(for: user, since: services.clock.now(), at: MonotonicClock.now())
+    }
+    services.forgetIfAbsent(user)
+  }
+
+  // MARK: Disconnection
+
+  /// Another session of the same user takes this one's place.
+  nonisolated func replace() {
+    connection.loop.perform {
+      _ = self.assumeIsolated { $0.disconnect(.replaced, reason: "OtherDevice", message: nil) }
+    }
+  }
+
+  /// An application administrator ends the session (kickUser).
+  /// - Parameter message: the administrator's reason.
+  /// - Returns: false where it had ended already.
+  nonisolated func remove(message: String?) async -> Bool {
+    await withCheckedContinuation { continuation in
+      connection.loop.perform {
+        continuation.resume(
+          returning: self.assumeIsolated { $0.disconnect(.removed, reason: "Administrator", message: message) })
+      }
+    }
+  }
+
+  private func disconnect(_ code: CloseCode, reason: String, message: String?) -> Bool {
+    switch phase {
+    case .signedIn, .signingIn: break
+    // A logout, for example, closes after the replies of requests in flight.
+    case .anonymous, .ended: return false
+    }
+    let text = EventName.onKickedOffline.text { writer in
+      writer.member("reason", reason)
+      writer.member("message", ifPresent: message)
+    }
+    connection.sendAfterTopics(text)
+    close(code)
+    return true
+  }
+
+  // MARK: Draining
+
+  /// The server drains: the session is told now, or after its sign-in, and closes at a random
+  /// instant.
+  /// - Parameter end: of the drain, on the monotonic clock.
+  func drain(until end: Instant) {
+    if case .ended = phase { return }
+    let now = MonotonicClock.now()
+    let left = max(0, end - now)
+    retryAfterDrain = .random(in: 0...max(1000, left))
+    deadlines[.drain] = now + .random(in: 0...left)
+    schedule()
+    announceDrain()
+  }
+
+  /// Sends onServerDraining once, to a signed-in user.
+  func announceDrain() {
+    guard identity != nil, let retryAfterMs = retryAfterDrain else { return }
+    retryAfterDrain = nil
+    connection.sendAfterTopics(EventName.onServerDraining.text { $0.member("retryAfterMs", retryAfterMs) })
+  }
+}

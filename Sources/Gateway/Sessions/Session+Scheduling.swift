@@ -1,0 +1,87 @@
+import GroupModel
+import GroupRuntime
+import WebSocketTransport
+import WireProtocol
+
+/// Limits of requests in flight. A deferred request waits, and with it all later texts: reads,
+/// because their replies are large; writes, while the user has written much or has a heavy write in
+/// flight.
+extension Session {
+  /// How many reads of a session may be in flight.
+  private static let maxReads = 4
+
+  /// A request that waits for its turn.
+  struct DeferredRequest {
+    let request: Request
+    let pending: PendingRequest
+    /// The session's processing before it.
+    let processing: Processing
+  }
+
+  private func deferRequest(_ request: Request, _ pending: PendingRequest) {
+    deferred = DeferredRequest(request: request, pending: pending, processing: processing)
+    processing = .busy
+  }
+
+  /// Starts the deferred request, if the limits allow it now.
+  func resumeDeferred() {
+    guard let next = deferred, deadlines[.writing] == nil else { return }
+    deferred = nil
+    processing = next.processing
+    if next.pending.isRead { startRead(next.request, next.pending) } else { startWrite(next.request, next.pending) }
+  }
+
+  /// Another session of the user has released capacity.
+  private nonisolated func retryDeferred() {
+    connection.loop.enqueue {
+      self.assumeIsolated { session in
+        session.resumeDeferred()
+        session.drainReceiveQueue()
+      }
+    }
+  }
+
+  /// Releases the capacity of a request that has its reply.
+  /// - Returns: false where the reply is void: the session ended during a read.
+  func releaseCapacity(of pending: PendingRequest) -> Bool {
+    if pending.cost.isHeavy { for session in budget?.endHeavyWrite() ?? [] { session.retryDeferred() } }
+    guard pending.isRead else { return true }
+    readsInFlight -= 1
+    for session in budget?.endRead() ?? [] { session.retryDeferred() }
+    if case .ended = phase { return false }
+    return true
+  }
+
+  // MARK: Reads
+
+  func startRead(_ request: Request, _ pending: PendingRequest) {
+    guard let caller else { return complete(pending, with: .error(.notSignedIn)) }
+    guard !pending.isBatchFull else {
+      return complete(pending, with: .error(.temporary, "The answer of this batch is as long as it may be; ask again"))
+    }
+    guard readsInFlight < Session.maxReads, !areRepliesFull, budget?.beginRead(of: self) != false else {
+      return deferRequest(request, pending)
+    }
+    readsInFlight += 1
+    services.dispatcher.dispatch(request, by: caller) { self.didReply($0, to: pending) }
+  }
+
+  // MARK: Writes
+
+  /// Charges the write; beyond the user's rate it is deferred until the charge is covered.
+  func scheduleWrite(_ request: Request, _ pending: PendingRequest) {
+    let wait = budget?.chargeWrite(pending.cost.bytes, at: pending.start.milliseconds) ?? 0
+    guard wait > 0 else { return startWrite(request, pending) }
+    deferRequest(request, pending)
+    deadlines[.writing] = pending.start.milliseconds + wait
+    schedule()
+  }
+
+  private func startWrite(_ request: Request, _ pending: PendingRequest) {
+    guard let caller else { return complete(pending, with: .error(.notSignedIn)) }
+    guard !pending.cost.isHeavy || budget?.beginHeavyWrite(of: self) != false else {
+      return deferRequest(request, pending)
+    }
+    services.dispatcher.dispatch(request, by: caller) { self.didReply($0, to: pending) }
+  }
+}
