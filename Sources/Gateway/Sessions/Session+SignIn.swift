@@ -24,16 +24,8 @@ extension Session {
 
   private func finishUpgrade(_ reply: Reply) {
     switch reply {
-    case .success(let result):
-      let text = JSONWriter.text { writer in
-        writer.object { writer in
-          writer.member("jsonrpc", "2.0")
-          writer.member("method", EventName.onConnectSuccess.rawValue)
-          writer.key("params")
-          writer.raw(result)
-        }
-      }
-      send(text)
+    case .success(.session(let result)): send(SessionEvent.onConnectSuccess(result).frame)
+    case .success: assertionFailure("a sign-in answers a session")
     // Where the token is bad or the store cannot be read, the close is under way.
     case .failure(let error):
       noteRefusedUpgrade(error)
@@ -193,13 +185,11 @@ extension Session {
   }
 
   private func signedIn(_ identity: Identity) -> Reply {
-    .object { writer in
-      writer.member("userID", identity.userID.rawValue)
-      writer.member("sessionID", identity.sessionID)
-      writer.member("serverTime", services.clock.now())
-      writer.member("tokenExpiresAt", identity.tokenExpiresAt)
-      writer.member("heartbeat", services.configuration.heartbeat)
-    }
+    .success(
+      .session(
+        Login.Result(
+          userID: identity.userID, sessionID: identity.sessionID, serverTime: services.clock.now(),
+          tokenExpiresAt: identity.tokenExpiresAt, heartbeat: services.configuration.heartbeat)))
   }
 
   /// "A bad one is an error and the session lives on until the old token ends; another user's answers 6015."
@@ -256,7 +246,7 @@ extension Session {
     guard var identity, !identity.wasWarned else { return }
     identity.wasWarned = true
     phase = .signedIn(identity)
-    connection.sendLast(EventName.onUserSigExpired.text { $0.member("expiresAt", identity.tokenExpiresAt) })
+    connection.sendLast(SessionEvent.onUserSigExpired(expiresAt: identity.tokenExpiresAt).frame)
   }
 
   /// The wall clock decides; where it has been set back, the session waits again.
@@ -290,11 +280,7 @@ extension Session {
     // Nobody is signed in any more: a logout, say, closes behind the replies under way.
     case .anonymous, .ended: return false
     }
-    let text = EventName.onKickedOffline.text { writer in
-      writer.member("reason", reason)
-      writer.member("message", ifPresent: message)
-    }
-    connection.sendLast(text)
+    connection.sendLast(SessionEvent.onKickedOffline(reason: reason, message: message).frame)
     close(code)
     return true
   }

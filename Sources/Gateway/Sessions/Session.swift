@@ -314,7 +314,7 @@ actor Session: ConnectionHandler {
   func announceDrain() {
     guard identity != nil, let retryAfterMs = retryAfterDrain else { return }
     retryAfterDrain = nil
-    connection.sendLast(EventName.onServerDraining.text { $0.member("retryAfterMs", retryAfterMs) })
+    connection.sendLast(SessionEvent.onServerDraining(retryAfterMs: retryAfterMs).frame)
   }
 
   // MARK: Deadlines

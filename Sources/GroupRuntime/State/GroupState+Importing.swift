@@ -10,7 +10,7 @@ extension GroupState {
     if record.type == .work, request.memberList.contains(where: { $0.role == .admin }) {
       throw WireError(.noRight, "A Work group has no admins", field: "memberList")
     }
-    var decision = Decision(answer: .reply(.empty))
+    var decision = Decision(.empty)
     var rows: [MemberResult] = []
     var seen: Set<UserID> = []
     for given in request.memberList where seen.insert(given.userID).inserted {
@@ -18,7 +18,7 @@ extension GroupState {
       rows.append(MemberResult(userID: given.userID, result: result))
       if result == .success { bring(given, firstSeq: firstSeqs[given.userID], at: moment, into: &decision) }
     }
-    decision.answer = .reply(.object(capacity: 64 + rows.count * 64) { $0.member("memberList", rows) })
+    decision.answer = .reply(.success(.memberResults(MemberResults(memberList: rows))))
     return decision
   }
 
@@ -61,7 +61,7 @@ extension GroupState {
     if let first = new.first, let last = lastMessage, first.timestamp < last.timestamp {
       throw WireError(.badValue, "Older than a message that was imported before", field: "messageList")
     }
-    var decision = Decision(answer: .reply(.empty))
+    var decision = Decision(.empty)
     let firstSeq = lastSeq + 1
     let seqs = request.messageList.map { importedSeq(of: $0, at: moment) ?? append($0, at: moment, into: &decision) }
     if !decision.changes.isEmpty {
@@ -70,16 +70,8 @@ extension GroupState {
       record.changeTime = moment.now
       decision.changes.append(.putGroup(record, isNew: false))
     }
-    decision.answer = .reply(
-      .object(capacity: 64 + seqs.count * 32) { writer in
-        writer.key("resultList")
-        writer.array(seqs) { writer, seq in
-          writer.object { writer in
-            writer.member("seq", seq)
-            writer.member("code", 0)
-          }
-        }
-      })
+    let rows = seqs.map { ImportGroupMessages.Row(seq: $0, code: 0) }
+    decision.answer = .reply(.success(.importedMessages(ImportGroupMessages.Result(resultList: rows))))
     return decision
   }
 

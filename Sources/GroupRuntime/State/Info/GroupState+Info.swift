@@ -50,8 +50,7 @@ extension GroupState {
   }
 
   private func rendered(_ reader: GroupInfo.Reader, at moment: Moment) -> Decision {
-    let info = groupInfo(reader, at: moment)
-    return .answer(.reply(.success(JSONWriter.text(capacity: 768) { $0.value(info) })))
+    Decision(.groupInfo(groupInfo(reader, at: moment)))
   }
 
   private func groupInfo(_ reader: GroupInfo.Reader, at moment: Moment) -> GroupInfo {
@@ -72,6 +71,6 @@ extension GroupState {
 }
 
 extension Decision {
-  /// The row that is no row.
-  fileprivate static var nothing: Decision { .answer(.reply(.success(Array("null".utf8)))) }
+  /// The caller gets no row of this group.
+  fileprivate static var nothing: Decision { Decision(.groupInfo(nil)) }
 }

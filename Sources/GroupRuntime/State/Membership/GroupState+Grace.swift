@@ -47,7 +47,7 @@ extension GroupState {
 
   /// Whoever was away too long has left, though signed in again by now; not who was brought in while away and has still time.
   public mutating func endGrace(of user: UserID, at now: Instant) -> Decision {
-    var decision = Decision(answer: .reply(.empty))
+    var decision = Decision(.empty)
     guard record.type == .avChatRoom, let member = members[user], member.role != .owner,
       now - member.joinTime > rules.limits.offlineGrace
     else { return decision }

@@ -9,7 +9,7 @@ extension GroupState {
   ) throws(WireError) -> Decision {
     try requireMembership(caller)
     try require(.invite, by: caller)
-    var decision = Decision(answer: .reply(.empty))
+    var decision = Decision(.empty)
     var rows: [MemberResult] = []
     var joining: [UserID] = []
     // Rule 3: an application administrator is not bound by beInviteMode.
@@ -24,7 +24,7 @@ extension GroupState {
       rows.append(MemberResult(userID: user, result: result))
     }
     if !joining.isEmpty { enter(joining, invitedBy: caller, at: moment, into: &decision) }
-    decision.answer = .reply(.object(capacity: 64 + rows.count * 64) { $0.member("memberList", rows) })
+    decision.answer = .reply(.success(.memberResults(MemberResults(memberList: rows))))
     return decision
   }
 

@@ -10,7 +10,7 @@ extension GroupState {
     guard let heir = members[request.userID], let owner = members[record.owner] else {
       throw WireError(.noRight, "Not a member", field: "userID")
     }
-    var decision = Decision(answer: .reply(.empty))
+    var decision = Decision(.empty)
     // An application administrator may name the owner, who stays it; the owner may not mean oneself.
     if heir.userID == owner.userID, caller.userID == nil { return decision }
     try require(.transfer, by: caller, on: heir)
