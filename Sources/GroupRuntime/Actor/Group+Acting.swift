@@ -14,8 +14,8 @@ extension Group {
     retireIfAbsent()
   }
 
-  /// The same for a decision that waited for the store. What it hands over counts from now on, "measured at the hand-over to the fan-out"
-  /// (contract section 6).
+  /// The same for a decision that waited for the store. Its hand-overs count from now on: the rate is
+  /// measured at the hand-over to the fan-out (Protocol.md, "Message rate of live types").
   func finishLate(_ decision: Decision, _ completion: @escaping Completion) {
     let handOvers = decision.handOvers
     if handOvers > 0 {

@@ -102,7 +102,8 @@ struct SyncAnswer: Sendable, Equatable {
   let bytes: Int
 }
 
-/// What metrics need to know of a message. "Accepted = delivered + dropped once the queue is empty" (contract section 6, rule 3).
+/// A message for the metrics: accepted = delivered + dropped once no message waits (Protocol.md,
+/// "Waiting messages").
 public struct MessageCount: Sendable, Equatable {
   /// What has become of a message.
   public struct Steps: OptionSet, Sendable {

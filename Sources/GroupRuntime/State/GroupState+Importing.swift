@@ -1,7 +1,7 @@
 import GroupModel
 import WireProtocol
 
-/// Moving in from another system (contract section 8): no events, no tips; 10007 where no history is kept.
+/// Imports from another system (Protocol.md, "Imports"): no events, no tips; 10007 without history.
 extension GroupState {
   mutating func importMembers(
     _ request: ImportGroupMembers, firstSeqs: [UserID: Int64], _ facts: UserFacts, at moment: Moment

@@ -1,6 +1,6 @@
 import GroupModel
 
-/// The types that specifications name without spelling them out (contract sections 4 and 5), for the document and the page.
+/// The named types of specifications, for the OpenRPC document and the reference page.
 enum Vocabulary {
   /// An object that has a name.
   struct NamedType {

@@ -1,7 +1,7 @@
 import GroupModel
 
-/// The result that a request is answered with. Rows of results are among them: a group answers a row, and the
-/// gateway puts rows of several groups together.
+/// The result that a request is answered with. Rows of results are among them: a group answers a row,
+/// and the gateway puts rows of several groups together.
 public enum ReplyValue: Sendable {
   /// `{}`
   case empty

@@ -1,5 +1,5 @@
-/// Takes the members of an object in their order. There are two: the JSON writer, and a recorder that notes names and
-/// types, so that the one declaration of an object's members serves encoding and description alike.
+/// Takes the members of an object in their order. There are two: the JSON writer, and a recorder that
+/// notes names and types, so that one declaration of the members serves encoding and description.
 public protocol FieldWriter: ~Copyable {
   /// A member with a string.
   mutating func member(_ name: StaticString, _ text: String)
@@ -38,8 +38,8 @@ public protocol FieldValue: WireEncodable, Sendable {
 
 /// Something whose members are declared once, for encoding and for descriptions.
 public protocol FieldEncodable: Sendable {
-  /// Gives the members in their order. Which ones it gives does not depend on the values: a member that may be absent
-  /// is given with `ifPresent`.
+  /// Gives the members in their order, whatever the values: a member that may be absent is given with
+  /// `ifPresent`.
   func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer)
 }
 
@@ -82,7 +82,7 @@ extension JSONWriter: FieldWriter {
   }
 }
 
-/// Notes which members there are instead of writing them, so that descriptions cannot drift from encoding.
+/// Notes the members instead of writing them, so that descriptions cannot drift from encoding.
 struct FieldRecorder: FieldWriter {
   private(set) var fields: [ResultField] = []
 

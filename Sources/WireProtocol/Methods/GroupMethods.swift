@@ -57,7 +57,7 @@ extension TextDomain {
   static let groupName = TextDomain(1...30, .badGroupName, .printable)
 }
 
-/// Makes a group (contract section 4).
+/// Makes a group (Protocol.md, "Creating a group").
 public struct CreateGroup: Method {
   /// Somebody who is to be a member from the beginning.
   public struct InitialMember: Sendable, Equatable {

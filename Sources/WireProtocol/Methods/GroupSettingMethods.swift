@@ -146,7 +146,7 @@ extension TextDomain {
 }
 
 extension ClosedRange<Int64> {
-  /// "Durations are seconds: 0 to 2³²−1" (contract, first paragraph).
+  /// Durations are seconds: 0 to 2³²−1 (Protocol.md, "Instants and durations").
   static var seconds: ClosedRange<Int64> { 0...Int64(UInt32.max) }
   /// An instant a client may give.
   static var instants: ClosedRange<Int64> { 0...(1 << 53) }

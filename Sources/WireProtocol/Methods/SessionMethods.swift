@@ -1,6 +1,6 @@
 import GroupModel
 
-/// Signs the connection in, or renews the session (contract section 2).
+/// Signs the connection in, or renews the session (Protocol.md, "Sign-in").
 public struct Login: Method {
   public let token: String
   /// As given: a renewal ignores platform and deviceID, whatever they are.
@@ -104,7 +104,7 @@ public struct Ping: Method {
   public init(from reader: inout some ParameterReader) throws(WireError) {}
 }
 
-/// What server this is, with its limits and the tables of contract section 3.
+/// The server with its limits and the tables of the group types (Protocol.md, "Server information").
 public struct GetServerInfo: Method {
   public static let specification = MethodSpecification(
     "getServerInfo", "Tells the server's name, version, limits, and what each group type allows.",

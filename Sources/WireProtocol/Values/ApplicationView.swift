@@ -1,6 +1,6 @@
 import GroupModel
 
-/// An application as somebody who may decide it reads it (contract section 4).
+/// An application as its deciders read it (Protocol.md, "Application lists").
 public struct ApplicationView: FieldValue {
   public static let notation = "Application"
 

@@ -1,6 +1,6 @@
 import GroupModel
 
-/// A group as its members, or others, may see it (contract section 4, and section 3 for those who are no members).
+/// A group as its members, or others, may see it (Protocol.md, "Group info").
 public struct GroupInfo: FieldValue {
   public static let notation = "GroupInfo"
 

@@ -1,6 +1,7 @@
 import GroupModel
 
-/// One entry of `changeInfoList`: `{type, key?, value}` (contract section 5, onGroupInfoChanged).
+/// One entry of `changeInfoList` in onGroupInfoChanged: `{type, key?, value}` (Protocol.md, "Group
+/// info").
 public struct InfoChange: Equatable, FieldValue {
   public static let notation = "{type, key?, value}"
 

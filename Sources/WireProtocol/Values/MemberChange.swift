@@ -1,6 +1,6 @@
 import GroupModel
 
-/// One entry of onGroupMemberInfoChanged: what has become different about a member (contract section 5).
+/// One entry of onGroupMemberInfoChanged: the changes of a member (Protocol.md, "Member info").
 public struct MemberChange: Equatable, FieldValue {
   public static let notation = "MemberChange"
 

@@ -1,7 +1,7 @@
 import GroupModel
 
-/// A member as events show it: `{userID, nameCard, role}`; an application administrator has a userID alone (contract section 4), and of
-/// somebody who is no member (an applicant, an inviter who has left) the role is "NotMember".
+/// A member as events show it: `{userID, nameCard, role}`. An application administrator has a userID
+/// alone; the role of a user who is no member (an applicant, an inviter who has left) is "NotMember".
 public struct MemberInfo: Equatable, FieldValue {
   public static let notation = "MemberInfo"
 
@@ -67,7 +67,7 @@ public struct ListedMember: FieldValue {
   }
 }
 
-/// One row of a bulk answer: what became of one user (contract section 4).
+/// One row of a bulk result: the outcome for one user (Protocol.md, "Bulk results").
 public struct MemberResult: WireObject, Equatable {
   /// What became of the user.
   public enum Outcome: String, CaseIterable, Sendable {

@@ -1,6 +1,6 @@
 import GroupModel
 
-/// A system notification as its user reads it (contract section 5).
+/// A system notification as its user reads it (Protocol.md, "System notifications").
 public struct NotificationView: FieldValue {
   public static let notation = "SystemNotification"
 

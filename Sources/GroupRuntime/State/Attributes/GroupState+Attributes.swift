@@ -2,7 +2,7 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// The attributes of a group (contract sections 3, 4 and 6).
+/// The attributes of a group (Protocol.md, "Attributes" and "Attribute rate").
 extension GroupState {
   mutating func initAttributes(
     _ entries: [GroupAttributes.Entry], by caller: Caller, at moment: Moment

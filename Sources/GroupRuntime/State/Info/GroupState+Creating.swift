@@ -2,7 +2,7 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// createGroup (contract sections 3 and 4).
+/// createGroup (Protocol.md, "Creating a group").
 extension GroupState {
   /// The error of creating a group whose ID is in use: it says whether the caller owns the one there is.
   func taken(byOwner owner: UserID) -> WireError {
@@ -24,7 +24,7 @@ extension GroupState {
     return (state, decision)
   }
 
-  /// A group as it was in another system: nobody hears of it (contract section 8, importGroup).
+  /// A group as it was in another system, without events (Protocol.md, "Imports").
   public static func imported(
     _ request: ImportGroup, id: GroupID, owner: UserID, _ facts: UserFacts, at now: Instant, rules: GroupRules
   ) throws(WireError) -> (GroupState, Decision) {

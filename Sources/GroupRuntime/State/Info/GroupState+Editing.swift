@@ -2,7 +2,7 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// setGroupInfo: "all or nothing, each under its own row" (contract sections 3 and 4).
+/// setGroupInfo and muteGroup (Protocol.md, "Group info" and "Group mute").
 extension GroupState {
   mutating func setInfo(_ request: SetGroupInfo, by caller: Caller, at moment: Moment) throws(WireError) -> Decision {
     try requireMembership(caller)

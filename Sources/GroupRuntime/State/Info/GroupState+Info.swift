@@ -2,7 +2,8 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// What a group tells of itself: getGroupsInfo and getJoinedGroupList (contract sections 3 and 4).
+/// The rows of getGroupsInfo, getJoinedGroupList and searchGroups (Protocol.md, "Group info",
+/// "Joined groups" and "Search").
 extension GroupState {
   func info(for caller: Caller, at moment: Moment) throws(WireError) -> Decision {
     switch standing(of: caller) {

@@ -2,7 +2,7 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// setGroupMemberInfo and muteGroupMember (contract section 4).
+/// setGroupMemberInfo and muteGroupMember (Protocol.md, "Member info" and "Member mute").
 extension GroupState {
   /// "Each field under the rule of its own method", all of them or none.
   mutating func setMemberInfo(

@@ -2,7 +2,7 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// Who is in a group, and what: the methods that read members (contract section 4).
+/// The methods that read members (Protocol.md, "Member lists").
 extension GroupState {
   mutating func memberList(
     _ request: GetGroupMemberList, for caller: Caller, at moment: Moment

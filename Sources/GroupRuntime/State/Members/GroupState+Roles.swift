@@ -2,7 +2,7 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// setGroupMemberRole (contract sections 3 and 4).
+/// setGroupMemberRole (Protocol.md, "Role changes").
 extension GroupState {
   mutating func setRole(
     _ request: SetGroupMemberRole, _ facts: UserFacts, by caller: Caller, at moment: Moment

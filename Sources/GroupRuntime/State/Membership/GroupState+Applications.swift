@@ -2,7 +2,7 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// Applications to join and invitations that ask first (contract section 4, Applications and invitations).
+/// Applications to join, and invitations that ask first (Protocol.md, "Applications").
 extension GroupState {
   /// joinGroup under joinMode Auth: the managers are asked.
   mutating func apply(_ request: JoinGroup, of user: UserID, at moment: Moment) throws(WireError) -> Decision {

@@ -1,7 +1,7 @@
 import GroupModel
 import WireProtocol
 
-/// "Membership outlives a lost connection" in an AVChatRoom, for a time (contract section 3).
+/// Members of an AVChatRoom stay for a time after their last session (Protocol.md, "AVChatRoom").
 extension GroupState {
   /// How many leave in one decision; the rest follow at once.
   private static let leavingAtOnce = 1000

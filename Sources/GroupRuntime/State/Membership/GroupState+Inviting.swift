@@ -2,7 +2,7 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// inviteUserToGroup (contract sections 3 and 4).
+/// inviteUserToGroup (Protocol.md, "Invitations").
 extension GroupState {
   mutating func invite(
     _ request: InviteUserToGroup, _ facts: UserFacts, by caller: Caller, at moment: Moment

@@ -2,7 +2,7 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// How users become members: joinGroup, and what follows a consent (contract sections 3 and 4).
+/// New members: joinGroup, and the entry after a consent (Protocol.md, "Joining a group").
 extension GroupState {
   mutating func join(_ request: JoinGroup, _ facts: UserFacts, by caller: Caller, at moment: Moment) throws(WireError) -> Decision
   {

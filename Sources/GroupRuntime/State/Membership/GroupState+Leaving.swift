@@ -2,7 +2,8 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// quitGroup, dismissGroup and recycleGroup (contract sections 3 and 4).
+/// quitGroup, dismissGroup and recycleGroup (Protocol.md, "Quitting a group" and "Disbanding a
+/// group").
 extension GroupState {
   mutating func quit(by caller: Caller, at moment: Moment) throws(WireError) -> Decision {
     guard !record.type.everyoneIsMember else { throw WireError(.noRight, "Nobody can quit a BChatRoom") }

@@ -2,7 +2,7 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// transferGroupOwner, and the transfer that an owner's quitting makes (contract sections 3 and 4).
+/// transferGroupOwner, and the transfer when an owner quits (Protocol.md, "Ownership").
 extension GroupState {
   mutating func transfer(_ request: TransferGroupOwner, by caller: Caller, at moment: Moment) throws(WireError) -> Decision {
     try requireMembership(caller)

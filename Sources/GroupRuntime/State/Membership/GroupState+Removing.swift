@@ -2,7 +2,7 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// kickGroupMember (contract sections 3 and 4).
+/// kickGroupMember (Protocol.md, "Removal and bans").
 extension GroupState {
   mutating func kick(_ request: KickGroupMember, by caller: Caller, at moment: Moment) throws(WireError) -> Decision {
     try requireMembership(caller)

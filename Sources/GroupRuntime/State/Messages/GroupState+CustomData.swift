@@ -1,7 +1,7 @@
 import GroupModel
 import WireProtocol
 
-/// sendGroupSystemNotification (contract sections 5 and 8).
+/// sendGroupSystemNotification (Protocol.md, "Application methods").
 extension GroupState {
   /// onReceiveRESTCustomData: "the members named by the administrator, or all"; who is no member is ignored.
   func customData(_ request: SendGroupSystemNotification, by caller: Caller, at moment: Moment) -> Decision {

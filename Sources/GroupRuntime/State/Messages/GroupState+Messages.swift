@@ -2,7 +2,7 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// sendGroupTextMessage and sendGroupCustomMessage (contract section 4).
+/// sendGroupTextMessage and sendGroupCustomMessage (Protocol.md, "Sending").
 extension GroupState {
   mutating func send(
     _ content: Message.Content, _ options: MessageOptions, by caller: Caller, at moment: Moment

@@ -1,7 +1,8 @@
 import GroupModel
 import WireProtocol
 
-/// How far members have read, what they have not, and which chat they want (contract section 4, Unread).
+/// Read marks, unread counts and receive options (Protocol.md, "Unread counts" and "Receive
+/// options").
 extension GroupState {
   /// "Default and at most lastSeq", forward only.
   mutating func markRead(seq: Int64?, by caller: Caller, at moment: Moment) throws(WireError) -> Decision {

@@ -2,7 +2,7 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// revokeGroupMessage (contract sections 3 and 4): what can be said without the message, and what with it.
+/// revokeGroupMessage, before and after the message is read (Protocol.md, "Recall").
 extension GroupState {
   func revoke(seq: Int64, by caller: Caller) throws(WireError) -> Decision {
     try checkRecall(of: seq, by: caller)

@@ -1,8 +1,8 @@
 import GroupModel
 import WireProtocol
 
-/// The 40-messages rule in a group without history (contract section 6): its messages, and its join and leave notices, pass a gate. Everything
-/// else is outside of it.
+/// The 40-messages rule in a group without history (Protocol.md, "Message rate of live types"): its
+/// messages and its join and leave notices pass a gate. Everything else is outside of it.
 extension GroupState {
   /// What becomes of a message.
   mutating func admit(
