@@ -75,22 +75,6 @@ import WireProtocol
     #expect(log.audit.count == 6, "a method that changes nothing")
   }
 
-  /// No other result is looked into, however long it is.
-  @Test(arguments: ["dismissGroup", "importGroupMembers"]) func onlyAResultThatMakesAGroupIsAskedForItsName(method: String) throws
-  {
-    let call = #"{"jsonrpc":"2.0","method":"\#(method)","params":{}}"#
-    let padded = Array(call.utf8) + [UInt8](repeating: 0, count: JSONParser.padding)
-    let envelope = padded.withUnsafeBytes { bytes in
-      Envelope(
-        padded: UnsafeRawBufferPointer(rebasing: bytes.dropLast(JSONParser.padding)), parser: JSONParser(),
-        methods: MethodTable(),
-        servesApplication: true)
-    }
-    guard case .single(let call) = envelope else { throw Client.Failed(description: "no call") }
-    AuditLog(logger: log.logger).note(call, .object { $0.member("groupID", "elsewhere") }, by: "test")
-    #expect(log.audit == [["method": method, "by": "test", "code": "0"]])
-  }
-
   @Test func whatIsNoRequestIsNotNoted() async throws {
     #expect(try await backend.rpc("noSuch")["error"]["code"] == -32601)
     _ = try await backend.post("{")

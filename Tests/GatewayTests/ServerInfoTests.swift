@@ -14,7 +14,8 @@ import WireProtocol
   private func text(
     limits: [(key: String, value: Int64)] = [], groupTypes: [GroupTypeDescription] = types
   ) throws -> [UInt8] {
-    try ServerInfo(name: "Throng \"x\"", version: "1.2.3", limits: limits, groupTypes: groupTypes).reply().get()
+    let info = ServerInfo(name: "Throng \"x\"", version: "1.2.3", limits: limits, groupTypes: groupTypes)
+    return Encoded(try info.reply().get()).text
   }
 
   private func object(_ text: [UInt8]) throws -> [String: Any] {

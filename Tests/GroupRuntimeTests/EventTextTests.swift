@@ -2,6 +2,7 @@ import GroupModel
 import GroupRuntime
 import Testing
 import ThrongTestKit
+import WireProtocol
 
 /// One example of each event, byte for byte (contract section 5).
 @Suite struct EventTextTests {
@@ -12,9 +13,9 @@ import ThrongTestKit
     let decision = try scene.ask(method, params, by: user).decision
     return decision.effects.compactMap { effect in
       switch effect {
-      case .publish(let frame, _, _): String(decoding: frame, as: UTF8.self)
-      case .send(let frame, let users, _):
-        users.contains { $0.rawValue == session } ? String(decoding: frame, as: UTF8.self) : nil
+      case .publish(let event, _, _): String(decoding: event.frame, as: UTF8.self)
+      case .send(let event, let users, _):
+        users.contains { $0.rawValue == session } ? String(decoding: event.frame, as: UTF8.self) : nil
       case .tell, .admit, .receive, .admitEverybody, .expel, .disband: nil
       }
     }

@@ -50,7 +50,7 @@ import WireProtocol
   @Test(arguments: [
     ("onMemberEnter", "memberList memberCount seq? msgID?"), ("onMemberLeave", "memberList memberCount seq? msgID?"),
     ("onMemberInvited", "opUser platform memberList memberCount seq? msgID?"),
-    ("onMemberKicked", "opUser platform memberList memberCount reason seq? msgID?"),
+    ("onMemberKicked", "opUser platform memberList reason memberCount seq? msgID?"),
     ("onGroupMemberInfoChanged", "opUser platform changeInfoList seq? msgID?"), ("onGroupCreated", ""),
     ("onGroupDismissed", "opUser platform"), ("onGroupRecycled", "opUser platform"),
     ("onGroupInfoChanged", "opUser platform changeInfoList seq? msgID?"),

@@ -17,7 +17,7 @@ import WireProtocol
   @Test(arguments: MethodPage.all)
   func whatIsRequiredIsEnough(method: MethodPage) throws {
     #expect(answer(method, method.params()) == "taken")
-    #expect(try decoded(method.name, method.params()).methodName == method.name)
+    #expect(try decoded(method.name, method.params()).caseName == method.name)
   }
 
   @Test(arguments: MethodPage.all)

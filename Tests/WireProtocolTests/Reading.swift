@@ -61,7 +61,7 @@ private func outline(_ call: Call) -> String {
     }
   let content =
     switch call.content {
-    case .request(let request): request.methodName
+    case .request: call.methodName
     case .badParameters(let error): "\(call.methodName)!\(error.code.rawValue):\(error.field ?? "")"
     case .unknownMethod: "?"
     case .invalid: "invalid"
@@ -96,5 +96,13 @@ struct SeededGenerator: RandomNumberGenerator {
     mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
     mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
     return mixed ^ (mixed >> 31)
+  }
+}
+
+extension Request {
+  /// The case's name, which is the method's.
+  var caseName: String {
+    let name = Mirror(reflecting: self).children.first?.label ?? ""
+    return name == "discover" ? "rpc.discover" : name
   }
 }

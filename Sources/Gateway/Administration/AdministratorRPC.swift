@@ -73,13 +73,16 @@ public final class AdministratorRPC: Sendable {
       case .user where call.asUser == nil && error.field != "asUser": return .needsUser
       case .user, .anyone, .application, nil: return .failure(error)
       }
-    case .request(let request): return await authorize(request, asUser: call.asUser)
+    case .request(let request):
+      return await authorize(request, call.method?.specification.callers, asUser: call.asUser)
     }
   }
 
-  private func authorize(_ request: Request, asUser: UserID?) async -> Reply {
-    switch (request.specification.callers, asUser) {
-    case (.connection, _): return .error(.methodNotFound)
+  private func authorize(
+    _ request: Request, _ callers: MethodSpecification.Callers?, asUser: UserID?
+  ) async -> Reply {
+    switch (callers, asUser) {
+    case (.connection, _), (nil, _): return .error(.methodNotFound)
     case (.application, .some): return .error(.noRight, "Only for the application itself", field: "asUser")
     case (.user, nil): return .needsUser
     case (.application, nil), (.anyone, nil): return await run(request, by: .administrator)

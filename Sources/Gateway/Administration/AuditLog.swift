@@ -1,3 +1,4 @@
+import GroupModel
 import Logging
 import WireProtocol
 
@@ -17,7 +18,7 @@ struct AuditLog: Sendable {
     for (name, subject) in call.subjects {
       metadata[name] = "\(String(subject.unicodeScalars.prefix(AuditLog.longestName)))"
     }
-    if AuditLog.makers.contains(method.name), let made = AuditLog.groupMade(by: reply) { metadata["groupID"] = "\(made)" }
+    if let made = AuditLog.groupMade(by: reply) { metadata["groupID"] = "\(made)" }
     if let user = call.asUser { metadata["asUser"] = "\(user)" }
     logger.info("audit", metadata: metadata)
   }
@@ -25,14 +26,13 @@ struct AuditLog: Sendable {
   /// More than any name of a user, a group or an application has.
   private static let longestName = 64
 
-  /// The methods whose result names a group, which the server may have chosen the groupID of.
-  private static let makers: Set<String> = [CreateGroup.specification.name, ImportGroup.specification.name]
-
-  private static func groupMade(by reply: Reply) -> String? {
-    guard case .success(let result) = reply else { return nil }
-    let parser = JSONParser()
-    // What is parsed lives in the parser.
-    return withExtendedLifetime(parser) { parser.parse(result)?["groupID"]?.string }
+  /// The group that a call has made: the server may have chosen its groupID.
+  private static func groupMade(by reply: Reply) -> GroupID? {
+    switch reply {
+    case .success(.createdGroup(let result)): result.groupID
+    case .success(.importedGroup(let result)): result.groupID
+    default: nil
+    }
   }
 
   private static func code(of reply: Reply) -> Int {

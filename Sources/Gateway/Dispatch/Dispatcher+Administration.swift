@@ -13,56 +13,35 @@ extension Dispatcher {
     switch gathered {
     case .failure(let error): return .failure(error)
     case .success(let page):
-      return .object(capacity: 128 + page.bytes) { writer in
-        writer.key("groupList")
-        writer.array(page.rows) { $0.raw($1) }
-        writer.member("totalCount", total)
-        writer.member("nextSeq", page.next)
-      }
+      return .success(.groups(ListGroups.Result(groupList: page.rows, totalCount: total, nextSeq: page.next)))
     }
   }
 
   func listSessions(_ request: ListSessions) -> Reply {
     let sessions = directory.sessions(of: request.userID)
-    return .object(capacity: 64 + sessions.count * 192) { writer in
-      writer.key("sessionList")
-      writer.array(sessions) { writer, session in
-        writer.object { writer in
-          writer.member("sessionID", session.sessionID)
-          writer.member("platform", session.platform.rawValue)
-          writer.member("deviceID", ifPresent: session.deviceID)
-          writer.member("address", session.address)
-          writer.member("loginTime", session.loginTime)
-        }
-      }
+    let views = sessions.map { session in
+      SessionView(
+        sessionID: session.sessionID, platform: session.platform, deviceID: session.deviceID, address: session.address,
+        loginTime: session.loginTime)
     }
+    return .success(.sessions(ListSessions.Result(sessionList: views)))
   }
 
   /// Replies once the sessions are closed.
   func kick(_ request: KickUser) async -> Reply {
     var kicked = 0
     for entry in directory.sessions(of: request.userID) where await entry.session.remove(message: request.reason) { kicked += 1 }
-    let count = kicked
-    return .object { $0.member("kicked", count) }
+    return .success(.kicked(KickUser.Result(kicked: kicked)))
   }
 
   func stats() async throws(StoreError) -> Reply {
     let users = try await stores.users.knownCount()
     let counts = try await stores.groups.groupCounts()
-    return .object { writer in
-      writer.member("sessions", directory.sessionCount)
-      writer.member("users", users)
-      writer.member("groups", counts.values.reduce(0, +))
-      writer.key("groupsByType")
-      writer.object { writer in
-        for type in GroupType.allCases {
-          writer.key(named: type.rawValue)
-          writer.value(counts[type] ?? 0)
-        }
-      }
-      writer.member("uptime", (uptime.now() - startTime).components.seconds)
-      writer.member("version", product.version)
-    }
+    let result = GetStats.Result(
+      sessions: directory.sessionCount, users: users, groups: counts.values.reduce(0, +),
+      groupsByType: NumberMap(GroupType.allCases.map { ($0.rawValue, Int64(counts[$0] ?? 0)) }),
+      uptime: (uptime.now() - startTime).components.seconds, version: product.version)
+    return .success(.stats(result))
   }
 
   // MARK: Imports

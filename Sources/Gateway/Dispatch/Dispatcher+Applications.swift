@@ -14,11 +14,11 @@ extension Dispatcher {
       ApplicationView(
         row.application, reader: caller.userID ?? .administrator, isRead: row.application.addTime <= readThrough)
     }
-    return .object(capacity: 128 + views.count * 384) { writer in
-      writer.member("applicationList", views)
-      writer.member("unreadCount", unread)
-      writer.member("nextSeq", found.count > page.count ? page.last?.number ?? 0 : 0)
-    }
+    return .success(
+      .applications(
+        GetGroupApplicationList.Result(
+          applicationList: views, unreadCount: unread,
+          nextSeq: found.count > page.count ? page.last?.number ?? 0 : 0)))
   }
 
   /// Application administrators have no read mark.

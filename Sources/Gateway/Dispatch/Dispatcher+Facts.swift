@@ -13,24 +13,8 @@ extension Dispatcher {
   func rememberingMembers(and owner: UserID? = nil, _ completion: @escaping Completion) -> Completion {
     guard !requiresKnownUsers else { return completion }
     return { [stores] reply in
-      if case .success(let result) = reply {
-        stores.users.remember(Dispatcher.madeMembers(by: result) + (owner.map { [$0] } ?? []))
-      }
+      if case .success(let value) = reply { stores.users.remember(value.madeMembers + (owner.map { [$0] } ?? [])) }
       completion(reply)
-    }
-  }
-
-  /// The users of a result's `memberList` whose row is `Success`.
-  private static func madeMembers(by result: [UInt8]) -> [UserID] {
-    let parser = JSONParser()
-    // What is parsed lives in the parser.
-    return withExtendedLifetime(parser) {
-      var users: [UserID] = []
-      parser.parse(result)?["memberList"]?.forEachElement { row in
-        guard row["result"]?.string == MemberResult.Outcome.success.rawValue else { return }
-        if let user = row["userID"]?.string.flatMap({ UserID($0) }) { users.append(user) }
-      }
-      return users
     }
   }
 
@@ -83,5 +67,18 @@ extension Dispatcher {
     return try await quotas.within(groupsOf: joining) { (atLimit) async throws(StoreError) in
       try await body(UserFacts(unknown: unknown, atGroupLimit: atLimit))
     }
+  }
+}
+
+extension ReplyValue {
+  /// The users that the call has made members.
+  fileprivate var madeMembers: [UserID] {
+    let rows: [MemberResult]
+    switch self {
+    case .createdGroup(let result): rows = result.memberList
+    case .memberResults(let result): rows = result.memberList
+    default: return []
+    }
+    return rows.filter { $0.result == .success }.map(\.userID)
   }
 }

@@ -19,15 +19,17 @@ extension Dispatcher {
       of: user, type: request.groupType, changedSince: since, after: request.nextSeq, limit: Dispatcher.groupsPerPage + 1)
     joined.removeAll { $0.groupNumber > bound }
     let gathered = await infos(of: joined, atMost: request.count, hasMore: false, .joinedInfo(updatedSince: since), by: caller)
-    guard case .success(let page) = gathered else { return gathered.map { _ in [] } }
+    let page: InfoPage
+    switch gathered {
+    case .success(let gathered): page = gathered
+    case .failure(let error): return .failure(error)
+    }
     let end = page.next > 0 ? page.next : bound
     let departed = left.prefix { $0.groupNumber <= end }.map(\.groupID.rawValue)
-    return .object(capacity: 128 + page.bytes + departed.count * 32) { writer in
-      writer.key("groupList")
-      writer.array(page.rows) { $0.raw($1) }
-      writer.member("leftGroupIDList", departed)
-      writer.member("nextSeq", end == .max ? 0 : end)
-    }
+    return .success(
+      .joinedGroups(
+        GetJoinedGroupList.Result(
+          groupList: page.rows, leftGroupIDList: Array(departed), nextSeq: end == .max ? 0 : end)))
   }
 
   /// searchGroups: the store finds, and each group shows what the caller may know of it.
@@ -42,18 +44,12 @@ extension Dispatcher {
       return .error(.temporary)
     }
     let gathered = await infos(of: found.groups, hasMore: found.next > 0, next: found.next, .foundInfo, by: caller)
-    return gathered.flatMap { page in
-      .object(capacity: 128 + page.bytes) { writer in
-        writer.key("groupList")
-        writer.array(page.rows) { $0.raw($1) }
-        writer.member("nextSeq", page.next)
-      }
-    }
+    return gathered.map { .foundGroups(SearchGroups.Result(groupList: $0.rows, nextSeq: $0.next)) }
   }
 
-  /// Infos of groups, as JSON.
+  /// Infos of groups, encoded because their bytes are bounded.
   struct InfoPage {
-    var rows: [[UInt8]] = []
+    var rows: [Encoded<GroupInfo>] = []
     var bytes = 0
     /// Where the list goes on; 0 = nowhere.
     var next: Int64 = 0
@@ -76,9 +72,10 @@ extension Dispatcher {
       let reply = await registry.group(membership.groupID).ask(request, by: caller)
       // A group that has gone meanwhile has no row; one that cannot be read must not look as if it had gone.
       switch reply {
-      case .success(let row) where row.first == UInt8(ascii: "{"):
+      case .success(.groupInfo(let info?)):
+        let row = Encoded(info, capacity: 768)
         page.rows.append(row)
-        page.bytes += row.count
+        page.bytes += row.text.count
       case .success: break
       case .failure(let error) where error.code == .noSuchGroup: break
       case .failure(let error): return .failure(error)
@@ -101,98 +98,63 @@ extension Dispatcher {
       isForAll
       ? try await stores.groups.memberships(of: user).filter(\.type.isListed).map(\.groupID)
       : request.groupIDList.withoutRepetitions()
-    var rows: [(id: GroupID, count: Int)] = []
+    var rows: [GetGroupUnreadCount.Row] = []
     for id in ids {
       if Requester.hasLeft { return .error(.temporary) }
       switch await registry.group(id).ask(.unreadCount, by: caller) {
-      case .success(let text): rows.append((id, Int(String(decoding: text, as: UTF8.self)) ?? 0))
+      case .success(.unreadCount(let count)): rows.append(GetGroupUnreadCount.Row(groupID: id, unreadCount: count))
+      case .success: return .error(.internalError)
       // Left or disbanded a moment ago.
       case .failure(let error) where isForAll && (error.code == .noSuchGroup || error.code == .noRight): break
       case .failure(let error): return .failure(error)
       }
     }
-    let counted = rows
-    return .object(capacity: 64 + counted.count * 96) { writer in
-      writer.member("totalCount", counted.reduce(0) { $0 + $1.count })
-      writer.key("groups")
-      writer.array(counted) { writer, row in
-        writer.object { writer in
-          writer.member("groupID", row.id.rawValue)
-          writer.member("unreadCount", row.count)
-        }
-      }
-    }
+    return .success(
+      .unreadCounts(GetGroupUnreadCount.Result(totalCount: rows.reduce(0) { $0 + $1.unreadCount }, groups: rows)))
   }
 
-  /// getGroupsInfo: "10010, 10015, 10007 are row codes".
+  /// getGroupsInfo: a group that refuses has its error in its row.
   func groupsInfo(_ request: GetGroupsInfo, for caller: Caller) async -> Reply {
-    await rows(of: request.groupIDList.withoutRepetitions(), key: "resultList") { name, _ in
-      await self.row(name) { id in
-        let reply = await self.registry.group(id).ask(.info, by: caller)
-        return reply.map { info in
-          JSONWriter.text(capacity: info.count + 96) { writer in
-            writer.object { writer in
-              writer.member("groupID", name)
-              writer.member("code", 0)
-              writer.key("info")
-              writer.raw(info)
-            }
-          }
-        }
+    var rows: [GetGroupsInfo.Row] = []
+    for name in request.groupIDList.withoutRepetitions() {
+      if Requester.hasLeft { return .error(.temporary) }
+      switch await ask(name, .info, by: caller) {
+      case .success(.groupInfo(let info)): rows.append(GetGroupsInfo.Row(groupID: name, code: 0, info: info))
+      case .success: return .error(.internalError)
+      case .failure(let error) where error.code == .temporary: return .failure(error)
+      case .failure(let error):
+        rows.append(GetGroupsInfo.Row(groupID: name, code: error.code.rawValue, message: error.message))
       }
     }
+    return .success(.groupsInfo(GetGroupsInfo.Result(resultList: rows)))
   }
 
   /// syncGroups: a row for each position, in their order; one that is repeated has one row.
   func syncGroups(_ request: SyncGroups, for caller: Caller) async -> Reply {
-    await rows(of: request.groups.withoutRepetitions { [$0.groupID, $0.epoch, String($0.seq)] }, key: "groups") {
-      position, used in
-      await self.row(position.groupID) { id in
-        let room = max(0, self.pageBytes - used)
-        return await self.registry.group(id).ask(.sync(epoch: position.epoch, seq: position.seq, bytes: room), by: caller)
-      }
-    }
-  }
-
-  /// - Parameter row: is told how many bytes the rows before it take.
-  private func rows<Item: Sendable>(
-    of items: [Item], key: StaticString, _ row: @Sendable (Item, Int) async -> Result<[UInt8], WireError>
-  ) async -> Reply {
-    var rows: [[UInt8]] = []
+    var rows: [Encoded<SyncGroups.Row>] = []
     var bytes = 0
-    for item in items {
+    for position in request.groups.withoutRepetitions(by: { [$0.groupID, $0.epoch, String($0.seq)] }) {
       if Requester.hasLeft { return .error(.temporary) }
-      switch await row(item, bytes) {
-      case .success(let text):
-        rows.append(text)
-        bytes += text.count + 1
-      case .failure(let error): return .failure(error)
+      let room = max(0, pageBytes - bytes)
+      let row: SyncGroups.Row
+      switch await ask(position.groupID, .sync(epoch: position.epoch, seq: position.seq, bytes: room), by: caller) {
+      case .success(.syncRow(let found)): row = found
+      case .success: return .error(.internalError)
+      case .failure(let error) where error.code == .temporary: return .failure(error)
+      case .failure(let error):
+        row = SyncGroups.Row(groupID: position.groupID, code: error.code.rawValue, message: error.message)
       }
+      let encoded = Encoded(row, capacity: row.capacity)
+      rows.append(encoded)
+      bytes += encoded.text.count + 1
     }
-    return .object(capacity: 64 + bytes) { writer in
-      writer.key(key)
-      writer.array(rows) { $0.raw($1) }
-    }
+    return .success(.sync(SyncGroups.Result(groups: rows)))
   }
 
-  /// One row: what the group answers, or its error as a row. A failure of the server is an error of the whole call.
-  private func row(_ name: String, _ ask: @Sendable (GroupID) async -> Reply) async -> Result<[UInt8], WireError> {
-    guard let id = GroupID(name) else { return .success(errorRow(name, WireError(.badGroupID))) }
-    switch await ask(id) {
-    case .success(let text): return .success(text)
-    case .failure(let error) where error.code == .temporary: return .failure(error)
-    case .failure(let error): return .success(errorRow(name, error))
-    }
-  }
-
-  private func errorRow(_ name: String, _ error: WireError) -> [UInt8] {
-    JSONWriter.text { writer in
-      writer.object { writer in
-        writer.member("groupID", name)
-        writer.member("code", error.code.rawValue)
-        writer.member("message", error.message)
-      }
-    }
+  /// Asks the group of that name, which may be none.
+  private func ask(_ name: String, _ request: GroupRequest, by caller: Caller) async -> Reply {
+    guard let id = GroupID(name) else { return .error(.badGroupID) }
+    return await registry.group(id).ask(request, by: caller)
   }
 }
 

@@ -15,11 +15,11 @@ extension Dispatcher {
     let views = page.map { row in
       NotificationView(number: row.number, notification: row.notification, isRead: row.number <= readThrough)
     }
-    return .object(capacity: 128 + views.count * 256) { writer in
-      writer.member("notificationList", views)
-      writer.member("unreadCount", unread)
-      writer.member("nextSeq", found.count > page.count ? page.last?.number ?? 0 : 0)
-    }
+    return .success(
+      .notifications(
+        GetSystemNotificationList.Result(
+          notificationList: views, unreadCount: unread,
+          nextSeq: found.count > page.count ? page.last?.number ?? 0 : 0)))
   }
 
   /// Marks a notification and all older ones; without an ID, all. An unknown ID is 10004.

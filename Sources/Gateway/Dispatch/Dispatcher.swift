@@ -54,7 +54,7 @@ public final class Dispatcher: Sendable {
     case .login, .logout: completion(.error(.methodNotFound))
     case .ping: completion(ping())
     case .getServerInfo: completion(serverInfo)
-    case .discover: completion(.success(openRPC))
+    case .discover: completion(.success(.document(openRPC)))
 
     case .createGroup(let request): create(request, by: caller, completion)
     case .joinGroup(let request):
@@ -136,7 +136,7 @@ public final class Dispatcher: Sendable {
     }
   }
 
-  func ping() -> Reply { .object { $0.member("serverTime", clock.now()) } }
+  func ping() -> Reply { .success(.ping(Ping.Result(serverTime: clock.now()))) }
 
   /// Sends a request that needs no store first to its group.
   func ask(_ id: GroupID, _ request: GroupRequest, by caller: Caller, _ completion: @escaping Completion) {

@@ -25,18 +25,9 @@ struct ServerInfo {
 
   /// It does not change while the server runs.
   func reply() -> Reply {
-    .object(capacity: 8192) { writer in
-      writer.member("name", name)
-      writer.member("version", version)
-      writer.member("protocol", ServerInfo.protocolName)
-      writer.key("limits")
-      writer.object { writer in
-        for limit in limits {
-          writer.key(named: limit.key)
-          writer.value(limit.value)
-        }
-      }
-      writer.member("groupTypes", groupTypes.map(GroupTypeEncoding.init))
-    }
+    let result = GetServerInfo.Result(
+      name: name, version: version, protocolName: ServerInfo.protocolName, limits: NumberMap(limits),
+      groupTypes: groupTypes.map { EncodedObject(GroupTypeEncoding($0)) })
+    return .success(.serverInfo(Encoded(result, capacity: 8192)))
   }
 }

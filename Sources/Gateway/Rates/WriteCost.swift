@@ -58,7 +58,8 @@ enum RowCost {
 }
 
 extension Request {
-  var writeCost: WriteCost {
+  /// - Parameter writes: as the method's specification says.
+  fileprivate func writeCost(writes: Bool) -> WriteCost {
     switch self {
     case .sendGroupTextMessage(let request): message(request.text, request.options)
     case .sendGroupCustomMessage(let request): message(request.data, request.options)
@@ -82,7 +83,7 @@ extension Request {
     case .setGroupAttributes(let request): WriteCost(bytes: RowCost.group(textBytes: request.attributes.byteCount))
     // No other request brings more than an accepted application does: a member.
     default:
-      specification.writes
+      writes
         ? WriteCost(bytes: RowCost.member + RowCost.tip(members: 1) + RowCost.notification(textBytes: reasonBytes)) : .none
     }
   }
@@ -131,7 +132,7 @@ extension String {
 extension Call {
   /// `none` for an invalid request.
   var writeCost: WriteCost {
-    if case .request(let request) = content { request.writeCost } else { .none }
+    if case .request(let request) = content { request.writeCost(writes: method?.specification.writes == true) } else { .none }
   }
 }
 

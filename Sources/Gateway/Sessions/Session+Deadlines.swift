@@ -62,7 +62,7 @@ extension Session {
     guard var identity, !identity.wasWarned else { return }
     identity.wasWarned = true
     phase = .signedIn(identity)
-    connection.sendAfterTopics(EventName.onUserSigExpired.text { $0.member("expiresAt", identity.tokenExpiresAt) })
+    connection.sendAfterTopics(SessionEvent.onUserSigExpired(expiresAt: identity.tokenExpiresAt).frame)
   }
 
   /// The wall clock decides; where it was set back, the session waits again.

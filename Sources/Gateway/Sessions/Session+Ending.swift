@@ -59,11 +59,7 @@ extension Session {
     // A logout, for example, closes after the replies of requests in flight.
     case .anonymous, .ended: return false
     }
-    let text = EventName.onKickedOffline.text { writer in
-      writer.member("reason", reason)
-      writer.member("message", ifPresent: message)
-    }
-    connection.sendAfterTopics(text)
+    connection.sendAfterTopics(SessionEvent.onKickedOffline(reason: reason, message: message).frame)
     close(code)
     return true
   }
@@ -87,6 +83,6 @@ extension Session {
   func announceDrain() {
     guard identity != nil, let retryAfterMs = retryAfterDrain else { return }
     retryAfterDrain = nil
-    connection.sendAfterTopics(EventName.onServerDraining.text { $0.member("retryAfterMs", retryAfterMs) })
+    connection.sendAfterTopics(SessionEvent.onServerDraining(retryAfterMs: retryAfterMs).frame)
   }
 }

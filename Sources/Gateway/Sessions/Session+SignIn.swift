@@ -21,16 +21,8 @@ extension Session {
 
   private func finishUpgrade(_ reply: Reply) {
     switch reply {
-    case .success(let result):
-      let text = JSONWriter.text { writer in
-        writer.object { writer in
-          writer.member("jsonrpc", "2.0")
-          writer.member("method", EventName.onConnectSuccess.rawValue)
-          writer.key("params")
-          writer.raw(result)
-        }
-      }
-      send(text)
+    case .success(.session(let result)): send(SessionEvent.onConnectSuccess(result).frame)
+    case .success: assertionFailure("a sign-in answers a session")
     // After an invalid token or a failure of the store, the close is pending already.
     case .failure(let error):
       noteRefusedUpgrade(error)
@@ -195,13 +187,11 @@ extension Session {
   }
 
   private func signInReply(_ identity: Identity) -> Reply {
-    .object { writer in
-      writer.member("userID", identity.userID.rawValue)
-      writer.member("sessionID", identity.sessionID)
-      writer.member("serverTime", services.clock.now())
-      writer.member("tokenExpiresAt", identity.tokenExpiresAt)
-      writer.member("heartbeat", services.configuration.heartbeat)
-    }
+    .success(
+      .session(
+        Login.Result(
+          userID: identity.userID, sessionID: identity.sessionID, serverTime: services.clock.now(),
+          tokenExpiresAt: identity.tokenExpiresAt, heartbeat: services.configuration.heartbeat)))
   }
 
   // MARK: Renewal

@@ -22,7 +22,7 @@ struct AnswerReader: Sendable {
       case .info(let info, let member, let unread): return try await self.info(info, of: member, unread)
       case .unread(let unread):
         let count = try await self.count(unread)
-        return .success(JSONWriter.text { $0.value(count) })
+        return .success(.unreadCount(count))
       }
     } catch {
       if error.kind != .cancelled { observer.storeFailed(error, group: group) }
@@ -32,31 +32,23 @@ struct AnswerReader: Sendable {
 
   private func history(_ page: VisibleHistory.Page, newestFirst: Bool, epoch: String) async throws(StoreError) -> Reply {
     let read = try await read(page.ranges, newestFirst: newestFirst, bytes: pageBytes, epoch: epoch)
-    return .object(capacity: 64 + read.bytes) { writer in
-      writer.key("messageList")
-      writer.array(read.texts) { $0.raw($1) }
-      writer.member("isFinished", page.isFinished && !read.isCut)
-    }
+    return .success(
+      .history(
+        GetGroupHistoryMessageList.Result(messageList: read.messages, isFinished: page.isFinished && !read.isCut)))
   }
 
   private func sync(_ row: SyncAnswer) async throws(StoreError) -> Reply {
     let read = try await read(row.page?.ranges ?? [], newestFirst: false, bytes: min(row.bytes, pageBytes), epoch: row.epoch)
-    return .object(capacity: 160 + read.bytes) { writer in
-      writer.member("groupID", group.rawValue)
-      writer.member("code", 0)
-      writer.member("epoch", row.epoch)
-      writer.member("lastSeq", row.lastSeq)
-      writer.member("recovered", row.page != nil)
-      writer.key("messageList")
-      writer.array(read.texts) { $0.raw($1) }
-      writer.member("more", row.page?.isFinished == false || read.isCut)
-    }
+    return .success(
+      .syncRow(
+        SyncGroups.Row(
+          groupID: group.rawValue, code: 0, epoch: row.epoch, lastSeq: row.lastSeq, recovered: row.page != nil,
+          messageList: read.messages, more: row.page?.isFinished == false || read.isCut)))
   }
 
   private func info(_ info: GroupInfo, of member: Member, _ unread: UnreadMessages) async throws(StoreError) -> Reply {
     let count = try await self.count(unread)
-    let counted = info.with(reader: .member(GroupInfo.SelfInfo(member: member, unreadCount: count)))
-    return .success(JSONWriter.text(capacity: 768) { $0.value(counted) })
+    return .success(.groupInfo(info.with(reader: .member(GroupInfo.SelfInfo(member: member, unreadCount: count)))))
   }
 
   private func count(_ unread: UnreadMessages) async throws(StoreError) -> Int {
@@ -74,9 +66,9 @@ struct AnswerReader: Sendable {
     return unread.total(counting: count)
   }
 
-  /// Messages ready to be written into a reply.
+  /// Messages for a reply, encoded because their bytes are bounded.
   private struct Read {
-    var texts: [[UInt8]] = []
+    var messages: [Encoded<Message>] = []
     var bytes = 0
     /// There were more than fit.
     var isCut = false
@@ -92,13 +84,13 @@ struct AnswerReader: Sendable {
     for range in ranges {
       for message in try await messages.messages(of: group, in: range, newestFirst: newestFirst, limit: range.count)
       where message.msgID.hasPrefix(epoch + "-") {
-        let text = JSONWriter.text(capacity: 384) { $0.value(message) }
-        guard read.texts.isEmpty || read.bytes + text.count <= room else {
+        let encoded = Encoded(message, capacity: 384)
+        guard read.messages.isEmpty || read.bytes + encoded.text.count <= room else {
           read.isCut = true
           return read
         }
-        read.texts.append(text)
-        read.bytes += text.count + 1
+        read.messages.append(encoded)
+        read.bytes += encoded.text.count + 1
       }
     }
     return read

@@ -1,7 +1,7 @@
 import GroupModel
 import WireProtocol
 
-/// What is done once a decision is durable.
+/// The effects of a decision that is durable. An event is encoded here, once.
 extension Group {
   func finish(_ decision: Decision, _ completion: @escaping Completion) {
     for effect in decision.effects { perform(effect) }
@@ -14,8 +14,8 @@ extension Group {
     retireIfAbsent()
   }
 
-  /// The same for a decision that waited for the store. What it hands over counts from now on, "measured at the hand-over to the fan-out"
-  /// (contract section 6).
+  /// The same for a decision that waited for the store. Its hand-overs count from now on: the rate is
+  /// measured at the hand-over to the fan-out (Protocol.md, "Message rate of live types").
   func finishLate(_ decision: Decision, _ completion: @escaping Completion) {
     let handOvers = decision.handOvers
     if handOvers > 0 {
@@ -35,9 +35,9 @@ extension Group {
     case .admit(let user, let option), .receive(let user, let option): setOnline(user, topic.attach(user, receiving: option))
     case .admitEverybody: for user in services.broker.signedInUsers() { refreshPresence(of: user) }
     case .expel(let user): topic.detach(user)
-    case .publish(let frame, let kind, let session): topic.publish(frame, kind, except: session)
-    case .send(let frame, let users, let session): topic.send(frame, to: users, except: session)
-    case .tell(let frame, let session): topic.send(frame, to: session)
+    case .publish(let event, let kind, let session): topic.publish(event.frame, kind, except: session)
+    case .send(let event, let users, let session): topic.send(event.frame, to: users, except: session)
+    case .tell(let event, let session): topic.send(event.frame, to: session)
     case .disband:
       topic.close()
       self.topic = nil

@@ -98,7 +98,7 @@ extension Group {
   /// Stores ends that were brought back with the clock and that no decision takes along. A question is answered before it.
   func commitCorrections() {
     guard withState({ $0.corrections.isEmpty }) == false, !isResting else { return }
-    var correction = Decision(answer: .reply(.empty))
+    var correction = Decision(.empty)
     correction.isCorrection = true
     correction.changes = withState { $0.takeCorrections() } ?? []
     commit(correction) { _ in }
@@ -174,7 +174,7 @@ extension Group {
     let refused = Set(undone.compactMap(\.admitted))
     let dropped = undone.flatMap(\.released) + (withState { $0.emptyGate() } ?? [])
     let now = services.clock.now()
-    var dropping = Decision(answer: .reply(.empty))
+    var dropping = Decision(.empty)
     for waiting in dropped where !refused.contains(waiting.message.msgID) { waiting.drop(at: now, into: &dropping) }
     for effect in dropping.effects { perform(effect) }
     for message in dropping.counts { services.observer.didCount(message) }

@@ -40,10 +40,11 @@ public struct Decision: Sendable {
   /// A decision that changes nothing.
   static func answer(_ answer: Answer) -> Decision { Decision(answer: answer) }
 
-  /// A decision that changes nothing and answers an object.
-  static func object(capacity: Int = 256, _ body: (inout JSONWriter) -> Void) -> Decision {
-    Decision(answer: .reply(.object(capacity: capacity, body)))
-  }
+}
+
+extension Decision {
+  /// A decision that changes nothing yet and answers a value.
+  init(_ value: ReplyValue) { self.init(answer: .reply(.success(value))) }
 }
 
 /// Something a decision does to the world.
@@ -56,17 +57,17 @@ public enum Effect: Sendable, Equatable {
   case admitEverybody
   /// The user is no member any more: the user's sessions get nothing more.
   case expel(UserID)
-  /// Every member's sessions get the frame, but the one that caused it where it is named.
-  case publish([UInt8], EventClass, except: SessionKey?)
-  /// All sessions of these users get the frame, but the one that caused it where it is named.
-  case send([UInt8], to: [UserID], except: SessionKey?)
-  /// One session gets the frame.
-  case tell([UInt8], SessionKey)
+  /// Every member's sessions get the event, but the one that caused it where it is named.
+  case publish(GroupEvent, EventClass, except: SessionKey?)
+  /// All sessions of these users get the event, but the one that caused it where it is named.
+  case send(GroupEvent, to: [UserID], except: SessionKey?)
+  /// One session gets the event.
+  case tell(GroupEvent, SessionKey)
   /// The group is gone.
   case disband
 
-  /// All sessions of these users get the frame.
-  static func send(_ frame: [UInt8], to users: [UserID]) -> Effect { .send(frame, to: users, except: nil) }
+  /// All sessions of these users get the event.
+  static func send(_ event: GroupEvent, to users: [UserID]) -> Effect { .send(event, to: users, except: nil) }
 }
 
 /// What the caller gets. What is rare and large stands apart, so that a decision is small.
@@ -87,7 +88,7 @@ enum StoredAnswer: Sendable {
   case sync(SyncAnswer)
   /// The group's info for a member, whose unread messages are still to be counted.
   case info(GroupInfo, of: Member, UnreadMessages)
-  /// A number of unread messages, as JSON.
+  /// A number of unread messages.
   case unread(UnreadMessages)
 }
 
@@ -101,7 +102,8 @@ struct SyncAnswer: Sendable, Equatable {
   let bytes: Int
 }
 
-/// What metrics need to know of a message. "Accepted = delivered + dropped once the queue is empty" (contract section 6, rule 3).
+/// A message for the metrics: accepted = delivered + dropped once no message waits (Protocol.md,
+/// "Waiting messages").
 public struct MessageCount: Sendable, Equatable {
   /// What has become of a message.
   public struct Steps: OptionSet, Sendable {

@@ -11,9 +11,9 @@ public enum GroupRequest: Sendable {
   case recycle
   /// The row of getGroupsInfo.
   case info
-  /// The row of searchGroups; answers `null` where the caller may not find the group.
+  /// The row of searchGroups; nil where the caller may not find the group.
   case foundInfo
-  /// The row of getJoinedGroupList; answers `null` where nothing changed since the instant, or the caller is no member.
+  /// The row of getJoinedGroupList; nil where nothing changed since the instant, or the caller is no member.
   case joinedInfo(updatedSince: Instant)
   case setInfo(SetGroupInfo)
   case muteGroup(MuteGroup)
@@ -44,7 +44,7 @@ public enum GroupRequest: Sendable {
   /// - Parameter message: as the store keeps it; nil = there is none.
   case revokeFound(seq: Int64, message: Message?)
   case markRead(seq: Int64?)
-  /// The caller's number of unread messages, as JSON.
+  /// The caller's number of unread messages.
   case unreadCount
   case customData(SendGroupSystemNotification)
   /// - Parameter firstSeqs: the first message since each joined, where there is one.

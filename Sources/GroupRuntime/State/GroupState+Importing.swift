@@ -2,7 +2,7 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// Moving in from another system (contract section 8): no events, no tips; 10007 where no history is kept.
+/// Imports from another system (Protocol.md, "Imports"): no events, no tips; 10007 without history.
 extension GroupState {
   mutating func importMembers(
     _ request: ImportGroupMembers, firstSeqs: [UserID: Int64], _ facts: UserFacts, at moment: Moment
@@ -11,7 +11,7 @@ extension GroupState {
     if !rules.permissions.allowsAdmins(in: record.type), request.memberList.contains(where: { $0.role == .admin }) {
       throw WireError(.noRight, "A \(record.type.rawValue) group has no admins", field: "memberList")
     }
-    var decision = Decision(answer: .reply(.empty))
+    var decision = Decision(.empty)
     var rows: [MemberResult] = []
     var seen: Set<UserID> = []
     for given in request.memberList where seen.insert(given.userID).inserted {
@@ -19,7 +19,7 @@ extension GroupState {
       rows.append(MemberResult(userID: given.userID, result: result))
       if result == .success { bring(given, firstSeq: firstSeqs[given.userID], at: moment, into: &decision) }
     }
-    decision.answer = .reply(.object(capacity: 64 + rows.count * 64) { $0.member("memberList", rows) })
+    decision.answer = .reply(.success(.memberResults(MemberResults(memberList: rows))))
     return decision
   }
 
@@ -62,7 +62,7 @@ extension GroupState {
     if let first = new.first, let last = lastMessage, first.timestamp < last.timestamp {
       throw WireError(.badValue, "Older than a message that was imported before", field: "messageList")
     }
-    var decision = Decision(answer: .reply(.empty))
+    var decision = Decision(.empty)
     let firstSeq = lastSeq + 1
     let seqs = request.messageList.map { importedSeq(of: $0, at: moment) ?? append($0, at: moment, into: &decision) }
     if !decision.changes.isEmpty {
@@ -71,16 +71,8 @@ extension GroupState {
       record.changeTime = moment.now
       decision.changes.append(.putGroup(record, isNew: false))
     }
-    decision.answer = .reply(
-      .object(capacity: 64 + seqs.count * 32) { writer in
-        writer.key("resultList")
-        writer.array(seqs) { writer, seq in
-          writer.object { writer in
-            writer.member("seq", seq)
-            writer.member("code", 0)
-          }
-        }
-      })
+    let rows = seqs.map { ImportGroupMessages.Row(seq: $0, code: 0) }
+    decision.answer = .reply(.success(.importedMessages(ImportGroupMessages.Result(resultList: rows))))
     return decision
   }
 

@@ -82,7 +82,7 @@ public struct GroupState: Sendable {
     case .join(let request, let facts): return try join(request, facts, by: caller, at: moment)
     case .quit: return try quit(by: caller, at: moment)
     case .dismiss: return try dismiss(by: caller, at: moment)
-    case .recycle: return disband(.onGroupRecycled, by: caller, at: moment)
+    case .recycle: return disband(.recycled, by: caller, at: moment)
     case .info: return try info(for: caller, at: moment)
     case .foundInfo: return foundInfo(for: caller, at: moment)
     case .joinedInfo(let since): return joinedInfo(for: caller, since: since, at: moment)
@@ -125,7 +125,7 @@ public struct GroupState: Sendable {
   /// What is due by itself: see `nextWake`.
   public mutating func wake(at now: Instant, usersSignedIn: Int = 0) -> Decision {
     let moment = self.moment(at: now, usersSignedIn: usersSignedIn)
-    var decision = Decision(answer: .reply(.empty))
+    var decision = Decision(.empty)
     publishAttributesIfDue(at: moment, into: &decision)
     advanceGate(at: moment, into: &decision)
     endGraces(at: moment, into: &decision)

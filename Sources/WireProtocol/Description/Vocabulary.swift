@@ -1,6 +1,6 @@
 import GroupModel
 
-/// The types that specifications name without spelling them out (contract sections 4 and 5), for the document and the page.
+/// The named types of specifications, for the OpenRPC document and the reference page.
 enum Vocabulary {
   /// An object that has a name.
   struct NamedType {
@@ -91,9 +91,7 @@ enum Vocabulary {
   private static let tips = NamedType(
     name: "Tips", summary: "A change in the group, as its history keeps it.",
     fields: [
-      ResultField(
-        "type",
-        quoted(["Join", "Invite", "Quit", "Kicked", "SetAdmin", "CancelAdmin", "GroupInfoChange", "MemberInfoChange"])),
+      ResultField("type", quoted(Tips.types)),
       ResultField("opUser", "MemberInfo"), ResultField("memberList?", "[MemberInfo]"),
       ResultField("changeInfoList?", "[{type, key?, value}] or [MemberChange]"), ResultField("memberCount", "integer"),
     ])
@@ -124,7 +122,8 @@ enum Vocabulary {
     "unreadCount": "integer", "userID": "string", "value": "any",
   ]
 
-  private static func words<Value: RawRepresentable<String> & CaseIterable>(_ type: Value.Type) -> String {
+  /// The words of an enumeration, each quoted.
+  static func words<Value: RawRepresentable<String> & CaseIterable>(_ type: Value.Type) -> String {
     quoted(Value.allCases.map(\.rawValue))
   }
 

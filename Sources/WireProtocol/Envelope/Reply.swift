@@ -1,16 +1,9 @@
-/// What a request is answered with: a result that is JSON text already, or an error.
-public typealias Reply = Result<[UInt8], WireError>
+/// What a request is answered with.
+public typealias Reply = Result<ReplyValue, WireError>
 
-private let emptyObject = Array("{}".utf8)
-
-extension Result where Success == [UInt8], Failure == WireError {
-  /// The result that most methods without a value give.
-  public static var empty: Reply { .success(emptyObject) }
-
-  /// The reply around a result that `body` writes.
-  public static func object(capacity: Int = 256, _ body: (inout JSONWriter) -> Void) -> Reply {
-    .success(JSONWriter.text(capacity: capacity) { $0.object(body) })
-  }
+extension Result where Success == ReplyValue, Failure == WireError {
+  /// The result of most methods without a value.
+  public static var empty: Reply { .success(.empty) }
 
   /// An error of the table.
   public static func error(_ code: ErrorCode, _ message: String? = nil, field: String? = nil) -> Reply {
@@ -20,19 +13,14 @@ extension Result where Success == [UInt8], Failure == WireError {
   /// The whole JSON-RPC response.
   /// - Parameter id: nil is written as null.
   public func text(id: RequestID?) -> [UInt8] {
-    var capacity = 160
-    if case .success(let result) = self { capacity = result.count + 64 }
-    return JSONWriter.text(capacity: capacity) { writer in
-      writer.object { writer in
-        writer.member("jsonrpc", "2.0")
-        writer.key("id")
-        if let id { writer.value(id) } else { writer.null() }
-        switch self {
-        case .success(let result):
-          writer.key("result")
-          writer.raw(result)
-        case .failure(let error): writer.member("error", error)
-        }
+    switch self {
+    case .success(let value):
+      JSONWriter.text(capacity: value.capacity + 64) { writer in
+        writer.response(to: id, "result") { $0.value(value) }
+      }
+    case .failure(let error):
+      JSONWriter.text(capacity: 256) { writer in
+        writer.response(to: id, "error") { $0.value(error) }
       }
     }
   }

@@ -1,88 +1,58 @@
-/// What the server pushes (contract section 5), in the contract's order, with the members of its params.
-public enum EventName: String, CaseIterable, Sendable {
-  case onMemberEnter, onMemberLeave, onMemberInvited, onMemberKicked, onGroupMemberInfoChanged
-  case onGroupCreated, onGroupDismissed, onGroupRecycled, onGroupInfoChanged
-  case onReceiveJoinApplication, onReceiveGroupInvitation, onApplicationProcessed
-  case onGrantAdministrator, onRevokeAdministrator, onQuitFromGroup, onReceiveMessageOptChanged, onGroupAttributeChanged
-  case onRecvNewMessage, onRecvMessageRevoked, onMessageDropped, onConversationRead, onReceiveRESTCustomData
-  case onConnectSuccess, onKickedOffline, onUserSigExpired, onServerDraining
+import GroupModel
 
-  /// The members of `params`, for descriptions.
-  public var fields: [ResultField] {
-    let group = [ResultField("groupID", "string"), ResultField("opTime", "integer")]
-    let operation = group + [ResultField("opUser", "MemberInfo"), ResultField("platform", "string")]
-    let members = [ResultField("memberList", "[MemberInfo]"), ResultField("memberCount", "integer")]
-    let tips = [ResultField("seq?", "integer"), ResultField("msgID?", "string")]
-    let application = ResultField("applicationID", "string")
-    switch self {
-    case .onMemberEnter, .onMemberLeave: return group + members + tips
-    case .onMemberInvited: return operation + members + tips
-    case .onMemberKicked: return operation + members + [ResultField("reason", "string")] + tips
-    case .onGroupMemberInfoChanged: return operation + [ResultField("changeInfoList", "[MemberChange]")] + tips
-    case .onGroupCreated, .onQuitFromGroup: return group
-    case .onGroupDismissed, .onGroupRecycled: return operation
-    case .onGroupInfoChanged: return operation + [ResultField("changeInfoList", "[{type, key?, value}]")] + tips
-    case .onReceiveJoinApplication:
-      return group + [application, ResultField("member", "MemberInfo"), ResultField("opReason", "string")]
-    case .onReceiveGroupInvitation:
-      return operation + [application, ResultField("opReason", "string"), ResultField("attach", "string")]
-    case .onApplicationProcessed:
-      return operation + [application, ResultField("isAgreeJoin", "boolean"), ResultField("opReason", "string")]
-    case .onGrantAdministrator, .onRevokeAdministrator: return operation + [ResultField("memberList", "[MemberInfo]")] + tips
-    case .onReceiveMessageOptChanged: return group + [ResultField("opt", "string")]
-    case .onGroupAttributeChanged: return group + [ResultField("groupAttributeMap", "map")]
-    case .onRecvNewMessage: return group + [ResultField("message", "Message")]
-    case .onRecvMessageRevoked: return operation + [ResultField("msgID", "string"), ResultField("seq", "integer")]
-    case .onMessageDropped:
-      return group + [
-        ResultField("msgID", "string"), ResultField("clientMsgID?", "string"), ResultField("priority", "string"),
-        ResultField("reason", "string"),
-      ]
-    case .onConversationRead: return group + [ResultField("readSeq", "integer")]
-    case .onReceiveRESTCustomData: return group + [ResultField("customData", "string")]
-    case .onConnectSuccess: return Login.specification.result
-    case .onKickedOffline: return [ResultField("reason", "string"), ResultField("message?", "string")]
-    case .onUserSigExpired: return [ResultField("expiresAt", "integer")]
-    case .onServerDraining: return [ResultField("retryAfterMs", "integer")]
-    }
-  }
+/// Something that the server pushes. Its members are those of the notification's `params`.
+public protocol Event: FieldEncodable {
+  var name: EventName { get }
+  /// How many bytes the notification has, about.
+  var capacity: Int { get }
+}
 
-  /// Who gets it, as the contract says.
-  public var audience: String {
-    switch self {
-    case .onMemberEnter: "all members, the new one included; notification off: the new member"
-    case .onMemberLeave: "the other members; notification off: nobody"
-    case .onMemberInvited: "all members, inviter and invited included; notification off: inviter and invited"
-    case .onMemberKicked: "all members and the removed; notification off: the removed and the operator"
-    case .onGroupMemberInfoChanged:
-      "all members, the one concerned included; notification off, and AVChatRoom: the one concerned and the operator"
-    case .onGroupCreated: "all sessions of the creator, and the initial members"
-    case .onGroupDismissed, .onGroupRecycled: "all members, the operator included"
-    case .onGroupInfoChanged, .onGroupAttributeChanged: "all members"
-    case .onReceiveJoinApplication: "managers"
-    case .onReceiveGroupInvitation: "the invited user"
-    case .onApplicationProcessed: "the applicant; for an invitation, the inviter"
-    case .onGrantAdministrator, .onRevokeAdministrator: "all members; notification off: the operator and the one concerned"
-    case .onQuitFromGroup: "all sessions of the user who quit"
-    case .onReceiveMessageOptChanged: "the user's other sessions"
-    case .onRecvNewMessage: "all members but the sending session, as their receive option says"
-    case .onRecvMessageRevoked: "all members who may see it"
-    case .onMessageDropped: "the sending session"
-    case .onConversationRead: "the user's other sessions, when it moved"
-    case .onReceiveRESTCustomData: "the members named by the administrator, or all"
-    case .onConnectSuccess, .onKickedOffline, .onUserSigExpired, .onServerDraining: "the session"
-    }
-  }
+extension Event {
+  public var capacity: Int { 320 }
 
-  /// The whole JSON-RPC notification with the params that `body` writes.
-  public func text(capacity: Int = 320, _ body: (inout JSONWriter) -> Void) -> [UInt8] {
+  /// The whole JSON-RPC notification.
+  public var frame: [UInt8] {
     JSONWriter.text(capacity: capacity) { writer in
-      writer.object { writer in
-        writer.member("jsonrpc", "2.0")
-        writer.member("method", rawValue)
-        writer.key("params")
-        writer.object(body)
-      }
+      writer.notification(name.rawValue) { encodeFields(into: &$0) }
+    }
+  }
+}
+
+extension EventName {
+  /// An event of that name, from which descriptions learn the members.
+  var example: any Event {
+    let members: [MemberInfo] = []
+    let by = EventOperator(.administrator, on: .restAPI)
+    return switch self {
+    case .onMemberEnter: GroupEvent.example(.onMemberEnter(members, memberCount: 0, nil))
+    case .onMemberLeave: GroupEvent.example(.onMemberLeave(members, memberCount: 0, nil))
+    case .onMemberInvited: GroupEvent.example(.onMemberInvited(members, memberCount: 0, by: by, nil))
+    case .onMemberKicked: GroupEvent.example(.onMemberKicked(members, memberCount: 0, reason: "", by: by, nil))
+    case .onGroupMemberInfoChanged: GroupEvent.example(.onGroupMemberInfoChanged([], by: by, nil))
+    case .onGroupCreated: GroupEvent.example(.onGroupCreated)
+    case .onGroupDismissed: GroupEvent.example(.onGroupDismissed(by: by))
+    case .onGroupRecycled: GroupEvent.example(.onGroupRecycled(by: by))
+    case .onGroupInfoChanged: GroupEvent.example(.onGroupInfoChanged([], by: by, nil))
+    case .onReceiveJoinApplication:
+      GroupEvent.example(.onReceiveJoinApplication(applicationID: "", member: .administrator, opReason: ""))
+    case .onReceiveGroupInvitation:
+      GroupEvent.example(.onReceiveGroupInvitation(applicationID: "", opReason: "", attach: "", by: by))
+    case .onApplicationProcessed:
+      GroupEvent.example(.onApplicationProcessed(applicationID: "", isAgreeJoin: true, opReason: "", by: by))
+    case .onGrantAdministrator: GroupEvent.example(.onGrantAdministrator(members, by: by, nil))
+    case .onRevokeAdministrator: GroupEvent.example(.onRevokeAdministrator(members, by: by, nil))
+    case .onQuitFromGroup: GroupEvent.example(.onQuitFromGroup)
+    case .onReceiveMessageOptChanged: GroupEvent.example(.onReceiveMessageOptChanged(.receive))
+    case .onGroupAttributeChanged: GroupEvent.example(.onGroupAttributeChanged(TextMap([])))
+    case .onRecvNewMessage: GroupEvent.example(.onRecvNewMessage(.example))
+    case .onRecvMessageRevoked: GroupEvent.example(.onRecvMessageRevoked(msgID: "", seq: 1, by: by))
+    case .onMessageDropped: GroupEvent.example(.onMessageDropped(msgID: "", clientMsgID: nil, .normal))
+    case .onConversationRead: GroupEvent.example(.onConversationRead(readSeq: 0))
+    case .onReceiveRESTCustomData: GroupEvent.example(.onReceiveRESTCustomData(""))
+    case .onConnectSuccess: SessionEvent.onConnectSuccess(.example)
+    case .onKickedOffline: SessionEvent.onKickedOffline(reason: "", message: nil)
+    case .onUserSigExpired: SessionEvent.onUserSigExpired(expiresAt: 0)
+    case .onServerDraining: SessionEvent.onServerDraining(retryAfterMs: 0)
     }
   }
 }

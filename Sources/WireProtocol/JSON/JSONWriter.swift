@@ -24,6 +24,27 @@ public struct JSONWriter: ~Copyable {
     close(UInt8(ascii: "}"))
   }
 
+  /// A JSON-RPC notification with the params that `body` writes.
+  mutating func notification(_ method: String, _ body: (inout JSONWriter) -> Void) {
+    bytes.append(#"{"jsonrpc":"2.0","method":""#)
+    var method = method
+    method.withUTF8 { bytes.append($0) }
+    bytes.append(#"","params":{"#)
+    needsComma = false
+    body(&self)
+    bytes.append("}}")
+    needsComma = true
+  }
+
+  /// A JSON-RPC response with the value that `body` writes.
+  mutating func response(to id: RequestID?, _ name: StaticString, _ body: (inout JSONWriter) -> Void) {
+    bytes.append(#"{"jsonrpc":"2.0","id":"#)
+    if let id { id.encode(into: &self) } else { null() }
+    key(name)
+    body(&self)
+    close(UInt8(ascii: "}"))
+  }
+
   /// An array with a value for each item.
   public mutating func array<Items: Sequence>(_ items: Items, _ body: (inout JSONWriter, Items.Element) -> Void) {
     open(UInt8(ascii: "["))

@@ -7,9 +7,30 @@ public struct GetGroupApplicationList: Method {
 
   public static let specification = MethodSpecification(
     "getGroupApplicationList", "Lists the applications that the caller may decide, handled ones included, newest first.",
-    result: [
-      ResultField("applicationList", "[Application]"), ResultField("unreadCount", "integer"), ResultField("nextSeq", "integer"),
-    ], errors: [.badValue])
+    result: Result.fields, errors: [.badValue])
+
+  /// A page of applications.
+  public struct Result: WireObject {
+    public let applicationList: [ApplicationView]
+    public let unreadCount: Int
+    /// 0 = there is no more.
+    public let nextSeq: Int64
+
+    public static let example = Result(applicationList: [], unreadCount: 0, nextSeq: 0)
+
+    /// With everything given.
+    public init(applicationList: [ApplicationView], unreadCount: Int, nextSeq: Int64) {
+      self.applicationList = applicationList
+      self.unreadCount = unreadCount
+      self.nextSeq = nextSeq
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("applicationList", applicationList)
+      writer.member("unreadCount", unreadCount)
+      writer.member("nextSeq", nextSeq)
+    }
+  }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     nextSeq = try reader.nextSeq()

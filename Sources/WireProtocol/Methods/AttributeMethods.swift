@@ -55,8 +55,24 @@ public struct GetGroupAttributes: Method {
 
   public static let specification = MethodSpecification(
     "getGroupAttributes", "Reads attributes of a group; keys that are not there are left out.",
-    result: [ResultField("attributes", "map")],
+    result: Result.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .attributeKeyTooLong, .attributeCallsTooOften])
+
+  /// The attributes that were asked for.
+  public struct Result: WireObject {
+    public let attributes: TextMap
+
+    public static let example = Result(attributes: TextMap([]))
+
+    /// With everything given.
+    public init(attributes: TextMap) {
+      self.attributes = attributes
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("attributes", attributes)
+    }
+  }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     groupID = try reader.groupID()

@@ -57,7 +57,7 @@ extension TextDomain {
   static let groupName = TextDomain(1...30, .badGroupName, .printable)
 }
 
-/// Makes a group (contract section 4).
+/// Makes a group (Protocol.md, "Creating a group").
 public struct CreateGroup: Method {
   /// Somebody who is to be a member from the beginning.
   public struct InitialMember: Sendable, Equatable {
@@ -84,14 +84,34 @@ public struct CreateGroup: Method {
   public static let specification = MethodSpecification(
     "createGroup", "Makes a group that the caller owns, or the user whom the application names as ownerUserID.",
     writes: true,
-    result: [
-      ResultField("groupID", "string"), ResultField("groupType", "string"), ResultField("memberList", "[{userID, result}]"),
-    ],
+    result: Result.fields,
     errors: [
       .badNewGroupID, .badGroupName, .introductionTooLong, .notificationTooLong, .faceURLTooLong, .tooManyMembers,
       .ownerInMemberList, .badValue, .noRight, .groupIDTaken, .groupIDTakenByYourself, .tooManyAVChatRooms, .tooManyGroups,
       .userUnknown,
     ])
+
+  /// The group that was made, and what became of each initial member.
+  public struct Result: WireObject {
+    public let groupID: GroupID
+    public let groupType: GroupType
+    public let memberList: [MemberResult]
+
+    public static let example = Result(groupID: .generate(), groupType: .work, memberList: [])
+
+    /// With everything given.
+    public init(groupID: GroupID, groupType: GroupType, memberList: [MemberResult]) {
+      self.groupID = groupID
+      self.groupType = groupType
+      self.memberList = memberList
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("groupID", groupID.rawValue)
+      writer.member("groupType", groupType.rawValue)
+      writer.member("memberList", memberList)
+    }
+  }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     groupType = try reader.needWord("groupType", of: GroupType.allCases.map(\.rawValue)) { GroupType(wireName: $0) }
@@ -146,8 +166,28 @@ public struct JoinGroup: Method {
 
   public static let specification = MethodSpecification(
     "joinGroup", "Joins a group, or asks its managers to be let in where joinMode is Auth.", callers: .user, writes: true,
-    result: [ResultField("status", "\"Joined\" or \"Pending\"")],
+    result: Result.fields,
     errors: [.badGroupID, .noSuchGroup, .alreadyMember, .workNotJoinable, .noRight, .groupFull, .tooManyGroups, .badValue])
+
+  /// Whether the caller is a member now.
+  public struct Result: WireObject {
+    /// A member, or an applicant.
+    public enum Status: String, CaseIterable, Sendable {
+      case joined = "Joined"
+      case pending = "Pending"
+    }
+
+    public let status: Status
+
+    public static let example = Result(status: .joined)
+
+    /// With everything given.
+    public init(status: Status) { self.status = status }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("status", word: status)
+    }
+  }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     groupID = try reader.groupID()
@@ -184,9 +224,30 @@ public struct GetJoinedGroupList: Method {
 
   public static let specification = MethodSpecification(
     "getJoinedGroupList", "Lists the groups that the caller is a member of.", callers: .user,
-    result: [
-      ResultField("groupList", "[GroupInfo]"), ResultField("leftGroupIDList", "[string]"), ResultField("nextSeq", "integer"),
-    ], errors: [.badValue])
+    result: Result.fields, errors: [.badValue])
+
+  /// A page of groups that the caller is in or has left.
+  public struct Result: WireObject {
+    public let groupList: [Encoded<GroupInfo>]
+    public let leftGroupIDList: [String]
+    /// 0 = there is no more.
+    public let nextSeq: Int64
+
+    public static let example = Result(groupList: [], leftGroupIDList: [], nextSeq: 0)
+
+    /// With everything given.
+    public init(groupList: [Encoded<GroupInfo>], leftGroupIDList: [String], nextSeq: Int64) {
+      self.groupList = groupList
+      self.leftGroupIDList = leftGroupIDList
+      self.nextSeq = nextSeq
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("groupList", groupList)
+      writer.member("leftGroupIDList", leftGroupIDList)
+      writer.member("nextSeq", nextSeq)
+    }
+  }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     groupType = try reader.mayWord("groupType", of: GroupType.allCases.map(\.rawValue)) { GroupType(wireName: $0) }
@@ -202,7 +263,50 @@ public struct GetGroupsInfo: Method {
 
   public static let specification = MethodSpecification(
     "getGroupsInfo", "Tells what the caller may know of up to 50 groups.",
-    result: [ResultField("resultList", "[{groupID, code, message?, info?}]")], errors: [.badValue])
+    result: Result.fields, errors: [.badValue])
+
+  /// A row for each group that was asked for.
+  public struct Result: WireObject {
+    public let resultList: [Row]
+
+    public static let example = Result(resultList: [])
+
+    /// With everything given.
+    public init(resultList: [Row]) {
+      self.resultList = resultList
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("resultList", resultList)
+    }
+  }
+
+  /// The info of a group, or the error that it answered.
+  public struct Row: WireObject {
+    /// As given.
+    public let groupID: String
+    /// 0 = there is an info.
+    public let code: Int
+    public let message: String?
+    public let info: GroupInfo?
+
+    public static let example = Row(groupID: "", code: 0)
+
+    /// With everything given.
+    public init(groupID: String, code: Int, message: String? = nil, info: GroupInfo? = nil) {
+      self.groupID = groupID
+      self.code = code
+      self.message = message
+      self.info = info
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("groupID", groupID)
+      writer.member("code", code)
+      writer.member("message", ifPresent: message)
+      writer.member("info", ifPresent: info)
+    }
+  }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     guard let list = try reader.mayStrings("groupIDList", ListDomain(1...50), .any) else { throw reader.missing("groupIDList") }

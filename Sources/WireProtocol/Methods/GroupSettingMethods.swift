@@ -28,7 +28,24 @@ public struct MuteGroup: Method {
 
   public static let specification = MethodSpecification(
     "muteGroup", "Silences a group or some of its roles, for a time or without end; mode None lets all speak.", writes: true,
-    result: [ResultField("muteUntil?", "integer")], errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
+    result: Result.fields, errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
+
+  /// When the mute ends.
+  public struct Result: WireObject {
+    /// Nil = there is no end, or no mute.
+    public let muteUntil: Instant?
+
+    public static let example = Result(muteUntil: nil)
+
+    /// With everything given.
+    public init(muteUntil: Instant?) {
+      self.muteUntil = muteUntil
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("muteUntil", ifPresent: muteUntil)
+    }
+  }
 
   /// How many roles a request names at most.
   static let maxRoles = 50
@@ -79,7 +96,27 @@ public struct SearchGroups: Method {
 
   public static let specification = MethodSpecification(
     "searchGroups", "Finds groups whose texts hold any of up to 5 keywords: joined ones, and others that are searchable.",
-    result: [ResultField("groupList", "[GroupInfo]"), ResultField("nextSeq", "integer")], errors: [.badValue])
+    result: Result.fields, errors: [.badValue])
+
+  /// A page of groups that were found.
+  public struct Result: WireObject {
+    public let groupList: [Encoded<GroupInfo>]
+    /// 0 = there is no more.
+    public let nextSeq: Int64
+
+    public static let example = Result(groupList: [], nextSeq: 0)
+
+    /// With everything given.
+    public init(groupList: [Encoded<GroupInfo>], nextSeq: Int64) {
+      self.groupList = groupList
+      self.nextSeq = nextSeq
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("groupList", groupList)
+      writer.member("nextSeq", nextSeq)
+    }
+  }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     guard let keywords = try reader.mayStrings("keywordList", ListDomain(1...5), TextDomain(1...512)) else {
@@ -109,7 +146,7 @@ extension TextDomain {
 }
 
 extension ClosedRange<Int64> {
-  /// "Durations are seconds: 0 to 2³²−1" (contract, first paragraph).
+  /// Durations are seconds: 0 to 2³²−1 (Protocol.md, "Instants and durations").
   static var seconds: ClosedRange<Int64> { 0...Int64(UInt32.max) }
   /// An instant a client may give.
   static var instants: ClosedRange<Int64> { 0...(1 << 53) }

@@ -17,8 +17,28 @@ public struct GetGroupMemberList: Method {
 
   public static let specification = MethodSpecification(
     "getGroupMemberList", "Lists the members of a group: owner, admins, others.",
-    result: [ResultField("memberList", "[MemberInfo]"), ResultField("nextSeq", "integer")],
+    result: Result.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
+
+  /// A page of members.
+  public struct Result: WireObject {
+    public let memberList: [ListedMember]
+    /// 0 = there is no more.
+    public let nextSeq: Int64
+
+    public static let example = Result(memberList: [], nextSeq: 0)
+
+    /// With everything given.
+    public init(memberList: [ListedMember], nextSeq: Int64) {
+      self.memberList = memberList
+      self.nextSeq = nextSeq
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("memberList", memberList)
+      writer.member("nextSeq", nextSeq)
+    }
+  }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     groupID = try reader.groupID()
@@ -35,8 +55,24 @@ public struct GetGroupMembersInfo: Method {
 
   public static let specification = MethodSpecification(
     "getGroupMembersInfo", "Tells of up to 50 users what they are in a group; those who are no members are left out.",
-    result: [ResultField("memberList", "[MemberInfo]")],
+    result: Result.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue])
+
+  /// Those of the users who are members.
+  public struct Result: WireObject {
+    public let memberList: [ListedMember]
+
+    public static let example = Result(memberList: [])
+
+    /// With everything given.
+    public init(memberList: [ListedMember]) {
+      self.memberList = memberList
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("memberList", memberList)
+    }
+  }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     groupID = try reader.groupID()
@@ -50,8 +86,24 @@ public struct GetGroupOnlineMemberCount: Method {
 
   public static let specification = MethodSpecification(
     "getGroupOnlineMemberCount", "Counts the members with at least one signed-in session.",
-    result: [ResultField("count", "integer")],
+    result: Result.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight])
+
+  /// The number of members with a session.
+  public struct Result: WireObject {
+    public let count: Int
+
+    public static let example = Result(count: 0)
+
+    /// With everything given.
+    public init(count: Int) {
+      self.count = count
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("count", count)
+    }
+  }
 
   public init(from reader: inout some ParameterReader) throws(WireError) { groupID = try reader.groupID() }
 }
@@ -64,7 +116,7 @@ public struct GetGroupMutedMembers: Method {
 
   public static let specification = MethodSpecification(
     "getGroupMutedMembers", "Lists the members that are silenced individually.",
-    result: [ResultField("memberList", "[MemberInfo]"), ResultField("nextSeq", "integer")],
+    result: GetGroupMemberList.Result.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
@@ -81,8 +133,44 @@ public struct GetGroupMemberInviters: Method {
 
   public static let specification = MethodSpecification(
     "getGroupMemberInviters", "Tells of up to 200 users who brought them into a group.",
-    result: [ResultField("inviterList", "[{userID, inviter?}]")],
+    result: Result.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue])
+
+  /// A row for each user.
+  public struct Result: WireObject {
+    public let inviterList: [Row]
+
+    public static let example = Result(inviterList: [])
+
+    /// With everything given.
+    public init(inviterList: [Row]) {
+      self.inviterList = inviterList
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("inviterList", inviterList)
+    }
+  }
+
+  /// A user with the inviter.
+  public struct Row: WireObject {
+    public let userID: UserID
+    /// Nil = the user came alone, or is no member.
+    public let inviter: UserID?
+
+    public static let example = Row(userID: .administrator)
+
+    /// With everything given.
+    public init(userID: UserID, inviter: UserID? = nil) {
+      self.userID = userID
+      self.inviter = inviter
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("userID", userID.rawValue)
+      writer.member("inviter", ifPresent: inviter?.rawValue)
+    }
+  }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     groupID = try reader.groupID()
@@ -97,8 +185,44 @@ public struct GetGroupMemberRoles: Method {
 
   public static let specification = MethodSpecification(
     "getGroupMemberRoles", "Tells of up to 100 users which role they have in a group, or NotMember.",
-    result: [ResultField("roleList", "[{userID, role}]")],
+    result: Result.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue])
+
+  /// A row for each user.
+  public struct Result: WireObject {
+    public let roleList: [Row]
+
+    public static let example = Result(roleList: [])
+
+    /// With everything given.
+    public init(roleList: [Row]) {
+      self.roleList = roleList
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("roleList", roleList)
+    }
+  }
+
+  /// A user with the role.
+  public struct Row: WireObject {
+    public let userID: UserID
+    /// Nil = the user is no member.
+    public let role: Role?
+
+    public static let example = Row(userID: .administrator)
+
+    /// With everything given.
+    public init(userID: UserID, role: Role? = nil) {
+      self.userID = userID
+      self.role = role
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("userID", userID.rawValue)
+      writer.member("role", role?.wireName ?? MemberInfo.noRole)
+    }
+  }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     groupID = try reader.groupID()

@@ -9,7 +9,7 @@ public struct InviteUserToGroup: Method {
 
   public static let specification = MethodSpecification(
     "inviteUserToGroup", "Makes users members, or asks them first where beInviteMode is Auth.", writes: true,
-    result: [ResultField("memberList", "[{userID, result}]")],
+    result: MemberResults.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
@@ -30,7 +30,7 @@ public struct KickGroupMember: Method {
 
   public static let specification = MethodSpecification(
     "kickGroupMember", "Removes members from a group, and keeps them out for a time where banTime says so.", writes: true,
-    result: [ResultField("memberList", "[{userID, result}]")],
+    result: MemberResults.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
@@ -90,7 +90,24 @@ public struct MuteGroupMember: Method {
 
   public static let specification = MethodSpecification(
     "muteGroupMember", "Silences a member for a time; it survives leaving and coming back.", writes: true,
-    result: [ResultField("muteUntil", "integer")], errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
+    result: Result.fields, errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
+
+  /// When the mute ends.
+  public struct Result: WireObject {
+    /// 0 = the member may speak again.
+    public let muteUntil: Instant
+
+    public static let example = Result(muteUntil: 0)
+
+    /// With everything given.
+    public init(muteUntil: Instant) {
+      self.muteUntil = muteUntil
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("muteUntil", muteUntil)
+    }
+  }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     groupID = try reader.groupID()

@@ -31,13 +31,47 @@ public struct MessageOptions: Sendable, Equatable {
     }
   }
 
-  static let result = [
-    ResultField("msgID", "string"), ResultField("seq?", "integer"), ResultField("timestamp", "integer"),
-    ResultField("status", "\"Stored\", \"Delivered\", \"Queued\" or \"Dropped\""),
-  ]
   static let errors: [ErrorCode] = [
     .badGroupID, .noSuchGroup, .noRight, .badValue, .tooManyMentions, .messageTooLong, .muted, .groupMessageRate,
   ]
+}
+
+/// What a sender is answered about a message.
+public struct MessageReceipt: WireObject, Equatable {
+  /// What has become of the message.
+  public enum Status: String, CaseIterable, Sendable {
+    /// Durable when the reply is sent.
+    case stored = "Stored"
+    /// Handed to the fan-out.
+    case delivered = "Delivered"
+    /// Waits for its turn in a group over its limit.
+    case queued = "Queued"
+    /// The group is over its limit, and what waits is at least as important.
+    case dropped = "Dropped"
+  }
+
+  public let msgID: String
+  /// Nil where the message is not stored.
+  public let seq: Int64?
+  public let timestamp: Instant
+  public let status: Status
+
+  public static let example = MessageReceipt(msgID: "", seq: nil, timestamp: 0, status: .stored)
+
+  /// With everything given.
+  public init(msgID: String, seq: Int64?, timestamp: Instant, status: Status) {
+    self.msgID = msgID
+    self.seq = seq
+    self.timestamp = timestamp
+    self.status = status
+  }
+
+  public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+    writer.member("msgID", msgID)
+    writer.member("seq", ifPresent: seq)
+    writer.member("timestamp", timestamp)
+    writer.member("status", word: status)
+  }
 }
 
 extension TextDomain {
@@ -52,7 +86,7 @@ public struct SendGroupTextMessage: Method {
   public let options: MessageOptions
 
   public static let specification = MethodSpecification(
-    "sendGroupTextMessage", "Sends a text to a group.", writes: true, result: MessageOptions.result, errors: MessageOptions.errors
+    "sendGroupTextMessage", "Sends a text to a group.", writes: true, result: MessageReceipt.fields, errors: MessageOptions.errors
   )
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
@@ -69,7 +103,7 @@ public struct SendGroupCustomMessage: Method {
   public let options: MessageOptions
 
   public static let specification = MethodSpecification(
-    "sendGroupCustomMessage", "Sends data of the application's own to a group.", writes: true, result: MessageOptions.result,
+    "sendGroupCustomMessage", "Sends data of the application's own to a group.", writes: true, result: MessageReceipt.fields,
     errors: MessageOptions.errors)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
@@ -95,8 +129,28 @@ public struct GetGroupHistoryMessageList: Method {
 
   public static let specification = MethodSpecification(
     "getGroupHistoryMessageList", "Reads stored messages, newest or oldest first.",
-    result: [ResultField("messageList", "[Message]"), ResultField("isFinished", "boolean")],
+    result: Result.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
+
+  /// A page of messages.
+  public struct Result: WireObject {
+    public let messageList: [Encoded<Message>]
+    /// There are no more in this direction.
+    public let isFinished: Bool
+
+    public static let example = Result(messageList: [], isFinished: true)
+
+    /// With everything given.
+    public init(messageList: [Encoded<Message>], isFinished: Bool) {
+      self.messageList = messageList
+      self.isFinished = isFinished
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("messageList", messageList)
+      writer.member("isFinished", isFinished)
+    }
+  }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     groupID = try reader.groupID()
@@ -129,8 +183,71 @@ public struct SyncGroups: Method {
     "syncGroups",
     "Answers the messages of up to 50 groups that came after a position, none missing, or says that this is not possible.",
     callers: .user,
-    result: [ResultField("groups", "[{groupID, code, message?, epoch?, lastSeq?, recovered?, messageList?, more?}]")],
+    result: Result.fields,
     errors: [.badValue])
+
+  /// A row for each position.
+  public struct Result: WireObject {
+    public let groups: [Encoded<Row>]
+
+    public static let example = Result(groups: [])
+
+    /// With everything given.
+    public init(groups: [Encoded<Row>]) {
+      self.groups = groups
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("groups", groups)
+    }
+  }
+
+  /// The messages of a group behind a position, or the error that the group answered.
+  public struct Row: WireObject {
+    /// As given.
+    public let groupID: String
+    /// 0 = the members from `epoch` on are there.
+    public let code: Int
+    public let message: String?
+    public let epoch: String?
+    public let lastSeq: Int64?
+    /// False = the position means nothing in this group.
+    public let recovered: Bool?
+    public let messageList: [Encoded<Message>]?
+    /// More messages follow.
+    public let more: Bool?
+
+    /// How many bytes its text has, about.
+    public var capacity: Int { 192 + (messageList?.byteCount() ?? 0) }
+
+    public static let example = Row(groupID: "", code: 0)
+
+    /// With everything given.
+    public init(
+      groupID: String, code: Int, message: String? = nil, epoch: String? = nil, lastSeq: Int64? = nil, recovered: Bool? = nil,
+      messageList: [Encoded<Message>]? = nil, more: Bool? = nil
+    ) {
+      self.groupID = groupID
+      self.code = code
+      self.message = message
+      self.epoch = epoch
+      self.lastSeq = lastSeq
+      self.recovered = recovered
+      self.messageList = messageList
+      self.more = more
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("groupID", groupID)
+      writer.member("code", code)
+      writer.member("message", ifPresent: message)
+      writer.member("epoch", ifPresent: epoch)
+      writer.member("lastSeq", ifPresent: lastSeq)
+      writer.member("recovered", ifPresent: recovered)
+      writer.member("messageList", ifPresent: messageList)
+      writer.member("more", ifPresent: more)
+    }
+  }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     guard

@@ -40,8 +40,46 @@ public struct GetGroupUnreadCount: Method {
 
   public static let specification = MethodSpecification(
     "getGroupUnreadCount", "Counts the messages of groups that the caller has not read.", callers: .user,
-    result: [ResultField("totalCount", "integer"), ResultField("groups", "[{groupID, unreadCount}]")],
+    result: Result.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
+
+  /// A row for each group, and the sum.
+  public struct Result: WireObject {
+    public let totalCount: Int
+    public let groups: [Row]
+
+    public static let example = Result(totalCount: 0, groups: [])
+
+    /// With everything given.
+    public init(totalCount: Int, groups: [Row]) {
+      self.totalCount = totalCount
+      self.groups = groups
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("totalCount", totalCount)
+      writer.member("groups", groups)
+    }
+  }
+
+  /// The unread messages of a group.
+  public struct Row: WireObject {
+    public let groupID: GroupID
+    public let unreadCount: Int
+
+    public static let example = Row(groupID: .generate(), unreadCount: 0)
+
+    /// With everything given.
+    public init(groupID: GroupID, unreadCount: Int) {
+      self.groupID = groupID
+      self.unreadCount = unreadCount
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("groupID", groupID.rawValue)
+      writer.member("unreadCount", unreadCount)
+    }
+  }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     var seen: Set<String> = []
@@ -57,10 +95,30 @@ public struct GetSystemNotificationList: Method {
 
   public static let specification = MethodSpecification(
     "getSystemNotificationList", "Lists what has happened to the caller in groups, newest first.", callers: .user,
-    result: [
-      ResultField("notificationList", "[SystemNotification]"), ResultField("unreadCount", "integer"),
-      ResultField("nextSeq", "integer"),
-    ], errors: [.badValue])
+    result: Result.fields, errors: [.badValue])
+
+  /// A page of notifications.
+  public struct Result: WireObject {
+    public let notificationList: [NotificationView]
+    public let unreadCount: Int
+    /// 0 = there is no more.
+    public let nextSeq: Int64
+
+    public static let example = Result(notificationList: [], unreadCount: 0, nextSeq: 0)
+
+    /// With everything given.
+    public init(notificationList: [NotificationView], unreadCount: Int, nextSeq: Int64) {
+      self.notificationList = notificationList
+      self.unreadCount = unreadCount
+      self.nextSeq = nextSeq
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("notificationList", notificationList)
+      writer.member("unreadCount", unreadCount)
+      writer.member("nextSeq", nextSeq)
+    }
+  }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     nextSeq = try reader.nextSeq()

@@ -1,4 +1,4 @@
-/// A request whose parameters have been read.
+/// A request whose parameters have been read. `MethodTable` makes a case from each method's type and its name.
 public enum Request: Sendable {
   case login(Login)
   case logout(Logout)
@@ -55,68 +55,4 @@ public enum Request: Sendable {
   case importGroupMessages(ImportGroupMessages)
   case setUnreadCount(SetUnreadCount)
   case getStats(GetStats)
-
-  /// The method's name.
-  public var methodName: String { specification.name }
-
-  /// What there is to say of the method.
-  public var specification: MethodSpecification {
-    switch self {
-    case .login: Login.specification
-    case .logout: Logout.specification
-    case .ping: Ping.specification
-    case .getServerInfo: GetServerInfo.specification
-    case .discover: Discover.specification
-    case .createGroup: CreateGroup.specification
-    case .joinGroup: JoinGroup.specification
-    case .quitGroup: QuitGroup.specification
-    case .dismissGroup: DismissGroup.specification
-    case .getJoinedGroupList: GetJoinedGroupList.specification
-    case .getGroupsInfo: GetGroupsInfo.specification
-    case .setGroupInfo: SetGroupInfo.specification
-    case .searchGroups: SearchGroups.specification
-    case .transferGroupOwner: TransferGroupOwner.specification
-    case .muteGroup: MuteGroup.specification
-    case .setGroupReceiveMessageOpt: SetGroupReceiveMessageOpt.specification
-    case .initGroupAttributes: InitGroupAttributes.specification
-    case .setGroupAttributes: SetGroupAttributes.specification
-    case .deleteGroupAttributes: DeleteGroupAttributes.specification
-    case .getGroupAttributes: GetGroupAttributes.specification
-    case .getGroupMemberList: GetGroupMemberList.specification
-    case .getGroupMembersInfo: GetGroupMembersInfo.specification
-    case .getGroupOnlineMemberCount: GetGroupOnlineMemberCount.specification
-    case .setGroupMemberInfo: SetGroupMemberInfo.specification
-    case .muteGroupMember: MuteGroupMember.specification
-    case .getGroupMutedMembers: GetGroupMutedMembers.specification
-    case .inviteUserToGroup: InviteUserToGroup.specification
-    case .kickGroupMember: KickGroupMember.specification
-    case .setGroupMemberRole: SetGroupMemberRole.specification
-    case .getGroupMemberInviters: GetGroupMemberInviters.specification
-    case .getGroupMemberRoles: GetGroupMemberRoles.specification
-    case .getGroupApplicationList: GetGroupApplicationList.specification
-    case .acceptGroupApplication: AcceptGroupApplication.specification
-    case .refuseGroupApplication: RefuseGroupApplication.specification
-    case .setGroupApplicationRead: SetGroupApplicationRead.specification
-    case .sendGroupTextMessage: SendGroupTextMessage.specification
-    case .sendGroupCustomMessage: SendGroupCustomMessage.specification
-    case .getGroupHistoryMessageList: GetGroupHistoryMessageList.specification
-    case .syncGroups: SyncGroups.specification
-    case .revokeGroupMessage: RevokeGroupMessage.specification
-    case .markGroupMessageAsRead: MarkGroupMessageAsRead.specification
-    case .getGroupUnreadCount: GetGroupUnreadCount.specification
-    case .getSystemNotificationList: GetSystemNotificationList.specification
-    case .setSystemNotificationRead: SetSystemNotificationRead.specification
-    case .listGroups: ListGroups.specification
-    case .sendGroupSystemNotification: SendGroupSystemNotification.specification
-    case .recycleGroup: RecycleGroup.specification
-    case .listSessions: ListSessions.specification
-    case .kickUser: KickUser.specification
-    case .importUsers: ImportUsers.specification
-    case .importGroup: ImportGroup.specification
-    case .importGroupMembers: ImportGroupMembers.specification
-    case .importGroupMessages: ImportGroupMessages.specification
-    case .setUnreadCount: SetUnreadCount.specification
-    case .getStats: GetStats.specification
-    }
-  }
 }

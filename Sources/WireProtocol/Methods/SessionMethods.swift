@@ -1,6 +1,6 @@
 import GroupModel
 
-/// Signs the connection in, or renews the session (contract section 2).
+/// Signs the connection in, or renews the session (Protocol.md, "Sign-in").
 public struct Login: Method {
   public let token: String
   /// As given: a renewal ignores platform and deviceID, whatever they are.
@@ -9,10 +9,7 @@ public struct Login: Method {
 
   public static let specification = MethodSpecification(
     "login", "Signs in on this connection, or renews the session with a new token.", callers: .connection,
-    result: [
-      ResultField("userID", "string"), ResultField("sessionID", "string"), ResultField("serverTime", "integer"),
-      ResultField("tokenExpiresAt", "integer"), ResultField("heartbeat", "integer"),
-    ],
+    result: Result.fields,
     errors: [.tokenExpired, .tokenMalformed, .tokenWrongSignature, .otherUserSignedIn, .badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
@@ -37,6 +34,36 @@ public struct Login: Method {
     return Device(platform: platform, deviceID: deviceID)
   }
 
+  /// The session, as a sign-in and onConnectSuccess name it.
+  public struct Result: WireObject {
+    public let userID: UserID
+    public let sessionID: String
+    public let serverTime: Instant
+    public let tokenExpiresAt: Instant
+    /// In seconds.
+    public let heartbeat: Seconds
+
+    public static let example = Result(
+      userID: .administrator, sessionID: "", serverTime: 0, tokenExpiresAt: 0, heartbeat: 0)
+
+    /// A session with everything given.
+    public init(userID: UserID, sessionID: String, serverTime: Instant, tokenExpiresAt: Instant, heartbeat: Seconds) {
+      self.userID = userID
+      self.sessionID = sessionID
+      self.serverTime = serverTime
+      self.tokenExpiresAt = tokenExpiresAt
+      self.heartbeat = heartbeat
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("userID", userID.rawValue)
+      writer.member("sessionID", sessionID)
+      writer.member("serverTime", serverTime)
+      writer.member("tokenExpiresAt", tokenExpiresAt)
+      writer.member("heartbeat", heartbeat)
+    }
+  }
+
   /// Where a session runs.
   public struct Device: Sendable, Equatable {
     public let platform: Platform
@@ -56,19 +83,61 @@ public struct Logout: Method {
 /// A sign of life for clients that cannot see control frames.
 public struct Ping: Method {
   public static let specification = MethodSpecification(
-    "ping", "Answers with the server's clock.", result: [ResultField("serverTime", "integer")])
+    "ping", "Answers with the server's clock.", result: Result.fields)
+
+  /// The clock of the server.
+  public struct Result: WireObject {
+    public let serverTime: Instant
+
+    public static let example = Result(serverTime: 0)
+
+    /// With everything given.
+    public init(serverTime: Instant) {
+      self.serverTime = serverTime
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("serverTime", serverTime)
+    }
+  }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {}
 }
 
-/// What server this is, with its limits and the tables of contract section 3.
+/// The server with its limits and the tables of the group types (Protocol.md, "Server information").
 public struct GetServerInfo: Method {
   public static let specification = MethodSpecification(
     "getServerInfo", "Tells the server's name, version, limits, and what each group type allows.",
-    result: [
-      ResultField("name", "string"), ResultField("version", "string"), ResultField("protocol", "string"),
-      ResultField("limits", "object"), ResultField("groupTypes", "[object]"),
-    ])
+    result: Result.fields)
+
+  /// The server, its limits and its types of groups.
+  public struct Result: WireObject {
+    public let name: String
+    public let version: String
+    /// The version of the protocol.
+    public let protocolName: String
+    public let limits: NumberMap
+    public let groupTypes: [EncodedObject]
+
+    public static let example = Result(name: "", version: "", protocolName: "", limits: NumberMap([]), groupTypes: [])
+
+    /// With everything given.
+    public init(name: String, version: String, protocolName: String, limits: NumberMap, groupTypes: [EncodedObject]) {
+      self.name = name
+      self.version = version
+      self.protocolName = protocolName
+      self.limits = limits
+      self.groupTypes = groupTypes
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("name", name)
+      writer.member("version", version)
+      writer.member("protocol", protocolName)
+      writer.member("limits", limits)
+      writer.member("groupTypes", groupTypes)
+    }
+  }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {}
 }

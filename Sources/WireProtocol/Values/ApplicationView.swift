@@ -1,7 +1,9 @@
 import GroupModel
 
-/// An application as somebody who may decide it reads it (contract section 4).
-public struct ApplicationView: Sendable, WireEncodable {
+/// An application as its deciders read it (Protocol.md, "Application lists").
+public struct ApplicationView: FieldValue {
+  public static let notation = "Application"
+
   public let application: GroupApplication
   /// Who reads; `.administrator` for the application's backend.
   public let reader: UserID

@@ -1,7 +1,9 @@
 import GroupModel
 
-/// A group as its members, or others, may see it (contract section 4, and section 3 for those who are no members).
-public struct GroupInfo: Sendable, WireEncodable {
+/// A group as its members, or others, may see it (Protocol.md, "Group info").
+public struct GroupInfo: FieldValue {
+  public static let notation = "GroupInfo"
+
   /// What a member sees of the own membership.
   public struct SelfInfo: Sendable {
     public let member: Member

@@ -1,7 +1,10 @@
 import GroupModel
 
-/// One entry of `changeInfoList`: `{type, key?, value}` (contract section 5, onGroupInfoChanged).
-public struct InfoChange: Sendable, Equatable, WireEncodable {
+/// One entry of `changeInfoList` in onGroupInfoChanged: `{type, key?, value}` (Protocol.md, "Group
+/// info").
+public struct InfoChange: Equatable, FieldValue {
+  public static let notation = "{type, key?, value}"
+
   /// What the entry holds.
   public enum Value: Sendable, Equatable {
     case text(String)

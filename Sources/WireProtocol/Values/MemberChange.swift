@@ -1,7 +1,9 @@
 import GroupModel
 
-/// One entry of onGroupMemberInfoChanged: what has become different about a member (contract section 5).
-public struct MemberChange: Sendable, Equatable, WireEncodable {
+/// One entry of onGroupMemberInfoChanged: the changes of a member (Protocol.md, "Member info").
+public struct MemberChange: Equatable, FieldValue {
+  public static let notation = "MemberChange"
+
   public let userID: UserID
   /// Seconds left, 0 = may speak again; nil = as before.
   public var muteTime: Seconds?

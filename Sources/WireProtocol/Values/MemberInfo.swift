@@ -1,8 +1,10 @@
 import GroupModel
 
-/// A member as events show it: `{userID, nameCard, role}`; an application administrator has a userID alone (contract section 4), and of
-/// somebody who is no member (an applicant, an inviter who has left) the role is "NotMember".
-public struct MemberInfo: Sendable, Equatable, WireEncodable {
+/// A member as events show it: `{userID, nameCard, role}`. An application administrator has a userID
+/// alone; the role of a user who is no member (an applicant, an inviter who has left) is "NotMember".
+public struct MemberInfo: Equatable, FieldValue {
+  public static let notation = "MemberInfo"
+
   public let userID: UserID
   public let nameCard: String
   /// Nil for an application administrator, and for somebody who is no member.
@@ -37,7 +39,9 @@ public struct MemberInfo: Sendable, Equatable, WireEncodable {
 }
 
 /// A member as lists show it: also `{joinTime, muteUntil, customInfo, isOnline}`, and `inviter` for oneself.
-public struct ListedMember: WireEncodable {
+public struct ListedMember: FieldValue {
+  public static let notation = "MemberInfo"
+
   public let member: Member
   public let isOnline: Bool
   public let isReader: Bool
@@ -63,8 +67,8 @@ public struct ListedMember: WireEncodable {
   }
 }
 
-/// One row of a bulk answer: what became of one user (contract section 4).
-public struct MemberResult: Sendable, Equatable, WireEncodable {
+/// One row of a bulk result: the outcome for one user (Protocol.md, "Bulk results").
+public struct MemberResult: WireObject, Equatable {
   /// What became of the user.
   public enum Outcome: String, CaseIterable, Sendable {
     case fail = "Fail"
@@ -83,10 +87,24 @@ public struct MemberResult: Sendable, Equatable, WireEncodable {
     self.result = result
   }
 
-  public func encode(into writer: inout JSONWriter) {
-    writer.object { writer in
-      writer.member("userID", userID.rawValue)
-      writer.member("result", result.rawValue)
-    }
+  public static let example = MemberResult(userID: .administrator, result: .success)
+
+  public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+    writer.member("userID", userID.rawValue)
+    writer.member("result", result.rawValue)
+  }
+}
+
+/// A row for each user that a request names.
+public struct MemberResults: WireObject {
+  public let memberList: [MemberResult]
+
+  public static let example = MemberResults(memberList: [])
+
+  /// With everything given.
+  public init(memberList: [MemberResult]) { self.memberList = memberList }
+
+  public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+    writer.member("memberList", memberList)
   }
 }

@@ -1,6 +1,8 @@
 import GroupModel
 
-extension Message: WireEncodable {
+extension Message: FieldValue {
+  public static var notation: String { "Message" }
+
   /// `{msgID, groupID, seq?, sender, nameCard?, timestamp, type, text?, data?, tips?, priority, clientMsgID?, atUserIDList?, isRevoked?, platform}`.
   public func encode(into writer: inout JSONWriter) {
     writer.object { writer in

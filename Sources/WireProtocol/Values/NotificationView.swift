@@ -1,7 +1,9 @@
 import GroupModel
 
-/// A system notification as its user reads it (contract section 5).
-public struct NotificationView: Sendable, WireEncodable {
+/// A system notification as its user reads it (Protocol.md, "System notifications").
+public struct NotificationView: FieldValue {
+  public static let notation = "SystemNotification"
+
   public let number: Int64
   public let notification: SystemNotification
   public let isRead: Bool

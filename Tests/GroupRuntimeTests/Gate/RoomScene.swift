@@ -55,10 +55,10 @@ struct RoomScene {
   mutating func send(_ number: Int, _ priority: Priority) {
     let options = MessageOptions(priority: priority, clientMsgID: "\(number)")
     let decision = ask(.send(.text("\(number)"), options), as: 1 + number % 3)
-    guard case .reply(.success(let text)) = decision.answer, let status = try? JSON(text)["status"].string else {
+    guard case .reply(.success(.receipt(let receipt))) = decision.answer else {
       return faults.append("\(now): \(number) was refused")
     }
-    log.append("\(now) \(number) \(status)")
+    log.append("\(now) \(number) \(receipt.status.rawValue)")
   }
 
   mutating func join(_ number: Int) throws {
@@ -84,9 +84,9 @@ struct RoomScene {
     counts += decision.counts
     for effect in decision.effects {
       switch effect {
-      case .publish(let frame, let kind, let session): write(published: frame, kind, except: session)
-      case .tell(let frame, let session): write(told: frame, session)
-      case .send(let frame, let users, _): write(sent: frame, to: users)
+      case .publish(let event, let kind, let session): write(published: event.frame, kind, except: session)
+      case .tell(let event, let session): write(told: event.frame, session)
+      case .send(let event, let users, _): write(sent: event.frame, to: users)
       case .admit, .receive, .admitEverybody, .expel, .disband: break
       }
     }

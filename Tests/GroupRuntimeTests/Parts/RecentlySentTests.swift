@@ -1,5 +1,6 @@
 import GroupModel
 import Testing
+import WireProtocol
 
 @testable import GroupRuntime
 

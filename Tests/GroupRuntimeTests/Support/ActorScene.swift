@@ -96,7 +96,7 @@ final class ActorScene: Sendable {
 
     init(_ reply: Reply) throws {
       switch reply {
-      case .success(let text): (code, result) = (0, try JSON(text))
+      case .success(let value): (code, result) = (0, try JSON(Encoded(value).text))
       case .failure(let error): (code, result) = (error.code.rawValue, .null)
       }
     }

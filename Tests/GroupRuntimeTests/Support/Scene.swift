@@ -159,9 +159,10 @@ final class Scene {
       return try ask(.revokeFound(seq: seq, message: messages.first { $0.seq == seq }), by: caller)
     }
     switch reply {
-    case .success(let text):
+    case .success(let value):
       return Outcome(
-        code: 0, result: try JSON(text), field: nil, retryAfterMs: nil, decision: decision, notified: notified, events: events)
+        code: 0, result: try JSON(Encoded(value).text), field: nil, retryAfterMs: nil, decision: decision, notified: notified,
+        events: events)
     case .failure(let error):
       return Outcome(
         code: error.code.rawValue, result: .null, field: error.field, retryAfterMs: error.retryAfterMs, decision: decision,
@@ -234,9 +235,9 @@ final class Scene {
       state?.setOnline(user, topic.attach(user, receiving: option), since: clock.now())
     case .admitEverybody: for user in broker.signedInUsers() { admit(user) }
     case .expel(let user): topic.detach(user)
-    case .publish(let frame, let kind, let session): topic.publish(frame, kind, except: session)
-    case .send(let frame, let users, let session): topic.send(frame, to: users, except: session)
-    case .tell(let frame, let session): topic.send(frame, to: session)
+    case .publish(let event, let kind, let session): topic.publish(event.frame, kind, except: session)
+    case .send(let event, let users, let session): topic.send(event.frame, to: users, except: session)
+    case .tell(let event, let session): topic.send(event.frame, to: session)
     case .disband:
       topic.close()
       topic = broker.openTopic(of: "g")

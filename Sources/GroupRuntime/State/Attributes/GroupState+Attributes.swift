@@ -2,7 +2,7 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// The attributes of a group (contract sections 3, 4 and 6).
+/// The attributes of a group (Protocol.md, "Attributes" and "Attribute rate").
 extension GroupState {
   mutating func initAttributes(
     _ entries: [GroupAttributes.Entry], by caller: Caller, at moment: Moment
@@ -37,7 +37,7 @@ extension GroupState {
     }
     let wanted = keys.map { Set($0.map { ExactText($0) }) }
     let entries = attributes.values.entries.filter { wanted?.contains(ExactText($0.key)) ?? true }
-    return .object(capacity: 64 + attributes.values.byteCount) { $0.member("attributes", entries) }
+    return Decision(.attributes(GetGroupAttributes.Result(attributes: TextMap(entries))))
   }
 
   private func requireAttributes(_ caller: Caller) throws(WireError) {
@@ -50,7 +50,7 @@ extension GroupState {
     guard edited.count <= GroupAttributes.maxCount else { throw WireError(.tooManyAttributes, field: "attributes") }
     guard edited.byteCount <= GroupAttributes.maxBytes else { throw WireError(.attributesTooLarge, field: "attributes") }
     try countWrite(caller, at: moment)
-    var decision = Decision(answer: .reply(.empty))
+    var decision = Decision(.empty)
     guard edited != attributes.values else { return decision }
     attributes.set(edited, at: moment.steady)
     decision.changes.append(.putAttributes(edited, in: record.id))
@@ -74,23 +74,7 @@ extension GroupState {
   /// onGroupAttributeChanged with the whole set: at most 20 a second, and the last state always arrives.
   mutating func publishAttributesIfDue(at moment: Moment, into decision: inout Decision) {
     guard attributes.takeEvent(at: moment.steady) else { return }
-    let entries = attributes.values.entries
-    let frame = event(.onGroupAttributeChanged, at: moment, capacity: 160 + attributes.values.byteCount) { writer in
-      writer.member("groupAttributeMap", entries)
-    }
-    decision.effects.append(.publish(frame, .control, except: nil))
-  }
-}
-
-extension JSONWriter {
-  /// An object of texts.
-  fileprivate mutating func member(_ name: StaticString, _ entries: [GroupAttributes.Entry]) {
-    key(name)
-    object { writer in
-      for entry in entries {
-        writer.key(named: entry.key)
-        writer.value(entry.value)
-      }
-    }
+    let event = event(.onGroupAttributeChanged(TextMap(attributes.values.entries)), at: moment)
+    decision.effects.append(.publish(event, .control, except: nil))
   }
 }

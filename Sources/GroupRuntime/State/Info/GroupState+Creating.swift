@@ -2,7 +2,7 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// createGroup (contract sections 3 and 4).
+/// createGroup (Protocol.md, "Creating a group").
 extension GroupState {
   /// The error of creating a group whose ID is in use: it says whether the caller owns the one there is.
   func taken(byOwner owner: UserID) -> WireError {
@@ -24,7 +24,7 @@ extension GroupState {
     return (state, decision)
   }
 
-  /// A group as it was in another system: nobody hears of it (contract section 8, importGroup).
+  /// A group as it was in another system, without events (Protocol.md, "Imports").
   public static func imported(
     _ request: ImportGroup, id: GroupID, owner: UserID, _ facts: UserFacts, at now: Instant, rules: GroupRules
   ) throws(WireError) -> (GroupState, Decision) {
@@ -35,7 +35,7 @@ extension GroupState {
     // Lists that ask what is new since an instant find it, however old it is.
     record.changeTime = now
     var state = GroupState(StoredGroup(record: record, members: [], lastMessage: nil, recentlySent: []), at: now, rules: rules)
-    var decision = Decision(answer: .reply(.object { $0.member("groupID", id.rawValue) }))
+    var decision = Decision(.importedGroup(ImportGroup.Result(groupID: id)))
     state.seat([(owner, .owner)], into: &decision)
     return (state, decision)
   }
@@ -64,14 +64,8 @@ extension GroupState {
 
   /// Brings in the owner and the initial members, in the order of the list.
   private mutating func begin(with request: CreateGroup, rows: [MemberResult]) -> Decision {
-    let id = record.id
     var decision = Decision(
-      answer: .reply(
-        .object { writer in
-          writer.member("groupID", id.rawValue)
-          writer.member("groupType", request.groupType.rawValue)
-          writer.member("memberList", rows)
-        }))
+      .createdGroup(CreateGroup.Result(groupID: record.id, groupType: request.groupType, memberList: rows)))
     let roles = Dictionary(request.memberList.map { ($0.userID, $0.role) }) { first, _ in first }
     let joining = rows.filter { $0.result == .success }.map { ($0.userID, roles[$0.userID] ?? .member) }
     seat([(record.owner, .owner)] + joining, into: &decision)

@@ -2,7 +2,7 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// setGroupInfo: "all or nothing, each under its own row" (contract sections 3 and 4).
+/// setGroupInfo and muteGroup (Protocol.md, "Group info" and "Group mute").
 extension GroupState {
   mutating func setInfo(_ request: SetGroupInfo, by caller: Caller, at moment: Moment) throws(WireError) -> Decision {
     try requireMembership(caller)
@@ -11,7 +11,7 @@ extension GroupState {
     var changes: [InfoChange] = []
     try edited.apply(request, at: moment.wall, noting: &changes)
     try checkSize(request, of: edited)
-    var decision = Decision(answer: .reply(.empty))
+    var decision = Decision(.empty)
     if !changes.isEmpty { commit(edited, changes, by: caller, at: moment, into: &decision) }
     return decision
   }
@@ -22,7 +22,7 @@ extension GroupState {
     try require(.muteGroup, by: caller)
     var mute = request.mute
     if mute.mode != .none, request.duration > 0 { mute.muteUntil = moment.wall + request.duration * 1000 }
-    var decision = Decision(answer: .reply(.object { $0.member("muteUntil", ifPresent: mute.muteUntil) }))
+    var decision = Decision(.groupMute(MuteGroup.Result(muteUntil: mute.muteUntil)))
     var changes: [InfoChange] = []
     record.set(mute, at: moment.wall, &changes)
     if !changes.isEmpty { commit(record, changes, by: caller, at: moment, into: &decision) }
@@ -63,14 +63,9 @@ extension GroupState {
   mutating func publishInfoChange(
     _ changes: [InfoChange], by caller: Caller, at moment: Moment, into decision: inout Decision
   ) {
-    let tip = appendTips(.groupInfoChange, by: caller, at: moment, always: true, into: &decision) { writer in
-      writer.member("changeInfoList", changes)
-    }
-    let frame = event(.onGroupInfoChanged, by: caller, at: moment) { writer in
-      writer.member("changeInfoList", changes)
-      writer.tip(tip)
-    }
-    decision.effects.append(.publish(frame, .control, except: nil))
+    let tip = appendTips(.groupInfoChange(changes), by: caller, at: moment, always: true, into: &decision)
+    let event = event(.onGroupInfoChanged(changes, by: eventOperator(caller), tip), at: moment)
+    decision.effects.append(.publish(event, .control, except: nil))
   }
 }
 

@@ -2,7 +2,8 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// What a group tells of itself: getGroupsInfo and getJoinedGroupList (contract sections 3 and 4).
+/// The rows of getGroupsInfo, getJoinedGroupList and searchGroups (Protocol.md, "Group info",
+/// "Joined groups" and "Search").
 extension GroupState {
   func info(for caller: Caller, at moment: Moment) throws(WireError) -> Decision {
     switch standing(of: caller) {
@@ -50,8 +51,7 @@ extension GroupState {
   }
 
   private func rendered(_ reader: GroupInfo.Reader, at moment: Moment) -> Decision {
-    let info = groupInfo(reader, at: moment)
-    return .answer(.reply(.success(JSONWriter.text(capacity: 768) { $0.value(info) })))
+    Decision(.groupInfo(groupInfo(reader, at: moment)))
   }
 
   private func groupInfo(_ reader: GroupInfo.Reader, at moment: Moment) -> GroupInfo {
@@ -72,6 +72,6 @@ extension GroupState {
 }
 
 extension Decision {
-  /// The row that is no row.
-  fileprivate static var nothing: Decision { .answer(.reply(.success(Array("null".utf8)))) }
+  /// The caller gets no row of this group.
+  fileprivate static var nothing: Decision { Decision(.groupInfo(nil)) }
 }

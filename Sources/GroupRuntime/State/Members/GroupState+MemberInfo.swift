@@ -2,7 +2,7 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// setGroupMemberInfo and muteGroupMember (contract section 4).
+/// setGroupMemberInfo and muteGroupMember (Protocol.md, "Member info" and "Member mute").
 extension GroupState {
   /// "Each field under the rule of its own method", all of them or none.
   mutating func setMemberInfo(
@@ -19,7 +19,7 @@ extension GroupState {
 
     var edited = member
     var change = try edited.apply(request, at: moment.wall)
-    var decision = Decision(answer: .reply(.empty))
+    var decision = Decision(.empty)
     let role = request.role ?? member.role
     let isGrantOrRevoke = role == .admin || member.role == .admin
     if role != member.role, !isGrantOrRevoke {
@@ -40,7 +40,7 @@ extension GroupState {
     let member = try target(request.userID)
     try require(.muteMember, by: caller, on: member)
     let until = request.muteTime == 0 ? 0 : moment.wall + request.muteTime * 1000
-    var decision = Decision(answer: .reply(.object { $0.member("muteUntil", until) }))
+    var decision = Decision(.memberMute(MuteGroupMember.Result(muteUntil: until)))
     var edited = member
     var change = MemberChange(userID: member.userID)
     edited.mute(until: until, at: moment.wall, noting: &change)
@@ -58,16 +58,13 @@ extension GroupState {
 
   /// onGroupMemberInfoChanged: "all members, the one concerned included; off, and AVChatRoom: the one concerned and the operator".
   mutating func announce(_ change: MemberChange, by caller: Caller, at moment: Moment, into decision: inout Decision) {
-    let tip = appendTips(.memberInfoChange, by: caller, at: moment, into: &decision) { $0.member("changeInfoList", [change]) }
-    let frame = event(.onGroupMemberInfoChanged, by: caller, at: moment) { writer in
-      writer.member("changeInfoList", [change])
-      writer.tip(tip)
-    }
+    let tip = appendTips(.memberInfoChange([change]), by: caller, at: moment, into: &decision)
+    let event = event(.onGroupMemberInfoChanged([change], by: eventOperator(caller), tip), at: moment)
     let concerned = caller.userID.map { $0 == change.userID ? [$0] : [change.userID, $0] } ?? [change.userID]
     if record.type == .avChatRoom {
-      decision.effects.append(.send(frame, to: concerned))
+      decision.effects.append(.send(event, to: concerned))
     } else {
-      announce(frame, whenOff: concerned, into: &decision)
+      announce(event, whenOff: concerned, into: &decision)
     }
   }
 }

@@ -2,7 +2,7 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// Who is in a group, and what: the methods that read members (contract section 4).
+/// The methods that read members (Protocol.md, "Member lists").
 extension GroupState {
   mutating func memberList(
     _ request: GetGroupMemberList, for caller: Caller, at moment: Moment
@@ -27,10 +27,7 @@ extension GroupState {
 
   private func list(_ page: MemberOrder.Page, for caller: Caller, at moment: Moment) -> Decision {
     let listed = page.members.map { listing($0, for: caller, at: moment) }
-    return .object(capacity: 128 + listed.count * 192) { writer in
-      writer.member("memberList", listed)
-      writer.member("nextSeq", page.nextSeq)
-    }
+    return Decision(.memberList(GetGroupMemberList.Result(memberList: listed, nextSeq: page.nextSeq)))
   }
 
   /// The user is a member from here on, or another one.
@@ -48,41 +45,26 @@ extension GroupState {
   /// Who brought the members in, a row for each user.
   func inviters(of users: [UserID], for caller: Caller) throws(WireError) -> Decision {
     try requireSight(of: caller, beyond: users)
-    return .object(capacity: 64 + users.count * 80) { writer in
-      writer.key("inviterList")
-      writer.array(users) { writer, user in
-        writer.object { writer in
-          writer.member("userID", user.rawValue)
-          writer.member("inviter", ifPresent: members[user]?.inviter?.rawValue)
-        }
-      }
-    }
+    let rows = users.map { GetGroupMemberInviters.Row(userID: $0, inviter: members[$0]?.inviter) }
+    return Decision(.inviters(GetGroupMemberInviters.Result(inviterList: rows)))
   }
 
   /// What the users are, a row for each; in a BChatRoom everybody is something.
   func roles(of users: [UserID], for caller: Caller) throws(WireError) -> Decision {
     if record.type.everyoneIsMember { try requireMembership(caller) } else { try requireSight(of: caller, beyond: users) }
-    return .object(capacity: 64 + users.count * 80) { writer in
-      writer.key("roleList")
-      writer.array(users) { writer, user in
-        writer.object { writer in
-          writer.member("userID", user.rawValue)
-          writer.member("role", person(user).role?.wireName ?? MemberInfo.noRole)
-        }
-      }
-    }
+    let rows = users.map { GetGroupMemberRoles.Row(userID: $0, role: person($0).role) }
+    return Decision(.roles(GetGroupMemberRoles.Result(roleList: rows)))
   }
 
   func membersInfo(_ users: [UserID], for caller: Caller, at moment: Moment) throws(WireError) -> Decision {
     try requireSight(of: caller, beyond: users)
     let listed = users.compactMap { members[$0] }.map { listing($0, for: caller, at: moment) }
-    return .object(capacity: 128 + listed.count * 192) { $0.member("memberList", listed) }
+    return Decision(.membersInfo(GetGroupMembersInfo.Result(memberList: listed)))
   }
 
   func onlineMemberCount(for caller: Caller, at moment: Moment) throws(WireError) -> Decision {
     try requireMembership(caller)
-    let count = onlineCount(at: moment)
-    return .object { $0.member("count", count) }
+    return Decision(.onlineMemberCount(GetGroupOnlineMemberCount.Result(count: onlineCount(at: moment))))
   }
 
   /// "With isMemberVisible false only managers may list or read other members"; a BChatRoom lists nobody.

@@ -2,7 +2,7 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// setGroupMemberRole (contract sections 3 and 4).
+/// setGroupMemberRole (Protocol.md, "Role changes").
 extension GroupState {
   mutating func setRole(
     _ request: SetGroupMemberRole, _ facts: UserFacts, by caller: Caller, at moment: Moment
@@ -12,7 +12,7 @@ extension GroupState {
     let member = try target(request.userID)
     try require(.changeRole, by: caller, on: member)
     if members[member.userID] == nil, facts.unknown.contains(member.userID) { throw WireError(.userUnknown, field: "userID") }
-    var decision = Decision(answer: .reply(.empty))
+    var decision = Decision(.empty)
     give(request.role, to: member, by: caller, at: moment, into: &decision)
     return decision
   }
@@ -25,9 +25,15 @@ extension GroupState {
     update(member.userID, at: moment, into: &decision) { $0.role = role }
     switch (member.role, role) {
     case (_, .admin):
-      announceRole(of: member.userID, .onGrantAdministrator, .setAdmin, .grantAdmin, by: caller, at: moment, into: &decision)
+      let list = [person(member.userID)]
+      let tip = appendTips(.setAdmin(list), by: caller, at: moment, into: &decision)
+      let event = event(.onGrantAdministrator(list, by: eventOperator(caller), tip), at: moment)
+      announceRole(of: member.userID, event, .grantAdmin, by: caller, at: moment, into: &decision)
     case (.admin, _):
-      announceRole(of: member.userID, .onRevokeAdministrator, .cancelAdmin, .cancelAdmin, by: caller, at: moment, into: &decision)
+      let list = [person(member.userID)]
+      let tip = appendTips(.cancelAdmin(list), by: caller, at: moment, into: &decision)
+      let event = event(.onRevokeAdministrator(list, by: eventOperator(caller), tip), at: moment)
+      announceRole(of: member.userID, event, .cancelAdmin, by: caller, at: moment, into: &decision)
     default:
       var change = MemberChange(userID: member.userID)
       change.role = role
@@ -35,17 +41,11 @@ extension GroupState {
     }
   }
 
-  private mutating func announceRole(
-    of user: UserID, _ name: EventName, _ tips: TipsType, _ kind: SystemNotification.Kind, by caller: Caller, at moment: Moment,
+  private func announceRole(
+    of user: UserID, _ event: GroupEvent, _ kind: SystemNotification.Kind, by caller: Caller, at moment: Moment,
     into decision: inout Decision
   ) {
-    let list = [person(user)]
-    let tip = appendTips(tips, by: caller, at: moment, into: &decision) { $0.member("memberList", list) }
-    let frame = event(name, by: caller, at: moment) { writer in
-      writer.member("memberList", list)
-      writer.tip(tip)
-    }
-    announce(frame, whenOff: (caller.userID.map { [$0] } ?? []) + [user], into: &decision)
+    announce(event, whenOff: (caller.userID.map { [$0] } ?? []) + [user], into: &decision)
     notify(kind, [user], by: operatorInfo(caller), at: moment, into: &decision)
   }
 }

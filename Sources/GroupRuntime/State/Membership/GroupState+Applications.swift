@@ -2,22 +2,19 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// Applications to join and invitations that ask first (contract section 4, Applications and invitations).
+/// Applications to join, and invitations that ask first (Protocol.md, "Applications").
 extension GroupState {
   /// joinGroup under joinMode Auth: the managers are asked.
   mutating func apply(_ request: JoinGroup, of user: UserID, at moment: Moment) throws(WireError) -> Decision {
-    var decision = Decision(answer: .reply(.object { $0.member("status", "Pending") }))
+    var decision = Decision(.joinedGroup(JoinGroup.Result(status: .pending)))
     let message = request.message ?? ""
     guard
       let application = lodge(.join, from: user, to: nil, message: message, attach: nil, at: moment, into: &decision)
     else { throw WireError(.groupFull, "Too many applications wait for a decision") }
     let applicant = person(user)
-    let frame = event(.onReceiveJoinApplication, at: moment) { writer in
-      writer.member("applicationID", application.id)
-      writer.member("member", applicant)
-      writer.member("opReason", message)
-    }
-    decision.effects.append(.send(frame, to: managers))
+    let event = event(
+      .onReceiveJoinApplication(applicationID: application.id, member: applicant, opReason: message), at: moment)
+    decision.effects.append(.send(event, to: managers))
     notify(
       .addGroupRequest, .managers(of: record.id), by: applicant, about: application, reason: message, at: moment, into: &decision)
     return decision
@@ -33,12 +30,11 @@ extension GroupState {
       let application = lodge(
         .invite, from: caller.senderID, to: user, message: message, attach: request.attach, at: moment, into: &decision)
     else { return false }
-    let frame = event(.onReceiveGroupInvitation, by: caller, at: moment) { writer in
-      writer.member("applicationID", application.id)
-      writer.member("opReason", message)
-      writer.member("attach", application.attach ?? "")
-    }
-    decision.effects.append(.send(frame, to: [user]))
+    let event = event(
+      .onReceiveGroupInvitation(
+        applicationID: application.id, opReason: message, attach: application.attach ?? "", by: eventOperator(caller)),
+      at: moment)
+    decision.effects.append(.send(event, to: [user]))
     notify(
       .inviteRequest, [user], by: operatorInfo(caller), about: application, reason: message, data: application.attach, at: moment,
       into: &decision)
@@ -83,7 +79,7 @@ extension GroupState {
     guard stored.epoch == record.epoch else { throw WireError(.noSuchGroup) }
     try checkDecider(caller, of: stored)
     guard var application = applications.open(stored) else { throw WireError(.applicationHandled) }
-    var decision = Decision(answer: .reply(.empty))
+    var decision = Decision(.empty)
     let candidate = application.candidate
     let joins = agrees && members[candidate] == nil
     if joins { try checkEntry(of: candidate, facts, at: moment) }
@@ -134,12 +130,11 @@ extension GroupState {
     of application: GroupApplication, reason: String, by caller: Caller, at moment: Moment, into decision: inout Decision
   ) {
     guard let handling = application.handling, application.fromUser != .administrator else { return }
-    let frame = event(.onApplicationProcessed, by: caller, at: moment) { writer in
-      writer.member("applicationID", application.id)
-      writer.member("isAgreeJoin", handling.isAgreed)
-      writer.member("opReason", reason)
-    }
-    decision.effects.append(.send(frame, to: [application.fromUser]))
+    let event = event(
+      .onApplicationProcessed(
+        applicationID: application.id, isAgreeJoin: handling.isAgreed, opReason: reason, by: eventOperator(caller)),
+      at: moment)
+    decision.effects.append(.send(event, to: [application.fromUser]))
     let kind: SystemNotification.Kind =
       switch (application.kind, handling.isAgreed) {
       case (.join, true): .addGroupAccept

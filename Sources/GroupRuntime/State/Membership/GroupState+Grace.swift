@@ -1,7 +1,7 @@
 import GroupModel
 import WireProtocol
 
-/// "Membership outlives a lost connection" in an AVChatRoom, for a time (contract section 3).
+/// Members of an AVChatRoom stay for a time after their last session (Protocol.md, "AVChatRoom").
 extension GroupState {
   /// How many leave in one decision; the rest follow at once.
   private static let leavingAtOnce = 1000
@@ -47,7 +47,7 @@ extension GroupState {
 
   /// Whoever was away too long has left, though signed in again by now; not who was brought in while away and has still time.
   public mutating func endGrace(of user: UserID, at now: Instant) -> Decision {
-    var decision = Decision(answer: .reply(.empty))
+    var decision = Decision(.empty)
     guard record.type == .avChatRoom, let member = members[user], member.role != .owner,
       now - member.joinTime > rules.limits.offlineGrace
     else { return decision }

@@ -2,14 +2,14 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// inviteUserToGroup (contract sections 3 and 4).
+/// inviteUserToGroup (Protocol.md, "Invitations").
 extension GroupState {
   mutating func invite(
     _ request: InviteUserToGroup, _ facts: UserFacts, by caller: Caller, at moment: Moment
   ) throws(WireError) -> Decision {
     try requireMembership(caller)
     try require(.invite, by: caller)
-    var decision = Decision(answer: .reply(.empty))
+    var decision = Decision(.empty)
     var rows: [MemberResult] = []
     var joining: [UserID] = []
     // Rule 3: an application administrator is not bound by beInviteMode.
@@ -24,7 +24,7 @@ extension GroupState {
       rows.append(MemberResult(userID: user, result: result))
     }
     if !joining.isEmpty { enter(joining, invitedBy: caller, at: moment, into: &decision) }
-    decision.answer = .reply(.object(capacity: 64 + rows.count * 64) { $0.member("memberList", rows) })
+    decision.answer = .reply(.success(.memberResults(MemberResults(memberList: rows))))
     return decision
   }
 

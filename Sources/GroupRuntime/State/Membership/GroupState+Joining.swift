@@ -2,7 +2,7 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// How users become members: joinGroup, and what follows a consent (contract sections 3 and 4).
+/// New members: joinGroup, and the entry after a consent (Protocol.md, "Joining a group").
 extension GroupState {
   mutating func join(_ request: JoinGroup, _ facts: UserFacts, by caller: Caller, at moment: Moment) throws(WireError) -> Decision
   {
@@ -12,7 +12,7 @@ extension GroupState {
     if isBanned(user, at: moment.wall) { throw WireError(.noRight, "Removed from this group and not to come back yet") }
     try checkRoom(for: user, facts)
     if record.policy.joinMode == .auth { return try apply(request, of: user, at: moment) }
-    var decision = Decision(answer: .reply(.object { $0.member("status", "Joined") }))
+    var decision = Decision(.joinedGroup(JoinGroup.Result(status: .joined)))
     enter(user, by: caller, at: moment, into: &decision)
     return decision
   }
@@ -33,18 +33,13 @@ extension GroupState {
   mutating func enter(_ user: UserID, by caller: Caller, at moment: Moment, into decision: inout Decision) {
     bring([user], invitedBy: nil, at: moment, into: &decision)
     let info = person(user)
-    let tip = appendTips(.join, by: caller, at: moment, into: &decision) { $0.member("memberList", [info]) }
+    let tip = appendTips(.join([info]), by: caller, at: moment, into: &decision)
     settle([user], into: &decision)
-    let count = members.count
-    let frame = event(.onMemberEnter, at: moment) { writer in
-      writer.member("memberList", [info])
-      writer.member("memberCount", count)
-      writer.tip(tip)
-    }
+    let event = event(.onMemberEnter([info], memberCount: members.count, tip), at: moment)
     if gate == nil {
-      announce(frame, as: noticeClass, whenOff: [user], into: &decision)
+      announce(event, as: noticeClass, whenOff: [user], into: &decision)
     } else {
-      noticeEntry(of: info, frame, at: moment, into: &decision)
+      noticeEntry(of: info, event, at: moment, into: &decision)
     }
   }
 
@@ -52,17 +47,13 @@ extension GroupState {
   mutating func enter(_ users: [UserID], invitedBy inviter: Caller, at moment: Moment, into decision: inout Decision) {
     bring(users, invitedBy: inviter.senderID, at: moment, into: &decision)
     let list = users.map { person($0) }
-    let tip = appendTips(.invite, by: inviter, at: moment, into: &decision) { $0.member("memberList", list) }
+    let tip = appendTips(.invite(list), by: inviter, at: moment, into: &decision)
     settle(users, into: &decision)
-    let count = members.count
-    let frame = event(.onMemberInvited, by: inviter, at: moment) { writer in
-      writer.member("memberList", list)
-      writer.member("memberCount", count)
-      writer.tip(tip)
-    }
+    let event = event(
+      .onMemberInvited(list, memberCount: members.count, by: eventOperator(inviter), tip), at: moment)
     // An inviter may have left before the invitation was followed.
     let present = inviter.userID.flatMap { members[$0] == nil ? nil : $0 }
-    announce(frame, whenOff: (present.map { [$0] } ?? []) + users, into: &decision)
+    announce(event, whenOff: (present.map { [$0] } ?? []) + users, into: &decision)
     notify(.invitedToGroup, users, by: operatorInfo(inviter), at: moment, into: &decision)
   }
 

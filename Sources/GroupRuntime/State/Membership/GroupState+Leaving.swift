@@ -2,12 +2,13 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// quitGroup, dismissGroup and recycleGroup (contract sections 3 and 4).
+/// quitGroup, dismissGroup and recycleGroup (Protocol.md, "Quitting a group" and "Disbanding a
+/// group").
 extension GroupState {
   mutating func quit(by caller: Caller, at moment: Moment) throws(WireError) -> Decision {
     guard !record.type.everyoneIsMember else { throw WireError(.noRight, "Nobody can quit a BChatRoom") }
     let member = try requireMember(caller)
-    var decision = Decision(answer: .reply(.empty))
+    var decision = Decision(.empty)
     if member.role == .owner {
       try require(.quitAsOwner, by: caller)
       guard let heir else { return leaveEmpty(member, by: caller, at: moment) }
@@ -20,7 +21,7 @@ extension GroupState {
   mutating func dismiss(by caller: Caller, at moment: Moment) throws(WireError) -> Decision {
     try requireMembership(caller)
     try require(.disband, by: caller)
-    return disband(.onGroupDismissed, by: caller, at: moment)
+    return disband(.dismissed, by: caller, at: moment)
   }
 
   /// Who becomes owner when the owner quits: "the earliest-joined member (ties: the order of memberList)".
@@ -33,7 +34,7 @@ extension GroupState {
     let info = MemberInfo(member)
     let stay = stay(of: member)
     depart(member, stay: stay, at: moment, into: &decision)
-    let tip = appendTips(.quit, by: caller, opUser: info, at: moment, into: &decision) { $0.member("memberList", [info]) }
+    let tip = appendTips(.quit([info]), by: caller, opUser: info, at: moment, into: &decision)
     decision.effects.append(.send(event(.onQuitFromGroup, at: moment), to: [member.userID]))
     decision.effects.append(.expel(member.userID))
     notify(.quitGroup, [member.userID], by: info, at: moment, into: &decision)
@@ -41,15 +42,10 @@ extension GroupState {
   }
 
   /// onMemberLeave; "off: nobody".
-  mutating func announceLeave(of list: [MemberInfo], _ tip: Message?, at moment: Moment, into decision: inout Decision) {
+  mutating func announceLeave(of list: [MemberInfo], _ tip: EventTip?, at moment: Moment, into decision: inout Decision) {
     if gate != nil { return noticeLeave(of: list, at: moment, into: &decision) }
-    let count = members.count
-    let frame = event(.onMemberLeave, at: moment) { writer in
-      writer.member("memberList", list)
-      writer.member("memberCount", count)
-      writer.tip(tip)
-    }
-    announce(frame, as: noticeClass, whenOff: [], into: &decision)
+    let event = event(.onMemberLeave(list, memberCount: members.count, tip), at: moment)
+    announce(event, as: noticeClass, whenOff: [], into: &decision)
   }
 
   /// The messages that the membership has shown up to now; nil where there are none, or the type hides nothing.
@@ -80,18 +76,26 @@ extension GroupState {
 
   /// "When the last member quits, the group is disbanded (onQuitFromGroup and onGroupDismissed)."
   private mutating func leaveEmpty(_ member: Member, by caller: Caller, at moment: Moment) -> Decision {
-    var decision = disband(.onGroupDismissed, by: caller, at: moment)
+    var decision = disband(.dismissed, by: caller, at: moment)
     decision.effects.insert(.send(event(.onQuitFromGroup, at: moment), to: [member.userID]), at: 0)
     notify(.quitGroup, [member.userID], by: operatorInfo(caller), at: moment, into: &decision)
     return decision
   }
 
-  mutating func disband(_ name: EventName, by caller: Caller, at moment: Moment) -> Decision {
+  /// Why a group ends.
+  enum Disbanding { case dismissed, recycled }
+
+  mutating func disband(_ cause: Disbanding, by caller: Caller, at moment: Moment) -> Decision {
     var decision = dropWaiting(at: moment)
-    let kind: SystemNotification.Kind = name == .onGroupRecycled ? .groupRecycled : .groupDismissed
-    let notification = record.type.storesMessages ? notification(kind, by: operatorInfo(caller), at: moment) : nil
+    let opUser = eventOperator(caller)
+    let (content, kind): (GroupEvent.Content, SystemNotification.Kind) =
+      switch cause {
+      case .dismissed: (.onGroupDismissed(by: opUser), .groupDismissed)
+      case .recycled: (.onGroupRecycled(by: opUser), .groupRecycled)
+      }
+    let notification = record.type.storesMessages ? notification(kind, by: opUser.opUser, at: moment) : nil
     decision.changes.append(.dismiss(record.id, at: moment.now, notifying: notification))
-    decision.effects.append(.publish(event(name, by: caller, at: moment), .control, except: nil))
+    decision.effects.append(.publish(event(content, at: moment), .control, except: nil))
     decision.effects.append(.disband)
     decision.disbands = true
     return decision

@@ -2,7 +2,7 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// transferGroupOwner, and the transfer that an owner's quitting makes (contract sections 3 and 4).
+/// transferGroupOwner, and the transfer when an owner quits (Protocol.md, "Ownership").
 extension GroupState {
   mutating func transfer(_ request: TransferGroupOwner, by caller: Caller, at moment: Moment) throws(WireError) -> Decision {
     try requireMembership(caller)
@@ -10,7 +10,7 @@ extension GroupState {
     guard let heir = members[request.userID], let owner = members[record.owner] else {
       throw WireError(.noRight, "Not a member", field: "userID")
     }
-    var decision = Decision(answer: .reply(.empty))
+    var decision = Decision(.empty)
     // An application administrator may name the owner, who stays it; the owner may not mean oneself.
     if heir.userID == owner.userID, caller.userID == nil { return decision }
     try require(.transfer, by: caller, on: heir)

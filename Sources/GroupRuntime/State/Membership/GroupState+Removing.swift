@@ -2,13 +2,13 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// kickGroupMember (contract sections 3 and 4).
+/// kickGroupMember (Protocol.md, "Removal and bans").
 extension GroupState {
   mutating func kick(_ request: KickGroupMember, by caller: Caller, at moment: Moment) throws(WireError) -> Decision {
     try requireMembership(caller)
     try require(.remove, by: caller)
     let rows = request.userIDList.map { MemberResult(userID: $0, result: verdict(onRemoving: $0, by: caller)) }
-    var decision = Decision(answer: .reply(.object(capacity: 64 + rows.count * 64) { $0.member("memberList", rows) }))
+    var decision = Decision(.memberResults(MemberResults(memberList: rows)))
     let removed = rows.filter { $0.result == .success }.compactMap { members[$0.userID] }
     if !removed.isEmpty { remove(removed, request, by: caller, at: moment, into: &decision) }
     return decision
@@ -31,16 +31,11 @@ extension GroupState {
     for (member, stay) in zip(removed, stays) {
       depart(member, stay: stay, bannedUntil: bannedUntil, at: moment, into: &decision)
     }
-    let tip = appendTips(.kicked, by: caller, at: moment, into: &decision) { $0.member("memberList", list) }
-    let count = members.count
+    let tip = appendTips(.kicked(list), by: caller, at: moment, into: &decision)
     let reason = request.reason ?? ""
-    let frame = event(.onMemberKicked, by: caller, at: moment) { writer in
-      writer.member("memberList", list)
-      writer.member("reason", reason)
-      writer.member("memberCount", count)
-      writer.tip(tip)
-    }
-    announce(frame, whenOff: users + (caller.userID.map { [$0] } ?? []), into: &decision)
+    let event = event(
+      .onMemberKicked(list, memberCount: members.count, reason: reason, by: eventOperator(caller), tip), at: moment)
+    announce(event, whenOff: users + (caller.userID.map { [$0] } ?? []), into: &decision)
     decision.effects += users.map { .expel($0) }
     notify(.kickedOff, users, by: opUser, reason: reason, at: moment, into: &decision)
   }

@@ -1,19 +1,17 @@
 import GroupModel
 import WireProtocol
 
-/// sendGroupSystemNotification (contract sections 5 and 8).
+/// sendGroupSystemNotification (Protocol.md, "Application methods").
 extension GroupState {
   /// onReceiveRESTCustomData: "the members named by the administrator, or all"; who is no member is ignored.
   func customData(_ request: SendGroupSystemNotification, by caller: Caller, at moment: Moment) -> Decision {
-    var decision = Decision(answer: .reply(.empty))
-    let frame = event(.onReceiveRESTCustomData, at: moment, capacity: 160 + request.content.utf8.count) { writer in
-      writer.member("customData", request.content)
-    }
+    var decision = Decision(.empty)
+    let event = event(.onReceiveRESTCustomData(request.content), at: moment)
     let named = request.userIDList?.filter { isMember($0) }
     if let named {
-      if !named.isEmpty { decision.effects.append(.send(frame, to: named)) }
+      if !named.isEmpty { decision.effects.append(.send(event, to: named)) }
     } else {
-      decision.effects.append(.publish(frame, .control, except: nil))
+      decision.effects.append(.publish(event, .control, except: nil))
     }
     notify(
       .custom, named ?? Array(members.keys), by: operatorInfo(caller), data: request.content, at: moment, into: &decision)

@@ -2,7 +2,7 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// sendGroupTextMessage and sendGroupCustomMessage (contract section 4).
+/// sendGroupTextMessage and sendGroupCustomMessage (Protocol.md, "Sending").
 extension GroupState {
   mutating func send(
     _ content: Message.Content, _ options: MessageOptions, by caller: Caller, at moment: Moment
@@ -12,7 +12,7 @@ extension GroupState {
     try require(.send, by: speaker.standing)
     try checkMentions(options, by: speaker)
     if let first = sent.result(of: options.clientMsgID, from: caller.senderID, at: moment.steady) {
-      return .answer(sendAnswer(first))
+      return Decision(.receipt(first))
     }
     try checkVoice(of: speaker, at: moment.wall)
     if let wait = messageRate?.pass(at: moment.steady) { throw WireError(.groupMessageRate, retryAfterMs: wait) }
@@ -23,8 +23,8 @@ extension GroupState {
       msgID: nextMessageID(seq: seq), groupID: record.id, seq: seq, sender: caller.senderID, nameCard: speaker.nameCard,
       timestamp: moment.now, content: content, priority: options.priority, clientMsgID: options.clientMsgID,
       atUserIDList: options.atUserIDList, platform: caller.platform, isFromManager: speaker.isManager)
-    var decision = Decision(answer: .reply(.empty))
-    let status: SendStatus
+    var decision = Decision(.empty)
+    let status: MessageReceipt.Status
     if gate != nil {
       status = admit(message, from: caller.session, at: moment, into: &decision)
     } else {
@@ -36,27 +36,18 @@ extension GroupState {
       decision.changes.append(.append(message))
     }
     if status != .dropped { sent.note(message, status, at: moment.steady) }
-    decision.answer = sendAnswer(
-      RecentlySent.Result(msgID: message.msgID, seq: seq, timestamp: message.timestamp, status: status))
+    decision.answer = .reply(
+      .success(
+        .receipt(MessageReceipt(msgID: message.msgID, seq: seq, timestamp: message.timestamp, status: status))))
     return decision
-  }
-
-  private func sendAnswer(_ result: RecentlySent.Result) -> Answer {
-    .reply(
-      .object(capacity: 128) { writer in
-        writer.member("msgID", result.msgID)
-        writer.member("seq", ifPresent: result.seq)
-        writer.member("timestamp", result.timestamp)
-        writer.member("status", result.status.rawValue)
-      })
   }
 
   /// Hands a message to the fan-out: "all members but the sending session".
   func deliver(
     _ message: Message, from session: SessionKey?, _ steps: MessageCount.Steps, at moment: Moment, into decision: inout Decision
   ) {
-    let frame = event(.onRecvNewMessage, at: moment, capacity: 448) { $0.member("message", message) }
-    decision.effects.append(.publish(frame, chatClass(of: message), except: session))
+    decision.effects.append(
+      .publish(event(.onRecvNewMessage(message), at: moment), chatClass(of: message), except: session))
     decision.counts.append(MessageCount(type: record.type, priority: message.priority, steps: steps))
   }
 

@@ -1,12 +1,13 @@
 import GroupModel
 import WireProtocol
 
-/// How far members have read, what they have not, and which chat they want (contract section 4, Unread).
+/// Read marks, unread counts and receive options (Protocol.md, "Unread counts" and "Receive
+/// options").
 extension GroupState {
   /// "Default and at most lastSeq", forward only.
   mutating func markRead(seq: Int64?, by caller: Caller, at moment: Moment) throws(WireError) -> Decision {
     try requireMembership(caller)
-    var decision = Decision(answer: .reply(.empty))
+    var decision = Decision(.empty)
     guard record.type.storesMessages else { return decision }
     let member = try requireMember(caller)
     let seq = min(seq ?? lastSeq, lastSeq)
@@ -19,14 +20,14 @@ extension GroupState {
       member.unreadBase = 0
     }
     guard seq > member.readSeq else { return decision }
-    let frame = event(.onConversationRead, at: moment) { $0.member("readSeq", seq) }
-    decision.effects.append(.send(frame, to: [member.userID], except: caller.session))
+    let event = event(.onConversationRead(readSeq: seq), at: moment)
+    decision.effects.append(.send(event, to: [member.userID], except: caller.session))
     return decision
   }
 
   func unreadCount(for caller: Caller) throws(WireError) -> Decision {
     try requireMembership(caller)
-    guard let member = caller.userID.flatMap({ members[$0] }) else { return .answer(.reply(.success(Array("0".utf8)))) }
+    guard let member = caller.userID.flatMap({ members[$0] }) else { return Decision(.unreadCount(0)) }
     return .answer(.stored(.unread(unread(of: member))))
   }
 
@@ -47,7 +48,7 @@ extension GroupState {
   mutating func setReceiveOption(_ option: ReceiveOption, by caller: Caller, at moment: Moment) throws(WireError) -> Decision {
     try requireMembership(caller)
     guard let user = caller.userID else { throw WireError(.noRight) }
-    var decision = Decision(answer: .reply(.empty))
+    var decision = Decision(.empty)
     let before = receiveOption(of: user)
     guard option != before else { return decision }
     let newest = lastSeq
@@ -60,8 +61,8 @@ extension GroupState {
       }
     }
     decision.effects.append(.receive(user, option))
-    let frame = event(.onReceiveMessageOptChanged, at: moment) { $0.member("opt", option.rawValue) }
-    decision.effects.append(.send(frame, to: [user], except: caller.session))
+    let event = event(.onReceiveMessageOptChanged(option), at: moment)
+    decision.effects.append(.send(event, to: [user], except: caller.session))
     return decision
   }
 
@@ -69,7 +70,7 @@ extension GroupState {
   mutating func setUnreadCount(_ request: SetUnreadCount, at moment: Moment) throws(WireError) -> Decision {
     guard record.type.countsUnread else { throw WireError(.noRight, "This type of group counts no unread messages") }
     let member = try target(request.userID)
-    var decision = Decision(answer: .reply(.empty))
+    var decision = Decision(.empty)
     let newest = lastSeq
     update(member.userID, at: moment, into: &decision) { member in
       member.unreadBase = request.unreadCount

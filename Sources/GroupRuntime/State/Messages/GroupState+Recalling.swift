@@ -2,7 +2,7 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// revokeGroupMessage (contract sections 3 and 4): what can be said without the message, and what with it.
+/// revokeGroupMessage, before and after the message is read (Protocol.md, "Recall").
 extension GroupState {
   func revoke(seq: Int64, by caller: Caller) throws(WireError) -> Decision {
     try checkRecall(of: seq, by: caller)
@@ -17,22 +17,19 @@ extension GroupState {
     // The group may have been disbanded and made again while the message was read.
     guard var message, message.msgID == messageID(seq: seq) else { throw WireError(.messageUnknown, field: "seq") }
     try checkRights(over: message, by: caller)
-    guard !message.isRevoked, !recentlyRevoked.contains(seq) else { return .answer(.reply(.empty)) }
+    guard !message.isRevoked, !recentlyRevoked.contains(seq) else { return Decision(.empty) }
     if message.sender == caller.userID, moment.now - message.timestamp > rules.limits.revokeWindow {
       throw WireError(.recallTooLate)
     }
-    var decision = Decision(answer: .reply(.empty))
+    var decision = Decision(.empty)
     message.revoke()
     recentlyRevoked.insert(seq)
     unreadCounts.forgetAll()
     if lastSeq == seq { lastMessage = message }
     record.changeTime = moment.now
     decision.changes += [.revise(message), .putGroup(record, isNew: false)]
-    let frame = event(.onRecvMessageRevoked, by: caller, at: moment) { writer in
-      writer.member("msgID", message.msgID)
-      writer.member("seq", seq)
-    }
-    decision.effects.append(recallEffect(frame, seq: seq))
+    let event = event(.onRecvMessageRevoked(msgID: message.msgID, seq: seq, by: eventOperator(caller)), at: moment)
+    decision.effects.append(recallEffect(event, seq: seq))
     return decision
   }
 
@@ -61,13 +58,13 @@ extension GroupState {
   }
 
   /// onRecvMessageRevoked: "all members who may see it".
-  private func recallEffect(_ frame: [UInt8], seq: Int64) -> Effect {
-    if record.type.showsHistoryFromBeforeJoining { return .publish(frame, .control, except: nil) }
+  private func recallEffect(_ event: GroupEvent, seq: Int64) -> Effect {
+    if record.type.showsHistoryFromBeforeJoining { return .publish(event, .control, except: nil) }
     let seeing = members.values.filter { member in
       member.firstVisibleSeq <= seq || member.earlierVisibleRanges.contains { $0.contains(seq) }
     }
-    if seeing.count == members.count { return .publish(frame, .control, except: nil) }
-    return .send(frame, to: seeing.map(\.userID))
+    if seeing.count == members.count { return .publish(event, .control, except: nil) }
+    return .send(event, to: seeing.map(\.userID))
   }
 }
 

@@ -1,34 +1,15 @@
 import DequeModule
 import GroupModel
+import WireProtocol
 
-/// What a sender is answered about a message (contract section 4).
-enum SendStatus: String, Sendable {
-  /// Durable when the reply is sent.
-  case stored = "Stored"
-  /// Handed to the fan-out.
-  case delivered = "Delivered"
-  /// Waits for its turn in a room over its limit.
-  case queued = "Queued"
-  /// The room is over its limit and full of better ones.
-  case dropped = "Dropped"
-}
-
-/// What senders marked with a clientMsgID in the last 5 minutes: the same mark from the same sender answers the first result again
-/// (contract section 4).
+/// The receipts of messages with a clientMsgID of the last 5 minutes: sending again answers the first receipt
+/// (Protocol.md, "Repeated sends").
 struct RecentlySent: Sendable {
   /// How long a mark is remembered, in milliseconds.
   static let memory: Instant = 300_000
 
-  /// What the first sending was answered.
-  struct Result: Sendable, Equatable {
-    let msgID: String
-    let seq: Int64?
-    let timestamp: Instant
-    let status: SendStatus
-  }
-
   private struct Note: Sendable {
-    let result: Result
+    let result: MessageReceipt
     /// When it was noted: an imported message is older than its import.
     let time: Instant
   }
@@ -46,7 +27,7 @@ struct RecentlySent: Sendable {
   /// The marks of messages as the store remembers them; none is of a time to come.
   init(_ messages: [SentMessage], at now: Instant) {
     for message in messages {
-      let result = Result(msgID: message.msgID, seq: message.seq, timestamp: message.timestamp, status: .stored)
+      let result = MessageReceipt(msgID: message.msgID, seq: message.seq, timestamp: message.timestamp, status: .stored)
       note(result, Mark(sender: message.sender, clientMsgID: ExactText(message.clientMsgID)), at: min(message.timestamp, now))
     }
   }
@@ -61,7 +42,7 @@ struct RecentlySent: Sendable {
   var count: Int { byAge.count }
 
   /// The first result, where this mark was used before.
-  func result(of clientMsgID: String?, from sender: UserID, at now: Instant) -> Result? {
+  func result(of clientMsgID: String?, from sender: UserID, at now: Instant) -> MessageReceipt? {
     guard let clientMsgID, let note = notes[Mark(sender: sender, clientMsgID: ExactText(clientMsgID))],
       now - note.time < RecentlySent.memory
     else { return nil }
@@ -69,14 +50,14 @@ struct RecentlySent: Sendable {
   }
 
   /// Remembers a message, and forgets those that are too old.
-  mutating func note(_ message: Message, _ status: SendStatus, at now: Instant) {
+  mutating func note(_ message: Message, _ status: MessageReceipt.Status, at now: Instant) {
     forget(before: now - RecentlySent.memory)
     guard let clientMsgID = message.clientMsgID else { return }
-    let result = Result(msgID: message.msgID, seq: message.seq, timestamp: message.timestamp, status: status)
+    let result = MessageReceipt(msgID: message.msgID, seq: message.seq, timestamp: message.timestamp, status: status)
     note(result, Mark(sender: message.sender, clientMsgID: ExactText(clientMsgID)), at: now)
   }
 
-  private mutating func note(_ result: Result, _ mark: Mark, at now: Instant) {
+  private mutating func note(_ result: MessageReceipt, _ mark: Mark, at now: Instant) {
     if result.seq == nil { lastVolatile = now }
     notes[mark] = Note(result: result, time: now)
     byAge.append((mark, now))

@@ -1,13 +1,13 @@
 import GroupModel
 import WireProtocol
 
-/// The 40-messages rule in a group without history (contract section 6): its messages, and its join and leave notices, pass a gate. Everything
-/// else is outside of it.
+/// The 40-messages rule in a group without history (Protocol.md, "Message rate of live types"): its
+/// messages and its join and leave notices pass a gate. Everything else is outside of it.
 extension GroupState {
   /// What becomes of a message.
   mutating func admit(
     _ message: Message, from session: SessionKey?, at moment: Moment, into decision: inout Decision
-  ) -> SendStatus {
+  ) -> MessageReceipt.Status {
     advanceGate(at: moment, into: &decision)
     let waiting = WaitingMessage(message: message, session: session, type: record.type)
     let offered = gate?.offer(waiting, message.priority, at: moment.steady)
@@ -47,7 +47,7 @@ extension GroupState {
 
   /// Everything that waits is dropped, because the group ends.
   mutating func dropWaiting(at moment: Moment) -> Decision {
-    var decision = Decision(answer: .reply(.empty))
+    var decision = Decision(.empty)
     for waiting in emptyGate() { drop(waiting, at: moment, into: &decision) }
     return decision
   }
@@ -65,7 +65,7 @@ extension GroupState {
   // MARK: Notices
 
   /// Somebody came to a room with a gate: the room hears of it in its time, the user at once, "outside the limit".
-  mutating func noticeEntry(of info: MemberInfo, _ frame: [UInt8], at moment: Moment, into decision: inout Decision) {
+  mutating func noticeEntry(of info: MemberInfo, _ event: GroupEvent, at moment: Moment, into decision: inout Decision) {
     // A notice that has waited too long is given up before it could name somebody new.
     advanceGate(at: moment, into: &decision)
     if record.policy.memberChangeNotification {
@@ -76,7 +76,7 @@ extension GroupState {
       publishNotices(at: moment, into: &decision)
       if joins.due == nil { return }
     }
-    decision.effects.append(.send(frame, to: [info.userID]))
+    decision.effects.append(.send(event, to: [info.userID]))
   }
 
   /// Some have left a room with a gate.
@@ -99,21 +99,14 @@ extension GroupState {
     }
     if gate?.count == 0 {
       if let due = joins.due, due <= moment.steady, gate?.takePlace(at: moment.steady) == true {
-        publishNotice(.onMemberEnter, of: joins.take(at: moment.steady), at: moment, into: &decision)
+        let event = event(.onMemberEnter(joins.take(at: moment.steady), memberCount: members.count, nil), at: moment)
+        decision.effects.append(.publish(event, .notice, except: nil))
       }
       if let due = leaves.due, due <= moment.steady, gate?.takePlace(at: moment.steady) == true {
-        publishNotice(.onMemberLeave, of: leaves.take(at: moment.steady), at: moment, into: &decision)
+        let event = event(.onMemberLeave(leaves.take(at: moment.steady), memberCount: members.count, nil), at: moment)
+        decision.effects.append(.publish(event, .notice, except: nil))
       }
     }
-  }
-
-  private func publishNotice(_ name: EventName, of list: [MemberInfo], at moment: Moment, into decision: inout Decision) {
-    let count = members.count
-    let frame = event(name, at: moment) { writer in
-      writer.member("memberList", list)
-      writer.member("memberCount", count)
-    }
-    decision.effects.append(.publish(frame, .notice, except: nil))
   }
 
   /// When something at the gate wants to leave.
@@ -141,14 +134,8 @@ struct WaitingMessage: Sendable {
   func drop(at now: Instant, into decision: inout Decision) {
     decision.counts.append(MessageCount(type: type, priority: message.priority, steps: .dropped))
     guard let session else { return }
-    let frame = EventName.onMessageDropped.text(capacity: 320) { writer in
-      writer.member("groupID", message.groupID.rawValue)
-      writer.member("opTime", now)
-      writer.member("msgID", message.msgID)
-      writer.member("clientMsgID", ifPresent: message.clientMsgID)
-      writer.member("priority", message.priority.rawValue)
-      writer.member("reason", "RateLimit")
-    }
-    decision.effects.append(.tell(frame, session))
+    let content = GroupEvent.Content.onMessageDropped(
+      msgID: message.msgID, clientMsgID: message.clientMsgID, message.priority)
+    decision.effects.append(.tell(GroupEvent(groupID: message.groupID, opTime: now, content), session))
   }
 }

@@ -8,9 +8,30 @@ public struct ListGroups: Method {
 
   public static let specification = MethodSpecification(
     "listGroups", "Lists the groups of the server.", callers: .application,
-    result: [
-      ResultField("groupList", "[GroupInfo]"), ResultField("totalCount", "integer"), ResultField("nextSeq", "integer"),
-    ], errors: [.badValue])
+    result: Result.fields, errors: [.badValue])
+
+  /// A page of groups.
+  public struct Result: WireObject {
+    public let groupList: [Encoded<GroupInfo>]
+    public let totalCount: Int
+    /// 0 = there is no more.
+    public let nextSeq: Int64
+
+    public static let example = Result(groupList: [], totalCount: 0, nextSeq: 0)
+
+    /// With everything given.
+    public init(groupList: [Encoded<GroupInfo>], totalCount: Int, nextSeq: Int64) {
+      self.groupList = groupList
+      self.totalCount = totalCount
+      self.nextSeq = nextSeq
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("groupList", groupList)
+      writer.member("totalCount", totalCount)
+      writer.member("nextSeq", nextSeq)
+    }
+  }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     groupType = try reader.mayWord("groupType", of: GroupType.allCases.map(\.rawValue)) { GroupType(wireName: $0) }
@@ -55,7 +76,23 @@ public struct ListSessions: Method {
 
   public static let specification = MethodSpecification(
     "listSessions", "Lists the signed-in sessions of a user.", callers: .application,
-    result: [ResultField("sessionList", "[Session]")], errors: [.badValue])
+    result: Result.fields, errors: [.badValue])
+
+  /// The sessions of a user.
+  public struct Result: WireObject {
+    public let sessionList: [SessionView]
+
+    public static let example = Result(sessionList: [])
+
+    /// With everything given.
+    public init(sessionList: [SessionView]) {
+      self.sessionList = sessionList
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("sessionList", sessionList)
+    }
+  }
 
   public init(from reader: inout some ParameterReader) throws(WireError) { userID = try reader.userID() }
 }
@@ -67,7 +104,23 @@ public struct KickUser: Method {
 
   public static let specification = MethodSpecification(
     "kickUser", "Closes all sessions of a user with 4503.", callers: .application, writes: true,
-    result: [ResultField("kicked", "integer")], errors: [.badValue])
+    result: Result.fields, errors: [.badValue])
+
+  /// The number of sessions that were closed.
+  public struct Result: WireObject {
+    public let kicked: Int
+
+    public static let example = Result(kicked: 0)
+
+    /// With everything given.
+    public init(kicked: Int) {
+      self.kicked = kicked
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("kicked", kicked)
+    }
+  }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     userID = try reader.userID()
@@ -96,10 +149,39 @@ public struct SetUnreadCount: Method {
 public struct GetStats: Method {
   public static let specification = MethodSpecification(
     "getStats", "Counts sessions, users and groups.", callers: .application,
-    result: [
-      ResultField("sessions", "integer"), ResultField("users", "integer"), ResultField("groups", "integer"),
-      ResultField("groupsByType", "object"), ResultField("uptime", "integer"), ResultField("version", "string"),
-    ])
+    result: Result.fields)
+
+  /// The numbers of the server.
+  public struct Result: WireObject {
+    public let sessions: Int
+    public let users: Int
+    public let groups: Int
+    public let groupsByType: NumberMap
+    /// In seconds.
+    public let uptime: Int64
+    public let version: String
+
+    public static let example = Result(sessions: 0, users: 0, groups: 0, groupsByType: NumberMap([]), uptime: 0, version: "")
+
+    /// With everything given.
+    public init(sessions: Int, users: Int, groups: Int, groupsByType: NumberMap, uptime: Int64, version: String) {
+      self.sessions = sessions
+      self.users = users
+      self.groups = groups
+      self.groupsByType = groupsByType
+      self.uptime = uptime
+      self.version = version
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("sessions", sessions)
+      writer.member("users", users)
+      writer.member("groups", groups)
+      writer.member("groupsByType", groupsByType)
+      writer.member("uptime", uptime)
+      writer.member("version", version)
+    }
+  }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {}
 }

@@ -22,11 +22,27 @@ public struct ImportGroup: Method {
 
   public static let specification = MethodSpecification(
     "importGroup", "Makes a group as it was in another system; nobody hears of it.", callers: .application, writes: true,
-    result: [ResultField("groupID", "string")],
+    result: Result.fields,
     errors: [
       .badNewGroupID, .badGroupName, .introductionTooLong, .notificationTooLong, .faceURLTooLong, .tooManyMembers, .badValue,
       .noRight, .groupIDTaken, .groupIDTakenByYourself, .tooManyGroups, .userUnknown,
     ])
+
+  /// The group that was made.
+  public struct Result: WireObject {
+    public let groupID: GroupID
+
+    public static let example = Result(groupID: .generate())
+
+    /// With everything given.
+    public init(groupID: GroupID) {
+      self.groupID = groupID
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("groupID", groupID.rawValue)
+    }
+  }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     group = try CreateGroup(imported: &reader)
@@ -59,7 +75,7 @@ public struct ImportGroupMembers: Method {
 
   public static let specification = MethodSpecification(
     "importGroupMembers", "Brings members into a group as they were in another system; nobody hears of it.",
-    callers: .application, writes: true, result: [ResultField("memberList", "[{userID, result}]")],
+    callers: .application, writes: true, result: MemberResults.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .ownerInMemberList, .emptyUserList, .badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
@@ -101,8 +117,44 @@ public struct ImportGroupMessages: Method {
 
   public static let specification = MethodSpecification(
     "importGroupMessages", "Puts messages into the history of a group that has none of its own yet; nobody hears of it.",
-    callers: .application, writes: true, result: [ResultField("resultList", "[{seq, code}]")],
+    callers: .application, writes: true, result: Result.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .messageTooLong])
+
+  /// A row for each message, in their order.
+  public struct Result: WireObject {
+    public let resultList: [Row]
+
+    public static let example = Result(resultList: [])
+
+    /// With everything given.
+    public init(resultList: [Row]) {
+      self.resultList = resultList
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("resultList", resultList)
+    }
+  }
+
+  /// The place of a message in the history.
+  public struct Row: WireObject {
+    public let seq: Int64
+    /// 0 = the message was stored.
+    public let code: Int
+
+    public static let example = Row(seq: 1, code: 0)
+
+    /// With everything given.
+    public init(seq: Int64, code: Int) {
+      self.seq = seq
+      self.code = code
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("seq", seq)
+      writer.member("code", code)
+    }
+  }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     groupID = try reader.groupID()

@@ -92,7 +92,8 @@ extension GroupScene {
 
   mutating func note(_ reply: Reply) {
     switch reply {
-    case .success(let text):
+    case .success(let value):
+      let text = Encoded(value).text
       outcome.result = (try? JSON(reading: text)) ?? .string("no JSON: " + String(decoding: text, as: UTF8.self))
     case .failure(let error): (outcome.code, outcome.retryAfterMs) = (error.code.rawValue, error.retryAfterMs)
     }

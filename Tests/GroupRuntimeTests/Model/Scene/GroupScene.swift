@@ -98,9 +98,9 @@ struct GroupScene {
     case .admit(let user, let option), .receive(let user, let option): attach(user, receiving: option)
     case .admitEverybody: for user in users(with: sessions) { refreshPresence(of: user) }
     case .expel(let user): attached[user] = nil
-    case .publish(let frame, let kind, let session):
-      try deliver(frame, to: attached.filter { kind.passes($0.value) }.keys, except: session, isSkippable: kind.isSkippable)
-    case .send(let frame, let users, let session): try deliver(frame, to: users, except: session, isSkippable: false)
+    case .publish(let event, let kind, let session):
+      try deliver(event.frame, to: attached.filter { kind.passes($0.value) }.keys, except: session, isSkippable: kind.isSkippable)
+    case .send(let event, let users, let session): try deliver(event.frame, to: users, except: session, isSkippable: false)
     case .tell: Issue.record("a message was dropped where nothing limits them")
     case .disband: attached = [:]
     }

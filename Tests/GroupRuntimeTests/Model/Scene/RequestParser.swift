@@ -93,7 +93,7 @@ struct RequestParser {
     case .getGroupMemberRoles(let request): return .roles(request.userIDList)
     case .getGroupOnlineMemberCount: return .onlineMemberCount
     case .getGroupHistoryMessageList(let request): return .history(request)
-    default: throw NotARequest(text: request.methodName)
+    default: throw NotARequest(text: "\(request)")
     }
   }
 

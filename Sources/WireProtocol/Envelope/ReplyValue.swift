@@ -1,0 +1,122 @@
+import GroupModel
+
+/// The result that a request is answered with. Rows of results are among them: a group answers a row,
+/// and the gateway puts rows of several groups together.
+public enum ReplyValue: Sendable {
+  /// `{}`
+  case empty
+
+  indirect case session(Login.Result)
+  case ping(Ping.Result)
+  case serverInfo(Encoded<GetServerInfo.Result>)
+  /// The OpenRPC document, encoded.
+  case document([UInt8])
+
+  case createdGroup(CreateGroup.Result)
+  case joinedGroup(JoinGroup.Result)
+  case joinedGroups(GetJoinedGroupList.Result)
+  case groupsInfo(GetGroupsInfo.Result)
+  case foundGroups(SearchGroups.Result)
+  case groupMute(MuteGroup.Result)
+  case attributes(GetGroupAttributes.Result)
+
+  case memberList(GetGroupMemberList.Result)
+  case membersInfo(GetGroupMembersInfo.Result)
+  case onlineMemberCount(GetGroupOnlineMemberCount.Result)
+  case inviters(GetGroupMemberInviters.Result)
+  case roles(GetGroupMemberRoles.Result)
+  case memberMute(MuteGroupMember.Result)
+  case memberResults(MemberResults)
+  case applications(GetGroupApplicationList.Result)
+
+  case receipt(MessageReceipt)
+  case history(GetGroupHistoryMessageList.Result)
+  case sync(SyncGroups.Result)
+  case unreadCounts(GetGroupUnreadCount.Result)
+  case notifications(GetSystemNotificationList.Result)
+
+  case groups(ListGroups.Result)
+  case sessions(ListSessions.Result)
+  case kicked(KickUser.Result)
+  indirect case stats(GetStats.Result)
+  case importedGroup(ImportGroup.Result)
+  case importedMessages(ImportGroupMessages.Result)
+
+  /// A group for one reader; nil = the reader gets no row.
+  indirect case groupInfo(GroupInfo?)
+  case unreadCount(Int)
+  indirect case syncRow(SyncGroups.Row)
+}
+
+extension ReplyValue: WireEncodable {
+  public func encode(into writer: inout JSONWriter) {
+    switch self {
+    case .receipt(let receipt): writer.value(receipt)
+    case .empty: writer.raw("{}")
+    case .session(let result): writer.value(result)
+    case .ping(let result): writer.value(result)
+    case .serverInfo(let result): writer.value(result)
+    case .document(let text): writer.raw(text)
+    case .createdGroup(let result): writer.value(result)
+    case .joinedGroup(let result): writer.value(result)
+    case .joinedGroups(let result): writer.value(result)
+    case .groupsInfo(let result): writer.value(result)
+    case .foundGroups(let result): writer.value(result)
+    case .groupMute(let result): writer.value(result)
+    case .attributes(let result): writer.value(result)
+    case .memberList(let result): writer.value(result)
+    case .membersInfo(let result): writer.value(result)
+    case .onlineMemberCount(let result): writer.value(result)
+    case .inviters(let result): writer.value(result)
+    case .roles(let result): writer.value(result)
+    case .memberMute(let result): writer.value(result)
+    case .memberResults(let result): writer.value(result)
+    case .applications(let result): writer.value(result)
+    case .history(let result): writer.value(result)
+    case .sync(let result): writer.value(result)
+    case .unreadCounts(let result): writer.value(result)
+    case .notifications(let result): writer.value(result)
+    case .groups(let result): writer.value(result)
+    case .sessions(let result): writer.value(result)
+    case .kicked(let result): writer.value(result)
+    case .stats(let result): writer.value(result)
+    case .importedGroup(let result): writer.value(result)
+    case .importedMessages(let result): writer.value(result)
+    case .groupInfo(let info): if let info { writer.value(info) } else { writer.null() }
+    case .unreadCount(let count): writer.value(count)
+    case .syncRow(let row): writer.value(row)
+    }
+  }
+
+  /// How many bytes the text has, about: room that is too small costs a copy.
+  var capacity: Int {
+    switch self {
+    case .receipt: 128
+    case .serverInfo(let result): result.text.count
+    case .document(let text): text.count
+    case .createdGroup(let result): 192 + result.memberList.count * 64
+    case .joinedGroups(let result): 128 + result.groupList.byteCount() + result.leftGroupIDList.count * 32
+    case .groupsInfo(let result): 64 + result.resultList.count * 768
+    case .foundGroups(let result): 128 + result.groupList.byteCount()
+    case .attributes(let result): 64 + result.attributes.byteCount
+    case .memberList(let result): 128 + result.memberList.count * 192
+    case .membersInfo(let result): 128 + result.memberList.count * 192
+    case .inviters(let result): 64 + result.inviterList.count * 80
+    case .roles(let result): 64 + result.roleList.count * 80
+    case .memberResults(let result): 64 + result.memberList.count * 64
+    case .applications(let result): 128 + result.applicationList.count * 384
+    case .history(let result): 64 + result.messageList.byteCount()
+    case .sync(let result): 64 + result.groups.byteCount()
+    case .unreadCounts(let result): 64 + result.groups.count * 96
+    case .notifications(let result): 128 + result.notificationList.count * 256
+    case .groups(let result): 128 + result.groupList.byteCount()
+    case .sessions(let result): 64 + result.sessionList.count * 192
+    case .importedMessages(let result): 64 + result.resultList.count * 32
+    case .groupInfo: 768
+    case .syncRow(let row): row.capacity
+    case .empty, .session, .ping, .joinedGroup, .groupMute, .onlineMemberCount, .memberMute, .kicked, .stats, .importedGroup,
+      .unreadCount:
+      256
+    }
+  }
+}

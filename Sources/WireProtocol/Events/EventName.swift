@@ -1,0 +1,39 @@
+/// The events that the server pushes (Protocol.md, "Events"), in the order of that page.
+public enum EventName: String, CaseIterable, Sendable {
+  case onMemberEnter, onMemberLeave, onMemberInvited, onMemberKicked, onGroupMemberInfoChanged
+  case onGroupCreated, onGroupDismissed, onGroupRecycled, onGroupInfoChanged
+  case onReceiveJoinApplication, onReceiveGroupInvitation, onApplicationProcessed
+  case onGrantAdministrator, onRevokeAdministrator, onQuitFromGroup, onReceiveMessageOptChanged, onGroupAttributeChanged
+  case onRecvNewMessage, onRecvMessageRevoked, onMessageDropped, onConversationRead, onReceiveRESTCustomData
+  case onConnectSuccess, onKickedOffline, onUserSigExpired, onServerDraining
+
+  /// The members of `params`, for descriptions.
+  public var fields: [ResultField] { FieldRecorder.fields(of: example) }
+
+  /// The receivers, in words.
+  public var audience: String {
+    switch self {
+    case .onMemberEnter: "all members, the new one included; notification off: the new member"
+    case .onMemberLeave: "the other members; notification off: nobody"
+    case .onMemberInvited: "all members, inviter and invited included; notification off: inviter and invited"
+    case .onMemberKicked: "all members and the removed; notification off: the removed and the operator"
+    case .onGroupMemberInfoChanged:
+      "all members, the one concerned included; notification off, and AVChatRoom: the one concerned and the operator"
+    case .onGroupCreated: "all sessions of the creator, and the initial members"
+    case .onGroupDismissed, .onGroupRecycled: "all members, the operator included"
+    case .onGroupInfoChanged, .onGroupAttributeChanged: "all members"
+    case .onReceiveJoinApplication: "managers"
+    case .onReceiveGroupInvitation: "the invited user"
+    case .onApplicationProcessed: "the applicant; for an invitation, the inviter"
+    case .onGrantAdministrator, .onRevokeAdministrator: "all members; notification off: the operator and the one concerned"
+    case .onQuitFromGroup: "all sessions of the user who quit"
+    case .onReceiveMessageOptChanged: "the user's other sessions"
+    case .onRecvNewMessage: "all members but the sending session, as their receive option says"
+    case .onRecvMessageRevoked: "all members who may see it"
+    case .onMessageDropped: "the sending session"
+    case .onConversationRead: "the user's other sessions, when it moved"
+    case .onReceiveRESTCustomData: "the members named by the administrator, or all"
+    case .onConnectSuccess, .onKickedOffline, .onUserSigExpired, .onServerDraining: "the session"
+    }
+  }
+}

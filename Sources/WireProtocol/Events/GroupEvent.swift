@@ -1,0 +1,186 @@
+import GroupModel
+
+/// An event of a group. Every receiver gets the same bytes.
+public struct GroupEvent: Event, Equatable {
+  /// What has happened. The cases are named like the events.
+  public enum Content: Sendable, Equatable {
+    case onMemberEnter([MemberInfo], memberCount: Int, EventTip?)
+    case onMemberLeave([MemberInfo], memberCount: Int, EventTip?)
+    case onMemberInvited([MemberInfo], memberCount: Int, by: EventOperator, EventTip?)
+    case onMemberKicked([MemberInfo], memberCount: Int, reason: String, by: EventOperator, EventTip?)
+    case onGroupMemberInfoChanged([MemberChange], by: EventOperator, EventTip?)
+    case onGroupCreated
+    case onGroupDismissed(by: EventOperator)
+    case onGroupRecycled(by: EventOperator)
+    case onGroupInfoChanged([InfoChange], by: EventOperator, EventTip?)
+    case onReceiveJoinApplication(applicationID: String, member: MemberInfo, opReason: String)
+    case onReceiveGroupInvitation(applicationID: String, opReason: String, attach: String, by: EventOperator)
+    case onApplicationProcessed(applicationID: String, isAgreeJoin: Bool, opReason: String, by: EventOperator)
+    case onGrantAdministrator([MemberInfo], by: EventOperator, EventTip?)
+    case onRevokeAdministrator([MemberInfo], by: EventOperator, EventTip?)
+    case onQuitFromGroup
+    case onReceiveMessageOptChanged(ReceiveOption)
+    case onGroupAttributeChanged(TextMap)
+    case onRecvNewMessage(Message)
+    case onRecvMessageRevoked(msgID: String, seq: Int64, by: EventOperator)
+    case onMessageDropped(msgID: String, clientMsgID: String?, Priority)
+    case onConversationRead(readSeq: Int64)
+    case onReceiveRESTCustomData(String)
+  }
+
+  public let groupID: GroupID
+  public let opTime: Instant
+  public let content: Content
+
+  /// An event with everything given.
+  public init(groupID: GroupID, opTime: Instant, _ content: Content) {
+    self.groupID = groupID
+    self.opTime = opTime
+    self.content = content
+  }
+
+  static func example(_ content: Content) -> GroupEvent { GroupEvent(groupID: .generate(), opTime: 0, content) }
+
+  public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+    writer.member("groupID", groupID.rawValue)
+    writer.member("opTime", opTime)
+    switch content {
+    case .onRecvNewMessage(let message): writer.member("message", message)
+    case .onMemberEnter(let list, let count, let tip), .onMemberLeave(let list, let count, let tip):
+      writer.member("memberList", list)
+      writer.member("memberCount", count)
+      tip.encodeFields(into: &writer)
+    case .onMemberInvited(let list, let count, let opUser, let tip):
+      opUser.encodeFields(into: &writer)
+      writer.member("memberList", list)
+      writer.member("memberCount", count)
+      tip.encodeFields(into: &writer)
+    case .onMemberKicked(let list, let count, let reason, let opUser, let tip):
+      opUser.encodeFields(into: &writer)
+      writer.member("memberList", list)
+      writer.member("reason", reason)
+      writer.member("memberCount", count)
+      tip.encodeFields(into: &writer)
+    case .onGroupMemberInfoChanged(let changes, let opUser, let tip):
+      opUser.encodeFields(into: &writer)
+      writer.member("changeInfoList", changes)
+      tip.encodeFields(into: &writer)
+    case .onGroupInfoChanged(let changes, let opUser, let tip):
+      opUser.encodeFields(into: &writer)
+      writer.member("changeInfoList", changes)
+      tip.encodeFields(into: &writer)
+    case .onGrantAdministrator(let list, let opUser, let tip), .onRevokeAdministrator(let list, let opUser, let tip):
+      opUser.encodeFields(into: &writer)
+      writer.member("memberList", list)
+      tip.encodeFields(into: &writer)
+    case .onGroupCreated, .onQuitFromGroup: break
+    case .onGroupDismissed(let opUser), .onGroupRecycled(let opUser): opUser.encodeFields(into: &writer)
+    case .onReceiveJoinApplication(let id, let member, let reason):
+      writer.member("applicationID", id)
+      writer.member("member", member)
+      writer.member("opReason", reason)
+    case .onReceiveGroupInvitation(let id, let reason, let attach, let opUser):
+      opUser.encodeFields(into: &writer)
+      writer.member("applicationID", id)
+      writer.member("opReason", reason)
+      writer.member("attach", attach)
+    case .onApplicationProcessed(let id, let isAgreeJoin, let reason, let opUser):
+      opUser.encodeFields(into: &writer)
+      writer.member("applicationID", id)
+      writer.member("isAgreeJoin", isAgreeJoin)
+      writer.member("opReason", reason)
+    case .onReceiveMessageOptChanged(let option): writer.member("opt", option.rawValue)
+    case .onGroupAttributeChanged(let attributes): writer.member("groupAttributeMap", attributes)
+    case .onRecvMessageRevoked(let msgID, let seq, let opUser):
+      opUser.encodeFields(into: &writer)
+      writer.member("msgID", msgID)
+      writer.member("seq", seq)
+    case .onMessageDropped(let msgID, let clientMsgID, let priority):
+      writer.member("msgID", msgID)
+      writer.member("clientMsgID", ifPresent: clientMsgID)
+      writer.member("priority", priority.rawValue)
+      // The only reason there is.
+      writer.member("reason", "RateLimit")
+    case .onConversationRead(let seq): writer.member("readSeq", seq)
+    case .onReceiveRESTCustomData(let data): writer.member("customData", data)
+    }
+  }
+
+  public var capacity: Int {
+    switch content {
+    case .onRecvNewMessage: 448
+    case .onGroupAttributeChanged(let attributes): 160 + attributes.byteCount
+    case .onReceiveRESTCustomData(let data): 160 + data.utf8.count
+    default: 320
+    }
+  }
+
+  public var name: EventName {
+    switch content {
+    case .onMemberEnter: .onMemberEnter
+    case .onMemberLeave: .onMemberLeave
+    case .onMemberInvited: .onMemberInvited
+    case .onMemberKicked: .onMemberKicked
+    case .onGroupMemberInfoChanged: .onGroupMemberInfoChanged
+    case .onGroupCreated: .onGroupCreated
+    case .onGroupDismissed: .onGroupDismissed
+    case .onGroupRecycled: .onGroupRecycled
+    case .onGroupInfoChanged: .onGroupInfoChanged
+    case .onReceiveJoinApplication: .onReceiveJoinApplication
+    case .onReceiveGroupInvitation: .onReceiveGroupInvitation
+    case .onApplicationProcessed: .onApplicationProcessed
+    case .onGrantAdministrator: .onGrantAdministrator
+    case .onRevokeAdministrator: .onRevokeAdministrator
+    case .onQuitFromGroup: .onQuitFromGroup
+    case .onReceiveMessageOptChanged: .onReceiveMessageOptChanged
+    case .onGroupAttributeChanged: .onGroupAttributeChanged
+    case .onRecvNewMessage: .onRecvNewMessage
+    case .onRecvMessageRevoked: .onRecvMessageRevoked
+    case .onMessageDropped: .onMessageDropped
+    case .onConversationRead: .onConversationRead
+    case .onReceiveRESTCustomData: .onReceiveRESTCustomData
+    }
+  }
+}
+
+/// The user who caused an event, and the platform that the user was on.
+public struct EventOperator: FieldEncodable, Equatable {
+  public let opUser: MemberInfo
+  public let platform: Platform
+
+  /// An operator on a platform.
+  public init(_ opUser: MemberInfo, on platform: Platform) {
+    self.opUser = opUser
+    self.platform = platform
+  }
+
+  public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+    writer.member("opUser", opUser)
+    writer.member("platform", platform.rawValue)
+  }
+}
+
+/// The stored tip of an event (Protocol.md, "Tips").
+public struct EventTip: Sendable, Equatable {
+  public let seq: Int64
+  public let msgID: String
+
+  /// A tip by its place in the history.
+  public init(seq: Int64, msgID: String) {
+    self.seq = seq
+    self.msgID = msgID
+  }
+}
+
+extension EventTip? {
+  fileprivate func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+    writer.member("seq", ifPresent: self?.seq)
+    writer.member("msgID", ifPresent: self?.msgID)
+  }
+}
+
+extension Message {
+  static let example = Message(
+    msgID: "", groupID: .generate(), seq: nil, sender: .administrator, nameCard: "", timestamp: 0, content: .text(""),
+    priority: .normal, clientMsgID: nil, platform: .restAPI)
+}

@@ -1,0 +1,31 @@
+import GroupModel
+
+/// A signed-in session, as the application reads it.
+public struct SessionView: WireObject {
+  public static let notation = "Session"
+
+  public let sessionID: String
+  public let platform: Platform
+  public let deviceID: String?
+  public let address: String
+  public let loginTime: Instant
+
+  public static let example = SessionView(sessionID: "", platform: .web, deviceID: nil, address: "", loginTime: 0)
+
+  /// With everything given.
+  public init(sessionID: String, platform: Platform, deviceID: String?, address: String, loginTime: Instant) {
+    self.sessionID = sessionID
+    self.platform = platform
+    self.deviceID = deviceID
+    self.address = address
+    self.loginTime = loginTime
+  }
+
+  public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+    writer.member("sessionID", sessionID)
+    writer.member("platform", platform.rawValue)
+    writer.member("deviceID", ifPresent: deviceID)
+    writer.member("address", address)
+    writer.member("loginTime", loginTime)
+  }
+}

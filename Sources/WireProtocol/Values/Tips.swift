@@ -1,0 +1,58 @@
+/// A change in a group, as its history keeps it (Protocol.md, "Tips").
+public struct Tips: Sendable, WireEncodable {
+  /// What has changed.
+  public enum Content: Sendable {
+    case join([MemberInfo])
+    case invite([MemberInfo])
+    case quit([MemberInfo])
+    case kicked([MemberInfo])
+    case setAdmin([MemberInfo])
+    case cancelAdmin([MemberInfo])
+    case groupInfoChange([InfoChange])
+    case memberInfoChange([MemberChange])
+  }
+
+  private let content: Content
+  private let opUser: MemberInfo
+  private let memberCount: Int
+
+  /// A change with everything given.
+  /// - Parameter memberCount: after the change.
+  public init(_ content: Content, by opUser: MemberInfo, memberCount: Int) {
+    self.content = content
+    self.opUser = opUser
+    self.memberCount = memberCount
+  }
+
+  /// The names of the types, in the order of the page.
+  static let types = [
+    "Join", "Invite", "Quit", "Kicked", "SetAdmin", "CancelAdmin", "GroupInfoChange", "MemberInfoChange",
+  ]
+
+  private var type: String {
+    switch content {
+    case .join: "Join"
+    case .invite: "Invite"
+    case .quit: "Quit"
+    case .kicked: "Kicked"
+    case .setAdmin: "SetAdmin"
+    case .cancelAdmin: "CancelAdmin"
+    case .groupInfoChange: "GroupInfoChange"
+    case .memberInfoChange: "MemberInfoChange"
+    }
+  }
+
+  public func encode(into writer: inout JSONWriter) {
+    writer.object { writer in
+      writer.member("type", type)
+      writer.member("opUser", opUser)
+      switch content {
+      case .join(let list), .invite(let list), .quit(let list), .kicked(let list), .setAdmin(let list), .cancelAdmin(let list):
+        writer.member("memberList", list)
+      case .groupInfoChange(let changes): writer.member("changeInfoList", changes)
+      case .memberInfoChange(let changes): writer.member("changeInfoList", changes)
+      }
+      writer.member("memberCount", memberCount)
+    }
+  }
+}

@@ -1,0 +1,167 @@
+import GroupModel
+import Testing
+
+@testable import WireProtocol
+
+/// The members of events and results in descriptions are those that the encoder writes, for generated values.
+@Suite struct FieldTests {
+  /// Compares an object with the members that its description has: their names, their order, and their JSON types.
+  private func expect(_ text: [UInt8], has fields: [ResultField], _ name: String) throws {
+    let parser = JSONParser()
+    let object = try #require(parser.parse(text), "\(name)")
+    var written: [String] = []
+    object.forEachMember { member, value in
+      written.append(member)
+      guard let field = fields.first(where: { $0.name == member }), let kinds = FieldTests.kinds(of: field.type) else { return }
+      #expect(kinds.contains(value.kind), "\(name).\(member)")
+    }
+    #expect(written == fields.map(\.name).filter(written.contains), "\(name)")
+    #expect(Set(fields.filter { !$0.isOptional }.map(\.name)).isSubset(of: written), "\(name)")
+    withExtendedLifetime(parser) {}
+  }
+
+  /// What a type in words may be; nil where it is a type with a name.
+  private static func kinds(of type: String) -> [JSONValue.Kind]? {
+    switch type {
+    case "string": [.string]
+    case "integer": [.integer]
+    case "boolean": [.bool]
+    case "map", "object": [.object]
+    default: type.hasPrefix("[") ? [.array] : type.hasPrefix("\"") ? [.string] : type.hasPrefix("{") ? [.object] : nil
+    }
+  }
+
+  private func expectDescribed<Value: WireObject>(_ values: [Value]) throws {
+    for value in values { try expect(Encoded(value).text, has: Value.fields, "\(Value.self)") }
+  }
+
+  @Test(arguments: EventName.allCases) func anEventHasTheMembersOfItsDescription(_ name: EventName) throws {
+    var samples = Samples(seed: 1)
+    var sizes: Set<Int> = []
+    for _ in 0..<50 {
+      let event = samples.event(name)
+      #expect(event.name == name)
+      let frame = event.frame
+      let parser = JSONParser()
+      let root = try #require(parser.parse(frame))
+      #expect(root["method"]?.string == name.rawValue && root["id"] == nil)
+      let params = JSONWriter.text { writer in writer.object { event.encodeFields(into: &$0) } }
+      try expect(params, has: name.fields, name.rawValue)
+      #expect(FieldRecorder.fields(of: event) == name.fields, "\(name)")
+      #expect(String(decoding: frame, as: UTF8.self).hasSuffix(String(decoding: params, as: UTF8.self) + "}"))
+      var count = 0
+      root["params"]?.forEachMember { _, _ in count += 1 }
+      sizes.insert(count)
+      withExtendedLifetime(parser) {}
+    }
+    #expect(sizes.count > 1 || name.fields.allSatisfy { !$0.isOptional }, "optional members are tried with and without")
+  }
+
+  @Test func aResultHasTheMembersOfItsDescription() throws {
+    for seed in 1...50 {
+      var samples = Samples(seed: UInt64(seed))
+      try expectDescribed([samples.session()])
+      try expectDescribed([Ping.Result(serverTime: samples.number())])
+      let limits = NumberMap([("k", samples.number())])
+      try expectDescribed([
+        GetServerInfo.Result(
+          name: samples.text(), version: "", protocolName: "p", limits: limits, groupTypes: [EncodedObject(Ping.Result.example)])
+      ])
+      let rows = samples.list { MemberResult(userID: $0.user(), result: $0.one()) }
+      try expectDescribed(rows)
+      try expectDescribed([MemberResults(memberList: rows)])
+      try expectDescribed([CreateGroup.Result(groupID: .generate(), groupType: samples.one(), memberList: rows)])
+      try expectDescribed([JoinGroup.Result(status: samples.one())])
+      let infos = samples.list { Encoded($0.info()) }
+      try expectDescribed([GetJoinedGroupList.Result(groupList: infos, leftGroupIDList: [samples.text()], nextSeq: 0)])
+      try expectDescribed([SearchGroups.Result(groupList: infos, nextSeq: samples.number())])
+      try expectDescribed([ListGroups.Result(groupList: infos, totalCount: 1, nextSeq: samples.number())])
+      let groups = samples.list { $0.groupRow() }
+      try expectDescribed(groups)
+      try expectDescribed([GetGroupsInfo.Result(resultList: groups)])
+      try expectDescribed([MuteGroup.Result(muteUntil: samples.optional { $0.number() })])
+      try expectDescribed([MuteGroupMember.Result(muteUntil: samples.number())])
+      try expectDescribed([GetGroupAttributes.Result(attributes: samples.map())])
+      try expectDescribedMembers(&samples)
+      try expectDescribedMessages(&samples)
+      try expectDescribedBackend(&samples)
+    }
+  }
+
+  private func expectDescribedMembers(_ samples: inout Samples) throws {
+    let members = samples.list { ListedMember($0.member(), isOnline: $0.flag(), isReader: $0.flag()) }
+    try expectDescribed([GetGroupMemberList.Result(memberList: members, nextSeq: samples.number())])
+    try expectDescribed([GetGroupMembersInfo.Result(memberList: members)])
+    try expectDescribed([GetGroupOnlineMemberCount.Result(count: 3)])
+    let inviters = samples.list { samples in
+      GetGroupMemberInviters.Row(userID: samples.user(), inviter: samples.optional { $0.user() })
+    }
+    try expectDescribed(inviters)
+    try expectDescribed([GetGroupMemberInviters.Result(inviterList: inviters)])
+    let roles = samples.list { samples in
+      GetGroupMemberRoles.Row(userID: samples.user(), role: samples.optional { $0.role() })
+    }
+    try expectDescribed(roles)
+    try expectDescribed([GetGroupMemberRoles.Result(roleList: roles)])
+  }
+
+  private func expectDescribedMessages(_ samples: inout Samples) throws {
+    try expectDescribed([
+      MessageReceipt(
+        msgID: samples.text(), seq: samples.optional { $0.number() }, timestamp: samples.number(), status: samples.one())
+    ])
+    let messages = samples.list { Encoded($0.message()) }
+    try expectDescribed([GetGroupHistoryMessageList.Result(messageList: messages, isFinished: samples.flag())])
+    let groups = [
+      SyncGroups.Row(groupID: "?", code: 10015, message: samples.text()),
+      SyncGroups.Row(
+        groupID: "g", code: 0, epoch: "e", lastSeq: samples.number(), recovered: samples.flag(), messageList: messages,
+        more: samples.flag()),
+    ]
+    try expectDescribed(groups)
+    try expectDescribed([SyncGroups.Result(groups: groups.map { Encoded($0) })])
+    let counts = samples.list { GetGroupUnreadCount.Row(groupID: .generate(), unreadCount: Int($0.number())) }
+    try expectDescribed(counts)
+    try expectDescribed([GetGroupUnreadCount.Result(totalCount: 0, groups: counts)])
+    let notifications = samples.list { samples in
+      NotificationView(
+        number: samples.number(),
+        notification: SystemNotification(
+          kind: samples.one(), groupID: .generate(), opUser: "{}", reason: samples.optional { $0.text() }, timestamp: 0),
+        isRead: samples.flag())
+    }
+    try expectDescribed([
+      GetSystemNotificationList.Result(notificationList: notifications, unreadCount: 1, nextSeq: samples.number())
+    ])
+    let applications = samples.list { samples in
+      ApplicationView(
+        GroupApplication(
+          id: samples.text(), groupID: .generate(), epoch: "", kind: samples.one(), fromUser: samples.user(),
+          toUser: samples.optional { $0.user() }, addTime: 0, requestMsg: ""), reader: samples.user(), isRead: samples.flag())
+    }
+    try expectDescribed([
+      GetGroupApplicationList.Result(applicationList: applications, unreadCount: 2, nextSeq: samples.number())
+    ])
+  }
+
+  private func expectDescribedBackend(_ samples: inout Samples) throws {
+    let sessions = samples.list { samples in
+      SessionView(
+        sessionID: samples.text(), platform: samples.one(), deviceID: samples.optional { $0.text() }, address: samples.text(),
+        loginTime: samples.number())
+    }
+    try expectDescribed(sessions)
+    #expect(Vocabulary.type(SessionView.notation)?.fields.map(\.name) == SessionView.fields.map(\.name))
+    try expectDescribed([ListSessions.Result(sessionList: sessions)])
+    try expectDescribed([KickUser.Result(kicked: 1)])
+    try expectDescribed([ImportGroup.Result(groupID: .generate())])
+    let rows = samples.list { ImportGroupMessages.Row(seq: $0.number(), code: 0) }
+    try expectDescribed(rows)
+    try expectDescribed([ImportGroupMessages.Result(resultList: rows)])
+    try expectDescribed([
+      GetStats.Result(
+        sessions: 1, users: 2, groups: 3, groupsByType: NumberMap([("Work", samples.number())]), uptime: samples.number(),
+        version: samples.text())
+    ])
+  }
+}

@@ -1,0 +1,133 @@
+import GroupModel
+
+@testable import WireProtocol
+
+/// Values of the wire, the same for the same seed. Texts need escapes, lists may be empty, optional values absent.
+struct Samples {
+  private var random: SeededGenerator
+
+  init(seed: UInt64) { random = SeededGenerator(seed: seed) }
+
+  mutating func flag() -> Bool { Bool.random(using: &random) }
+  mutating func number() -> Int64 { Int64.random(in: 0...(1 << 53), using: &random) }
+
+  mutating func text() -> String {
+    let letters = ["a", "\"", "\\", "\n", "\u{0}", "é", "😀"]
+    return (0..<Int.random(in: 0...20, using: &random)).map { _ in letters.randomElement(using: &random) ?? "" }.joined()
+  }
+
+  mutating func one<Value: CaseIterable>(_ type: Value.Type = Value.self) -> Value {
+    let cases = Array(Value.allCases)
+    return cases[Int.random(in: 0..<cases.count, using: &random)]
+  }
+
+  mutating func optional<Value>(_ make: (inout Samples) -> Value) -> Value? { flag() ? make(&self) : nil }
+
+  mutating func list<Value>(_ make: (inout Samples) -> Value) -> [Value] {
+    (0..<Int.random(in: 0...3, using: &random)).map { _ in make(&self) }
+  }
+
+  mutating func user() -> UserID { UserID("u\(Int.random(in: 0...99, using: &random))") ?? .administrator }
+  mutating func role() -> Role { [Role.owner, .admin, .member, .custom(200)].randomElement(using: &random) ?? .member }
+
+  mutating func member() -> Member {
+    Member(
+      userID: user(), role: role(), joinTime: number(), ordinal: 1, receiveOption: one(), inviter: optional { $0.user() },
+      nameCard: text(), customInfo: ["k": text()])
+  }
+
+  mutating func memberInfo() -> MemberInfo {
+    switch Int.random(in: 0..<3, using: &random) {
+    case 0: .administrator
+    case 1: .outsider(user())
+    default: MemberInfo(member())
+    }
+  }
+
+  mutating func map() -> TextMap {
+    TextMap(list { GroupAttributes.Entry(key: $0.text(), value: $0.text()) })
+  }
+
+  mutating func message() -> Message {
+    Message(
+      msgID: text(), groupID: .generate(), seq: optional { $0.number() }, sender: user(), nameCard: text(), timestamp: number(),
+      content: flag() ? .text(text()) : .custom(text()), priority: one(), clientMsgID: optional { $0.text() },
+      atUserIDList: list { $0.text() }, isRevoked: flag(), platform: one())
+  }
+
+  mutating func info() -> GroupInfo {
+    let policy = GroupPolicy(
+      joinMode: .any, inviteMode: .any, beInviteMode: .none, updateInfoMode: .any, updateCustomMode: .any,
+      ownerQuitMode: .forbid, memberChangeNotification: flag(), isSearchable: flag(), isMemberVisible: flag())
+    let record = GroupRecord(
+      id: .generate(), type: one(), epoch: text(), createTime: number(), owner: user(), name: text(), maxMemberNum: 1,
+      policy: policy)
+    return GroupInfo(
+      record: record, now: 0, memberCount: 1, onlineCount: 1, lastSeq: 1, lastMessageTime: number(),
+      lastMessage: optional { $0.message() }, reader: flag() ? .outsider : .administrator)
+  }
+
+  mutating func groupRow() -> GetGroupsInfo.Row {
+    flag()
+      ? GetGroupsInfo.Row(groupID: "g", code: 0, info: info()) : GetGroupsInfo.Row(groupID: "g", code: 10010, message: text())
+  }
+
+  mutating func session() -> Login.Result {
+    Login.Result(userID: user(), sessionID: text(), serverTime: number(), tokenExpiresAt: number(), heartbeat: number())
+  }
+
+  private mutating func memberChange() -> MemberChange {
+    var change = MemberChange(userID: user())
+    change.muteTime = optional { $0.number() }
+    change.nameCard = optional { $0.text() }
+    change.role = optional { $0.role() }
+    return change
+  }
+
+  private mutating func infoChange() -> InfoChange {
+    flag() ? .customInfo(text(), text()) : .maxMemberNum(7)
+  }
+
+  /// An event of that name.
+  mutating func event(_ name: EventName) -> any Event {
+    switch name {
+    case .onConnectSuccess: return SessionEvent.onConnectSuccess(session())
+    case .onKickedOffline: return SessionEvent.onKickedOffline(reason: text(), message: optional { $0.text() })
+    case .onUserSigExpired: return SessionEvent.onUserSigExpired(expiresAt: number())
+    case .onServerDraining: return SessionEvent.onServerDraining(retryAfterMs: number())
+    default: return GroupEvent(groupID: .generate(), opTime: number(), groupEvent(name))
+    }
+  }
+
+  private mutating func groupEvent(_ name: EventName) -> GroupEvent.Content {
+    let by = EventOperator(memberInfo(), on: one())
+    let tip = optional { EventTip(seq: $0.number(), msgID: $0.text()) }
+    let list = list { $0.memberInfo() }
+    let (id, reason, count) = (text(), text(), list.count)
+    return switch name {
+    case .onMemberEnter: .onMemberEnter(list, memberCount: count, tip)
+    case .onMemberLeave: .onMemberLeave(list, memberCount: count, tip)
+    case .onMemberInvited: .onMemberInvited(list, memberCount: count, by: by, tip)
+    case .onMemberKicked: .onMemberKicked(list, memberCount: count, reason: reason, by: by, tip)
+    case .onGroupMemberInfoChanged: .onGroupMemberInfoChanged([memberChange()], by: by, tip)
+    case .onGroupCreated: .onGroupCreated
+    case .onGroupDismissed: .onGroupDismissed(by: by)
+    case .onGroupRecycled: .onGroupRecycled(by: by)
+    case .onGroupInfoChanged: .onGroupInfoChanged([infoChange()], by: by, tip)
+    case .onReceiveJoinApplication: .onReceiveJoinApplication(applicationID: id, member: memberInfo(), opReason: reason)
+    case .onReceiveGroupInvitation: .onReceiveGroupInvitation(applicationID: id, opReason: reason, attach: text(), by: by)
+    case .onApplicationProcessed: .onApplicationProcessed(applicationID: id, isAgreeJoin: flag(), opReason: reason, by: by)
+    case .onGrantAdministrator: .onGrantAdministrator(list, by: by, tip)
+    case .onRevokeAdministrator: .onRevokeAdministrator(list, by: by, tip)
+    case .onQuitFromGroup: .onQuitFromGroup
+    case .onReceiveMessageOptChanged: .onReceiveMessageOptChanged(one())
+    case .onGroupAttributeChanged: .onGroupAttributeChanged(map())
+    case .onRecvNewMessage: .onRecvNewMessage(message())
+    case .onRecvMessageRevoked: .onRecvMessageRevoked(msgID: id, seq: number(), by: by)
+    case .onMessageDropped: .onMessageDropped(msgID: id, clientMsgID: optional { $0.text() }, one())
+    case .onConversationRead: .onConversationRead(readSeq: number())
+    case .onReceiveRESTCustomData, .onConnectSuccess, .onKickedOffline, .onUserSigExpired, .onServerDraining:
+      .onReceiveRESTCustomData(text())
+    }
+  }
+}
