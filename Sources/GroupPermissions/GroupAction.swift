@@ -41,6 +41,9 @@ public enum GroupAction: String, CaseIterable, Sendable {
     }
   }
 
+  /// Whether getServerInfo tells the right. Clients of v1 know the others only.
+  var isInServerInfo: Bool { self != .editMember }
+
   /// Whether the action makes sense for a user who is not a member.
   var isOpenToOutsiders: Bool { self == .create || self == .join }
 

@@ -68,7 +68,9 @@ public struct GroupTypeDescription: Sendable, Equatable {
     let policy = GroupPolicy.defaults(for: type)
     self.type = type
     legacyName = type.legacyName
-    rights = GroupAction.allCases.map { Right(action: $0, requirement: permissions.requirement(for: $0, in: type)) }
+    rights = GroupAction.allCases.filter(\.isInServerInfo).map {
+      Right(action: $0, requirement: permissions.requirement(for: $0, in: type))
+    }
     settings = PolicyTable.fields(of: type).map {
       Setting(
         field: $0, defaultValue: policy[$0], isSettable: PolicyTable.isSettable($0, in: type), values: PolicyTable.values(of: $0))

@@ -213,7 +213,7 @@ private struct ProtocolVocabulary {
 
   init() throws {
     // This target stands below ServerConfiguration, so keys are looked up in its text.
-    let folder = sources.appending(path: "ServerConfiguration")
+    let folder = sources.appending(path: "ServerConfiguration/Keys")
     configuration = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
       .filter { $0.pathExtension == "swift" }.map { try String(contentsOf: $0, encoding: .utf8) }.joined()
     let document = try JSONSerialization.jsonObject(with: Data(MethodTable().openRPC(version: "0")))

@@ -50,7 +50,9 @@ import ThrongTestKit
   private func read() async throws { #expect(try await ask(("info", "{}"), by: "olga") == 0) }
 
   private func storedEnd() async throws -> Instant? {
-    try #require(try await scene.store.group("g", sentSince: 0, at: scene.clock.now(), mostFormer: .max)).members.first { $0.userID == "mary" }?.muteUntil
+    try #require(try await scene.store.group("g", sentSince: 0, at: scene.clock.now(), mostFormer: .max)).members.first {
+      $0.userID == "mary"
+    }?.muteUntil
   }
 
   private func failStore() { scene.store.fail(with: StoreError(.unavailable, "disk full")) }
