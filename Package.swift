@@ -1,8 +1,8 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// Who may import whom is a rule of the house (Architecture.md): a target lists exactly what stands below it,
-// and Scripts/check fails on an import that is not listed here.
+// A target imports only targets of lower layers (Architecture.md, "Layers"). It lists exactly what it
+// imports: Scripts/check fails on an import that is not listed here.
 
 let strict: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
@@ -39,11 +39,11 @@ let package = Package(
     .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
   ],
   targets: [
-    // Floor 6: the executable.
+    // Layer 6: the executable.
     .executableTarget(
       name: "throng", dependencies: ["Authentication", "LoadGenerator", "ServerConfiguration", "ThrongServer", argumentParser],
       swiftSettings: strict),
-    // Floor 5: composition.
+    // Layer 5: composition.
     .target(
       name: "ThrongServer",
       dependencies: [
@@ -59,7 +59,7 @@ let package = Package(
     .target(
       name: "LoadGenerator", dependencies: ["CEpoll", "CTLSClient", "GroupModel", "WireProtocol", histogram],
       swiftSettings: strict),
-    // Floor 4: sessions, adapters.
+    // Layer 4: sessions, adapters.
     .target(
       name: "Gateway",
       dependencies: [
@@ -70,16 +70,16 @@ let package = Package(
       dependencies: ["GroupModel", "GroupRuntime", "WireProtocol", grdb, sqlite, collections, heap, logging],
       swiftSettings: strict),
     .target(name: "Authentication", dependencies: ["GroupModel", jwt], swiftSettings: strict),
-    // Floor 3: groups.
+    // Layer 3: groups.
     .target(
       name: "GroupRuntime", dependencies: ["GroupModel", "GroupPermissions", "WireProtocol", collections, heap],
       swiftSettings: strict),
-    // Floor 2: rules, words, wires.
+    // Layer 2: rights, wire protocol, transport, configuration.
     .target(name: "GroupPermissions", dependencies: ["GroupModel"], swiftSettings: strict),
     .target(name: "ServerConfiguration", dependencies: ["GroupModel", yams], swiftSettings: strict),
     .target(name: "WireProtocol", dependencies: ["GroupModel", "CSimdJSON"], swiftSettings: strict),
     .target(name: "WebSocketTransport", dependencies: ["CTransport"], swiftSettings: strict),
-    // Floor 1: nouns and doors.
+    // Layer 1: the model, and C behind narrow interfaces.
     .target(name: "GroupModel", swiftSettings: strict),
     .target(
       name: "CTransport",
@@ -89,7 +89,7 @@ let package = Package(
       name: "CSimdJSON",
       cxxSettings: [.unsafeFlags(["-std=c++17"])],
       linkerSettings: [.linkedLibrary("simdjson"), .linkedLibrary("stdc++")]),
-    // Beside the floors: tools for tests.
+    // Beside the layers: tools for tests.
     .target(name: "ThrongTestKit", dependencies: ["GroupModel", "GroupRuntime", "WireProtocol"], swiftSettings: strict),
     .executableTarget(
       name: "raw-server", path: "Tests/Tools/raw-server", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])],
