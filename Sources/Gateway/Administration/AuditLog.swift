@@ -2,7 +2,8 @@ import GroupModel
 import Logging
 import WireProtocol
 
-/// Writes down, one line each, what the application's backend has changed or tried to change (contract section 8).
+/// Logs each change that the application's backend has made or tried to make
+/// (Protocol.md, "Audit log").
 struct AuditLog: Sendable {
   private let logger: Logger
 

@@ -2,7 +2,7 @@ import GroupModel
 import GroupRuntime
 import WireProtocol
 
-/// Methods whose answer has a row for each of several groups (contract section 4).
+/// Methods whose answer has a row for each of several groups (Protocol.md, "Bulk results").
 extension Dispatcher {
   /// getJoinedGroupList: groups joined and groups left go by one number, so one page holds both up to the same place.
   func joinedGroups(_ request: GetJoinedGroupList, of caller: Caller) async throws(StoreError) -> Reply {

@@ -167,7 +167,7 @@ extension Group {
     for (_, completion) in pipeline.popAll() { completion(.error(.temporary)) }
   }
 
-  /// "Nothing vanishes silently" (contract section 6, rule 3): messages that were answered go with the state, those that wait and
+  /// "Nothing vanishes silently" (Protocol.md, "Waiting messages"): messages that were answered go with the state, those that wait and
   /// those that were about to leave. What is answered 10002 now was never accepted.
   private func dropWaiting() {
     let undone = pipeline.decisions

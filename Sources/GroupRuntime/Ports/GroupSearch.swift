@@ -1,7 +1,7 @@
 import GroupModel
 import WireProtocol
 
-/// What searchGroups looks for, and where (contract section 4).
+/// A search by searchGroups (Protocol.md, "Search").
 ///
 /// Joined groups are found, and other groups whose policy says `isSearchable`; those who are no members find by groupID and name only. What
 /// members are called finds a group for its members alone, and where `isMemberVisible` is off for its managers alone.

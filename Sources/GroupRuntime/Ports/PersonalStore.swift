@@ -1,6 +1,7 @@
 import GroupModel
 
-/// What waits for a user to look at it: applications to decide, and system notifications (contract sections 4 and 5).
+/// A user's applications to decide and system notifications (Protocol.md, "Applications" and
+/// "System notifications").
 public protocol PersonalStore: Sendable {
   /// The application of that id, handled or not.
   func application(_ id: String) async throws(StoreError) -> StoredApplication?

@@ -1,7 +1,7 @@
 import GroupModel
 
 extension [String: String] {
-  /// Takes customInfo of a request: "customInfo merges; `null` or "" removes a key" (contract section 4).
+  /// Merges the customInfo of a request: `null` or "" removes a key (Protocol.md, "Custom info").
   /// - Returns: the entries that are different now, by key; an empty value where the key is gone.
   mutating func mergeCustomInfo(_ given: [String: String]) -> [(key: String, value: String)] {
     let changed = given.filter { !$0.value.isSame(as: self[$0.key, default: ""]) }.sorted { $0.key < $1.key }

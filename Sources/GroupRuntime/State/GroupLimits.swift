@@ -1,6 +1,6 @@
 import GroupModel
 
-/// The limits of groups, by configuration (contract section 9).
+/// The limits of groups, by configuration (Operations.md, "Configuration keys").
 public struct GroupLimits: Sendable {
   /// `limits.{work,public,meeting}.maxMemberNum`; a type that is not there takes any number.
   public var maxMemberNum: [GroupType: Int]
@@ -8,7 +8,7 @@ public struct GroupLimits: Sendable {
   /// waiting (`limits.sendQueueBytes`). A single item is never too much.
   public var pageBytes: Int
   /// How many messages a group takes (where it keeps history) or delivers in any one second; a type that is not there, any number
-  /// (`limits.<type>.messagesPerSecond`, contract section 6).
+  /// (`limits.<type>.messagesPerSecond`; Protocol.md, "Group message rate").
   public var messagesPerSecond: [GroupType: Int] = [.avChatRoom: 40]
   /// How long senders may recall their own messages, in milliseconds (`limits.revokeWindow`).
   public var revokeWindow: Instant = 120_000
@@ -17,13 +17,13 @@ public struct GroupLimits: Sendable {
   /// How long the members of an AVChatRoom stay members without a session, in milliseconds (`avChatRoom.offlineGrace`).
   public var offlineGrace: Instant = 300_000
 
-  /// The contract's defaults: 6000 each.
+  /// The defaults: 6000 each.
   public static let standard = GroupLimits(maxMemberNum: [.work: 6000, .public: 6000, .meeting: 6000])
 
   /// Half of the send queue's default.
   public static let standardPageBytes = 1 << 19
 
-  /// Limits; what is not given is the contract's default.
+  /// Limits; what is not given has its default.
   public init(maxMemberNum: [GroupType: Int], pageBytes: Int = GroupLimits.standardPageBytes) {
     self.maxMemberNum = maxMemberNum
     self.pageBytes = pageBytes

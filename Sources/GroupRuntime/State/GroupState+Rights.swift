@@ -11,7 +11,7 @@ extension GroupState {
     return record.type.everyoneIsMember ? .member(.member) : .outsider
   }
 
-  /// Membership comes before rights (contract section 7, order); an administrator needs none.
+  /// Membership comes before rights (Protocol.md, "Order of errors"); an administrator needs none.
   func requireMembership(_ caller: Caller) throws(WireError) {
     if standing(of: caller) == .outsider { throw WireError(.noRight, "Not a member") }
   }
@@ -78,7 +78,7 @@ extension GroupState {
 }
 
 extension WireError {
-  /// The wire's code for what the table refuses (contract section 3, rule 2).
+  /// The wire's code for what the table refuses (Protocol.md, "Rights").
   init(_ denial: Denial) {
     switch denial {
     case .noRight: self.init(ErrorCode.noRight)

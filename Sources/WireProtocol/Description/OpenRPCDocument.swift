@@ -1,6 +1,6 @@
 extension MethodTable {
   /// The OpenRPC 1.3 document of all methods, events, errors and close codes, as JSON: what `rpc.discover` and
-  /// `GET /openrpc.json` answer (contract sections 4 and 8). Events and close codes stand in the extensions `x-events` and
+  /// `GET /openrpc.json` answer (Protocol.md, "Server information"). Events and close codes stand in the extensions `x-events` and
   /// `x-close-codes`; `x-callers` of a method is one of `MethodSpecification.Callers`.
   /// - Parameter version: the server's release.
   public func openRPC(version: String) -> [UInt8] {
@@ -88,7 +88,7 @@ extension EventName: WireEncodable {
 }
 
 extension CloseCode: WireEncodable {
-  /// Whether a client should connect again: below 4500, except after it logged out (contract section 1).
+  /// Whether a client should connect again: below 4500, except after it logged out (Protocol.md, "Close codes").
   var meansReconnect: Bool { rawValue < 4500 && self != .normal }
 
   /// The code as a row of `x-close-codes`.

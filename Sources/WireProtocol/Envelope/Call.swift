@@ -1,6 +1,6 @@
 import GroupModel
 
-/// The `id` of a request; it comes back as it was sent (contract section 1).
+/// The `id` of a request; it comes back as it was sent (Protocol.md, "Requests and replies").
 public enum RequestID: Hashable, Sendable, WireEncodable {
   case number(Int64)
   case text(String)
@@ -32,7 +32,8 @@ public struct Call: Sendable {
   public enum Content: Sendable {
     /// A known method whose parameters are well-formed.
     case request(Request)
-    /// A known method whose parameters are not; told only after sign-in and rate were looked at (contract section 7, order).
+    /// A known method with bad parameters; answered after the checks of sign-in and rate
+    /// (Protocol.md, "Order of errors").
     case badParameters(WireError)
     /// A method that does not exist.
     case unknownMethod

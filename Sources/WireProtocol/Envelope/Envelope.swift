@@ -1,6 +1,6 @@
 import GroupModel
 
-/// What one text message holds (contract section 1).
+/// The requests of one text message (Protocol.md, "Requests and replies" and "Batches").
 public enum Envelope: Sendable {
   /// One request.
   case single(Call)
@@ -49,7 +49,7 @@ extension Call {
       self.init(id: nil, content: .invalid)
       return
     }
-    // "Over WebSocket the methods below are -32601" (contract section 8).
+    // Over WebSocket they are -32601 (Protocol.md, "Application interface").
     guard let entry = methods[method], servesApplication || entry.specification.callers != .application else {
       self.init(id: id, content: .unknownMethod)
       return

@@ -1,4 +1,4 @@
-/// Why the server closes a connection (contract section 1): below 4500 reconnect, from 4500 on not unchanged.
+/// Why the server closes a connection (Protocol.md, "Close codes"): below 4500 reconnect, from 4500 on not unchanged.
 public enum CloseCode: Int, CaseIterable, Sendable {
   case normal = 1000
   /// The store could not be read while signing in at the upgrade; the standard's code for "try again later".

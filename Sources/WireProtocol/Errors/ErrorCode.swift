@@ -1,4 +1,4 @@
-/// The closed table of errors a client can get (contract section 7).
+/// The closed table of errors a client can get (Reference.md, "Errors").
 public enum ErrorCode: Int, CaseIterable, Sendable {
   case parseError = -32700
   case invalidRequest = -32600

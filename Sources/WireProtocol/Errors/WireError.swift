@@ -1,4 +1,5 @@
-/// An error as a client gets it: `{code, message, data:{temporary, field?, retryAfterMs?}}` (contract section 1).
+/// An error as a client gets it: `{code, message, data:{temporary, field?, retryAfterMs?}}`
+/// (Protocol.md, "Errors").
 public struct WireError: Error, Sendable, Equatable, WireEncodable {
   public let code: ErrorCode
   public let message: String

@@ -2,7 +2,7 @@ import CSimdJSON
 
 /// Parses request texts. Not thread-safe: one per event loop. A value lives until the next `parse` of the parser that gave it.
 public final class JSONParser {
-  /// The deepest nesting that is read; the envelope, or a batch's array, is level 1 (contract section 1).
+  /// The deepest nesting that is read; the envelope, or a batch's array, is level 1 (Protocol.md, "Frames").
   public static let maxDepth = 32
 
   /// How many readable bytes must stand behind a text.

@@ -9,7 +9,7 @@ public protocol Method: Sendable {
 
 /// What there is to say of a method besides its parameters.
 public struct MethodSpecification: Sendable {
-  /// Who may call a method (contract section 8).
+  /// Who may call a method (Protocol.md, "Application interface").
   public enum Callers: String, CaseIterable, Sendable {
     /// A connection, for itself: -32601 on the application's interface.
     case connection
@@ -27,7 +27,7 @@ public struct MethodSpecification: Sendable {
   public let callers: Callers
   /// Whether it can change something that outlives the request; of an application administrator such a call is logged.
   public let writes: Bool
-  /// The members of the result, as the contract writes them.
+  /// The members of the result, as Reference.md writes them.
   public let result: [ResultField]
   /// The errors it can give besides those of envelope, sign-in, rate and wrong type.
   public let errors: [ErrorCode]

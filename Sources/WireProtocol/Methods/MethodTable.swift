@@ -19,7 +19,7 @@ public struct MethodTable: Sendable {
     }
   }
 
-  /// In the order of the contract.
+  /// In the order of Reference.md.
   public let entries: [Entry]
   private let byName: [String: Entry]
 

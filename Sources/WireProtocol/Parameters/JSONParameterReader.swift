@@ -11,7 +11,7 @@ public struct JSONParameterReader: ParameterReader {
     self.servesApplication = servesApplication
   }
 
-  /// The value behind a name; null counts as absent (contract, first paragraph).
+  /// The value behind a name; null counts as absent (Protocol.md, "Texts").
   private func value(_ name: StaticString) -> JSONValue? {
     guard let value = object?[name], value.kind != .null else { return nil }
     return value

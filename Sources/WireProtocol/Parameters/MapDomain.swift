@@ -55,7 +55,7 @@ public struct MapDomain: Sendable {
   }
 
   /// The error of more entries than any result may have, where they are counted as parameters: customInfo is, attributes are limits of the
-  /// group (contract section 7, order).
+  /// group (Protocol.md, "Order of errors").
   func fault(of entries: [MapEntry], in name: StaticString) -> WireError? {
     guard case .names = keys, entries.count(where: { !$0.value.isEmpty }) > self.entries else { return nil }
     return WireError(.badValue, "\(name) has at most \(self.entries) keys", field: "\(name)")

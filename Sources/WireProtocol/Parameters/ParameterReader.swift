@@ -6,7 +6,7 @@ import GroupModel
 /// A `need…` member must be there (-32602 otherwise), a `may…` member may be absent or null. The wrong JSON type is -32602, a
 /// value outside its domain the code of the domain. The order of the calls is the order in which faults are told.
 public protocol ParameterReader {
-  /// Whether the members that only the application's backend may give mean something (contract section 8); elsewhere they are
+  /// Whether the members that only the application's backend may give mean something (Protocol.md, "Application interface"); elsewhere they are
   /// unknown members, which are ignored.
   var servesApplication: Bool { get }
 

@@ -1,6 +1,7 @@
 import GroupModel
 
-/// The attributes of a group, how often they are used, and when the members are told (contract section 6, Other limits).
+/// The attributes of a group, how often they are used, and when the members are told
+/// (Protocol.md, "Attributes" and "Attribute rate").
 struct AttributeBoard: Sendable {
   /// How far apart onGroupAttributeChanged events of one group are, in milliseconds: at most 20 a second.
   static let eventInterval: Instant = 50

@@ -1,7 +1,7 @@
 import GroupModel
 import WireProtocol
 
-/// The orders in which members are listed, and the place where a page goes on: "nobody twice while others join" (contract section 4). Live
+/// The orders in which members are listed, and the place where a page goes on: "nobody twice while others join" (Protocol.md, "Member lists"). Live
 /// rooms list the owner and then the newest, newest first. No page looks at all members again because some came, changed or left.
 struct MemberOrder: Sendable {
   /// A page of a list.

@@ -1,6 +1,7 @@
 import GroupModel
 
-/// Where a member stands in a list: "owner, admins, others, each by joinTime then userID" (contract section 4).
+/// A member's place in a list: owner, admins, others, each by joinTime, then userID
+/// (Protocol.md, "Member lists").
 struct MemberPlace: Sendable, Comparable {
   /// The higher the role, the smaller.
   private(set) var rank: Int

@@ -2,7 +2,7 @@ import DequeModule
 import GroupModel
 
 /// The members of a live room who have no session, in the order in which they lost it: "membership outlives a lost connection" by the grace
-/// (contract section 3, AVChatRoom).
+/// (Protocol.md, "AVChatRoom").
 struct AbsentMembers: Sendable {
   private struct Departure: Sendable {
     let user: UserID

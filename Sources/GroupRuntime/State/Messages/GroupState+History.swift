@@ -1,7 +1,7 @@
 import GroupModel
 import WireProtocol
 
-/// getGroupHistoryMessageList and syncGroups (contract section 4).
+/// getGroupHistoryMessageList and syncGroups (Protocol.md, "History" and "Reconnecting").
 extension GroupState {
   func history(_ request: GetGroupHistoryMessageList, for caller: Caller) throws(WireError) -> Decision {
     let visible = try visibleHistory(for: caller)

@@ -1,6 +1,6 @@
 import GroupModel
 
-/// Which messages of a group somebody has not read (contract section 4, Unread).
+/// The messages of a group that a member has not read (Protocol.md, "Unread counts").
 struct UnreadMessages: Sendable, Equatable {
   let reader: UserID
   /// How many there are besides those that are counted.
@@ -16,7 +16,7 @@ struct UnreadMessages: Sendable, Equatable {
   /// What the count has to be noted with.
   let question: UnreadCounts.Question
 
-  /// "Exact up to it and read that number beyond" (contract section 10.7).
+  /// Counts are exact up to it and read that number beyond.
   func total(counting more: Int = 0) -> Int { min(base + known + more, limit) }
 }
 

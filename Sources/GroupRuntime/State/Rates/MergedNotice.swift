@@ -2,7 +2,7 @@ import DequeModule
 import GroupModel
 import WireProtocol
 
-/// The join or the leave notices of a live room (contract section 6, rule 4): "the first after a quiet second goes out at once, later ones wait for
+/// The join or the leave notices of a live room (Protocol.md, "Join and leave notices"): "the first after a quiet second goes out at once, later ones wait for
 /// the second to end", all of them as one.
 struct MergedNotice: Sendable {
   /// "Each notice names the 50 newest users and counts the rest in memberCount, never naming them."

@@ -1,7 +1,7 @@
 import DequeModule
 import GroupModel
 
-/// The 40-messages rule as a value (contract section 6): what a room hands to the fan-out in any one second, what waits for its turn, and what is
+/// The 40-messages rule as a value (Protocol.md, "Message rate of live types"): what a room hands to the fan-out in any one second, what waits for its turn, and what is
 /// dropped for want of room. It knows no clock; instants come in and go up.
 ///
 /// Every item that is offered leaves the gate exactly once: handed over, or dropped.
