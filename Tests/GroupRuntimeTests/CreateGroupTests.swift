@@ -4,7 +4,7 @@ import Testing
 import ThrongTestKit
 import WireProtocol
 
-/// createGroup (contract sections 3 and 4).
+/// createGroup.
 @Suite struct CreateGroupTests {
   @Test func theCallerOwnsTheGroupAndTheListedAreMembers() throws {
     let scene = Scene()

@@ -3,7 +3,7 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// dismissGroup (contract sections 3 and 5).
+/// dismissGroup.
 @Suite struct DismissGroupTests {
   static let callers = ["olga", "adam", "mary", "carl", "oscar", "administrator"]
 

@@ -4,7 +4,7 @@ import Testing
 import ThrongTestKit
 import WireProtocol
 
-/// One example of each event, byte for byte (contract section 5).
+/// One example of each event, byte for byte.
 @Suite struct EventTextTests {
   /// The texts that a session got of one request.
   private func texts(_ scene: Scene, to session: String, _ method: String, _ params: String = "{}", by user: String) throws

@@ -3,7 +3,7 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// What getGroupsInfo and getJoinedGroupList tell of one group (contract sections 3 and 4).
+/// What getGroupsInfo and getJoinedGroupList tell of one group.
 @Suite struct GroupInfoTests {
   static let publicNames = [
     "createTime", "customInfo", "faceURL", "groupID", "groupName", "groupType", "introduction", "joinMode", "maxMemberNum",

@@ -3,7 +3,7 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// getGroupHistoryMessageList (contract sections 3 and 4).
+/// getGroupHistoryMessageList.
 @Suite struct HistoryTests {
   private func scene(_ type: GroupType = .public, messages: Int) throws -> Scene {
     let scene = try Scene(type) { $0.joinMode = .any }

@@ -3,7 +3,7 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// joinGroup (contract sections 3 to 5).
+/// joinGroup.
 @Suite struct JoinGroupTests {
   @Test(arguments: [GroupType.public, .meeting])
   func everyMemberAndTheNewOneHearOfIt(type: GroupType) throws {

@@ -3,7 +3,7 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// quitGroup (contract sections 3 to 5).
+/// quitGroup.
 @Suite struct QuitGroupTests {
   @Test(arguments: [GroupType.work, .public, .meeting])
   func theRestHearOfItAndTheQuitterIsToldAlone(type: GroupType) throws {

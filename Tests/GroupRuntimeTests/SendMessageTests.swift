@@ -4,7 +4,7 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// sendGroupTextMessage and sendGroupCustomMessage (contract sections 3 to 5).
+/// sendGroupTextMessage and sendGroupCustomMessage.
 @Suite struct SendMessageTests {
   private let hello = #"{"text":"hello"}"#
 

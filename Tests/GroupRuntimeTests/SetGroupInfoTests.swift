@@ -3,7 +3,7 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// setGroupInfo (contract sections 3 to 5).
+/// setGroupInfo.
 @Suite struct SetGroupInfoTests {
   private func keys(_ range: Range<Int>) -> String { range.map { #""k\#($0)":"v""# }.joined(separator: ",") }
 

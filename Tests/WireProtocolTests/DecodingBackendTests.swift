@@ -2,7 +2,7 @@ import GroupModel
 import Testing
 import WireProtocol
 
-/// What reaches the server of the methods that only the application's backend can call (contract section 8).
+/// What reaches the server of the methods that only the application's backend can call.
 @Suite struct DecodingBackendTests {
   @Test func importGroupIsCreateGroupWithAnOwnerAndWithoutMembers() throws {
     let params = #"""

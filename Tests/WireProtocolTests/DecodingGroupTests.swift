@@ -2,7 +2,7 @@ import GroupModel
 import Testing
 import WireProtocol
 
-/// What reaches the server of the methods that set, find and read groups (contract section 4).
+/// What reaches the server of the methods that set, find and read groups.
 @Suite struct DecodingGroupTests {
   @Test func searchGroupsTakesWhatIsGiven() throws {
     let params = #"""

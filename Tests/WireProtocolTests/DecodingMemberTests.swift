@@ -2,7 +2,7 @@ import GroupModel
 import Testing
 import WireProtocol
 
-/// What reaches the server of the methods about members and applications (contract section 4).
+/// What reaches the server of the methods about members and applications.
 @Suite struct DecodingMemberTests {
   @Test func setGroupMemberInfoTakesWhatIsGiven() throws {
     let params = #"""

@@ -2,7 +2,7 @@ import GroupModel
 import Testing
 import WireProtocol
 
-/// What reaches the server of a request: values, defaults, and names of old (contract sections 3 and 4).
+/// What reaches the server of a request: values, defaults, and names of old.
 @Suite struct DecodingTests {
   @Test func createGroupTakesWhatIsGiven() throws {
     let params = #"""

@@ -1,4 +1,4 @@
-/// JSON texts of the right type that are refused, with the code of contract section 7.
+/// JSON texts of the right type that are refused, with the code of Reference.md, "Errors".
 extension Domain {
   typealias Refusal = (json: String, code: Int)
 

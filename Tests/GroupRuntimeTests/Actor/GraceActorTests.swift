@@ -4,7 +4,7 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// Members of an AVChatRoom without a session: the alarm, the restart, the late return (contract section 3).
+/// Members of an AVChatRoom without a session: the alarm, the restart, the late return.
 @Suite struct GraceActorTests {
   private static let grace: Int64 = 300_000
   private let scene = ActorScene()

@@ -4,7 +4,7 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// Laws of the gate that need arrivals of a certain kind, or a clock or a waking that is not as it should be (contract section 6).
+/// Laws of the gate that need arrivals of a certain kind, or a clock or a waking that is not as it should be.
 @Suite struct GateLawsTests {
   private typealias Gate = MessageGate<Int>
 

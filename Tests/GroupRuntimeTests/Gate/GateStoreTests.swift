@@ -3,7 +3,7 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// The gate of a room whose store is slow or fails (contract section 6): the limit holds at the hand-over, and nothing vanishes silently.
+/// The gate of a room whose store is slow or fails: the limit holds at the hand-over, and nothing vanishes silently.
 @Suite struct GateStoreTests {
   private func begin(_ scene: ActorScene, _ priority: String = "Normal") throws -> Pending {
     try scene.begin("sendGroupTextMessage", #"{"text":"x","priority":"\#(priority)"}"#, by: "mary")

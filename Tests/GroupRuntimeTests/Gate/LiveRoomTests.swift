@@ -4,7 +4,7 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// The 40-messages rule in a group (contract section 6): replies, receipts, notices, counts.
+/// The 40-messages rule in a group: replies, receipts, notices, counts.
 @Suite struct LiveRoomTests {
   private func room(_ limit: Int = 2, _ type: GroupType = .avChatRoom) throws -> Scene {
     var limits = GroupLimits.standard

@@ -4,7 +4,7 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// The laws of contract section 6 over random arrivals.
+/// The laws of the message rate (Protocol.md, "Message rate of live types") over random arrivals.
 @Suite struct MessageGateTests {
   /// What happened to the messages of one run, in the order in which it happened.
   private struct Run {

@@ -3,8 +3,7 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// Merged notices when their waking is late, when somebody comes and goes within a second, and when nobody is to be told any more
-/// (contract section 6, rule 4).
+/// Merged notices when their waking is late, when somebody comes and goes within a second, and when nobody is to be told any more.
 @Suite struct NoticeOrderTests {
   private func room(_ limit: Int = 40) throws -> Scene {
     var limits = GroupLimits.standard

@@ -3,7 +3,7 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// Merged join and leave notices (contract section 6, rule 4).
+/// Merged join and leave notices.
 @Suite struct NoticeTests {
   private func room(
     _ limit: Int = 40, _ type: GroupType = .avChatRoom, policy: (inout GroupPolicy) -> Void = { _ in }

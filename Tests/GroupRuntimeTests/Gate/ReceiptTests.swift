@@ -3,7 +3,7 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// "Nothing vanishes silently" (contract section 6, rule 3): what senders are told, and what is counted.
+/// "Nothing vanishes silently": what senders are told, and what is counted.
 @Suite struct ReceiptTests {
   private func room(_ limit: Int = 1, _ type: GroupType = .avChatRoom) throws -> Scene {
     var limits = GroupLimits.standard

@@ -4,8 +4,7 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// "onGroupAttributeChanged may merge several writes into one event, at most 20 a second per group; the last state always arrives"
-/// (contract section 6).
+/// "onGroupAttributeChanged may merge several writes into one event, at most 20 a second per group; the last state always arrives".
 @Suite struct AttributeBoardTests {
   private func attributes(_ value: String) -> GroupAttributes { GroupAttributes([GroupAttributes.Entry(key: "k", value: value)]) }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import GroupRuntime
 
-/// "One user has at most one open application of a kind per group" (contract section 4).
+/// "One user has at most one open application of a kind per group".
 @Suite struct OpenApplicationsTests {
   private func application(
     _ id: String, _ kind: GroupApplication.Kind, from: UserID, to: UserID? = nil, message: String = ""

@@ -4,7 +4,7 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// "10 in any 5 s" and its kin (contract section 6, Other limits).
+/// "10 in any 5 s" and its kin.
 @Suite struct SlidingCountsTests {
   @Test func eachKeyHasItsOwnCount() {
     var counts = SlidingCounts<String>(limit: 1, window: 1000)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import GroupRuntime
 
-/// "5 in any 1 s per group" and its kin (contract section 6, Other limits).
+/// "5 in any 1 s per group" and its kin.
 @Suite struct SlidingWindowTests {
   @Test func theLimitHoldsForEveryWindowAndSaysWhenToTryAgain() {
     var window = SlidingWindow(limit: 3, length: 1000)

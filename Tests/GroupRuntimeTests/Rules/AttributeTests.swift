@@ -5,7 +5,7 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// initGroupAttributes, setGroupAttributes, deleteGroupAttributes, getGroupAttributes (contract sections 3, 4 and 7).
+/// initGroupAttributes, setGroupAttributes, deleteGroupAttributes, getGroupAttributes.
 @Suite struct AttributeTests {
   private let everybody = ["adam", "carl", "mary", "olga"]
 

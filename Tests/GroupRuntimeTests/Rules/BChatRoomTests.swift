@@ -3,7 +3,7 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// "BChatRoom: every user is a Member without a record" (contract section 3).
+/// "BChatRoom: every user is a Member without a record".
 @Suite struct BChatRoomTests {
   private let everybody = ["adam", "carl", "mary", "olga", "oscar"]
 

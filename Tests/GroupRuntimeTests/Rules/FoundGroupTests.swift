@@ -3,7 +3,7 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// The row of searchGroups: "joined groups, and other groups that are searchable (their public fields only)" (contract section 4).
+/// The row of searchGroups: "joined groups, and other groups that are searchable (their public fields only)".
 @Suite struct FoundGroupTests {
   private func row(_ scene: Scene, by name: String) throws -> JSON {
     try scene.ask(.foundInfo, by: scene.caller(name)).result

@@ -4,7 +4,7 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// muteGroup, and allMuted of setGroupInfo (contract sections 3 to 5).
+/// muteGroup, and allMuted of setGroupInfo.
 @Suite struct GroupMuteRuleTests {
   private let hello = #"{"text":"x"}"#
 

@@ -4,7 +4,7 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// importGroupMembers of those who have been here before, and what imported messages count as (contract section 8).
+/// importGroupMembers of those who have been here before, and what imported messages count as.
 @Suite struct ImportOfFormerMembersTests {
   private let mary = #"{"memberList":[{"userID":"mary","unreadCount":7}]}"#
 

@@ -4,7 +4,7 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// Invitations where the invited are asked first: beInviteMode Auth (contract section 4, Applications and invitations).
+/// Invitations where the invited are asked first: beInviteMode Auth.
 @Suite struct InvitationConsentTests {
   private static let types = [GroupType.work, .public, .meeting]
 

@@ -4,7 +4,7 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// inviteUserToGroup where the invited are not asked, and who may invite (contract sections 3 to 5).
+/// inviteUserToGroup where the invited are not asked, and who may invite.
 @Suite struct InvitationTests {
   private func scene(_ type: GroupType = .public, notification: Bool = true, maxMemberNum: Int? = nil) throws -> Scene {
     let scene = try Scene(type, maxMemberNum: maxMemberNum) {

@@ -5,7 +5,7 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// joinGroup under joinMode Auth, and what the managers make of it (contract section 4, Applications and invitations).
+/// joinGroup under joinMode Auth, and what the managers make of it.
 @Suite struct JoinApplicationTests {
   private static let types = [GroupType.public, .meeting, .avChatRoom]
 

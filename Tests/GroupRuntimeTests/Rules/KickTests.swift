@@ -5,7 +5,7 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// kickGroupMember (contract sections 3 to 5).
+/// kickGroupMember.
 @Suite struct KickTests {
   private static let types = [GroupType.work, .public, .meeting]
 

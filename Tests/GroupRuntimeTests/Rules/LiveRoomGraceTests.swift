@@ -4,7 +4,7 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// "AVChatRoom: membership outlives a lost connection" (contract section 3).
+/// "AVChatRoom: membership outlives a lost connection".
 @Suite struct LiveRoomGraceTests {
   private static let grace: Instant = 300_000
 

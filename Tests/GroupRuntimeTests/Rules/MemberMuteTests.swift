@@ -4,7 +4,7 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// muteGroupMember, and who is silent by it (contract sections 3 to 5).
+/// muteGroupMember, and who is silent by it.
 @Suite struct MemberMuteTests {
   private let hello = #"{"text":"x"}"#
 

@@ -3,7 +3,7 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// "With isMemberVisible false only managers may list or read other members (roles and inviters included)" (contract section 4).
+/// "With isMemberVisible false only managers may list or read other members (roles and inviters included)".
 @Suite struct MemberVisibilityTests {
   /// A method that reads members, whether it names any, and what it takes to ask about some.
   private static let reads: [(method: String, namesUsers: Bool)] = [
@@ -58,7 +58,7 @@ import ThrongTestKit
   }
 }
 
-/// getGroupMemberInviters and getGroupMemberRoles (contract section 4).
+/// getGroupMemberInviters and getGroupMemberRoles.
 @Suite struct InvitersAndRolesTests {
   @Test func aRowForEachUserAskedAbout() throws {
     let scene = try Scene(.work)

@@ -3,7 +3,7 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// Which system notification each happening leaves, and for whom (contract section 5, after the events).
+/// Which system notification each happening leaves, and for whom.
 @Suite struct NotificationKindTests {
   private struct Row: Sendable, CustomTestStringConvertible {
     let method: String

@@ -4,7 +4,7 @@ import Testing
 import ThrongTestKit
 
 /// revokeGroupMessage: "own within `limits.revokeWindow` (10031 later); others' by the table, any time; a tip 10032; unknown or invisible
-/// 10030; recalled already: {}" (contract section 4).
+/// 10030; recalled already: {}".
 @Suite struct RecallTests {
   private let recall = #"{"seq":1}"#
 

@@ -4,7 +4,7 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// setGroupReceiveMessageOpt (contract section 4, Unread, and section 5).
+/// setGroupReceiveMessageOpt.
 @Suite struct ReceiveOptionTests {
   /// Who gets a message of olga's.
   private func receivers(_ scene: Scene) throws -> [String] {

@@ -3,7 +3,7 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// recycleGroup: "as disbanding, with onGroupRecycled" (contract sections 5 and 8).
+/// recycleGroup: "as disbanding, with onGroupRecycled".
 @Suite struct RecycleGroupTests {
   @Test(arguments: GroupType.allCases, [true, false])
   func everyMemberHearsAndTheGroupIsGone(type: GroupType, notification: Bool) throws {

@@ -4,7 +4,7 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// setGroupMemberRole (contract sections 3 to 5).
+/// setGroupMemberRole.
 @Suite struct RoleTests {
   private func role(_ name: String, of user: String = "mary") -> String { #"{"userID":"\#(user)","role":"\#(name)"}"# }
 

@@ -6,7 +6,7 @@ import WireProtocol
 @testable import GroupRuntime
 
 /// setGroupMemberInfo: "each field under the rule of its own method; own nameCard and customInfo always; others' nameCard and
-/// customInfo need Admin (Owner in Work) and rule 1" (contract sections 3 to 5).
+/// customInfo need Admin (Owner in Work) and rule 1".
 @Suite struct SetMemberInfoTests {
   private func set(_ fields: String, _ user: String = "mary") -> String { #"{"userID":"\#(user)",\#(fields)}"# }
 

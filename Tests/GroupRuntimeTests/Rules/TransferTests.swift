@@ -5,7 +5,7 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// transferGroupOwner (contract sections 3 and 4).
+/// transferGroupOwner.
 @Suite struct TransferTests {
   private static let types = [GroupType.work, .public, .meeting]
   private let toMary = #"{"userID":"mary"}"#

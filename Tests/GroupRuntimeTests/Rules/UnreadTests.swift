@@ -4,7 +4,7 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// "Unread: Text and Custom of others after readSeq, not recalled" (contract section 4).
+/// "Unread: Text and Custom of others after readSeq, not recalled".
 @Suite struct UnreadTests {
   private func say(_ scene: Scene, _ names: String...) throws {
     for name in names { try #require(try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: name).code == 0) }
@@ -133,7 +133,7 @@ import ThrongTestKit
   }
 }
 
-/// markGroupMessageAsRead: "default and at most lastSeq; forward only" (contract section 4).
+/// markGroupMessageAsRead: "default and at most lastSeq; forward only".
 @Suite struct MarkReadTests {
   /// A Public group with five messages of olga's, and mary on two devices.
   private func scene(_ type: GroupType = .public) throws -> Scene {

@@ -81,7 +81,7 @@ final class ActorScene: Sendable {
     try await ask("sendGroupTextMessage", #"{"text":"x","priority":"\#(priority)"}"#, by: name).result["status"].string
   }
 
-  /// The join and leave notices of a live room have left, and the next one leaves at once (contract section 6, rule 4).
+  /// The join and leave notices of a live room have left, and the next one leaves at once.
   func waitForNotices() { for _ in 0..<2 { advance(by: 1000) } }
 
   func caller(_ name: String) -> Caller {

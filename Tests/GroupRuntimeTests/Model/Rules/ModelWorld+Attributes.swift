@@ -1,6 +1,6 @@
 import ThrongTestKit
 
-/// The attributes of a group, and the application's own data (contract sections 3 to 6 and 8). When onGroupAttributeChanged comes
+/// The attributes of a group, and the application's own data. When onGroupAttributeChanged comes
 /// is checked by `AttributeTold`.
 extension ModelWorld {
   mutating func writeAttributes(_ operation: Operation) throws(ModelRefusal) -> JSON {

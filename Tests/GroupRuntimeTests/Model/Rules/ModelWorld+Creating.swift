@@ -1,6 +1,6 @@
 import ThrongTestKit
 
-/// createGroup and importGroup (contract sections 3, 4 and 8).
+/// createGroup and importGroup.
 extension ModelWorld {
   func ownerGiven(_ operation: Operation) -> String { operation.by.name ?? operation["ownerUserID"].string! }
 

@@ -1,6 +1,6 @@
 import ThrongTestKit
 
-/// importGroupMembers and importGroupMessages: "no events, no tips, 10007 for AVChatRoom and BChatRoom" (contract section 8).
+/// importGroupMembers and importGroupMessages: "no events, no tips, 10007 for AVChatRoom and BChatRoom".
 extension ModelWorld {
   mutating func importMembers(_ operation: Operation) throws(ModelRefusal) -> JSON {
     guard g.keepsHistory else { throw ModelRefusal(10007) }

@@ -1,6 +1,6 @@
 import ThrongTestKit
 
-/// setGroupInfo and muteGroup (contract sections 3 and 4).
+/// setGroupInfo and muteGroup.
 extension ModelWorld {
   private static let names = [
     "groupName": "GroupName", "introduction": "Introduction", "notification": "Notification", "faceURL": "FaceURL",

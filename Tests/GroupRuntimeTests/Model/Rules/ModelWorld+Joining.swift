@@ -1,6 +1,6 @@
 import ThrongTestKit
 
-/// joinGroup and inviteUserToGroup (contract sections 3 and 4).
+/// joinGroup and inviteUserToGroup.
 extension ModelWorld {
   mutating func join(_ operation: Operation) throws(ModelRefusal) -> JSON {
     let user = operation.by.name!

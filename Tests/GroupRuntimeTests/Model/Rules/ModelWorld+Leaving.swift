@@ -1,6 +1,6 @@
 import ThrongTestKit
 
-/// quitGroup, dismissGroup, recycleGroup and kickGroupMember (contract sections 3 and 4).
+/// quitGroup, dismissGroup, recycleGroup and kickGroupMember.
 extension ModelWorld {
   mutating func quit(_ operation: Operation) throws(ModelRefusal) -> JSON {
     if g.isOfEveryone { throw ModelRefusal(10007) }

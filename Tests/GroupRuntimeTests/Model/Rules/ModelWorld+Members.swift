@@ -1,6 +1,6 @@
 import ThrongTestKit
 
-/// Owners, roles, name cards and mutes of members (contract sections 3 and 4).
+/// Owners, roles, name cards and mutes of members.
 extension ModelWorld {
   /// "A single target that is not a member is 10007."
   private func target(_ operation: Operation) throws(ModelRefusal) -> ModelMember {

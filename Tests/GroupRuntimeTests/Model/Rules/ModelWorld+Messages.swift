@@ -1,6 +1,6 @@
 import ThrongTestKit
 
-/// Sending and recalling (contract sections 4 and 6).
+/// Sending and recalling.
 extension ModelWorld {
   /// How long a clientMsgID is remembered.
   static let memory: Int64 = 300_000

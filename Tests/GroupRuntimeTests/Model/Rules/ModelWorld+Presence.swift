@@ -1,6 +1,6 @@
 import ThrongTestKit
 
-/// What happens around the group: time, sessions, restarts (contract section 3, AVChatRoom).
+/// What happens around the group: time, sessions, restarts.
 extension ModelWorld {
   mutating func happen(_ operation: Operation) -> JSON {
     switch operation.verb {

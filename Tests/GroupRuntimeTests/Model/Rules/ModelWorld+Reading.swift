@@ -1,6 +1,6 @@
 import ThrongTestKit
 
-/// The methods that only read (contract sections 3 and 4). Lists are read page by page to the end; of methods over several groups
+/// The methods that only read. Lists are read page by page to the end; of methods over several groups
 /// it is the group's own row.
 extension ModelWorld {
   mutating func read(_ operation: Operation) throws(ModelRefusal) -> JSON {

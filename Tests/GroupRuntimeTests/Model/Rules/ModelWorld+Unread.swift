@@ -1,6 +1,6 @@
 import ThrongTestKit
 
-/// How far members have read, what they have not, and which chat they want (contract sections 4 and 8).
+/// How far members have read, what they have not, and which chat they want.
 extension ModelWorld {
   /// "Text and Custom of others after readSeq, not recalled."
   func unreadCount(of member: ModelMember) -> Int {
