@@ -58,7 +58,7 @@ public final class InMemoryStore: GroupStore, StoreHealth, Sendable {
   private func completePending() {
     while let (commit, failure) = next() {
       let result = outcome(of: commit, failure)
-      if case .failure = result { commit.lineage.markBroken() }
+      if case .failure = result { commit.generation.markBroken() }
       commit.completion(result)
     }
   }
@@ -71,7 +71,7 @@ public final class InMemoryStore: GroupStore, StoreHealth, Sendable {
   }
 
   private func outcome(of commit: Commit, _ failure: StoreError?) -> Result<Void, StoreError> {
-    if commit.lineage.isBroken { return .failure(StoreError(.abandoned, "an earlier commit of the same lineage failed")) }
+    if commit.generation.isBroken { return .failure(StoreError(.abandoned, "an earlier commit of the same generation failed")) }
     if let failure {
       if failure.kind == .unavailable { persists.store(false, ordering: .releasing) }
       return .failure(failure)

@@ -103,20 +103,20 @@ extension SQLiteStore {
 extension GroupStore {
   /// Commits and waits for the answer.
   @discardableResult
-  func put(_ changes: [StoreChange], _ lineage: Lineage = Lineage()) async -> Result<Void, StoreError> {
+  func put(_ changes: [StoreChange], _ generation: CommitGeneration = CommitGeneration()) async -> Result<Void, StoreError> {
     await withCheckedContinuation { continuation in
-      commit(Commit(changes: changes, lineage: lineage) { continuation.resume(returning: $0) })
+      commit(Commit(changes: changes, generation: generation) { continuation.resume(returning: $0) })
     }
   }
 
   /// Commits all at once, without waiting in between.
   /// - Returns: the answers in the order of the commits.
-  func putTogether(_ commits: [([StoreChange], Lineage)]) async -> [Result<Void, StoreError>] {
+  func putTogether(_ commits: [([StoreChange], CommitGeneration)]) async -> [Result<Void, StoreError>] {
     let answers = Answers(expected: commits.count)
     return await withCheckedContinuation { continuation in
       answers.whenAllCame { continuation.resume(returning: $0) }
-      for (index, (changes, lineage)) in commits.enumerated() {
-        commit(Commit(changes: changes, lineage: lineage) { answers.came($0, index) })
+      for (index, (changes, generation)) in commits.enumerated() {
+        commit(Commit(changes: changes, generation: generation) { answers.came($0, index) })
       }
     }
   }

@@ -68,11 +68,11 @@ struct CommitTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `a failed commit breaks its lineage and nobody else's`(_ backing: Backing) async throws {
+  func `a failed commit breaks its generation and nobody else's`(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([.create(), .create(team)]).get()
-      let broken = Lineage()
-      let sound = Lineage()
+      let broken = CommitGeneration()
+      let sound = CommitGeneration()
       let answers = await store.putTogether([
         ([.append(.sample(1))], broken),
         ([.append(.sample(1, in: team))], sound),
@@ -86,7 +86,7 @@ struct CommitTests {
       #expect(try await store.group(club, sentSince: 0)?.lastMessage?.seq == 1)
       #expect(try await store.group(team, sentSince: 0)?.lastMessage?.seq == 3)
       #expect(await store.put([.append(.sample(2))], broken).failure == .abandoned)
-      try await store.put([.append(.sample(2))], Lineage()).get()
+      try await store.put([.append(.sample(2))], CommitGeneration()).get()
     }
   }
 
@@ -94,8 +94,8 @@ struct CommitTests {
   func `one poison commit among hundreds fails alone`(_ backing: Backing) async throws {
     try await backing.withStore { store in
       let ids = (0..<300).map { GroupID("g\($0)")! }
-      let commits = ids.enumerated().map { index, id -> ([StoreChange], Lineage) in
-        (index % 100 == 50 ? [.create(id), .append(.sample(2, in: id))] : [.create(id), .append(.sample(1, in: id))], Lineage())
+      let commits = ids.enumerated().map { index, id -> ([StoreChange], CommitGeneration) in
+        (index % 100 == 50 ? [.create(id), .append(.sample(2, in: id))] : [.create(id), .append(.sample(1, in: id))], CommitGeneration())
       }
       let answers = await store.putTogether(commits)
       for (index, answer) in answers.enumerated() {
@@ -107,17 +107,17 @@ struct CommitTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `many threads commit, and each lineage is answered in order`(_ backing: Backing) async throws {
+  func `many threads commit, and each generation is answered in order`(_ backing: Backing) async throws {
     try await backing.withStore { store in
       let (threads, each) = (8, 150)
       let answers = Answers(expected: threads * (each + 1))
       DispatchQueue.concurrentPerform(iterations: threads) { thread in
         let group = GroupID("thread\(thread)")!
-        let lineage = Lineage()
+        let generation = CommitGeneration()
         for step in 0...each {
           let change = step == 0 ? StoreChange.create(group) : .append(.sample(Int64(step), in: group))
           let index = thread * (each + 1) + step
-          store.commit(Commit(changes: [change], lineage: lineage) { answers.came($0, index) })
+          store.commit(Commit(changes: [change], generation: generation) { answers.came($0, index) })
         }
       }
       #expect(await answers.all().allSatisfy { $0.failure == nil })
@@ -135,8 +135,8 @@ struct CommitTests {
     try await backing.withStore { store in
       let second: Result<Void, StoreError> = await withCheckedContinuation { continuation in
         store.commit(
-          Commit(changes: [.create()], lineage: Lineage()) { _ in
-            store.commit(Commit(changes: [.append(.sample(1))], lineage: Lineage()) { continuation.resume(returning: $0) })
+          Commit(changes: [.create()], generation: CommitGeneration()) { _ in
+            store.commit(Commit(changes: [.append(.sample(1))], generation: CommitGeneration()) { continuation.resume(returning: $0) })
           })
       }
       #expect(second.failure == nil)

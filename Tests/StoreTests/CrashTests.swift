@@ -88,19 +88,19 @@ final class CrashingWriter: Sendable {
     for index in 0..<Self.groups {
       let group = GroupID("g\(index)")!
       try await store.put([.create(group)]).get()
-      append(1, to: group, Lineage())
+      append(1, to: group, CommitGeneration())
     }
     await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in }
   }
 
-  private func append(_ seq: Int64, to group: GroupID, _ lineage: Lineage) {
+  private func append(_ seq: Int64, to group: GroupID, _ generation: CommitGeneration) {
     store.commit(
-      Commit(changes: Self.changes(seq, to: group), lineage: lineage) { result in
+      Commit(changes: Self.changes(seq, to: group), generation: generation) { result in
         precondition(result.failure == nil)
         let line = "\(group) \(seq)\n"
         precondition(write(self.notes, line, line.utf8.count) == line.utf8.count)
         if self.count.wrappingAdd(1, ordering: .relaxed).newValue == Self.acknowledgements { kill(getpid(), SIGKILL) }
-        self.append(seq + 1, to: group, lineage)
+        self.append(seq + 1, to: group, generation)
       })
   }
 }

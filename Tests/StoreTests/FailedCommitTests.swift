@@ -59,9 +59,9 @@ struct FailedCommitTests {
         try await store.put([.create(), .create(team)]).get()
         disk.breakDown(at: .sync, Self.syncFailed)
         let answers = Answers(expected: 2)
-        store.commit(Commit(changes: [.append(.sample(1))], lineage: Lineage()) { answers.came($0, 0) })
+        store.commit(Commit(changes: [.append(.sample(1))], generation: CommitGeneration()) { answers.came($0, 0) })
         try await until { disk.refusals(of: .write) > 0 }
-        store.commit(Commit(changes: [.append(.sample(1, in: team))], lineage: Lineage()) { answers.came($0, 1) })
+        store.commit(Commit(changes: [.append(.sample(1, in: team))], generation: CommitGeneration()) { answers.came($0, 1) })
         // A second try: an answer after the first would have come before it.
         let tries = disk.refusals(of: .write)
         try await until {
@@ -90,7 +90,7 @@ struct FailedCommitTests {
       try await store.put([.create()]).get()
       disk.breakDown(at: .sync, Self.syncFailed)
       let answers = Answers(expected: 1)
-      store.commit(Commit(changes: [.append(.sample(1))], lineage: Lineage()) { answers.came($0, 0) })
+      store.commit(Commit(changes: [.append(.sample(1))], generation: CommitGeneration()) { answers.came($0, 0) })
       try await until { disk.refusals(of: .write) > 0 }
       store.close()
       #expect(await answers.all().map(\.failure) == [.unavailable])

@@ -34,9 +34,9 @@ struct FaultTests {
         try await store.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA cache_size = 1; PRAGMA shrink_memory") }
 
         disk.fail(fault.operation, fault.code)
-        let lineage = Lineage()
+        let generation = CommitGeneration()
         let answers = await store.putTogether([
-          ([.append(.sample(1))], lineage), ([.append(.sample(2))], lineage), ([.append(.sample(1, in: team))], Lineage()),
+          ([.append(.sample(1))], generation), ([.append(.sample(2))], generation), ([.append(.sample(1, in: team))], CommitGeneration()),
         ])
         // Whether the second shared the first's transaction or came after it is a matter of speed.
         #expect(answers[0].failure == .unavailable)
@@ -47,7 +47,7 @@ struct FaultTests {
         #expect(!store.canPersist, "the probe really writes")
 
         disk.fail(fault.operation, nil)
-        #expect(await store.put([.append(.sample(3))], lineage).failure == .abandoned)
+        #expect(await store.put([.append(.sample(3))], generation).failure == .abandoned)
         #expect(!store.canPersist, "nothing was written yet")
         await store.tick()
         #expect(store.canPersist)
@@ -122,12 +122,12 @@ struct FaultTests {
       try await withSQLite(directory) { store in
         try await store.put([.create()]).get()
         let answers = Answers(expected: 501)
-        let lineage = Lineage()
+        let generation = CommitGeneration()
         disk.holdSync()
-        store.commit(Commit(changes: [.append(.sample(1))], lineage: lineage) { answers.came($0, 0) })
+        store.commit(Commit(changes: [.append(.sample(1))], generation: generation) { answers.came($0, 0) })
         await disk.writerIsHeld()
         for index in 1...500 {
-          store.commit(Commit(changes: [.append(.sample(Int64(index + 1)))], lineage: lineage) { answers.came($0, index) })
+          store.commit(Commit(changes: [.append(.sample(Int64(index + 1)))], generation: generation) { answers.came($0, index) })
         }
         #expect(answers.order.isEmpty, "nothing is acknowledged before the sync")
         #expect(try await store.group(club, sentSince: 0)?.record.id == club)
@@ -176,14 +176,14 @@ struct FaultTests {
         try await store.put([.create(), .create(team)]).get()
         let answers = Answers(expected: 4)
         disk.holdSync()
-        func append(_ seq: Int64, _ group: GroupID, _ index: Int, _ lineage: Lineage = Lineage()) {
-          store.commit(Commit(changes: [.append(.sample(seq, in: group))], lineage: lineage) { answers.came($0, index) })
+        func append(_ seq: Int64, _ group: GroupID, _ index: Int, _ generation: CommitGeneration = CommitGeneration()) {
+          store.commit(Commit(changes: [.append(.sample(seq, in: group))], generation: generation) { answers.came($0, index) })
         }
         append(1, club, 0)
         await disk.writerIsHeld()
         append(1, team, 1)
         append(2, team, 2)
-        let late = Lineage()
+        let late = CommitGeneration()
         append(2, club, 3, late)
         #expect(late.isBroken && !store.canPersist)
         disk.release()
@@ -204,8 +204,8 @@ struct FaultTests {
         let attributes = GroupAttributes([.init(key: "k", value: text)])
         try await store.put([.create(), .create(team)]).get()
         let answers = Answers(expected: 7)
-        func commit(_ change: StoreChange, _ index: Int, _ lineage: Lineage = Lineage()) {
-          store.commit(Commit(changes: [change], lineage: lineage) { answers.came($0, index) })
+        func commit(_ change: StoreChange, _ index: Int, _ generation: CommitGeneration = CommitGeneration()) {
+          store.commit(Commit(changes: [change], generation: generation) { answers.came($0, index) })
         }
         disk.holdSync()
         commit(.append(.sample(1, .text(text))), 0)
@@ -215,7 +215,7 @@ struct FaultTests {
         #expect(store.canPersist)
         commit(.putAttributes(attributes, in: team), 2)
         #expect(store.canPersist)
-        let late = Lineage()
+        let late = CommitGeneration()
         commit(.join(bob), 3, late)
         #expect(late.isBroken && !store.canPersist)
         disk.holdSync()
@@ -224,7 +224,7 @@ struct FaultTests {
         // Two of the three were taken since.
         commit(.append(.sample(2, .text(text))), 4)
         commit(.append(.sample(2, in: team, .text(text))), 5)
-        let later = Lineage()
+        let later = CommitGeneration()
         commit(.join(bob), 6, later)
         #expect(later.isBroken)
         disk.release()

@@ -69,14 +69,14 @@ struct OpeningTests {
       let store = try openSQLite(directory)
       let answers = Answers(expected: 200)
       for index in 0..<200 {
-        store.commit(Commit(changes: [.create(GroupID("g\(index)")!)], lineage: Lineage()) { answers.came($0, index) })
+        store.commit(Commit(changes: [.create(GroupID("g\(index)")!)], generation: CommitGeneration()) { answers.came($0, index) })
       }
       store.close()
       #expect(answers.order == Array(0..<200))
       store.close()
-      let lineage = Lineage()
-      #expect(await store.put([.create()], lineage).failure == .unavailable)
-      #expect(lineage.isBroken)
+      let generation = CommitGeneration()
+      #expect(await store.put([.create()], generation).failure == .unavailable)
+      #expect(generation.isBroken)
       let failure = await failure { () async throws(StoreError) in try await store.groupCounts() }
       #expect(failure?.kind == .unavailable)
       let again = try openSQLite(directory)

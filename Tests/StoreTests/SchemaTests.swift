@@ -150,7 +150,7 @@ struct SchemaTests {
         #expect(try await store.departures(of: alice, from: nil, since: 40) == [club])
         #expect(try await store.departures(of: bob, from: nil, since: 40) == [club])
         let answers = Answers(expected: 1)
-        store.commit(Commit(changes: [.create(epoch: "e2"), .join(bob)], lineage: Lineage()) { answers.came($0, 0) })
+        store.commit(Commit(changes: [.create(epoch: "e2"), .join(bob)], generation: CommitGeneration()) { answers.came($0, 0) })
         disk.release()
         #expect(await answers.all().map(\.failure) == [nil])
         await store.waitForWriter()

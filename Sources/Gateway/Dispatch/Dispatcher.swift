@@ -175,7 +175,7 @@ public final class Dispatcher: Sendable {
   /// Commits changes that belong to no group, and users that were remembered before.
   func commit(_ changes: [StoreChange]) async -> Reply {
     let result = await withCheckedContinuation { continuation in
-      stores.groups.commit(Commit(changes: changes, lineage: Lineage()) { continuation.resume(returning: $0) })
+      stores.groups.commit(Commit(changes: changes, generation: CommitGeneration()) { continuation.resume(returning: $0) })
     }
     switch result {
     case .success: return .empty

@@ -17,11 +17,11 @@ extension Group {
   /// The same for a decision that waited for the store. Its hand-overs count from now on: the rate is
   /// measured at the hand-over to the fan-out (Protocol.md, "Message rate of live types").
   func finishLate(_ decision: Decision, _ completion: @escaping Completion) {
-    let handOvers = decision.handOvers
-    if handOvers > 0 {
+    let deliveries = decision.deliveries
+    if deliveries > 0 {
       let now = services.clock.now()
       let due = withState { state in
-        state.release(handOvers, at: now)
+        state.release(deliveries, at: now)
         return state.nextWake
       }
       setAlarm(for: due ?? nil)

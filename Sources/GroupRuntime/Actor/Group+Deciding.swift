@@ -23,7 +23,7 @@ extension Group {
       let usersSignedIn = state.record.type.everyoneIsMember ? services.broker.usersSignedIn : 0
       var decision = body(&state, now, usersSignedIn)
       state.storeCorrections(with: &decision)
-      if isBehind || !decision.changes.isEmpty { state.gate?.hold(decision.handOvers) }
+      if isBehind || !decision.changes.isEmpty { state.rateLimiter?.hold(decision.deliveries) }
       due = state.nextWakeInPlace()
       return decision
     }
@@ -107,16 +107,16 @@ extension Group {
   private func commit(_ decision: Decision, _ completion: @escaping Completion) {
     pipeline.append(decision, completion)
     if case .live(let live) = phase { footprint.note(live.state.estimatedBytes) }
-    let lineage = lineage
+    let generation = generation
     services.groups.commit(
-      Commit(changes: decision.changes, lineage: lineage) { result in
-        self.executor.perform { self.executor.isolated(self) { $0.committed(result, of: lineage) } }
+      Commit(changes: decision.changes, generation: generation) { result in
+        self.executor.perform { self.executor.isolated(self) { $0.committed(result, of: generation) } }
       })
   }
 
-  /// Commits of one lineage complete in their order, so this one belongs to the first that waits.
-  func committed(_ result: Result<Void, StoreError>, of lineage: Lineage) {
-    guard lineage === self.lineage else { return }
+  /// Commits of one generation complete in their order, so this one belongs to the first that waits.
+  func committed(_ result: Result<Void, StoreError>, of generation: CommitGeneration) {
+    guard generation === self.generation else { return }
     switch result {
     case .success:
       if let (decision, completion) = pipeline.popCommitted() { finishLate(decision, completion) }
@@ -140,7 +140,7 @@ extension Group {
       return startOver(because: error)
     }
     services.observer.storeFailed(error, group: id)
-    lineage = Lineage()
+    generation = CommitGeneration()
     beginRest()
     withState { $0.corrections.insert(contentsOf: correction.changes, at: 0) }
     finishUnchanging()
@@ -155,7 +155,7 @@ extension Group {
   /// Memory has run ahead of the disk: nothing decided since counts.
   func startOver(because error: StoreError) {
     services.observer.storeFailed(error, group: id)
-    lineage = Lineage()
+    generation = CommitGeneration()
     alarm = nil
     attributesUntold = attributesUntold || withState { $0.attributes.eventDue != nil } == true
     beginRest()
@@ -172,7 +172,7 @@ extension Group {
   private func dropWaiting() {
     let undone = pipeline.decisions
     let refused = Set(undone.compactMap(\.admitted))
-    let dropped = undone.flatMap(\.released) + (withState { $0.emptyGate() } ?? [])
+    let dropped = undone.flatMap(\.released) + (withState { $0.removeWaiting() } ?? [])
     let now = services.clock.now()
     var dropping = Decision(.empty)
     for waiting in dropped where !refused.contains(waiting.message.msgID) { waiting.drop(at: now, into: &dropping) }

@@ -68,7 +68,7 @@ public actor Group {
   /// What waits for the group to be loaded, and then for its turn. The first is being done, unless the group is loading.
   var backlog: Deque<Work> = []
   var pipeline = Pipeline()
-  var lineage = Lineage()
+  var generation = CommitGeneration()
   var topic: (any GroupTopic)?
   /// By the uptime.
   var lastUse: Duration

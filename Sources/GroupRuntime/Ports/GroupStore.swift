@@ -9,7 +9,7 @@ public enum DepartureRecord {
 /// Keeps groups and memberships, and makes changes durable.
 public protocol GroupStore: Sendable {
   /// Takes the commit in the order of the calls and completes commits in that order; many pending ones share a transaction.
-  /// A commit of a broken lineage is answered `.abandoned`. Never blocks on the disk.
+  /// A commit of a broken generation is answered `.abandoned`. Never blocks on the disk.
   func commit(_ commit: Commit)
 
   /// The group, or nil where nobody uses the groupID.

@@ -8,7 +8,7 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     case inconsistent
     /// Whoever asked has gone; nobody wants the answer.
     case cancelled
-    /// An earlier commit of the same lineage failed, so this one was not tried.
+    /// An earlier commit of the same generation failed, so this one was not tried.
     case abandoned
   }
 

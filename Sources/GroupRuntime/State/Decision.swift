@@ -13,9 +13,9 @@ public struct Decision: Sendable {
   public var disbands = false
   /// It only stores ends that were brought back with the clock. Nothing that is answered or told afterwards depends on it.
   var isCorrection = false
-  /// The message that passes the gate, waits there or is turned away with this; it is no message where this cannot be made durable.
+  /// The message that passes the rate limiter, waits there or is turned away with this; it is no message where this cannot be made durable.
   var admitted: String?
-  /// Messages that have waited at the gate and leave it with this.
+  /// Messages that have waited at the rate limiter and leave it with this.
   var released: [WaitingMessage] = []
   var answer: Answer
 
@@ -28,7 +28,7 @@ public struct Decision: Sendable {
   }
 
   /// How many messages and notices of a live room this hands over.
-  var handOvers: Int {
+  var deliveries: Int {
     effects.count { effect in
       switch effect {
       case .publish(_, .liveChat, _), .publish(_, .notice, _): true

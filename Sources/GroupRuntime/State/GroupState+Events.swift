@@ -4,8 +4,8 @@ import WireProtocol
 /// Events, tips and notifications of a group.
 extension GroupState {
   /// An event of this group.
-  func event(_ content: GroupEvent.Content, at moment: Moment) -> GroupEvent {
-    GroupEvent(groupID: record.id, opTime: moment.now, content)
+  func event(_ content: GroupEvent.Content, in context: DecisionContext) -> GroupEvent {
+    GroupEvent(groupID: record.id, opTime: context.now, content)
   }
 
   /// The caller as events name it, with the platform beside it.
@@ -30,7 +30,7 @@ extension GroupState {
   ///   - opUser: the caller, where that is no member any more.
   ///   - always: also with memberChangeNotification off, as changes of the group's info are.
   mutating func appendTips(
-    _ content: Tips.Content, by caller: Caller, opUser: MemberInfo? = nil, at moment: Moment, always: Bool = false,
+    _ content: Tips.Content, by caller: Caller, opUser: MemberInfo? = nil, in context: DecisionContext, always: Bool = false,
     into decision: inout Decision
   ) -> EventTip? {
     guard record.type.storesMessages, always || record.policy.memberChangeNotification else { return nil }
@@ -39,7 +39,7 @@ extension GroupState {
     let seq = lastSeq + 1
     let message = Message(
       msgID: nextMessageID(seq: seq), groupID: record.id, seq: seq, sender: caller.senderID, nameCard: opUser.nameCard,
-      timestamp: moment.now, content: .tips(String(decoding: tips.text, as: UTF8.self)), priority: .normal, clientMsgID: nil,
+      timestamp: context.now, content: .tips(String(decoding: tips.text, as: UTF8.self)), priority: .normal, clientMsgID: nil,
       platform: caller.platform)
     lastMessage = message
     decision.changes.append(.append(message))
@@ -49,31 +49,31 @@ extension GroupState {
   /// Keeps a notification for the users concerned, except in an AVChatRoom or BChatRoom.
   func notify(
     _ kind: SystemNotification.Kind, _ users: [UserID], by opUser: MemberInfo, about application: GroupApplication? = nil,
-    reason: String? = nil, data: String? = nil, at moment: Moment, into decision: inout Decision
+    reason: String? = nil, data: String? = nil, in context: DecisionContext, into decision: inout Decision
   ) {
     let users = users.filter { $0 != .administrator }
     guard !users.isEmpty else { return }
-    notify(kind, .users(users), by: opUser, about: application, reason: reason, data: data, at: moment, into: &decision)
+    notify(kind, .users(users), by: opUser, about: application, reason: reason, data: data, in: context, into: &decision)
   }
 
   /// The same for recipients that may be named together.
   func notify(
     _ kind: SystemNotification.Kind, _ recipients: NotificationRecipients, by opUser: MemberInfo,
-    about application: GroupApplication? = nil, reason: String? = nil, data: String? = nil, at moment: Moment,
+    about application: GroupApplication? = nil, reason: String? = nil, data: String? = nil, in context: DecisionContext,
     into decision: inout Decision
   ) {
     guard record.type.storesMessages else { return }
     let notification = notification(
-      kind, by: opUser, about: application, reason: reason, data: data, at: moment)
+      kind, by: opUser, about: application, reason: reason, data: data, in: context)
     decision.changes.append(.notify(notification, recipients))
   }
 
   func notification(
     _ kind: SystemNotification.Kind, by opUser: MemberInfo, about application: GroupApplication? = nil, reason: String? = nil,
-    data: String? = nil, at moment: Moment
+    data: String? = nil, in context: DecisionContext
   ) -> SystemNotification {
     SystemNotification(
       kind: kind, groupID: record.id, opUser: String(decoding: Encoded(opUser).text, as: UTF8.self),
-      applicationID: application?.id, reason: reason, data: data, timestamp: moment.now)
+      applicationID: application?.id, reason: reason, data: data, timestamp: context.now)
   }
 }

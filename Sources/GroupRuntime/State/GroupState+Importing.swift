@@ -5,7 +5,7 @@ import WireProtocol
 /// Imports from another system (Protocol.md, "Imports"): no events, no tips; 10007 without history.
 extension GroupState {
   mutating func importMembers(
-    _ request: ImportGroupMembers, firstSeqs: [UserID: Int64], _ facts: UserFacts, at moment: Moment
+    _ request: ImportGroupMembers, firstSeqs: [UserID: Int64], _ facts: UserFacts, in context: DecisionContext
   ) throws(WireError) -> Decision {
     try requireImportable()
     if !rules.permissions.allowsAdmins(in: record.type), request.memberList.contains(where: { $0.role == .admin }) {
@@ -15,9 +15,9 @@ extension GroupState {
     var rows: [MemberResult] = []
     var seen: Set<UserID> = []
     for given in request.memberList where seen.insert(given.userID).inserted {
-      let result = verdict(onImporting: given.userID, facts, at: moment)
+      let result = verdict(onImporting: given.userID, facts, in: context)
       rows.append(MemberResult(userID: given.userID, result: result))
-      if result == .success { bring(given, firstSeq: firstSeqs[given.userID], at: moment, into: &decision) }
+      if result == .success { bring(given, firstSeq: firstSeqs[given.userID], in: context, into: &decision) }
     }
     decision.answer = .reply(.success(.memberResults(MemberResults(memberList: rows))))
     return decision
@@ -27,21 +27,21 @@ extension GroupState {
     guard record.type.storesMessages else { throw WireError(.noRight, "Nothing can be imported into this type of group") }
   }
 
-  private func verdict(onImporting user: UserID, _ facts: UserFacts, at moment: Moment) -> MemberResult.Outcome {
+  private func verdict(onImporting user: UserID, _ facts: UserFacts, in context: DecisionContext) -> MemberResult.Outcome {
     if members[user] != nil { return .invalid }
-    if isBanned(user, at: moment.wall) || facts.unknown.contains(user) { return .fail }
+    if isBanned(user, at: context.wall) || facts.unknown.contains(user) { return .fail }
     return isFull || facts.atGroupLimit.contains(user) ? .overLimit : .success
   }
 
   /// Whoever is imported without a joinTime has been there from the beginning.
   private mutating func bring(
-    _ given: ImportGroupMembers.ImportedMember, firstSeq: Int64?, at moment: Moment, into decision: inout Decision
+    _ given: ImportGroupMembers.ImportedMember, firstSeq: Int64?, in context: DecisionContext, into decision: inout Decision
   ) {
     var member = newMember(given.userID, role: given.role, at: given.joinTime ?? record.createTime)
     member.firstVisibleSeq = isFromTheBeginning(member) ? 1 : firstSeq ?? lastSeq + 1
     member.unreadSinceSeq = lastSeq
     member.unreadBase = record.type.countsUnread ? given.unreadCount : 0
-    member.changeTime = moment.now
+    member.changeTime = context.now
     remember(&member, into: &decision)
     member.earlierVisibleRanges = member.earlierVisibleRanges.compactMap { stay in
       stay.lowerBound < member.firstVisibleSeq ? stay.lowerBound...min(stay.upperBound, member.firstVisibleSeq - 1) : nil
@@ -53,22 +53,22 @@ extension GroupState {
 
   private func isFromTheBeginning(_ member: Member) -> Bool { member.joinTime <= record.createTime }
 
-  mutating func importMessages(_ request: ImportGroupMessages, at moment: Moment) throws(WireError) -> Decision {
+  mutating func importMessages(_ request: ImportGroupMessages, in context: DecisionContext) throws(WireError) -> Decision {
     try requireImportable()
     guard lastSeq == record.importedThroughSeq else {
       throw WireError(.noRight, "The group has messages of its own")
     }
-    let new = request.messageList.filter { importedSeq(of: $0, at: moment) == nil }
+    let new = request.messageList.filter { importedSeq(of: $0, in: context) == nil }
     if let first = new.first, let last = lastMessage, first.timestamp < last.timestamp {
       throw WireError(.badValue, "Older than a message that was imported before", field: "messageList")
     }
     var decision = Decision(.empty)
     let firstSeq = lastSeq + 1
-    let seqs = request.messageList.map { importedSeq(of: $0, at: moment) ?? append($0, at: moment, into: &decision) }
+    let seqs = request.messageList.map { importedSeq(of: $0, in: context) ?? append($0, in: context, into: &decision) }
     if !decision.changes.isEmpty {
       hideBeforeJoining(firstSeq: firstSeq, in: &decision)
       record.importedThroughSeq = lastSeq
-      record.changeTime = moment.now
+      record.changeTime = context.now
       decision.changes.append(.putGroup(record, isNew: false))
     }
     let rows = seqs.map { ImportGroupMessages.Row(seq: $0, code: 0) }
@@ -77,12 +77,12 @@ extension GroupState {
   }
 
   /// Where a message stands that was imported a moment ago: whoever lost the answer sends the batch again.
-  private func importedSeq(of given: ImportGroupMessages.ImportedMessage, at moment: Moment) -> Int64? {
-    sent.result(of: given.clientMsgID, from: given.sender, at: moment.steady)?.seq
+  private func importedSeq(of given: ImportGroupMessages.ImportedMessage, in context: DecisionContext) -> Int64? {
+    sent.result(of: given.clientMsgID, from: given.sender, at: context.steady)?.seq
   }
 
   private mutating func append(
-    _ given: ImportGroupMessages.ImportedMessage, at moment: Moment, into decision: inout Decision
+    _ given: ImportGroupMessages.ImportedMessage, in context: DecisionContext, into decision: inout Decision
   ) -> Int64 {
     let seq = lastSeq + 1
     let sender = members[given.sender]
@@ -90,7 +90,7 @@ extension GroupState {
       msgID: nextMessageID(seq: seq), groupID: record.id, seq: seq, sender: given.sender, nameCard: sender?.nameCard ?? "",
       timestamp: given.timestamp, content: given.content, priority: .normal, clientMsgID: given.clientMsgID,
       platform: .restAPI, isFromManager: sender?.role.isManager ?? false)
-    sent.note(message, .stored, at: moment.steady)
+    sent.note(message, .stored, at: context.steady)
     lastMessage = message
     decision.changes.append(.append(message))
     return seq

@@ -5,7 +5,7 @@ import WireProtocol
 /// Who the caller is in this group, and what the table says to what the caller wants.
 extension GroupState {
   /// The caller as the table of rights knows it.
-  func standing(of caller: Caller) -> Principal {
+  func principal(of caller: Caller) -> Principal {
     guard let user = caller.userID else { return .administrator }
     if let member = members[user] { return .member(member.role) }
     return record.type.everyoneIsMember ? .member(.member) : .outsider
@@ -13,7 +13,7 @@ extension GroupState {
 
   /// Membership comes before rights (Protocol.md, "Order of errors"); an administrator needs none.
   func requireMembership(_ caller: Caller) throws(WireError) {
-    if standing(of: caller) == .outsider { throw WireError(.noRight, "Not a member") }
+    if principal(of: caller) == .outsider { throw WireError(.noRight, "Not a member") }
   }
 
   /// The member who asks; 10007 for others and for administrators, for whom the request means nothing.
@@ -23,7 +23,7 @@ extension GroupState {
   }
 
   /// The table's answer.
-  func require(_ action: GroupAction, by caller: Caller) throws(WireError) { try require(action, by: standing(of: caller)) }
+  func require(_ action: GroupAction, by caller: Caller) throws(WireError) { try require(action, by: principal(of: caller)) }
 
   /// The table's answer.
   func require(_ action: GroupAction, by principal: Principal) throws(WireError) {
@@ -44,7 +44,7 @@ extension GroupState {
 
   private func refusal(of action: GroupAction, by caller: Caller, on role: Role, isSelf: Bool) -> Denial? {
     rules.permissions.denial(
-      of: action, in: record.type, policy: record.policy, by: standing(of: caller), on: role, isSelf: isSelf)
+      of: action, in: record.type, policy: record.policy, by: principal(of: caller), on: role, isSelf: isSelf)
   }
 
   /// The member that a request means; "a single target that is not a member is 10007".

@@ -69,8 +69,8 @@ final class WriteQueue: Sendable {
       if state.isClosed { return .closed }
       if state.commits.count >= maxPending || state.bytes >= maxBytes {
         // It keeps its place, because completions come in order, but its changes leave memory.
-        commit.lineage.markBroken()
-        state.commits.append(Commit(changes: [], lineage: commit.lineage, completion: commit.completion))
+        commit.generation.markBroken()
+        state.commits.append(Commit(changes: [], generation: commit.generation, completion: commit.completion))
         return .full(wake: state.wakeWriter())
       }
       state.commits.append(commit)

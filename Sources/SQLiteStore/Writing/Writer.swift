@@ -87,7 +87,7 @@ final class Writer: Sendable {
 
   // Asynchronous, because a caller may hold a lock that its completion wants.
   private func refuse(_ commit: Commit) {
-    commit.lineage.markBroken()
+    commit.generation.markBroken()
     Self.refusals.async { commit.completion(.failure(StoreError(.unavailable, "the store is closed"))) }
   }
 
@@ -107,7 +107,7 @@ extension Writer {
 
   private func transact(_ batch: WriteQueue.Batch, _ db: Database) {
     let outcomes = outcomes(of: batch, db)
-    for (commit, outcome) in zip(batch.commits, outcomes) where outcome.isFailure { commit.lineage.markBroken() }
+    for (commit, outcome) in zip(batch.commits, outcomes) where outcome.isFailure { commit.generation.markBroken() }
     for (commit, outcome) in zip(batch.commits, outcomes) { commit.completion(outcome) }
   }
 
@@ -133,7 +133,7 @@ extension Writer {
     let wrote = try transaction(db, isAwaited: !batch.commits.isEmpty) {
       for (user, update) in batch.users { try UserRows.put(update, of: user, db) }
       for commit in batch.commits {
-        if commit.lineage.isBroken {
+        if commit.generation.isBroken {
           outcomes.append(.failure(.abandoned))
         } else if apart {
           outcomes.append(try self.applyApart(commit, db))
@@ -160,7 +160,7 @@ extension Writer {
       let failure = StoreError(describing: error)
       // Outside the transaction every further change would be durable by itself.
       if failure.kind == .unavailable || !db.isInsideTransaction { throw failure }
-      commit.lineage.markBroken()
+      commit.generation.markBroken()
       logger.error("commit refused", metadata: ["error": "\(failure)"])
       return .failure(failure)
     }
@@ -168,7 +168,7 @@ extension Writer {
 
   private func failed(_ batch: WriteQueue.Batch, _ failure: StoreError) -> [Outcome] {
     note(failure: failure)
-    return batch.commits.map { .failure($0.lineage.isBroken ? .abandoned : failure) }
+    return batch.commits.map { .failure($0.generation.isBroken ? .abandoned : failure) }
   }
 
   /// Runs the body in a transaction and commits it.
@@ -225,5 +225,5 @@ extension Commit {
 }
 
 extension StoreError {
-  fileprivate static let abandoned = StoreError(.abandoned, "an earlier commit of the same lineage failed")
+  fileprivate static let abandoned = StoreError(.abandoned, "an earlier commit of the same generation failed")
 }

@@ -6,7 +6,7 @@ import ThrongTestKit
 
 /// Laws of the gate that need arrivals of a certain kind, or a clock or a waking that is not as it should be.
 @Suite struct GateLawsTests {
-  private typealias Gate = MessageGate<Int>
+  private typealias Gate = PriorityRateLimiter<Int>
 
   private func delivered(_ exits: [Gate.Exit]) -> [Int] {
     exits.compactMap { if case .delivered(let number) = $0 { number } else { nil } }
@@ -62,11 +62,11 @@ import ThrongTestKit
     let limit = [1, 2, 5, 40].randomElement(using: &random)!
     var gate = Gate(limit: limit)
     var (now, left): (Instant, [Int]) = (0, [])
-    var (arrivals, handOvers): ([Instant], [Instant]) = ([], [])
+    var (arrivals, deliveries): ([Instant], [Instant]) = ([], [])
     func note(_ exits: [Gate.Exit]) {
       left += delivered(exits) + dropped(exits)
       for number in delivered(exits) {
-        handOvers.append(now)
+        deliveries.append(now)
         #expect(now - arrivals[number] <= 1100, "at most 1 s, and 100 ms where the waking is late")
       }
     }
@@ -76,14 +76,14 @@ import ThrongTestKit
       #expect(gate.nextExit ?? .max > now, "nothing is left that could leave")
       arrivals.append(now)
       let (admission, displaced) = gate.offer(number, Priority.allCases.randomElement(using: &random)!, at: now)
-      if admission == .delivered { handOvers.append(now) }
+      if admission == .delivered { deliveries.append(now) }
       if admission != .queued { left.append(number) }
       if let displaced { left.append(displaced) }
     }
     now += 10_000
     note(gate.advance(to: now))
     #expect(left.sorted() == Array(0..<400) && gate.count == 0 && gate.nextExit == nil)
-    for (newer, older) in zip(handOvers.dropFirst(limit), handOvers) { #expect(newer - older >= 1000) }
+    for (newer, older) in zip(deliveries.dropFirst(limit), deliveries) { #expect(newer - older >= 1000) }
   }
 
   // MARK: By hand

@@ -21,7 +21,7 @@ struct ReferenceRoom {
   private(set) var log: [String] = []
   private(set) var memberCount: Int
   /// When the last were handed over, the oldest first; no more than one window may hold.
-  private var handOvers: [Instant] = []
+  private var deliveries: [Instant] = []
   /// The most important first, the oldest first inside one priority.
   private var waiting: [Message] = []
   private var notices = [Notice(word: "enter"), Notice(word: "leave")]
@@ -76,7 +76,7 @@ struct ReferenceRoom {
   // MARK: The rules
 
   /// "At most `limit` in any sliding one-second window."
-  private var isFree: Bool { handOvers.count < limit || now - handOvers[0] >= 1000 }
+  private var isFree: Bool { deliveries.count < limit || now - deliveries[0] >= 1000 }
 
   private mutating func letLeave() {
     // "Highest priority first, first come first served inside one priority, at most 1 s."
@@ -121,7 +121,7 @@ struct ReferenceRoom {
   }
 
   private mutating func handOver() {
-    handOvers = handOvers.suffix(limit - 1) + [now]
+    deliveries = deliveries.suffix(limit - 1) + [now]
   }
 
   private mutating func write(_ line: String) { log.append("\(now) \(line)") }

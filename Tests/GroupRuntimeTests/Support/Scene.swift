@@ -221,7 +221,7 @@ final class Scene {
     let done = DispatchSemaphore(value: 0)
     let outcome = Mutex<StoreError?>(nil)
     store.commit(
-      Commit(changes: changes, lineage: Lineage()) { result in
+      Commit(changes: changes, generation: CommitGeneration()) { result in
         if case .failure(let error) = result { outcome.withLock { $0 = error } }
         done.signal()
       })

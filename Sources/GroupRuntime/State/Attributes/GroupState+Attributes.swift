@@ -5,34 +5,34 @@ import WireProtocol
 /// The attributes of a group (Protocol.md, "Attributes" and "Attribute rate").
 extension GroupState {
   mutating func initAttributes(
-    _ entries: [GroupAttributes.Entry], by caller: Caller, at moment: Moment
+    _ entries: [GroupAttributes.Entry], by caller: Caller, in context: DecisionContext
   ) throws(WireError) -> Decision {
     try requireAttributes(caller)
-    return try write(GroupAttributes(entries), by: caller, at: moment)
+    return try write(GroupAttributes(entries), by: caller, in: context)
   }
 
   mutating func setAttributes(
-    _ entries: [GroupAttributes.Entry], by caller: Caller, at moment: Moment
+    _ entries: [GroupAttributes.Entry], by caller: Caller, in context: DecisionContext
   ) throws(WireError) -> Decision {
     try requireAttributes(caller)
     var edited = attributes.values
     for entry in entries { edited[entry.key] = entry.value }
-    return try write(edited, by: caller, at: moment)
+    return try write(edited, by: caller, in: context)
   }
 
   /// "Deleting one unknown key is 10050 and deletes nothing."
-  mutating func deleteAttributes(_ keys: [String]?, by caller: Caller, at moment: Moment) throws(WireError) -> Decision {
+  mutating func deleteAttributes(_ keys: [String]?, by caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
     try requireAttributes(caller)
-    guard let keys else { return try write(GroupAttributes(), by: caller, at: moment) }
+    guard let keys else { return try write(GroupAttributes(), by: caller, in: context) }
     guard keys.allSatisfy({ attributes.values[$0] != nil }) else { throw WireError(.attributeUnknown, field: "keys") }
     var edited = attributes.values
     for key in keys { edited[key] = nil }
-    return try write(edited, by: caller, at: moment)
+    return try write(edited, by: caller, in: context)
   }
 
-  mutating func readAttributes(_ keys: [String]?, by caller: Caller, at moment: Moment) throws(WireError) -> Decision {
+  mutating func readAttributes(_ keys: [String]?, by caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
     try requireAttributes(caller)
-    if let user = caller.userID, let wait = attributes.reads.pass(user, at: moment.steady) {
+    if let user = caller.userID, let wait = attributes.reads.pass(user, at: context.steady) {
       throw WireError(.attributeCallsTooOften, retryAfterMs: wait)
     }
     let wanted = keys.map { Set($0.map { ExactText($0) }) }
@@ -46,24 +46,24 @@ extension GroupState {
   }
 
   /// The limits hold for the result; "only calls that would otherwise succeed count".
-  private mutating func write(_ edited: GroupAttributes, by caller: Caller, at moment: Moment) throws(WireError) -> Decision {
+  private mutating func write(_ edited: GroupAttributes, by caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
     guard edited.count <= GroupAttributes.maxCount else { throw WireError(.tooManyAttributes, field: "attributes") }
     guard edited.byteCount <= GroupAttributes.maxBytes else { throw WireError(.attributesTooLarge, field: "attributes") }
-    try countWrite(caller, at: moment)
+    try countWrite(caller, in: context)
     var decision = Decision(.empty)
     guard edited != attributes.values else { return decision }
-    attributes.set(edited, at: moment.steady)
+    attributes.set(edited, at: context.steady)
     decision.changes.append(.putAttributes(edited, in: record.id))
-    publishAttributesIfDue(at: moment, into: &decision)
+    publishAttributesIfDue(in: context, into: &decision)
     return decision
   }
 
-  private mutating func countWrite(_ caller: Caller, at moment: Moment) throws(WireError) {
+  private mutating func countWrite(_ caller: Caller, in context: DecisionContext) throws(WireError) {
     if let user = caller.userID {
-      if let wait = attributes.writes.pass(user, at: moment.steady) {
+      if let wait = attributes.writes.pass(user, at: context.steady) {
         throw WireError(.attributeCallsTooOften, retryAfterMs: wait)
       }
-    } else if let wait = attributes.administratorWrites.pass(at: moment.steady) {
+    } else if let wait = attributes.administratorWrites.pass(at: context.steady) {
       throw WireError(.attributeWritesTooOften, retryAfterMs: wait)
     }
   }
@@ -72,9 +72,9 @@ extension GroupState {
   mutating func tellAttributesAgain(at now: Instant) { attributes.tellAgain(at: steady.advance(to: now)) }
 
   /// onGroupAttributeChanged with the whole set: at most 20 a second, and the last state always arrives.
-  mutating func publishAttributesIfDue(at moment: Moment, into decision: inout Decision) {
-    guard attributes.takeEvent(at: moment.steady) else { return }
-    let event = event(.onGroupAttributeChanged(TextMap(attributes.values.entries)), at: moment)
+  mutating func publishAttributesIfDue(in context: DecisionContext, into decision: inout Decision) {
+    guard attributes.takeEvent(at: context.steady) else { return }
+    let event = event(.onGroupAttributeChanged(TextMap(attributes.values.entries)), in: context)
     decision.effects.append(.publish(event, .control, except: nil))
   }
 }

@@ -69,9 +69,9 @@ extension GroupState {
     let roles = Dictionary(request.memberList.map { ($0.userID, $0.role) }) { first, _ in first }
     let joining = rows.filter { $0.result == .success }.map { ($0.userID, roles[$0.userID] ?? .member) }
     seat([(record.owner, .owner)] + joining, into: &decision)
-    let moment = self.moment(at: record.createTime, usersSignedIn: 0)
-    decision.effects.append(.send(event(.onGroupCreated, at: moment), to: [record.owner] + joining.map(\.0)))
-    notify(.groupCreated, [record.owner], by: person(record.owner), at: moment, into: &decision)
+    let context = self.makeContext(at: record.createTime, usersSignedIn: 0)
+    decision.effects.append(.send(event(.onGroupCreated, in: context), to: [record.owner] + joining.map(\.0)))
+    notify(.groupCreated, [record.owner], by: person(record.owner), in: context, into: &decision)
     return decision
   }
 

@@ -4,38 +4,38 @@ import WireProtocol
 
 /// setGroupInfo and muteGroup (Protocol.md, "Group info" and "Group mute").
 extension GroupState {
-  mutating func setInfo(_ request: SetGroupInfo, by caller: Caller, at moment: Moment) throws(WireError) -> Decision {
+  mutating func setInfo(_ request: SetGroupInfo, by caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
     try requireMembership(caller)
     for action in actions(of: request) { try require(action, by: caller) }
     var edited = record
     var changes: [InfoChange] = []
-    try edited.apply(request, at: moment.wall, noting: &changes)
+    try edited.apply(request, at: context.wall, noting: &changes)
     try checkSize(request, of: edited)
     var decision = Decision(.empty)
-    if !changes.isEmpty { commit(edited, changes, by: caller, at: moment, into: &decision) }
+    if !changes.isEmpty { commit(edited, changes, by: caller, in: context, into: &decision) }
     return decision
   }
 
   /// muteGroup: "absent or 0 = no end; muteUntil is absent then".
-  mutating func muteGroup(_ request: MuteGroup, by caller: Caller, at moment: Moment) throws(WireError) -> Decision {
+  mutating func muteGroup(_ request: MuteGroup, by caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
     try requireMembership(caller)
     try require(.muteGroup, by: caller)
     var mute = request.mute
-    if mute.mode != .none, request.duration > 0 { mute.muteUntil = moment.wall + request.duration * 1000 }
+    if mute.mode != .none, request.duration > 0 { mute.muteUntil = context.wall + request.duration * 1000 }
     var decision = Decision(.groupMute(MuteGroup.Result(muteUntil: mute.muteUntil)))
     var changes: [InfoChange] = []
-    record.set(mute, at: moment.wall, &changes)
-    if !changes.isEmpty { commit(record, changes, by: caller, at: moment, into: &decision) }
+    record.set(mute, at: context.wall, &changes)
+    if !changes.isEmpty { commit(record, changes, by: caller, in: context, into: &decision) }
     return decision
   }
 
   private mutating func commit(
-    _ edited: GroupRecord, _ changes: [InfoChange], by caller: Caller, at moment: Moment, into decision: inout Decision
+    _ edited: GroupRecord, _ changes: [InfoChange], by caller: Caller, in context: DecisionContext, into decision: inout Decision
   ) {
     record = edited
-    record.lastInfoTime = moment.now
+    record.lastInfoTime = context.now
     decision.changes.append(.putGroup(record, isNew: false))
-    publishInfoChange(changes, by: caller, at: moment, into: &decision)
+    publishInfoChange(changes, by: caller, in: context, into: &decision)
   }
 
   /// The rows of the table that a request falls under.
@@ -61,10 +61,10 @@ extension GroupState {
 
   /// One onGroupInfoChanged with all entries, and the tip that keeps it.
   mutating func publishInfoChange(
-    _ changes: [InfoChange], by caller: Caller, at moment: Moment, into decision: inout Decision
+    _ changes: [InfoChange], by caller: Caller, in context: DecisionContext, into decision: inout Decision
   ) {
-    let tip = appendTips(.groupInfoChange(changes), by: caller, at: moment, always: true, into: &decision)
-    let event = event(.onGroupInfoChanged(changes, by: eventOperator(caller), tip), at: moment)
+    let tip = appendTips(.groupInfoChange(changes), by: caller, in: context, always: true, into: &decision)
+    let event = event(.onGroupInfoChanged(changes, by: eventOperator(caller), tip), in: context)
     decision.effects.append(.publish(event, .control, except: nil))
   }
 }

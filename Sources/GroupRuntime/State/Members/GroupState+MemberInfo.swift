@@ -6,7 +6,7 @@ import WireProtocol
 extension GroupState {
   /// "Each field under the rule of its own method", all of them or none.
   mutating func setMemberInfo(
-    _ request: SetGroupMemberInfo, _ facts: UserFacts, by caller: Caller, at moment: Moment
+    _ request: SetGroupMemberInfo, _ facts: UserFacts, by caller: Caller, in context: DecisionContext
   ) throws(WireError) -> Decision {
     try requireMembership(caller)
     // The right as such first: who has none does not learn here who is a member.
@@ -18,7 +18,7 @@ extension GroupState {
     if members[member.userID] == nil, facts.unknown.contains(member.userID) { throw WireError(.userUnknown, field: "userID") }
 
     var edited = member
-    var change = try edited.apply(request, at: moment.wall)
+    var change = try edited.apply(request, at: context.wall)
     var decision = Decision(.empty)
     let role = request.role ?? member.role
     let isGrantOrRevoke = role == .admin || member.role == .admin
@@ -27,26 +27,26 @@ extension GroupState {
       change.role = role
     }
     if !change.isEmpty {
-      update(member.userID, at: moment, into: &decision) { $0 = edited }
-      announce(change, by: caller, at: moment, into: &decision)
+      update(member.userID, in: context, into: &decision) { $0 = edited }
+      announce(change, by: caller, in: context, into: &decision)
     }
-    if isGrantOrRevoke { give(role, to: edited, by: caller, at: moment, into: &decision) }
+    if isGrantOrRevoke { give(role, to: edited, by: caller, in: context, into: &decision) }
     return decision
   }
 
-  mutating func muteMember(_ request: MuteGroupMember, by caller: Caller, at moment: Moment) throws(WireError) -> Decision {
+  mutating func muteMember(_ request: MuteGroupMember, by caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
     try requireMembership(caller)
     try require(.muteMember, by: caller)
     let member = try target(request.userID)
     try require(.muteMember, by: caller, on: member)
-    let until = request.muteTime == 0 ? 0 : moment.wall + request.muteTime * 1000
+    let until = request.muteTime == 0 ? 0 : context.wall + request.muteTime * 1000
     var decision = Decision(.memberMute(MuteGroupMember.Result(muteUntil: until)))
     var edited = member
     var change = MemberChange(userID: member.userID)
-    edited.mute(until: until, at: moment.wall, noting: &change)
+    edited.mute(until: until, at: context.wall, noting: &change)
     guard !change.isEmpty else { return decision }
-    update(member.userID, at: moment, into: &decision) { $0 = edited }
-    announce(change, by: caller, at: moment, into: &decision)
+    update(member.userID, in: context, into: &decision) { $0 = edited }
+    announce(change, by: caller, in: context, into: &decision)
     return decision
   }
 
@@ -57,9 +57,9 @@ extension GroupState {
   }
 
   /// onGroupMemberInfoChanged: "all members, the one concerned included; off, and AVChatRoom: the one concerned and the operator".
-  mutating func announce(_ change: MemberChange, by caller: Caller, at moment: Moment, into decision: inout Decision) {
-    let tip = appendTips(.memberInfoChange([change]), by: caller, at: moment, into: &decision)
-    let event = event(.onGroupMemberInfoChanged([change], by: eventOperator(caller), tip), at: moment)
+  mutating func announce(_ change: MemberChange, by caller: Caller, in context: DecisionContext, into decision: inout Decision) {
+    let tip = appendTips(.memberInfoChange([change]), by: caller, in: context, into: &decision)
+    let event = event(.onGroupMemberInfoChanged([change], by: eventOperator(caller), tip), in: context)
     let concerned = caller.userID.map { $0 == change.userID ? [$0] : [change.userID, $0] } ?? [change.userID]
     if record.type == .avChatRoom {
       decision.effects.append(.send(event, to: concerned))

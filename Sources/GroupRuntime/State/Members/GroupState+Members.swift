@@ -5,7 +5,7 @@ import WireProtocol
 /// The methods that read members (Protocol.md, "Member lists").
 extension GroupState {
   mutating func memberList(
-    _ request: GetGroupMemberList, for caller: Caller, at moment: Moment
+    _ request: GetGroupMemberList, for caller: Caller, in context: DecisionContext
   ) throws(WireError) -> Decision {
     try requireSight(of: caller)
     let (rank, after, count) = (request.filter.rank, request.nextSeq, request.count)
@@ -13,20 +13,20 @@ extension GroupState {
       record.type == .avChatRoom
       ? order.newestPage(of: members, rank: rank, after: after, count: count)
       : order.page(of: members, rank: rank, after: after, count: count)
-    return list(page, for: caller, at: moment)
+    return list(page, for: caller, in: context)
   }
 
   /// "Individually muted only."
   mutating func mutedMembers(
-    _ request: GetGroupMutedMembers, for caller: Caller, at moment: Moment
+    _ request: GetGroupMutedMembers, for caller: Caller, in context: DecisionContext
   ) throws(WireError) -> Decision {
     try requireSight(of: caller)
-    let page = order.mutedPage(of: members, at: moment.wall, after: request.nextSeq, count: request.count)
-    return list(page, for: caller, at: moment)
+    let page = order.mutedPage(of: members, at: context.wall, after: request.nextSeq, count: request.count)
+    return list(page, for: caller, in: context)
   }
 
-  private func list(_ page: MemberOrder.Page, for caller: Caller, at moment: Moment) -> Decision {
-    let listed = page.members.map { listing($0, for: caller, at: moment) }
+  private func list(_ page: MemberOrder.Page, for caller: Caller, in context: DecisionContext) -> Decision {
+    let listed = page.members.map { listing($0, for: caller, in: context) }
     return Decision(.memberList(GetGroupMemberList.Result(memberList: listed, nextSeq: page.nextSeq)))
   }
 
@@ -56,29 +56,29 @@ extension GroupState {
     return Decision(.roles(GetGroupMemberRoles.Result(roleList: rows)))
   }
 
-  func membersInfo(_ users: [UserID], for caller: Caller, at moment: Moment) throws(WireError) -> Decision {
+  func membersInfo(_ users: [UserID], for caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
     try requireSight(of: caller, beyond: users)
-    let listed = users.compactMap { members[$0] }.map { listing($0, for: caller, at: moment) }
+    let listed = users.compactMap { members[$0] }.map { listing($0, for: caller, in: context) }
     return Decision(.membersInfo(GetGroupMembersInfo.Result(memberList: listed)))
   }
 
-  func onlineMemberCount(for caller: Caller, at moment: Moment) throws(WireError) -> Decision {
+  func onlineMemberCount(for caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
     try requireMembership(caller)
-    return Decision(.onlineMemberCount(GetGroupOnlineMemberCount.Result(count: onlineCount(at: moment))))
+    return Decision(.onlineMemberCount(GetGroupOnlineMemberCount.Result(count: onlineCount(in: context))))
   }
 
   /// "With isMemberVisible false only managers may list or read other members"; a BChatRoom lists nobody.
   private func requireSight(of caller: Caller, beyond users: [UserID]? = nil) throws(WireError) {
     try requireMembership(caller)
     guard !record.type.everyoneIsMember else { throw WireError(.noRight, "A BChatRoom has no list of members") }
-    guard !record.policy.isMemberVisible, case .member(let role) = standing(of: caller), !role.isManager else { return }
+    guard !record.policy.isMemberVisible, case .member(let role) = principal(of: caller), !role.isManager else { return }
     if let users, users.allSatisfy({ $0 == caller.userID }) { return }
     throw WireError(.noRight, "Only managers see the members of this group")
   }
 
-  private func listing(_ member: Member, for caller: Caller, at moment: Moment) -> ListedMember {
+  private func listing(_ member: Member, for caller: Caller, in context: DecisionContext) -> ListedMember {
     ListedMember(
-      member.current(at: moment.wall), isOnline: online.contains(member.userID), isReader: member.userID == caller.userID)
+      member.current(at: context.wall), isOnline: online.contains(member.userID), isReader: member.userID == caller.userID)
   }
 }
 

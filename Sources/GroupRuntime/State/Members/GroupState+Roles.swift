@@ -5,7 +5,7 @@ import WireProtocol
 /// setGroupMemberRole (Protocol.md, "Role changes").
 extension GroupState {
   mutating func setRole(
-    _ request: SetGroupMemberRole, _ facts: UserFacts, by caller: Caller, at moment: Moment
+    _ request: SetGroupMemberRole, _ facts: UserFacts, by caller: Caller, in context: DecisionContext
   ) throws(WireError) -> Decision {
     try requireMembership(caller)
     try require(.changeRole, by: caller)
@@ -13,39 +13,39 @@ extension GroupState {
     try require(.changeRole, by: caller, on: member)
     if members[member.userID] == nil, facts.unknown.contains(member.userID) { throw WireError(.userUnknown, field: "userID") }
     var decision = Decision(.empty)
-    give(request.role, to: member, by: caller, at: moment, into: &decision)
+    give(request.role, to: member, by: caller, in: context, into: &decision)
     return decision
   }
 
   /// "Setting the role somebody has changes nothing and sends nothing."
   mutating func give(
-    _ role: Role, to member: Member, by caller: Caller, at moment: Moment, into decision: inout Decision
+    _ role: Role, to member: Member, by caller: Caller, in context: DecisionContext, into decision: inout Decision
   ) {
     guard role != member.role else { return }
-    update(member.userID, at: moment, into: &decision) { $0.role = role }
+    update(member.userID, in: context, into: &decision) { $0.role = role }
     switch (member.role, role) {
     case (_, .admin):
       let list = [person(member.userID)]
-      let tip = appendTips(.setAdmin(list), by: caller, at: moment, into: &decision)
-      let event = event(.onGrantAdministrator(list, by: eventOperator(caller), tip), at: moment)
-      announceRole(of: member.userID, event, .grantAdmin, by: caller, at: moment, into: &decision)
+      let tip = appendTips(.setAdmin(list), by: caller, in: context, into: &decision)
+      let event = event(.onGrantAdministrator(list, by: eventOperator(caller), tip), in: context)
+      announceRole(of: member.userID, event, .grantAdmin, by: caller, in: context, into: &decision)
     case (.admin, _):
       let list = [person(member.userID)]
-      let tip = appendTips(.cancelAdmin(list), by: caller, at: moment, into: &decision)
-      let event = event(.onRevokeAdministrator(list, by: eventOperator(caller), tip), at: moment)
-      announceRole(of: member.userID, event, .cancelAdmin, by: caller, at: moment, into: &decision)
+      let tip = appendTips(.cancelAdmin(list), by: caller, in: context, into: &decision)
+      let event = event(.onRevokeAdministrator(list, by: eventOperator(caller), tip), in: context)
+      announceRole(of: member.userID, event, .cancelAdmin, by: caller, in: context, into: &decision)
     default:
       var change = MemberChange(userID: member.userID)
       change.role = role
-      announce(change, by: caller, at: moment, into: &decision)
+      announce(change, by: caller, in: context, into: &decision)
     }
   }
 
   private func announceRole(
-    of user: UserID, _ event: GroupEvent, _ kind: SystemNotification.Kind, by caller: Caller, at moment: Moment,
+    of user: UserID, _ event: GroupEvent, _ kind: SystemNotification.Kind, by caller: Caller, in context: DecisionContext,
     into decision: inout Decision
   ) {
     announce(event, whenOff: (caller.userID.map { [$0] } ?? []) + [user], into: &decision)
-    notify(kind, [user], by: operatorInfo(caller), at: moment, into: &decision)
+    notify(kind, [user], by: operatorInfo(caller), in: context, into: &decision)
   }
 }

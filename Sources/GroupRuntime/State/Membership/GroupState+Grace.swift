@@ -39,10 +39,10 @@ extension GroupState {
   func isBusy(at now: Instant) -> Bool { nextWake != nil || sent.remembersVolatile(at: steady.time(at: now)) }
 
   /// Those whose grace has ended leave.
-  mutating func endGraces(at moment: Moment, into decision: inout Decision) {
-    let limit = moment.steady - rules.limits.offlineGrace
+  mutating func endGraces(in context: DecisionContext, into decision: inout Decision) {
+    let limit = context.steady - rules.limits.offlineGrace
     let gone = absent.take(absentSince: limit, atMost: GroupState.leavingAtOnce).compactMap { members[$0] }
-    leave(gone.filter { $0.role != .owner }, at: moment, into: &decision)
+    leave(gone.filter { $0.role != .owner }, in: context, into: &decision)
   }
 
   /// Whoever was away too long has left, though signed in again by now; not who was brought in while away and has still time.
@@ -51,16 +51,16 @@ extension GroupState {
     guard record.type == .avChatRoom, let member = members[user], member.role != .owner,
       now - member.joinTime > rules.limits.offlineGrace
     else { return decision }
-    leave([member], at: moment(at: now, usersSignedIn: 0), into: &decision)
+    leave([member], in: makeContext(at: now, usersSignedIn: 0), into: &decision)
     return decision
   }
 
-  private mutating func leave(_ gone: [Member], at moment: Moment, into decision: inout Decision) {
+  private mutating func leave(_ gone: [Member], in context: DecisionContext, into decision: inout Decision) {
     guard !gone.isEmpty else { return }
     for member in gone {
-      depart(member, stay: nil, at: moment, into: &decision)
+      depart(member, stay: nil, in: context, into: &decision)
       decision.effects.append(.expel(member.userID))
     }
-    announceLeave(of: gone.suffix(MergedNotice.named).map { MemberInfo($0) }, nil, at: moment, into: &decision)
+    announceLeave(of: gone.suffix(CoalescedNotice.named).map { MemberInfo($0) }, nil, in: context, into: &decision)
   }
 }

@@ -5,7 +5,7 @@ import WireProtocol
 /// options").
 extension GroupState {
   /// "Default and at most lastSeq", forward only.
-  mutating func markRead(seq: Int64?, by caller: Caller, at moment: Moment) throws(WireError) -> Decision {
+  mutating func markRead(seq: Int64?, by caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
     try requireMembership(caller)
     var decision = Decision(.empty)
     guard record.type.storesMessages else { return decision }
@@ -13,14 +13,14 @@ extension GroupState {
     let seq = min(seq ?? lastSeq, lastSeq)
     // A count that the application has set ends with the next mark, also where there is nothing new to read.
     guard seq > member.readSeq || (seq == member.readSeq && member.unreadBase > 0) else { return decision }
-    update(member.userID, at: moment, into: &decision) { member in
+    update(member.userID, in: context, into: &decision) { member in
       member.readSeq = seq
       // Without such a count, what was imported or came under NotReceive stays read.
       if member.unreadBase > 0 { member.unreadSinceSeq = nil }
       member.unreadBase = 0
     }
     guard seq > member.readSeq else { return decision }
-    let event = event(.onConversationRead(readSeq: seq), at: moment)
+    let event = event(.onConversationRead(readSeq: seq), in: context)
     decision.effects.append(.send(event, to: [member.userID], except: caller.session))
     return decision
   }
@@ -45,14 +45,14 @@ extension GroupState {
       question: question)
   }
 
-  mutating func setReceiveOption(_ option: ReceiveOption, by caller: Caller, at moment: Moment) throws(WireError) -> Decision {
+  mutating func setReceiveOption(_ option: ReceiveOption, by caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
     try requireMembership(caller)
     guard let user = caller.userID else { throw WireError(.noRight) }
     var decision = Decision(.empty)
     let before = receiveOption(of: user)
     guard option != before else { return decision }
     let newest = lastSeq
-    update(user, at: moment, into: &decision) { member in
+    update(user, in: context, into: &decision) { member in
       member.receiveOption = option
       // What came meanwhile was not received, so it is not unread either.
       if before == .notReceive {
@@ -61,18 +61,18 @@ extension GroupState {
       }
     }
     decision.effects.append(.receive(user, option))
-    let event = event(.onReceiveMessageOptChanged(option), at: moment)
+    let event = event(.onReceiveMessageOptChanged(option), in: context)
     decision.effects.append(.send(event, to: [user], except: caller.session))
     return decision
   }
 
   /// The application says how much a member has not read.
-  mutating func setUnreadCount(_ request: SetUnreadCount, at moment: Moment) throws(WireError) -> Decision {
+  mutating func setUnreadCount(_ request: SetUnreadCount, in context: DecisionContext) throws(WireError) -> Decision {
     guard record.type.countsUnread else { throw WireError(.noRight, "This type of group counts no unread messages") }
     let member = try target(request.userID)
     var decision = Decision(.empty)
     let newest = lastSeq
-    update(member.userID, at: moment, into: &decision) { member in
+    update(member.userID, in: context, into: &decision) { member in
       member.unreadBase = request.unreadCount
       member.unreadSinceSeq = newest
     }

@@ -11,14 +11,14 @@ extension GroupState {
 
   /// - Parameter message: as the store had it a moment ago; whoever asked may have lost the right since.
   mutating func revoke(
-    _ message: Message?, seq: Int64, by caller: Caller, at moment: Moment
+    _ message: Message?, seq: Int64, by caller: Caller, in context: DecisionContext
   ) throws(WireError) -> Decision {
     try checkRecall(of: seq, by: caller)
     // The group may have been disbanded and made again while the message was read.
     guard var message, message.msgID == messageID(seq: seq) else { throw WireError(.messageUnknown, field: "seq") }
     try checkRights(over: message, by: caller)
     guard !message.isRevoked, !recentlyRevoked.contains(seq) else { return Decision(.empty) }
-    if message.sender == caller.userID, moment.now - message.timestamp > rules.limits.revokeWindow {
+    if message.sender == caller.userID, context.now - message.timestamp > rules.limits.revokeWindow {
       throw WireError(.recallTooLate)
     }
     var decision = Decision(.empty)
@@ -26,9 +26,9 @@ extension GroupState {
     recentlyRevoked.insert(seq)
     unreadCounts.forgetAll()
     if lastSeq == seq { lastMessage = message }
-    record.changeTime = moment.now
+    record.changeTime = context.now
     decision.changes += [.revise(message), .putGroup(record, isNew: false)]
-    let event = event(.onRecvMessageRevoked(msgID: message.msgID, seq: seq, by: eventOperator(caller)), at: moment)
+    let event = event(.onRecvMessageRevoked(msgID: message.msgID, seq: seq, by: eventOperator(caller)), in: context)
     decision.effects.append(recallEffect(event, seq: seq))
     return decision
   }

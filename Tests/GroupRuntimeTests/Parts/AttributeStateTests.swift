@@ -5,11 +5,11 @@ import ThrongTestKit
 @testable import GroupRuntime
 
 /// "onGroupAttributeChanged may merge several writes into one event, at most 20 a second per group; the last state always arrives".
-@Suite struct AttributeBoardTests {
+@Suite struct AttributeStateTests {
   private func attributes(_ value: String) -> GroupAttributes { GroupAttributes([GroupAttributes.Entry(key: "k", value: value)]) }
 
   @Test func theFirstWriteIsToldAtOnceAndTheNextAfterTheInterval() {
-    var board = AttributeBoard(GroupAttributes())
+    var board = AttributeState(GroupAttributes())
     func tells(at now: Instant) -> Bool { board.takeEvent(at: now) }
     #expect(board.eventDue == nil)
     #expect(!tells(at: 1000))
@@ -27,7 +27,7 @@ import ThrongTestKit
   }
 
   @Test func aLateWakeIsTheBeginningOfTheNextInterval() {
-    var board = AttributeBoard(GroupAttributes())
+    var board = AttributeState(GroupAttributes())
     board.set(attributes("a"), at: 0)
     _ = board.takeEvent(at: 0)
     board.set(attributes("b"), at: 10)
@@ -40,7 +40,7 @@ import ThrongTestKit
   @Test(arguments: 1...30 as ClosedRange<UInt64>)
   func noSecondHasMoreThanTwentyAndTheLastStateIsTold(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
-    var board = AttributeBoard(GroupAttributes())
+    var board = AttributeState(GroupAttributes())
     var told: [(time: Instant, values: GroupAttributes)] = []
     var now: Instant = 1_700_000_000_000
     for step in 0..<500 {

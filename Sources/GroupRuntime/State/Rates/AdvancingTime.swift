@@ -3,7 +3,7 @@ import GroupModel
 /// The time by which the rates, waits and memories of a group run while it is in memory: the wall clock's, but where that is set back it goes
 /// on from where it was when it was looked at last. So nothing that was noted is ever of a time to come, and instants are noted in their
 /// order. What passed between that look and the setting back is not counted: no wait is cut short, and one may grow by that much.
-struct SteadyTime: Sendable {
+struct AdvancingTime: Sendable {
   /// What the clock showed last.
   private var clock: Instant
   /// By how much the clock has been set back in all.

@@ -2,7 +2,7 @@ import GroupModel
 
 /// The attributes of a group, how often they are used, and when the members are told
 /// (Protocol.md, "Attributes" and "Attribute rate").
-struct AttributeBoard: Sendable {
+struct AttributeState: Sendable {
   /// How far apart onGroupAttributeChanged events of one group are, in milliseconds: at most 20 a second.
   static let eventInterval: Instant = 50
 
@@ -11,18 +11,18 @@ struct AttributeBoard: Sendable {
   private var lastEvent: Instant = .min / 2
   private(set) var eventDue: Instant?
   /// Writes of each user.
-  var writes = SlidingCounts<UserID>(limit: 10, window: 5000)
+  var writes = KeyedRateLimiter<UserID>(limit: 10, window: 5000)
   /// Writes of all application administrators.
-  var administratorWrites = SlidingWindow(limit: 5, length: 1000)
+  var administratorWrites = SlidingWindowLimiter(limit: 5, length: 1000)
   /// Reads of each user.
-  var reads = SlidingCounts<UserID>(limit: 20, window: 5000)
+  var reads = KeyedRateLimiter<UserID>(limit: 20, window: 5000)
 
   init(_ values: GroupAttributes) { self.values = values }
 
   /// The attributes are these from now on.
   mutating func set(_ values: GroupAttributes, at now: Instant) {
     self.values = values
-    if eventDue == nil { eventDue = max(now, lastEvent + AttributeBoard.eventInterval) }
+    if eventDue == nil { eventDue = max(now, lastEvent + AttributeState.eventInterval) }
   }
 
   /// The members may not have heard of what is there.

@@ -2,7 +2,7 @@ import DequeModule
 import GroupModel
 
 /// Lets so many pass in any window of so many milliseconds. Holds what passed within the last window, no more. Instants go up.
-struct SlidingWindow: Sendable {
+struct SlidingWindowLimiter: Sendable {
   private let limit: Int
   private let length: Instant
   private var passes: Deque<Instant> = []

@@ -4,7 +4,7 @@ import WireProtocol
 
 /// The join or the leave notices of a live room (Protocol.md, "Join and leave notices"): "the first after a quiet second goes out at once, later ones wait for
 /// the second to end", all of them as one.
-struct MergedNotice: Sendable {
+struct CoalescedNotice: Sendable {
   /// "Each notice names the 50 newest users and counts the rest in memberCount, never naming them."
   static let named = 50
   /// How far apart notices are, and how long one waits for a place in the room's window, in milliseconds.
@@ -16,14 +16,14 @@ struct MergedNotice: Sendable {
   private(set) var due: Instant?
 
   /// Until when the notice may leave; it is dropped then.
-  var end: Instant? { due.map { $0 + MergedNotice.second } }
+  var end: Instant? { due.map { $0 + CoalescedNotice.second } }
 
   /// Somebody has come, or left.
   /// - Parameter earliest: before which the notice may not leave.
   mutating func add(_ members: [MemberInfo], at now: Instant, notBefore earliest: Instant = .min) {
     users.append(contentsOf: members)
-    if users.count > MergedNotice.named { users.removeFirst(users.count - MergedNotice.named) }
-    due = max(due ?? max(now, lastLeft + MergedNotice.second), earliest)
+    if users.count > CoalescedNotice.named { users.removeFirst(users.count - CoalescedNotice.named) }
+    due = max(due ?? max(now, lastLeft + CoalescedNotice.second), earliest)
   }
 
   /// Whether the notice that waits names one of these.

@@ -5,7 +5,7 @@ import ThrongTestKit
 @testable import GroupRuntime
 
 /// The laws of the message rate (Protocol.md, "Message rate of live types") over random arrivals.
-@Suite struct MessageGateTests {
+@Suite struct PriorityRateLimiterTests {
   /// What happened to the messages of one run, in the order in which it happened.
   private struct Run {
     struct Message: Sendable, Equatable {
@@ -28,7 +28,7 @@ import ThrongTestKit
     init(seed: UInt64) {
       var generator = SeededGenerator(seed: seed)
       limit = [1, 2, 5, 40].randomElement(using: &generator) ?? 1
-      var gate = MessageGate<Message>(limit: limit)
+      var gate = PriorityRateLimiter<Message>(limit: limit)
       var now: Instant = 1_700_000_000_000
       for number in 0..<400 {
         let next = now + ([0, 0, 0, 1, 5, 20, 100, 700, 1500].randomElement(using: &generator) ?? 0)
@@ -41,7 +41,7 @@ import ThrongTestKit
     }
 
     /// Time passes, and the gate is woken when it wants to be.
-    private mutating func pass(_ gate: inout MessageGate<Message>, from start: Instant, until end: Instant) {
+    private mutating func pass(_ gate: inout PriorityRateLimiter<Message>, from start: Instant, until end: Instant) {
       var now = start
       while let wake = gate.nextExit, wake <= end {
         now = max(now, wake)
@@ -49,7 +49,7 @@ import ThrongTestKit
       }
     }
 
-    private mutating func offer(_ message: Message, to gate: inout MessageGate<Message>) {
+    private mutating func offer(_ message: Message, to gate: inout PriorityRateLimiter<Message>) {
       offered.append(message)
       leave(gate.advance(to: message.time), at: message.time)
       let inSecond = fates.count { $0.fate == .delivered && message.time - $0.time < 1000 }
@@ -70,7 +70,7 @@ import ThrongTestKit
       mostWaiting = max(mostWaiting, gate.count)
     }
 
-    private mutating func leave(_ exits: [MessageGate<Message>.Exit], at now: Instant) {
+    private mutating func leave(_ exits: [PriorityRateLimiter<Message>.Exit], at now: Instant) {
       for exit in exits {
         switch exit {
         case .delivered(let message): fates.append((message, .delivered, now))
@@ -136,8 +136,8 @@ import ThrongTestKit
 
   // MARK: By hand
 
-  private func admissions(_ priorities: [Priority], limit: Int) -> [MessageGate<Int>.Admission] {
-    var gate = MessageGate<Int>(limit: limit)
+  private func admissions(_ priorities: [Priority], limit: Int) -> [PriorityRateLimiter<Int>.Admission] {
+    var gate = PriorityRateLimiter<Int>(limit: limit)
     return priorities.enumerated().map { gate.offer($0, $1, at: 0).admission }
   }
 
@@ -147,7 +147,7 @@ import ThrongTestKit
   }
 
   @Test func aBetterOneDisplacesTheNewestOfTheLowest() {
-    var gate = MessageGate<Int>(limit: 3)
+    var gate = PriorityRateLimiter<Int>(limit: 3)
     for number in 0..<3 { #expect(gate.offer(number, .low, at: 0).admission == .delivered) }
     _ = gate.offer(3, .lowest, at: 0)
     _ = gate.offer(4, .lowest, at: 0)
@@ -168,7 +168,7 @@ import ThrongTestKit
   }
 
   @Test func whoeverFindsNoPlaceWithinTheSecondIsDropped() {
-    var gate = MessageGate<Int>(limit: 1)
+    var gate = PriorityRateLimiter<Int>(limit: 1)
     _ = gate.offer(0, .normal, at: 0)
     #expect(gate.offer(1, .normal, at: 10).admission == .queued)
     #expect(gate.offer(2, .high, at: 20).displaced == 1)

@@ -5,9 +5,9 @@ import ThrongTestKit
 @testable import GroupRuntime
 
 /// Time for rates, waits and memories: never back, and on from where it was.
-@Suite struct SteadyTimeTests {
+@Suite struct AdvancingTimeTests {
   @Test func itIsTheClocksUntilThatIsSetBack() {
-    var steady = SteadyTime(at: 1000)
+    var steady = AdvancingTime(at: 1000)
     func advance(_ now: Instant) -> Instant { steady.advance(to: now) }
     #expect(advance(1000) == 1000 && advance(1500) == 1500)
     #expect(advance(200) == 1500, "an hour back or a second, no time has passed")
@@ -17,7 +17,7 @@ import ThrongTestKit
   }
 
   @Test func whoOnlyLooksIsToldTheSame() {
-    var steady = SteadyTime(at: 1000)
+    var steady = AdvancingTime(at: 1000)
     #expect(steady.time(at: 1200) == 1200 && steady.time(at: 400) == 1000)
     _ = steady.advance(to: 400)
     #expect(steady.time(at: 400) == 1000 && steady.time(at: 450) == 1050)
@@ -27,7 +27,7 @@ import ThrongTestKit
   func whateverTheClockShowsTheTimeGoesOnByItsStepsForward(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var (clock, expected): (Instant, Instant) = (10_000, 10_000)
-    var steady = SteadyTime(at: clock)
+    var steady = AdvancingTime(at: clock)
     for step in 0..<200 {
       let change = Int64.random(in: -300...500, using: &random)
       clock += change

@@ -2,10 +2,10 @@ import DequeModule
 import GroupModel
 
 /// A sliding window for each key that something passed for within the last one. Instants go up.
-struct SlidingCounts<Key: Hashable & Sendable>: Sendable {
+struct KeyedRateLimiter<Key: Hashable & Sendable>: Sendable {
   private let limit: Int
   private let length: Instant
-  private var windows: [Key: SlidingWindow] = [:]
+  private var windows: [Key: SlidingWindowLimiter] = [:]
   private var passes: Deque<(key: Key, time: Instant)> = []
 
   /// - Parameter window: how long it is, in milliseconds.
@@ -18,7 +18,7 @@ struct SlidingCounts<Key: Hashable & Sendable>: Sendable {
   /// - Returns: nil = passed; else after how many milliseconds to try again.
   mutating func pass(_ key: Key, at now: Instant) -> Instant? {
     forgetUnused(at: now)
-    if let wait = windows[key, default: SlidingWindow(limit: limit, length: length)].pass(at: now) { return wait }
+    if let wait = windows[key, default: SlidingWindowLimiter(limit: limit, length: length)].pass(at: now) { return wait }
     passes.append((key, now))
     return nil
   }

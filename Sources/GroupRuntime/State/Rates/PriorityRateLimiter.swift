@@ -4,8 +4,8 @@ import GroupModel
 /// The 40-messages rule as a value (Protocol.md, "Message rate of live types"): what a room hands to the fan-out in any one second, what waits for its turn, and what is
 /// dropped for want of room. It knows no clock; instants come in and go up.
 ///
-/// Every item that is offered leaves the gate exactly once: handed over, or dropped.
-struct MessageGate<Item: Sendable>: Sendable {
+/// Every item that is offered leaves the rate limiter exactly once: handed over, or dropped.
+struct PriorityRateLimiter<Item: Sendable>: Sendable {
   /// What becomes of an item that is offered.
   enum Admission: Sendable, Equatable {
     /// It is handed over now.
@@ -16,7 +16,7 @@ struct MessageGate<Item: Sendable>: Sendable {
     case dropped
   }
 
-  /// Something that leaves the gate.
+  /// Something that leaves the rate limiter.
   enum Exit: Sendable {
     case delivered(Item)
     /// Displaced by something more important, or too old.
@@ -30,21 +30,21 @@ struct MessageGate<Item: Sendable>: Sendable {
 
   /// The length of the sliding window, and how long an item waits at most, in milliseconds.
   static var second: Instant { 1000 }
-  /// How late the gate may be woken and still hand over what there was a place for in time, in milliseconds.
+  /// How late the rate limiter may be woken and still hand over what there was a place for in time, in milliseconds.
   private static var lateness: Instant { 100 }
 
   private let limit: Int
   /// When the items of the last second were handed over.
-  private var handOvers: Deque<Instant> = []
+  private var deliveries: Deque<Instant> = []
   /// How many of them, the newest, have a place and are still to be handed over.
   private var held = 0
   /// What waits, by priority, the oldest first.
   private var lines: [Priority: Deque<Waiting>] = [:]
   private var waitingCount = 0
 
-  /// A gate that hands over at most `limit` items in any one second, and lets as many wait.
+  /// A rate limiter that hands over at most `limit` items in any one second, and lets as many wait.
   init(limit: Int) {
-    precondition(limit > 0, "a gate without a limit is no gate")
+    precondition(limit > 0, "a rate limiter needs a limit")
     self.limit = limit
   }
 
@@ -54,7 +54,7 @@ struct MessageGate<Item: Sendable>: Sendable {
   /// Offers an item. Call `advance` first, so that what has been waiting has left where it could.
   /// - Returns: what becomes of it, and what it has displaced: "the newest of the lowest priority first".
   mutating func offer(_ item: Item, _ priority: Priority, at now: Instant) -> (admission: Admission, displaced: Item?) {
-    if waitingCount == 0, takePlace(at: now) { return (.delivered, nil) }
+    if waitingCount == 0, acquire(at: now) { return (.delivered, nil) }
     var displaced: Item?
     if waitingCount >= limit {
       guard let lowest = lowestWaiting, lowest < priority, let newest = lines[lowest]?.popLast() else { return (.dropped, nil) }
@@ -74,7 +74,7 @@ struct MessageGate<Item: Sendable>: Sendable {
       while let first = lines[priority]?.first {
         if isTooOld(first, at: now) {
           exits.append(.dropped(first.item))
-        } else if takePlace(at: now) {
+        } else if acquire(at: now) {
           exits.append(.delivered(first.item))
         } else {
           break
@@ -93,20 +93,20 @@ struct MessageGate<Item: Sendable>: Sendable {
   }
 
   /// Takes a place in the window for something that is handed over now, where there is one.
-  mutating func takePlace(at now: Instant) -> Bool {
+  mutating func acquire(at now: Instant) -> Bool {
     // Two that are a second apart are not in one window.
-    while handOvers.count > held, let first = handOvers.first, first + Self.second <= now { handOvers.removeFirst() }
-    guard handOvers.count < limit else { return false }
-    handOvers.append(now)
+    while deliveries.count > held, let first = deliveries.first, first + Self.second <= now { deliveries.removeFirst() }
+    guard deliveries.count < limit else { return false }
+    deliveries.append(now)
     return true
   }
 
   /// From when on there is a place in the window for whatever comes next.
   var nextPlace: Instant {
-    guard handOvers.count >= limit else { return .min }
+    guard deliveries.count >= limit else { return .min }
     // The newest of those that have to be gone from the window.
-    let index = handOvers.count - limit
-    return index < handOvers.count - held ? handOvers[index] + Self.second : .max
+    let index = deliveries.count - limit
+    return index < deliveries.count - held ? deliveries[index] + Self.second : .max
   }
 
   /// The last `count` items that took a place are not handed over yet: they wait for the store. They keep their places until `release`.
@@ -114,8 +114,8 @@ struct MessageGate<Item: Sendable>: Sendable {
 
   /// So many of those that were held, the oldest, are handed over now.
   mutating func release(_ count: Int, at now: Instant) {
-    let first = handOvers.count - held
-    for index in first..<first + min(count, held) { handOvers[index] = now }
+    let first = deliveries.count - held
+    for index in first..<first + min(count, held) { deliveries[index] = now }
     held -= min(count, held)
   }
 

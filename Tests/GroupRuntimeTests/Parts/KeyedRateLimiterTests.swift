@@ -5,16 +5,16 @@ import ThrongTestKit
 @testable import GroupRuntime
 
 /// "10 in any 5 s" and its kin.
-@Suite struct SlidingCountsTests {
+@Suite struct KeyedRateLimiterTests {
   @Test func eachKeyHasItsOwnCount() {
-    var counts = SlidingCounts<String>(limit: 1, window: 1000)
+    var counts = KeyedRateLimiter<String>(limit: 1, window: 1000)
     func wait(at now: Instant, _ key: String = "a") -> Instant? { counts.pass(key, at: now) }
     for key in ["a", "b", "c"] { #expect(wait(at: 0, key) == nil) }
     for key in ["a", "b", "c"] { #expect(wait(at: 1, key) == 999) }
   }
 
   @Test func aKeyIsForgottenWhenItsLastPassIsAWindowOld() {
-    var counts = SlidingCounts<Int>(limit: 2, window: 1000)
+    var counts = KeyedRateLimiter<Int>(limit: 2, window: 1000)
     for number in 0..<100 { _ = counts.pass(number % 10, at: Instant(number)) }
     #expect(counts.count == 10)
     _ = counts.pass(0, at: 1000)
@@ -28,7 +28,7 @@ import ThrongTestKit
     var random = SeededGenerator(seed: seed)
     let limit = Int.random(in: 1...5, using: &random)
     let window = Int64.random(in: 1...50, using: &random)
-    var counts = SlidingCounts<Int>(limit: limit, window: window)
+    var counts = KeyedRateLimiter<Int>(limit: limit, window: window)
     var passed: [Int: [Instant]] = [:]
     var now: Instant = 1_700_000_000_000
     for step in 0..<400 {
