@@ -129,7 +129,7 @@ import ThrongTestKit
     #expect(try await kinds("mary") == ["InvitedToGroup"])
   }
 
-  @Test func ofManyAtOnceOneDecides() async throws {
+  @Test func oneOfManyDecisionsAtOnceCounts() async throws {
     let id = try await applied()
     let codes = try await withThrowingTaskGroup { tasks in
       for number in 0..<8 {

@@ -5,7 +5,7 @@ import WireProtocol
 
 @testable import Gateway
 
-/// What the log tells of the backend's calls: who has changed what or tried to, and nothing of what was said.
+/// The log tells of the changes that the backend has made or tried to make, and of no message.
 @Suite(.serialized) struct AuditTests {
   private let log: RecordingLog
   private let backend: Backend
@@ -47,7 +47,7 @@ import WireProtocol
     #expect(log.lines.allSatisfy { $0.level == .info })
   }
 
-  @Test func whatWasRefusedIsNotedWithItsCode() async throws {
+  @Test func refusedCallsAreNotedWithTheirCode() async throws {
     _ = try await backend.rpc("dismissGroup", #"{"groupID":"none"}"#)
     _ = try await backend.rpc("kickUser", as: "olga", #""userID":"mary""#)
     #expect(log.audit.map { $0["code"] } == ["10010", "10007"])
@@ -59,7 +59,7 @@ import WireProtocol
     #expect(log.audit.map { $0["groupID"] } == [made.string])
   }
 
-  @Test func whatIsRefusedForItsParametersIsNotedToo() async throws {
+  @Test func callsWithBadParametersAreNoted() async throws {
     var codes: [String] = []
     for params in ["{}", #"{"groupID":"g","userIDList":[]}"#, #"{"groupID":5,"userIDList":["mary"]}"#, "[]"] {
       let code = try #require(try await backend.rpc("kickGroupMember", params)["error"]["code"].integer)
@@ -75,7 +75,7 @@ import WireProtocol
     #expect(log.audit.count == 6, "a method that changes nothing")
   }
 
-  @Test func whatIsNoRequestIsNotNoted() async throws {
+  @Test func invalidRequestsAreNotNoted() async throws {
     #expect(try await backend.rpc("noSuch")["error"]["code"] == -32601)
     _ = try await backend.post("{")
     _ = try await backend.post("[]")

@@ -1,7 +1,7 @@
 import Testing
 import WireProtocol
 
-/// Contract section 1: "a batch has 1 to 20 requests (otherwise one -32600, id:null), runs in order".
+/// A batch has 1 to 20 requests, which run in their order (Protocol.md, "Batches").
 @Suite struct BatchTests {
   private func batch(_ count: Int) -> String {
     "[" + (0..<count).map { #"{"jsonrpc":"2.0","id":\#($0),"method":"ping"}"# }.joined(separator: ",") + "]"

@@ -2,7 +2,7 @@ import GroupModel
 import Testing
 import WireProtocol
 
-/// Who may call a method, and what only the application's backend may give.
+/// The callers of each method, and the parameters that only the application's backend may give.
 @Suite struct CallerTests {
   private static let backend = MethodPage.all.filter { $0.callers == .application }
   private static let others = MethodPage.all.filter { $0.callers != .application }

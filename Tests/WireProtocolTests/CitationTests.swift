@@ -7,7 +7,7 @@ import Testing
     .deletingLastPathComponent()
   private static let catalogue = root.appending(path: "Sources/ThrongServer/Documentation.docc")
 
-  @Test func whatIsCitedExists() throws {
+  @Test func citedHeadingsExist() throws {
     let headings = try Self.headings()
     for file in try Self.files(below: ["Sources", "Tests", "Scripts"]) where file.lastPathComponent != "CitationTests.swift" {
       guard let text = try? String(contentsOf: file, encoding: .utf8), text.contains(".md,") else { continue }

@@ -1,12 +1,12 @@
 import Testing
 import WireProtocol
 
-/// The closed tables of contract sections 5 and 7, written from the page: nothing is missing, nothing is added.
+/// The tables of Reference.md, "Events" and "Errors", written by hand: nothing is missing or added.
 @Suite struct ClosedTableTests {
-  /// Codes of the table that no answer of this server carries.
+  /// Codes of the table that no reply of this server carries.
   private static let notOffered: Set<Int> = Set([10016]).union(10120...10130)
 
-  /// Section 7, row by row. 10016 and 10120–10130 are the application's webhooks, which are not offered.
+  /// Row by row. 10016 and 10120–10130 are the application's webhooks, which are not offered.
   private static let table: Set<Int> = Set([-32700, -32600, -32601, -32602, -32603])
     .union([6014, 6015, 7008, 70001, 70003, 70009])
     .union(8501...8511)
@@ -15,7 +15,7 @@ import WireProtocol
     .union(10030...10033).union(10036...10038).union(10045...10050)
     .union([10053, 80002]).union(10120...10130)
 
-  /// What the envelope, sign-in, the rate and the store answer, whatever the method.
+  /// The errors of the envelope, sign-in, the rate and the store, whatever the method.
   private static let ofEveryMethod: Set<ErrorCode> = [
     .parseError, .invalidRequest, .methodNotFound, .invalidParams, .internalError, .notSignedIn, .requestRate, .temporary,
   ]
@@ -31,7 +31,6 @@ import WireProtocol
     }
   }
 
-  /// Section 5.
   @Test func theEventsAreThoseOfThePageInItsOrder() {
     #expect(
       EventName.allCases.map(\.rawValue) == [
@@ -45,8 +44,8 @@ import WireProtocol
       ])
   }
 
-  /// "All but the last row carry groupID and opTime"; the further params as the page writes them. `seq` and `msgID` are those of
-  /// the tip that is stored for the event (section 4, Messages).
+  /// All but the events of a session carry groupID and opTime. `seq` and `msgID` are those of the
+  /// tip that is stored for the event.
   @Test(arguments: [
     ("onMemberEnter", "memberList memberCount seq? msgID?"), ("onMemberLeave", "memberList memberCount seq? msgID?"),
     ("onMemberInvited", "opUser platform memberList memberCount seq? msgID?"),

@@ -2,7 +2,7 @@ import GroupModel
 import Testing
 import WireProtocol
 
-/// What reaches the server of the methods that only the application's backend can call.
+/// The parameters of the methods of the application's backend, as the server reads them.
 @Suite struct DecodingBackendTests {
   @Test func importGroupIsCreateGroupWithAnOwnerAndWithoutMembers() throws {
     let params = #"""
@@ -22,7 +22,7 @@ import WireProtocol
     let params = #"""
       {"groupID":"g","memberList":[{"userID":"a","role":"Admin","joinTime":3,"unreadCount":4},{"userID":"b"},{"userID":"a"}]}
       """#
-    guard case .importGroupMembers(let imported) = try decoded("importGroupMembers", params) else {
+    guard case .group(_, .importGroupMembers(let imported)) = try decoded("importGroupMembers", params) else {
       return fail("importGroupMembers")
     }
     let a = try #require(UserID("a"))
@@ -41,7 +41,7 @@ import WireProtocol
   @Test func anImportedMessageHasTextOrData() throws {
     let all = #"{"sender":"u","timestamp":1,"text":"t","clientMsgID":"c"},{"sender":"u","timestamp":1,"data":"d","text":null}"#
     guard
-      case .importGroupMessages(let imported) = try decoded(
+      case .group(_, .importGroupMessages(let imported)) = try decoded(
         "importGroupMessages", #"{"groupID":"g","messageList":[\#(all)]}"#)
     else { return fail("importGroupMessages") }
     #expect(imported.messageList.map(\.content) == [.text("t"), .custom("d")])
@@ -76,7 +76,7 @@ import WireProtocol
     ]
     for (rest, users) in cases {
       let params = #"{"groupID":"g","content":"c"\#(rest)}"#
-      guard case .sendGroupSystemNotification(let send) = try decoded("sendGroupSystemNotification", params) else {
+      guard case .group(_, .sendGroupSystemNotification(let send)) = try decoded("sendGroupSystemNotification", params) else {
         return fail("sendGroupSystemNotification")
       }
       #expect(send.userIDList?.map(\.rawValue) == users && send.content == "c")
@@ -89,7 +89,8 @@ import WireProtocol
       case .kickUser(let kick) = try decoded("kickUser", #"{"userID":"u","reason":"r"}"#),
       case .listSessions(let sessions) = try decoded("listSessions", #"{"userID":"u"}"#),
       case .importUsers(let users) = try decoded("importUsers", #"{"userIDList":["a","b","a"]}"#),
-      case .setUnreadCount(let unread) = try decoded("setUnreadCount", #"{"groupID":"g","userID":"u","unreadCount":7}"#)
+      case .group(_, .setUnreadCount(let unread)) = try decoded(
+        "setUnreadCount", #"{"groupID":"g","userID":"u","unreadCount":7}"#)
     else { return fail("methods of the application") }
     #expect(all.groupType == nil && all.count == 50 && all.nextSeq == 0)
     #expect(some.groupType == .work && some.count == 200 && some.nextSeq == 4)

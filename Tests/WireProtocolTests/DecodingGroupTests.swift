@@ -2,7 +2,7 @@ import GroupModel
 import Testing
 import WireProtocol
 
-/// What reaches the server of the methods that set, find and read groups.
+/// The parameters of the methods that set, find and read groups, as the server reads them.
 @Suite struct DecodingGroupTests {
   @Test func searchGroupsTakesWhatIsGiven() throws {
     let params = #"""
@@ -25,16 +25,18 @@ import WireProtocol
 
   @Test func transferStaysUnlessToldToQuit() throws {
     for (rest, quit) in [("", false), (#","quit":false"#, false), (#","quit":null"#, false), (#","quit":true"#, true)] {
-      guard case .transferGroupOwner(let transfer) = try decoded("transferGroupOwner", #"{"groupID":"g","userID":"u"\#(rest)}"#)
-      else { return fail("transferGroupOwner") }
-      #expect(transfer.groupID == GroupID("g") && transfer.userID == UserID("u") && transfer.quit == quit)
+      let params = #"{"groupID":"g","userID":"u"\#(rest)}"#
+      guard case .group(let id, .transferGroupOwner(let transfer)) = try decoded("transferGroupOwner", params) else {
+        return fail("transferGroupOwner")
+      }
+      #expect(id == GroupID("g") && transfer.userID == UserID("u") && transfer.quit == quit)
     }
   }
 
   @Test(arguments: ReceiveOption.allCases)
   func everyReceiveOptionIsTaken(option: ReceiveOption) throws {
     let params = #"{"groupID":"g","opt":"\#(option.rawValue)"}"#
-    guard case .setGroupReceiveMessageOpt(let set) = try decoded("setGroupReceiveMessageOpt", params) else {
+    guard case .group(_, .setGroupReceiveMessageOpt(let set)) = try decoded("setGroupReceiveMessageOpt", params) else {
       return fail("setGroupReceiveMessageOpt")
     }
     #expect(set.option == option)
@@ -42,8 +44,8 @@ import WireProtocol
 
   private func attributes(_ object: String) throws -> [GroupAttributes.Entry] {
     let params = #"{"groupID":"g","attributes":\#(object)}"#
-    guard case .initGroupAttributes(let replace) = try decoded("initGroupAttributes", params),
-      case .setGroupAttributes(let set) = try decoded("setGroupAttributes", params)
+    guard case .group(_, .initGroupAttributes(let replace)) = try decoded("initGroupAttributes", params),
+      case .group(_, .setGroupAttributes(let set)) = try decoded("setGroupAttributes", params)
     else { throw WireError(.methodNotFound) }
     #expect(set.attributes == replace.attributes)
     return set.attributes
@@ -69,17 +71,18 @@ import WireProtocol
 
   @Test func noKeysAreAllAndAnEmptyListIsNone() throws {
     for (rest, keys) in [("", nil), (#","keys":null"#, nil), (#","keys":[]"#, []), (#","keys":["b","a"]"#, ["b", "a"])] {
-      guard case .deleteGroupAttributes(let delete) = try decoded("deleteGroupAttributes", #"{"groupID":"g"\#(rest)}"#),
-        case .getGroupAttributes(let get) = try decoded("getGroupAttributes", #"{"groupID":"g"\#(rest)}"#)
+      guard
+        case .group(_, .deleteGroupAttributes(let delete)) = try decoded("deleteGroupAttributes", #"{"groupID":"g"\#(rest)}"#),
+        case .group(_, .getGroupAttributes(let get)) = try decoded("getGroupAttributes", #"{"groupID":"g"\#(rest)}"#)
       else { return fail("attributes") }
       #expect(delete.keys == keys && get.keys == keys, "\(rest)")
     }
   }
 
   @Test func readingMarksTakeWhatIsGiven() throws {
-    guard case .revokeGroupMessage(let revoke) = try decoded("revokeGroupMessage", #"{"groupID":"g","seq":0}"#),
-      case .markGroupMessageAsRead(let mark) = try decoded("markGroupMessageAsRead", #"{"groupID":"g","seq":9}"#),
-      case .markGroupMessageAsRead(let markAll) = try decoded("markGroupMessageAsRead", #"{"groupID":"g"}"#),
+    guard case .group(_, .revokeGroupMessage(let revoke)) = try decoded("revokeGroupMessage", #"{"groupID":"g","seq":0}"#),
+      case .group(_, .markGroupMessageAsRead(let mark)) = try decoded("markGroupMessageAsRead", #"{"groupID":"g","seq":9}"#),
+      case .group(_, .markGroupMessageAsRead(let markAll)) = try decoded("markGroupMessageAsRead", #"{"groupID":"g"}"#),
       case .setSystemNotificationRead(let read) = try decoded("setSystemNotificationRead", #"{"notificationID":"n"}"#),
       case .setSystemNotificationRead(let readAll) = try decoded("setSystemNotificationRead", "{}")
     else { return fail("marks") }

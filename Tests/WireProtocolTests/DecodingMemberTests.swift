@@ -2,16 +2,16 @@ import GroupModel
 import Testing
 import WireProtocol
 
-/// What reaches the server of the methods about members and applications.
+/// The parameters of the methods about members and applications, as the server reads them.
 @Suite struct DecodingMemberTests {
   @Test func setGroupMemberInfoTakesWhatIsGiven() throws {
     let params = #"""
       {"groupID":"g","userID":"u","nameCard":"né","customInfo":{"a":"1","b":null},"role":"200","muteUntil":5}
       """#
-    guard case .setGroupMemberInfo(let set) = try decoded("setGroupMemberInfo", params),
-      case .setGroupMemberInfo(let nothing) = try decoded("setGroupMemberInfo", #"{"groupID":"g","userID":"u"}"#)
+    guard case .group(let id, .setGroupMemberInfo(let set)) = try decoded("setGroupMemberInfo", params),
+      case .group(_, .setGroupMemberInfo(let nothing)) = try decoded("setGroupMemberInfo", #"{"groupID":"g","userID":"u"}"#)
     else { return fail("setGroupMemberInfo") }
-    #expect(set.groupID == GroupID("g") && set.userID == UserID("u"))
+    #expect(id == GroupID("g") && set.userID == UserID("u"))
     #expect(set.nameCard == "né" && set.customInfo == ["a": "1", "b": ""] && set.role == .custom(200) && set.muteUntil == 5)
     #expect(nothing.nameCard == nil && nothing.customInfo == nil && nothing.role == nil && nothing.muteUntil == nil)
   }
@@ -19,17 +19,18 @@ import WireProtocol
   @Test(arguments: [("Admin", Role.admin), ("Member", .member), ("100", .custom(100)), ("2147483647", .custom(.max))])
   func aRoleIsGivenByItsName(name: String, role: Role) throws {
     guard
-      case .setGroupMemberRole(let set) = try decoded(
+      case .group(_, .setGroupMemberRole(let set)) = try decoded(
         "setGroupMemberRole", #"{"groupID":"g","userID":"u","role":"\#(name)"}"#)
     else { return fail("setGroupMemberRole") }
     #expect(set.role == role)
   }
 
   @Test func mutesAndRemovalsAreInSeconds() throws {
-    guard case .muteGroupMember(let mute) = try decoded("muteGroupMember", #"{"groupID":"g","userID":"u","muteTime":60}"#),
-      case .kickGroupMember(let kick) = try decoded(
+    guard
+      case .group(_, .muteGroupMember(let mute)) = try decoded("muteGroupMember", #"{"groupID":"g","userID":"u","muteTime":60}"#),
+      case .group(_, .kickGroupMember(let kick)) = try decoded(
         "kickGroupMember", #"{"groupID":"g","userIDList":["b","a","b"],"reason":"r","banTime":4294967295}"#),
-      case .kickGroupMember(let plain) = try decoded("kickGroupMember", #"{"groupID":"g","userIDList":["a"]}"#)
+      case .group(_, .kickGroupMember(let plain)) = try decoded("kickGroupMember", #"{"groupID":"g","userIDList":["a"]}"#)
     else { return fail("mute and kick") }
     #expect(mute.muteTime == 60)
     #expect(kick.userIDList.map(\.rawValue) == ["b", "a"] && kick.reason == "r" && kick.banTime == 4_294_967_295)
@@ -38,20 +39,22 @@ import WireProtocol
 
   @Test func anInvitationTakesItsWords() throws {
     guard
-      case .inviteUserToGroup(let invite) = try decoded(
+      case .group(_, .inviteUserToGroup(let invite)) = try decoded(
         "inviteUserToGroup", #"{"groupID":"g","userIDList":["a","b"],"message":"m","attach":"\u0000"}"#),
-      case .inviteUserToGroup(let plain) = try decoded("inviteUserToGroup", #"{"groupID":"g","userIDList":["a"]}"#)
+      case .group(_, .inviteUserToGroup(let plain)) = try decoded("inviteUserToGroup", #"{"groupID":"g","userIDList":["a"]}"#)
     else { return fail("inviteUserToGroup") }
     #expect(invite.userIDList.map(\.rawValue) == ["a", "b"] && invite.message == "m" && invite.attach == "\0")
     #expect(plain.message == nil && plain.attach == nil)
   }
 
   @Test func listsOfMembersComeFiftyAtATime() throws {
-    guard case .getGroupMutedMembers(let muted) = try decoded("getGroupMutedMembers", #"{"groupID":"g"}"#),
-      case .getGroupMutedMembers(let page) = try decoded("getGroupMutedMembers", #"{"groupID":"g","count":1,"nextSeq":8}"#),
-      case .getGroupMemberInviters(let inviters) = try decoded(
+    guard case .group(_, .getGroupMutedMembers(let muted)) = try decoded("getGroupMutedMembers", #"{"groupID":"g"}"#),
+      case .group(_, .getGroupMutedMembers(let page)) = try decoded(
+        "getGroupMutedMembers", #"{"groupID":"g","count":1,"nextSeq":8}"#),
+      case .group(_, .getGroupMemberInviters(let inviters)) = try decoded(
         "getGroupMemberInviters", #"{"groupID":"g","userIDList":["a","a"]}"#),
-      case .getGroupMemberRoles(let roles) = try decoded("getGroupMemberRoles", #"{"groupID":"g","userIDList":["a","b"]}"#)
+      case .group(_, .getGroupMemberRoles(let roles)) = try decoded(
+        "getGroupMemberRoles", #"{"groupID":"g","userIDList":["a","b"]}"#)
     else { return fail("lists") }
     #expect(muted.count == 50 && muted.nextSeq == 0 && page.count == 1 && page.nextSeq == 8)
     #expect(inviters.userIDList.map(\.rawValue) == ["a"] && roles.userIDList.map(\.rawValue) == ["a", "b"])

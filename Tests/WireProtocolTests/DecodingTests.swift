@@ -2,7 +2,7 @@ import GroupModel
 import Testing
 import WireProtocol
 
-/// What reaches the server of a request: values, defaults, and names of old.
+/// The parameters of a request as the server reads them: values, defaults, and old names.
 @Suite struct DecodingTests {
   @Test func createGroupTakesWhatIsGiven() throws {
     let params = #"""
@@ -32,9 +32,10 @@ import WireProtocol
   }
 
   @Test func withoutOptionsTheDefaultsOfThePageHold() throws {
-    guard case .sendGroupTextMessage(let send) = try decoded("sendGroupTextMessage", #"{"groupID":"g","text":"\u0000"}"#),
-      case .getGroupHistoryMessageList(let history) = try decoded("getGroupHistoryMessageList", #"{"groupID":"g"}"#),
-      case .getGroupMemberList(let members) = try decoded("getGroupMemberList", #"{"groupID":"g"}"#),
+    guard
+      case .group(_, .sendGroupTextMessage(let send)) = try decoded("sendGroupTextMessage", #"{"groupID":"g","text":"\u0000"}"#),
+      case .group(_, .getGroupHistoryMessageList(let history)) = try decoded("getGroupHistoryMessageList", #"{"groupID":"g"}"#),
+      case .group(_, .getGroupMemberList(let members)) = try decoded("getGroupMemberList", #"{"groupID":"g"}"#),
       case .getJoinedGroupList(let joined) = try decoded("getJoinedGroupList", "{}"),
       case .login(let login) = try decoded("login", #"{"token":""}"#)
     else { return #expect(Bool(false)) }
@@ -47,7 +48,8 @@ import WireProtocol
 
   @Test func anEmptyOptionalListCountsAsAbsent() throws {
     guard
-      case .sendGroupTextMessage(let send) = try decoded("sendGroupTextMessage", #"{"groupID":"g","text":"x","atUserIDList":[]}"#)
+      case .group(_, .sendGroupTextMessage(let send)) = try decoded(
+        "sendGroupTextMessage", #"{"groupID":"g","text":"x","atUserIDList":[]}"#)
     else {
       return fail("another method")
     }
@@ -55,7 +57,9 @@ import WireProtocol
   }
 
   @Test func aUserNamedTwiceIsOneUserInOrder() throws {
-    guard case .getGroupMembersInfo(let info) = try decoded("getGroupMembersInfo", #"{"groupID":"g","userIDList":["b","a","b"]}"#)
+    guard
+      case .group(_, .getGroupMembersInfo(let info)) = try decoded(
+        "getGroupMembersInfo", #"{"groupID":"g","userIDList":["b","a","b"]}"#)
     else {
       return fail("another method")
     }
@@ -65,7 +69,7 @@ import WireProtocol
   @Test func aWholeNumberMayBeWrittenAsADecimal() throws {
     for text in ["20", "20.0", "2e1", "200e-1"] {
       guard
-        case .getGroupHistoryMessageList(let history) = try decoded(
+        case .group(_, .getGroupHistoryMessageList(let history)) = try decoded(
           "getGroupHistoryMessageList", #"{"groupID":"g","count":\#(text)}"#)
       else {
         return fail("another method")
@@ -81,7 +85,8 @@ import WireProtocol
     #expect(fault("sendGroupTextMessage", #"{"text":""}"#)?.field == "groupID")
   }
 
-  /// A renewal ignores platform and deviceID, so a new session judges them and not the reading of the params.
+  /// A renewal ignores platform and deviceID, so a new session judges them and not the reading of
+  /// the params.
   @Test func aNewSessionsPlatformAndDeviceAreJudged() throws {
     for name in ["iOS", "Android", "Windows", "Mac", "Web", "Unknown"] {
       #expect(try Login(token: "t", platform: name, deviceID: nil).device().platform.rawValue == name)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import WireProtocol
 
-/// How types in words become JSON Schemas.
+/// Types in `TypeNotation` become JSON Schemas.
 @Suite struct DescriptionNotationTests {
   @Test(arguments: [
     ("string", #"{"type":"string"}"#),
@@ -33,7 +33,7 @@ import Testing
   @Test(arguments: [
     "", "[", "[string", "{}", "{a", "{a:}", "{a: }", "\"a", "string or", "string, integer", "a b", "[]", "string]",
   ])
-  func whatIsNoTypeIsRefused(words: String) {
+  func textsThatAreNoTypeAreRefused(words: String) {
     #expect(TypeNotation(words) == nil)
     #expect(String(decoding: JSONWriter.text { $0.schema(ofType: words) }, as: UTF8.self).hasPrefix(#"{"description":"#))
   }

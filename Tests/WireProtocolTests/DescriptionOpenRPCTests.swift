@@ -108,9 +108,9 @@ import Testing
 
   @Test func everyTypeInWordsIsUnderstood() {
     let wire = methods.entries.flatMap(\.specification.result) + EventName.allCases.flatMap(\.fields)
-    let fields = wire + Vocabulary.types.flatMap(\.fields)
+    let fields = wire + NamedType.all.flatMap(\.fields)
     for field in fields { #expect(unknown(in: field.type).isEmpty, "\(field.name): \(field.type)") }
-    for (name, type) in Vocabulary.members { #expect(unknown(in: type).isEmpty, "\(name): \(type)") }
+    for (name, type) in NamedType.memberTypes { #expect(unknown(in: type).isEmpty, "\(name): \(type)") }
   }
 
   private func unknown(in words: String) -> [String] { TypeNotation(words).map(unknown) ?? [words] }
@@ -118,13 +118,13 @@ import Testing
   private func unknown(in type: TypeNotation) -> [String] {
     switch type {
     case .name(let name):
-      ["string", "integer", "boolean", "object", "map", "any"].contains(name) || Vocabulary.type(name) != nil ? [] : [name]
+      ["string", "integer", "boolean", "object", "map", "any"].contains(name) || NamedType.named(name) != nil ? [] : [name]
     case .literal: []
     case .array(let element): unknown(in: element)
     case .any(let types): types.flatMap(unknown)
     case .object(let members):
       members.flatMap { member in
-        if let type = member.type { unknown(in: type) } else { Vocabulary.members[member.name] == nil ? [member.name] : [] }
+        if let type = member.type { unknown(in: type) } else { NamedType.memberTypes[member.name] == nil ? [member.name] : [] }
       }
     }
   }

@@ -47,7 +47,7 @@ import WireProtocol
     #expect(page.contains("data?: string, not empty, at most 12288 bytes of UTF-8, this or text; clientMsgID?:"))
   }
 
-  /// What stands between the heading of a method and the next heading, in one line.
+  /// The text between the heading of a method and the next heading, in one line.
   private func section(_ method: String) -> String {
     guard let start = page.range(of: "\n### \(method)\n") else { return "" }
     let rest = page[start.upperBound...]

@@ -18,7 +18,7 @@ import Testing
   }
 
   private func described(_ type: String, required: Bool = false) throws -> Set<String> {
-    let fields = try #require(Vocabulary.type(type)).fields
+    let fields = try #require(NamedType.named(type)).fields
     return Set(fields.filter { !required || !$0.isOptional }.map(\.name))
   }
 
@@ -59,7 +59,7 @@ import Testing
     #expect(try names(MemberInfo.administrator) == (try described("MemberInfo", required: true)))
     #expect(try names(MemberInfo(member)).isSubset(of: try described("MemberInfo")))
     let words = String(decoding: JSONWriter.text { $0.value(MemberInfo.outsider(user)) }, as: UTF8.self)
-    let role = try #require(Vocabulary.type("MemberInfo")?.fields.first { $0.name == "role" })
+    let role = try #require(NamedType.named("MemberInfo")?.fields.first { $0.name == "role" })
     #expect(words.contains(#""role":"NotMember""#) && role.type.contains(#""NotMember""#))
   }
 
@@ -78,15 +78,15 @@ import Testing
       id: "a", groupID: try #require(GroupID("g")), epoch: "e", kind: .join, fromUser: user, toUser: nil, addTime: 1,
       requestMsg: "")
     #expect(
-      try names(ApplicationView(application, reader: user, isRead: false)) == (try described("Application", required: true)))
+      try names(ApplicationInfo(application, reader: user, isRead: false)) == (try described("Application", required: true)))
     application.attach = "x"
     application.handling = GroupApplication.Handling(isAgreed: true, by: user, time: 2, message: "")
-    #expect(try names(ApplicationView(application, reader: user, isRead: true)) == (try described("Application")))
+    #expect(try names(ApplicationInfo(application, reader: user, isRead: true)) == (try described("Application")))
   }
 
   @Test func systemNotification() throws {
-    func notification(_ text: String?) throws -> NotificationView {
-      NotificationView(
+    func notification(_ text: String?) throws -> NotificationInfo {
+      NotificationInfo(
         number: 1,
         notification: SystemNotification(
           kind: .custom, groupID: try #require(GroupID("g")), opUser: "{}", reason: text, data: text, timestamp: 1), isRead: false

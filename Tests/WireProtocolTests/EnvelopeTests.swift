@@ -1,7 +1,7 @@
 import Testing
 import WireProtocol
 
-/// Contract section 1: what one request looks like.
+/// The form of one request (Protocol.md, "Requests and replies").
 @Suite struct EnvelopeTests {
   @Test(arguments: [
     ("17", "17"), ("0", "0"), ("-1", "-1"), ("9007199254740992", "9007199254740992"), ("-9007199254740992", "-9007199254740992"),

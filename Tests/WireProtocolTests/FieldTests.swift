@@ -3,9 +3,11 @@ import Testing
 
 @testable import WireProtocol
 
-/// The members of events and results in descriptions are those that the encoder writes, for generated values.
+/// The members of events and results in descriptions are those that the encoder writes, for
+/// generated values.
 @Suite struct FieldTests {
-  /// Compares an object with the members that its description has: their names, their order, and their JSON types.
+  /// Compares an object with the members that its description has: their names, their order, and
+  /// their JSON types.
   private func expect(_ text: [UInt8], has fields: [ResultField], _ name: String) throws {
     let parser = JSONParser()
     let object = try #require(parser.parse(text), "\(name)")
@@ -20,7 +22,7 @@ import Testing
     withExtendedLifetime(parser) {}
   }
 
-  /// What a type in words may be; nil where it is a type with a name.
+  /// The values that a notation allows; nil for a named type.
   private static func kinds(of type: String) -> [JSONValue.Kind]? {
     switch type {
     case "string": [.string]
@@ -124,7 +126,7 @@ import Testing
     try expectDescribed(counts)
     try expectDescribed([GetGroupUnreadCount.Result(totalCount: 0, groups: counts)])
     let notifications = samples.list { samples in
-      NotificationView(
+      NotificationInfo(
         number: samples.number(),
         notification: SystemNotification(
           kind: samples.one(), groupID: .generate(), opUser: "{}", reason: samples.optional { $0.text() }, timestamp: 0),
@@ -134,7 +136,7 @@ import Testing
       GetSystemNotificationList.Result(notificationList: notifications, unreadCount: 1, nextSeq: samples.number())
     ])
     let applications = samples.list { samples in
-      ApplicationView(
+      ApplicationInfo(
         GroupApplication(
           id: samples.text(), groupID: .generate(), epoch: "", kind: samples.one(), fromUser: samples.user(),
           toUser: samples.optional { $0.user() }, addTime: 0, requestMsg: ""), reader: samples.user(), isRead: samples.flag())
@@ -146,12 +148,12 @@ import Testing
 
   private func expectDescribedBackend(_ samples: inout Samples) throws {
     let sessions = samples.list { samples in
-      SessionView(
+      SessionInfo(
         sessionID: samples.text(), platform: samples.one(), deviceID: samples.optional { $0.text() }, address: samples.text(),
         loginTime: samples.number())
     }
     try expectDescribed(sessions)
-    #expect(Vocabulary.type(SessionView.notation)?.fields.map(\.name) == SessionView.fields.map(\.name))
+    #expect(NamedType.named(SessionInfo.notation)?.fields.map(\.name) == SessionInfo.fields.map(\.name))
     try expectDescribed([ListSessions.Result(sessionList: sessions)])
     try expectDescribed([KickUser.Result(kicked: 1)])
     try expectDescribed([ImportGroup.Result(groupID: .generate())])

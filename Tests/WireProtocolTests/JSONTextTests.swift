@@ -1,7 +1,7 @@
 import Testing
 import WireProtocol
 
-/// Contract section 1: "Text that is not JSON (an unpaired surrogate included), or is nested deeper than 32 levels, is -32700."
+/// A text that is not JSON, or is nested deeper than 32 levels, is -32700 (Protocol.md, "Frames").
 @Suite struct JSONTextTests {
   private func ping(_ params: String) -> String { #"{"jsonrpc":"2.0","id":1,"method":"ping","params":\#(params)}"# }
 
@@ -85,7 +85,7 @@ import WireProtocol
   @Test(arguments: [
     "01", "-", "+1", "1.", ".5", "1e", "1e+", "0x10", "NaN", "Infinity", "-Infinity", "1_000", "--1", "1.e5", "00", "-01",
   ])
-  func whatIsNoNumberIsNoJSON(number: String) {
+  func aTextThatIsNoNumberIsNoJSON(number: String) {
     #expect(outline(ping(#"{"x":\#(number)}"#)) == "notJSON")
     #expect(outline(ping(#"{"y":1e400,"x":\#(number)}"#)) == "notJSON", "beside a huge number")
   }
@@ -97,7 +97,7 @@ import WireProtocol
     "{} {}",
     "{}x", "[] []", "1 2", "// c\n{}", "{}//", "/**/{}", "\u{0}", "{}\u{0}", "{\"a\":1 \"b\":2}",
   ])
-  func whatIsNoJSONIsAnsweredSo(text: String) {
+  func textsThatAreNoJSONAreParseErrors(text: String) {
     #expect(outline(text) == "notJSON")
   }
 
@@ -124,7 +124,7 @@ import WireProtocol
     #expect(outline("\u{feff}" + ping("{}")) == "notJSON")
   }
 
-  @Test func ofADoubledKeyTheFirstCounts() {
+  @Test func theFirstOfADoubledKeyCounts() {
     #expect(outline(#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping","method":"logout"}"#) == "ping#1")
   }
 

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import WireProtocol
 
-/// What is written is JSON, and means what was meant. Foundation is the judge.
+/// Written texts are JSON with the values given. Foundation is the judge.
 @Suite struct JSONWriterTests {
   private func foundation(_ bytes: [UInt8]) throws -> NSDictionary {
     try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? NSDictionary)
@@ -97,7 +97,8 @@ import WireProtocol
 }
 
 extension NSDictionary {
-  /// The text behind a key that is equal to the last scalar: `String ==` calls canonically equal keys equal.
+  /// The text behind a key that is equal to the last scalar: `String ==` calls canonically equal
+  /// keys equal.
   fileprivate func value(of key: String) -> String? {
     for case let (name as String, value as String) in self where Array(name.utf8) == Array(key.utf8) { return value }
     return nil

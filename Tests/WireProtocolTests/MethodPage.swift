@@ -1,8 +1,7 @@
 import Testing
 import WireProtocol
 
-/// The parameters and results of each method as contract sections 2, 4 and 8 write them, and section 7 the errors of their domains.
-/// Written from the page.
+/// The parameters, results and errors of each method (Reference.md, "Methods"), written by hand.
 struct MethodPage: Sendable, CustomTestStringConvertible {
   let name: String
   let fields: [Field]
@@ -20,7 +19,8 @@ struct MethodPage: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
-  /// The params with one valid value for each required member, and some members otherwise (nil = left out).
+  /// The params with one valid value for each required member, and some members otherwise (nil =
+  /// left out).
   func params(_ changed: [String: String?] = [:]) -> String { fields.object(changed) }
 
   static let all = session + groups + members + applications + messages + backend
@@ -54,7 +54,8 @@ struct Field: Sendable {
 }
 
 extension [Field] {
-  /// A JSON object with one valid value for each required member, and some members otherwise (nil = left out).
+  /// A JSON object with one valid value for each required member, and some members otherwise (nil =
+  /// left out).
   func object(_ changed: [String: String?] = [:]) -> String {
     var members: [String] = []
     for field in self where field.isRequired || changed.keys.contains(field.name) {

@@ -1,6 +1,6 @@
 import WireProtocol
 
-/// Contract section 8: what only the application's backend can call.
+/// Methods of the application's backend (Protocol.md, "Application methods" and "Imports").
 extension MethodPage {
   static let backend: [MethodPage] = [
     MethodPage(

@@ -1,4 +1,5 @@
-/// What values a member takes, what is of the wrong JSON type, and (MethodPageRefusals.swift) what is outside.
+/// The values that a member takes, values of the wrong JSON type, and (MethodPageRefusals.swift)
+/// values outside the domain.
 indirect enum Domain: Sendable {
   /// So many bytes of UTF-8, the code of a longer one, and of an empty one.
   case text(ClosedRange<Int>, Int = 10004, empty: Int? = nil)

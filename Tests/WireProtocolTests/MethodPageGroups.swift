@@ -1,6 +1,6 @@
 import WireProtocol
 
-/// Contract section 4, Groups.
+/// Methods of groups (Protocol.md, "Groups").
 extension MethodPage {
   static let groups: [MethodPage] = [
     MethodPage(
@@ -42,11 +42,11 @@ extension MethodPage {
 }
 
 extension Field {
-  /// What createGroup and importGroup share.
+  /// The parameters that createGroup and importGroup share.
   static let newGroup: [Field] =
     [.need("groupType", .groupType), .need("groupName", .name(1...30, 8502)), .may("groupID", .newGroupID)] + groupInfo
 
-  /// What createGroup and setGroupInfo share.
+  /// The parameters that createGroup and setGroupInfo share.
   static let groupInfo: [Field] = [
     may("introduction", .text(0...240, 8503)), may("notification", .text(0...300, 8504)), may("faceURL", .text(0...100, 8505)),
     may("maxMemberNum", .integer(1...(1 << 53))), may("customInfo", .customInfo(valueBytes: 512)),

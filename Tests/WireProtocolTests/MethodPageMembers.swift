@@ -1,6 +1,6 @@
 import WireProtocol
 
-/// Contract section 4, Members, and Applications and invitations.
+/// Methods of members and applications (Protocol.md, "Members" and "Applications").
 extension MethodPage {
   static let members: [MethodPage] = [
     MethodPage(

@@ -1,6 +1,6 @@
 import WireProtocol
 
-/// Contract section 4, Messages.
+/// Methods of messages (Protocol.md, "Messages").
 extension MethodPage {
   static let messages: [MethodPage] = [
     MethodPage("sendGroupTextMessage", [.groupID, .need("text", .messageBody)] + options, "msgID seq? timestamp status"),

@@ -3,7 +3,8 @@ import GroupModel
 import Testing
 import WireProtocol
 
-/// The pages for developers who come from another system: Sources/ThrongServer/Documentation.docc/MovingIn.
+/// The pages for developers who come from another system:
+/// Sources/ThrongServer/Documentation.docc/MovingIn.
 @Suite struct MovingInPageTests {
   private static let names = ["FromTencentV1", "FromTencentV2", "FromZIM", "FromNIM"]
 
@@ -38,7 +39,7 @@ import WireProtocol
   }
 
   @Test(arguments: names)
-  func whatIsNamedExists(name: String) throws {
+  func namesOfThePageExist(name: String) throws {
     let page = try MovingInPage(name)
     let vocabulary = try ProtocolVocabulary()
     for text in page.prose + page.rows.flatMap({ [$0.ours, $0.note] }) {
@@ -67,7 +68,7 @@ import WireProtocol
   @Test func everyMethodAndEventIsNamedOnSomePage() throws {
     let pages = try MovingInPageTests.names.map { try MovingInPage($0) }
     let named = Set(pages.flatMap(\.rows).flatMap { codeWords(in: $0.ours) + codeWords(in: $0.note) })
-    // What describes the server itself has no counterpart in a client library.
+    // Methods about the server itself have no counterpart in a client library.
     let ofTheServer: Set = ["ping", "getServerInfo", "rpc.discover"]
     for entry in MethodTable().entries where !ofTheServer.contains(entry.name) {
       switch entry.specification.callers {
@@ -149,14 +150,15 @@ extension Substring {
   }
 }
 
-/// What a word between backticks names, by how it is written.
+/// The kind of a word between backticks, by its form.
 private enum CodeWord {
   enum Kind { case method, event, code, field, value, key }
 
   case method(String)
   case event(String)
   case code(Int)
-  /// A parameter, or a member of a result or event: `.joinMode`; with its type `GroupInfo.joinMode`.
+  /// A parameter, or a member of a result or event: `.joinMode`; with its type
+  /// `GroupInfo.joinMode`.
   case field(String, of: String?)
   case value(String)
   /// A key of the configuration: `limits.revokeWindow`.
@@ -192,7 +194,7 @@ private enum CodeWord {
   }
 }
 
-/// What the protocol names.
+/// The names of the protocol.
 private struct ProtocolVocabulary {
   private let methods = Set(MethodTable().entries.map(\.name))
   private let events = Set(EventName.allCases.map(\.rawValue))
@@ -202,8 +204,8 @@ private struct ProtocolVocabulary {
   private var values = ProtocolVocabulary.unlistedValues
   private let configuration: String
 
-  /// Values that the contract has and no schema lists: the types of changeInfoList, roles, a reason, everybody, and the
-  /// enumerations of `GroupModel`.
+  /// Values of the protocol that no schema lists: the types of changeInfoList, roles, a reason,
+  /// everybody, and the enumerations of `GroupModel`.
   private static let unlistedValues: Set<String> = Set(
     [
       "GroupName", "Introduction", "Notification", "FaceURL", "Owner", "CustomInfo", "AllMuted", "Mute", "MaxMemberNum",
@@ -224,7 +226,8 @@ private struct ProtocolVocabulary {
     }
   }
 
-  /// Takes the names of parameters and members, and the listed values, from wherever the document has schemas.
+  /// Takes the names of parameters and members, and the listed values, from wherever the document
+  /// has schemas.
   private mutating func collect(_ part: Any) {
     if let object = part as? [String: Any] {
       if let name = object["name"] as? String, object["schema"] != nil { fields.insert(name) }

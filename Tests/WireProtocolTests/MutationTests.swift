@@ -2,7 +2,8 @@ import Foundation
 import Testing
 import WireProtocol
 
-/// Whatever bytes come, an envelope comes of them, and nothing that Foundation calls broken is taken for JSON.
+/// Whatever bytes come, an envelope comes of them, and nothing that Foundation calls broken is
+/// taken for JSON.
 @Suite struct MutationTests {
   private static let requests = [
     #"{"jsonrpc":"2.0","id":1,"method":"login","params":{"token":"ey.\ud83d\ude00","platform":"Web","deviceID":"d"}}"#,
@@ -74,8 +75,8 @@ import WireProtocol
     }
   }
 
-  /// What Foundation says. Numbers that it cannot hold are JSON all the same, so a text that it refuses gets a second
-  /// hearing with short ones.
+  /// The verdict of Foundation. Numbers that it cannot hold are JSON all the same, so a text that
+  /// it refuses gets a second hearing with short ones.
   private func isJSON(_ bytes: [UInt8]) -> Bool {
     guard let text = String(validating: bytes, as: UTF8.self) else { return false }
     let short = text.replacing(/\\u[0-9a-fA-F]{4}/) { _ in "x" }.replacing(/[0-9]{15,}/) { _ in "111111111111111" }

@@ -1,7 +1,7 @@
 import Testing
 import WireProtocol
 
-/// Every method of contract section 4 that there is, by the page in MethodPage.swift.
+/// The parameters of every method, by the page in MethodPage.swift.
 @Suite struct ParameterTests {
   /// "code" or "code field", as one line to compare.
   private func answer(_ method: MethodPage, _ params: String) -> String {
@@ -15,7 +15,7 @@ import WireProtocol
   }
 
   @Test(arguments: MethodPage.all)
-  func whatIsRequiredIsEnough(method: MethodPage) throws {
+  func theRequiredMembersAreEnough(method: MethodPage) throws {
     #expect(answer(method, method.params()) == "taken")
     #expect(try decoded(method.name, method.params()).caseName == method.name)
   }

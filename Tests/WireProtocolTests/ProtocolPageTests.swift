@@ -3,7 +3,8 @@ import GroupModel
 import Testing
 import WireProtocol
 
-/// The tables that Sources/ThrongServer/Documentation.docc/Protocol.md holds itself: each names what the code has, no more and no less.
+/// The tables that Sources/ThrongServer/Documentation.docc/Protocol.md holds itself: each names
+/// what the code has, no more and no less.
 @Suite struct ProtocolPageTests {
   private let page: ProtocolPage
 

@@ -3,7 +3,7 @@ import WireProtocol
 
 private let methods = MethodTable()
 
-/// What the server makes of a text: on a WebSocket, or on the interface of the application's backend.
+/// The envelope of a text: on a WebSocket, or on the interface of the application's backend.
 func read(_ text: String, servesApplication: Bool = false) -> Envelope {
   read(Array(text.utf8), servesApplication: servesApplication)
 }
@@ -22,7 +22,8 @@ func request(_ method: String, _ params: String) -> String {
   #"{"jsonrpc":"2.0","id":1,"method":"\#(method)","params":\#(params)}"#
 }
 
-/// A request read where its method can be called: on a WebSocket, and methods of the application on its own interface.
+/// A request read where its method can be called: on a WebSocket, and methods of the application on
+/// its own interface.
 func call(_ method: String, _ params: String) throws(WireError) -> Call {
   let envelope = read(request(method, params), servesApplication: methods[method]?.specification.callers == .application)
   guard case .single(let call) = envelope else { throw WireError(.parseError) }
@@ -39,8 +40,8 @@ func decoded(_ method: String, _ params: String) throws(WireError) -> Request {
   }
 }
 
-/// An envelope in one line: `ping#17`, `joinGroup!-32602:groupID#-` (refused; field; no id), `?#1` (no such method), `invalid#-`;
-/// a batch in brackets.
+/// An envelope in one line: `ping#17`, `joinGroup!-32602:groupID#-` (refused; field; no id), `?#1`
+/// (no such method), `invalid#-`; a batch in brackets.
 func outline(_ envelope: Envelope) -> String {
   switch envelope {
   case .single(let call): outline(call)
@@ -100,8 +101,9 @@ struct SeededGenerator: RandomNumberGenerator {
 }
 
 extension Request {
-  /// The case's name, which is the method's.
+  /// The name of the case, which is the method's.
   var caseName: String {
+    if case .group(_, let request) = self { return Mirror(reflecting: request).children.first?.label ?? "" }
     let name = Mirror(reflecting: self).children.first?.label ?? ""
     return name == "discover" ? "rpc.discover" : name
   }

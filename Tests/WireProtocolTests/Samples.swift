@@ -2,7 +2,8 @@ import GroupModel
 
 @testable import WireProtocol
 
-/// Values of the wire, the same for the same seed. Texts need escapes, lists may be empty, optional values absent.
+/// Values of the wire, the same for the same seed. Texts need escapes, lists may be empty, optional
+/// values absent.
 struct Samples {
   private var random: SeededGenerator
 

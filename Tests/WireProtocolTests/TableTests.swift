@@ -4,7 +4,8 @@ import Testing
 
 @testable import WireProtocol
 
-/// The closed tables of Reference.md, "Errors", and the descriptions that are made from the methods.
+/// The closed tables of Reference.md, "Errors", and the descriptions that are made from the
+/// methods.
 @Suite struct TableTests {
   @Test(arguments: ErrorCode.allCases)
   func everyErrorHasATitleAndItsPlaceOnTheWire(code: ErrorCode) throws {

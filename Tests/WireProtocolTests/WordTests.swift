@@ -3,7 +3,8 @@ import GroupModel
 import Testing
 import WireProtocol
 
-/// Members that take a few words: how errors, schemas and the page name them, and what words go together.
+/// Members that take a few words: how errors, schemas and the page name them, and what words go
+/// together.
 @Suite struct WordTests {
   private func schema(_ method: String, _ parameter: String) throws -> [String: Any] {
     let entry = try #require(MethodTable()[method])
@@ -12,8 +13,8 @@ import WireProtocol
   }
 
   @Test func wordsAreNamedInASentence() {
-    #expect(Words(["A", "B"]).sentence == "A, B")
-    #expect(Words(["A", "B"], or: Words.Others(pattern: "[0-9]", meaning: "0 to 9")).sentence == "A, B, or 0 to 9")
+    #expect(AllowedWords(["A", "B"]).sentence == "A, B")
+    #expect(AllowedWords(["A", "B"], or: AllowedWords.Pattern("[0-9]", meaning: "0 to 9")).sentence == "A, B, or 0 to 9")
   }
 
   @Test func errorsNameTheWords() {
@@ -66,7 +67,7 @@ import WireProtocol
       #expect(error?.code == .badValue && error?.field == "roles", "nobody mutes the owner by a role")
     }
     guard
-      case .muteGroup(let mute) = try decoded(
+      case .group(_, .muteGroup(let mute)) = try decoded(
         "muteGroup", #"{"groupID":"g","mode":"Custom","roles":["Member","100","Member","Admin"],"duration":60}"#)
     else { return fail("muteGroup") }
     #expect(mute.mute.mode == .custom && mute.mute.roles == [.member, .custom(100), .admin])
@@ -74,7 +75,8 @@ import WireProtocol
   }
 
   @Test func rolesBesideAnotherModeMeanNothing() throws {
-    guard case .muteGroup(let mute) = try decoded("muteGroup", #"{"groupID":"g","mode":"All","roles":["Member"]}"#) else {
+    guard case .group(_, .muteGroup(let mute)) = try decoded("muteGroup", #"{"groupID":"g","mode":"All","roles":["Member"]}"#)
+    else {
       return fail("muteGroup")
     }
     #expect(mute.mute == GroupMute(mode: .all, roles: []) && mute.duration == 0)

@@ -70,7 +70,7 @@ public final class AdministratorRPC: Sendable {
       switch call.method?.specification.callers {
       case .connection: return .error(.methodNotFound)
       // A method that only users have asks for the user first.
-      case .user where call.asUser == nil && error.field != "asUser": return .needsUser
+      case .user where call.asUser == nil && error.field != "asUser": return .missingUser
       case .user, .anyone, .application, nil: return .failure(error)
       }
     case .request(let request):
@@ -84,7 +84,7 @@ public final class AdministratorRPC: Sendable {
     switch (callers, asUser) {
     case (.connection, _), (nil, _): return .error(.methodNotFound)
     case (.application, .some): return .error(.noRight, "Only for the application itself", field: "asUser")
-    case (.user, nil): return .needsUser
+    case (.user, nil): return .missingUser
     case (.application, nil), (.anyone, nil): return await run(request, by: .administrator)
     case (.anyone, let user?), (.user, let user?):
       users.remember([user])

@@ -4,12 +4,12 @@ import WireProtocol
 
 /// The methods of the application's backend (Protocol.md, "Application methods").
 extension Dispatcher {
-  func listGroups(_ request: ListGroups) async throws(StoreError) -> Reply {
+  func listGroups(_ request: ListGroups, by caller: Caller) async throws(StoreError) -> Reply {
     let found = try await stores.groups.groups(ofType: request.groupType, after: request.nextSeq, limit: request.count + 1)
     let counts = try await stores.groups.groupCounts()
     let total = request.groupType.map { counts[$0] ?? 0 } ?? counts.values.reduce(0, +)
     let gathered = await infos(
-      of: Array(found.prefix(request.count)), hasMore: found.count > request.count, .info, by: .administrator)
+      of: Array(found.prefix(request.count)), hasMore: found.count > request.count, .info, by: caller)
     switch gathered {
     case .failure(let error): return .failure(error)
     case .success(let page):
@@ -20,7 +20,7 @@ extension Dispatcher {
   func listSessions(_ request: ListSessions) -> Reply {
     let sessions = directory.sessions(of: request.userID)
     let views = sessions.map { session in
-      SessionView(
+      SessionInfo(
         sessionID: session.sessionID, platform: session.platform, deviceID: session.deviceID, address: session.address,
         loginTime: session.loginTime)
     }
@@ -28,13 +28,13 @@ extension Dispatcher {
   }
 
   /// Replies once the sessions are closed.
-  func kick(_ request: KickUser) async -> Reply {
+  func kick(_ request: KickUser, by _: Caller) async -> Reply {
     var kicked = 0
     for entry in directory.sessions(of: request.userID) where await entry.session.remove(message: request.reason) { kicked += 1 }
     return .success(.kicked(KickUser.Result(kicked: kicked)))
   }
 
-  func stats() async throws(StoreError) -> Reply {
+  func stats(_: GetStats, for _: Caller) async throws(StoreError) -> Reply {
     let users = try await stores.users.knownCount()
     let counts = try await stores.groups.groupCounts()
     let result = GetStats.Result(
@@ -46,36 +46,41 @@ extension Dispatcher {
 
   // MARK: Imports
 
-  func importUsers(_ request: ImportUsers) async -> Reply {
+  func importUsers(_ request: ImportUsers, by _: Caller) async -> Reply {
     stores.users.remember(request.userIDList)
     return await commit([])
   }
 
-  func importMembers(_ request: ImportGroupMembers, by caller: Caller, _ completion: @escaping Completion) {
+  func importMembers(
+    _ request: ImportGroupMembers, into id: GroupID, by caller: Caller, _ completion: @escaping Completion
+  ) {
     let now = clock.now()
     guard request.memberList.allSatisfy({ $0.joinTime ?? 0 <= now }) else {
       return completion(.error(.badValue, "In the future", field: "joinTime"))
     }
     let named = request.memberList.map(\.userID)
-    run(for: caller, rememberingMembers(completion)) { () async throws(StoreError) in
+    run(Requester(caller.userID), rememberingMembers(completion)) { () async throws(StoreError) in
       var firstSeqs: [UserID: Int64] = [:]
-      var seen: Set<UserID> = []
       // The first entry of a user counts.
-      for member in request.memberList where seen.insert(member.userID).inserted {
+      for member in request.memberList.uniqued(by: \.userID) {
         guard let joinTime = member.joinTime else { continue }
-        firstSeqs[member.userID] = try await self.stores.messages.firstSeq(of: request.groupID, notBefore: joinTime)
+        firstSeqs[member.userID] = try await self.stores.messages.firstSeq(of: id, notBefore: joinTime)
       }
       let found = firstSeqs
-      return try await self.gather(about: named, joining: named, by: caller) { (facts) async throws(StoreError) in
-        await self.registry.group(request.groupID).ask(.importMembers(request, firstSeqs: found, facts), by: caller)
+      return try await self.withFacts(about: ConcernedUsers(named: named, joining: named), by: caller) {
+        (unknown, atGroupLimit) async throws(StoreError) in
+        let facts = UserFacts(unknown: unknown, atGroupLimit: atGroupLimit, firstSeqs: found)
+        return await self.registry.group(id).ask(.request(.importGroupMembers(request), facts), by: caller)
       }
     }
   }
 
-  func importMessages(_ request: ImportGroupMessages, by caller: Caller, _ completion: @escaping Completion) {
+  func importMessages(
+    _ request: ImportGroupMessages, into id: GroupID, by caller: Caller, _ completion: @escaping Completion
+  ) {
     if let last = request.messageList.last, last.timestamp > clock.now() {
       return completion(.error(.badValue, "In the future", field: "messageList"))
     }
-    ask(request.groupID, .importMessages(request), by: caller, completion)
+    registry.group(id).ask(.request(.importGroupMessages(request)), by: caller, completion)
   }
 }

@@ -11,7 +11,7 @@ extension Dispatcher {
     let readThrough = try await readApplications(by: caller.userID)
     let page = found.prefix(request.count)
     let views = page.map { row in
-      ApplicationView(
+      ApplicationInfo(
         row.application, reader: caller.userID ?? .administrator, isRead: row.application.addTime <= readThrough)
     }
     return .success(
@@ -29,22 +29,23 @@ extension Dispatcher {
 
   /// 10004 where the application is unknown, 10010 where its group is gone; the group decides on
   /// the other errors (Protocol.md, "Decisions").
-  func decide(_ request: ApplicationDecision, agrees: Bool, by caller: Caller) async throws(StoreError) -> Reply {
+  func decide(_ request: ApplicationDecision, by caller: Caller) async throws(StoreError) -> Reply {
     guard let stored = try await stores.personal.application(request.applicationID) else {
       return .error(.badValue, "No such application", field: "applicationID")
     }
     guard !stored.isGroupGone else { return .error(.noSuchGroup) }
     let application = stored.application
-    return try await gather(about: [], joining: agrees ? [application.candidate] : [], by: caller) {
-      (facts) async throws(StoreError) in
-      await self.registry.group(application.groupID).ask(
-        .decide(application, agrees: agrees, reason: request.reason ?? "", facts), by: caller)
+    let users = ConcernedUsers(joining: request.agrees ? [application.candidate] : [])
+    return try await withFacts(about: users, by: caller) { (unknown, atGroupLimit) async throws(StoreError) in
+      let facts = UserFacts(unknown: unknown, atGroupLimit: atGroupLimit)
+      return await self.registry.group(application.groupID).ask(
+        .decide(application, agrees: request.agrees, reason: request.reason ?? "", facts), by: caller)
     }
   }
 
   /// An instant in the future means now: later applications stay unread.
   func markApplicationsRead(_ request: SetGroupApplicationRead, by caller: Caller) async -> Reply {
-    guard let user = caller.userID else { return .needsUser }
+    guard let user = caller.userID else { return .missingUser }
     let now = clock.now()
     return await commit([.markApplicationsRead(user, through: min(request.timestamp ?? now, now))])
   }
@@ -52,5 +53,5 @@ extension Dispatcher {
 
 extension Reply {
   /// The reply to an application administrator where the method needs a user.
-  static var needsUser: Reply { .error(.invalidParams, "asUser is missing", field: "asUser") }
+  static var missingUser: Reply { .error(.invalidParams, "asUser is missing", field: "asUser") }
 }

@@ -10,18 +10,18 @@ extension Dispatcher {
     }
     let members = request.memberList.map(\.userID)
     let id = request.groupID ?? GroupID.generate()
-    // An owner that the application names may be unknown.
-    let named = caller.userID == nil ? members + [owner] : members
+    let users = ConcernedUsers(
+      // An owner that the application names may be unknown.
+      named: caller.userID == nil ? members + [owner] : members,
+      joining: request.groupType.isListed ? members + [owner] : [])
     let completion = rememberingMembers(and: owner, completion)
-    let joining = request.groupType.isListed ? members + [owner] : []
     guard quotas.limitsCreation(of: request.groupType, by: caller.userID) else {
-      return ask(id, about: named, joining: joining, by: caller, completion) { .create(request, owner: owner, $0) }
+      return ask(id, about: users, by: caller, completion) { .create(request, owner: owner, $0) }
     }
-    run(for: caller, completion) { () async throws(StoreError) in
+    run(Requester(caller.userID), completion) { () async throws(StoreError) in
       try await self.quotas.withRoomLimit(of: request.groupType, by: caller.userID) { (isAtLimit) async throws(StoreError) in
-        try await self.gather(about: named, joining: joining, by: caller) { (facts) async throws(StoreError) in
-          var facts = facts
-          facts.isAtRoomLimit = isAtLimit
+        try await self.withFacts(about: users, by: caller) { (unknown, atGroupLimit) async throws(StoreError) in
+          let facts = UserFacts(unknown: unknown, atGroupLimit: atGroupLimit, isAtRoomLimit: isAtLimit)
           return await self.registry.group(id).ask(.create(request, owner: owner, facts), by: caller)
         }
       }
@@ -37,8 +37,7 @@ extension Dispatcher {
       return completion(.error(.badValue, "In the future", field: "createTime"))
     }
     let id = request.group.groupID ?? GroupID.generate()
-    ask(id, about: [owner], joining: [owner], by: caller, rememberingMembers(and: owner, completion)) {
-      .importGroup(request, owner: owner, $0)
-    }
+    let users = ConcernedUsers(named: [owner], joining: [owner])
+    ask(id, about: users, by: caller, rememberingMembers(and: owner, completion)) { .importGroup(request, owner: owner, $0) }
   }
 }

@@ -2,77 +2,109 @@ import GroupModel
 import GroupRuntime
 import WireProtocol
 
-/// What a group must be told of users before it decides, because only stores know it: who is known (`users.requireKnown`), and who is in as many
-/// groups as one may be (`limits.groupsPerUser`). Application administrators, and so imports, are not bound by the latter.
+/// Requests that name users: the stores tell the group which of them are unknown
+/// (`users.requireKnown`), and which are in as many groups as one may be (`limits.groupsPerUser`).
+/// Application administrators, and so imports, are not bound by the latter.
 extension Dispatcher {
-  /// Users become known by being made members, unless they have to be known before. A call that is refused makes nobody known, nor
-  /// does a row of one that is not `Success`: or whoever may call could fill the store with names.
-  /// - Parameters:
-  ///   - owner: becomes known where the call as a whole succeeds.
-  ///   - completion: is called behind it, so that whoever has the reply finds the users known.
-  func rememberingMembers(and owner: UserID? = nil, _ completion: @escaping Completion) -> Completion {
-    guard !requiresKnownUsers else { return completion }
-    return { [stores] reply in
-      if case .success(let value) = reply { stores.users.remember(value.madeMembers + (owner.map { [$0] } ?? [])) }
-      completion(reply)
+  /// Asks a group for a method. Without a question to a store, a session's requests to one group
+  /// keep their order.
+  func ask(_ id: GroupID, _ request: GroupRequest, by caller: Caller, _ completion: @escaping Completion) {
+    guard let users = request.concernedUsers(by: caller) else {
+      return registry.group(id).ask(.request(request), by: caller, completion)
     }
+    let namesNewMembers = !users.named.isEmpty && !users.joining.isEmpty
+    ask(id, about: users, by: caller, namesNewMembers ? rememberingMembers(completion) : completion) { .request(request, $0) }
   }
 
-  /// Asks a group for something that concerns users.
-  /// - Parameters:
-  ///   - named: who may have to be known.
-  ///   - joining: who would be a member of one more group.
+  /// Asks a group for an operation that concerns users.
   func ask(
-    _ id: GroupID, about named: [UserID] = [], joining: [UserID] = [], by caller: Caller, _ completion: @escaping Completion,
-    _ request: @escaping @Sendable (UserFacts) -> GroupRequest
+    _ id: GroupID, about users: ConcernedUsers, by caller: Caller, _ completion: @escaping Completion,
+    _ operation: @escaping @Sendable (UserFacts) -> GroupOperation
   ) {
-    let checksKnown = requiresKnownUsers && !named.isEmpty
+    let joining = users.joining
+    let checksKnown = requiresKnownUsers && !users.named.isEmpty
     let checksLimit = quotas.limitUsers && !joining.isEmpty
-    // Without a question to a store, a session's requests to one group keep their order all the way.
     if !checksKnown {
-      guard checksLimit else { return ask(id, request(.none), by: caller, completion) }
+      let group = registry.group(id)
+      guard checksLimit else { return group.ask(operation(.none), by: caller, completion) }
       if caller.userID == nil {
-        return ask(id, request(.none), by: caller) { [quotas] reply in
+        return group.ask(operation(.none), by: caller) { [quotas] reply in
           quotas.note(joined: joining)
           completion(reply)
         }
       }
       if quotas.begin(joining: joining) {
-        return ask(id, request(.none), by: caller) { [quotas] reply in
+        return group.ask(operation(.none), by: caller) { [quotas] reply in
           quotas.end(joining: joining, isMade: reply.isSuccess)
           completion(reply)
         }
       }
     }
-    run(for: caller, completion) { () async throws(StoreError) in
-      try await self.gather(about: named, joining: joining, by: caller) { (facts) async throws(StoreError) in
-        await self.registry.group(id).ask(request(facts), by: caller)
+    run(Requester(caller.userID), completion) { () async throws(StoreError) in
+      try await self.withFacts(about: users, by: caller) { (unknown, atGroupLimit) async throws(StoreError) in
+        let facts = UserFacts(unknown: unknown, atGroupLimit: atGroupLimit)
+        return await self.registry.group(id).ask(operation(facts), by: caller)
       }
     }
   }
 
-  /// Finds out about users, and keeps what is found true until `body` has made them members.
-  func gather(
-    about named: [UserID], joining: [UserID], by caller: Caller, _ body: (UserFacts) async throws(StoreError) -> Reply
+  /// Runs `body`, which makes users members. Its facts stay true until it has ended.
+  func withFacts(
+    about users: ConcernedUsers, by caller: Caller,
+    _ body: (_ unknown: Set<UserID>, _ atGroupLimit: Set<UserID>) async throws(StoreError) -> Reply
   ) async throws(StoreError) -> Reply {
-    var facts = UserFacts()
-    if requiresKnownUsers, !named.isEmpty {
-      facts.unknown = Set(named).subtracting(try await stores.users.known(among: named))
+    var unknown: Set<UserID> = []
+    if requiresKnownUsers, !users.named.isEmpty {
+      unknown = Set(users.named).subtracting(try await stores.users.known(among: users.named))
     }
-    let unknown = facts.unknown
     guard caller.userID != nil else {
-      defer { quotas.note(joined: joining) }
-      return try await body(facts)
+      defer { quotas.note(joined: users.joining) }
+      return try await body(unknown, [])
     }
-    return try await quotas.within(groupsOf: joining) { (atLimit) async throws(StoreError) in
-      try await body(UserFacts(unknown: unknown, atGroupLimit: atLimit))
+    let found = unknown
+    return try await quotas.within(groupsOf: users.joining) { (atLimit) async throws(StoreError) in
+      try await body(found, atLimit)
+    }
+  }
+
+  /// New members become known, where users need not be known before. A refused request or row makes
+  /// no user known: otherwise any caller could fill the store with names.
+  /// - Parameters:
+  ///   - owner: becomes known with the success of the whole request.
+  ///   - completion: called afterwards, so that the caller finds the users known.
+  func rememberingMembers(and owner: UserID? = nil, _ completion: @escaping Completion) -> Completion {
+    guard !requiresKnownUsers else { return completion }
+    return { [stores] reply in
+      if case .success(let value) = reply { stores.users.remember(value.newMembers + (owner.map { [$0] } ?? [])) }
+      completion(reply)
+    }
+  }
+}
+
+/// The users whom a request concerns.
+struct ConcernedUsers: Sendable {
+  /// The users who may have to be known.
+  var named: [UserID] = []
+  /// The users who would be members of one more group.
+  var joining: [UserID] = []
+}
+
+extension GroupRequest {
+  /// Nil where no facts of users matter.
+  fileprivate func concernedUsers(by caller: Caller) -> ConcernedUsers? {
+    switch self {
+    case .joinGroup: ConcernedUsers(joining: caller.userID.map { [$0] } ?? [])
+    case .inviteUserToGroup(let request): ConcernedUsers(named: request.userIDList, joining: request.userIDList)
+    case .setGroupMemberInfo(let request): ConcernedUsers(named: [request.userID])
+    case .setGroupMemberRole(let request): ConcernedUsers(named: [request.userID])
+    default: nil
     }
   }
 }
 
 extension ReplyValue {
-  /// The users that the call has made members.
-  fileprivate var madeMembers: [UserID] {
+  /// The users whom the request has made members.
+  fileprivate var newMembers: [UserID] {
     let rows: [MemberResult]
     switch self {
     case .createdGroup(let result): rows = result.memberList

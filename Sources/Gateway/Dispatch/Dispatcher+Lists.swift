@@ -2,14 +2,15 @@ import GroupModel
 import GroupRuntime
 import WireProtocol
 
-/// Methods whose answer has a row for each of several groups (Protocol.md, "Bulk results").
+/// Methods with a row for each of several groups in their result (Protocol.md, "Bulk results").
 extension Dispatcher {
-  /// getJoinedGroupList: groups joined and groups left go by one number, so one page holds both up to the same place.
+  /// getJoinedGroupList: one number orders groups joined and groups left, so one page holds both up
+  /// to the same place.
   func joinedGroups(_ request: GetJoinedGroupList, of caller: Caller) async throws(StoreError) -> Reply {
-    guard let user = caller.userID else { return .needsUser }
+    guard let user = caller.userID else { return .missingUser }
     let since = request.updatedSince ?? 0
     var left: [Membership] = []
-    // "`[]` without it": only who says since when is told of groups left.
+    // Without `updatedSince`, `leftGroupIDList` is empty.
     if request.updatedSince != nil {
       left = try await stores.groups.departures(
         of: user, type: request.groupType, since: since, after: request.nextSeq, limit: Dispatcher.groupsPerPage + 1)
@@ -40,7 +41,7 @@ extension Dispatcher {
     do throws(StoreError) {
       found = try await stores.groups.search(query, after: request.nextSeq, limit: request.count)
     } catch let error where error.kind == .unavailable {
-      // Not a fault to log: so the store refuses who searches faster than it can. It logs its own faults itself.
+      // The store refuses searches that come too fast, and logs its own faults.
       return .error(.temporary)
     }
     let gathered = await infos(of: found.groups, hasMore: found.next > 0, next: found.next, .foundInfo, by: caller)
@@ -51,26 +52,26 @@ extension Dispatcher {
   struct InfoPage {
     var rows: [Encoded<GroupInfo>] = []
     var bytes = 0
-    /// Where the list goes on; 0 = nowhere.
+    /// The place of the next page; 0 = there is none.
     var next: Int64 = 0
   }
 
-  /// How many groups one page looks at, or names as left, at most.
+  /// The most groups that one page looks at, or names as left.
   static let groupsPerPage = 1000
 
   /// Asks groups for their infos until the page is full.
   /// - Parameters:
   ///   - hasMore: more groups follow those given.
-  ///   - next: where the list goes on then; without it, behind the last of them.
+  ///   - next: the place of the next page then; nil = behind the last group.
   func infos(
-    of groups: [Membership], atMost count: Int = .max, hasMore: Bool, next: Int64? = nil, _ request: GroupRequest,
+    of groups: [Membership], atMost count: Int = .max, hasMore: Bool, next: Int64? = nil, _ row: GroupOperation,
     by caller: Caller
   ) async -> Result<InfoPage, WireError> {
     var page = InfoPage()
     for (index, membership) in groups.enumerated() {
       if Requester.hasLeft { return .failure(WireError(.temporary)) }
-      let reply = await registry.group(membership.groupID).ask(request, by: caller)
-      // A group that has gone meanwhile has no row; one that cannot be read must not look as if it had gone.
+      let reply = await registry.group(membership.groupID).ask(row, by: caller)
+      // A group that has gone has no row; one that cannot be read must not look as if it had gone.
       switch reply {
       case .success(.groupInfo(let info?)):
         let row = Encoded(info, capacity: 768)
@@ -92,12 +93,12 @@ extension Dispatcher {
 
   /// getGroupUnreadCount: of the groups named, or of all that are listed.
   func unreadCounts(_ request: GetGroupUnreadCount, of caller: Caller) async throws(StoreError) -> Reply {
-    guard let user = caller.userID else { return .needsUser }
+    guard let user = caller.userID else { return .missingUser }
     let isForAll = request.groupIDList.isEmpty
     let ids =
       isForAll
       ? try await stores.groups.memberships(of: user).filter(\.type.isListed).map(\.groupID)
-      : request.groupIDList.withoutRepetitions()
+      : request.groupIDList
     var rows: [GetGroupUnreadCount.Row] = []
     for id in ids {
       if Requester.hasLeft { return .error(.temporary) }
@@ -116,7 +117,7 @@ extension Dispatcher {
   /// getGroupsInfo: a group that refuses has its error in its row.
   func groupsInfo(_ request: GetGroupsInfo, for caller: Caller) async -> Reply {
     var rows: [GetGroupsInfo.Row] = []
-    for name in request.groupIDList.withoutRepetitions() {
+    for name in request.groupIDList.uniqued() {
       if Requester.hasLeft { return .error(.temporary) }
       switch await ask(name, .info, by: caller) {
       case .success(.groupInfo(let info)): rows.append(GetGroupsInfo.Row(groupID: name, code: 0, info: info))
@@ -133,11 +134,11 @@ extension Dispatcher {
   func syncGroups(_ request: SyncGroups, for caller: Caller) async -> Reply {
     var rows: [Encoded<SyncGroups.Row>] = []
     var bytes = 0
-    for position in request.groups.withoutRepetitions(by: { [$0.groupID, $0.epoch, String($0.seq)] }) {
+    for position in request.groups.uniqued(by: { [$0.groupID, $0.epoch, String($0.seq)] }) {
       if Requester.hasLeft { return .error(.temporary) }
-      let room = max(0, pageBytes - bytes)
+      let bytesLeft = max(0, pageBytes - bytes)
       let row: SyncGroups.Row
-      switch await ask(position.groupID, .sync(epoch: position.epoch, seq: position.seq, bytes: room), by: caller) {
+      switch await ask(position.groupID, .sync(epoch: position.epoch, seq: position.seq, bytes: bytesLeft), by: caller) {
       case .success(.syncRow(let found)): row = found
       case .success: return .error(.internalError)
       case .failure(let error) where error.code == .temporary: return .failure(error)
@@ -151,21 +152,9 @@ extension Dispatcher {
     return .success(.sync(SyncGroups.Result(groups: rows)))
   }
 
-  /// Asks the group of that name, which may be none.
-  private func ask(_ name: String, _ request: GroupRequest, by caller: Caller) async -> Reply {
+  /// Asks the group of a name, which may be invalid.
+  private func ask(_ name: String, _ row: GroupOperation, by caller: Caller) async -> Reply {
     guard let id = GroupID(name) else { return .error(.badGroupID) }
-    return await registry.group(id).ask(request, by: caller)
+    return await registry.group(id).ask(row, by: caller)
   }
-}
-
-extension Array {
-  /// The first of each key, in their order: what is asked for twice is answered once.
-  fileprivate func withoutRepetitions<Key: Hashable>(by key: (Element) -> Key) -> [Element] {
-    var seen: Set<Key> = []
-    return filter { seen.insert(key($0)).inserted }
-  }
-}
-
-extension Array where Element: Hashable {
-  fileprivate func withoutRepetitions() -> [Element] { withoutRepetitions { $0 } }
 }

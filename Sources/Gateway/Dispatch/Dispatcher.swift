@@ -2,9 +2,8 @@ import GroupModel
 import GroupRuntime
 import WireProtocol
 
-/// Routes each request to its group, or to an extension beside this file where it is not about one
-/// group. Sessions and the application's interface share it: they check who may call a method, and
-/// send the replies.
+/// Routes each request to its group, or to an extension beside this file. Sessions and the
+/// application's interface share it: they authorize the caller and send the replies.
 public final class Dispatcher: Sendable {
   let registry: GroupRegistry
   let stores: GatewayServices.Stores
@@ -15,7 +14,7 @@ public final class Dispatcher: Sendable {
   let requiresKnownUsers: Bool
   /// Unread applications are counted up to this number.
   let unreadLimit: Int
-  /// How many bytes of groups and messages a reply holds at most.
+  /// The most bytes of groups and messages in a reply.
   let pageBytes: Int
   let product: GatewayServices.Product
   /// On the clock `uptime`.
@@ -48,115 +47,67 @@ public final class Dispatcher: Sendable {
     self.openRPC = openRPC
   }
 
-  /// Serves a request. Whether the caller may call the method at all has been checked.
+  /// Dispatches a request of a caller who may call its method.
   public func dispatch(_ request: Request, by caller: Caller, _ completion: @escaping Completion) {
     switch request {
+    case .group(let id, .importGroupMembers(let request)): importMembers(request, into: id, by: caller, completion)
+    case .group(let id, .importGroupMessages(let request)): importMessages(request, into: id, by: caller, completion)
+    case .group(let id, let request): ask(id, request, by: caller, completion)
+
+    // The session performs them.
     case .login, .logout: completion(.error(.methodNotFound))
     case .ping: completion(ping())
     case .getServerInfo: completion(serverInfo)
     case .discover: completion(.success(.document(openRPC)))
 
     case .createGroup(let request): create(request, by: caller, completion)
-    case .joinGroup(let request):
-      ask(request.groupID, joining: caller.userID.map { [$0] } ?? [], by: caller, completion) { .join(request, $0) }
-    case .quitGroup(let request): ask(request.groupID, .quit, by: caller, completion)
-    case .dismissGroup(let request): ask(request.groupID, .dismiss, by: caller, completion)
-    case .getJoinedGroupList(let request):
-      read(for: caller, completion) { () async throws(StoreError) in try await self.joinedGroups(request, of: caller) }
-    case .getGroupsInfo(let request): read(for: caller, completion) { await self.groupsInfo(request, for: caller) }
-    case .setGroupInfo(let request): ask(request.groupID, .setInfo(request), by: caller, completion)
-    case .searchGroups(let request):
-      read(for: caller, completion) { () async throws(StoreError) in try await self.searchGroups(request, for: caller) }
-    case .transferGroupOwner(let request): ask(request.groupID, .transfer(request), by: caller, completion)
-    case .muteGroup(let request): ask(request.groupID, .muteGroup(request), by: caller, completion)
-    case .setGroupReceiveMessageOpt(let request):
-      ask(request.groupID, .setReceiveOption(request.option), by: caller, completion)
-    case .initGroupAttributes(let request): ask(request.groupID, .initAttributes(request.attributes), by: caller, completion)
-    case .setGroupAttributes(let request): ask(request.groupID, .setAttributes(request.attributes), by: caller, completion)
-    case .deleteGroupAttributes(let request): ask(request.groupID, .deleteAttributes(request.keys), by: caller, completion)
-    case .getGroupAttributes(let request): ask(request.groupID, .attributes(request.keys), by: caller, completion)
+    case .getJoinedGroupList(let request): read(request, by: caller, completion, joinedGroups)
+    case .getGroupsInfo(let request): read(request, by: caller, completion, groupsInfo)
+    case .searchGroups(let request): read(request, by: caller, completion, searchGroups)
 
-    case .getGroupMemberList(let request): ask(request.groupID, .memberList(request), by: caller, completion)
-    case .getGroupMembersInfo(let request): ask(request.groupID, .membersInfo(request.userIDList), by: caller, completion)
-    case .getGroupOnlineMemberCount(let request): ask(request.groupID, .onlineMemberCount, by: caller, completion)
-    case .setGroupMemberInfo(let request):
-      ask(request.groupID, about: [request.userID], by: caller, completion) { .setMemberInfo(request, $0) }
-    case .muteGroupMember(let request): ask(request.groupID, .muteMember(request), by: caller, completion)
-    case .getGroupMutedMembers(let request): ask(request.groupID, .mutedMembers(request), by: caller, completion)
-    case .inviteUserToGroup(let request):
-      ask(
-        request.groupID, about: request.userIDList, joining: request.userIDList, by: caller, rememberingMembers(completion)
-      ) { .invite(request, $0) }
-    case .kickGroupMember(let request): ask(request.groupID, .kick(request), by: caller, completion)
-    case .setGroupMemberRole(let request):
-      ask(request.groupID, about: [request.userID], by: caller, completion) { .setRole(request, $0) }
-    case .getGroupMemberInviters(let request): ask(request.groupID, .inviters(request.userIDList), by: caller, completion)
-    case .getGroupMemberRoles(let request): ask(request.groupID, .roles(request.userIDList), by: caller, completion)
+    case .getGroupApplicationList(let request): read(request, by: caller, completion, applications)
+    case .acceptGroupApplication(let request): write(request.decision, by: caller, completion, decide)
+    case .refuseGroupApplication(let request): write(request.decision, by: caller, completion, decide)
+    case .setGroupApplicationRead(let request): write(request, by: caller, completion, markApplicationsRead)
 
-    case .getGroupApplicationList(let request):
-      read(for: caller, completion) { () async throws(StoreError) in try await self.applications(request, for: caller) }
-    case .acceptGroupApplication(let request):
-      run(for: caller, completion) { () async throws(StoreError) in
-        try await self.decide(request.decision, agrees: true, by: caller)
-      }
-    case .refuseGroupApplication(let request):
-      run(for: caller, completion) { () async throws(StoreError) in
-        try await self.decide(request.decision, agrees: false, by: caller)
-      }
-    case .setGroupApplicationRead(let request):
-      run(for: caller, completion) { await self.markApplicationsRead(request, by: caller) }
+    case .syncGroups(let request): read(request, by: caller, completion, syncGroups)
+    case .getGroupUnreadCount(let request): read(request, by: caller, completion, unreadCounts)
+    case .getSystemNotificationList(let request): read(request, by: caller, completion, notifications)
+    case .setSystemNotificationRead(let request): write(request, by: caller, completion, markNotificationsRead)
 
-    case .sendGroupTextMessage(let request):
-      ask(request.groupID, .send(.text(request.text), request.options), by: caller, completion)
-    case .sendGroupCustomMessage(let request):
-      ask(request.groupID, .send(.custom(request.data), request.options), by: caller, completion)
-    case .getGroupHistoryMessageList(let request): ask(request.groupID, .history(request), by: caller, completion)
-    case .syncGroups(let request): read(for: caller, completion) { await self.syncGroups(request, for: caller) }
-    case .revokeGroupMessage(let request): ask(request.groupID, .revoke(seq: request.seq), by: caller, completion)
-    case .markGroupMessageAsRead(let request): ask(request.groupID, .markRead(seq: request.seq), by: caller, completion)
-    case .getGroupUnreadCount(let request):
-      read(for: caller, completion) { () async throws(StoreError) in try await self.unreadCounts(request, of: caller) }
-    case .getSystemNotificationList(let request):
-      read(for: caller, completion) { () async throws(StoreError) in try await self.notifications(request, of: caller) }
-    case .setSystemNotificationRead(let request):
-      run(for: caller, completion) { () async throws(StoreError) in try await self.markNotificationsRead(request, by: caller) }
-
-    case .listGroups(let request):
-      read(for: caller, completion) { () async throws(StoreError) in try await self.listGroups(request) }
-    case .sendGroupSystemNotification(let request): ask(request.groupID, .customData(request), by: caller, completion)
-    case .recycleGroup(let request): ask(request.groupID, .recycle, by: caller, completion)
+    case .listGroups(let request): read(request, by: caller, completion, listGroups)
     case .listSessions(let request): completion(listSessions(request))
-    case .kickUser(let request): run(for: caller, completion) { await self.kick(request) }
-    case .importUsers(let request): run(for: caller, completion) { await self.importUsers(request) }
+    case .kickUser(let request): write(request, by: caller, completion, kick)
+    case .importUsers(let request): write(request, by: caller, completion, importUsers)
     case .importGroup(let request): importGroup(request, by: caller, completion)
-    case .importGroupMembers(let request): importMembers(request, by: caller, completion)
-    case .importGroupMessages(let request): importMessages(request, by: caller, completion)
-    case .setUnreadCount(let request): ask(request.groupID, .setUnreadCount(request), by: caller, completion)
-    case .getStats: read(for: caller, completion) { () async throws(StoreError) in try await self.stats() }
+    case .getStats(let request): read(request, by: caller, completion, stats)
     }
   }
 
   func ping() -> Reply { .success(.ping(Ping.Result(serverTime: clock.now()))) }
 
-  /// Sends a request that needs no store first to its group.
-  func ask(_ id: GroupID, _ request: GroupRequest, by caller: Caller, _ completion: @escaping Completion) {
-    registry.group(id).ask(request, by: caller, completion)
+  /// Performs a method that only reads: it is given up once the session has ended.
+  private func read<Parameters: Sendable>(
+    _ parameters: Parameters, by caller: Caller, _ completion: @escaping Completion,
+    _ body: @escaping @Sendable (Parameters, Caller) async throws(StoreError) -> Reply
+  ) {
+    run(caller.requester ?? Requester(caller.userID), completion) { () async throws(StoreError) in
+      try await body(parameters, caller)
+    }
   }
 
-  /// Runs what needs a store first, beside the session's order of requests to each group. It may
-  /// change something, so it runs to the end even where no client waits for the reply.
+  /// Performs a method that may change something: it runs to the end, even where no client waits.
+  private func write<Parameters: Sendable>(
+    _ parameters: Parameters, by caller: Caller, _ completion: @escaping Completion,
+    _ body: @escaping @Sendable (Parameters, Caller) async throws(StoreError) -> Reply
+  ) {
+    run(Requester(caller.userID), completion) { () async throws(StoreError) in try await body(parameters, caller) }
+  }
+
+  /// Runs a body that needs a store, beside the session's order of requests to each group.
   func run(
-    for caller: Caller, _ completion: @escaping Completion, _ body: @escaping @Sendable () async throws(StoreError) -> Reply
+    _ requester: Requester, _ completion: @escaping Completion, _ body: @escaping @Sendable () async throws(StoreError) -> Reply
   ) {
-    let requester = Requester(caller.userID)
-    Task { completion(await reply(to: requester, body)) }
-  }
-
-  /// Runs what only reads: it is given up once the session has ended.
-  func read(
-    for caller: Caller, _ completion: @escaping Completion, _ body: @escaping @Sendable () async throws(StoreError) -> Reply
-  ) {
-    let requester = caller.requester ?? Requester(caller.userID)
     Task { completion(requester.isGone ? .error(.temporary) : await reply(to: requester, body)) }
   }
 

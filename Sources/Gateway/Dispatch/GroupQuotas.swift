@@ -7,9 +7,9 @@ import WireProtocol
 /// The limits `limits.groupsPerUser`, `limits.avChatRoomsPerUser` and `limits.avChatRooms`
 /// (Protocol.md, "Limits").
 ///
-/// Signed-in users have an upper bound of their number of groups in memory: while it is below the
-/// limit, a request passes without the store. Otherwise requests of one scope ask the store one
-/// after the other, so that they can neither exceed the limit together nor count one another twice.
+/// A signed-in user has an upper bound of the number of groups in memory. Below the limit, a request
+/// passes without the store; otherwise requests of one scope ask the store one after the other, so
+/// that they neither exceed the limit together nor count one another twice.
 final class GroupQuotas: Sendable {
   /// The scope in which a limit counts.
   private enum Scope: Hashable {
@@ -252,10 +252,10 @@ final class GroupQuotas: Sendable {
     next?.resume()
   }
 
-  /// How many scopes have a request that runs or waits.
+  /// The number of scopes with a request that runs or waits.
   var scopeCount: Int { queues.withLock { $0.count } }
 
-  /// How many users have a count.
+  /// The number of users with a count.
   var userCount: Int { counts.withLock { $0.count } }
 }
 

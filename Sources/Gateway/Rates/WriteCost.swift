@@ -61,26 +61,27 @@ extension Request {
   /// - Parameter writes: as the method's specification says.
   fileprivate func writeCost(writes: Bool) -> WriteCost {
     switch self {
-    case .sendGroupTextMessage(let request): message(request.text, request.options)
-    case .sendGroupCustomMessage(let request): message(request.data, request.options)
-    case .inviteUserToGroup(let request): invitation(of: request.userIDList.count, texts: [request.message, request.attach])
+    case .group(_, .sendGroupTextMessage(let request)): message(request.text, request.options)
+    case .group(_, .sendGroupCustomMessage(let request)): message(request.data, request.options)
+    case .group(_, .inviteUserToGroup(let request)):
+      invitation(of: request.userIDList.count, texts: [request.message, request.attach])
     case .createGroup(let request):
       WriteCost(
         bytes: RowCost.group(textBytes: request.groupName.utf8.count + request.fields.textBytes) + RowCost.notification()
           + (request.memberList.count + 1) * RowCost.member,
         targets: request.memberList.count + 1)
-    case .kickGroupMember(let request):
+    case .group(_, .kickGroupMember(let request)):
       WriteCost(
         bytes: RowCost.tip(members: request.userIDList.count)
           + request.userIDList.count
           * (RowCost.formerMember + RowCost.notification(textBytes: request.reason?.utf8.count ?? 0)),
         targets: request.userIDList.count)
-    case .joinGroup(let request): WriteCost(bytes: invitation(of: 1, texts: [request.message]).bytes)
-    case .setGroupInfo(let request):
+    case .group(_, .joinGroup(let request)): WriteCost(bytes: invitation(of: 1, texts: [request.message]).bytes)
+    case .group(_, .setGroupInfo(let request)):
       WriteCost(
         bytes: RowCost.group(textBytes: request.fields.textBytes) + RowCost.tip(members: 0, textBytes: request.fields.textBytes))
-    case .initGroupAttributes(let request): WriteCost(bytes: RowCost.group(textBytes: request.attributes.byteCount))
-    case .setGroupAttributes(let request): WriteCost(bytes: RowCost.group(textBytes: request.attributes.byteCount))
+    case .group(_, .initGroupAttributes(let request)): WriteCost(bytes: RowCost.group(textBytes: request.attributes.byteCount))
+    case .group(_, .setGroupAttributes(let request)): WriteCost(bytes: RowCost.group(textBytes: request.attributes.byteCount))
     // No other request brings more than an accepted application does: a member.
     default:
       writes

@@ -3,7 +3,7 @@ import WireProtocol
 
 /// From a request to a decision, and from there to the store.
 extension Group {
-  func decide(_ request: GroupRequest, by caller: Caller, _ completion: @escaping Completion) {
+  func decide(_ request: GroupOperation, by caller: Caller, _ completion: @escaping Completion) {
     lastUse = services.uptime.now()
     let decision = change { state, now, users in
       state.decide(request, by: caller, at: now, usersSignedIn: users)

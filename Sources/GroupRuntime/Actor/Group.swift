@@ -34,7 +34,7 @@ public actor Group {
 
   /// Something that waits for the group to be loaded.
   enum Work: Sendable {
-    case request(GroupRequest, Caller, Completion)
+    case request(GroupOperation, Caller, Completion)
     case presence(Presence, @Sendable () -> Void)
 
     /// Whose it is; nil = an application administrator's.
@@ -100,12 +100,12 @@ public actor Group {
   // MARK: Being asked
 
   /// Asks the group, from any thread. Requests of one thread are taken in the order of the calls.
-  public nonisolated func ask(_ request: GroupRequest, by caller: Caller, _ completion: @escaping Completion) {
+  public nonisolated func ask(_ request: GroupOperation, by caller: Caller, _ completion: @escaping Completion) {
     takeHere(.request(request, caller, completion))
   }
 
   /// Asks the group and waits for the answer.
-  public nonisolated func ask(_ request: GroupRequest, by caller: Caller) async -> Reply {
+  public nonisolated func ask(_ request: GroupOperation, by caller: Caller) async -> Reply {
     await withCheckedContinuation { continuation in
       ask(request, by: caller) { continuation.resume(returning: $0) }
     }

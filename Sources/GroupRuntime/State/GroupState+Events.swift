@@ -30,12 +30,12 @@ extension GroupState {
   ///   - opUser: the caller, where that is no member any more.
   ///   - always: also with memberChangeNotification off, as changes of the group's info are.
   mutating func appendTips(
-    _ content: Tips.Content, by caller: Caller, opUser: MemberInfo? = nil, in context: DecisionContext, always: Bool = false,
+    _ content: GroupTips.Content, by caller: Caller, opUser: MemberInfo? = nil, in context: DecisionContext, always: Bool = false,
     into decision: inout Decision
   ) -> EventTip? {
     guard record.type.storesMessages, always || record.policy.memberChangeNotification else { return nil }
     let opUser = opUser ?? operatorInfo(caller)
-    let tips = Encoded(Tips(content, by: opUser, memberCount: members.count))
+    let tips = Encoded(GroupTips(content, by: opUser, memberCount: members.count))
     let seq = lastSeq + 1
     let message = Message(
       msgID: nextMessageID(seq: seq), groupID: record.id, seq: seq, sender: caller.senderID, nameCard: opUser.nameCard,

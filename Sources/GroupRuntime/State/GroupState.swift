@@ -63,61 +63,67 @@ public struct GroupState: Sendable {
     correctEnds(setBackBy: nil, at: now)
   }
 
-  /// What the group makes of a request. Refused requests leave the state as it was.
+  /// Decides an operation. A refused one leaves the state as it was.
   /// - Parameters:
   ///   - now: the instant of the decision.
-  ///   - usersSignedIn: how many users have a session, for a group that everyone is a member of.
-  public mutating func decide(_ request: GroupRequest, by caller: Caller, at now: Instant, usersSignedIn: Int = 0) -> Decision {
+  ///   - usersSignedIn: the number of users with a session, for a group of everybody.
+  public mutating func decide(
+    _ operation: GroupOperation, by caller: Caller, at now: Instant, usersSignedIn: Int = 0
+  ) -> Decision {
     let context = self.makeContext(at: now, usersSignedIn: usersSignedIn)
     do throws(WireError) {
-      return try answer(request, by: caller, in: context)
+      switch operation {
+      case .request(let request, let facts): return try answer(request, facts, by: caller, in: context)
+      case .create(_, let owner, _), .importGroup(_, let owner, _): throw taken(byOwner: owner)
+      case .decide(let application, let agrees, let reason, let facts):
+        return try decide(application, agrees: agrees, reason: reason, facts, by: caller, in: context)
+      case .revokeFound(let seq, let message): return try revoke(message, seq: seq, by: caller, in: context)
+      case .info: return try info(for: caller, in: context)
+      case .foundInfo: return foundInfo(for: caller, in: context)
+      case .joinedInfo(let since): return joinedInfo(for: caller, since: since, in: context)
+      case .unreadCount: return try unreadCount(for: caller)
+      case .sync(let epoch, let seq, let bytes): return try sync(epoch: epoch, seq: seq, bytes: bytes, for: caller)
+      }
     } catch {
       return .answer(.reply(.failure(error)))
     }
   }
 
-  private mutating func answer(_ request: GroupRequest, by caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
+  private mutating func answer(
+    _ request: GroupRequest, _ facts: UserFacts, by caller: Caller, in context: DecisionContext
+  ) throws(WireError) -> Decision {
     switch request {
-    case .create(_, let owner, _), .importGroup(_, let owner, _): throw taken(byOwner: owner)
-    case .join(let request, let facts): return try join(request, facts, by: caller, in: context)
-    case .quit: return try quit(by: caller, in: context)
-    case .dismiss: return try dismiss(by: caller, in: context)
-    case .recycle: return disband(.recycled, by: caller, in: context)
-    case .info: return try info(for: caller, in: context)
-    case .foundInfo: return foundInfo(for: caller, in: context)
-    case .joinedInfo(let since): return joinedInfo(for: caller, since: since, in: context)
-    case .setInfo(let request): return try setInfo(request, by: caller, in: context)
+    case .joinGroup(let request): return try join(request, facts, by: caller, in: context)
+    case .quitGroup: return try quit(by: caller, in: context)
+    case .dismissGroup: return try dismiss(by: caller, in: context)
+    case .setGroupInfo(let request): return try setInfo(request, by: caller, in: context)
+    case .transferGroupOwner(let request): return try transfer(request, by: caller, in: context)
     case .muteGroup(let request): return try muteGroup(request, by: caller, in: context)
-    case .transfer(let request): return try transfer(request, by: caller, in: context)
-    case .memberList(let request): return try memberList(request, for: caller, in: context)
-    case .membersInfo(let users): return try membersInfo(users, for: caller, in: context)
-    case .mutedMembers(let request): return try mutedMembers(request, for: caller, in: context)
-    case .inviters(let users): return try inviters(of: users, for: caller)
-    case .roles(let users): return try roles(of: users, for: caller)
-    case .onlineMemberCount: return try onlineMemberCount(for: caller, in: context)
-    case .invite(let request, let facts): return try invite(request, facts, by: caller, in: context)
-    case .decide(let application, let agrees, let reason, let facts):
-      return try decide(application, agrees: agrees, reason: reason, facts, by: caller, in: context)
-    case .kick(let request): return try kick(request, by: caller, in: context)
-    case .setRole(let request, let facts): return try setRole(request, facts, by: caller, in: context)
-    case .setMemberInfo(let request, let facts): return try setMemberInfo(request, facts, by: caller, in: context)
-    case .muteMember(let request): return try muteMember(request, by: caller, in: context)
-    case .setReceiveOption(let option): return try setReceiveOption(option, by: caller, in: context)
-    case .initAttributes(let entries): return try initAttributes(entries, by: caller, in: context)
-    case .setAttributes(let entries): return try setAttributes(entries, by: caller, in: context)
-    case .deleteAttributes(let keys): return try deleteAttributes(keys, by: caller, in: context)
-    case .attributes(let keys): return try readAttributes(keys, by: caller, in: context)
-    case .send(let content, let options): return try send(content, options, by: caller, in: context)
-    case .history(let request): return try history(request, for: caller)
-    case .sync(let epoch, let seq, let bytes): return try sync(epoch: epoch, seq: seq, bytes: bytes, for: caller)
-    case .revoke(let seq): return try revoke(seq: seq, by: caller)
-    case .revokeFound(let seq, let message): return try revoke(message, seq: seq, by: caller, in: context)
-    case .markRead(let seq): return try markRead(seq: seq, by: caller, in: context)
-    case .unreadCount: return try unreadCount(for: caller)
-    case .customData(let request): return customData(request, by: caller, in: context)
-    case .importMembers(let request, let firstSeqs, let facts):
-      return try importMembers(request, firstSeqs: firstSeqs, facts, in: context)
-    case .importMessages(let request): return try importMessages(request, in: context)
+    case .setGroupReceiveMessageOpt(let request): return try setReceiveOption(request.option, by: caller, in: context)
+    case .initGroupAttributes(let request): return try initAttributes(request.attributes, by: caller, in: context)
+    case .setGroupAttributes(let request): return try setAttributes(request.attributes, by: caller, in: context)
+    case .deleteGroupAttributes(let request): return try deleteAttributes(request.keys, by: caller, in: context)
+    case .getGroupAttributes(let request): return try readAttributes(request.keys, by: caller, in: context)
+    case .getGroupMemberList(let request): return try memberList(request, for: caller, in: context)
+    case .getGroupMembersInfo(let request): return try membersInfo(request.userIDList, for: caller, in: context)
+    case .getGroupOnlineMemberCount: return try onlineMemberCount(for: caller, in: context)
+    case .setGroupMemberInfo(let request): return try setMemberInfo(request, facts, by: caller, in: context)
+    case .muteGroupMember(let request): return try muteMember(request, by: caller, in: context)
+    case .getGroupMutedMembers(let request): return try mutedMembers(request, for: caller, in: context)
+    case .inviteUserToGroup(let request): return try invite(request, facts, by: caller, in: context)
+    case .kickGroupMember(let request): return try kick(request, by: caller, in: context)
+    case .setGroupMemberRole(let request): return try setRole(request, facts, by: caller, in: context)
+    case .getGroupMemberInviters(let request): return try inviters(of: request.userIDList, for: caller)
+    case .getGroupMemberRoles(let request): return try roles(of: request.userIDList, for: caller)
+    case .sendGroupTextMessage(let request): return try send(.text(request.text), request.options, by: caller, in: context)
+    case .sendGroupCustomMessage(let request): return try send(.custom(request.data), request.options, by: caller, in: context)
+    case .getGroupHistoryMessageList(let request): return try history(request, for: caller)
+    case .revokeGroupMessage(let request): return try revoke(seq: request.seq, by: caller)
+    case .markGroupMessageAsRead(let request): return try markRead(seq: request.seq, by: caller, in: context)
+    case .sendGroupSystemNotification(let request): return customData(request, by: caller, in: context)
+    case .recycleGroup: return disband(.recycled, by: caller, in: context)
+    case .importGroupMembers(let request): return try importMembers(request, firstSeqs: facts.firstSeqs, facts, in: context)
+    case .importGroupMessages(let request): return try importMessages(request, in: context)
     case .setUnreadCount(let request): return try setUnreadCount(request, in: context)
     }
   }

@@ -1,11 +1,11 @@
-/// JSON Schemas (draft 2020-12) of the types that specifications write in words.
+/// JSON Schemas (draft 2020-12) of the types that specifications write as `TypeNotation`.
 extension JSONWriter {
-  /// The schema of a type in words. What `TypeNotation` cannot read is described in the words themselves.
-  mutating func schema(ofType words: String) {
-    if let type = TypeNotation(words) {
+  /// The schema of a type. A text that is no `TypeNotation` becomes the description.
+  mutating func schema(ofType text: String) {
+    if let type = TypeNotation(text) {
       schema(of: type)
     } else {
-      object { $0.member("description", words) }
+      object { $0.member("description", text) }
     }
   }
 
@@ -42,7 +42,7 @@ extension JSONWriter {
         writer.member("type", "object")
         writer.key("additionalProperties")
         writer.object { $0.member("type", "string") }
-      case _ where Vocabulary.type(name) != nil: writer.member("$ref", "#/components/schemas/\(name)")
+      case _ where NamedType.named(name) != nil: writer.member("$ref", "#/components/schemas/\(name)")
       default: writer.member("description", name)
       }
     }
@@ -55,7 +55,7 @@ extension JSONWriter {
       writer.object { writer in
         for member in members {
           writer.key(named: member.name)
-          writer.schema(of: member.type ?? Vocabulary.members[member.name].flatMap { TypeNotation($0) } ?? .name(member.name))
+          writer.schema(of: member.type ?? NamedType.memberTypes[member.name].flatMap { TypeNotation($0) } ?? .name(member.name))
         }
       }
       writer.member("required", members.filter { !$0.isOptional }.map(\.name))

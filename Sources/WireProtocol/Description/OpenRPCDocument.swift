@@ -1,7 +1,7 @@
 extension MethodTable {
-  /// The OpenRPC 1.3 document of all methods, events, errors and close codes, as JSON: what `rpc.discover` and
-  /// `GET /openrpc.json` answer (Protocol.md, "Server information"). Events and close codes stand in the extensions `x-events` and
-  /// `x-close-codes`; `x-callers` of a method is one of `MethodSpecification.Callers`.
+  /// The OpenRPC 1.3 document of all methods, errors, events (`x-events`) and close codes
+  /// (`x-close-codes`), as JSON (Protocol.md, "Server information"). `x-callers` of a method is one
+  /// of `MethodSpecification.Callers`.
   /// - Parameter version: the server's release.
   public func openRPC(version: String) -> [UInt8] {
     JSONWriter.text(capacity: 65_536) { writer in
@@ -88,7 +88,8 @@ extension EventName: WireEncodable {
 }
 
 extension CloseCode: WireEncodable {
-  /// Whether a client should connect again: below 4500, except after it logged out (Protocol.md, "Close codes").
+  /// Whether a client should connect again: below 4500, except after logout (Protocol.md, "Close
+  /// codes").
   var meansReconnect: Bool { rawValue < 4500 && self != .normal }
 
   /// The code as a row of `x-close-codes`.
@@ -102,11 +103,11 @@ extension CloseCode: WireEncodable {
 }
 
 extension JSONWriter {
-  /// The members of the Components Object: every named type, and the whole table of errors by its names.
+  /// The members of the Components Object: every named type, and every error by its name.
   fileprivate mutating func components() {
     key("schemas")
     object { writer in
-      for type in Vocabulary.types {
+      for type in NamedType.all {
         writer.key(named: type.name)
         writer.schema(ofObject: type.fields)
       }

@@ -1,7 +1,7 @@
 extension MethodTable {
-  /// Every method, named type, event, error and close code in Markdown: what users of the protocol look up.
+  /// Every method, named type, event, error and close code in Markdown.
   public func referencePage() -> String {
-    let words = SchemaWords()
+    let summary = SchemaSummary()
     var page = ReferenceText()
     page.paragraph("# Reference")
     page.paragraph("For everybody who writes a client or a backend: every method, type, event, error and close code.")
@@ -13,10 +13,10 @@ extension MethodTable {
     page.paragraph(
       "Besides the errors it lists, a method can answer those of JSON-RPC (-32700 to -32600), 6014 before sign-in, 7008 when "
         + "requests come too fast, and 10002 when the server cannot do its work.")
-    for entry in entries where entry.specification.callers != .application { page.method(entry, words) }
+    for entry in entries where entry.specification.callers != .application { page.method(entry, summary) }
     page.paragraph("## Only for the application's backend")
     page.paragraph("By `POST /rpc` of the internal listener: on a WebSocket these methods are -32601, and with `asUser` 10007.")
-    for entry in entries where entry.specification.callers == .application { page.method(entry, words) }
+    for entry in entries where entry.specification.callers == .application { page.method(entry, summary) }
     page.types()
     page.paragraph("## Events")
     for event in EventName.allCases { page.event(event) }
@@ -26,7 +26,7 @@ extension MethodTable {
 }
 
 extension MethodSpecification.Callers {
-  /// What a user of the reference page must know of it; nil where there is nothing to know, or the section says it.
+  /// A sentence for the page; nil where there is nothing to say, or the section says it.
   fileprivate var note: String? {
     switch self {
     case .connection: "Only on a connection: `POST /rpc` answers -32601."
@@ -74,7 +74,7 @@ private struct ReferenceText {
     table([head, "type"], fields.map { ["`\($0.name)\($0.isOptional ? "?" : "")`", "`\($0.type)`"] })
   }
 
-  mutating func method(_ entry: MethodTable.Entry, _ words: SchemaWords) {
+  mutating func method(_ entry: MethodTable.Entry, _ summary: SchemaSummary) {
     paragraph("### \(entry.name)")
     paragraph([entry.specification.summary, entry.specification.callers.note].compactMap { $0 }.joined(separator: " "))
     if entry.parameters.isEmpty {
@@ -82,7 +82,7 @@ private struct ReferenceText {
     } else {
       table(
         ["parameter", "value"],
-        entry.parameters.map { ["`\($0.name)\($0.isRequired ? "" : "?")`", words.words(for: $0)] })
+        entry.parameters.map { ["`\($0.name)\($0.isRequired ? "" : "?")`", summary.text(of: $0)] })
     }
     if entry.specification.result.isEmpty {
       paragraph("Result: `{}`.")
@@ -96,7 +96,7 @@ private struct ReferenceText {
 
   mutating func types() {
     paragraph("## Types")
-    for type in Vocabulary.types {
+    for type in NamedType.all {
       paragraph("### \(type.name)")
       paragraph(type.summary)
       fields(type.fields, head: "member")

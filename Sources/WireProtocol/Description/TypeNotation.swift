@@ -1,9 +1,8 @@
-/// The type of a member as specifications write it: `integer`, `[MemberInfo]`, `{userID, result}`, `"Joined" or "Pending"`.
-///
-/// A member of an object may say its own type (`{count: integer}`); otherwise `Vocabulary` knows it by its name. A question mark
-/// behind a name says that the member may be absent.
+/// The type of a member as specifications write it: `integer`, `[MemberInfo]`, `{userID, count?}`,
+/// `"Joined" or "Pending"`. A member of an object gives its type (`{count: integer}`), or
+/// `NamedType.memberTypes` has it.
 indirect enum TypeNotation: Equatable {
-  /// A type of JSON, or one of `Vocabulary.types`.
+  /// A type of JSON, or one of `NamedType.all`.
   case name(String)
   /// One text.
   case literal(String)
@@ -16,7 +15,7 @@ indirect enum TypeNotation: Equatable {
   struct Member: Equatable {
     let name: String
     let isOptional: Bool
-    /// Nil where the name says it.
+    /// Nil where `NamedType.memberTypes` has it.
     let type: TypeNotation?
   }
 
@@ -30,39 +29,39 @@ indirect enum TypeNotation: Equatable {
 
 /// Reads a notation from left to right.
 private struct NotationReader {
-  private var rest: Substring
+  private var remaining: Substring
 
-  init(_ text: String) { rest = text[...] }
+  init(_ text: String) { remaining = text[...] }
 
-  var isAtEnd: Bool { rest.isEmpty }
+  var isAtEnd: Bool { remaining.isEmpty }
 
   /// One alternative, or several with commas or "or" between them.
   mutating func type() -> TypeNotation? {
     guard let first = alternative() else { return nil }
     var all = [first]
-    while takeSeparator() {
+    while skipSeparator() {
       guard let next = alternative() else { return nil }
       all.append(next)
     }
     return all.count == 1 ? first : .any(all)
   }
 
-  /// A comma separates alternatives only before a literal; elsewhere it separates the members of an object.
-  private mutating func takeSeparator() -> Bool {
-    if rest.hasPrefix(", \"") { return take(", ") }
-    return take(" or ")
+  /// A comma separates alternatives only before a literal; elsewhere it separates members.
+  private mutating func skipSeparator() -> Bool {
+    if remaining.hasPrefix(", \"") { return skip(", ") }
+    return skip(" or ")
   }
 
   private mutating func alternative() -> TypeNotation? {
-    if take("[") {
-      guard let element = type(), take("]") else { return nil }
+    if skip("[") {
+      guard let element = type(), skip("]") else { return nil }
       return .array(element)
     }
-    if take("{") { return object() }
-    if take("\"") {
-      let text = rest.prefix { $0 != "\"" }
-      rest = rest.dropFirst(text.count)
-      return take("\"") ? .literal(String(text)) : nil
+    if skip("{") { return object() }
+    if skip("\"") {
+      let text = remaining.prefix { $0 != "\"" }
+      remaining = remaining.dropFirst(text.count)
+      return skip("\"") ? .literal(String(text)) : nil
     }
     return word().map(TypeNotation.name)
   }
@@ -71,26 +70,26 @@ private struct NotationReader {
     var members: [TypeNotation.Member] = []
     repeat {
       guard let name = word() else { return nil }
-      let isOptional = take("?")
+      let isOptional = skip("?")
       var own: TypeNotation?
-      if take(": ") {
+      if skip(": ") {
         own = type()
         guard own != nil else { return nil }
       }
       members.append(TypeNotation.Member(name: name, isOptional: isOptional, type: own))
-    } while take(", ")
-    return take("}") ? .object(members) : nil
+    } while skip(", ")
+    return skip("}") ? .object(members) : nil
   }
 
   private mutating func word() -> String? {
-    let word = rest.prefix { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "-" || $0 == "." }
-    rest = rest.dropFirst(word.count)
+    let word = remaining.prefix { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "-" || $0 == "." }
+    remaining = remaining.dropFirst(word.count)
     return word.isEmpty ? nil : String(word)
   }
 
-  private mutating func take(_ text: String) -> Bool {
-    guard rest.hasPrefix(text) else { return false }
-    rest = rest.dropFirst(text.count)
+  private mutating func skip(_ text: String) -> Bool {
+    guard remaining.hasPrefix(text) else { return false }
+    remaining = remaining.dropFirst(text.count)
     return true
   }
 }

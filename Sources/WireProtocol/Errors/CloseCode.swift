@@ -1,7 +1,8 @@
-/// Why the server closes a connection (Protocol.md, "Close codes"): below 4500 reconnect, from 4500 on not unchanged.
+/// The reason for which the server closes a connection (Protocol.md, "Close codes"). Clients
+/// reconnect after codes below 4500.
 public enum CloseCode: Int, CaseIterable, Sendable {
   case normal = 1000
-  /// The store could not be read while signing in at the upgrade; the standard's code for "try again later".
+  /// The store cannot be read for a sign-in at the upgrade. The code is the standard's.
   case tryAgainLater = 1013
   case draining = 4001
   case slowConsumer = 4002

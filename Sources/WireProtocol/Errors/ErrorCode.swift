@@ -52,7 +52,7 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
   case tooManyMentions = 10053
   case messageTooLong = 80002
 
-  /// What went wrong, in a sentence for developers.
+  /// The error in a sentence, for developers.
   public var title: String {
     switch self {
     case .parseError: "The text is not JSON, or nested too deeply"

@@ -1,15 +1,15 @@
-/// An error as a client gets it: `{code, message, data:{temporary, field?, retryAfterMs?}}`
+/// An error of a reply: `{code, message, data:{temporary, field?, retryAfterMs?}}`
 /// (Protocol.md, "Errors").
 public struct WireError: Error, Sendable, Equatable, WireEncodable {
   public let code: ErrorCode
   public let message: String
   /// The member of `params` that is wrong, where one is.
   public let field: String?
-  /// When to try again, where the server knows.
+  /// The time until a retry may succeed, where the server knows it.
   public let retryAfterMs: Int64?
 
   /// An error from the table.
-  /// - Parameter message: more than the code's own sentence, where there is more to say. Never holds a token or a message body.
+  /// - Parameter message: nil = the code's title. It never holds a token or the text of a message.
   public init(_ code: ErrorCode, _ message: String? = nil, field: String? = nil, retryAfterMs: Int64? = nil) {
     self.code = code
     self.message = message ?? code.title

@@ -1,9 +1,9 @@
 import GroupModel
 
-/// Something that the server pushes. Its members are those of the notification's `params`.
+/// A notification that the server pushes. Its fields are the members of `params`.
 public protocol Event: FieldEncodable {
   var name: EventName { get }
-  /// How many bytes the notification has, about.
+  /// About the bytes of the notification.
   var capacity: Int { get }
 }
 

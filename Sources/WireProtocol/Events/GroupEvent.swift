@@ -1,8 +1,8 @@
 import GroupModel
 
-/// An event of a group. Every receiver gets the same bytes.
+/// An event of a group: every receiver gets the same bytes.
 public struct GroupEvent: Event, Equatable {
-  /// What has happened. The cases are named like the events.
+  /// The event, by its name.
   public enum Content: Sendable, Equatable {
     case onMemberEnter([MemberInfo], memberCount: Int, EventTip?)
     case onMemberLeave([MemberInfo], memberCount: Int, EventTip?)

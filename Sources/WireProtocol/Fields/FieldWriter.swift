@@ -106,7 +106,7 @@ struct FieldRecorder: FieldWriter {
   mutating func member<Value: FieldValue>(_ name: StaticString, _ values: [Value]) { note(name, "[\(Value.notation)]") }
 
   mutating func member<Word: RawRepresentable<String> & CaseIterable>(_ name: StaticString, word: Word) {
-    note(name, Vocabulary.words(Word.self))
+    note(name, NamedType.words(Word.self))
   }
 
   mutating func member(_ name: StaticString, ifPresent text: String?) { note(name, "string", isOptional: true) }

@@ -11,7 +11,7 @@ public struct GetGroupApplicationList: Method {
 
   /// A page of applications.
   public struct Result: WireObject {
-    public let applicationList: [ApplicationView]
+    public let applicationList: [ApplicationInfo]
     public let unreadCount: Int
     /// 0 = there is no more.
     public let nextSeq: Int64
@@ -19,7 +19,7 @@ public struct GetGroupApplicationList: Method {
     public static let example = Result(applicationList: [], unreadCount: 0, nextSeq: 0)
 
     /// With everything given.
-    public init(applicationList: [ApplicationView], unreadCount: Int, nextSeq: Int64) {
+    public init(applicationList: [ApplicationInfo], unreadCount: Int, nextSeq: Int64) {
       self.applicationList = applicationList
       self.unreadCount = unreadCount
       self.nextSeq = nextSeq
@@ -38,20 +38,22 @@ public struct GetGroupApplicationList: Method {
   }
 }
 
-/// What both decisions on an application take.
+/// The decision of an application.
 public struct ApplicationDecision: Sendable, Equatable {
   public let applicationID: String
+  public let agrees: Bool
   public let reason: String?
 
-  init(from reader: inout some ParameterReader) throws(WireError) {
-    applicationID = try reader.needString("applicationID", .any)
-    reason = try reader.mayString("reason", .remark)
+  init(from reader: inout some ParameterReader, agrees: Bool) throws(WireError) {
+    self.agrees = agrees
+    applicationID = try reader.requiredString("applicationID", .any)
+    reason = try reader.optionalString("reason", .remark)
   }
 
   static let errors: [ErrorCode] = [.badValue, .noSuchGroup, .noRight, .applicationHandled]
 }
 
-/// Lets an applicant in, or follows an invitation.
+/// Agrees to a request to join, or follows an invitation.
 public struct AcceptGroupApplication: Method {
   public let decision: ApplicationDecision
 
@@ -59,17 +61,21 @@ public struct AcceptGroupApplication: Method {
     "acceptGroupApplication", "Lets an applicant in, or follows an invitation.", writes: true,
     errors: ApplicationDecision.errors + [.groupFull, .tooManyGroups])
 
-  public init(from reader: inout some ParameterReader) throws(WireError) { decision = try ApplicationDecision(from: &reader) }
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    decision = try ApplicationDecision(from: &reader, agrees: true)
+  }
 }
 
-/// Turns an applicant away, or an invitation down.
+/// Refuses a request to join, or an invitation.
 public struct RefuseGroupApplication: Method {
   public let decision: ApplicationDecision
 
   public static let specification = MethodSpecification(
     "refuseGroupApplication", "Turns an applicant away, or an invitation down.", writes: true, errors: ApplicationDecision.errors)
 
-  public init(from reader: inout some ParameterReader) throws(WireError) { decision = try ApplicationDecision(from: &reader) }
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    decision = try ApplicationDecision(from: &reader, agrees: false)
+  }
 }
 
 /// Marks applications as read.
@@ -82,6 +88,6 @@ public struct SetGroupApplicationRead: Method {
     errors: [.badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    timestamp = try reader.mayInteger("timestamp", in: .instants)
+    timestamp = try reader.optionalInteger("timestamp", in: .instants)
   }
 }

@@ -2,35 +2,30 @@ import GroupModel
 
 /// Replaces all attributes of a group.
 public struct InitGroupAttributes: Method {
-  public let groupID: GroupID
   public let attributes: [GroupAttributes.Entry]
 
   public static let specification = MethodSpecification(
     "initGroupAttributes", "Replaces all attributes of a group.", writes: true, errors: AttributeErrors.write)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupID = try reader.groupID()
-    attributes = try reader.needEntries("attributes", .attributes)
+    attributes = try reader.requiredEntries("attributes", .attributes)
   }
 }
 
 /// Sets some attributes of a group.
 public struct SetGroupAttributes: Method {
-  public let groupID: GroupID
   public let attributes: [GroupAttributes.Entry]
 
   public static let specification = MethodSpecification(
     "setGroupAttributes", "Sets some attributes of a group and leaves the others.", writes: true, errors: AttributeErrors.write)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupID = try reader.groupID()
-    attributes = try reader.needEntries("attributes", .attributes)
+    attributes = try reader.requiredEntries("attributes", .attributes)
   }
 }
 
 /// Removes attributes of a group.
 public struct DeleteGroupAttributes: Method {
-  public let groupID: GroupID
   /// Nil = all.
   public let keys: [String]?
 
@@ -42,14 +37,12 @@ public struct DeleteGroupAttributes: Method {
     ])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupID = try reader.groupID()
-    keys = try reader.mayStrings("keys", .optional(upTo: 100), .attributeKey)
+    keys = try reader.optionalStrings("keys", .optional(upTo: 100), .attributeKey)
   }
 }
 
 /// Reads attributes of a group.
 public struct GetGroupAttributes: Method {
-  public let groupID: GroupID
   /// Nil = all.
   public let keys: [String]?
 
@@ -75,8 +68,7 @@ public struct GetGroupAttributes: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupID = try reader.groupID()
-    keys = try reader.mayStrings("keys", .optional(upTo: 100), .attributeKey)
+    keys = try reader.optionalStrings("keys", .optional(upTo: 100), .attributeKey)
   }
 }
 

@@ -1,6 +1,6 @@
 import GroupModel
 
-/// One policy field that a request wants to have a value.
+/// A value for one policy field.
 public struct PolicyChange: Sendable, Equatable {
   public let field: PolicyField
   public let value: PolicyValue
@@ -19,11 +19,11 @@ public struct GroupFields: Sendable, Equatable {
   public init() {}
 
   init(from reader: inout some ParameterReader) throws(WireError) {
-    introduction = try reader.mayString("introduction", TextDomain(0...240, .introductionTooLong))
-    notification = try reader.mayString("notification", TextDomain(0...300, .notificationTooLong))
-    faceURL = try reader.mayString("faceURL", TextDomain(0...100, .faceURLTooLong))
-    maxMemberNum = try reader.mayInteger("maxMemberNum", in: 1...(1 << 53)).map { Int($0) }
-    customInfo = try reader.mayMap("customInfo", .groupCustomInfo)
+    introduction = try reader.optionalString("introduction", TextDomain(0...240, .introductionTooLong))
+    notification = try reader.optionalString("notification", TextDomain(0...300, .notificationTooLong))
+    faceURL = try reader.optionalString("faceURL", TextDomain(0...100, .faceURLTooLong))
+    maxMemberNum = try reader.optionalInteger("maxMemberNum", in: 1...(1 << 53)).map { Int($0) }
+    customInfo = try reader.optionalMap("customInfo", .groupCustomInfo)
     for field in PolicyField.allCases {
       if let value = try GroupFields.value(of: field, from: &reader) { policy.append(PolicyChange(field: field, value: value)) }
     }
@@ -39,16 +39,16 @@ public struct GroupFields: Sendable, Equatable {
     case .updateInfoMode: try word("updateInfoMode", field, from: &reader)
     case .updateCustomMode: try word("updateCustomMode", field, from: &reader)
     case .ownerQuitMode: try word("ownerQuitMode", field, from: &reader)
-    case .memberChangeNotification: try reader.mayFlag("memberChangeNotification").map(PolicyValue.flag)
-    case .isSearchable: try reader.mayFlag("isSearchable").map(PolicyValue.flag)
-    case .isMemberVisible: try reader.mayFlag("isMemberVisible").map(PolicyValue.flag)
+    case .memberChangeNotification: try reader.optionalFlag("memberChangeNotification").map(PolicyValue.flag)
+    case .isSearchable: try reader.optionalFlag("isSearchable").map(PolicyValue.flag)
+    case .isMemberVisible: try reader.optionalFlag("isMemberVisible").map(PolicyValue.flag)
     }
   }
 
   private static func word(
     _ name: StaticString, _ field: PolicyField, from reader: inout some ParameterReader
   ) throws(WireError) -> PolicyValue? {
-    try reader.mayWord(name, of: field.words) { field.words.contains($0) ? .word($0) : nil }
+    try reader.optionalWord(name, of: AllowedWords(field.words)) { field.words.contains($0) ? .word($0) : nil }
   }
 }
 
@@ -59,12 +59,12 @@ extension TextDomain {
 
 /// Makes a group (Protocol.md, "Creating a group").
 public struct CreateGroup: Method {
-  /// Somebody who is to be a member from the beginning.
+  /// A member from the beginning.
   public struct InitialMember: Sendable, Equatable {
     public let userID: UserID
     public let role: Role
 
-    /// A user and the role wanted.
+    /// A user with a role.
     public init(userID: UserID, role: Role = .member) {
       self.userID = userID
       self.role = role
@@ -73,7 +73,7 @@ public struct CreateGroup: Method {
 
   public let groupType: GroupType
   public let groupName: String
-  /// Nil = the server makes one.
+  /// Nil = the server chooses one.
   public let groupID: GroupID?
   public let fields: GroupFields
   /// As listed; a user may stand there twice.
@@ -91,7 +91,7 @@ public struct CreateGroup: Method {
       .userUnknown,
     ])
 
-  /// The group that was made, and what became of each initial member.
+  /// The new group, and the outcome for each initial member.
   public struct Result: WireObject {
     public let groupID: GroupID
     public let groupType: GroupType
@@ -114,26 +114,26 @@ public struct CreateGroup: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupType = try reader.needWord("groupType", of: GroupType.allCases.map(\.rawValue)) { GroupType(wireName: $0) }
-    groupName = try reader.needString("groupName", .groupName)
-    groupID = try reader.mayString("groupID", .newGroupID).flatMap { GroupID($0) }
-    fields = try GroupFields(from: &reader)
-    memberList =
-      try reader.mayObjects("memberList", .optional(upTo: 100)) { (reader) throws(WireError) in
-        let user = try reader.userID()
-        return InitialMember(userID: user, role: try reader.mayInitialRole() ?? .member)
-      } ?? []
-    ownerUserID = reader.servesApplication ? try reader.mayString("ownerUserID", .userID).flatMap { UserID($0) } : nil
+    try self.init(from: &reader, isImported: false)
   }
 
-  /// The parameters of importGroup: without members, and with an owner.
-  init(imported reader: inout some ParameterReader) throws(WireError) {
-    groupType = try reader.needWord("groupType", of: GroupType.allCases.map(\.rawValue)) { GroupType(wireName: $0) }
-    groupName = try reader.needString("groupName", .groupName)
-    groupID = try reader.mayString("groupID", .newGroupID).flatMap { GroupID($0) }
+  /// - Parameter isImported: the parameters are those of importGroup: an owner, and no members.
+  init(from reader: inout some ParameterReader, isImported: Bool) throws(WireError) {
+    groupType = try reader.requiredGroupType()
+    groupName = try reader.requiredString("groupName", .groupName)
+    groupID = try reader.optionalString("groupID", .newGroupID).flatMap { GroupID($0) }
     fields = try GroupFields(from: &reader)
-    memberList = []
-    ownerUserID = try reader.userID("ownerUserID")
+    guard !isImported else {
+      memberList = []
+      ownerUserID = try reader.requiredUserID("ownerUserID")
+      return
+    }
+    memberList =
+      try reader.optionalObjects("memberList", .optional(upTo: 100)) { (reader) throws(WireError) in
+        let user = try reader.requiredUserID()
+        return InitialMember(userID: user, role: try reader.optionalInitialRole() ?? .member)
+      } ?? []
+    ownerUserID = reader.servesApplication ? try reader.optionalString("ownerUserID", .userID).flatMap { UserID($0) } : nil
   }
 
   /// A group with everything given, for tests and tools.
@@ -151,17 +151,16 @@ public struct CreateGroup: Method {
 }
 
 extension ParameterReader {
-  /// The role of somebody who is a member from the beginning, or nil; Owner is 8509.
-  mutating func mayInitialRole() throws(WireError) -> Role? {
-    let role = try mayWord("role", of: Role.givenNames) { Role(wireName: $0) }
+  /// The role of a new member, or nil; Owner is 8509.
+  mutating func optionalInitialRole() throws(WireError) -> Role? {
+    let role = try optionalWord("role", of: Role.givenNames) { Role(wireName: $0) }
     if role == .owner { throw WireError(.ownerInMemberList, field: "memberList") }
     return role
   }
 }
 
-/// Joins a group, or applies to.
+/// Joins a group, or applies to join it.
 public struct JoinGroup: Method {
-  public let groupID: GroupID
   public let message: String?
 
   public static let specification = MethodSpecification(
@@ -190,32 +189,30 @@ public struct JoinGroup: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupID = try reader.groupID()
-    message = try reader.mayString("message", .remark)
+    message = try reader.optionalString("message", .remark)
   }
 }
 
 /// Leaves a group.
 public struct QuitGroup: Method {
-  public let groupID: GroupID
-
   public static let specification = MethodSpecification(
     "quitGroup", "Leaves a group.", callers: .user, writes: true, errors: [.badGroupID, .noSuchGroup, .noRight, .ownerMayNotQuit])
 
-  public init(from reader: inout some ParameterReader) throws(WireError) { groupID = try reader.groupID() }
+  public init(from reader: inout some ParameterReader) throws(WireError) {}
+
+  /// The method has no parameters of its own.
+  public init() {}
 }
 
 /// Disbands a group.
 public struct DismissGroup: Method {
-  public let groupID: GroupID
-
   public static let specification = MethodSpecification(
     "dismissGroup", "Disbands a group.", writes: true, errors: [.badGroupID, .noSuchGroup, .noRight])
 
-  public init(from reader: inout some ParameterReader) throws(WireError) { groupID = try reader.groupID() }
+  public init(from reader: inout some ParameterReader) throws(WireError) {}
 }
 
-/// The groups the caller is in.
+/// The groups of the caller.
 public struct GetJoinedGroupList: Method {
   public let groupType: GroupType?
   public let updatedSince: Instant?
@@ -250,14 +247,14 @@ public struct GetJoinedGroupList: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupType = try reader.mayWord("groupType", of: GroupType.allCases.map(\.rawValue)) { GroupType(wireName: $0) }
-    updatedSince = try reader.mayInteger("updatedSince", in: 0...(1 << 53))
+    groupType = try reader.optionalGroupType()
+    updatedSince = try reader.optionalInteger("updatedSince", in: .instants)
     count = try reader.count(upTo: 200, otherwise: 50)
     nextSeq = try reader.nextSeq()
   }
 }
 
-/// What there is to know of some groups.
+/// The infos of some groups.
 public struct GetGroupsInfo: Method {
   public let groupIDList: [String]
 
@@ -309,14 +306,12 @@ public struct GetGroupsInfo: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    guard let list = try reader.mayStrings("groupIDList", ListDomain(1...50), .any) else { throw reader.missing("groupIDList") }
-    groupIDList = list
+    groupIDList = try reader.requiredStrings("groupIDList", ListDomain(1...50), .any)
   }
 }
 
 /// Changes texts, customInfo, policy or size of a group: all or nothing.
 public struct SetGroupInfo: Method {
-  public let groupID: GroupID
   public let groupName: String?
   public let fields: GroupFields
   public let allMuted: Bool?
@@ -329,9 +324,8 @@ public struct SetGroupInfo: Method {
     ])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupID = try reader.groupID()
-    groupName = try reader.mayString("groupName", .groupName)
+    groupName = try reader.optionalString("groupName", .groupName)
     fields = try GroupFields(from: &reader)
-    allMuted = try reader.mayFlag("allMuted")
+    allMuted = try reader.optionalFlag("allMuted")
   }
 }

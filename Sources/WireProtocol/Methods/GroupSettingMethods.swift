@@ -2,7 +2,6 @@ import GroupModel
 
 /// Makes another member the owner.
 public struct TransferGroupOwner: Method {
-  public let groupID: GroupID
   public let userID: UserID
   /// The old owner leaves instead of becoming a member.
   public let quit: Bool
@@ -12,16 +11,14 @@ public struct TransferGroupOwner: Method {
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupID = try reader.groupID()
-    userID = try reader.userID()
-    quit = try reader.mayFlag("quit") ?? false
+    userID = try reader.requiredUserID()
+    quit = try reader.optionalFlag("quit") ?? false
   }
 }
 
 /// Silences a group, or some of its roles.
 public struct MuteGroup: Method {
-  public let groupID: GroupID
-  /// Without an end; that is up to `duration`.
+  /// Without an end: `duration` gives it.
   public let mute: GroupMute
   /// 0 = no end.
   public let duration: Seconds
@@ -47,28 +44,23 @@ public struct MuteGroup: Method {
     }
   }
 
-  /// How many roles a request names at most.
+  /// The most roles that a request names.
   static let maxRoles = 50
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupID = try reader.groupID()
-    let mode = try reader.needWord("mode", of: GroupMute.Mode.allCases.map(\.rawValue)) { GroupMute.Mode(rawValue: $0) }
-    let names = try reader.mayStrings("roles", .optional(upTo: MuteGroup.maxRoles), .role) ?? []
-    duration = try reader.mayInteger("duration", in: .seconds) ?? 0
+    let mode = try reader.requiredWord("mode", of: GroupMute.Mode.self)
+    let names = try reader.optionalStrings("roles", .optional(upTo: MuteGroup.maxRoles), .role) ?? []
+    duration = try reader.optionalInteger("duration", in: .seconds) ?? 0
     mute = GroupMute(mode: mode, roles: mode == .custom ? MuteGroup.roles(names) : [])
     if mode == .custom, mute.roles.isEmpty { throw WireError(.badValue, "mode Custom needs roles", field: "roles") }
   }
 
   /// Each role once, in the order of the list.
-  private static func roles(_ names: [String]) -> [Role] {
-    var seen: Set<Role> = []
-    return names.compactMap { Role(wireName: $0) }.filter { seen.insert($0).inserted }
-  }
+  private static func roles(_ names: [String]) -> [Role] { names.compactMap { Role(wireName: $0) }.uniqued() }
 }
 
-/// Chooses which chat of a group the caller gets.
+/// Sets which messages of a group the caller receives.
 public struct SetGroupReceiveMessageOpt: Method {
-  public let groupID: GroupID
   public let option: ReceiveOption
 
   public static let specification = MethodSpecification(
@@ -76,14 +68,13 @@ public struct SetGroupReceiveMessageOpt: Method {
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupID = try reader.groupID()
-    option = try reader.needWord("opt", of: ReceiveOption.allCases.map(\.rawValue)) { ReceiveOption(rawValue: $0) }
+    option = try reader.requiredWord("opt")
   }
 }
 
-/// Finds groups by what they or their members are called.
+/// Finds groups by the names of them or of their members.
 public struct SearchGroups: Method {
-  /// Which text is compared.
+  /// A text that is compared.
   public enum Field: String, CaseIterable, Sendable {
     case groupID, groupName, memberUserID, memberNameCard
   }
@@ -119,18 +110,15 @@ public struct SearchGroups: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    guard let keywords = try reader.mayStrings("keywordList", ListDomain(1...5), TextDomain(1...512)) else {
-      throw reader.missing("keywordList")
-    }
-    self.keywords = keywords
+    keywords = try reader.requiredStrings("keywordList", ListDomain(1...5), TextDomain(1...512))
     fields = try SearchGroups.fields(from: &reader)
-    ignoresCase = try reader.mayFlag("ignoreCase") ?? true
+    ignoresCase = try reader.optionalFlag("ignoreCase") ?? true
     count = try reader.count(upTo: 50, otherwise: 20)
     nextSeq = try reader.nextSeq()
   }
 
   private static func fields(from reader: inout some ParameterReader) throws(WireError) -> [Field] {
-    let names = try reader.mayStrings("matchFields", .optional(upTo: Field.allCases.count), .searchField) ?? []
+    let names = try reader.optionalStrings("matchFields", .optional(upTo: Field.allCases.count), .searchField) ?? []
     let fields = names.compactMap { Field(rawValue: $0) }
     return fields.isEmpty ? [.groupID, .groupName] : fields
   }
@@ -139,15 +127,8 @@ public struct SearchGroups: Method {
 extension TextDomain {
   /// A role that a mute can name: any but Owner.
   static let role = TextDomain(words: Role.givenNames) { Role(givenName: $0) != nil }
-  /// What searchGroups compares.
-  static let searchField = TextDomain(words: Words(SearchGroups.Field.allCases.map(\.rawValue))) {
+  /// The texts that searchGroups compares.
+  static let searchField = TextDomain(words: AllowedWords(SearchGroups.Field.allCases.map(\.rawValue))) {
     SearchGroups.Field(rawValue: $0) != nil
   }
-}
-
-extension ClosedRange<Int64> {
-  /// Durations are seconds: 0 to 2³²−1 (Protocol.md, "Instants and durations").
-  static var seconds: ClosedRange<Int64> { 0...Int64(UInt32.max) }
-  /// An instant a client may give.
-  static var instants: ClosedRange<Int64> { 0...(1 << 53) }
 }

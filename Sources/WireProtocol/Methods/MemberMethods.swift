@@ -2,7 +2,7 @@ import GroupModel
 
 /// The members of a group, a page at a time.
 public struct GetGroupMemberList: Method {
-  /// Which members are listed.
+  /// The members that are listed.
   public enum Filter: String, CaseIterable, Sendable {
     case all = "All"
     case owner = "Owner"
@@ -10,7 +10,6 @@ public struct GetGroupMemberList: Method {
     case common = "Common"
   }
 
-  public let groupID: GroupID
   public let filter: Filter
   public let nextSeq: Int64
   public let count: Int
@@ -41,8 +40,7 @@ public struct GetGroupMemberList: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupID = try reader.groupID()
-    filter = try reader.mayWord("filter") ?? .all
+    filter = try reader.optionalWord("filter") ?? .all
     nextSeq = try reader.nextSeq()
     count = try reader.count(upTo: 50, otherwise: 50)
   }
@@ -50,7 +48,6 @@ public struct GetGroupMemberList: Method {
 
 /// Some members of a group by name.
 public struct GetGroupMembersInfo: Method {
-  public let groupID: GroupID
   public let userIDList: [UserID]
 
   public static let specification = MethodSpecification(
@@ -75,15 +72,12 @@ public struct GetGroupMembersInfo: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupID = try reader.groupID()
-    userIDList = try reader.needUserIDs("userIDList", upTo: 50)
+    userIDList = try reader.requiredUserIDs("userIDList", upTo: 50)
   }
 }
 
-/// How many members are signed in.
+/// The number of members with a session.
 public struct GetGroupOnlineMemberCount: Method {
-  public let groupID: GroupID
-
   public static let specification = MethodSpecification(
     "getGroupOnlineMemberCount", "Counts the members with at least one signed-in session.",
     result: Result.fields,
@@ -105,12 +99,11 @@ public struct GetGroupOnlineMemberCount: Method {
     }
   }
 
-  public init(from reader: inout some ParameterReader) throws(WireError) { groupID = try reader.groupID() }
+  public init(from reader: inout some ParameterReader) throws(WireError) {}
 }
 
-/// The members that are silenced, a page at a time.
+/// The muted members, a page at a time.
 public struct GetGroupMutedMembers: Method {
-  public let groupID: GroupID
   public let nextSeq: Int64
   public let count: Int
 
@@ -120,15 +113,13 @@ public struct GetGroupMutedMembers: Method {
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupID = try reader.groupID()
     nextSeq = try reader.nextSeq()
     count = try reader.count(upTo: 50, otherwise: 50)
   }
 }
 
-/// Who brought members in.
+/// The inviters of members.
 public struct GetGroupMemberInviters: Method {
-  public let groupID: GroupID
   public let userIDList: [UserID]
 
   public static let specification = MethodSpecification(
@@ -173,14 +164,12 @@ public struct GetGroupMemberInviters: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupID = try reader.groupID()
-    userIDList = try reader.needUserIDs("userIDList", upTo: 200)
+    userIDList = try reader.requiredUserIDs("userIDList", upTo: 200)
   }
 }
 
-/// What users are in a group.
+/// The roles of users in a group.
 public struct GetGroupMemberRoles: Method {
-  public let groupID: GroupID
   public let userIDList: [UserID]
 
   public static let specification = MethodSpecification(
@@ -220,12 +209,11 @@ public struct GetGroupMemberRoles: Method {
 
     public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
       writer.member("userID", userID.rawValue)
-      writer.member("role", role?.wireName ?? MemberInfo.noRole)
+      writer.member("role", role?.wireName ?? MemberInfo.notMember)
     }
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupID = try reader.groupID()
-    userIDList = try reader.needUserIDs("userIDList", upTo: 100)
+    userIDList = try reader.requiredUserIDs("userIDList", upTo: 100)
   }
 }

@@ -1,8 +1,7 @@
 import GroupModel
 
-/// Brings users into a group, or asks them.
+/// Makes users members, or asks them.
 public struct InviteUserToGroup: Method {
-  public let groupID: GroupID
   public let userIDList: [UserID]
   public let message: String?
   public let attach: String?
@@ -13,16 +12,14 @@ public struct InviteUserToGroup: Method {
     errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupID = try reader.groupID()
-    userIDList = try reader.needUserIDs("userIDList", upTo: 100)
-    message = try reader.mayString("message", .remark)
-    attach = try reader.mayString("attach", .remark)
+    userIDList = try reader.requiredUserIDs("userIDList", upTo: 100)
+    message = try reader.optionalString("message", .remark)
+    attach = try reader.optionalString("attach", .remark)
   }
 }
 
 /// Removes members from a group.
 public struct KickGroupMember: Method {
-  public let groupID: GroupID
   public let userIDList: [UserID]
   public let reason: String?
   /// 0 = no ban.
@@ -34,16 +31,14 @@ public struct KickGroupMember: Method {
     errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupID = try reader.groupID()
-    userIDList = try reader.needUserIDs("userIDList", upTo: 50)
-    reason = try reader.mayString("reason", .remark)
-    banTime = try reader.mayInteger("banTime", in: .seconds) ?? 0
+    userIDList = try reader.requiredUserIDs("userIDList", upTo: 50)
+    reason = try reader.optionalString("reason", .remark)
+    banTime = try reader.optionalInteger("banTime", in: .seconds) ?? 0
   }
 }
 
 /// Gives a member another role.
 public struct SetGroupMemberRole: Method {
-  public let groupID: GroupID
   public let userID: UserID
   public let role: Role
 
@@ -52,15 +47,13 @@ public struct SetGroupMemberRole: Method {
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .userUnknown])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupID = try reader.groupID()
-    userID = try reader.userID()
-    role = try reader.needWord("role", of: Role.givenNames) { Role(givenName: $0) }
+    userID = try reader.requiredUserID()
+    role = try reader.requiredWord("role", of: Role.givenNames) { Role(givenName: $0) }
   }
 }
 
-/// Changes what a group knows of a member: all of what is given or nothing.
+/// Changes the info of a member: all that is given or nothing.
 public struct SetGroupMemberInfo: Method {
-  public let groupID: GroupID
   public let userID: UserID
   public let nameCard: String?
   public let customInfo: [String: String]?
@@ -72,18 +65,16 @@ public struct SetGroupMemberInfo: Method {
     writes: true, errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .nameCardTooLong, .userUnknown])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupID = try reader.groupID()
-    userID = try reader.userID()
-    nameCard = try reader.mayString("nameCard", TextDomain(0...50, .nameCardTooLong, .printable))
-    customInfo = try reader.mayMap("customInfo", .memberCustomInfo)
-    role = try reader.mayWord("role", of: Role.givenNames) { Role(givenName: $0) }
-    muteUntil = try reader.mayInteger("muteUntil", in: .instants)
+    userID = try reader.requiredUserID()
+    nameCard = try reader.optionalString("nameCard", TextDomain(0...50, .nameCardTooLong, .printable))
+    customInfo = try reader.optionalMap("customInfo", .memberCustomInfo)
+    role = try reader.optionalWord("role", of: Role.givenNames) { Role(givenName: $0) }
+    muteUntil = try reader.optionalInteger("muteUntil", in: .instants)
   }
 }
 
-/// Silences one member.
+/// Mutes one member.
 public struct MuteGroupMember: Method {
-  public let groupID: GroupID
   public let userID: UserID
   /// 0 = may speak again.
   public let muteTime: Seconds
@@ -110,18 +101,17 @@ public struct MuteGroupMember: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupID = try reader.groupID()
-    userID = try reader.userID()
-    muteTime = try reader.needInteger("muteTime", in: .seconds)
+    userID = try reader.requiredUserID()
+    muteTime = try reader.requiredInteger("muteTime", in: .seconds)
   }
 }
 
 extension Role {
   /// The names of roles that members are given; custom roles are numbers besides.
-  static let givenNames = Words(
+  static let givenNames = AllowedWords(
     ["Admin", "Member"],
-    or: Words.Others(
-      pattern: "[1-9][0-9]{2,9}", meaning: "\(Role.customRange.lowerBound) to \(Role.customRange.upperBound)"))
+    or: AllowedWords.Pattern(
+      "[1-9][0-9]{2,9}", meaning: "\(Role.customRange.lowerBound) to \(Role.customRange.upperBound)"))
 
   /// A role that a member can be given; Owner is not.
   init?(givenName name: String) {

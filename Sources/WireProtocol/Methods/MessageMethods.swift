@@ -1,6 +1,6 @@
 import GroupModel
 
-/// What the two send methods share.
+/// The parameters that both send methods share.
 public struct MessageOptions: Sendable, Equatable {
   public var priority: Priority
   public var clientMsgID: String?
@@ -22,10 +22,10 @@ public struct MessageOptions: Sendable, Equatable {
   }
 
   init(from reader: inout some ParameterReader) throws(WireError) {
-    priority = try reader.mayWord("priority") ?? .normal
-    clientMsgID = try reader.mayString("clientMsgID", TextDomain(1...64))
-    atUserIDList = try reader.mayStrings("atUserIDList", .optional(upTo: 30, whenTooMany: .tooManyMentions), .any) ?? []
-    onlineUserOnly = try reader.mayFlag("onlineUserOnly") ?? false
+    priority = try reader.optionalWord("priority") ?? .normal
+    clientMsgID = try reader.optionalString("clientMsgID", TextDomain(1...64))
+    atUserIDList = try reader.optionalStrings("atUserIDList", .optional(upTo: 30, whenTooMany: .tooManyMentions), .any) ?? []
+    onlineUserOnly = try reader.optionalFlag("onlineUserOnly") ?? false
     for name in atUserIDList where name != MessageOptions.everybody && UserID(name) == nil {
       throw WireError(.badValue, "Not a userID", field: "atUserIDList")
     }
@@ -36,13 +36,13 @@ public struct MessageOptions: Sendable, Equatable {
   ]
 }
 
-/// What a sender is answered about a message.
+/// The reply to the sender of a message.
 public struct MessageReceipt: WireObject, Equatable {
-  /// What has become of the message.
+  /// The fate of the message.
   public enum Status: String, CaseIterable, Sendable {
     /// Durable when the reply is sent.
     case stored = "Stored"
-    /// Handed to the fan-out.
+    /// Given to the fan-out.
     case delivered = "Delivered"
     /// Waits for its turn in a group over its limit.
     case queued = "Queued"
@@ -75,13 +75,12 @@ public struct MessageReceipt: WireObject, Equatable {
 }
 
 extension TextDomain {
-  /// What a message carries: 1–12,288 bytes (10004 when empty, 80002 when longer).
+  /// The content of a message: 1–12,288 bytes (10004 when empty, 80002 when longer).
   static let messageBody = TextDomain(1...12_288, .messageTooLong, whenEmpty: .badValue)
 }
 
 /// Sends text to a group.
 public struct SendGroupTextMessage: Method {
-  public let groupID: GroupID
   public let text: String
   public let options: MessageOptions
 
@@ -90,15 +89,19 @@ public struct SendGroupTextMessage: Method {
   )
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupID = try reader.groupID()
-    text = try reader.needString("text", .messageBody)
+    text = try reader.requiredString("text", .messageBody)
     options = try MessageOptions(from: &reader)
+  }
+
+  /// A text with its options.
+  public init(text: String, options: MessageOptions) {
+    self.text = text
+    self.options = options
   }
 }
 
 /// Sends the application's own data to a group.
 public struct SendGroupCustomMessage: Method {
-  public let groupID: GroupID
   public let data: String
   public let options: MessageOptions
 
@@ -107,21 +110,19 @@ public struct SendGroupCustomMessage: Method {
     errors: MessageOptions.errors)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupID = try reader.groupID()
-    data = try reader.needString("data", .messageBody)
+    data = try reader.requiredString("data", .messageBody)
     options = try MessageOptions(from: &reader)
   }
 }
 
 /// A page of a group's history.
 public struct GetGroupHistoryMessageList: Method {
-  /// Which way the page goes.
+  /// The order of the page.
   public enum Direction: String, CaseIterable, Sendable {
     case older = "Older"
     case newer = "Newer"
   }
 
-  public let groupID: GroupID
   public let count: Int
   /// Exclusive; 0 = from the newest or oldest.
   public let fromSeq: Int64
@@ -153,16 +154,15 @@ public struct GetGroupHistoryMessageList: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupID = try reader.groupID()
     count = try reader.count(upTo: 100, otherwise: 20)
-    fromSeq = try reader.mayInteger("fromSeq", in: 0...(1 << 53)) ?? 0
-    direction = try reader.mayWord("direction") ?? .older
+    fromSeq = try reader.optionalInteger("fromSeq", in: .seqs) ?? 0
+    direction = try reader.optionalWord("direction") ?? .older
   }
 }
 
 /// Catches up with several groups after a lost connection.
 public struct SyncGroups: Method {
-  /// How far the client has come in one group.
+  /// The last message of one group that the client has.
   public struct Position: Sendable, Equatable {
     /// As given, so that a bad one can be answered in its row.
     public let groupID: String
@@ -217,7 +217,7 @@ public struct SyncGroups: Method {
     /// More messages follow.
     public let more: Bool?
 
-    /// How many bytes its text has, about.
+    /// About the bytes of its text.
     public var capacity: Int { 192 + (messageList?.byteCount() ?? 0) }
 
     public static let example = Row(groupID: "", code: 0)
@@ -250,15 +250,10 @@ public struct SyncGroups: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    guard
-      let groups = try reader.mayObjects(
-        "groups", ListDomain(1...50),
-        { (reader) throws(WireError) in
-          Position(
-            groupID: try reader.needString("groupID", .any), epoch: try reader.needString("epoch", .any),
-            seq: try reader.needInteger("seq", in: 0...(1 << 53)))
-        })
-    else { throw reader.missing("groups") }
-    self.groups = groups
+    groups = try reader.requiredObjects("groups", ListDomain(1...50)) { (reader) throws(WireError) in
+      Position(
+        groupID: try reader.requiredString("groupID", .any), epoch: try reader.requiredString("epoch", .any),
+        seq: try reader.requiredInteger("seq", in: .seqs))
+    }
   }
 }

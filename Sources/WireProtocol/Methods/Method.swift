@@ -1,15 +1,16 @@
-/// The parameters of one method, and what else there is to say of it. The one declaration serves decoding, dispatch and description.
+/// The parameters of one method, and its description. The one declaration serves decoding and
+/// description.
 public protocol Method: Sendable {
-  /// What descriptions and metrics call it, what it does, and what it answers.
+  /// Its name, its purpose, its result and its errors.
   static var specification: MethodSpecification { get }
 
-  /// Takes the parameters from a request, or tells a recorder which there are.
+  /// Reads the parameters of a request, or names them to a recorder.
   init(from reader: inout some ParameterReader) throws(WireError)
 }
 
-/// What there is to say of a method besides its parameters.
+/// The description of a method, besides its parameters.
 public struct MethodSpecification: Sendable {
-  /// Who may call a method (Protocol.md, "Application interface").
+  /// The callers of a method (Protocol.md, "Application interface").
   public enum Callers: String, CaseIterable, Sendable {
     /// A connection, for itself: -32601 on the application's interface.
     case connection
@@ -25,11 +26,12 @@ public struct MethodSpecification: Sendable {
   /// One sentence.
   public let summary: String
   public let callers: Callers
-  /// Whether it can change something that outlives the request; of an application administrator such a call is logged.
+  /// Whether it can change something that outlives the request. Such calls of an application
+  /// administrator are logged.
   public let writes: Bool
   /// The members of the result, as Reference.md writes them.
   public let result: [ResultField]
-  /// The errors it can give besides those of envelope, sign-in, rate and wrong type.
+  /// Its errors besides those of envelope, sign-in, rate and wrong type.
   public let errors: [ErrorCode]
 
   /// A specification with everything given.
@@ -49,7 +51,7 @@ public struct MethodSpecification: Sendable {
 /// One member of a result, or of an event's params.
 public struct ResultField: Sendable, Equatable {
   public let name: String
-  /// In words, such as "string" or "[MemberInfo]".
+  /// In the notation of `TypeNotation`, such as "string" or "[MemberInfo]".
   public let type: String
   public let isOptional: Bool
 

@@ -1,8 +1,7 @@
 import GroupModel
 
-/// Takes a message back.
+/// Recalls a message.
 public struct RevokeGroupMessage: Method {
-  public let groupID: GroupID
   public let seq: Int64
 
   public static let specification = MethodSpecification(
@@ -12,14 +11,15 @@ public struct RevokeGroupMessage: Method {
     ])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupID = try reader.groupID()
-    seq = try reader.needInteger("seq", in: 0...(1 << 53))
+    seq = try reader.requiredInteger("seq", in: .seqs)
   }
+
+  /// The recall of a message.
+  public init(seq: Int64) { self.seq = seq }
 }
 
-/// Notes how far the caller has read.
+/// Moves the read mark of the caller.
 public struct MarkGroupMessageAsRead: Method {
-  public let groupID: GroupID
   /// Nil = everything there is.
   public let seq: Int64?
 
@@ -28,12 +28,11 @@ public struct MarkGroupMessageAsRead: Method {
     writes: true, errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupID = try reader.groupID()
-    seq = try reader.mayInteger("seq", in: 0...(1 << 53))
+    seq = try reader.optionalInteger("seq", in: .seqs)
   }
 }
 
-/// How much the caller has not read.
+/// The numbers of unread messages.
 public struct GetGroupUnreadCount: Method {
   /// Empty = all groups that getJoinedGroupList lists.
   public let groupIDList: [GroupID]
@@ -82,13 +81,12 @@ public struct GetGroupUnreadCount: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    var seen: Set<String> = []
-    let names = try reader.mayStrings("groupIDList", .optional(upTo: 200), .groupID) ?? []
-    groupIDList = names.filter { seen.insert($0).inserted }.compactMap { GroupID($0) }
+    let names = try reader.optionalStrings("groupIDList", .optional(upTo: 200), .groupID) ?? []
+    groupIDList = names.uniqued().compactMap { GroupID($0) }
   }
 }
 
-/// The caller's notifications.
+/// The system notifications of the caller.
 public struct GetSystemNotificationList: Method {
   public let nextSeq: Int64
   public let count: Int
@@ -99,7 +97,7 @@ public struct GetSystemNotificationList: Method {
 
   /// A page of notifications.
   public struct Result: WireObject {
-    public let notificationList: [NotificationView]
+    public let notificationList: [NotificationInfo]
     public let unreadCount: Int
     /// 0 = there is no more.
     public let nextSeq: Int64
@@ -107,7 +105,7 @@ public struct GetSystemNotificationList: Method {
     public static let example = Result(notificationList: [], unreadCount: 0, nextSeq: 0)
 
     /// With everything given.
-    public init(notificationList: [NotificationView], unreadCount: Int, nextSeq: Int64) {
+    public init(notificationList: [NotificationInfo], unreadCount: Int, nextSeq: Int64) {
       self.notificationList = notificationList
       self.unreadCount = unreadCount
       self.nextSeq = nextSeq
@@ -136,6 +134,6 @@ public struct SetSystemNotificationRead: Method {
     errors: [.badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    notificationID = try reader.mayString("notificationID", .any)
+    notificationID = try reader.optionalString("notificationID", .any)
   }
 }

@@ -13,19 +13,19 @@ public struct Login: Method {
     errors: [.tokenExpired, .tokenMalformed, .tokenWrongSignature, .otherUserSignedIn, .badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    token = try reader.needString("token", .any)
-    platform = try reader.mayString("platform", .any)
-    deviceID = try reader.mayString("deviceID", .any)
+    token = try reader.requiredString("token", .any)
+    platform = try reader.optionalString("platform", .any)
+    deviceID = try reader.optionalString("deviceID", .any)
   }
 
-  /// The sign-in that an upgrade asks for by its header or query.
+  /// The sign-in of an upgrade, by its header or query.
   public init(token: String, platform: String?, deviceID: String?) {
     self.token = token
     self.platform = platform
     self.deviceID = deviceID
   }
 
-  /// Where a new session runs: `platform` and `deviceID` within their domains, 10004 otherwise.
+  /// The device of a new session: `platform` and `deviceID` within their domains, or 10004.
   public func device() throws(WireError) -> Device {
     guard let platform = platform.map({ Platform(signIn: $0) }) ?? .unknown else {
       throw WireError(.badValue, "platform is one of iOS, Android, Windows, Mac, Web, Unknown", field: "platform")
@@ -64,7 +64,7 @@ public struct Login: Method {
     }
   }
 
-  /// Where a session runs.
+  /// The device of a session.
   public struct Device: Sendable, Equatable {
     public let platform: Platform
     /// Nil = not told; such a session replaces no other by its device.
@@ -80,7 +80,7 @@ public struct Logout: Method {
   public init(from reader: inout some ParameterReader) throws(WireError) {}
 }
 
-/// A sign of life for clients that cannot see control frames.
+/// Keeps the connection of a client alive that cannot see control frames.
 public struct Ping: Method {
   public static let specification = MethodSpecification(
     "ping", "Answers with the server's clock.", result: Result.fields)
@@ -104,7 +104,7 @@ public struct Ping: Method {
   public init(from reader: inout some ParameterReader) throws(WireError) {}
 }
 
-/// The server with its limits and the tables of the group types (Protocol.md, "Server information").
+/// The server, its limits and the tables of the group types (Protocol.md, "Server information").
 public struct GetServerInfo: Method {
   public static let specification = MethodSpecification(
     "getServerInfo", "Tells the server's name, version, limits, and what each group type allows.",

@@ -1,11 +1,11 @@
 import GroupModel
 
-/// The params of one request. Lives no longer than the parsed text.
+/// Reads the params of one request. It lives no longer than the parsed text.
 public struct JSONParameterReader: ParameterReader {
   private let object: JSONValue?
   public let servesApplication: Bool
 
-  /// The members of an object; of nothing where `params` was absent.
+  /// - Parameter object: nil where `params` is absent.
   public init(_ object: JSONValue?, servesApplication: Bool = false) {
     self.object = object
     self.servesApplication = servesApplication
@@ -23,13 +23,13 @@ public struct JSONParameterReader: ParameterReader {
 
   public func missing(_ name: StaticString) -> WireError { WireError(.invalidParams, "\(name) is missing", field: "\(name)") }
 
-  public mutating func mayString(_ name: StaticString, _ domain: TextDomain) throws(WireError) -> String? {
+  public mutating func optionalString(_ name: StaticString, _ domain: TextDomain) throws(WireError) -> String? {
     guard let value = value(name) else { return nil }
     return try string(value, name, domain)
   }
 
-  public mutating func needString(_ name: StaticString, _ domain: TextDomain) throws(WireError) -> String {
-    guard let text = try mayString(name, domain) else { throw missing(name) }
+  public mutating func requiredString(_ name: StaticString, _ domain: TextDomain) throws(WireError) -> String {
+    guard let text = try optionalString(name, domain) else { throw missing(name) }
     return text
   }
 
@@ -39,7 +39,7 @@ public struct JSONParameterReader: ParameterReader {
     return text
   }
 
-  public mutating func mayInteger(_ name: StaticString, in range: ClosedRange<Int64>) throws(WireError) -> Int64? {
+  public mutating func optionalInteger(_ name: StaticString, in range: ClosedRange<Int64>) throws(WireError) -> Int64? {
     guard let value = value(name) else { return nil }
     guard let number = value.wholeNumber else { throw wrongType(name, "an integer") }
     guard range.contains(number) else {
@@ -48,33 +48,33 @@ public struct JSONParameterReader: ParameterReader {
     return number
   }
 
-  public mutating func needInteger(_ name: StaticString, in range: ClosedRange<Int64>) throws(WireError) -> Int64 {
-    guard let number = try mayInteger(name, in: range) else { throw missing(name) }
+  public mutating func requiredInteger(_ name: StaticString, in range: ClosedRange<Int64>) throws(WireError) -> Int64 {
+    guard let number = try optionalInteger(name, in: range) else { throw missing(name) }
     return number
   }
 
-  public mutating func mayFlag(_ name: StaticString) throws(WireError) -> Bool? {
+  public mutating func optionalFlag(_ name: StaticString) throws(WireError) -> Bool? {
     guard let value = value(name) else { return nil }
     guard let flag = value.bool else { throw wrongType(name, "true or false") }
     return flag
   }
 
-  public mutating func mayWord<Value>(
-    _ name: StaticString, of words: @autoclosure () -> Words, _ parse: (String) -> Value?
+  public mutating func optionalWord<Value>(
+    _ name: StaticString, of words: @autoclosure () -> AllowedWords, _ parse: (String) -> Value?
   ) throws(WireError) -> Value? {
-    guard let word = try mayString(name, .any) else { return nil }
+    guard let word = try optionalString(name, .any) else { return nil }
     guard let value = parse(word) else { throw words().fault(in: name) }
     return value
   }
 
-  public mutating func needWord<Value>(
-    _ name: StaticString, of words: Words, _ parse: (String) -> Value?
+  public mutating func requiredWord<Value>(
+    _ name: StaticString, of words: AllowedWords, _ parse: (String) -> Value?
   ) throws(WireError) -> Value {
-    guard let value = try mayWord(name, of: words, parse) else { throw missing(name) }
+    guard let value = try optionalWord(name, of: words, parse) else { throw missing(name) }
     return value
   }
 
-  public mutating func mayStrings(
+  public mutating func optionalStrings(
     _ name: StaticString, _ list: ListDomain, _ domain: TextDomain
   ) throws(WireError) -> [String]? {
     guard let list = try array(name, list) else { return nil }
@@ -83,7 +83,7 @@ public struct JSONParameterReader: ParameterReader {
     return texts
   }
 
-  public mutating func mayObjects<Value>(
+  public mutating func optionalObjects<Value>(
     _ name: StaticString, _ list: ListDomain, _ element: (inout JSONParameterReader) throws(WireError) -> Value
   ) throws(WireError) -> [Value]? {
     guard let list = try array(name, list) else { return nil }
@@ -107,10 +107,10 @@ public struct JSONParameterReader: ParameterReader {
     return value
   }
 
-  public mutating func needEither(
+  public mutating func requiredEither(
     _ first: StaticString, _ second: StaticString, _ domain: TextDomain
   ) throws(WireError) -> (isFirst: Bool, text: String) {
-    switch (try mayString(first, domain), try mayString(second, domain)) {
+    switch (try optionalString(first, domain), try optionalString(second, domain)) {
     case (let text?, nil): return (true, text)
     case (nil, let text?): return (false, text)
     case (nil, nil): throw missing(first)
@@ -118,12 +118,12 @@ public struct JSONParameterReader: ParameterReader {
     }
   }
 
-  public mutating func needEntries(_ name: StaticString, _ domain: MapDomain) throws(WireError) -> [MapEntry] {
-    guard let entries = try mayEntries(name, domain) else { throw missing(name) }
+  public mutating func requiredEntries(_ name: StaticString, _ domain: MapDomain) throws(WireError) -> [MapEntry] {
+    guard let entries = try optionalEntries(name, domain) else { throw missing(name) }
     return entries
   }
 
-  public mutating func mayEntries(_ name: StaticString, _ domain: MapDomain) throws(WireError) -> [MapEntry]? {
+  public mutating func optionalEntries(_ name: StaticString, _ domain: MapDomain) throws(WireError) -> [MapEntry]? {
     guard let value = value(name) else { return nil }
     guard value.kind == .object else { throw wrongType(name, "an object of strings") }
     var entries: [MapEntry] = []

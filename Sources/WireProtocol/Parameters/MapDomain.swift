@@ -3,9 +3,9 @@ import GroupModel
 /// One member of an object of texts.
 public typealias MapEntry = GroupAttributes.Entry
 
-/// Which objects of texts a member takes: customInfo of groups and of members, attributes.
+/// The objects of texts that a parameter takes: customInfo of groups and of members, attributes.
 public struct MapDomain: Sendable {
-  /// Which keys there may be.
+  /// The keys that an object may have.
   public enum Keys: Sendable {
     /// `[A-Za-z0-9_]{1,16}`
     case names
@@ -13,7 +13,7 @@ public struct MapDomain: Sendable {
     case texts(upTo: Int)
   }
 
-  /// How many entries the result of a change may have; whoever keeps the map checks that.
+  /// The most entries after a change, which the group checks.
   public let entries: Int
   public let keys: Keys
   public let valueBytes: Int
@@ -21,7 +21,7 @@ public struct MapDomain: Sendable {
   public let badKey: ErrorCode
   /// The error of a value that is too long.
   public let longValue: ErrorCode
-  /// Whether null stands for "", which removes a key; else a null entry counts as absent.
+  /// Whether null removes a key, as "" does; otherwise a null entry counts as absent.
   public let nullRemoves: Bool
 
   /// customInfo of a group: 10 keys, values up to 512 bytes.
@@ -54,8 +54,8 @@ public struct MapDomain: Sendable {
     return value.utf8.count > valueBytes ? WireError(longValue, "A value is at most \(valueBytes) bytes", field: "\(name)") : nil
   }
 
-  /// The error of more entries than any result may have, where they are counted as parameters: customInfo is, attributes are limits of the
-  /// group (Protocol.md, "Order of errors").
+  /// The error of more entries than any result may have. The group counts attributes instead
+  /// (Protocol.md, "Order of errors").
   func fault(of entries: [MapEntry], in name: StaticString) -> WireError? {
     guard case .names = keys, entries.count(where: { !$0.value.isEmpty }) > self.entries else { return nil }
     return WireError(.badValue, "\(name) has at most \(self.entries) keys", field: "\(name)")

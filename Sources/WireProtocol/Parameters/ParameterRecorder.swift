@@ -1,6 +1,6 @@
 import GroupModel
 
-/// One parameter of a method as the description shows it.
+/// The description of one parameter.
 public struct ParameterDescription: Sendable, Equatable {
   public let name: String
   /// A JSON Schema (draft 2020-12) of the value, as JSON text.
@@ -8,12 +8,12 @@ public struct ParameterDescription: Sendable, Equatable {
   public let isRequired: Bool
 }
 
-/// Notes what a method asks for instead of reading it, so that descriptions cannot drift from decoding.
+/// Notes the parameters that a method reads, so that descriptions cannot drift from decoding.
 struct ParameterRecorder: ParameterReader {
   private(set) var parameters: [ParameterDescription] = []
   var servesApplication: Bool { true }
 
-  /// The parameters that `read` asks for.
+  /// The parameters that `read` reads.
   static func parameters<Value>(
     of read: (inout ParameterRecorder) throws(WireError) -> Value
   ) throws(WireError) -> [ParameterDescription] {
@@ -27,9 +27,9 @@ struct ParameterRecorder: ParameterReader {
     parameters.append(ParameterDescription(name: "\(name)", schema: text, isRequired: required))
   }
 
-  /// - Parameter remark: what there is to say besides the length.
-  private static func write(_ domain: TextDomain, remark: String? = nil, into writer: inout JSONWriter) {
-    if case .word(let words, _) = domain.form { return words.write(into: &writer) }
+  /// - Parameter remark: follows the length in the description.
+  private static func encodeSchema(of domain: TextDomain, remark: String? = nil, into writer: inout JSONWriter) {
+    if case .word(let words, _) = domain.form { return words.encodeSchema(into: &writer) }
     writer.member("type", "string")
     if domain.bytes.lowerBound > 0 { writer.member("minLength", domain.bytes.lowerBound) }
     let length = domain.bytes.upperBound < Int.max ? "at most \(domain.bytes.upperBound) bytes of UTF-8" : nil
@@ -39,13 +39,13 @@ struct ParameterRecorder: ParameterReader {
 
   func missing(_ name: StaticString) -> WireError { WireError(.invalidParams, field: "\(name)") }
 
-  mutating func mayString(_ name: StaticString, _ domain: TextDomain) throws(WireError) -> String? {
-    note(name) { ParameterRecorder.write(domain, into: &$0) }
+  mutating func optionalString(_ name: StaticString, _ domain: TextDomain) throws(WireError) -> String? {
+    note(name) { ParameterRecorder.encodeSchema(of: domain, into: &$0) }
     return nil
   }
 
-  mutating func needString(_ name: StaticString, _ domain: TextDomain) throws(WireError) -> String {
-    note(name, required: true) { ParameterRecorder.write(domain, into: &$0) }
+  mutating func requiredString(_ name: StaticString, _ domain: TextDomain) throws(WireError) -> String {
+    note(name, required: true) { ParameterRecorder.encodeSchema(of: domain, into: &$0) }
     return "example"
   }
 
@@ -57,45 +57,45 @@ struct ParameterRecorder: ParameterReader {
     }
   }
 
-  mutating func mayInteger(_ name: StaticString, in range: ClosedRange<Int64>) throws(WireError) -> Int64? {
+  mutating func optionalInteger(_ name: StaticString, in range: ClosedRange<Int64>) throws(WireError) -> Int64? {
     noteInteger(name, range, required: false)
     return nil
   }
 
-  mutating func needInteger(_ name: StaticString, in range: ClosedRange<Int64>) throws(WireError) -> Int64 {
+  mutating func requiredInteger(_ name: StaticString, in range: ClosedRange<Int64>) throws(WireError) -> Int64 {
     noteInteger(name, range, required: true)
     return range.lowerBound
   }
 
-  mutating func mayFlag(_ name: StaticString) throws(WireError) -> Bool? {
+  mutating func optionalFlag(_ name: StaticString) throws(WireError) -> Bool? {
     note(name) { $0.member("type", "boolean") }
     return nil
   }
 
-  mutating func mayWord<Value>(
-    _ name: StaticString, of words: @autoclosure () -> Words, _ parse: (String) -> Value?
+  mutating func optionalWord<Value>(
+    _ name: StaticString, of words: @autoclosure () -> AllowedWords, _ parse: (String) -> Value?
   ) throws(WireError) -> Value? {
     let words = words()
-    note(name) { words.write(into: &$0) }
+    note(name) { words.encodeSchema(into: &$0) }
     return nil
   }
 
-  mutating func needWord<Value>(
-    _ name: StaticString, of words: Words, _ parse: (String) -> Value?
+  mutating func requiredWord<Value>(
+    _ name: StaticString, of words: AllowedWords, _ parse: (String) -> Value?
   ) throws(WireError) -> Value {
-    note(name, required: true) { words.write(into: &$0) }
-    guard let value = words.options.first.flatMap(parse) else { throw missing(name) }
+    note(name, required: true) { words.encodeSchema(into: &$0) }
+    guard let value = words.listed.first.flatMap(parse) else { throw missing(name) }
     return value
   }
 
-  mutating func mayStrings(
+  mutating func optionalStrings(
     _ name: StaticString, _ list: ListDomain, _ domain: TextDomain
   ) throws(WireError) -> [String]? {
-    noteList(name, list) { writer in writer.object { ParameterRecorder.write(domain, into: &$0) } }
+    noteList(name, list) { writer in writer.object { ParameterRecorder.encodeSchema(of: domain, into: &$0) } }
     return ["example"]
   }
 
-  mutating func mayObjects<Value>(
+  mutating func optionalObjects<Value>(
     _ name: StaticString, _ list: ListDomain, _ element: (inout ParameterRecorder) throws(WireError) -> Value
   ) throws(WireError) -> [Value]? {
     var inner = ParameterRecorder()
@@ -115,20 +115,20 @@ struct ParameterRecorder: ParameterReader {
     }
   }
 
-  mutating func needEither(
+  mutating func requiredEither(
     _ first: StaticString, _ second: StaticString, _ domain: TextDomain
   ) throws(WireError) -> (isFirst: Bool, text: String) {
-    note(first) { ParameterRecorder.write(domain, remark: "this or \(second)", into: &$0) }
-    note(second) { ParameterRecorder.write(domain, remark: "this or \(first)", into: &$0) }
+    note(first) { ParameterRecorder.encodeSchema(of: domain, remark: "this or \(second)", into: &$0) }
+    note(second) { ParameterRecorder.encodeSchema(of: domain, remark: "this or \(first)", into: &$0) }
     return (true, "example")
   }
 
-  mutating func mayEntries(_ name: StaticString, _ domain: MapDomain) throws(WireError) -> [MapEntry]? {
+  mutating func optionalEntries(_ name: StaticString, _ domain: MapDomain) throws(WireError) -> [MapEntry]? {
     noteMap(name, domain, required: false)
     return nil
   }
 
-  mutating func needEntries(_ name: StaticString, _ domain: MapDomain) throws(WireError) -> [MapEntry] {
+  mutating func requiredEntries(_ name: StaticString, _ domain: MapDomain) throws(WireError) -> [MapEntry] {
     noteMap(name, domain, required: true)
     return []
   }
@@ -165,7 +165,7 @@ extension JSONWriter {
 }
 
 extension MapDomain {
-  /// The domain in words.
+  /// The description of the domain.
   fileprivate var description: String {
     switch keys {
     case .names: "keys [A-Za-z0-9_]{1,16}, values at most \(valueBytes) bytes of UTF-8; null removes a key"

@@ -1,8 +1,8 @@
 import GroupModel
 
-/// Which texts a member takes.
+/// The texts that a parameter takes.
 public struct TextDomain: Sendable {
-  /// What else a text must be, besides its length.
+  /// A condition besides the length.
   public enum Form: Sendable {
     case any
     /// No control characters (10004).
@@ -14,7 +14,7 @@ public struct TextDomain: Sendable {
     /// A userID.
     case userID
     /// One of some words, as a test tells.
-    case word(Words, @Sendable (String) -> Bool)
+    case word(AllowedWords, @Sendable (String) -> Bool)
   }
 
   public let bytes: ClosedRange<Int>
@@ -33,7 +33,9 @@ public struct TextDomain: Sendable {
   }
 
   /// Words only.
-  init(words: Words, _ isWord: @escaping @Sendable (String) -> Bool) { self.init(0...Int.max, .badValue, .word(words, isWord)) }
+  init(words: AllowedWords, _ isWord: @escaping @Sendable (String) -> Bool) {
+    self.init(0...Int.max, .badValue, .word(words, isWord))
+  }
 
   /// Any text.
   public static let any = TextDomain(0...Int.max)

@@ -1,10 +1,10 @@
 import GroupModel
 
-/// A group as its members, or others, may see it (Protocol.md, "Group info").
+/// A group for one reader (Protocol.md, "Group info").
 public struct GroupInfo: FieldValue {
   public static let notation = "GroupInfo"
 
-  /// What a member sees of the own membership.
+  /// The own membership of a reader.
   public struct SelfInfo: Sendable {
     public let member: Member
     public let unreadCount: Int
@@ -16,7 +16,7 @@ public struct GroupInfo: FieldValue {
     }
   }
 
-  /// Who reads.
+  /// The reader.
   public enum Reader: Sendable {
     case administrator
     case member(SelfInfo)

@@ -1,11 +1,10 @@
 import GroupModel
 
-/// One entry of `changeInfoList` in onGroupInfoChanged: `{type, key?, value}` (Protocol.md, "Group
-/// info").
+/// An entry of `changeInfoList` in onGroupInfoChanged (Protocol.md, "Group info").
 public struct InfoChange: Equatable, FieldValue {
   public static let notation = "{type, key?, value}"
 
-  /// What the entry holds.
+  /// The new value.
   public enum Value: Sendable, Equatable {
     case text(String)
     case number(Int)

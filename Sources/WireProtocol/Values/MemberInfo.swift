@@ -1,25 +1,25 @@
 import GroupModel
 
-/// A member as events show it: `{userID, nameCard, role}`. An application administrator has a userID
-/// alone; the role of a user who is no member (an applicant, an inviter who has left) is "NotMember".
+/// A member in an event: `{userID, nameCard, role}`. An application administrator has a userID
+/// alone; the role of a user who is no member, such as an applicant, is "NotMember".
 public struct MemberInfo: Equatable, FieldValue {
   public static let notation = "MemberInfo"
 
   public let userID: UserID
   public let nameCard: String
-  /// Nil for an application administrator, and for somebody who is no member.
+  /// Nil for an application administrator, and for a user who is no member.
   public let role: Role?
 
-  /// The role of somebody who has none.
-  public static let noRole = "NotMember"
+  /// The role of a user who is no member.
+  public static let notMember = "NotMember"
 
-  /// What an application administrator appears as.
+  /// An application administrator.
   public static let administrator = MemberInfo(userID: .administrator, nameCard: "", role: nil)
 
-  /// A member's face.
+  /// A member of a group.
   public init(_ member: Member) { self.init(userID: member.userID, nameCard: member.nameCard, role: member.role) }
 
-  /// Somebody who is no member.
+  /// A user who is no member.
   public static func outsider(_ user: UserID) -> MemberInfo { MemberInfo(userID: user, nameCard: "", role: nil) }
 
   private init(userID: UserID, nameCard: String, role: Role?) {
@@ -33,12 +33,13 @@ public struct MemberInfo: Equatable, FieldValue {
       writer.member("userID", userID.rawValue)
       guard userID != .administrator else { return }
       writer.member("nameCard", nameCard)
-      writer.member("role", role?.wireName ?? MemberInfo.noRole)
+      writer.member("role", role?.wireName ?? MemberInfo.notMember)
     }
   }
 }
 
-/// A member as lists show it: also `{joinTime, muteUntil, customInfo, isOnline}`, and `inviter` for oneself.
+/// A member in a list: also `{joinTime, muteUntil, customInfo, isOnline}`, and `inviter` for the
+/// reader.
 public struct ListedMember: FieldValue {
   public static let notation = "MemberInfo"
 
@@ -46,7 +47,7 @@ public struct ListedMember: FieldValue {
   public let isOnline: Bool
   public let isReader: Bool
 
-  /// A member for somebody who reads the list.
+  /// A member for a reader.
   public init(_ member: Member, isOnline: Bool, isReader: Bool) {
     self.member = member
     self.isOnline = isOnline
@@ -69,7 +70,7 @@ public struct ListedMember: FieldValue {
 
 /// One row of a bulk result: the outcome for one user (Protocol.md, "Bulk results").
 public struct MemberResult: WireObject, Equatable {
-  /// What became of the user.
+  /// The outcome for the user.
   public enum Outcome: String, CaseIterable, Sendable {
     case fail = "Fail"
     case success = "Success"

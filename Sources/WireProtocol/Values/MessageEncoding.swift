@@ -3,7 +3,7 @@ import GroupModel
 extension Message: FieldValue {
   public static var notation: String { "Message" }
 
-  /// `{msgID, groupID, seq?, sender, nameCard?, timestamp, type, text?, data?, tips?, priority, clientMsgID?, atUserIDList?, isRevoked?, platform}`.
+  /// Writes the members of a Message in the order of Reference.md.
   public func encode(into writer: inout JSONWriter) {
     writer.object { writer in
       writer.member("msgID", msgID)

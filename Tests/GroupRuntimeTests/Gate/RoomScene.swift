@@ -54,7 +54,8 @@ struct RoomScene {
   /// u1, u2 and u3 take turns.
   mutating func send(_ number: Int, _ priority: Priority) {
     let options = MessageOptions(priority: priority, clientMsgID: "\(number)")
-    let decision = ask(.send(.text("\(number)"), options), as: 1 + number % 3)
+    let decision = ask(
+      .request(.sendGroupTextMessage(SendGroupTextMessage(text: "\(number)", options: options))), as: 1 + number % 3)
     guard case .reply(.success(.receipt(let receipt))) = decision.answer else {
       return faults.append("\(now): \(number) was refused")
     }
@@ -65,9 +66,9 @@ struct RoomScene {
     _ = ask(try groupRequest("joinGroup", by: RoomScene.caller(number)), as: number)
   }
 
-  mutating func leave(_ number: Int) { _ = ask(.quit, as: number) }
+  mutating func leave(_ number: Int) { _ = ask(.request(.quitGroup(QuitGroup())), as: number) }
 
-  private mutating func ask(_ request: GroupRequest, as number: Int) -> Decision {
+  private mutating func ask(_ request: GroupOperation, as number: Int) -> Decision {
     let decision = state.decide(request, by: RoomScene.caller(number), at: now)
     write(decision)
     if let next = state.nextWake, next <= now { faults.append("\(now): wants to be woken at \(next)") }

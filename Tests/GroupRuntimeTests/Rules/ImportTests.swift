@@ -23,12 +23,12 @@ import WireProtocol
   private func members(_ scene: Scene, _ list: String) throws -> Scene.Outcome {
     let caller = scene.caller("administrator")
     let asked = try groupRequest("importGroupMembers", #"{"memberList":[\#(list)]}"#, by: caller)
-    guard case .importMembers(let request, _, let facts) = asked else { throw WireError(.invalidRequest) }
+    guard case .request(.importGroupMembers(let request), _) = asked else { throw WireError(.invalidRequest) }
     let firstSeqs = request.memberList.reduce(into: [UserID: Int64]()) { found, member in
       guard let joinTime = member.joinTime else { return }
       found[member.userID] = scene.messages.first { $0.timestamp >= joinTime }?.seq
     }
-    return try scene.ask(.importMembers(request, firstSeqs: firstSeqs, facts), by: caller)
+    return try scene.ask(.request(.importGroupMembers(request), UserFacts(firstSeqs: firstSeqs)), by: caller)
   }
 
   /// Messages of olga's, that many milliseconds after the creation.

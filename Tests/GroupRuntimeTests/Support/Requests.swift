@@ -42,7 +42,7 @@ func request(_ method: String, _ params: String = "{}", of group: GroupID = "g")
 /// What a group is asked when a client sends that.
 func groupRequest(
   _ method: String, _ params: String = "{}", of group: GroupID = "g", by caller: Caller, _ facts: UserFacts = .none
-) throws -> GroupRequest {
+) throws -> GroupOperation {
   switch method {
   case "info": return .info
   case "unreadCount": return .unreadCount
@@ -53,44 +53,9 @@ func groupRequest(
   default: break
   }
   switch try request(method, params, of: group) {
+  case .group(_, let request): return .request(request, facts)
   case .createGroup(let request): return .create(request, owner: caller.userID ?? request.ownerUserID ?? "nobody", facts)
   case .importGroup(let request): return .importGroup(request, owner: request.group.ownerUserID ?? "nobody", facts)
-  case .joinGroup(let request): return .join(request, facts)
-  case .quitGroup: return .quit
-  case .dismissGroup: return .dismiss
-  case .recycleGroup: return .recycle
-  case .setGroupInfo(let request): return .setInfo(request)
-  case .muteGroup(let request): return .muteGroup(request)
-  case .transferGroupOwner(let request): return .transfer(request)
-  case .setGroupReceiveMessageOpt(let request): return .setReceiveOption(request.option)
-  case .initGroupAttributes(let request): return .initAttributes(request.attributes)
-  case .setGroupAttributes(let request): return .setAttributes(request.attributes)
-  case .deleteGroupAttributes(let request): return .deleteAttributes(request.keys)
-  case .getGroupAttributes(let request): return .attributes(request.keys)
-  case .getGroupMemberList(let request): return .memberList(request)
-  case .getGroupMembersInfo(let request): return .membersInfo(request.userIDList)
-  case .getGroupMutedMembers(let request): return .mutedMembers(request)
-  case .getGroupMemberInviters(let request): return .inviters(request.userIDList)
-  case .getGroupMemberRoles(let request): return .roles(request.userIDList)
-  case .getGroupOnlineMemberCount: return .onlineMemberCount
-  case .inviteUserToGroup(let request): return .invite(request, facts)
-  case .kickGroupMember(let request): return .kick(request)
-  case .setGroupMemberRole(let request): return .setRole(request, facts)
-  case .setGroupMemberInfo(let request): return .setMemberInfo(request, facts)
-  case .muteGroupMember(let request): return .muteMember(request)
-  case .sendGroupTextMessage(let request): return .send(.text(request.text), request.options)
-  case .sendGroupCustomMessage(let request): return .send(.custom(request.data), request.options)
-  case .getGroupHistoryMessageList(let request): return .history(request)
-  case .revokeGroupMessage(let request): return .revoke(seq: request.seq)
-  case .markGroupMessageAsRead(let request): return .markRead(seq: request.seq)
-  case .sendGroupSystemNotification(let request): return .customData(request)
-  case .importGroupMembers(let request): return .importMembers(request, firstSeqs: [:], facts)
-  case .importGroupMessages(let request): return .importMessages(request)
-  case .setUnreadCount(let request): return .setUnreadCount(request)
-  case .login, .logout, .ping, .getServerInfo, .discover, .getJoinedGroupList, .getGroupsInfo, .syncGroups, .searchGroups,
-    .getGroupApplicationList, .acceptGroupApplication, .refuseGroupApplication, .setGroupApplicationRead,
-    .getGroupUnreadCount, .getSystemNotificationList, .setSystemNotificationRead, .listGroups, .listSessions, .kickUser,
-    .importUsers, .getStats:
-    throw WireError(.methodNotFound)
+  default: throw WireError(.methodNotFound)
   }
 }

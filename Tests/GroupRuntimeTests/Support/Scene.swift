@@ -127,7 +127,7 @@ final class Scene {
 
   /// The same for a request that no method makes alone.
   @discardableResult
-  func ask(_ request: GroupRequest, by caller: Caller) throws -> Outcome {
+  func ask(_ request: GroupOperation, by caller: Caller) throws -> Outcome {
     for session in sessions.values { _ = broker.takeFrames(of: session) }
     let decision = decide(request, by: caller)
     return try carryOut(decision, by: caller)
@@ -180,7 +180,7 @@ final class Scene {
     }
   }
 
-  private func decide(_ request: GroupRequest, by caller: Caller) -> Decision {
+  private func decide(_ request: GroupOperation, by caller: Caller) -> Decision {
     if let decision = state?.decide(request, by: caller, at: clock.now(), usersSignedIn: broker.usersSignedIn) { return decision }
     do throws(WireError) {
       let (created, decision) = try create(request, by: caller)
@@ -191,7 +191,7 @@ final class Scene {
     }
   }
 
-  private func create(_ request: GroupRequest, by caller: Caller) throws(WireError) -> (GroupState, Decision) {
+  private func create(_ request: GroupOperation, by caller: Caller) throws(WireError) -> (GroupState, Decision) {
     switch request {
     case .create(let create, let owner, let facts):
       try GroupState.create(create, id: "g", owner: owner, facts, by: caller, at: clock.now(), rules: rules)

@@ -34,15 +34,14 @@ public struct ListGroups: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupType = try reader.mayWord("groupType", of: GroupType.allCases.map(\.rawValue)) { GroupType(wireName: $0) }
+    groupType = try reader.optionalGroupType()
     nextSeq = try reader.nextSeq()
     count = try reader.count(upTo: 200, otherwise: 50)
   }
 }
 
-/// Pushes the application's own data to members.
+/// Sends the application's own data to members.
 public struct SendGroupSystemNotification: Method {
-  public let groupID: GroupID
   /// Nil = all members.
   public let userIDList: [UserID]?
   public let content: String
@@ -52,22 +51,19 @@ public struct SendGroupSystemNotification: Method {
     callers: .application, writes: true, errors: [.badGroupID, .noSuchGroup, .badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupID = try reader.groupID()
-    let users = try reader.mayUserIDs("userIDList", .optional(upTo: 500)) ?? []
+    let users = try reader.optionalUserIDs("userIDList", .optional(upTo: 500)) ?? []
     userIDList = users.isEmpty ? nil : users
-    content = try reader.needString("content", TextDomain(1...4096))
+    content = try reader.requiredString("content", TextDomain(1...4096))
   }
 }
 
-/// Disbands a group in the application's name.
+/// Disbands a group for the application.
 public struct RecycleGroup: Method {
-  public let groupID: GroupID
-
   public static let specification = MethodSpecification(
     "recycleGroup", "Disbands a group, told by onGroupRecycled.", callers: .application, writes: true,
     errors: [.badGroupID, .noSuchGroup])
 
-  public init(from reader: inout some ParameterReader) throws(WireError) { groupID = try reader.groupID() }
+  public init(from reader: inout some ParameterReader) throws(WireError) {}
 }
 
 /// The sessions of a user.
@@ -80,12 +76,12 @@ public struct ListSessions: Method {
 
   /// The sessions of a user.
   public struct Result: WireObject {
-    public let sessionList: [SessionView]
+    public let sessionList: [SessionInfo]
 
     public static let example = Result(sessionList: [])
 
     /// With everything given.
-    public init(sessionList: [SessionView]) {
+    public init(sessionList: [SessionInfo]) {
       self.sessionList = sessionList
     }
 
@@ -94,7 +90,7 @@ public struct ListSessions: Method {
     }
   }
 
-  public init(from reader: inout some ParameterReader) throws(WireError) { userID = try reader.userID() }
+  public init(from reader: inout some ParameterReader) throws(WireError) { userID = try reader.requiredUserID() }
 }
 
 /// Ends all sessions of a user.
@@ -123,14 +119,13 @@ public struct KickUser: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    userID = try reader.userID()
-    reason = try reader.mayString("reason", .remark)
+    userID = try reader.requiredUserID()
+    reason = try reader.optionalString("reason", .remark)
   }
 }
 
-/// Sets how many messages a member has not read.
+/// Sets the number of unread messages of a member.
 public struct SetUnreadCount: Method {
-  public let groupID: GroupID
   public let userID: UserID
   public let unreadCount: Int
 
@@ -139,13 +134,12 @@ public struct SetUnreadCount: Method {
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupID = try reader.groupID()
-    userID = try reader.userID()
-    unreadCount = Int(try reader.needInteger("unreadCount", in: .unreadCounts))
+    userID = try reader.requiredUserID()
+    unreadCount = Int(try reader.requiredInteger("unreadCount", in: .unreadCounts))
   }
 }
 
-/// How much there is of everything.
+/// The numbers of sessions, users and groups.
 public struct GetStats: Method {
   public static let specification = MethodSpecification(
     "getStats", "Counts sessions, users and groups.", callers: .application,
@@ -187,6 +181,6 @@ public struct GetStats: Method {
 }
 
 extension ClosedRange<Int64> {
-  /// How many unread messages the application may set.
+  /// The numbers of unread messages that the application may set.
   static var unreadCounts: ClosedRange<Int64> { 0...Int64(UInt32.max) }
 }

@@ -9,13 +9,13 @@ public struct ImportUsers: Method {
     errors: [.emptyUserList, .badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    userIDList = try reader.needUserIDs("userIDList", upTo: 100)
+    userIDList = try reader.requiredUserIDs("userIDList", upTo: 100)
   }
 }
 
-/// Makes a group as it was elsewhere: no events.
+/// Makes a group of another system: no events.
 public struct ImportGroup: Method {
-  /// What createGroup would be given.
+  /// The group, without members. Its `ownerUserID` is there.
   public let group: CreateGroup
   /// Nil = now.
   public let createTime: Instant?
@@ -45,14 +45,14 @@ public struct ImportGroup: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    group = try CreateGroup(imported: &reader)
-    createTime = try reader.mayInteger("createTime", in: .instants)
+    group = try CreateGroup(from: &reader, isImported: true)
+    createTime = try reader.optionalInteger("createTime", in: .instants)
   }
 }
 
-/// Brings members into a group as they were elsewhere: no events, no tips.
+/// Adds the members of another system to a group: no events, no tips.
 public struct ImportGroupMembers: Method {
-  /// Somebody who was a member.
+  /// A member there.
   public struct ImportedMember: Sendable, Equatable {
     public let userID: UserID
     public let role: Role
@@ -69,7 +69,6 @@ public struct ImportGroupMembers: Method {
     }
   }
 
-  public let groupID: GroupID
   /// As listed; a user may stand there twice.
   public let memberList: [ImportedMember]
 
@@ -79,23 +78,20 @@ public struct ImportGroupMembers: Method {
     errors: [.badGroupID, .noSuchGroup, .noRight, .ownerInMemberList, .emptyUserList, .badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupID = try reader.groupID()
-    let members = try reader.mayObjects("memberList", ListDomain(1...300, whenEmpty: .emptyUserList)) {
+    memberList = try reader.requiredObjects("memberList", ListDomain(1...300, whenEmpty: .emptyUserList)) {
       (reader) throws(WireError) in
-      let user = try reader.userID()
-      let role = try reader.mayInitialRole() ?? .member
+      let user = try reader.requiredUserID()
+      let role = try reader.optionalInitialRole() ?? .member
       return ImportedMember(
-        userID: user, role: role, joinTime: try reader.mayInteger("joinTime", in: .instants),
-        unreadCount: Int(try reader.mayInteger("unreadCount", in: .unreadCounts) ?? 0))
+        userID: user, role: role, joinTime: try reader.optionalInteger("joinTime", in: .instants),
+        unreadCount: Int(try reader.optionalInteger("unreadCount", in: .unreadCounts) ?? 0))
     }
-    guard let members else { throw reader.missing("memberList") }
-    memberList = members
   }
 }
 
-/// Puts messages into a group's history as they were elsewhere: no events.
+/// Adds the messages of another system to a history: no events.
 public struct ImportGroupMessages: Method {
-  /// A message that was sent.
+  /// A message there.
   public struct ImportedMessage: Sendable, Equatable {
     public let sender: UserID
     public let timestamp: Instant
@@ -111,7 +107,6 @@ public struct ImportGroupMessages: Method {
     }
   }
 
-  public let groupID: GroupID
   /// Ascending by timestamp.
   public let messageList: [ImportedMessage]
 
@@ -157,19 +152,16 @@ public struct ImportGroupMessages: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupID = try reader.groupID()
-    let messages = try reader.mayObjects("messageList", ListDomain(1...100)) { (reader) throws(WireError) in
-      let sender = try reader.userID("sender")
-      let timestamp = try reader.needInteger("timestamp", in: .instants)
-      let body = try reader.needEither("text", "data", .messageBody)
+    messageList = try reader.requiredObjects("messageList", ListDomain(1...100)) { (reader) throws(WireError) in
+      let sender = try reader.requiredUserID("sender")
+      let timestamp = try reader.requiredInteger("timestamp", in: .instants)
+      let body = try reader.requiredEither("text", "data", .messageBody)
       return ImportedMessage(
         sender: sender, timestamp: timestamp, content: body.isFirst ? .text(body.text) : .custom(body.text),
-        clientMsgID: try reader.mayString("clientMsgID", TextDomain(1...64)))
+        clientMsgID: try reader.optionalString("clientMsgID", TextDomain(1...64)))
     }
-    guard let messages else { throw reader.missing("messageList") }
-    guard zip(messages, messages.dropFirst()).allSatisfy({ $0.timestamp <= $1.timestamp }) else {
+    guard zip(messageList, messageList.dropFirst()).allSatisfy({ $0.timestamp <= $1.timestamp }) else {
       throw WireError(.badValue, "Messages are imported in the order of their timestamps", field: "messageList")
     }
-    messageList = messages
   }
 }

@@ -40,13 +40,13 @@ extension GroupScene {
 
   static func number(of user: String) -> UInt64 { UInt64(ModelWorld.users.firstIndex(of: user)!) }
 
-  func request(_ operation: Operation) throws -> GroupRequest {
+  func request(_ operation: Operation) throws -> GroupOperation {
     var application = picture.applications.first { $0.id == operation["applicationID"].string }
     if operation["$stale"] != .null { application?.handling = nil }
     return try parser.request(operation, application: application, picture)
   }
 
-  mutating func answer(_ request: GroupRequest, by caller: Caller) async throws -> Reply {
+  mutating func answer(_ request: GroupOperation, by caller: Caller) async throws -> Reply {
     defer { state?.forgetRevoked() }
     return try await finish(try decide(request, by: caller))
   }
@@ -75,7 +75,7 @@ extension GroupScene {
   /// Both find the message before either has recalled it.
   mutating func revokeTogether(_ callers: [Caller], seq: Int64) async throws -> JSON {
     var codes: [JSON] = []
-    let first = try callers.map { try decide(.revoke(seq: seq), by: $0) }
+    let first = try callers.map { try decide(.request(.revokeGroupMessage(RevokeGroupMessage(seq: seq))), by: $0) }
     let found = picture.messages.first { $0.seq == seq }
     for (caller, decision) in zip(callers, first) {
       var decision = decision
@@ -99,7 +99,7 @@ extension GroupScene {
     }
   }
 
-  mutating func decide(_ request: GroupRequest, by caller: Caller) throws -> Decision {
+  mutating func decide(_ request: GroupOperation, by caller: Caller) throws -> Decision {
     let users = usersSignedIn
     if let decision = state?.decide(request, by: caller, at: now, usersSignedIn: users) { return decision }
     do throws(WireError) {

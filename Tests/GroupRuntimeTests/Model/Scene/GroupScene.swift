@@ -86,7 +86,7 @@ struct GroupScene {
   }
 
   func noted(_ notification: SystemNotification, _ users: [UserID]) throws -> ModelExpectation.Notification {
-    let view = NotificationView(number: 1, notification: notification, isRead: false)
+    let view = NotificationInfo(number: 1, notification: notification, isRead: false)
     var content = try JSON(reading: JSONWriter.text { $0.value(view) }).members
     content["notificationID"] = nil
     content["isRead"] = nil

@@ -11,7 +11,7 @@ struct RequestParser {
   private static let methods = MethodTable()
   private let parser = JSONParser()
 
-  func request(_ operation: Operation, application: GroupApplication?, _ picture: StorePicture) throws -> GroupRequest {
+  func request(_ operation: Operation, application: GroupApplication?, _ picture: StorePicture) throws -> GroupOperation {
     let facts = UserFacts(
       unknown: users(operation["$unknown"]), atGroupLimit: users(operation["$atLimit"]),
       isAtRoomLimit: operation["$roomLimit"] != .null)
@@ -50,49 +50,16 @@ struct RequestParser {
 
   private func groupRequest(
     _ request: Request, by who: Operator, _ facts: UserFacts, _ picture: StorePicture
-  ) throws -> GroupRequest {
+  ) throws -> GroupOperation {
     switch request {
+    case .group(_, .importGroupMembers(let members)):
+      let facts = UserFacts(
+        unknown: facts.unknown, atGroupLimit: facts.atGroupLimit, firstSeqs: firstSeqs(members, picture))
+      return .request(.importGroupMembers(members), facts)
+    case .group(_, let request): return .request(request, facts)
     case .createGroup(let request):
       return .create(request, owner: who.name.flatMap { UserID($0) } ?? request.ownerUserID!, facts)
     case .importGroup(let request): return .importGroup(request, owner: request.group.ownerUserID!, facts)
-    case .joinGroup(let request): return .join(request, facts)
-    case .quitGroup: return .quit
-    case .dismissGroup: return .dismiss
-    case .recycleGroup: return .recycle
-    case .setGroupInfo(let request): return .setInfo(request)
-    case .muteGroup(let request): return .muteGroup(request)
-    case .transferGroupOwner(let request): return .transfer(request)
-    case .setGroupMemberRole(let request): return .setRole(request, facts)
-    case .setGroupMemberInfo(let request): return .setMemberInfo(request, facts)
-    case .muteGroupMember(let request): return .muteMember(request)
-    case .inviteUserToGroup(let request): return .invite(request, facts)
-    case .kickGroupMember(let request): return .kick(request)
-    case .sendGroupTextMessage(let request): return .send(.text(request.text), request.options)
-    case .sendGroupCustomMessage(let request): return .send(.custom(request.data), request.options)
-    case .revokeGroupMessage(let request): return .revoke(seq: request.seq)
-    case .markGroupMessageAsRead(let request): return .markRead(seq: request.seq)
-    case .setGroupReceiveMessageOpt(let request): return .setReceiveOption(request.option)
-    default: return try otherRequest(request, facts, picture)
-    }
-  }
-
-  private func otherRequest(_ request: Request, _ facts: UserFacts, _ picture: StorePicture) throws -> GroupRequest {
-    switch request {
-    case .initGroupAttributes(let request): return .initAttributes(request.attributes)
-    case .setGroupAttributes(let request): return .setAttributes(request.attributes)
-    case .deleteGroupAttributes(let request): return .deleteAttributes(request.keys)
-    case .getGroupAttributes(let request): return .attributes(request.keys)
-    case .sendGroupSystemNotification(let request): return .customData(request)
-    case .importGroupMembers(let request): return .importMembers(request, firstSeqs: firstSeqs(request, picture), facts)
-    case .importGroupMessages(let request): return .importMessages(request)
-    case .setUnreadCount(let request): return .setUnreadCount(request)
-    case .getGroupMemberList(let request): return .memberList(request)
-    case .getGroupMembersInfo(let request): return .membersInfo(request.userIDList)
-    case .getGroupMutedMembers(let request): return .mutedMembers(request)
-    case .getGroupMemberInviters(let request): return .inviters(request.userIDList)
-    case .getGroupMemberRoles(let request): return .roles(request.userIDList)
-    case .getGroupOnlineMemberCount: return .onlineMemberCount
-    case .getGroupHistoryMessageList(let request): return .history(request)
     default: throw NotARequest(text: "\(request)")
     }
   }

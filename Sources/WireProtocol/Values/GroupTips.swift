@@ -1,6 +1,6 @@
-/// A change in a group, as its history keeps it (Protocol.md, "Tips").
-public struct Tips: Sendable, WireEncodable {
-  /// What has changed.
+/// A change in a group, as a message of its history (Protocol.md, "Tips").
+public struct GroupTips: Sendable, WireEncodable {
+  /// The change.
   public enum Content: Sendable {
     case join([MemberInfo])
     case invite([MemberInfo])

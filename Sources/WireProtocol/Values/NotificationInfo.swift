@@ -1,7 +1,7 @@
 import GroupModel
 
-/// A system notification as its user reads it (Protocol.md, "System notifications").
-public struct NotificationView: FieldValue {
+/// A system notification for its user (Protocol.md, "System notifications").
+public struct NotificationInfo: FieldValue {
   public static let notation = "SystemNotification"
 
   public let number: Int64
@@ -15,15 +15,15 @@ public struct NotificationView: FieldValue {
     self.isRead = isRead
   }
 
-  /// The number as clients name it.
+  /// The notificationID of a number.
   public static func id(_ number: Int64) -> String { String(number) }
 
-  /// The number behind what a client names, or nil.
+  /// The number of a notificationID, or nil.
   public static func number(_ id: String) -> Int64? { Int64(id).flatMap { String($0) == id && $0 > 0 ? $0 : nil } }
 
   public func encode(into writer: inout JSONWriter) {
     writer.object { writer in
-      writer.member("notificationID", NotificationView.id(number))
+      writer.member("notificationID", NotificationInfo.id(number))
       writer.member("type", notification.kind.rawValue)
       writer.member("groupID", notification.groupID.rawValue)
       writer.key("opUser")

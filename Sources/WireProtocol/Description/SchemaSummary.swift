@@ -1,16 +1,16 @@
-/// Says in words, for the reference page, which values a parameter takes.
-struct SchemaWords {
-  /// Bounds from here on are those of JSON's whole numbers, not of the parameter.
+/// Summarizes the schemas of parameters for the reference page, as in "list of at most 50: string".
+struct SchemaSummary {
+  /// The largest whole number of JSON: such a bound is not the parameter's own.
   private static let largest: Int64 = 1 << 53
 
   private let parser = JSONParser()
 
-  /// The words for a schema that a `ParameterRecorder` wrote.
-  func words(for parameter: ParameterDescription) -> String {
-    parser.parse(Array(parameter.schema.utf8)).map(words) ?? ""
+  /// The summary of a schema that `ParameterRecorder` wrote.
+  func text(of parameter: ParameterDescription) -> String {
+    parser.parse(Array(parameter.schema.utf8)).map(summary) ?? ""
   }
 
-  private func words(_ schema: JSONValue) -> String {
+  private func summary(_ schema: JSONValue) -> String {
     let type = schema["type"]?.string ?? ""
     let base: String? =
       switch type {
@@ -23,7 +23,7 @@ struct SchemaWords {
     return [base, schema["description"]?.string].compactMap { $0 }.joined(separator: ", ")
   }
 
-  /// Nil where the description says it all: what matches a pattern is meant for people there.
+  /// Nil where a pattern has its meaning in the description.
   private func text(_ schema: JSONValue) -> String? {
     if schema["pattern"] != nil { return nil }
     guard let options = schema["enum"] else { return schema["minLength"] == nil ? "string" : "string, not empty" }
@@ -32,24 +32,24 @@ struct SchemaWords {
 
   private func number(_ schema: JSONValue) -> String {
     let least = schema["minimum"]?.integer ?? 0
-    let most = schema["maximum"]?.integer ?? SchemaWords.largest
-    return most >= SchemaWords.largest ? "integer from \(least)" : "integer from \(least) to \(most)"
+    let most = schema["maximum"]?.integer ?? SchemaSummary.largest
+    return most >= SchemaSummary.largest ? "integer from \(least)" : "integer from \(least) to \(most)"
   }
 
   private func list(_ schema: JSONValue) -> String {
     let least = schema["minItems"]?.integer ?? 0
-    let most = schema["maxItems"]?.integer ?? SchemaWords.largest
-    return (least == 0 ? "list of at most \(most): " : "list of \(least) to \(most): ") + (schema["items"].map(words) ?? "")
+    let most = schema["maxItems"]?.integer ?? SchemaSummary.largest
+    return (least == 0 ? "list of at most \(most): " : "list of \(least) to \(most): ") + (schema["items"].map(summary) ?? "")
   }
 
   private func object(_ schema: JSONValue) -> String {
     guard let properties = schema["properties"] else {
-      return "object of at most \(schema["maxProperties"]?.integer ?? SchemaWords.largest) members"
+      return "object of at most \(schema["maxProperties"]?.integer ?? SchemaSummary.largest) members"
     }
     let required = schema["required"].map(strings) ?? []
     var members: [String] = []
     properties.forEachMember { name, schema in
-      members.append("\(name)\(required.contains(name) ? "" : "?"): \(words(schema))")
+      members.append("\(name)\(required.contains(name) ? "" : "?"): \(summary(schema))")
     }
     return "{" + members.joined(separator: "; ") + "}"
   }

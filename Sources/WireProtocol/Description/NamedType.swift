@@ -1,22 +1,19 @@
 import GroupModel
 
-/// The named types of specifications, for the OpenRPC document and the reference page.
-enum Vocabulary {
-  /// An object that has a name.
-  struct NamedType {
-    let name: String
-    /// One sentence.
-    let summary: String
-    let fields: [ResultField]
-  }
+/// An object type with a name, for the OpenRPC document and the reference page.
+struct NamedType {
+  let name: String
+  /// One sentence.
+  let summary: String
+  let fields: [ResultField]
 
   /// Every named type, in the order of the page.
-  static let types = [
+  static let all = [
     groupInfo, selfInfo, groupMute, memberInfo, memberChange, application, message, tips, systemNotification, session,
   ]
 
   /// The type of that name.
-  static func type(_ name: String) -> NamedType? { types.first { $0.name == name } }
+  static func named(_ name: String) -> NamedType? { all.first { $0.name == name } }
 
   private static let groupInfo = NamedType(
     name: "GroupInfo",
@@ -91,7 +88,7 @@ enum Vocabulary {
   private static let tips = NamedType(
     name: "Tips", summary: "A change in the group, as its history keeps it.",
     fields: [
-      ResultField("type", quoted(Tips.types)),
+      ResultField("type", quoted(GroupTips.types)),
       ResultField("opUser", "MemberInfo"), ResultField("memberList?", "[MemberInfo]"),
       ResultField("changeInfoList?", "[{type, key?, value}] or [MemberChange]"), ResultField("memberCount", "integer"),
     ])
@@ -112,10 +109,10 @@ enum Vocabulary {
       ResultField("deviceID?", "string"), ResultField("address", "string"), ResultField("loginTime", "integer"),
     ])
 
-  private static let roleOrNone = "string or " + quoted([MemberInfo.noRole])
+  private static let roleOrNone = "string or " + quoted([MemberInfo.notMember])
 
   /// The types of members that specifications list by name only, as in `{userID, result}`.
-  static let members: [String: String] = [
+  static let memberTypes: [String: String] = [
     "code": "integer", "epoch": "string", "groupID": "string", "info": "GroupInfo", "inviter": "string", "key": "string",
     "lastSeq": "integer", "message": "string", "messageList": "[Message]", "more": "boolean", "recovered": "boolean",
     "result": words(MemberResult.Outcome.self), "role": roleOrNone, "seq": "integer", "type": "string",

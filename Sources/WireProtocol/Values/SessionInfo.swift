@@ -1,7 +1,7 @@
 import GroupModel
 
-/// A signed-in session, as the application reads it.
-public struct SessionView: WireObject {
+/// A session, for the application's backend.
+public struct SessionInfo: WireObject {
   public static let notation = "Session"
 
   public let sessionID: String
@@ -10,7 +10,7 @@ public struct SessionView: WireObject {
   public let address: String
   public let loginTime: Instant
 
-  public static let example = SessionView(sessionID: "", platform: .web, deviceID: nil, address: "", loginTime: 0)
+  public static let example = SessionInfo(sessionID: "", platform: .web, deviceID: nil, address: "", loginTime: 0)
 
   /// With everything given.
   public init(sessionID: String, platform: Platform, deviceID: String?, address: String, loginTime: Instant) {

@@ -1,11 +1,11 @@
 import GroupModel
 
-/// An application as its deciders read it (Protocol.md, "Application lists").
-public struct ApplicationView: FieldValue {
+/// An application for one of its deciders (Protocol.md, "Application lists").
+public struct ApplicationInfo: FieldValue {
   public static let notation = "Application"
 
   public let application: GroupApplication
-  /// Who reads; `.administrator` for the application's backend.
+  /// The decider; `.administrator` for the application's backend.
   public let reader: UserID
   public let isRead: Bool
 
