@@ -7,16 +7,16 @@ public struct FormerMember: Sendable, Equatable {
   public var visibleRanges: [ClosedRange<Int64>]
   /// The end of a mute, which outlasts leaving and joining again; 0 or past = none.
   public var muteUntil: Instant
-  /// When `muteUntil` was set, by the clock of that time; 0 = long ago.
+  /// The time at which `muteUntil` was set, by the clock of that time; 0 = long ago.
   public var mutedAt: Instant = 0
   /// The end of a ban, during which the user can neither join nor be invited; 0 or past = none.
   public var bannedUntil: Instant
-  /// When the last membership ended.
+  /// The end of the last membership.
   public var leftTime: Instant
 
-  /// How long visible ranges are kept, in milliseconds: 30 days from leaving.
+  /// The time that visible ranges are kept, in milliseconds: 30 days from leaving.
   public static let lifetime: Instant = 30 * 86_400_000
-  /// How many visible ranges are kept; the oldest are forgotten.
+  /// The most visible ranges that are kept; the oldest are forgotten.
   public static let maxVisibleRanges = 20
 
   /// A former member with the newest of the ranges.
@@ -31,7 +31,7 @@ public struct FormerMember: Sendable, Equatable {
     self.bannedUntil = bannedUntil
   }
 
-  /// When the record can be forgotten.
+  /// The instant from which on the record can be forgotten.
   public var memorableUntil: Instant {
     max(muteUntil, bannedUntil, visibleRanges.isEmpty ? 0 : leftTime + FormerMember.lifetime)
   }

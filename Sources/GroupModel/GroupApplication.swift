@@ -15,7 +15,7 @@ public struct GroupApplication: Sendable, Equatable {
     public let isAgreed: Bool
     /// The decider; `.administrator` for the application.
     public let by: UserID
-    /// When it was decided.
+    /// The time of the decision.
     public let time: Instant
     /// The decider's words; empty = none.
     public let message: String
@@ -41,7 +41,7 @@ public struct GroupApplication: Sendable, Equatable {
   public var fromUser: UserID
   /// The invited user; nil for a request to join.
   public let toUser: UserID?
-  /// When it was made, or made again.
+  /// The time at which it was made, or made again.
   public var addTime: Instant
   /// The words of `fromUser`, up to 512 bytes.
   public var requestMsg: String

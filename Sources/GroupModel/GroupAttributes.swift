@@ -1,9 +1,9 @@
 /// The attributes of a group: texts by key, which members read and write (Protocol.md,
 /// "Attributes"). Keys and values are compared byte for byte.
 public struct GroupAttributes: Sendable, Equatable {
-  /// How many keys a group has at most.
+  /// The most keys of a group.
   public static let maxCount = 16
-  /// How many bytes all keys and values have at most together.
+  /// The most bytes of all keys and values together.
   public static let maxBytes = 16_384
 
   /// One attribute.
@@ -38,7 +38,7 @@ public struct GroupAttributes: Sendable, Equatable {
     set { values[ExactText(key)] = newValue.map { ExactText($0) } }
   }
 
-  /// How many keys there are.
+  /// The number of keys.
   public var count: Int { values.count }
 
   /// The bytes of all keys and values.

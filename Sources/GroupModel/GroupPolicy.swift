@@ -1,4 +1,4 @@
-/// How a user who was not invited joins.
+/// The rule for joining without an invitation.
 public enum JoinMode: String, CaseIterable, Sendable { case any = "Any", auth = "Auth", forbid = "Forbid" }
 /// The lowest role that may invite others.
 public enum InviteMode: String, CaseIterable, Sendable { case any = "Any", admin = "Admin", nobody = "Nobody" }
@@ -39,7 +39,7 @@ public enum PolicyValue: Hashable, Sendable {
 /// The choices of a group (Protocol.md, "Policies"). `GroupPermissions` holds the defaults of each
 /// type, and which fields can be changed there.
 public struct GroupPolicy: Hashable, Sendable {
-  /// How a user who was not invited joins.
+  /// The rule for joining without an invitation.
   public var joinMode: JoinMode
   /// The lowest role that may invite others.
   public var inviteMode: InviteMode

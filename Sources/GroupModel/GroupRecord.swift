@@ -7,7 +7,7 @@ public struct GroupRecord: Sendable, Equatable {
   /// Differs when the history of this groupID was lost or the groupID is used again
   /// (Protocol.md, "Sending").
   public let epoch: String
-  /// When the group was created.
+  /// The time of creation.
   public let createTime: Instant
   /// The owner, who is a member.
   public var owner: UserID
@@ -19,7 +19,7 @@ public struct GroupRecord: Sendable, Equatable {
   public var notification: String
   /// Up to 100 bytes.
   public var faceURL: String
-  /// How many members the group has at most; 0 = no bound (AVChatRoom, BChatRoom).
+  /// The most members of the group; 0 = no bound (AVChatRoom, BChatRoom).
   public var maxMemberNum: Int
   /// The application's own fields: at most 10.
   public var customInfo: [String: String]
@@ -27,11 +27,11 @@ public struct GroupRecord: Sendable, Equatable {
   public var policy: GroupPolicy
   /// The group mute; `current(at:)` tells whether it has ended.
   public var mute: GroupMute
-  /// When `mute` was set, by the clock of that time; 0 = long ago.
+  /// The time at which `mute` was set, by the clock of that time; 0 = long ago.
   public var mutedAt: Instant = 0
-  /// When name, texts, policy, owner or customInfo last changed; the creation at first.
+  /// The last change of name, texts, policy, owner or customInfo; the creation at first.
   public var lastInfoTime: Instant
-  /// When something else that lists show last changed: a message was recalled. Clients do not see
+  /// The last change of something else that lists show: a message was recalled. Clients do not see
   /// it; `updatedSince` compares it.
   public var changeTime: Instant = 0
   /// The newest imported message; imported messages do not count as unread. 0 = none.
@@ -65,7 +65,7 @@ public struct GroupRecord: Sendable, Equatable {
 
 /// The roles of a group that may not speak, and until when (Protocol.md, "Group mute").
 public struct GroupMute: Sendable, Equatable {
-  /// Which roles the mute silences.
+  /// The choice of roles that a mute silences.
   public enum Mode: String, CaseIterable, Sendable {
     case none = "None"
     case ordinary = "Ordinary"
@@ -73,7 +73,7 @@ public struct GroupMute: Sendable, Equatable {
     case custom = "Custom"
   }
 
-  /// Which roles it silences.
+  /// The choice of silenced roles.
   public var mode: Mode
   /// The roles silenced in mode `custom`; empty otherwise.
   public var roles: [Role]

@@ -50,6 +50,9 @@ public enum GroupType: String, CaseIterable, Sendable, Hashable {
   /// Users may be named members when the group is created.
   public var takesInitialMembers: Bool { storesMessages }
 
+  /// Users who are not members may read the group's info and find it in a search.
+  public var isVisibleToNonMembers: Bool { self != .work }
+
   /// Every signed-in user is a member without a record.
   public var everyoneIsMember: Bool { self == .bChatRoom }
 
@@ -62,7 +65,7 @@ public enum GroupType: String, CaseIterable, Sendable, Hashable {
   }
 }
 
-/// Which messages of a group a member receives (Protocol.md, "Receive options").
+/// The choice of messages that a member of a group receives (Protocol.md, "Receive options").
 public enum ReceiveOption: String, CaseIterable, Sendable {
   case receive = "Receive"
   case notReceive = "NotReceive"

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An IPv4 or IPv6 address. An IPv4 address written inside IPv6 (`::ffff:10.0.0.1`) is the IPv4 one.
+/// An IPv4 or IPv6 address. The IPv4-mapped form (`::ffff:10.0.0.1`) is the IPv4 address.
 public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
   /// 4 or 16 bytes in network order.
   public let bytes: [UInt8]

@@ -44,8 +44,7 @@ public struct GroupID: Hashable, Sendable, Comparable, CustomStringConvertible {
 
   /// A new unique name: the prefix and 64 random bits in base 36.
   public static func generate() -> GroupID {
-    let number = String(UInt64.random(in: .min ... .max), radix: 36, uppercase: true)
-    return GroupID(unchecked: generatedPrefix + number)
+    GroupID(unchecked: generatedPrefix + RandomID.with64Bits().uppercased())
   }
 
   private init(unchecked name: String) { rawValue = name }
@@ -53,6 +52,15 @@ public struct GroupID: Hashable, Sendable, Comparable, CustomStringConvertible {
   public static func < (a: GroupID, b: GroupID) -> Bool { a.rawValue < b.rawValue }
 
   public var description: String { rawValue }
+}
+
+/// Random names in base 36. Swift's own generator is the system's: getrandom(2) on Linux.
+public enum RandomID {
+  /// A name that no other one of the same kind has had.
+  public static func with64Bits() -> String { String(UInt64.random(in: .min ... .max), radix: 36) }
+
+  /// A name that cannot be guessed either.
+  public static func with128Bits() -> String { with64Bits() + with64Bits() }
 }
 
 extension String {

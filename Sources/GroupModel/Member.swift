@@ -4,7 +4,7 @@ public struct Member: Sendable, Equatable {
   public let userID: UserID
   /// The member's rights.
   public var role: Role
-  /// When the membership began.
+  /// The start of the membership.
   public var joinTime: Instant
   /// Counts the joins of the group, to order members with the same `joinTime`. Unique among
   /// members; a former member's may be used again after a restart.
@@ -15,9 +15,9 @@ public struct Member: Sendable, Equatable {
   public var customInfo: [String: String]
   /// The end of a mute; 0 or past = none.
   public var muteUntil: Instant
-  /// When `muteUntil` was set, by the clock of that time; 0 = long ago.
+  /// The time at which `muteUntil` was set, by the clock of that time; 0 = long ago.
   public var mutedAt: Instant = 0
-  /// Which messages the member receives.
+  /// The choice of messages that the member receives.
   public var receiveOption: ReceiveOption
   /// The newest message the member has read.
   public var readSeq: Int64
@@ -34,7 +34,7 @@ public struct Member: Sendable, Equatable {
   public var earlierVisibleRanges: [ClosedRange<Int64>] = []
   /// The inviter, if there was one.
   public var inviter: UserID?
-  /// When the member's own view of the group last changed; `updatedSince` compares it.
+  /// The last change of the member's own view of the group; `updatedSince` compares it.
   public var changeTime: Instant
 
   /// A new member.

@@ -38,7 +38,7 @@ public struct Message: Sendable, Equatable {
   public let sender: UserID
   /// The sender's name card at `timestamp`.
   public let nameCard: String
-  /// When the server accepted it.
+  /// The time at which the server accepted it.
   public let timestamp: Instant
   /// The text, custom data or tips.
   public var content: Content

@@ -20,9 +20,9 @@ public struct SystemNotification: Sendable, Equatable {
     case custom = "Custom"
   }
 
-  /// How many of a user are kept; the oldest are removed.
+  /// The most that are kept for a user; the oldest are removed.
   public static let kept = 100
-  /// How long one is kept, in milliseconds.
+  /// The time that one is kept, in milliseconds.
   public static let lifetime: Instant = 7 * 86_400_000
 
   /// The kind of event.
@@ -38,7 +38,7 @@ public struct SystemNotification: Sendable, Equatable {
   public let reason: String?
   /// The application's data of a custom notification.
   public let data: String?
-  /// When it happened.
+  /// The time of the event.
   public let timestamp: Instant
 
   /// A notification with everything given.

@@ -19,8 +19,8 @@ public struct GroupPermissions: Sendable {
     return RightsTable.requirements(for: action)[type]
   }
 
-  /// Whether groups of that type can have admins: a role that nobody may give is given neither at
-  /// creation nor by an import.
+  /// Whether groups of that type can have admins. Where the role cannot be given, creation and
+  /// imports do not give it either.
   public func allowsAdmins(in type: GroupType) -> Bool { requirement(for: .changeRole, in: type) != .nobody }
 
   /// Why the principal may not do it; nil = allowed. Under joinMode Auth the right to join is the
@@ -42,7 +42,7 @@ public struct GroupPermissions: Sendable {
     if principal == .outsider, !action.isOpenToOutsiders { return .noRight }
 
     // Rule 2 comes before rule 1: a member's recall of an equal's message is 10032, not 10007.
-    // Rule 3 is in the levels: an administrator stands above all roles, and below `nobody`.
+    // Rule 3 is in the levels: an administrator is above all roles, and below `nobody`.
     let requirement = requirement(for: action, in: type)
     guard principal.accessLevel >= requirement.level(in: type, under: policy) else {
       return RightsTable.denials(of: action)[type]

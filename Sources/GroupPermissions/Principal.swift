@@ -22,8 +22,8 @@ public enum Principal: Hashable, Sendable {
   }
 }
 
-/// How high a principal stands, and how high a requirement demands that one stands: every question
-/// of a right ends in one comparison of two levels.
+/// The level of a principal, and the level that a requirement demands: every question of a right
+/// ends in one comparison of two levels.
 enum AccessLevel: Int, Comparable, Sendable {
   case signedIn, member, admin, owner, administrator
   /// Demanded where an action is impossible; no principal has it.

@@ -144,7 +144,7 @@ import ThrongTestKit
     let id = try await applied()
     backend.clock.advance(by: 1)
     backend.services.registry.retireGroups(unusedFor: .zero)
-    while backend.services.registry.residentCount > 0 { await Task.yield() }
+    try await backend.waitUntilUnloaded()
     #expect(try await backend.code("acceptGroupApplication", as: "olga", id) == 0)
     #expect(try await members().contains("mary"))
   }

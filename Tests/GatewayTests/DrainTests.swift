@@ -30,7 +30,7 @@ import WebSocketTransport
       live.store.hold()
       let alice = try await live.connect()
       try await alice.send(#"{"jsonrpc":"2.0","id":1,"method":"login","params":{"token":"alice"}}"#)
-      await live.store.arrival()
+      try await live.store.arrival()
       live.gateway.drain(over: 60_000, on: live.transport.loops)
       for loop in live.transport.loops { await live.on(loop) {} }
       live.store.release()
@@ -46,11 +46,11 @@ import WebSocketTransport
       _ = try await alice.call("createGroup", #"{"groupType":"Public","groupName":"g","groupID":"g"}"#)
       live.store.inner.hold()
       try await alice.send(#"{"jsonrpc":"2.0","id":7,"method":"sendGroupTextMessage","params":{"groupID":"g","text":"x"}}"#)
-      while live.store.inner.pendingCount < 1 { await Task.yield() }
+      try await live.waitForCommits(1)
       live.gateway.drain(over: 0, on: live.transport.loops)
       _ = try await alice.event("onServerDraining")
       let session = try #require(await live.openSessions()[0].first?.session)
-      while await session.pendingClose == nil { await Task.yield() }
+      try await waitUntil("the close is pending") { await session.pendingClose != nil }
       live.store.inner.release()
       #expect(try await alice.reply { $0["id"] == 7 }["result"]["status"] == "Stored")
       #expect(try await alice.closed().code == 4001)

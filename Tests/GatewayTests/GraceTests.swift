@@ -21,7 +21,7 @@ import ThrongTestKit
 
   private func leave(_ client: Client, _ user: UserID, _ live: LiveGateway) async throws {
     try await client.leave()
-    await live.gone(user)
+    try await live.gone(user)
   }
 
   private func info(_ live: LiveGateway) async throws -> JSON {

@@ -66,12 +66,14 @@ import ThrongTestKit
     backend.store.inner.hold()
     let isAnswered = Flag()
     try await withThrowingTaskGroup { tasks in
+      // The task must end for the group to end, also when the test fails.
+      defer { backend.store.inner.release() }
       tasks.addTask {
         let answer = try await backend.result("importUsers", #""userIDList":["a","b"]"#)
         #expect(answer == [:])
         isAnswered.set()
       }
-      while backend.store.inner.pendingCount == 0, !isAnswered.isSet { await Task.yield() }
+      try await waitUntil("the commit is held") { backend.store.inner.pendingCount > 0 || isAnswered.isSet }
       #expect(!isAnswered.isSet, "not before it is durable")
       backend.store.inner.release()
       try await tasks.waitForAll()

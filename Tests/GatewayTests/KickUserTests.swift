@@ -104,7 +104,7 @@ import WebSocketTransport
     try await LiveGateway.with { live in
       live.store.hold()
       let mary = try await Client.open(port: live.port, query: "token=mary")
-      await live.store.arrival()
+      try await live.store.arrival()
       #expect(try await kick("mary", live) == 1)
       #expect(try await mary.closed().code == 4503)
       #expect(await mary.heard("onKickedOffline") == [["reason": "Administrator"]])
@@ -124,7 +124,7 @@ import WebSocketTransport
       try await mary.send(
         #"{"jsonrpc":"2.0","id":"m","method":"sendGroupTextMessage","params":{"groupID":"g","text":"x"}}"#,
         #"{"jsonrpc":"2.0","id":"o","method":"logout"}"#)
-      await live.gone("mary")
+      try await live.gone("mary")
       #expect(await session.remove(message: nil) == false)
       live.store.inner.release()
       #expect(try await mary.reply { $0["id"] == "m" }["result"]["seq"] == 1)

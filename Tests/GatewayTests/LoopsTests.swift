@@ -86,7 +86,7 @@ import ThrongTestKit
       #expect(!seen.isEmpty)
       // A task releases its references at its end; a cycle would stay for ever, and the test with
       // it.
-      for session in seen { while session.session != nil { await Task.yield() } }
+      for session in seen { try await session.waitUntilReleased() }
     }
   }
 

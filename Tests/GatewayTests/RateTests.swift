@@ -60,12 +60,12 @@ import Testing
   }
 }
 
-@Suite struct WindowCounterTests {
+@Suite struct SlidingWindowCounterTests {
   /// A counter that `#expect` can ask to change.
   private final class Counter {
-    private var counter: WindowCounter
+    private var counter: SlidingWindowCounter
 
-    init(window: Int64, bound: Int) { counter = WindowCounter(window: window, bound: bound) }
+    init(window: Int64, bound: Int) { counter = SlidingWindowCounter(window: window, bound: bound) }
 
     @discardableResult func note(at now: Int64) -> Bool { counter.note(at: now) }
     func isReached(at now: Int64) -> Bool { counter.isReached(at: now) }

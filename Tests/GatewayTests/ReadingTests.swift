@@ -39,7 +39,7 @@ import WebSocketTransport
       // One write, so that one read brings it all: what may be executed has been when the first
       // has.
       try await alice.send([message(1), info] + (2..<20).map(message))
-      while live.store.inner.pendingCount < 1 { await Task.yield() }
+      try await live.waitForCommits(1)
       await turn(live)
       #expect(live.store.inner.pendingCount == 1)
       live.store.inner.release()
@@ -55,7 +55,7 @@ import WebSocketTransport
       let alice = try await live.signIn("alice")
       live.store.hold()
       try await alice.send(Array(repeating: list, count: 10))
-      while live.store.waitingCount < 4 { await Task.yield() }
+      try await live.waitForReads(4)
       await turn(live)
       #expect(try await reads(of: "alice", live) == [4])
       live.store.release()
@@ -71,9 +71,9 @@ import WebSocketTransport
       let bob = try await live.signIn("bob")
       live.store.hold()
       for session in sessions { try await session.send(Array(repeating: list, count: 5)) }
-      while live.store.waitingCount < UserBudget.maxReads { await Task.yield() }
+      try await live.waitForReads(UserBudget.maxReads)
       try await bob.send(list)
-      while live.store.waitingCount < UserBudget.maxReads + 1 { await Task.yield() }
+      try await live.waitForReads(UserBudget.maxReads + 1)
       await turn(live)
       #expect(try await reads(of: "alice", live).reduce(0, +) == UserBudget.maxReads)
       #expect(try await reads(of: "bob", live) == [1])
@@ -95,8 +95,8 @@ import WebSocketTransport
         Array(repeating: list, count: 4) + [
           #"{"jsonrpc":"2.0","id":"p","method":"ping"}"#, message(0), list, message(1), "[\(list),\(message(2))]", message(3),
         ])
-      while live.store.waitingCount < 4 { await Task.yield() }
-      while live.store.inner.allMessages(of: "g").isEmpty { await Task.yield() }
+      try await live.waitForReads(4)
+      try await waitUntil("the message is stored") { !live.store.inner.allMessages(of: "g").isEmpty }
       await turn(live)
       #expect(live.store.inner.allMessages(of: "g").count == 1, "the fifth list waits, and what is behind it")
       live.store.release()

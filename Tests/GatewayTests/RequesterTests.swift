@@ -18,7 +18,7 @@ import ThrongTestKit
     try await LiveGateway.with { live in
       for name in ["a", "b", "c"] { try await live.backend.create(name, "Meeting") }
       live.services.registry.retireGroups(unusedFor: .zero)
-      while ["a", "b", "c"].contains(where: { live.services.registry.resident($0) != nil }) { await Task.yield() }
+      try await live.backend.waitUntilUnloaded()
       try await body(live)
     }
   }
@@ -30,12 +30,12 @@ import ThrongTestKit
       let before = live.store.loads
       live.store.holdLoads()
       try await client.send(#"{"jsonrpc":"2.0","id":1,"method":"\#(method)","params":{\#(RequesterTests.lists[method] ?? "")}}"#)
-      await live.store.arrival()
+      try await live.store.arrival()
       await client.cut()
-      await live.gone("olga")
+      try await live.gone("olga")
       live.store.release()
       // The request in flight retains the session.
-      while session.session != nil { await Task.yield() }
+      try await session.waitUntilReleased()
       #expect(live.store.loads - before <= 1, "only the group that was being loaded")
     }
   }
@@ -58,12 +58,14 @@ import ThrongTestKit
       live.store.holdCounts()
       try await client.send(
         #"{"jsonrpc":"2.0","id":1,"method":"inviteUserToGroup","params":{"groupID":"g","userIDList":["mary"]}}"#)
-      await live.store.arrival()
+      try await live.store.arrival()
       await client.cut()
-      await live.gone("olga")
+      try await live.gone("olga")
       live.store.release()
       let members = #""groupID":"g","userIDList":["mary"]"#
-      while try await live.backend.result("getGroupMembersInfo", members)["memberList"].elements.isEmpty { await Task.yield() }
+      try await waitUntil("mary is a member") {
+        try await !live.backend.result("getGroupMembersInfo", members)["memberList"].elements.isEmpty
+      }
     }
   }
 }

@@ -29,30 +29,24 @@ import WebSocketTransport
   }
 
   /// Lets the groups go, in memory no more when this returns.
-  private func retire(_ live: LiveGateway) async {
-    while live.services.registry.residentCount > 0 {
+  private func retire(_ live: LiveGateway) async throws {
+    try await waitUntil("no group is in memory") {
       live.backend.clock.advance(by: 1000)
       live.services.registry.retireGroups(unusedFor: .zero)
       for _ in 0..<100 where live.services.registry.residentCount > 0 { await Task.yield() }
+      return live.services.registry.residentCount == 0
     }
   }
 
   /// Fires all absence timers, and returns when the room was notified.
-  private func endGraces(_ live: LiveGateway) async {
+  private func endGraces(_ live: LiveGateway) async throws {
     live.services.absenceTimers.fireDue(at: MonotonicClock.now() + Self.grace + 60_000)
-    while live.services.registry.resident("room") == nil { await Task.yield() }
-  }
-
-  private func wait(until condition: () -> Bool) async throws {
-    while !condition() {
-      try Task.checkCancellation()
-      await Task.yield()
-    }
+    try await waitUntil("the room is in memory") { live.services.registry.resident("room") != nil }
   }
 
   private func leave(_ client: Client, _ user: UserID, _ live: LiveGateway) async throws {
     try await client.leave()
-    await live.gone(user)
+    try await live.gone(user)
   }
 
   private func info(_ live: LiveGateway) async throws -> JSON {
@@ -62,7 +56,7 @@ import WebSocketTransport
   @Test func messagesAndPresenceWorkWhenItIsLoadedAgain() async throws {
     try await withRoom { live, olga, mary in
       for round in 1...3 {
-        await retire(live)
+        try await retire(live)
         try await live.say("\(round)", in: "room", as: "olga")
         try await live.heard(of: "room", by: olga, mary)
         #expect(await mary.texts() == ["\(round)"])
@@ -75,10 +69,10 @@ import WebSocketTransport
 
   @Test func aUserWhoIsOfflineTooLongHasLeftAndTheOthersAreTold() async throws {
     try await withRoom { live, olga, mary in
-      await retire(live)
+      try await retire(live)
       try await leave(mary, "mary", live)
       live.backend.clock.advance(by: Self.grace + 1)
-      await endGraces(live)
+      try await endGraces(live)
       let left = try await olga.event("onMemberLeave")
       #expect(left["memberList"].column("userID") == ["mary"] && left["memberCount"] == 1)
       #expect(try await info(live)["memberCount"] == 1)
@@ -87,7 +81,7 @@ import WebSocketTransport
 
   @Test func aStoreThatFailedIsAskedAgainTenSecondsLater() async throws {
     try await withRoom { live, olga, mary in
-      await retire(live)
+      try await retire(live)
       try await leave(mary, "mary", live)
       live.backend.clock.advance(by: Self.grace + 1)
       let (timers, end) = (live.services.absenceTimers, MonotonicClock.now() + Self.grace + 60_000)
@@ -96,7 +90,7 @@ import WebSocketTransport
       live.store.release(failing: StoreError(.unavailable, "disk gone"))
       for attempt in 0..<3 {
         timers.fireDue(at: end + Int64(attempt) * 10_000)
-        try await wait { timers.count == 2 }
+        try await waitUntil("both absences are timed again") { timers.count == 2 }
       }
       #expect(live.services.registry.resident("room") == nil)
       live.store.release()
@@ -112,15 +106,15 @@ import WebSocketTransport
   @Test func anAbsenceThatBeganSinceIsNotReplacedByTheOneThatFailed() async throws {
     let log = RecordingLog()
     try await withRoom(log: log) { live, olga, mary in
-      await retire(live)
+      try await retire(live)
       try await leave(mary, "mary", live)
       let (timers, end) = (live.services.absenceTimers, MonotonicClock.now() + Self.grace + 60_000)
       live.store.hold()
       timers.fireDue(at: end)
-      await live.store.arrival()
+      try await live.store.arrival()
       timers.start(for: "mary", since: live.backend.clock.now(), at: end)
       live.store.release(failing: StoreError(.unavailable, "disk gone"))
-      try await wait { log.lines.contains { $0.message == "store failed" } }
+      try await waitUntil("the failure is logged") { log.lines.contains { $0.message == "store failed" } }
       timers.fireDue(at: end + Self.grace)
       #expect(timers.count == 1)
       timers.fireDue(at: end + Self.grace + 1)
@@ -130,7 +124,7 @@ import WebSocketTransport
 
   @Test func aUserWhoReturnsInTimeHasNotLeft() async throws {
     try await withRoom { live, olga, mary in
-      await retire(live)
+      try await retire(live)
       try await leave(mary, "mary", live)
       live.backend.clock.advance(by: Self.grace - 1000)
       let back = try await live.signIn("mary")
@@ -146,13 +140,13 @@ import WebSocketTransport
 
   @Test func anAbsenceCountsFromWhenTheUserWasHereLast() async throws {
     try await withRoom { live, olga, mary in
-      await retire(live)
+      try await retire(live)
       try await leave(mary, "mary", live)
       live.backend.clock.advance(by: Self.grace - 60_000)
       try await leave(try await live.signIn("mary"), "mary", live)
       live.backend.clock.advance(by: 70_000)
       #expect(live.services.registry.resident("room") == nil)
-      await endGraces(live)
+      try await endGraces(live)
       #expect(try await info(live)["memberCount"] == 2, "away for 70 seconds")
       #expect(try await olga.call("getGroupMemberList", #"{"groupID":"room"}"#)["result"]["memberList"].elements.count == 2)
       // The room is in memory now, and sees to it itself.
@@ -165,21 +159,21 @@ import WebSocketTransport
 
   @Test func aUserWhoComesAndGoesWhileItIsNotInMemoryIsNotForgotten() async throws {
     try await withRoom { live, olga, mary in
-      await retire(live)
+      try await retire(live)
       try await leave(mary, "mary", live)
       try await leave(try await live.signIn("mary"), "mary", live)
       live.backend.clock.advance(by: Self.grace + 1)
-      await endGraces(live)
+      try await endGraces(live)
       #expect(try await olga.event("onMemberLeave")["memberList"].column("userID") == ["mary"])
     }
   }
 
   @Test func theOwnerStaysAwayAsLongAsWanted() async throws {
     try await withRoom { live, olga, mary in
-      await retire(live)
+      try await retire(live)
       try await leave(olga, "olga", live)
       live.backend.clock.advance(by: 10 * Self.grace)
-      await endGraces(live)
+      try await endGraces(live)
       #expect(try await info(live)["memberCount"] == 2)
       let back = try await live.signIn("olga")
       try await live.say("heard", in: "room", as: "mary")
@@ -193,7 +187,7 @@ import WebSocketTransport
       try await live.backend.create("g", "Public", memberList("mary"))
       let mary = try await live.signIn("mary")
       for round in 1...2 {
-        await retire(live)
+        try await retire(live)
         try await live.say("\(round)", in: "g", as: "olga")
         try await live.heard(of: "g", by: mary)
         #expect(await mary.texts() == ["\(round)"])

@@ -22,7 +22,7 @@ import ThrongTestKit
       _ = try await alice.call("createGroup", create)
       live.store.inner.hold()
       try await alice.send(message(1), ping, message(2), ping)
-      while live.store.inner.pendingCount < 2 { await Task.yield() }
+      try await live.waitForCommits(2)
       live.store.inner.release()
       var ids: [JSON] = []
       for _ in 0..<4 { ids.append(try await alice.reply { $0["id"] != nil }["id"]) }
@@ -36,7 +36,7 @@ import ThrongTestKit
       _ = try await alice.call("createGroup", create)
       live.store.inner.hold()
       try await alice.send(message(1), logout, message(2))
-      while live.services.sessionCount > 0 { await Task.yield() }
+      try await waitUntil("the session has ended") { live.services.sessionCount == 0 }
       #expect(live.store.inner.pendingCount == 1, "what stood behind the logout did not run")
       live.store.inner.release()
       #expect(try await alice.reply { $0["id"] == 1 }["result"]["seq"] == 1)
@@ -138,7 +138,7 @@ import ThrongTestKit
       _ = try await alice.call("createGroup", create)
       live.store.inner.hold()
       try await alice.send(message(-1))
-      while live.store.inner.pendingCount < 1 { await Task.yield() }
+      try await live.waitForCommits(1)
       let silent = Array(repeating: #"{"jsonrpc":"2.0","method":"ping"}"#, count: 9)
       try await alice.send((0..<400).flatMap { silent + [#"{"jsonrpc":"2.0","id":\#($0),"method":"ping"}"#] })
       live.store.inner.release()

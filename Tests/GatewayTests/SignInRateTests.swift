@@ -182,7 +182,7 @@ import WebSocketTransport
       var others: [Client] = []
       for number in 0..<20 { others.append(try await Client.open(port: live.port, query: "token=u\(number)")) }
       try await others[19].leave()
-      while live.store.waitingCount < SignInQueue.maxInFlight { await Task.yield() }
+      try await live.waitForReads(SignInQueue.maxInFlight)
       for _ in 0..<3 { #expect(try await alice.call("ping")["error"] == nil) }
       #expect(live.store.waitingCount == SignInQueue.maxInFlight)
       #expect(live.services.sessionCount == 1 + SignInQueue.maxInFlight)
@@ -200,11 +200,13 @@ import WebSocketTransport
       for number in 0..<SignInQueue.maxInFlight {
         others.append(try await Client.open(port: live.port, query: "token=u\(number)"))
       }
-      while live.store.waitingCount < SignInQueue.maxInFlight { await Task.yield() }
+      try await live.waitForReads(SignInQueue.maxInFlight)
       let late = try await live.connect()
       try await late.send(#"{"jsonrpc":"2.0","id":1,"method":"login","params":{"token":"late"}}"#)
       let loop = live.transport.loops[0]
-      while await live.on(loop, { [live] in live.gateway.context(of: loop).signIns.count }) == 0 { await Task.yield() }
+      try await waitUntil("the late sign-in is queued") {
+        await live.on(loop) { [live] in live.gateway.context(of: loop).signIns.count > 0 }
+      }
       await live.on(loop) { [live] in
         for session in live.gateway.context(of: loop).open.values { session.runDeadlines(at: .max / 2) }
       }

@@ -15,7 +15,7 @@ import ThrongTestKit
       let alice = try await live.connect()
       live.store.hold()
       try await alice.send(login, ping, ping)
-      await live.store.arrival()
+      try await live.store.arrival()
       live.store.release()
       #expect(try await alice.next()["result"]["userID"] == "alice")
       #expect(try await alice.next()["id"] == "p")
@@ -28,7 +28,7 @@ import ThrongTestKit
       live.store.hold()
       let alice = try await Client.open(port: live.port, query: "token=alice&platform=Web&deviceID=d")
       try await alice.send(ping)
-      await live.store.arrival()
+      try await live.store.arrival()
       live.store.release()
       #expect(try await alice.next()["method"] == "onConnectSuccess")
       #expect(try await alice.next()["id"] == "p")
@@ -55,7 +55,7 @@ import ThrongTestKit
       let alice = try await live.connect()
       live.store.hold()
       try await alice.send(login)
-      await live.store.arrival()
+      try await live.store.arrival()
       // Her group hears of her by the session that is signing in, and says something.
       let online = try #require(live.services.registry.resident("g"))
       await withCheckedContinuation { continuation in
@@ -96,7 +96,7 @@ import ThrongTestKit
       let alice = try await live.connect()
       live.store.hold()
       try await alice.send(login)
-      await live.store.arrival()
+      try await live.store.arrival()
       _ = try await live.backend.rpc("joinGroup", #"{"groupID":"g","asUser":"alice"}"#)
       let count = #"{"groupID":"g","asUser":"olga"}"#
       #expect(try await live.backend.rpc("getGroupOnlineMemberCount", count)["result"]["count"] == 1)
@@ -122,7 +122,7 @@ import ThrongTestKit
       let alice = try await live.connect()
       live.store.hold()
       try await alice.send(login, ping)
-      await live.store.arrival()
+      try await live.store.arrival()
       await alice.cut()
       #expect(await live.remains() == [:])
       live.store.release()
@@ -137,11 +137,11 @@ import ThrongTestKit
       let first = try await live.connect()
       live.store.hold()
       try await first.send(#"{"jsonrpc":"2.0","id":1,"method":"login","params":{"token":"alice","platform":"iOS"}}"#)
-      await live.store.arrival()
+      try await live.store.arrival()
       let second = try await live.connect()
       try await second.send(#"{"jsonrpc":"2.0","id":1,"method":"login","params":{"token":"alice","platform":"iOS"}}"#)
       // Both are answered at once; which comes first is open, who stays is not.
-      while live.services.sessionCount < 2 { await Task.yield() }
+      try await waitUntil("both have signed in") { live.services.sessionCount >= 2 }
       live.store.release()
       #expect(try await first.closed().code == 4502)
       #expect(try await second.reply { $0["id"] == 1 }["result"]["userID"] == "alice")
@@ -253,7 +253,7 @@ import ThrongTestKit
       for _ in 0..<20 { _ = live.services.connectionLimiter.noteBadToken(from: "127.0.0.1", at: MonotonicClock.now()) }
       try await alice.send(#"{"jsonrpc":"2.0","id":1,"method":"login","params":{"token":"bad"}}"#, ping)
       let session = try #require(await live.openSessions()[0].first?.session)
-      while await session.processing != .delayed { await Task.yield() }
+      try await waitUntil("the answer is delayed") { await session.processing == .delayed }
       let kicked = try await live.backend.result("kickUser", #""userID":"alice""#)["kicked"]
       #expect(kicked == 1)
       #expect(try await alice.closed().code == 4503)
@@ -271,7 +271,7 @@ import ThrongTestKit
       let session = try #require(await live.openSessions()[0].first)
       await client.cut()
       #expect(await live.remains(failures: 1) == [:])
-      while session.session != nil { await Task.yield() }
+      try await session.waitUntilReleased()
     }
   }
 

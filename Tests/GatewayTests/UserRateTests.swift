@@ -44,7 +44,7 @@ import ThrongTestKit
     try await withRequests(3) { live in
       for _ in 0..<3 {
         try await live.signIn("alice").leave()
-        await live.gone("alice")
+        try await live.gone("alice")
       }
       let late = try await live.connect()
       let error = try await late.call("login", #"{"token":"alice"}"#)["error"]

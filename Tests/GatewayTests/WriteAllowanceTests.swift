@@ -138,11 +138,11 @@ import WireProtocol
       _ = try await first.call("createGroup", create)
       live.store.inner.hold()
       try await first.send([invitation(1, of: 20), invitation(2, of: 20)])
-      while live.store.inner.pendingCount < 1 { await Task.yield() }
+      try await live.waitForCommits(1)
       try await second.send(invitation(3, of: 20))
       let bob = try await live.signIn("bob")
       try await bob.send(#"{"jsonrpc":"2.0","id":"b","method":"createGroup","params":\#(own)}"#)
-      while live.store.inner.pendingCount < 2 { await Task.yield() }
+      try await live.waitForCommits(2)
       for loop in live.transport.loops { await live.on(loop) {} }
       #expect(live.store.inner.pendingCount == 2, "one of alice's, and bob's")
       live.store.inner.release()
@@ -163,12 +163,10 @@ import WireProtocol
       try await alice.send(
         (1...50).map { invitation($0, of: 100, message: 500) } + [#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#])
       let loop = live.transport.loops[0]
-      var waits = false
-      while !waits {
-        waits = await live.on(loop) { [gateway = live.gateway] in
+      try await waitUntil("alice's fifth request waits") {
+        await live.on(loop) { [gateway = live.gateway] in
           gateway.context(of: loop).open.values.contains { $0.assumeIsolated { $0.deadlines[.writing] != nil } }
         }
-        await Task.yield()
       }
       #expect(try await live.signIn("bob").call("createGroup", own)["result"]["groupID"] == "b", "nobody else waits")
       var answered: [JSON] = []

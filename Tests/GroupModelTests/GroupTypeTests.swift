@@ -20,6 +20,10 @@ import Testing
     #expect(GroupType(wireName: name) == nil)
   }
 
+  @Test func onlyWorkGroupsAreHiddenFromNonMembers() {
+    #expect(GroupType.allCases.filter { !$0.isVisibleToNonMembers } == [.work])
+  }
+
   @Test func thereAreFive() {
     #expect(GroupType.allCases.count == 5)
   }

@@ -95,7 +95,7 @@ struct CommitTests {
     try await backing.withStore { store in
       let ids = (0..<300).map { GroupID("g\($0)")! }
       let commits = ids.enumerated().map { index, id -> ([StoreChange], CommitGeneration) in
-        (index % 100 == 50 ? [.create(id), .append(.sample(2, in: id))] : [.create(id), .append(.sample(1, in: id))], CommitGeneration())
+        ([.create(id), .append(.sample(index % 100 == 50 ? 2 : 1, in: id))], CommitGeneration())
       }
       let answers = await store.putTogether(commits)
       for (index, answer) in answers.enumerated() {
@@ -136,7 +136,8 @@ struct CommitTests {
       let second: Result<Void, StoreError> = await withCheckedContinuation { continuation in
         store.commit(
           Commit(changes: [.create()], generation: CommitGeneration()) { _ in
-            store.commit(Commit(changes: [.append(.sample(1))], generation: CommitGeneration()) { continuation.resume(returning: $0) })
+            store.commit(
+              Commit(changes: [.append(.sample(1))], generation: CommitGeneration()) { continuation.resume(returning: $0) })
           })
       }
       #expect(second.failure == nil)

@@ -4,6 +4,7 @@ import GRDBSQLite
 import GroupModel
 import GroupRuntime
 import Testing
+import ThrongTestKit
 
 @testable import SQLiteStore
 
@@ -60,18 +61,18 @@ struct FailedCommitTests {
         disk.breakDown(at: .sync, Self.syncFailed)
         let answers = Answers(expected: 2)
         store.commit(Commit(changes: [.append(.sample(1))], generation: CommitGeneration()) { answers.came($0, 0) })
-        try await until { disk.refusals(of: .write) > 0 }
+        try await waitUntil("the undo is refused") { disk.refusals(of: .write) > 0 }
         store.commit(Commit(changes: [.append(.sample(1, in: team))], generation: CommitGeneration()) { answers.came($0, 1) })
         // A second try: an answer after the first would have come before it.
         let tries = disk.refusals(of: .write)
-        try await until {
+        try await waitUntil("the undo is refused again") {
           store.writer.tick()
           return disk.refusals(of: .write) > tries
         }
         #expect(answers.order.isEmpty && !store.canPersist)
         #expect(try await store.group(club, sentSince: 0)?.lastMessage == nil, "reading goes on")
         disk.heal()
-        try await until {
+        try await waitUntil("both commits are answered") {
           store.writer.tick()
           return answers.order.count == 2
         }
@@ -91,7 +92,7 @@ struct FailedCommitTests {
       disk.breakDown(at: .sync, Self.syncFailed)
       let answers = Answers(expected: 1)
       store.commit(Commit(changes: [.append(.sample(1))], generation: CommitGeneration()) { answers.came($0, 0) })
-      try await until { disk.refusals(of: .write) > 0 }
+      try await waitUntil("the undo is refused") { disk.refusals(of: .write) > 0 }
       store.close()
       #expect(await answers.all().map(\.failure) == [.unavailable])
     }
@@ -154,16 +155,5 @@ struct FailedCommitTests {
         #expect(group.lastMessage == message)
       }
     }
-  }
-}
-
-private struct Patience: Error {}
-
-/// Returns when the condition holds; where it never does, the test fails instead of hanging.
-func until(_ condition: () -> Bool) async throws {
-  let end = ContinuousClock.now + .seconds(60)
-  while !condition() {
-    if ContinuousClock.now > end { throw Patience() }
-    try await Task.sleep(for: .milliseconds(1))
   }
 }

@@ -36,7 +36,8 @@ struct FaultTests {
         disk.fail(fault.operation, fault.code)
         let generation = CommitGeneration()
         let answers = await store.putTogether([
-          ([.append(.sample(1))], generation), ([.append(.sample(2))], generation), ([.append(.sample(1, in: team))], CommitGeneration()),
+          ([.append(.sample(1))], generation), ([.append(.sample(2))], generation),
+          ([.append(.sample(1, in: team))], CommitGeneration()),
         ])
         // Whether the second shared the first's transaction or came after it is a matter of speed.
         #expect(answers[0].failure == .unavailable)

@@ -69,7 +69,8 @@ struct OpeningTests {
       let store = try openSQLite(directory)
       let answers = Answers(expected: 200)
       for index in 0..<200 {
-        store.commit(Commit(changes: [.create(GroupID("g\(index)")!)], generation: CommitGeneration()) { answers.came($0, index) })
+        let changes = [StoreChange.create(GroupID("g\(index)")!)]
+        store.commit(Commit(changes: changes, generation: CommitGeneration()) { answers.came($0, index) })
       }
       store.close()
       #expect(answers.order == Array(0..<200))

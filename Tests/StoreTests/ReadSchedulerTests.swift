@@ -47,7 +47,7 @@ struct ReadSchedulerTests {
     var order: [String] { begun.withLock { $0 } }
 
     /// Requests a read, and returns when it has begun or is queued.
-    func ask(_ name: String, for requester: Requester?, _ gate: Gate? = nil) async -> Task<StoreError.Kind?, Never> {
+    func ask(_ name: String, for requester: Requester?, _ gate: Gate? = nil) async throws -> Task<StoreError.Kind?, Never> {
       let before = (order.count, scheduler.waitingCount)
       let task = Task<StoreError.Kind?, Never> {
         do throws(StoreError) {
@@ -60,18 +60,18 @@ struct ReadSchedulerTests {
           return error.kind
         }
       }
-      while order.count + scheduler.waitingCount == before.0 + before.1 { await Task.yield() }
+      try await waitUntil("\(name) has begun or is queued") { order.count + scheduler.waitingCount != before.0 + before.1 }
       return task
     }
   }
 
-  @Test func `users take turns, however many reads each asks for, and each has its own in order`() async {
+  @Test func `users take turns, however many reads each asks for, and each has its own in order`() async throws {
     let (reads, gate) = (Reads(readers: 1), Gate())
-    var tasks = [await reads.ask("first", for: Requester(alice), gate)]
-    for number in 1...4 { tasks.append(await reads.ask("alice \(number)", for: Requester(alice))) }
-    for number in 1...2 { tasks.append(await reads.ask("bob \(number)", for: Requester(bob))) }
-    tasks.append(await reads.ask("server 1", for: nil))
-    tasks.append(await reads.ask("administrator", for: Requester(nil)))
+    var tasks = [try await reads.ask("first", for: Requester(alice), gate)]
+    for number in 1...4 { tasks.append(try await reads.ask("alice \(number)", for: Requester(alice))) }
+    for number in 1...2 { tasks.append(try await reads.ask("bob \(number)", for: Requester(bob))) }
+    tasks.append(try await reads.ask("server 1", for: nil))
+    tasks.append(try await reads.ask("administrator", for: Requester(nil)))
     #expect(reads.scheduler.waitingCount == 8)
     gate.open()
     for task in tasks { #expect(await task.value == nil) }
@@ -82,20 +82,20 @@ struct ReadSchedulerTests {
     #expect(reads.scheduler.waitingCount == 0)
   }
 
-  @Test func `nobody has more than half of the readers, and others have the rest at once`() async {
+  @Test func `nobody has more than half of the readers, and others have the rest at once`() async throws {
     let (reads, gate) = (Reads(readers: 4), Gate())
     var tasks: [Task<StoreError.Kind?, Never>] = []
-    for number in 1...6 { tasks.append(await reads.ask("alice \(number)", for: Requester(alice), gate)) }
+    for number in 1...6 { tasks.append(try await reads.ask("alice \(number)", for: Requester(alice), gate)) }
     #expect(reads.order == ["alice 1", "alice 2"] && reads.scheduler.waitingCount == 4)
-    #expect(await reads.ask("bob", for: Requester(bob)).value == nil)
-    #expect(await reads.ask("server", for: nil).value == nil)
+    #expect(try await reads.ask("bob", for: Requester(bob)).value == nil)
+    #expect(try await reads.ask("server", for: nil).value == nil)
     #expect(reads.order == ["alice 1", "alice 2", "bob", "server"])
     gate.open()
     for task in tasks { #expect(await task.value == nil) }
     #expect(reads.order.suffix(4) == ["alice 3", "alice 4", "alice 5", "alice 6"])
   }
 
-  @Test func `whose requester has gone is not read`() async {
+  @Test func `whose requester has gone is not read`() async throws {
     let (reads, gate) = (Reads(readers: 1), Gate())
     let gone = Requester(bob)
     gone.leave()
@@ -103,9 +103,11 @@ struct ReadSchedulerTests {
       try await reads.scheduler.run(for: gone) { () async throws(StoreError) in Issue.record("it was read") }
     }
     #expect(early?.kind == .cancelled)
-    let running = await reads.ask("alice", for: Requester(alice), gate)
+    let running = try await reads.ask("alice", for: Requester(alice), gate)
     let (leaver, stayer) = (Requester(bob), Requester(bob))
-    let waiting = await [reads.ask("leaver", for: leaver), reads.ask("leaver", for: leaver), reads.ask("stayer", for: stayer)]
+    let waiting = try await [
+      reads.ask("leaver", for: leaver), reads.ask("leaver", for: leaver), reads.ask("stayer", for: stayer),
+    ]
     leaver.leave()
     gate.open()
     #expect(await running.value == nil)
@@ -113,16 +115,16 @@ struct ReadSchedulerTests {
     #expect(reads.order == ["alice", "stayer"] && reads.scheduler.waitingCount == 0)
   }
 
-  @Test func `who stands behind somebody who has gone has the reader that is free`() async {
+  @Test func `who stands behind somebody who has gone has the reader that is free`() async throws {
     let (reads, aliceGate, bobGate, otherGate) = (Reads(readers: 4), Gate(), Gate(), Gate())
     var tasks: [Task<StoreError.Kind?, Never>] = []
-    for number in 1...2 { tasks.append(await reads.ask("alice \(number)", for: Requester(alice), aliceGate)) }
-    tasks.append(await reads.ask("bob 1", for: Requester(bob), bobGate))
-    tasks.append(await reads.ask("bob 2", for: Requester(bob), otherGate))
-    tasks.append(await reads.ask("alice 3", for: Requester(alice)))
+    for number in 1...2 { tasks.append(try await reads.ask("alice \(number)", for: Requester(alice), aliceGate)) }
+    tasks.append(try await reads.ask("bob 1", for: Requester(bob), bobGate))
+    tasks.append(try await reads.ask("bob 2", for: Requester(bob), otherGate))
+    tasks.append(try await reads.ask("alice 3", for: Requester(alice)))
     let leaver = Requester(bob)
-    let left = await reads.ask("leaver", for: leaver)
-    let behind = await reads.ask("bob 3", for: Requester(bob))
+    let left = try await reads.ask("leaver", for: leaver)
+    let behind = try await reads.ask("bob 3", for: Requester(bob))
     leaver.leave()
     bobGate.open()
     #expect(await left.value == .cancelled)

@@ -3,6 +3,7 @@ import GRDB
 import GroupModel
 import GroupRuntime
 import Testing
+import ThrongTestKit
 import WireProtocol
 
 @testable import SQLiteStore
@@ -186,6 +187,8 @@ struct SearchQueueTests {
         let ended = Counter()
         store.searches.connection.asyncRead { _ in gate.wait() }
         try await withThrowingTaskGroup { group in
+          // The tasks must end for the group to end, also when the test fails.
+          defer { gate.signal() }
           // More than the pool has readers.
           for index in 0..<8 {
             group.addTask {
@@ -194,7 +197,7 @@ struct SearchQueueTests {
               return outcome
             }
           }
-          while store.searches.count + ended.count < 8 { await Task.yield() }
+          try await waitUntil("eight searches are asked for") { store.searches.count + ended.count >= 8 }
           #expect(ended.count == 0)
           #expect(try await store.memberships(of: alice).count == 1)
           #expect(try await store.group(club, sentSince: 0)?.members.count == 1)

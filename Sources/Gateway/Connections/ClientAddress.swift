@@ -1,4 +1,5 @@
 import Foundation
+import GroupModel
 import WebSocketTransport
 
 /// The client's address: behind trusted proxies, the right-most entry of X-Forwarded-For that is
@@ -17,17 +18,8 @@ enum ClientAddress {
   /// The one spelling of an entry's address, without brackets and port; nil where it has none.
   private static func canonical(_ entry: String) -> String? {
     guard let (host, port) = parts(of: entry), port.map(isPort) ?? true else { return nil }
-    var four = in_addr()
-    if inet_pton(AF_INET, host, &four) == 1 { return text(AF_INET, &four) }
-    var six = in6_addr()
-    guard inet_pton(AF_INET6, host, &six) == 1 else { return nil }
-    let bytes = withUnsafeBytes(of: six) { Array($0) }
-    guard bytes.starts(with: mappedPrefix) else { return text(AF_INET6, &six) }
-    return bytes.suffix(4).map(String.init).joined(separator: ".")
+    return IPAddress(host)?.description
   }
-
-  /// `::ffff:192.0.2.1` is the IPv4 address, as it is among `trustedProxies` and for a peer.
-  private static let mappedPrefix = [UInt8](repeating: 0, count: 10) + [0xff, 0xff]
 
   /// `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:80`.
   private static func parts(of entry: String) -> (host: String, port: Substring?)? {
@@ -46,10 +38,5 @@ enum ClientAddress {
 
   private static func isPort(_ text: Substring) -> Bool {
     text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } && UInt16(text) != nil
-  }
-
-  private static func text(_ family: Int32, _ address: UnsafeRawPointer) -> String? {
-    var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-    return inet_ntop(family, address, &buffer, socklen_t(buffer.count)).map { String(cString: $0) }
   }
 }

@@ -4,13 +4,13 @@ import WireProtocol
 
 /// Counts open connections and bad tokens, per address and over all loops.
 final class ConnectionLimiter: Sendable {
-  /// How many bad tokens from one address, in how many milliseconds, delay further answers
+  /// So many bad tokens from one address within a window, in milliseconds, delay further answers
   /// (Protocol.md, "Ways to sign in").
   private static let badTokens = (count: 20, window: Instant(10_000))
 
   private struct Address {
     var connections = 0
-    var badTokens = WindowCounter(window: ConnectionLimiter.badTokens.window, bound: ConnectionLimiter.badTokens.count)
+    var badTokens = SlidingWindowCounter(window: ConnectionLimiter.badTokens.window, bound: ConnectionLimiter.badTokens.count)
   }
 
   private struct State {
@@ -108,6 +108,6 @@ final class ConnectionLimiter: Sendable {
     }
   }
 
-  /// How many addresses are remembered.
+  /// The number of addresses that are remembered.
   var addressCount: Int { state.withLock { $0.addresses.count } }
 }

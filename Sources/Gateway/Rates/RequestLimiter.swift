@@ -4,10 +4,10 @@ import WireProtocol
 /// Refuses a session's requests beyond its user's rate, and closes a session with very many
 /// refusals (Protocol.md, "Request rate").
 struct RequestLimiter: Sendable {
-  /// How many refusals, in how many milliseconds, are a flood.
+  /// So many refusals within a window, in milliseconds, are a flood.
   private static let flood = (count: 1000, window: Instant(10_000))
 
-  private var refusals = WindowCounter(window: RequestLimiter.flood.window, bound: RequestLimiter.flood.count)
+  private var refusals = SlidingWindowCounter(window: RequestLimiter.flood.window, bound: RequestLimiter.flood.count)
 
   /// The answer to a request.
   enum Verdict: Equatable {

@@ -4,7 +4,7 @@ import Synchronization
 /// The rates of one user over all sessions of all loops (Protocol.md, "Rate limits"). Sessions hold
 /// it, so that a request costs one uncontended lock and no look-up.
 final class UserBudget: Sendable {
-  /// How many reading requests may be in flight.
+  /// The most reading requests in flight.
   static let maxReads = 8
 
   private struct Reads {
@@ -138,9 +138,9 @@ final class UserBudgets: Sendable {
     }
   }
 
-  /// How many ticks a sweep of all users takes.
+  /// The number of ticks that a sweep of all users takes.
   var sweepTicks: Int { shards.count }
 
-  /// How many users have a budget.
+  /// The number of users with a budget.
   var count: Int { shards.reduce(0) { sum, shard in sum + shard.budgets.withLock { $0.count } } }
 }

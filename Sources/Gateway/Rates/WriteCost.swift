@@ -8,7 +8,7 @@ struct WriteCost: Sendable, Equatable {
   private static let heavyTargets = 10
 
   let bytes: Int
-  /// How many users the request names; each costs rows.
+  /// The number of users that the request names; each costs rows.
   let targets: Int
 
   /// Whether several such requests in one transaction would delay other users noticeably.

@@ -217,7 +217,7 @@ extension Session {
 enum SessionID {
   /// 128 random bits in base 36.
   static func make() -> String {
-    String(UInt64.random(in: .min ... .max), radix: 36) + String(UInt64.random(in: .min ... .max), radix: 36)
+    RandomID.with128Bits()
   }
 }
 

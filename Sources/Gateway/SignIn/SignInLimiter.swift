@@ -2,7 +2,7 @@ import GroupModel
 import Synchronization
 
 /// The rate of sign-ins. The user's own rate comes before the server's, so that a user without
-/// tokens uses up no place of the server's.
+/// tokens uses up nothing of the server's rate.
 final class SignInLimiter: Sendable {
   /// Nil = no limit.
   private let rate: Mutex<SignInRate?>
@@ -34,9 +34,9 @@ struct SignInRate: Sendable {
 
   /// All in nanoseconds.
   private let interval: Int64
-  /// When all allowed sign-ins would have come at an even rate.
+  /// The instant at which all allowed sign-ins would have come at an even rate.
   private var allowedThrough: Int64 = 0
-  /// When the next refused client may retry.
+  /// The earliest retry of the next refused client.
   private var nextRetry: Int64 = 0
   private var latest: Int64 = 0
 
@@ -61,7 +61,7 @@ struct SignInRate: Sendable {
       return milliseconds(SignInRate.longestWait / 2 + Int64(chance * Double(SignInRate.longestWait / 2)))
     }
     nextRetry = latest + wait + interval
-    // Random and only later, so that clients spread and none comes before there is room.
+    // Random and only later, so that clients spread and none comes before the rate allows it.
     return milliseconds(min(SignInRate.longestWait, wait + Int64(chance * Double(wait / 8))))
   }
 

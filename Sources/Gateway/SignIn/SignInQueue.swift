@@ -6,14 +6,14 @@ import WebSocketTransport
 struct SignInQueue {
   typealias SignIn = @Sendable () -> Void
 
-  /// How many sign-ins may wait for the store.
+  /// The most sign-ins that wait for the store.
   static let maxInFlight = 8
 
   private var waiting: Deque<SignIn> = []
   private var inFlight = 0
   private var isScheduled = false
 
-  /// How many wait to be started.
+  /// The number of sign-ins that wait to be started.
   var count: Int { waiting.count }
 
   /// Adds one at the end.

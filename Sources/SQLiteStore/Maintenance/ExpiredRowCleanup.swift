@@ -4,7 +4,7 @@ import GroupRuntime
 
 /// Deletes rows that are too old to be asked for.
 enum ExpiredRowCleanup {
-  /// How long an application is kept after it was handled or its group was disbanded, in
+  /// The time that an application is kept after it was handled or its group was disbanded, in
   /// milliseconds.
   static let applicationLifetime: Instant = 7 * 86_400_000
 

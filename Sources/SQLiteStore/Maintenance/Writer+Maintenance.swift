@@ -3,8 +3,8 @@ import GroupRuntime
 import Logging
 import Synchronization
 
-/// Work of the writer that nobody waits for, done in chunks between the commits until nothing is
-/// left. The raw value stands in the log.
+/// Background work of the writer, done in chunks between the commits until nothing is left. The
+/// raw value appears in the log.
 enum MaintenanceTask: String, Sendable {
   case clearDisbandedGroups = "purge"
   case deleteExpiredRows = "sweep"

@@ -11,7 +11,7 @@ import Synchronization
 final class DatabaseLock: Sendable {
   /// About when a store last had the database open; now where none ever did.
   let lastAlive: Instant
-  /// How the last run ended.
+  /// The end of the last run.
   let lastRun: RunRecord.End
   private let database: DatabaseFile
   private let state: Mutex<State>

@@ -37,7 +37,7 @@ final class ReadScheduler: Sendable {
     readersPerParty = max(1, readers / 2)
   }
 
-  /// How many reads wait.
+  /// The number of waiting reads.
   var waitingCount: Int { state.withLock { $0.waitingCount } }
 
   /// Runs `body` when it is the requester's turn.

@@ -120,11 +120,11 @@ private struct Candidate {
     role = try row.optionalValue(Role.init(wireName:))
   }
 
-  /// Members find their groups, others the searchable ones; no outsider finds a Work group
+  /// Members find their groups; others find the searchable ones, if the type lets them
   /// (Protocol.md, "Search").
   func isFound(by reader: UserID?) -> Bool {
     if reader == nil || role != nil || group.type.everyoneIsMember { return true }
-    return isSearchable && group.type != .work
+    return isSearchable && group.type.isVisibleToNonMembers
   }
 
   enum VisibleMembers { case none, onlyReader, all }

@@ -13,7 +13,7 @@ extension SQLiteStore: UserStore {
     writer.writeQueue.setPresence(offlineSince.map { .offline(since: $0) } ?? .online, of: user)
   }
 
-  /// When the user's last session ended; nil where there is one, or never was. A user who was
+  /// The end of the user's last session; nil where there is one, or never was. A user who was
   /// online at a crash counts as offline from about that second on.
   /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
   public func offlineSince(of user: UserID) async throws(StoreError) -> Instant? {
@@ -24,7 +24,7 @@ extension SQLiteStore: UserStore {
     }
   }
 
-  /// Those of the users that are known.
+  /// The users among these that are known.
   /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
   public func known(among users: [UserID]) async throws(StoreError) -> Set<UserID> {
     // The queue first: users who have left it since are in the database.

@@ -54,8 +54,8 @@ enum UserRows {
     }.first
   }
 
-  /// When the last session of members of a group ended, for those who are offline; waiting updates
-  /// win over stored rows.
+  /// The end of the last session of each member of a group who is offline; waiting updates win
+  /// over stored rows.
   /// - Parameter members: a page of a group's members, by `userID`.
   static func absent(
     of members: [Member], number: Int64, _ waiting: [UserID: PresenceUpdate], in db: Database

@@ -91,7 +91,7 @@ final class WriteQueue: Sendable {
     state.withLock { $0.users[user] = update }
   }
 
-  /// Those of the users that wait to become durable.
+  /// The users among these that wait to become durable.
   func pendingUsers(among users: [UserID]) -> Set<UserID> {
     state.withLock { state in Set(users.filter { state.users[$0] != nil }) }
   }

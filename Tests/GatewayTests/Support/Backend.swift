@@ -44,6 +44,11 @@ struct Backend {
     Backend.registries.withLock { [registry = services.registry] in $0.append(registry) }
   }
 
+  /// Returns when no group is in memory.
+  func waitUntilUnloaded() async throws {
+    try await waitUntil("no group is in memory") { services.registry.residentCount == 0 }
+  }
+
   /// The answer of `POST /rpc` to a body.
   func post(_ body: String) async throws -> JSON? {
     try await services.administration.answer(Array(body.utf8), from: "test").map { try JSON($0) }

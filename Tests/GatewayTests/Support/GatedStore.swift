@@ -15,7 +15,6 @@ final class GatedStore: GroupStore, Sendable {
     var askedFor: UserID?
     var failure: StoreError?
     var waiting: [CheckedContinuation<Void, Never>] = []
-    var arrivals: [CheckedContinuation<Void, Never>] = []
   }
 
   let inner = InMemoryStore()
@@ -53,27 +52,16 @@ final class GatedStore: GroupStore, Sendable {
     for continuation in waiting { continuation.resume() }
   }
 
-  /// Returns when somebody waits.
-  func arrival() async {
-    await withCheckedContinuation { continuation in
-      let isThere = state.withLock { state in
-        if state.waiting.isEmpty { state.arrivals.append(continuation) }
-        return !state.waiting.isEmpty
-      }
-      if isThere { continuation.resume() }
-    }
-  }
+  /// Returns when a call waits.
+  func arrival() async throws { try await waitUntil("a call waits for the store") { waitingCount > 0 } }
 
   private func pass() async {
     await withCheckedContinuation { continuation in
-      let (passes, arrivals) = state.withLock { state -> (Bool, [CheckedContinuation<Void, Never>]) in
-        guard state.isHeld else { return (true, []) }
-        state.waiting.append(continuation)
-        defer { state.arrivals = [] }
-        return (false, state.arrivals)
+      let passes = state.withLock { state in
+        if state.isHeld { state.waiting.append(continuation) }
+        return !state.isHeld
       }
       if passes { continuation.resume() }
-      for arrival in arrivals { arrival.resume() }
     }
   }
 

@@ -25,8 +25,8 @@ extension LiveGateway {
   }
 
   /// Returns when the user has no session any more.
-  func gone(_ user: UserID) async {
-    while !services.directory.sessions(of: user).isEmpty { await Task.yield() }
+  func gone(_ user: UserID) async throws {
+    try await waitUntil("\(user) has no session") { services.directory.sessions(of: user).isEmpty }
   }
 }
 

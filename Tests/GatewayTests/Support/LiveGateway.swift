@@ -26,6 +26,7 @@ struct LiveGateway {
     let result: Result<Void, any Error>
     do { result = .success(try await body(live)) } catch { result = .failure(error) }
     live.store.release()
+    live.store.inner.release()
     await live.transport.stop()
     try result.get()
   }
@@ -89,11 +90,21 @@ struct LiveGateway {
     return sessions
   }
 
+  /// Returns when at least so many commits wait for the store.
+  func waitForCommits(_ count: Int) async throws {
+    try await waitUntil("\(count) commits wait") { store.inner.pendingCount >= count }
+  }
+
+  /// Returns when at least so many reads wait for the store.
+  func waitForReads(_ count: Int) async throws {
+    try await waitUntil("\(count) reads wait") { store.waitingCount >= count }
+  }
+
   /// The traces of sessions once every connection has gone; all have to be 0.
   /// - Parameter failures: how many addresses may be remembered because of bad tokens, which lasts
   ///   some seconds.
   func remains(failures: Int = 0) async -> [String: Int] {
-    await gateway.waitUntilEmpty()
+    await waitUntilDisconnected()
     var remains = ["sessions": services.sessionCount, "users": services.directory.userCount]
     remains["counts"] = services.dispatcher.quotas.userCount
     remains["addresses"] = max(0, services.connectionLimiter.addressCount - failures)
@@ -107,10 +118,23 @@ struct LiveGateway {
     return remains.filter { $0.value != 0 }
   }
 
+  /// Returns when no connection is open, or after a minute, so that a leak fails the test.
+  private func waitUntilDisconnected() async {
+    await withTaskGroup { tasks in
+      tasks.addTask { await gateway.waitUntilEmpty() }
+      tasks.addTask { try? await Task.sleep(for: .seconds(60)) }
+      await tasks.next()
+      tasks.cancelAll()
+    }
+  }
+
   /// A session without keeping it.
   final class Weak: Sendable {
     weak let session: Session?
     init(_ session: Session) { self.session = session }
+
+    /// Returns when the session has been freed; a cycle of references would keep it.
+    func waitUntilReleased() async throws { try await waitUntil("the session is freed") { session == nil } }
   }
 
   private struct NoHTTP: HTTPHandling {

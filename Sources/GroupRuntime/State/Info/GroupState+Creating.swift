@@ -137,5 +137,5 @@ extension GroupState {
     return wanted
   }
 
-  private static func makeEpoch() -> String { String(UInt64.random(in: .min ... .max), radix: 36) }
+  private static func makeEpoch() -> String { RandomID.with64Bits() }
 }

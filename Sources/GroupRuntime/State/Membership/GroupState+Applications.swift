@@ -16,7 +16,8 @@ extension GroupState {
       .onReceiveJoinApplication(applicationID: application.id, member: applicant, opReason: message), in: context)
     decision.effects.append(.send(event, to: managers))
     notify(
-      .addGroupRequest, .managers(of: record.id), by: applicant, about: application, reason: message, in: context, into: &decision)
+      .addGroupRequest, .managers(of: record.id), by: applicant, about: application, reason: message, in: context, into: &decision
+    )
     return decision
   }
 
@@ -36,7 +37,8 @@ extension GroupState {
       in: context)
     decision.effects.append(.send(event, to: [user]))
     notify(
-      .inviteRequest, [user], by: operatorInfo(caller), about: application, reason: message, data: application.attach, in: context,
+      .inviteRequest, [user], by: operatorInfo(caller), about: application, reason: message, data: application.attach,
+      in: context,
       into: &decision)
     return true
   }
@@ -66,7 +68,7 @@ extension GroupState {
   }
 
   private static func makeApplicationID() -> String {
-    String(UInt64.random(in: .min ... .max), radix: 36) + String(UInt64.random(in: .min ... .max), radix: 36)
+    RandomID.with128Bits()
   }
 
   // MARK: Deciding
@@ -127,7 +129,8 @@ extension GroupState {
 
   /// onApplicationProcessed "to the applicant; for an invitation, the inviter".
   private func tell(
-    of application: GroupApplication, reason: String, by caller: Caller, in context: DecisionContext, into decision: inout Decision
+    of application: GroupApplication, reason: String, by caller: Caller, in context: DecisionContext,
+    into decision: inout Decision
   ) {
     guard let handling = application.handling, application.fromUser != .administrator else { return }
     let event = event(

@@ -1,9 +1,9 @@
 import DequeModule
 import GroupModel
 
-/// Counts events in a sliding window of milliseconds, up to a bound. Refused events count too,
-/// unlike in a rate limiter: only the newest are kept.
-struct WindowCounter: Sendable {
+/// Counts the events of a sliding window of milliseconds, up to a bound. It admits nothing and
+/// counts every event, where `SlidingWindowLimiter` counts only what it lets pass.
+struct SlidingWindowCounter: Sendable {
   private let window: Instant
   private let bound: Int
   private var instants: Deque<Instant> = []

@@ -1,7 +1,6 @@
-import Gateway
 import Testing
 
-@testable import ThrongServer
+@testable import Gateway
 
 /// A client that provokes the library, or guesses credentials, must not fill the log.
 struct LogRateLimiterTests {
