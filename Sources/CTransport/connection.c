@@ -15,6 +15,7 @@ connection *connection_open(struct lws *wsi, accepted_socket *socket) {
   c->id = slot_put(&socket->loop->connections, c);
   socket->connection = c;
   socket->loop->counters.connections_open++;
+  c->handler_timer.is_handlers = true;
   wheel_start_pings(c);
   hangups_watch(c);
   return c;
@@ -43,7 +44,8 @@ static void remove_subscriptions(connection *c) {
 // Its slot is free before its handler is told, so that the handle is already invalid.
 void connection_free(connection *c) {
   remove_subscriptions(c);
-  wheel_clear(c);
+  wheel_clear(&c->own_timer);
+  wheel_clear(&c->handler_timer);
   slot_remove(&c->loop->connections, c->id);
   c->is_closing = c->is_dead = true;
   c->loop->counters.connections_open--;
@@ -76,7 +78,7 @@ void connection_begin_close(connection *c, int code, const void *reason, size_t 
   if (count > CLOSE_REASON_MAX) count = CLOSE_REASON_MAX;
   if (count) memcpy(payload + 2, reason, count);
   frame_append(&c->send_queue, OPCODE_CLOSE, payload, code == CODE_NONE ? 0 : 2 + count);
-  wheel_set(c, c->loop->wheel_tick + ticks(FLUSH_LIMIT_MS));
+  wheel_set(c->loop, &c->own_timer, c->loop->wheel_tick + ticks(FLUSH_LIMIT_MS));
   connection_mark_dirty(c);
 }
 

@@ -119,7 +119,7 @@ static void finish_write(connection *c) {
   if (!c->is_closing && queued_bytes(c) > c->loop->options.send_queue_bytes) enforce_bound(c);
   if (!c->is_closing || c->is_close_sent || c->is_blocked || bytes_count(&c->send_queue)) return;
   c->is_close_sent = true;
-  wheel_set(c, c->loop->wheel_tick + ticks(CLOSE_LIMIT_MS));
+  wheel_set(c->loop, &c->own_timer, c->loop->wheel_tick + ticks(CLOSE_LIMIT_MS));
 }
 
 void connection_write(connection *c) {

@@ -163,6 +163,13 @@ void subscription_count_lag(subscription *s);
 
 // -- connection.c
 
+// An entry of the loop's wheel.
+typedef struct timer {
+  LIST_ENTRY(timer) in_wheel;
+  uint64_t deadline : 63;  // ticks; 0: not in the wheel
+  uint64_t is_handlers : 1;
+} timer;
+
 struct connection {
   // All that a flush reads: one cache line, in which a TAILQ of pending subscriptions would not
   // fit.
@@ -182,8 +189,8 @@ struct connection {
   size_t lag;      // bytes of its pending subscriptions
   size_t unsent;   // at most this much of the last write is still in the library
   TAILQ_ENTRY(connection) dirty;
-  LIST_ENTRY(connection) in_wheel;
-  uint64_t deadline, ping_tick;  // ticks; deadline 0: not in the wheel
+  timer own_timer, handler_timer;
+  uint64_t ping_tick;
   uint64_t received_at_ping;     // bytes
   uint64_t receive_turn;         // the last turn in which a frame came
   uint16_t close_code;
@@ -241,10 +248,10 @@ void mask_learn_buffer(ct_loop *loop, const struct lws_process_html_args *answer
 // Whether a data frame of count bytes, the first of which are at payload, came without a mask.
 bool is_unmasked(const connection *c, const uint8_t *payload, size_t count);
 
-// -- wheel.c: one timer for each connection.
+// -- wheel.c: two timers for each connection: the transport's own and its handler's.
 enum { TICK_MS = 100, WHEEL_SLOTS = 512 };
-void wheel_set(connection *c, uint64_t deadline);
-void wheel_clear(connection *c);
+void wheel_set(ct_loop *loop, timer *timer, uint64_t deadline);
+void wheel_clear(timer *timer);
 void wheel_start_pings(connection *c);
 void wheel_turn(ct_loop *loop);
 uint64_t tick_now(void);
@@ -330,7 +337,7 @@ struct ct_loop {
   const uint8_t *service_buffer;
   uint8_t *received;          // a whole message and its padding
   accepted_socket *adopting;  // until the library has it
-  LIST_HEAD(wheel_slot, connection) wheel[WHEEL_SLOTS];
+  LIST_HEAD(wheel_slot, timer) wheel[WHEEL_SLOTS];
   uint64_t wheel_tick, turn, idle_checked;
   ct_counters counters;
   uint64_t closes[CT_CLOSE_CODES];

@@ -8,29 +8,31 @@
 // Not empty: the library does not report an empty PONG.
 static const char PING[] = "throng";
 
-uint64_t tick_now(void) {
+static uint64_t milliseconds_now(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
-  return ((uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000) / TICK_MS;
+  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-void wheel_clear(connection *c) {
-  if (!c->deadline) return;
-  LIST_REMOVE(c, in_wheel);
-  c->deadline = 0;
+uint64_t tick_now(void) { return milliseconds_now() / TICK_MS; }
+
+void wheel_clear(timer *timer) {
+  if (!timer->deadline) return;
+  LIST_REMOVE(timer, in_wheel);
+  timer->deadline = 0;
 }
 
-void wheel_set(connection *c, uint64_t deadline) {
-  wheel_clear(c);
-  if (deadline <= c->loop->wheel_tick) deadline = c->loop->wheel_tick + 1;
-  c->deadline = deadline;
-  LIST_INSERT_HEAD(&c->loop->wheel[deadline % WHEEL_SLOTS], c, in_wheel);
+void wheel_set(ct_loop *loop, timer *timer, uint64_t deadline) {
+  wheel_clear(timer);
+  if (deadline <= loop->wheel_tick) deadline = loop->wheel_tick + 1;
+  timer->deadline = deadline;
+  LIST_INSERT_HEAD(&loop->wheel[deadline % WHEEL_SLOTS], timer, in_wheel);
 }
 
 // The first ping comes up to a quarter early, which spreads connections that opened together.
 void wheel_start_pings(connection *c) {
   uint64_t interval = ticks(c->loop->options.ping_interval_ms), spread = interval / 4 + 1;
-  wheel_set(c, c->loop->wheel_tick + interval - (uint32_t)c->id * 2654435761u % spread);
+  wheel_set(c->loop, &c->own_timer, c->loop->wheel_tick + interval - (uint32_t)c->id * 2654435761u % spread);
 }
 
 // Bytes that the system has received: the library does not report a PING or an empty PONG.
@@ -46,13 +48,13 @@ static void ping(connection *c) {
   c->has_received = false;
   c->ping_tick = c->loop->wheel_tick;
   c->received_at_ping = received_bytes(c);
-  wheel_set(c, c->ping_tick + ticks(c->loop->options.ping_timeout_ms));
+  wheel_set(c->loop, &c->own_timer, c->ping_tick + ticks(c->loop->options.ping_timeout_ms));
   if (c->is_blocked || c->is_writing_paused) return;  // the peer's reading counts as an answer, too
   frame_append(&c->send_queue, OPCODE_PING, PING, sizeof PING - 1);
   connection_mark_dirty(c);
 }
 
-static void expire(connection *c) {
+static void expire_own(connection *c) {
   ct_loop *loop = c->loop;
   if (c->is_closing) {
     connection_cut(c);
@@ -60,19 +62,41 @@ static void expire(connection *c) {
     ping(c);
   } else if (c->is_writing_paused || c->has_received || received_bytes(c) != c->received_at_ping) {
     c->awaits_pong = false;
-    wheel_set(c, c->ping_tick + ticks(loop->options.ping_interval_ms));
+    wheel_set(loop, &c->own_timer, c->ping_tick + ticks(loop->options.ping_interval_ms));
   } else {
     connection_fail(c, 4003, "no sign of life");
   }
 }
 
+static connection *owner(timer *timer, size_t offset) { return (connection *)((char *)timer - offset); }
+
+static void expire(timer *timer) {
+  wheel_clear(timer);
+  if (!timer->is_handlers) return expire_own(owner(timer, offsetof(connection, own_timer)));
+  connection *c = owner(timer, offsetof(connection, handler_timer));
+  if (c->handler) c->loop->callbacks.deadline_reached(c->handler);
+}
+
+// A handler may set or clear any timer of the loop, so those that are due leave the slot first.
 static void expire_slot(ct_loop *loop, uint64_t now) {
-  for (connection *c = LIST_FIRST(&loop->wheel[now % WHEEL_SLOTS]), *next; c; c = next) {
-    next = LIST_NEXT(c, in_wheel);
-    if (c->deadline > now) continue;
-    wheel_clear(c);
-    expire(c);
+  LIST_HEAD(, timer) due = LIST_HEAD_INITIALIZER(due);
+  for (timer *t = LIST_FIRST(&loop->wheel[now % WHEEL_SLOTS]), *next; t; t = next) {
+    next = LIST_NEXT(t, in_wheel);
+    if (t->deadline > now) continue;
+    LIST_REMOVE(t, in_wheel);
+    LIST_INSERT_HEAD(&due, t, in_wheel);
   }
+  for (timer *t; (t = LIST_FIRST(&due));) expire(t);
+}
+
+void ct_connection_set_deadline(ct_loop *loop, ct_connection_id id, uint64_t in_ms) {
+  connection *c = connection_get(loop, id);
+  if (c) wheel_set(loop, &c->handler_timer, (milliseconds_now() + in_ms + TICK_MS - 1) / TICK_MS);
+}
+
+void ct_connection_clear_deadline(ct_loop *loop, ct_connection_id id) {
+  connection *c = connection_get(loop, id);
+  if (c) wheel_clear(&c->handler_timer);
 }
 
 void wheel_turn(ct_loop *loop) {

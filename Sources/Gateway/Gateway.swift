@@ -63,9 +63,8 @@ public final class Gateway: TransportDelegate {
   public func didReceive(_ request: HTTPRequest, exchange: HTTPExchange) { http.handle(request, exchange) }
 
   public func didTick(_ loop: EventLoop) {
-    let now = MonotonicClock.now()
-    for session in context(of: loop).wheel.advance(to: now) { session.runDeadlines(at: now) }
     guard loop.index == 0 else { return }
+    let now = MonotonicClock.now()
     services.connectionLimiter.sweepIfDue(at: now)
     services.budgets.sweep(at: now)
     services.absenceTimers.fireDue(at: now)

@@ -72,6 +72,19 @@ public struct Connection: Hashable, Sendable {
     first.withUnsafeBytes { ct_connection_resume_writing(loop.pointer, id, $0.baseAddress, $0.count) }
   }
 
+  /// Has the handler's `didReachDeadline` called once, after that many milliseconds or up to two
+  /// ticks (200 ms) later. It replaces an earlier deadline.
+  public func setDeadline(inMilliseconds milliseconds: Int64) {
+    loop.preconditionCurrent()
+    ct_connection_set_deadline(loop.pointer, id, UInt64(max(0, milliseconds)))
+  }
+
+  /// The deadline that was set does not count any more.
+  public func clearDeadline() {
+    loop.preconditionCurrent()
+    ct_connection_clear_deadline(loop.pointer, id)
+  }
+
   /// Whether the connection is open and neither side has begun to close it.
   public var isOpen: Bool {
     loop.preconditionCurrent()

@@ -71,6 +71,7 @@ extension LoopCallbacks {
     }
     table.opened = { context, connection, head in withCallbacks(context) { $0.opened(connection, head) } }
     table.received = { handler, bytes, count, isText in received(handler, bytes, count, isText) }
+    table.deadline_reached = { handler in deadlineReached(handler) }
     table.closed = { handler, code, byPeer in closed(handler, code, byPeer) }
     table.requested = { context, exchange, head, body, count, tooLarge in
       withCallbacks(context) { $0.requested(exchange, head, UnsafeRawBufferPointer(start: body, count: count), tooLarge) }
@@ -146,6 +147,11 @@ private func received(
   Unmanaged<HandlerBox>.fromOpaque(handler)._withUnsafeGuaranteedRef {
     $0.handler.didReceive(UnsafeRawBufferPointer(start: bytes, count: count), isText: isText)
   }
+}
+
+private func deadlineReached(_ handler: UnsafeMutableRawPointer?) {
+  guard let handler else { return }
+  Unmanaged<HandlerBox>.fromOpaque(handler)._withUnsafeGuaranteedRef { $0.handler.didReachDeadline() }
 }
 
 /// Releases the handler that `opened` retained.

@@ -26,10 +26,17 @@ public protocol TransportDelegate: AnyObject, Sendable {
 public protocol ConnectionHandler: AnyObject, Sendable {
   /// A whole message. The bytes are borrowed for the call; 64 bytes behind them may be read.
   func didReceive(_ message: UnsafeRawBufferPointer, isText: Bool)
+  /// The deadline of `Connection.setDeadline` has come.
+  func didReachDeadline()
   /// The last call. `code` is the peer's close code or ours; 1005 is none, 1006 a connection that
   /// was cut.
   /// - Parameter byPeer: whether the peer has begun to close.
   func didClose(code: Int, byPeer: Bool)
+}
+
+extension ConnectionHandler {
+  /// Does nothing.
+  public func didReachDeadline() {}
 }
 
 extension TransportDelegate {

@@ -53,6 +53,8 @@ typedef struct {
   void (*requested)(
     void *context, ct_exchange_id exchange, const ct_request_head *head, const uint8_t *body, size_t count,
     bool body_too_large);
+  // The deadline of ct_connection_set_deadline has come.
+  void (*deadline_reached)(void *handler);
   // About every 100 ms.
   void (*ticked)(void *context);
   // Before every wait for events. True: more jobs are queued, so do not wait.
@@ -144,6 +146,10 @@ void ct_connection_set_reading(ct_loop *loop, ct_connection_id connection, bool 
 void ct_connection_pause_writing(ct_loop *loop, ct_connection_id connection);
 // Ends a pause; first leaves before all queued frames (count 0: nothing).
 void ct_connection_resume_writing(ct_loop *loop, ct_connection_id connection, const void *first, size_t count);
+// Has deadline_reached called once, in so many milliseconds or up to two ticks later. A later call
+// replaces the deadline.
+void ct_connection_set_deadline(ct_loop *loop, ct_connection_id connection, uint64_t in_ms);
+void ct_connection_clear_deadline(ct_loop *loop, ct_connection_id connection);
 bool ct_connection_is_open(const ct_loop *loop, ct_connection_id connection);
 
 // -- Topics: a log of encoded frames, and the connections that receive it.

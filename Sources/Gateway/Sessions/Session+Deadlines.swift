@@ -9,16 +9,19 @@ extension Session {
   /// How long before its expiry a token's user is warned.
   private static let warningTime: Instant = 60_000
 
-  /// Puts the session into the loop's wheel at its next deadline.
+  /// Has the transport's timer wheel tell when the next deadline comes.
   func schedule() {
-    if let wheelSlot { context.wheel.remove(self, from: wheelSlot) }
-    wheelSlot = deadlines.next.map { context.wheel.insert(self, at: $0) }
+    if let next = deadlines.next {
+      connection.setDeadline(inMilliseconds: next - MonotonicClock.now())
+    } else {
+      connection.clearDeadline()
+    }
   }
 
-  /// The wheel has reached the session's slot, and removed the session.
+  nonisolated func didReachDeadline() { runDeadlines(at: MonotonicClock.now()) }
+
   nonisolated func runDeadlines(at now: Instant) {
     assumeIsolated { session in
-      session.wheelSlot = nil
       for deadline in session.deadlines.popDue(at: now) { session.run(deadline) }
       session.schedule()
     }

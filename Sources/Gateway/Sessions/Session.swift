@@ -67,8 +67,6 @@ actor Session: ConnectionHandler {
   /// The user's, from signing in on.
   var budget: UserBudget?
   var deadlines = Deadlines()
-  /// The slot of the next deadline in the loop's wheel.
-  var wheelSlot: Instant?
   var replies = ReplyQueue()
   var readsInFlight = 0
   /// The next request, while it waits for its turn.
@@ -129,8 +127,6 @@ actor Session: ConnectionHandler {
 
   private func closed() {
     end()
-    if let wheelSlot { context.wheel.remove(self, from: wheelSlot) }
-    wheelSlot = nil
     context.open[ObjectIdentifier(self)] = nil
     services.connectionLimiter.remove(from: address, wasAccepted: isAccepted, at: MonotonicClock.now())
   }

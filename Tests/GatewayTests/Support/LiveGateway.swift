@@ -109,11 +109,7 @@ struct LiveGateway {
     remains["counts"] = services.dispatcher.quotas.userCount
     remains["addresses"] = max(0, services.connectionLimiter.addressCount - failures)
     for loop in transport.loops {
-      let (open, waking) = await on(loop) { [gateway] in
-        (gateway.context(of: loop).open.count, gateway.context(of: loop).wheel.count)
-      }
-      remains["open", default: 0] += open
-      remains["waking", default: 0] += waking
+      remains["open", default: 0] += await on(loop) { [gateway] in gateway.context(of: loop).open.count }
     }
     return remains.filter { $0.value != 0 }
   }

@@ -13,6 +13,8 @@ final class EventQueue<Event: Sendable>: Sendable {
     filled.signal()
   }
 
+  var isEmpty: Bool { events.withLock { $0.isEmpty } }
+
   /// The time limit only ends a test that has already failed.
   func next() throws -> Event {
     guard filled.wait(timeout: .now() + 20) == .success else { throw TimedOut() }

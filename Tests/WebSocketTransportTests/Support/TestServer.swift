@@ -26,6 +26,7 @@ final class TestServer: TransportDelegate {
     var open: @Sendable (Connection) -> Void = { _ in }
     var receive: @Sendable (Connection, [UInt8], Bool) -> Void = { _, _, _ in }
     var request: (@Sendable (HTTPRequest, HTTPExchange) -> Void)?
+    var reachDeadline: @Sendable (Connection) -> Void = { _ in }
     var tick: @Sendable (EventLoop) -> Void = { _ in }
   }
 
@@ -77,6 +78,8 @@ final class TestServer: TransportDelegate {
       server.behaviour.receive(connection, Array(message), isText)
       server.messages.add(Message(text: String(decoding: message, as: UTF8.self), isText: isText))
     }
+
+    func didReachDeadline() { server.behaviour.reachDeadline(connection) }
 
     func didClose(code: Int, byPeer: Bool) {
       server.closeCount.add(1, ordering: .relaxed)
