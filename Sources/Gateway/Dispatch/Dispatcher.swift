@@ -140,7 +140,7 @@ public final class Dispatcher: Sendable {
 
   /// Sends a request that needs no store first to its group.
   func ask(_ id: GroupID, _ request: GroupRequest, by caller: Caller, _ completion: @escaping Completion) {
-    registry.group(id).ask(request, by: caller, completion)
+    registry.group(id).enqueue(.request(request, by: caller, completion: completion))
   }
 
   /// Runs what needs a store first, beside the session's order of requests to each group. It may

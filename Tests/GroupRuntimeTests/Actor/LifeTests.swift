@@ -52,7 +52,8 @@ import ThrongTestKit
     let session = Requester("mary")
     let caller = Caller.user("mary", platform: .web, session: nil, requester: session)
     let pending = Pending()
-    scene.registry.group("g").ask(try groupRequest("info", by: caller), by: caller) { pending.complete($0) }
+    scene.registry.group("g").enqueue(
+      .request(try groupRequest("info", by: caller), by: caller) { pending.complete($0) })
     let second = try scene.begin("info", by: "olga")
     scene.settle()
     session.leave()
@@ -66,7 +67,7 @@ import ThrongTestKit
   @Test func aLoadForSomebodyWhoComesBackIsThatUsers() async throws {
     let (scene, gate) = try await unloadedGroup()
     await withCheckedContinuation { continuation in
-      scene.registry.group("g").presenceChanged(Group.Presence(of: "adam", awaySince: 1)) { continuation.resume() }
+      scene.registry.group("g").enqueue(.presence(Group.Presence(of: "adam", awaySince: 1)) { continuation.resume() })
     }
     #expect(gate.requesters.last??.userID == "adam")
   }
@@ -81,9 +82,10 @@ import ThrongTestKit
   private func ask(_ method: String, _ params: String, by name: String, whenAListIsAnswered scene: ActorScene) throws -> Pending {
     let (group, caller, pending) = (scene.registry.group("g"), scene.caller(name), Pending())
     let request = try groupRequest(method, params, by: caller)
-    group.ask(try groupRequest("getGroupMemberList", by: caller), by: caller) { _ in
-      group.ask(request, by: caller) { pending.complete($0) }
-    }
+    group.enqueue(
+      .request(try groupRequest("getGroupMemberList", by: caller), by: caller) { _ in
+        group.enqueue(.request(request, by: caller) { pending.complete($0) })
+      })
     return pending
   }
 
@@ -143,7 +145,7 @@ import ThrongTestKit
     #expect(successor !== old && scene.registry.residentCount == 1)
     #expect(scene.events("olga") == ["onRecvNewMessage", "onRecvNewMessage", "onRecvNewMessage"])
     scene.signIn("olga", as: "olga/2")
-    await withCheckedContinuation { continuation in old.presenceChanged(Group.Presence(of: "olga")) { continuation.resume() } }
+    await withCheckedContinuation { continuation in old.enqueue(.presence(Group.Presence(of: "olga")) { continuation.resume() }) }
     try await scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary")
     #expect(scene.events("olga/2") == ["onRecvNewMessage"])
   }

@@ -38,7 +38,7 @@ import ThrongTestKit
   @Test func aRecallWhileAnotherIsOnItsWayToTheDiskTellsOnceAndWaitsForIt() async throws {
     scene.store.hold()
     let first = try scene.begin("revokeGroupMessage", recall, by: "mary")
-    while scene.store.pendingCount == 0 { await Task.yield() }
+    try await scene.wait { scene.store.pendingCount > 0 }
     gate.hold()
     let second = try scene.begin("revokeGroupMessage", recall, by: "adam")
     await gate.waitForReadings(1)
@@ -56,7 +56,7 @@ import ThrongTestKit
     try await scene.ask("sendGroupTextMessage", #"{"text":"y"}"#, by: "mary")
     scene.store.hold()
     let first = try scene.begin("revokeGroupMessage", #"{"seq":3}"#, by: "mary")
-    while scene.store.pendingCount == 0 { await Task.yield() }
+    try await scene.wait { scene.store.pendingCount > 0 }
     let second = try scene.begin("revokeGroupMessage", #"{"seq":3}"#, by: "oscar")
     scene.store.release()
     #expect(try await first.answer().code == 0)
