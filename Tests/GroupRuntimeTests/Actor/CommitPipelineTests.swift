@@ -1,6 +1,8 @@
 import GroupModel
+import GroupPermissions
 import Testing
 import ThrongTestKit
+import WireProtocol
 
 @testable import GroupRuntime
 

@@ -45,7 +45,7 @@ import ThrongTestKit
     #expect(scene.events("olga").count == 5, "members with sessions were attached before")
   }
 
-  @Test func aLoadTakesItsTurnAmongTheReadsOfWhoAskedFirstThoughTheyLeave() async throws {
+  @Test func aLoadIsReadInTheTurnOfTheFirstRequesterWhoMayLeave() async throws {
     let (scene, gate) = try await unloadedGroup()
     let reads = gate.reads
     gate.hold()
@@ -64,7 +64,7 @@ import ThrongTestKit
     #expect(requesters.allSatisfy { $0?.isGone == false }, "olga waits for it, too")
   }
 
-  @Test func aLoadForSomebodyWhoComesBackIsThatUsers() async throws {
+  @Test func aLoadForAReturningUserIsReadInThatUsersTurn() async throws {
     let (scene, gate) = try await unloadedGroup()
     await withCheckedContinuation { continuation in
       scene.registry.group("g").enqueue(.presence(Group.Presence(of: "adam", awaySince: 1)) { continuation.resume() })
@@ -89,7 +89,7 @@ import ThrongTestKit
     return pending
   }
 
-  @Test func whatIsAskedFromWithinAnAnswerStandsBehindWhatWaitedForTheLoading() async throws {
+  @Test func requestsFromACompletionStandBehindTheBacklog() async throws {
     let (scene, gate) = try await unloadedGroup()
     gate.hold()
     let late = try ask("sendGroupTextMessage", #"{"text":"late"}"#, by: "mary", whenAListIsAnswered: scene)
@@ -100,7 +100,7 @@ import ThrongTestKit
     #expect(try await late.answer().result["seq"] == 4)
   }
 
-  @Test func soItDoesWhereThereIsNoGroupYet() async throws {
+  @Test func requestsFromACompletionStandBehindTheBacklogWithoutAGroup() async throws {
     let store = InMemoryStore()
     let gate = ReadGate(store)
     let scene = ActorScene(store: store, groups: gate)
@@ -150,7 +150,7 @@ import ThrongTestKit
     #expect(scene.events("olga/2") == ["onRecvNewMessage"])
   }
 
-  @Test func onlyGroupsThatNobodyUsesRetire() async throws {
+  @Test func onlyUnusedGroupsRetire() async throws {
     let scene = ActorScene()
     try await scene.makeGroup()
     scene.uptime.advance(by: .milliseconds(1000))

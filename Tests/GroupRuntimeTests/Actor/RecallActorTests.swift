@@ -51,7 +51,7 @@ import ThrongTestKit
     #expect(scene.events("olga") == ["onRecvMessageRevoked"])
   }
 
-  @Test func whoMayNotRecallIsRefusedAlsoWhileAnotherRecallIsUnderWay() async throws {
+  @Test func aRecallWithoutTheRightIsRefusedDuringAnotherRecall() async throws {
     try await scene.ask("joinGroup", by: "oscar")
     try await scene.ask("sendGroupTextMessage", #"{"text":"y"}"#, by: "mary")
     scene.store.hold()
@@ -73,7 +73,7 @@ import ThrongTestKit
     #expect(scene.events("olga") == ["onRecvMessageRevoked"])
   }
 
-  @Test func aRecallThatDoesNotBecomeDurableTellsNobodyAndCanBeTriedAgain() async throws {
+  @Test func aRecallWhoseCommitFailsIsNotPublishedAndCanBeRepeated() async throws {
     scene.store.fail(with: StoreError(.unavailable, "disk full"))
     #expect(try await scene.ask("revokeGroupMessage", recall, by: "mary").code == 10002)
     #expect(try await isRevoked() == .null)

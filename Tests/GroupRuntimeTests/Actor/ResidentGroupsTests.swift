@@ -66,7 +66,7 @@ import ThrongTestKit
     #expect(resident.didLoad(groups[3], bytes: 1).map(\.id) == ["b"])
   }
 
-  @Test func whatAnOwnersGroupsTakeIsCountedForEachOwner() async throws {
+  @Test func memoryIsSummedForEachOwner() async throws {
     let scene = try await scene()
     let groups = Self.names.map { scene.registry.group(GroupID(stringLiteral: $0)) }
     let most = ResidentGroups.maxBytesOfOwner
@@ -80,7 +80,7 @@ import ThrongTestKit
     #expect(ResidentGroups.excessive(among: groups).isEmpty)
   }
 
-  // MARK: What one owner's groups may take
+  // MARK: The memory of one owner's groups
 
   /// As if each of olga's groups took more than all may.
   private func retireExcess(_ scene: ActorScene) {
@@ -108,7 +108,7 @@ import ThrongTestKit
     #expect(resident(scene).isEmpty)
   }
 
-  @Test func thoseThatNobodyUsesGoAndTheOthersWhenTheyAreFree() async throws {
+  @Test func idleGroupsRetireAndBusyOnesAfterTheirWork() async throws {
     let scene = try await scene()
     try await use(Self.names, scene)
     scene.store.hold()
