@@ -59,7 +59,7 @@ import ThrongTestKit
       // Her group hears of her by the session that is signing in, and says something.
       let online = try #require(live.services.registry.resident("g"))
       await withCheckedContinuation { continuation in
-        online.presenceChanged(Group.Presence(of: "alice")) { continuation.resume() }
+        online.enqueue(.presence(Group.Presence(of: "alice")) { continuation.resume() })
       }
       _ = try await live.backend.rpc("sendGroupTextMessage", #"{"groupID":"g","text":"early","asUser":"olga"}"#)
       live.store.release()

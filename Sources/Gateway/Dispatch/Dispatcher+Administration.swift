@@ -81,6 +81,6 @@ extension Dispatcher {
     if let last = request.messageList.last, last.timestamp > clock.now() {
       return completion(.error(.badValue, "In the future", field: "messageList"))
     }
-    registry.group(id).ask(.request(.importGroupMessages(request)), by: caller, completion)
+    registry.group(id).enqueue(.request(.request(.importGroupMessages(request)), by: caller, completion: completion))
   }
 }

@@ -10,7 +10,7 @@ extension Dispatcher {
   /// keep their order.
   func ask(_ id: GroupID, _ request: GroupRequest, by caller: Caller, _ completion: @escaping Completion) {
     guard let users = request.concernedUsers(by: caller) else {
-      return registry.group(id).ask(.request(request), by: caller, completion)
+      return registry.group(id).enqueue(.request(.request(request), by: caller, completion: completion))
     }
     let namesNewMembers = !users.named.isEmpty && !users.joining.isEmpty
     ask(id, about: users, by: caller, namesNewMembers ? rememberingMembers(completion) : completion) { .request(request, $0) }
@@ -26,18 +26,20 @@ extension Dispatcher {
     let checksLimit = quotas.limitUsers && !joining.isEmpty
     if !checksKnown {
       let group = registry.group(id)
-      guard checksLimit else { return group.ask(operation(.none), by: caller, completion) }
+      guard checksLimit else { return group.enqueue(.request(operation(.none), by: caller, completion: completion)) }
       if caller.userID == nil {
-        return group.ask(operation(.none), by: caller) { [quotas] reply in
-          quotas.note(joined: joining)
-          completion(reply)
-        }
+        return group.enqueue(
+          .request(operation(.none), by: caller) { [quotas] reply in
+            quotas.note(joined: joining)
+            completion(reply)
+          })
       }
       if quotas.begin(joining: joining) {
-        return group.ask(operation(.none), by: caller) { [quotas] reply in
-          quotas.end(joining: joining, isMade: reply.isSuccess)
-          completion(reply)
-        }
+        return group.enqueue(
+          .request(operation(.none), by: caller) { [quotas] reply in
+            quotas.end(joining: joining, isMade: reply.isSuccess)
+            completion(reply)
+          })
       }
     }
     run(Requester(caller.userID), completion) { () async throws(StoreError) in

@@ -24,7 +24,7 @@ extension Session {
         concernsSuspendedRooms = true
         continue
       }
-      group.presenceChanged(Group.Presence(of: user))
+      group.enqueue(.presence(Group.Presence(of: user)) {})
     }
     if concernsSuspendedRooms {
       services.absenceTimers.start(for: user, since: services.clock.now(), at: MonotonicClock.now())

@@ -2,34 +2,33 @@ import DequeModule
 import GroupModel
 import WireProtocol
 
-/// Coming into memory and leaving it.
+/// Loading the group, and removing it from memory.
 extension Group {
-  /// - Parameter work: the first that asks for the group; nil = none does, after a failed commit.
-  func load(for work: Work? = nil) {
+  /// A group as the store keeps it, and its members who are signed in.
+  typealias LoadedGroup = (box: StateBox, present: [UserID])
+
+  /// - Parameter requester: the user in whose turn the store reads; nil = the server itself.
+  func load(for requester: Requester?) {
     phase = .loading
-    let requester = work.map { Requester($0.userID) }
     Task {
       do throws(StoreError) {
-        loaded(try await read(for: requester))
+        finishLoading(try await read(for: requester))
       } catch {
-        loadFailed(error)
+        failLoading(error)
       }
     }
   }
 
-  /// The group as the store keeps it, and its members who are signed in. Off the executor, and page by page: however large the group is,
-  /// its loading holds up nobody else.
-  /// - Parameter requester: the user in whose turn the group is read. It never leaves, because
-  ///   others may wait for the group when the session that asked has gone.
-  private nonisolated func read(
-    for requester: Requester?
-  ) async throws(StoreError) -> sending (live: Live, present: [UserID])? {
-    let begin = services.clock.now()
+  /// Reads the group off the executor, in pages, so that a large group delays no other.
+  /// - Parameter requester: made for this read alone, because others may wait for the group when
+  ///   the session that asked first has ended.
+  private nonisolated func read(for requester: Requester?) async throws(StoreError) -> sending LoadedGroup? {
+    let start = services.clock.now()
     let stored = await Requester.$current.withValue(requester) { () async -> Result<StoredGroup?, StoreError> in
       do throws(StoreError) {
         return .success(
           try await services.groups.group(
-            id, sentSince: begin - RecentlySent.memory, at: begin, mostFormer: FormerMembers.most))
+            id, sentSince: start - RecentlySent.memory, at: start, mostFormer: FormerMembers.most))
       } catch {
         return .failure(error)
       }
@@ -37,94 +36,97 @@ extension Group {
     guard let stored = try stored.get() else { return nil }
     let now = services.clock.now()
     var state = GroupState(stored, at: now, rules: services.rules)
-    // Sessions that come and go from here on are told to the group, and wait until it is loaded; one that everyone is a member of looks
-    // when it is in everybody's sight.
+    // Later changes of presence wait in the backlog. A group of everybody looks when the registry
+    // can tell it of later ones.
     let present = stored.record.type.everyoneIsMember ? [] : services.broker.signedIn(among: stored.members.map(\.userID))
     state.noteAbsent(except: Set(present), at: now)
-    return (Live(state), present)
+    return (StateBox(state), present)
   }
 
-  func loaded(_ found: sending (live: Live, present: [UserID])?) {
+  private func finishLoading(_ loaded: sending LoadedGroup?) {
     guard case .loading = phase else { return }
-    if let found {
-      phase = .live(found.live)
-      tellAttributesAgain()
-      let isForEverybody = found.live.state.record.type.everyoneIsMember
-      if isForEverybody { registry?.noteEveryoneIsMember(of: self) }
-      for user in isForEverybody ? services.broker.signedInUsers() : found.present { refreshPresence(of: user) }
+    if let loaded {
+      phase = .loaded(loaded.box)
+      republishAttributes()
+      let isOfEverybody = loaded.box.type.everyoneIsMember
+      if isOfEverybody { registry?.noteEveryoneIsMember(of: self) }
+      for user in isOfEverybody ? services.broker.signedInUsers() : loaded.present { refreshPresence(of: user) }
       noteFootprint()
       isOnlyRead = true
-      registry?.noteLoaded(self, bytes: found.live.state.estimatedBytes)
+      registry?.noteLoaded(self, bytes: loaded.box.state.estimatedBytes)
     } else {
       phase = .absent
     }
-    // Whose grace ended while the group was not in memory is not attached, and leaves first; of very many, the rest leaves at once after.
-    wakeState()
-    workOff()
+    // Members whose grace has ended leave before the backlog.
+    runDueWork()
+    drainBacklog()
     commitCorrections()
     retireIfAbsent()
   }
 
-  /// Takes what has waited, unless the group has to be loaded once more.
-  private func workOff() {
-    while let work = backlog.first {
+  /// Processes the inputs that waited, unless the group has to be loaded once more.
+  private func drainBacklog() {
+    while let input = backlog.first {
       if case .loading = phase { return }
-      takeNow(work)
+      process(input)
       backlog.removeFirst()
     }
   }
 
-  func loadFailed(_ error: StoreError) {
+  private func failLoading(_ error: StoreError) {
     guard case .loading = phase else { return }
     services.observer.storeFailed(error, group: id)
     phase = .unloaded
-    let waiting = backlog
+    let failed = backlog
     backlog = []
-    for work in waiting { refuse(work) }
+    for input in failed { input.fail() }
   }
 
-  /// A commit failed while the members were still to be told of earlier attributes: "the last state always arrives".
-  private func tellAttributesAgain() {
-    guard attributesUntold else { return }
-    attributesUntold = false
+  /// Publishes the attributes that a failed commit has kept from the members: "the last state
+  /// always arrives".
+  private func republishAttributes() {
+    guard mustRepublishAttributes else { return }
+    mustRepublishAttributes = false
     let now = services.clock.now()
-    withState { $0.tellAttributesAgain(at: now) }
+    box?.state.tellAttributesAgain(at: now)
   }
 
-  /// Gives up the memory of a group that nobody used for a while. Members who are signed in are attached again when it is loaded; what
-  /// becomes of a live room's members meanwhile, the broker sees to.
+  // MARK: Retiring
+
+  /// Removes the group from memory if it was unused for so long. Loading attaches its members
+  /// again; the broker takes care of a live room's members meanwhile.
   func retire(unusedFor duration: Duration) {
     if services.uptime.now() - lastUse >= duration { retireUnlessBusy() } else { noteFootprint() }
   }
 
-  /// The same for one that was only looked at.
+  /// Removes the group from memory if it was only read.
   func retireIfOnlyRead() {
     guard isOnlyRead else { return }
     retireUnlessBusy()
-    if case .live(let live) = phase { registry?.keepOnlyRead(self, bytes: live.state.estimatedBytes) }
+    if let box { registry?.keepOnlyRead(self, bytes: box.state.estimatedBytes) }
   }
 
   private func retireUnlessBusy() {
-    guard pipeline.isEmpty, backlog.isEmpty, lookUps == 0 else { return }
+    guard pipeline.isEmpty, backlog.isEmpty, pendingMessageReads == 0 else { return }
     switch phase {
-    case .live(let live) where live.state.isBusy(at: services.clock.now()): return
-    case .live, .absent, .unloaded: retire()
+    case .loaded(let box) where box.state.isBusy(at: services.clock.now()): return
+    case .loaded, .absent, .unloaded: retire()
     case .loading, .retired: return
     }
   }
 
   func noteFootprint() {
-    guard case .live(let live) = phase else { return footprint.note(0, owner: nil) }
-    footprint.note(live.state.estimatedBytes, owner: live.state.record.owner)
+    guard let box else { return footprint.note(0, owner: nil) }
+    footprint.note(box.state.estimatedBytes, owner: box.state.record.owner)
   }
 
-  /// An actor of a group that is not there is gone when it has nothing to do.
+  /// Removes the actor of a groupID without a group as soon as it has nothing to do.
   func retireIfAbsent() {
     if case .absent = phase, pipeline.isEmpty, backlog.isEmpty { retire() }
   }
 
   private func retire() {
-    if case .live(let live) = phase, live.state.record.type == .avChatRoom { topic?.suspend() } else { topic?.close() }
+    if box?.type == .avChatRoom { topic?.suspend() } else { topic?.close() }
     topic = nil
     phase = .retired
     footprint.note(0, owner: nil)

@@ -1,33 +1,28 @@
 import GroupModel
 
-/// Which members have sessions.
+/// Members' sessions.
 extension Group {
   func refreshPresence(of user: UserID) {
-    // Somebody whose joining is not durable yet hears nothing before it; the sessions are looked up then.
-    guard let option = wish(of: user), !pipeline.willAdmit(user) else { return }
+    // A pending admission attaches the user when it is delivered.
+    guard let option = receiveOption(of: user), !pipeline.willAdmit(user) else { return }
     setOnline(user, openTopic().attach(user, receiving: option))
   }
 
-  /// Which chat a member wants; nil = no member, or one whose grace has ended and who is about to leave.
-  private func wish(of user: UserID) -> ReceiveOption? {
-    let now = services.clock.now()
-    return withState { $0.isMember(user) && !$0.hasStayedAway(user, at: now) ? $0.receiveOption(of: user) : nil } ?? nil
+  /// A member's choice of chat; nil = no member, or one who is about to leave after the grace.
+  private func receiveOption(of user: UserID) -> ReceiveOption? {
+    guard let box, box.state.isMember(user) else { return nil }
+    return box.state.hasStayedAway(user, at: services.clock.now()) ? nil : box.state.receiveOption(of: user)
   }
 
   func setOnline(_ user: UserID, _ isOnline: Bool) {
-    let now = services.clock.now()
-    let due = withState { state in
-      state.setOnline(user, isOnline, since: now)
-      return state.nextWake
-    }
-    setAlarm(for: due ?? nil)
+    box?.state.setOnline(user, isOnline, since: services.clock.now())
+    scheduleWake()
   }
 
-  /// Changes the state of a live group in its place.
-  /// - Returns: nil where the group is not live.
-  @discardableResult
-  func withState<Result>(_ body: (inout GroupState) -> Result) -> Result? {
-    guard case .live(let live) = phase else { return nil }
-    return body(&live.state)
+  /// Lets a user leave who signs in after the grace, though no alarm has noticed the end.
+  func endGrace(of user: UserID, awaySince: Instant) {
+    let now = services.clock.now()
+    guard let box, now - awaySince > services.rules.limits.offlineGrace else { return }
+    submit(box.state.endGrace(of: user, at: now)) { _ in }
   }
 }

@@ -2,90 +2,66 @@ import DequeModule
 import GroupModel
 import WireProtocol
 
-/// One group at work. It asks `GroupState` what to do, makes that durable, and then does it: nothing is answered, and nobody hears of anything,
-/// before it is in the store, and everything leaves in the order in which it was decided.
-///
-/// The next request is decided while earlier ones are still on their way to the disk, so that many share a transaction. When a commit fails,
-/// all that was decided since is answered 10002, the state is thrown away, and the group loads itself again.
+/// One group. Requests go through `enqueue`, `process`, `submit`, `didCommit` and `deliver`:
+/// `GroupState` decides, the store commits, and only then are replies and events sent, in order.
+/// Commits overlap and share transactions; a failed one discards the state (`reload`).
 public actor Group {
-  /// Gets the answer, once, on the group's executor.
+  /// Receives the reply once, on the group's executor.
   public typealias Completion = @Sendable (Reply) -> Void
 
-  /// What the group is, and what may follow.
+  /// The phase of the group in memory, with those that may follow.
   enum Phase {
-    /// Nothing is known yet. → loading
+    /// The store was not read yet. → loading
     case unloaded
-    /// The store is being asked; the backlog waits. → live, absent, unloaded (when the store fails)
+    /// The store is being read; the backlog waits. → loaded, absent, unloaded (the store failed)
     case loading
-    /// There is such a group. → absent (disbanded), loading (a commit failed), retired
-    case live(Live)
-    /// The store knows no such group. → live (created), retired
+    /// The group exists. → absent (disbanded), loading (a commit failed), retired
+    case loaded(StateBox)
+    /// The store has no such group. → loaded (created), retired
     case absent
-    /// The registry has forgotten this actor; whoever still holds it is sent to its successor.
+    /// The registry has removed this actor, which forwards every input to its successor.
     case retired
   }
 
-  /// The state of a live group, in one place in memory: as what an enumeration's case holds it would be copied out and back for each request.
-  final class Live {
+  /// Keeps the state in one place: the payload of an enum's case would be copied for each request.
+  final class StateBox {
     var state: GroupState
+    /// The group's type, which never changes: read without the check of exclusive access.
+    let type: GroupType
 
-    init(_ state: GroupState) { self.state = state }
-  }
-
-  /// Something that waits for the group to be loaded.
-  enum Work: Sendable {
-    case request(GroupOperation, Caller, Completion)
-    case presence(Presence, @Sendable () -> Void)
-
-    /// Whose it is; nil = an application administrator's.
-    var userID: UserID? {
-      switch self {
-      case .request(_, let caller, _): caller.userID
-      case .presence(let presence, _): presence.user
-      }
-    }
-  }
-
-  /// The sessions of a user have come or gone.
-  public struct Presence: Sendable {
-    public let user: UserID
-    /// Since when the user had been away who comes back with this; nil = was not away, or has gone.
-    public let awaySince: Instant?
-
-    /// What has happened to a user.
-    public init(of user: UserID, awaySince: Instant? = nil) {
-      self.user = user
-      self.awaySince = awaySince
+    init(_ state: GroupState) {
+      self.state = state
+      type = state.record.type
     }
   }
 
   public nonisolated let id: GroupID
   public nonisolated let executor: any GroupExecutor
   let services: GroupServices
-  /// The registry made this actor. It is gone where a server has ended while this group still had something to do.
+  /// The owner of this actor; nil where the server has ended while the group still had work.
   weak var registry: GroupRegistry?
   var phase = Phase.unloaded
-  /// What waits for the group to be loaded, and then for its turn. The first is being done, unless the group is loading.
-  var backlog: Deque<Work> = []
-  var pipeline = Pipeline()
+  /// Inputs that wait for loading. The first is being processed, unless the group is loading.
+  var backlog: Deque<GroupInput> = []
+  var pipeline = CommitPipeline()
   var generation = CommitGeneration()
   var topic: (any GroupTopic)?
-  /// By the uptime.
+  /// The uptime of the latest request.
   var lastUse: Duration
-  /// Nothing but reading has been asked for since the group was loaded.
+  /// Whether nothing but reads has been processed since loading.
   var isOnlyRead = false
   nonisolated let footprint = ResidentGroups.Footprint()
-  /// When the group has asked to be woken; nil = it has not.
+  /// The instant of the next wake-up; nil = none is needed.
   var alarm: Instant?
-  /// While nothing is begun by itself, because the store has just failed: what is due would only fail again, at once and for ever.
-  /// A clock that is set back leaves it.
-  var rest: Range<Instant> = 0..<0
-  /// The instants at which alarms ring, so that none is asked for twice.
-  var alarmsSet: Set<Instant> = []
-  /// The members are to hear of the group's attributes again when it has been loaded.
-  var attributesUntold = false
-  /// How many requests wait for a message to be read.
-  var lookUps = 0
+  /// The instants for which `services.alarms` was asked, each once.
+  var pendingAlarms: Set<Instant> = []
+  /// The time after a failure of the store in which the group starts no commit by itself. A range,
+  /// so that a clock that is set back ends it.
+  var backoff: Range<Instant> = 0..<0
+  /// Whether the attributes are to be published again after loading.
+  var mustRepublishAttributes = false
+  /// How many recalls wait for their message to be read.
+  var pendingMessageReads = 0
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -97,75 +73,86 @@ public actor Group {
     lastUse = services.uptime.now()
   }
 
-  // MARK: Being asked
-
-  /// Asks the group, from any thread. Requests of one thread are taken in the order of the calls.
-  public nonisolated func ask(_ request: GroupOperation, by caller: Caller, _ completion: @escaping Completion) {
-    takeHere(.request(request, caller, completion))
+  /// The state of a loaded group.
+  var box: StateBox? {
+    if case .loaded(let box) = phase { box } else { nil }
   }
 
-  /// Asks the group and waits for the answer.
-  public nonisolated func ask(_ request: GroupOperation, by caller: Caller) async -> Reply {
-    await withCheckedContinuation { continuation in
-      ask(request, by: caller) { continuation.resume(returning: $0) }
+  /// Processes an input on the group's executor: at once where the caller is on it and no backlog
+  /// waits. Inputs from one thread keep their order.
+  public nonisolated func enqueue(_ input: GroupInput) {
+    guard executor.isCurrent else { return executor.enqueue { self.enqueue(input) } }
+    executor.isolated(self) { group in
+      // A completion may enqueue more while the backlog is drained.
+      if group.backlog.isEmpty { group.process(input) } else { group.backlog.append(input) }
     }
   }
 
-  /// Tells the group that sessions of a user came or went. A group that is not loaded looks for itself when it is; it is loaded for a user
-  /// who had been away.
-  public nonisolated func presenceChanged(_ presence: Presence, _ completion: @escaping @Sendable () -> Void = {}) {
-    takeHere(.presence(presence, completion))
+  /// Enqueues a request, and waits for its reply.
+  public nonisolated func ask(_ request: GroupOperation, by caller: Caller) async -> Reply {
+    await withCheckedContinuation { continuation in
+      enqueue(.request(request, by: caller) { continuation.resume(returning: $0) })
+    }
   }
 
-  private nonisolated func takeHere(_ work: Work) {
-    if executor.isCurrent { executor.isolated(self) { $0.take(work) } } else { executor.enqueue { self.takeHere(work) } }
-  }
-
-  /// A completion may ask again at once, and that stands behind what waited before.
-  func take(_ work: Work) {
-    if backlog.isEmpty { takeNow(work) } else { backlog.append(work) }
-  }
-
-  func takeNow(_ work: Work) {
+  func process(_ input: GroupInput) {
     switch phase {
-    case .live: act(on: work)
-    case .absent: actWhileAbsent(on: work)
-    case .loading: backlog.append(work)
+    case .loaded(let box):
+      switch input {
+      case .request(let request, let caller, let completion):
+        lastUse = services.uptime.now()
+        var decision = box.state.decide(
+          request, by: caller, at: services.clock.now(), usersSignedIn: usersSignedIn(for: box))
+        if case .stored(let answer, _) = decision.answer { decision.answer = .stored(answer, for: caller.requester) }
+        submit(decision, completion)
+        commitCorrections()
+      case .presence(let presence, let completion):
+        if let since = presence.awaySince { endGrace(of: presence.user, awaySince: since) }
+        refreshPresence(of: presence.user)
+        completion()
+      }
+    case .absent:
+      switch input {
+      case .request(let request, let caller, let completion): create(request, by: caller, completion)
+      case .presence(_, let completion): completion()
+      }
+    case .loading: backlog.append(input)
     case .unloaded:
-      if case .presence(let presence, let completion) = work, presence.awaySince == nil {
-        // It was in memory a moment ago, and may be a live room.
+      if case .presence(let presence, let completion) = input, presence.awaySince == nil {
+        // The group may be a live room that has just left memory.
         services.broker.noteSuspendedRoom(of: [presence.user])
         return completion()
       }
-      load(for: work)
-      backlog.append(work)
-    case .retired: forward(work)
+      load(for: Requester(input.userID))
+      backlog.append(input)
+    case .retired:
+      if let successor = registry?.group(id) { successor.enqueue(input) } else { input.fail() }
     }
   }
 
-  func act(on work: Work) {
-    switch work {
-    case .request(let request, let caller, let completion): decide(request, by: caller, completion)
-    case .presence(let presence, let completion):
-      if let since = presence.awaySince { endGrace(of: presence.user, awaySince: since) }
-      refreshPresence(of: presence.user)
-      completion()
-    }
+  /// The number of users that a decision may need: only groups of everybody count them.
+  func usersSignedIn(for box: StateBox) -> Int {
+    box.type.everyoneIsMember ? services.broker.usersSignedIn : 0
   }
 
-  func forward(_ work: Work) {
-    guard let successor = registry?.group(id) else { return refuse(work) }
-    switch work {
-    case .request(let request, let caller, let completion): successor.ask(request, by: caller, completion)
-    case .presence(let presence, let completion): successor.presenceChanged(presence, completion)
-    }
-  }
-
-  /// Nothing can be done now: 10002.
-  func refuse(_ work: Work) {
-    switch work {
-    case .request(_, _, let completion): completion(.error(.temporary))
-    case .presence(_, let completion): completion()
+  /// Processes a request where there is no group: one that creates it, or 10010.
+  private func create(_ request: GroupOperation, by caller: Caller, _ completion: @escaping Completion) {
+    do throws(WireError) {
+      let now = services.clock.now()
+      let (state, decision) =
+        switch request {
+        case .create(let request, let owner, let facts):
+          try GroupState.create(request, id: id, owner: owner, facts, by: caller, at: now, rules: services.rules)
+        case .importGroup(let request, let owner, let facts):
+          try GroupState.imported(request, id: id, owner: owner, facts, at: now, rules: services.rules)
+        default: throw WireError(.noSuchGroup)
+        }
+      if state.record.type.everyoneIsMember { registry?.noteEveryoneIsMember(of: self) }
+      phase = .loaded(StateBox(state))
+      noteFootprint()
+      submit(decision, completion)
+    } catch {
+      submit(.answer(.reply(.failure(error))), completion)
     }
   }
 }

@@ -1,7 +1,7 @@
 import GroupModel
 import WireProtocol
 
-/// What all groups of a process share.
+/// The services that all groups of a process share.
 public struct GroupServices: Sendable {
   public let groups: any GroupStore
   public let messages: any MessageStore
@@ -12,7 +12,7 @@ public struct GroupServices: Sendable {
   public let rules: GroupRules
   public let observer: any GroupObserver
 
-  /// Services with everything given; the uptime is the system's where it is not.
+  /// Services of groups.
   public init(
     groups: any GroupStore, messages: any MessageStore, broker: any Broker, clock: any WallClock,
     uptime: any Uptime = SystemUptime(), alarms: any Alarms, rules: GroupRules, observer: any GroupObserver
@@ -28,10 +28,10 @@ public struct GroupServices: Sendable {
   }
 }
 
-/// Hears of what operators want to count or read in a log. Called on the executors of groups; must not block.
+/// Receives facts for metrics and logs. Called on the executors of groups; must not block.
 public protocol GroupObserver: Sendable {
-  /// Something has become of a message.
+  /// A message was accepted, delivered or dropped.
   func didCount(_ message: MessageCount)
-  /// A group's changes could not be made durable, or a group could not be read.
+  /// A commit or a read of a group has failed.
   func storeFailed(_ error: StoreError, group: GroupID)
 }

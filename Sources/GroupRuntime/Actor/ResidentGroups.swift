@@ -2,25 +2,25 @@ import DequeModule
 import GroupModel
 import Synchronization
 
-/// How much memory groups take, by estimate, and which of them are to give it up first. Groups that are only looked at (getGroupsInfo,
-/// searchGroups) share a small part of it; the groups of one owner have no more than a bounded part for long.
+/// Estimates the memory of groups, and selects those that retire. Groups that are only read
+/// (getGroupsInfo, searchGroups) share a small part of it; the idle groups of one owner share
+/// another.
 final class ResidentGroups: Sendable {
-  /// How much groups may take that have been loaded and not been used since but for reading.
-  static let mostBytesOnlyRead = 16 << 20
-  /// How much the groups of one owner may take, but for those used within the last `shortIdleTime`.
-  static let mostBytesOfOwner = 32 << 20
-  /// How long a group stays unused, at least, before its owner's other groups make it go.
+  /// The memory of all groups that were only read since loading.
+  static let maxBytesOnlyRead = 16 << 20
+  /// The memory of one owner's groups, apart from those used within the last `shortIdleTime`.
+  static let maxBytesOfOwner = 32 << 20
+  /// The least idle time of a group that retires because of its owner's other groups.
   static let shortIdleTime = Duration.seconds(10)
 
-  /// What one group takes. Written by its actor, read by anybody.
+  /// The memory of one group. Written by its actor, read on any thread.
   final class Footprint: Sendable {
     fileprivate let bytes = Atomic(0)
     fileprivate let owner = Mutex<UserID?>(nil)
 
-    /// The group has grown or shrunk.
     func note(_ bytes: Int) { self.bytes.store(bytes, ordering: .relaxed) }
 
-    /// - Parameter owner: nil = the group is not in memory.
+    /// - Parameter owner: nil = the group is not loaded.
     func note(_ bytes: Int, owner: UserID?) {
       self.bytes.store(bytes, ordering: .relaxed)
       self.owner.withLock { $0 = owner }
@@ -39,25 +39,25 @@ final class ResidentGroups: Sendable {
 
   private let state = Mutex(State())
 
-  /// A group has been loaded.
-  /// - Returns: groups that should go for it, unless they have been used since.
+  /// Notes a loaded group.
+  /// - Returns: groups that should retire for it, unless they were used since.
   func didLoad(_ group: Group, bytes: Int) -> [Group] {
     state.withLock { state in
       state.onlyRead.append(OnlyRead(group: group, bytes: bytes))
       state.bytesOnlyRead += bytes
-      var going: [Group] = []
-      // A busy one comes back to the end, so no more are looked at than make room for several.
-      while going.count < 8, state.bytesOnlyRead > ResidentGroups.mostBytesOnlyRead, state.onlyRead.count > 1,
+      var retiring: [Group] = []
+      // A busy group returns to the end of the queue, so the loop must have a bound.
+      while retiring.count < 8, state.bytesOnlyRead > ResidentGroups.maxBytesOnlyRead, state.onlyRead.count > 1,
         let oldest = state.onlyRead.popFirst()
       {
         state.bytesOnlyRead -= oldest.bytes
-        if let group = oldest.group { going.append(group) }
+        if let group = oldest.group { retiring.append(group) }
       }
-      return going
+      return retiring
     }
   }
 
-  /// A group that was to go is busy: it has another turn later.
+  /// Notes a busy group again, which was to retire.
   func keep(_ group: Group, bytes: Int) {
     state.withLock { state in
       state.onlyRead.append(OnlyRead(group: group, bytes: bytes))
@@ -65,21 +65,21 @@ final class ResidentGroups: Sendable {
     }
   }
 
-  /// The groups whose owners have too much in memory.
+  /// The groups of owners whose groups take too much memory.
   static func excessive(among groups: [Group]) -> [Group] {
     var byOwner: [UserID: Int] = [:]
     for group in groups {
       guard let owner = group.footprint.owner.withLock({ $0 }) else { continue }
       byOwner[owner, default: 0] += group.footprint.bytes.load(ordering: .relaxed)
     }
-    let excessive = Set(byOwner.filter { $0.value > mostBytesOfOwner }.keys)
+    let excessive = Set(byOwner.filter { $0.value > maxBytesOfOwner }.keys)
     if excessive.isEmpty { return [] }
     return groups.filter { $0.footprint.owner.withLock { $0 }.map(excessive.contains) ?? false }
   }
 }
 
 extension GroupState {
-  /// About how many bytes of memory the group takes.
+  /// An estimate of the group's memory, in bytes.
   var estimatedBytes: Int {
     8192 + members.count * 400 + former.count * 160 + applications.count * 400 + sent.count * 160 + attributes.values.count * 1024
   }

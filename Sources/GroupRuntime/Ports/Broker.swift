@@ -1,10 +1,10 @@
 import GroupModel
 
-/// A session as groups know it: enough to leave it out of a fan-out. The sessions of one user are the broker's business.
+/// The name of a session in groups, which exclude it from a fan-out by it.
 public struct SessionKey: Hashable, Sendable {
-  /// The loop the session's connection lives on.
+  /// The loop of the session's connection.
   public let loop: Int
-  /// The connection on that loop.
+  /// The connection's number on that loop.
   public let connection: UInt64
 
   /// A session's key.
@@ -14,60 +14,60 @@ public struct SessionKey: Hashable, Sendable {
   }
 }
 
-/// What may happen to an event on its way to a slow consumer or past a receive option.
+/// The delivery class of an event: whether slow consumers and receive options may skip it.
 public enum EventClass: Sendable, Equatable {
-  /// What happened to the group: never skipped, and nobody opts out.
+  /// A change of the group: never skipped.
   case control
-  /// Somebody came to or left a group without history: a slow connection may miss it, and nobody opts out.
+  /// A join or leave notice of a live group: slow connections may miss it.
   case notice
-  /// A message of a group that keeps history: never skipped, and the receive option decides.
+  /// A message of a group with history: the receive option decides.
   case storedChat(fromManager: Bool)
-  /// A message of a group without history: a slow connection may miss it, and the receive option decides.
+  /// A message of a live group: the receive option decides, and slow connections may miss it.
   case liveChat(fromManager: Bool)
 }
 
-/// Where the events of one group go: the sessions of its members, wherever they are. Frames are complete texts, encoded once.
-///
-/// All calls come from the group's executor, and each session gets what it is sent in the order of the calls.
+/// The fan-out of one group to its members' sessions. Frames are complete texts, encoded once. All
+/// calls come from the group's executor; each session receives frames in the order of the calls.
 public protocol GroupTopic: AnyObject, Sendable {
-  /// Brings the topic in line with the sessions that a member has right now and with the chat the member wants from here on. Calling it
-  /// again is harmless.
+  /// Attaches a member's current sessions with a receive option. A repetition is harmless.
   /// - Returns: whether the member has a session.
   func attach(_ user: UserID, receiving option: ReceiveOption) -> Bool
 
-  /// The sessions of somebody who is no member any more get nothing from here on.
+  /// Detaches a former member's sessions.
   func detach(_ user: UserID)
 
-  /// Gives a frame to every attached session but one.
+  /// Sends a frame to every attached session but one.
   func publish(_ frame: [UInt8], _ kind: EventClass, except: SessionKey?)
 
-  /// Gives a frame to all sessions of some users, attached or not, but one, in order with what is published.
+  /// Sends a frame to all sessions of users but one, attached or not, in order with `publish`.
   func send(_ frame: [UInt8], to users: [UserID], except: SessionKey?)
 
-  /// Gives a frame to one attached session, in order with what is published.
+  /// Sends a frame to one attached session, in order with `publish`.
   func send(_ frame: [UInt8], to session: SessionKey)
 
-  /// Detaches everybody, after what was published has left.
+  /// Detaches all sessions behind the published frames.
   func close()
 
-  /// The same for a live room that gives up its memory: of the attached users `Broker.noteSuspendedRoom` is noted.
+  /// Closes the topic of a live room that leaves memory, and notes its users by
+  /// `Broker.noteSuspendedRoom`.
   func suspend()
 }
 
-/// Carries frames from groups to sessions. On one node that is a matter of memory; on several, of a bus between them.
+/// Carries frames from groups to sessions: in memory on one node, by a bus between several.
 public protocol Broker: Sendable {
-  /// The topic of a group that has just been made or loaded; nobody is attached yet.
+  /// A topic without sessions, for a group that was created or loaded.
   func openTopic(of group: GroupID) -> any GroupTopic
 
-  /// Users are members of live rooms that are not in memory. Who does not come back within the grace has to be told to those rooms.
+  /// Notes members of live rooms that are not loaded: at the end of a grace, the rooms must be
+  /// told.
   func noteSuspendedRoom(of users: [UserID])
 
-  /// How many users are signed in: the members of a BChatRoom.
+  /// The number of signed-in users: the members of a BChatRoom.
   var usersSignedIn: Int { get }
 
-  /// Those of the users that are signed in right now.
+  /// Those of the users that are signed in now.
   func signedIn(among users: [UserID]) -> [UserID]
 
-  /// The users that are signed in right now, for a group that everyone is a member of.
+  /// All users that are signed in now, for a group of everybody.
   func signedInUsers() -> [UserID]
 }

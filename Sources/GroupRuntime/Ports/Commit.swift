@@ -1,22 +1,22 @@
 import GroupModel
 import Synchronization
 
-/// The commits that were decided one upon the other. When one fails the later ones must not be applied, because they were decided on a state
-/// that never became durable; the group takes a new generation when it has loaded itself again.
+/// A sequence of commits, each decided on the state of those before. When one fails, the later ones
+/// must not be applied: their state never became durable. The group then begins a new generation.
 public final class CommitGeneration: Sendable {
   private let broken = Atomic<Bool>(false)
 
-  /// A generation in which nothing has failed yet.
+  /// A generation without a failed commit.
   public init() {}
 
   /// Whether a commit of this generation has failed.
   public var isBroken: Bool { broken.load(ordering: .acquiring) }
 
-  /// Called by the store before it answers a failed commit.
+  /// Called by the store before it completes a failed commit.
   public func markBroken() { broken.store(true, ordering: .releasing) }
 }
 
-/// What a decision hands to the store.
+/// A decision's changes on their way to the store.
 public struct Commit: Sendable {
   public let changes: [StoreChange]
   public let generation: CommitGeneration

@@ -1,22 +1,20 @@
-/// Runs the actors of groups. Its jobs come one at a time, in the order in which one thread gave them.
+/// Runs the actors of groups. Jobs run one at a time, in order for each thread that adds them.
 public protocol GroupExecutor: SerialExecutor {
-  /// Whether the caller is on this executor right now.
+  /// Whether the caller is on this executor.
   var isCurrent: Bool { get }
 
-  /// Runs `body` behind what is queued.
+  /// Runs `body` behind the queued jobs.
   func enqueue(_ body: @escaping @Sendable () -> Void)
 }
 
 extension GroupExecutor {
-  /// Runs `body` at once when called from this executor, else behind what is queued.
+  /// Runs `body` at once when called on this executor, else behind the queued jobs.
   public func perform(_ body: @escaping @Sendable () -> Void) {
     if isCurrent { body() } else { enqueue(body) }
   }
 
-  /// Runs `body` isolated to an actor of this executor, which the caller is on.
-  ///
-  /// The same as the actor's `assumeIsolated`, which asks the concurrency runtime where it is: a thousand instructions, three times for each
-  /// message.
+  /// Runs `body` isolated to an actor of this executor, which the caller is on. The actor's own
+  /// `assumeIsolated` asks the concurrency runtime: a thousand instructions, three times a message.
   @inlinable
   public func isolated<Resident: Actor, Result>(_ actor: Resident, _ body: (isolated Resident) -> Result) -> Result {
     precondition(isCurrent, "not on this executor")
@@ -24,7 +22,7 @@ extension GroupExecutor {
       actor.preconditionIsolated("an actor of another executor")
     #endif
     return withoutActuallyEscaping(body) { body in
-      // As the standard library does it: that the first argument is isolated is known to the compiler alone.
+      // As in the standard library: isolation of the first argument exists for the compiler alone.
       unsafeBitCast(body, to: ((Resident) -> Result).self)(actor)
     }
   }

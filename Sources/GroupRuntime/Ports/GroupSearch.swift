@@ -1,15 +1,14 @@
 import GroupModel
 import WireProtocol
 
-/// A search by searchGroups (Protocol.md, "Search").
-///
-/// Joined groups are found, and other groups whose policy says `isSearchable`; those who are no members find by groupID and name only. What
-/// members are called finds a group for its members alone, and where `isMemberVisible` is off for its managers alone.
+/// A search by searchGroups (Protocol.md, "Search"). It finds joined groups, and by groupID and
+/// name groups whose policy says `isSearchable`. Members' texts find a group for its members alone,
+/// or for its managers where `isMemberVisible` is off.
 public struct GroupSearch: Sendable {
-  /// A page of what was found.
+  /// A page of results.
   public struct Page: Sendable, Equatable {
     public let groups: [Membership]
-    /// Where the next page begins; 0 = everything was looked at.
+    /// The start of the next page; 0 = this is the last.
     public let next: Int64
 
     /// A page with everything given.
@@ -19,13 +18,14 @@ public struct GroupSearch: Sendable {
     }
   }
 
-  /// Who searches; nil = an application administrator, to whom every group is as if joined.
+  /// The user who searches; nil = an application administrator, for whom all groups count as
+  /// joined.
   public let reader: UserID?
   public let fields: Set<SearchGroups.Field>
   private let keywords: [String]
   private let ignoresCase: Bool
 
-  /// A search for texts that hold any of the keywords.
+  /// A search for texts that contain any of the keywords.
   public init(_ keywords: [String], in fields: Set<SearchGroups.Field>, ignoresCase: Bool, by reader: UserID?) {
     self.reader = reader
     self.fields = fields
@@ -33,7 +33,7 @@ public struct GroupSearch: Sendable {
     self.keywords = ignoresCase ? keywords.map { $0.lowercased() } : keywords
   }
 
-  /// Whether a text holds any of the keywords, byte for byte, or in lower case where case is ignored.
+  /// Whether a text contains any of the keywords, byte for byte, or in lower case.
   public func matches(_ text: String) -> Bool {
     let text = ignoresCase ? text.lowercased() : text
     return keywords.contains { text.utf8.contains(sequence: $0.utf8) }
@@ -41,17 +41,17 @@ public struct GroupSearch: Sendable {
 }
 
 extension SearchGroups.Field {
-  /// Whether it is a member's text, not the group's.
+  /// Whether it is a text of members, not of the group.
   public var isOfMembers: Bool { self == .memberUserID || self == .memberNameCard }
 }
 
 extension String.UTF8View {
   fileprivate func contains(sequence: String.UTF8View) -> Bool {
     guard let first = sequence.first else { return true }
-    var rest = self[...]
-    while let start = rest.firstIndex(of: first) {
-      if rest[start...].starts(with: sequence) { return true }
-      rest = rest[start...].dropFirst()
+    var remainder = self[...]
+    while let start = remainder.firstIndex(of: first) {
+      if remainder[start...].starts(with: sequence) { return true }
+      remainder = remainder[start...].dropFirst()
     }
     return false
   }

@@ -1,48 +1,51 @@
 import GroupModel
+import Synchronization
 
-/// That a user has left a group.
+/// The store's record that a user has left a group.
 public enum DepartureRecord {
-  /// How long it is kept, in milliseconds.
+  /// The time for which it is kept, in milliseconds.
   public static let lifetime: Instant = 30 * 86_400_000
 }
 
 /// Keeps groups and memberships, and makes changes durable.
 public protocol GroupStore: Sendable {
-  /// Takes the commit in the order of the calls and completes commits in that order; many pending ones share a transaction.
-  /// A commit of a broken generation is answered `.abandoned`. Never blocks on the disk.
+  /// Makes changes durable. Commits complete in the order of the calls, and share transactions; one
+  /// of a broken generation fails as `.abandoned`. Never blocks on the disk.
   func commit(_ commit: Commit)
 
-  /// The group, or nil where nobody uses the groupID.
+  /// The group; nil = the groupID is not in use.
   /// - Parameters:
-  ///   - sentSince: how far back `recentlySent` reaches.
-  ///   - now: `former` holds those of whom something is to be remembered at this instant.
-  ///   - mostFormer: at most so many, and no more rows are read. Bans and mutes come first, the
+  ///   - sentSince: the start of `recentlySent`.
+  ///   - now: `former` has the members with a ban, a mute or visible messages at this instant.
+  ///   - mostFormer: the maximum of their number, and of rows read. Bans and mutes come first, the
   ///     longest before all; then the others, the latest to leave first.
   func group(_ id: GroupID, sentSince: Instant, at now: Instant, mostFormer: Int) async throws(StoreError) -> StoredGroup?
 
   /// The groups a user is a member of, by `groupNumber` ascending.
   func memberships(of user: UserID) async throws(StoreError) -> [Membership]
 
-  /// In how many groups of a listed type each of the users is; counting stops at `limit`.
+  /// The number of groups of a listed type for each user; counting stops at `limit`.
   func membershipCounts(of users: [UserID], limit: Int) async throws(StoreError) -> [UserID: Int]
 
-  /// How many groups of a type a user owns; counting stops at `limit`.
+  /// The number of groups of a type that a user owns; counting stops at `limit`.
   func ownedCount(of user: UserID, type: GroupType, limit: Int) async throws(StoreError) -> Int
 
-  /// The same with what else a sign-in needs, before other reads.
+  /// The memberships and the presence that a sign-in needs, read before other reads.
   func signInRecord(of user: UserID) async throws(StoreError) -> SignInRecord
 
-  /// The groups of a listed type (`GroupType.isListed`) that a user is a member of, by `groupNumber` ascending, at most `limit` behind
-  /// `after`.
+  /// The groups of a listed type (`GroupType.isListed`) that a user is a member of, by
+  /// `groupNumber` ascending, at most `limit` behind `after`.
   /// - Parameters:
   ///   - type: nil = of any.
-  ///   - changedSince: leaves out groups of which nothing that the user sees has changed at or after it. May let some of them pass.
+  ///   - changedSince: leaves out groups without a change for the user at or after it; some may
+  ///     pass.
   func listedMemberships(
     of user: UserID, type: GroupType?, changedSince: Instant, after: Int64, limit: Int
   ) async throws(StoreError) -> [Membership]
 
-  /// The groups of a listed type that a user has left or that were disbanded, at or after an instant, by `groupNumber` ascending, at
-  /// most `limit` behind `after`; not those the user has joined again. Forgotten after `DepartureRecord.lifetime`.
+  /// The groups of a listed type that a user has left (and not joined again) or that were
+  /// disbanded, at or after an instant, by `groupNumber` ascending, at most `limit` behind `after`.
+  /// Records end after `DepartureRecord.lifetime`.
   /// - Parameter type: nil = of any.
   func departures(
     of user: UserID, type: GroupType?, since: Instant, after: Int64, limit: Int
@@ -51,10 +54,86 @@ public protocol GroupStore: Sendable {
   /// All groups of a type, by `groupNumber` ascending, at most `limit` behind `after`.
   func groups(ofType type: GroupType?, after: Int64, limit: Int) async throws(StoreError) -> [Membership]
 
-  /// How many groups of each type there are.
+  /// The number of groups of each type.
   func groupCounts() async throws(StoreError) -> [GroupType: Int]
 
-  /// Groups that match a search, by `groupNumber` ascending behind `after`. Looks at a bounded number of groups, so a page may hold few
-  /// or none and still have a next one.
+  /// Groups that match a search, by `groupNumber` ascending behind `after`. A page looks at a
+  /// bounded number of groups, so it may be empty and still have a next one.
   func search(_ query: GroupSearch, after: Int64, limit: Int) async throws(StoreError) -> GroupSearch.Page
+}
+
+/// Keeps messages by group and `seq`.
+public protocol MessageStore: Sendable {
+  /// The messages of a group with `seq` in the range.
+  /// - Parameters:
+  ///   - newestFirst: descending by `seq`, else ascending.
+  ///   - limit: the maximum of their number.
+  func messages(
+    of group: GroupID, in range: ClosedRange<Int64>, newestFirst: Bool, limit: Int
+  ) async throws(StoreError) -> [Message]
+
+  /// The number of messages with `seq` in the range that are Text or Custom, not sent by `reader`
+  /// and not recalled; counting stops at `limit`.
+  /// - Parameter managersOnly: only those with `isFromManager`.
+  func unreadCount(
+    of group: GroupID, in range: ClosedRange<Int64>, reader: UserID, managersOnly: Bool, limit: Int
+  ) async throws(StoreError) -> Int
+
+  /// The `seq` of the first message with a timestamp at or after an instant; nil = there is none.
+  /// Timestamps never decrease with `seq`.
+  func firstSeq(of group: GroupID, notBefore: Instant) async throws(StoreError) -> Int64?
+}
+
+/// A failure of a store: the client gets 10002, the operator the description.
+public struct StoreError: Error, Sendable, CustomStringConvertible {
+  /// The kind of failure.
+  public enum Kind: Sendable, Equatable {
+    /// The disk is full, read-only or does not answer. A later attempt may succeed.
+    case unavailable
+    /// The stored data is invalid, or the change contradicts it.
+    case inconsistent
+    /// The requester has left.
+    case cancelled
+    /// An earlier commit of the same generation failed, so this one was not attempted.
+    case abandoned
+  }
+
+  public let kind: Kind
+  public let description: String
+
+  /// - Parameter description: for the log, without message bodies.
+  public init(_ kind: Kind, _ description: String) {
+    self.kind = kind
+    self.description = description
+  }
+}
+
+/// Whether the store could write at its last attempt; `/readyz` reports it.
+public protocol StoreHealth: Sendable {
+  /// False from a failed write to the next success; the store retries about once a second by
+  /// itself.
+  var canPersist: Bool { get }
+}
+
+/// The user for whom a task works. Stores serve users in turns, and skip reads of requesters that
+/// left.
+public final class Requester: Sendable {
+  /// The current task's; nil = it works for the server itself.
+  @TaskLocal public static var current: Requester?
+
+  /// Nil = an application administrator.
+  public let userID: UserID?
+  private let gone = Atomic(false)
+
+  /// - Parameter userID: nil = an application administrator.
+  public init(_ userID: UserID?) { self.userID = userID }
+
+  /// Whether no client waits for the reply any more.
+  public var isGone: Bool { gone.load(ordering: .relaxed) }
+
+  /// The connection has ended, for good.
+  public func leave() { gone.store(true, ordering: .relaxed) }
+
+  /// Whether no client waits for the current task.
+  public static var hasLeft: Bool { current?.isGone ?? false }
 }

@@ -1,20 +1,19 @@
 import GroupModel
 
-/// A group as the store keeps it, everything that its actor needs to go on.
+/// A group as the store keeps it, for its actor.
 public struct StoredGroup: Sendable {
   public var record: GroupRecord
   public var members: [Member]
-  /// Those who have left and of whom something is remembered, as many as were asked for.
+  /// Former members with a ban, a mute or visible messages, as many as were asked for.
   public var former: [FormerMember]
-  /// The newest message; nil where there is none.
+  /// The newest message; nil = there is none.
   public var lastMessage: Message?
-  /// The group's attributes.
   public var attributes: GroupAttributes
-  /// Applications that nobody has decided yet.
+  /// Undecided applications.
   public var openApplications: [GroupApplication]
-  /// When the last session of a member ended, of an AVChatRoom's members alone, and only of those whose last has.
+  /// The ends of the last sessions of an AVChatRoom's members, for those without a session.
   public var offlineSince: [UserID: Instant]
-  /// The stored messages that carry a clientMsgID and were accepted at or after the instant asked for, in order of `seq`.
+  /// The messages with a clientMsgID accepted at or after the instant asked for, by `seq`.
   public var recentlySent: [SentMessage]
 
   /// A group with everything given.
@@ -34,7 +33,7 @@ public struct StoredGroup: Sendable {
   }
 }
 
-/// What a group remembers of a stored message to recognise its clientMsgID: no content.
+/// A stored message without its content, to recognize its clientMsgID.
 public struct SentMessage: Sendable, Equatable {
   public let sender: UserID
   public let clientMsgID: String
@@ -51,7 +50,7 @@ public struct SentMessage: Sendable, Equatable {
     self.timestamp = timestamp
   }
 
-  /// What is remembered of a stored message; nil where it has no clientMsgID, or is not stored.
+  /// Nil where the message has no clientMsgID, or is not stored.
   public init?(_ message: Message) {
     guard let seq = message.seq, let clientMsgID = message.clientMsgID else { return nil }
     self.init(
@@ -59,11 +58,11 @@ public struct SentMessage: Sendable, Equatable {
   }
 }
 
-/// What a sign-in needs to know of its user.
+/// The stored data of a user who signs in.
 public struct SignInRecord: Sendable, Equatable {
-  /// The groups the user is a member of, by `groupNumber` ascending.
+  /// The user's groups, by `groupNumber` ascending.
   public let memberships: [Membership]
-  /// When the user's last session ended; nil where there is one, or never was.
+  /// The end of the user's last session; nil = there is one, or never was.
   public let offlineSince: Instant?
 
   /// A record with everything given.
@@ -73,11 +72,12 @@ public struct SignInRecord: Sendable, Equatable {
   }
 }
 
-/// A group that a user is a member of, as far as signing in needs it.
+/// A group of a user, in the terms of a sign-in.
 public struct Membership: Sendable, Equatable {
   public let groupID: GroupID
   public let type: GroupType
-  /// Counts the groups of the store; orders lists that go on from a `nextSeq`. Never changes for a group, never used twice.
+  /// The group's number in the store, by which lists with a `nextSeq` are ordered: fixed and
+  /// unique.
   public let groupNumber: Int64
 
   /// A membership with everything given.

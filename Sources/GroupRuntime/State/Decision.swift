@@ -1,45 +1,30 @@
 import GroupModel
 import WireProtocol
 
-/// What comes of a request: what to remember, and once that is durable, what to do and what to answer.
+/// The result of a request: changes to store, then effects and the answer.
 public struct Decision: Sendable {
-  /// What to make durable first; all of it or nothing.
+  /// Made durable first, all or none.
   public var changes: [StoreChange] = []
-  /// What to do then, in this order.
+  /// Performed then, in this order.
   public var effects: [Effect] = []
-  /// What became of messages, for the metrics.
+  /// Counts of messages for the metrics.
   public var counts: [MessageCount] = []
-  /// The group is gone with this.
+  /// Whether the group ends with this decision.
   public var disbands = false
-  /// It only stores ends that were brought back with the clock. Nothing that is answered or told afterwards depends on it.
-  var isCorrection = false
-  /// The message that passes the rate limiter, waits there or is turned away with this; it is no message where this cannot be made durable.
-  var admitted: String?
-  /// Messages that have waited at the rate limiter and leave it with this.
-  var released: [WaitingMessage] = []
+  /// The messages that passed the rate limiter of a live group.
+  var rateLimited = RateLimitedMessages()
   var answer: Answer
 
-  /// Nothing is remembered, done or counted with this.
+  /// Whether nothing is stored, performed or counted.
   var isEmpty: Bool { changes.isEmpty && effects.isEmpty && counts.isEmpty }
 
-  /// Nothing is decided before a message has been looked up.
-  var isOpen: Bool {
+  /// Whether the request is decided after a message was looked up.
+  var awaitsLookUp: Bool {
     if case .lookUp = answer { true } else { false }
-  }
-
-  /// How many messages and notices of a live room this hands over.
-  var deliveries: Int {
-    effects.count { effect in
-      switch effect {
-      case .publish(_, .liveChat, _), .publish(_, .notice, _): true
-      default: false
-      }
-    }
   }
 
   /// A decision that changes nothing.
   static func answer(_ answer: Answer) -> Decision { Decision(answer: answer) }
-
 }
 
 extension Decision {

@@ -3,10 +3,9 @@ import GroupModel
 import Synchronization
 import ThrongTestKit
 
-/// Each input is a group's type and a sequence of operations, four bytes each. The model of
-/// Tests/GroupRuntimeTests says what must come of them.
-///
-/// An operation does not depend on those before it, so libFuzzer can drop, copy and splice them.
+/// Each input is a group's type and a sequence of operations, four bytes each; the model of
+/// Tests/GroupRuntimeTests checks their results. An operation does not depend on those before it,
+/// so libFuzzer can drop, copy and splice them.
 enum GroupFuzzer {
   private static let types = GroupType.allCases.map(\.rawValue)
   private static let longest = 200

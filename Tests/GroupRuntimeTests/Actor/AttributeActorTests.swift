@@ -33,7 +33,7 @@ import ThrongTestKit
     #expect(try told().isEmpty)
   }
 
-  @Test func ofManyWritesNoSecondTellsMoreThanTwenty() async throws {
+  @Test func atMostTwentyEventsASecondArePublished() async throws {
     for round in 0..<10 {
       for name in AttributeActorTests.writers {
         #expect(try await write("\(name)-\(round)", by: name) == 0)
@@ -47,7 +47,7 @@ import ThrongTestKit
     #expect(events.count > 20 && events.last?["groupAttributeMap"] == ["k": "w12-9"])
   }
 
-  @Test func aWriteThatDoesNotBecomeDurableIsReadByNobody() async throws {
+  @Test func aWriteWhoseCommitFailsIsNotVisible() async throws {
     #expect(try await write("kept", by: "w1") == 0)
     _ = try told()
     scene.advance(by: 1000)

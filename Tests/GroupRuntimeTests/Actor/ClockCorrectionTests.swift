@@ -4,7 +4,8 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// Ends of mutes and bans that are brought back with the clock are stored, so that no later loading begins them once more.
+/// Ends of mutes and bans that are corrected after the clock was set are stored, so that no later
+/// loading starts them again.
 @Suite(.timeLimit(.minutes(2))) struct ClockCorrectionTests {
   private static let hour: Int64 = 3_600_000
   private static let jump: Int64 = 3 * 24 * hour
@@ -32,7 +33,7 @@ import ThrongTestKit
     try scene.begin(request.method, request.params, by: name)
   }
 
-  /// Something for an hour is decided three days too early. The clock is right again.
+  /// Decides a request for an hour by a clock three days ahead, and sets the clock right.
   private func decideInJump(_ request: (method: String, params: String) = muteMary) async throws {
     try await scene.makeGroup()
     scene.clock.advance(by: Self.jump)
@@ -40,7 +41,7 @@ import ThrongTestKit
     scene.clock.advance(by: -Self.jump)
   }
 
-  /// The group is in memory no more.
+  /// Removes the group from memory.
   private func retire() throws {
     scene.registry.retireGroups(unusedFor: .zero)
     scene.settle()
@@ -57,17 +58,9 @@ import ThrongTestKit
 
   private func failStore() { scene.store.fail(with: StoreError(.unavailable, "disk full")) }
 
-  private func waitForCommit() async throws { try await wait { scene.store.pendingCount > 0 } }
+  private func waitForCommit() async throws { try await scene.wait { scene.store.pendingCount > 0 } }
 
-  private func waitForFailure() async throws { try await wait { !scene.observer.failures.isEmpty } }
-
-  private func wait(until condition: () -> Bool) async throws {
-    while !condition() {
-      try Task.checkCancellation()
-      await Task.yield()
-    }
-    scene.settle()
-  }
+  private func waitForFailure() async throws { try await scene.wait { !scene.observer.failures.isEmpty } }
 
   @Test(arguments: [(muteMary, hello), (muteGroup, hello), (banMary, ("joinGroup", "{}"))])
   func aGroupThatIsOnlyReadProlongsNothing(
@@ -171,7 +164,7 @@ import ThrongTestKit
     #expect(gate.reads == 2)
   }
 
-  @Test func soDoesAQuestionAfterASecond() async throws {
+  @Test func aRequestAfterTheBackoffTriesAgain() async throws {
     try await decideInJump()
     try retire()
     let end = scene.clock.now() + Self.hour
@@ -180,7 +173,7 @@ import ThrongTestKit
     try await waitForFailure()
     scene.store.fail(with: nil)
     scene.store.hold()
-    scene.clock.advance(by: Group.restAfterFailure - 1)
+    scene.clock.advance(by: Group.backoffTime - 1)
     try await read()
     scene.settle()
     #expect(scene.store.pendingCount == 0)
@@ -208,7 +201,7 @@ import ThrongTestKit
     #expect(gate.reads == 2)
   }
 
-  @Test func whatWasDecidedBehindThemIsTemporaryAndTheGroupStartsOver() async throws {
+  @Test func changesDecidedBehindThemFailAndTheGroupIsReloaded() async throws {
     try await decideInJump()
     try retire()
     scene.store.hold()

@@ -80,10 +80,12 @@ import ThrongTestKit
     let caller = scene.caller("mary")
     let (first, again) = (Pending(), Pending())
     let info = try groupRequest("info", by: caller)
-    group.ask(try groupRequest("sendGroupTextMessage", #"{"text":"x"}"#, by: caller), by: caller) { reply in
-      first.complete(reply)
-      group.ask(info, by: caller) { again.complete($0) }
-    }
+    let message = try groupRequest("sendGroupTextMessage", #"{"text":"x"}"#, by: caller)
+    group.enqueue(
+      .request(message, by: caller) { reply in
+        first.complete(reply)
+        group.enqueue(.request(info, by: caller) { again.complete($0) })
+      })
     #expect(try await first.answer().code == 10002)
     #expect(try await again.answer().result["lastSeq"] == 0)
     #expect(scene.broker.topics(of: "g").count == 2, "loaded once")

@@ -95,10 +95,11 @@ import ThrongTestKit
     let (first, again) = (Pending(), Pending())
     let caller = scene.caller("mary")
     let later = try groupRequest("sendGroupTextMessage", #"{"text":"later"}"#, by: caller)
-    group.ask(try groupRequest("joinGroup", by: caller), by: caller) { reply in
-      first.complete(reply)
-      group.ask(later, by: caller) { again.complete($0) }
-    }
+    group.enqueue(
+      .request(try groupRequest("joinGroup", by: caller), by: caller) { reply in
+        first.complete(reply)
+        group.enqueue(.request(later, by: caller) { again.complete($0) })
+      })
     let before = try scene.begin("sendGroupTextMessage", #"{"text":"before"}"#, by: "mary")
     scene.settle()
     scene.store.release()

@@ -28,7 +28,7 @@ import ThrongTestKit
     try await scene.ask("info", by: "olga").result["memberCount"]
   }
 
-  @Test func theAlarmRingsAfterTheGraceAndTheOthersHear() async throws {
+  @Test func anAlarmEndsTheGraceAndNotifiesTheOthers() async throws {
     await leave("mary")
     let end = scene.clock.now() + GraceActorTests.grace
     #expect(scene.alarms.instants == [end])
@@ -43,7 +43,7 @@ import ThrongTestKit
     #expect(scene.alarms.instants.isEmpty)
   }
 
-  @Test func whoComesBackInTimeStaysAndHearsAgain() async throws {
+  @Test func aMemberWhoComesBackInTimeStays() async throws {
     await leave("mary")
     scene.advance(by: GraceActorTests.grace - 1)
     scene.signIn("mary")
@@ -97,7 +97,7 @@ import ThrongTestKit
     return later
   }
 
-  @Test func aRoomThatIsLoadedAfterAGraceEndedTellsThoseWhoAreThere() async throws {
+  @Test func loadingARoomPublishesGracesThatHaveEnded() async throws {
     let later = restart(users: ["olga", "adam"])
     scene.store.notePresence(of: "mary", offlineSince: later.clock.now() - GraceActorTests.grace)
     scene.store.notePresence(of: "adam", offlineSince: nil)
@@ -115,7 +115,7 @@ import ThrongTestKit
     #expect(try await memberCount(later) == 2)
   }
 
-  @Test func whoComesBackTooLateIsOutThoughNobodyHadNoticed() async throws {
+  @Test func aMemberWhoComesBackTooLateHasLeft() async throws {
     let later = restart(users: ["olga", "mary"])
     let since = later.clock.now() - GraceActorTests.grace - 1
     scene.store.notePresence(of: "mary", offlineSince: since)
@@ -127,7 +127,7 @@ import ThrongTestKit
     #expect(try await later.ask("joinGroup", by: "mary").code == 0)
   }
 
-  @Test func whoComesBackInTimeAfterARestartGoesOnReceiving() async throws {
+  @Test func aMemberWhoComesBackInTimeAfterARestartStays() async throws {
     let later = restart(users: ["olga", "mary"])
     try await later.welcome("mary", awaySince: later.clock.now() - GraceActorTests.grace + 1)
     try await later.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "olga")
@@ -148,7 +148,7 @@ import ThrongTestKit
     #expect(scene.events("oscar") == ["onRecvNewMessage"])
   }
 
-  @Test func norDoesItWhenTheRoomIsLoaded() async throws {
+  @Test func anAbsenceFromBeforeJoiningDoesNotCountAfterLoading() async throws {
     scene.signOut("oscar")
     #expect(try await scene.ask("joinGroup", by: "oscar").code == 0)
     scene.store.notePresence(of: "oscar", offlineSince: scene.clock.now() - 10 * GraceActorTests.grace)
@@ -156,16 +156,16 @@ import ThrongTestKit
     #expect(try await memberCount(later) == 4)
   }
 
-  @Test func aLeaveThatDoesNotBecomeDurableIsNotTold() async throws {
+  @Test func aLeaveWhoseCommitFailsIsNotPublished() async throws {
     await leave("mary")
     scene.store.fail(with: StoreError(.unavailable, "disk full"))
     scene.store.notePresence(of: "mary", offlineSince: scene.clock.now())
     scene.advance(by: GraceActorTests.grace)
-    while scene.observer.failures.isEmpty { await Task.yield() }
+    try await scene.wait { !scene.observer.failures.isEmpty }
     #expect(scene.events("olga").isEmpty)
     scene.store.fail(with: nil)
     _ = try await memberCount(scene)
-    scene.advance(by: Group.restAfterFailure)
+    scene.advance(by: Group.backoffTime)
     #expect(try await memberCount(scene) == 2)
   }
 }

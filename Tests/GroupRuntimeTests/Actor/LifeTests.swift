@@ -45,14 +45,15 @@ import ThrongTestKit
     #expect(scene.events("olga").count == 5, "members with sessions were attached before")
   }
 
-  @Test func aLoadTakesItsTurnAmongTheReadsOfWhoAskedFirstThoughTheyLeave() async throws {
+  @Test func aLoadIsReadInTheTurnOfTheFirstRequesterWhoMayLeave() async throws {
     let (scene, gate) = try await unloadedGroup()
     let reads = gate.reads
     gate.hold()
     let session = Requester("mary")
     let caller = Caller.user("mary", platform: .web, session: nil, requester: session)
     let pending = Pending()
-    scene.registry.group("g").ask(try groupRequest("info", by: caller), by: caller) { pending.complete($0) }
+    scene.registry.group("g").enqueue(
+      .request(try groupRequest("info", by: caller), by: caller) { pending.complete($0) })
     let second = try scene.begin("info", by: "olga")
     scene.settle()
     session.leave()
@@ -63,10 +64,10 @@ import ThrongTestKit
     #expect(requesters.allSatisfy { $0?.isGone == false }, "olga waits for it, too")
   }
 
-  @Test func aLoadForSomebodyWhoComesBackIsThatUsers() async throws {
+  @Test func aLoadForAReturningUserIsReadInThatUsersTurn() async throws {
     let (scene, gate) = try await unloadedGroup()
     await withCheckedContinuation { continuation in
-      scene.registry.group("g").presenceChanged(Group.Presence(of: "adam", awaySince: 1)) { continuation.resume() }
+      scene.registry.group("g").enqueue(.presence(Group.Presence(of: "adam", awaySince: 1)) { continuation.resume() })
     }
     #expect(gate.requesters.last??.userID == "adam")
   }
@@ -81,13 +82,14 @@ import ThrongTestKit
   private func ask(_ method: String, _ params: String, by name: String, whenAListIsAnswered scene: ActorScene) throws -> Pending {
     let (group, caller, pending) = (scene.registry.group("g"), scene.caller(name), Pending())
     let request = try groupRequest(method, params, by: caller)
-    group.ask(try groupRequest("getGroupMemberList", by: caller), by: caller) { _ in
-      group.ask(request, by: caller) { pending.complete($0) }
-    }
+    group.enqueue(
+      .request(try groupRequest("getGroupMemberList", by: caller), by: caller) { _ in
+        group.enqueue(.request(request, by: caller) { pending.complete($0) })
+      })
     return pending
   }
 
-  @Test func whatIsAskedFromWithinAnAnswerStandsBehindWhatWaitedForTheLoading() async throws {
+  @Test func requestsFromACompletionStandBehindTheBacklog() async throws {
     let (scene, gate) = try await unloadedGroup()
     gate.hold()
     let late = try ask("sendGroupTextMessage", #"{"text":"late"}"#, by: "mary", whenAListIsAnswered: scene)
@@ -98,7 +100,7 @@ import ThrongTestKit
     #expect(try await late.answer().result["seq"] == 4)
   }
 
-  @Test func soItDoesWhereThereIsNoGroupYet() async throws {
+  @Test func requestsFromACompletionStandBehindTheBacklogWithoutAGroup() async throws {
     let store = InMemoryStore()
     let gate = ReadGate(store)
     let scene = ActorScene(store: store, groups: gate)
@@ -143,12 +145,12 @@ import ThrongTestKit
     #expect(successor !== old && scene.registry.residentCount == 1)
     #expect(scene.events("olga") == ["onRecvNewMessage", "onRecvNewMessage", "onRecvNewMessage"])
     scene.signIn("olga", as: "olga/2")
-    await withCheckedContinuation { continuation in old.presenceChanged(Group.Presence(of: "olga")) { continuation.resume() } }
+    await withCheckedContinuation { continuation in old.enqueue(.presence(Group.Presence(of: "olga")) { continuation.resume() }) }
     try await scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary")
     #expect(scene.events("olga/2") == ["onRecvNewMessage"])
   }
 
-  @Test func onlyGroupsThatNobodyUsesRetire() async throws {
+  @Test func onlyUnusedGroupsRetire() async throws {
     let scene = ActorScene()
     try await scene.makeGroup()
     scene.uptime.advance(by: .milliseconds(1000))

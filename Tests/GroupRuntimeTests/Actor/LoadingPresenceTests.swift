@@ -48,7 +48,7 @@ import ThrongTestKit
     return scene
   }
 
-  @Test func whoSignsInHearsARoomOfEverybody() async throws {
+  @Test func aSignInDuringLoadingIsAttachedToAGroupOfEverybody() async throws {
     let scene = try await roomOfEverybody()
     try await load(scene) {
       scene.signIn("oscar")
@@ -58,7 +58,7 @@ import ThrongTestKit
     #expect(scene.events("oscar") == ["onRecvNewMessage"] && scene.events("mary") == ["onRecvNewMessage"])
   }
 
-  @Test func whoSignsOutIsNotKeptInARoomOfEverybody() async throws {
+  @Test func aSignOutDuringLoadingIsDetachedFromAGroupOfEverybody() async throws {
     let scene = try await roomOfEverybody()
     try await load(scene) {
       scene.signOut("mary")
@@ -69,7 +69,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: ["AVChatRoom", "Public"])
-  func soItIsOfMembers(type: String) async throws {
+  func membersWhoSignInAndOutDuringLoadingAreNoted(type: String) async throws {
     let scene = ActorScene(users: ["olga", "mary"])
     try await scene.makeGroup(type)
     if type == "AVChatRoom" {

@@ -56,7 +56,7 @@ import ThrongTestKit
     #expect(try await online(scene) == 2)
   }
 
-  @Test func whoseJoiningIsNotDurableHearsNothingYet() async throws {
+  @Test func aMemberReceivesNothingBeforeTheJoiningIsDurable() async throws {
     let scene = ActorScene()
     try await scene.makeGroup()
     scene.store.hold()
@@ -71,7 +71,7 @@ import ThrongTestKit
     #expect(scene.events("oscar/2") == ["onMemberEnter"])
   }
 
-  @Test func everybodyWhoSignsInHearsABChatRoom() async throws {
+  @Test func signedInUsersReceiveABChatRoom() async throws {
     let scene = ActorScene(users: ["olga", "mary"])
     let made = try await scene.ask(
       "createGroup", #"{"groupType":"BChatRoom","groupName":"n","ownerUserID":"olga"}"#, by: "administrator")

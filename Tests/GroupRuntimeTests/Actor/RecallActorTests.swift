@@ -38,7 +38,7 @@ import ThrongTestKit
   @Test func aRecallWhileAnotherIsOnItsWayToTheDiskTellsOnceAndWaitsForIt() async throws {
     scene.store.hold()
     let first = try scene.begin("revokeGroupMessage", recall, by: "mary")
-    while scene.store.pendingCount == 0 { await Task.yield() }
+    try await scene.wait { scene.store.pendingCount > 0 }
     gate.hold()
     let second = try scene.begin("revokeGroupMessage", recall, by: "adam")
     await gate.waitForReadings(1)
@@ -51,12 +51,12 @@ import ThrongTestKit
     #expect(scene.events("olga") == ["onRecvMessageRevoked"])
   }
 
-  @Test func whoMayNotRecallIsRefusedAlsoWhileAnotherRecallIsUnderWay() async throws {
+  @Test func aRecallWithoutTheRightIsRefusedDuringAnotherRecall() async throws {
     try await scene.ask("joinGroup", by: "oscar")
     try await scene.ask("sendGroupTextMessage", #"{"text":"y"}"#, by: "mary")
     scene.store.hold()
     let first = try scene.begin("revokeGroupMessage", #"{"seq":3}"#, by: "mary")
-    while scene.store.pendingCount == 0 { await Task.yield() }
+    try await scene.wait { scene.store.pendingCount > 0 }
     let second = try scene.begin("revokeGroupMessage", #"{"seq":3}"#, by: "oscar")
     scene.store.release()
     #expect(try await first.answer().code == 0)
@@ -73,7 +73,7 @@ import ThrongTestKit
     #expect(scene.events("olga") == ["onRecvMessageRevoked"])
   }
 
-  @Test func aRecallThatDoesNotBecomeDurableTellsNobodyAndCanBeTriedAgain() async throws {
+  @Test func aRecallWhoseCommitFailsIsNotPublishedAndCanBeRepeated() async throws {
     scene.store.fail(with: StoreError(.unavailable, "disk full"))
     #expect(try await scene.ask("revokeGroupMessage", recall, by: "mary").code == 10002)
     #expect(try await isRevoked() == .null)

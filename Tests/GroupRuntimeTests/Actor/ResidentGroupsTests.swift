@@ -6,7 +6,7 @@ import ThrongTestKit
 
 /// Groups that are only looked at share a bounded part of the memory.
 @Suite struct ResidentGroupsTests {
-  private static let most = ResidentGroups.mostBytesOnlyRead
+  private static let most = ResidentGroups.maxBytesOnlyRead
   private static let names = ["a", "b", "c", "d"]
 
   /// Groups that are not in memory.
@@ -66,10 +66,10 @@ import ThrongTestKit
     #expect(resident.didLoad(groups[3], bytes: 1).map(\.id) == ["b"])
   }
 
-  @Test func whatAnOwnersGroupsTakeIsCountedForEachOwner() async throws {
+  @Test func memoryIsSummedForEachOwner() async throws {
     let scene = try await scene()
     let groups = Self.names.map { scene.registry.group(GroupID(stringLiteral: $0)) }
-    let most = ResidentGroups.mostBytesOfOwner
+    let most = ResidentGroups.maxBytesOfOwner
     for (group, owner) in zip(groups, ["olga", "mary", "olga", "adam"] as [UserID]) {
       group.footprint.note(most / 2, owner: owner)
     }
@@ -80,12 +80,12 @@ import ThrongTestKit
     #expect(ResidentGroups.excessive(among: groups).isEmpty)
   }
 
-  // MARK: What one owner's groups may take
+  // MARK: The memory of one owner's groups
 
   /// As if each of olga's groups took more than all may.
   private func retireExcess(_ scene: ActorScene) {
     for name in resident(scene) {
-      scene.registry.group(GroupID(stringLiteral: name)).footprint.note(ResidentGroups.mostBytesOfOwner + 1, owner: "olga")
+      scene.registry.group(GroupID(stringLiteral: name)).footprint.note(ResidentGroups.maxBytesOfOwner + 1, owner: "olga")
     }
     scene.registry.retireExcess()
     scene.settle()
@@ -108,7 +108,7 @@ import ThrongTestKit
     #expect(resident(scene).isEmpty)
   }
 
-  @Test func thoseThatNobodyUsesGoAndTheOthersWhenTheyAreFree() async throws {
+  @Test func idleGroupsRetireAndBusyOnesAfterTheirWork() async throws {
     let scene = try await scene()
     try await use(Self.names, scene)
     scene.store.hold()
@@ -135,7 +135,7 @@ import ThrongTestKit
     try await use(Self.names, scene)
     scene.uptime.advance(by: ResidentGroups.shortIdleTime)
     for (name, owner) in zip(Self.names, ["olga", "adam", "olga", "mary"] as [UserID]) {
-      scene.registry.group(GroupID(stringLiteral: name)).footprint.note(ResidentGroups.mostBytesOfOwner / 2 + 1, owner: owner)
+      scene.registry.group(GroupID(stringLiteral: name)).footprint.note(ResidentGroups.maxBytesOfOwner / 2 + 1, owner: owner)
     }
     scene.registry.retireExcess()
     scene.settle()

@@ -6,7 +6,7 @@ import Testing
 import ThrongTestKit
 import WireProtocol
 
-/// Groups with everything around them: a registry, a store that can be slow or fail, sessions that note what they get.
+/// Groups with fakes around them: a store that can be slow or fail, sessions that record their frames.
 final class ActorScene: Sendable {
   let clock = ManualClock()
   let uptime = ManualUptime()
@@ -31,39 +31,39 @@ final class ActorScene: Sendable {
     for user in users { signIn(user) }
   }
 
-  /// One more session of a user; groups do not hear of it.
+  /// Starts a session of a user; groups are not notified.
   func signIn(_ user: String, as name: String? = nil) {
     let session = broker.signIn(UserID(stringLiteral: user))
     sessions.withLock { $0[name ?? user] = session }
   }
 
-  /// The end of a session; groups do not hear of it.
+  /// Ends a session; groups are not notified.
   func signOut(_ name: String) {
     if let session = sessions.withLock({ $0.removeValue(forKey: name) }) { broker.signOut(session) }
   }
 
-  /// Tells a group to look at a user's sessions, and waits until it has.
+  /// Notifies a group of a user's sessions, and waits for it.
   func refresh(_ user: String, in group: GroupID = "g") async {
     await withCheckedContinuation { continuation in
-      registry.group(group).presenceChanged(Group.Presence(of: UserID(stringLiteral: user))) { continuation.resume() }
+      registry.group(group).enqueue(.presence(Group.Presence(of: UserID(stringLiteral: user))) { continuation.resume() })
     }
   }
 
-  /// What signing in does after the session is there: the groups of the user take note, live rooms also of a long absence.
+  /// Notifies the user's groups of a sign-in, and of the absence that it ends.
   func welcome(_ user: String, awaySince: Instant? = nil) async throws {
     let user = UserID(stringLiteral: user)
     let memberships = try await store.memberships(of: user)
     await registry.presenceChanged(Group.Presence(of: user, awaySince: awaySince), in: memberships)
   }
 
-  /// Lets time pass and those alarms ring that fall due.
+  /// Advances the clock, and rings the alarms that are due.
   func advance(by milliseconds: Int64) {
     clock.advance(by: milliseconds)
     alarms.ring(upTo: clock.now())
     settle()
   }
 
-  /// An AVChatRoom of olga's with mary, so many messages a second, in which all has been quiet.
+  /// An AVChatRoom of olga's with mary and a limit of messages a second, without pending notices.
   static func liveRoom(_ limit: Int = 1) async throws -> ActorScene {
     var limits = GroupLimits.standard
     limits.messagesPerSecond = [.avChatRoom: limit]
@@ -76,12 +76,12 @@ final class ActorScene: Sendable {
   }
 
   /// Sends a text.
-  /// - Returns: what the reply says has become of it.
+  /// - Returns: the status in the reply.
   func say(by name: String = "mary", _ priority: String = "Normal") async throws -> String? {
     try await ask("sendGroupTextMessage", #"{"text":"x","priority":"\#(priority)"}"#, by: name).result["status"].string
   }
 
-  /// The join and leave notices of a live room have left, and the next one leaves at once.
+  /// Lets pending notices of a live room be sent; the next one is sent at once.
   func waitForNotices() { for _ in 0..<2 { advance(by: 1000) } }
 
   func caller(_ name: String) -> Caller {
@@ -89,7 +89,7 @@ final class ActorScene: Sendable {
     return .user(UserID(stringLiteral: name), platform: .web, session: sessions.withLock { $0[name] })
   }
 
-  /// The code and the result of a request, once it is answered.
+  /// The code and the result of a reply.
   struct Answer: Equatable, Sendable {
     let code: Int
     let result: JSON
@@ -108,11 +108,12 @@ final class ActorScene: Sendable {
     return try Answer(await registry.group(group).ask(try groupRequest(method, params, of: group, by: caller), by: caller))
   }
 
-  /// Asks now and lets the answer come when it comes. Requests stand in the group's order when this returns.
+  /// Enqueues a request without waiting for its reply.
   func begin(_ method: String, _ params: String = "{}", by name: String, of group: Group? = nil) throws -> Pending {
     let caller = caller(name)
     let pending = Pending()
-    (group ?? registry.group("g")).ask(try groupRequest(method, params, by: caller), by: caller) { pending.complete($0) }
+    (group ?? registry.group("g")).enqueue(
+      .request(try groupRequest(method, params, by: caller), by: caller) { pending.complete($0) })
     return pending
   }
 
@@ -124,15 +125,25 @@ final class ActorScene: Sendable {
     for name in ["olga", "adam", "mary", "oscar"] { _ = events(name) }
   }
 
-  /// Lets everything that is queued on the group's executor happen.
+  /// Runs all that is queued on the groups' executor.
   func settle() { executor.drain() }
 
-  /// The names of the events that a session got since this was last asked.
+  /// Waits until another thread fulfils a condition, at most 30 s.
+  func wait(sourceLocation: SourceLocation = #_sourceLocation, until condition: () -> Bool) async throws {
+    let deadline = ContinuousClock.now + .seconds(30)
+    while !condition() {
+      try #require(ContinuousClock.now < deadline, "waited for 30 s", sourceLocation: sourceLocation)
+      await Task.yield()
+    }
+    settle()
+  }
+
+  /// The names of the events that a session received since the last call.
   func events(_ name: String) -> [String] {
     frames(name).map { frame in (try? JSON(frame))?["method"].string ?? "no JSON: \(frame)" }
   }
 
-  /// The params of the events of one name that a session got since it was last asked for events.
+  /// The params of the events of one name that a session received since the last call.
   func params(_ event: String, to name: String) throws -> [JSON] {
     try frames(name).map { try JSON($0) }.filter { $0["method"].string == event }.map { $0["params"] }
   }
@@ -143,7 +154,7 @@ final class ActorScene: Sendable {
   }
 }
 
-/// An answer to come.
+/// A reply that may still come.
 final class Pending: Sendable {
   private struct State {
     var reply: Reply?
@@ -153,9 +164,9 @@ final class Pending: Sendable {
 
   private let state = Mutex(State())
 
-  /// Whether the answer has come.
+  /// Whether the reply has come.
   var isAnswered: Bool { state.withLock { $0.count > 0 } }
-  /// How often the answer has come, which must be once.
+  /// How often a reply has come: must be once.
   var count: Int { state.withLock { $0.count } }
 
   func complete(_ reply: Reply) {

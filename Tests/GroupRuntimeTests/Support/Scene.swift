@@ -203,7 +203,7 @@ final class Scene {
 
   /// The answer with the stored messages that it names. Tests wait here, so the reading has a thread of its own.
   private func reply(to answer: StoredAnswer) -> Reply {
-    let reader = AnswerReader(
+    let reader = StoredAnswerReader(
       group: "g", messages: store, observer: RecordingObserver(), pageBytes: rules.limits.pageBytes, didCount: { _, _ in })
     let result = Mutex<Reply>(.error(.internalError))
     let done = DispatchSemaphore(value: 0)

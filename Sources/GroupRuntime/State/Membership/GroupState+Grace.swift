@@ -61,6 +61,6 @@ extension GroupState {
       depart(member, stay: nil, in: context, into: &decision)
       decision.effects.append(.expel(member.userID))
     }
-    announceLeave(of: gone.suffix(CoalescedNotice.named).map { MemberInfo($0) }, nil, in: context, into: &decision)
+    announceLeave(of: gone.suffix(CoalescedNotice.maxNamed).map { MemberInfo($0) }, nil, in: context, into: &decision)
   }
 }

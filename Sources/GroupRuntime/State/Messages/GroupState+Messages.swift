@@ -26,7 +26,7 @@ extension GroupState {
     var decision = Decision(.empty)
     let status: MessageReceipt.Status
     if rateLimiter != nil {
-      status = admit(message, from: caller.session, in: context, into: &decision)
+      status = offer(message, from: caller.session, in: context, into: &decision)
     } else {
       status = isStored ? .stored : .delivered
       deliver(message, from: caller.session, [.accepted, .delivered], in: context, into: &decision)
@@ -44,7 +44,8 @@ extension GroupState {
 
   /// Hands a message to the fan-out: "all members but the sending session".
   func deliver(
-    _ message: Message, from session: SessionKey?, _ steps: MessageCount.Steps, in context: DecisionContext, into decision: inout Decision
+    _ message: Message, from session: SessionKey?, _ steps: MessageCount.Steps, in context: DecisionContext,
+    into decision: inout Decision
   ) {
     decision.effects.append(
       .publish(event(.onRecvNewMessage(message), in: context), chatClass(of: message), except: session))

@@ -1,28 +1,28 @@
 import GroupModel
 
-/// The time by which the rates, waits and memories of a group run while it is in memory: the wall clock's, but where that is set back it goes
-/// on from where it was when it was looked at last. So nothing that was noted is ever of a time to come, and instants are noted in their
-/// order. What passed between that look and the setting back is not counted: no wait is cut short, and one may grow by that much.
+/// The time of a group's rates, waits and memories while it is loaded: the wall clock's, but it
+/// continues from the last reading where the clock is set back. Time between that reading and the
+/// setting back is not counted, so a wait may grow by it; none is cut short.
 struct AdvancingTime: Sendable {
-  /// What the clock showed last.
+  /// The last reading of the clock.
   private var clock: Instant
-  /// By how much the clock has been set back in all.
+  /// The sum of the times by which the clock was set back.
   private(set) var lead: Instant = 0
 
-  /// A time that is the clock's now.
+  /// A time that equals the clock.
   init(at now: Instant) { clock = now }
 
-  /// What time it is when the clock shows that.
+  /// The time at a reading of the clock, without noting the reading.
   func time(at now: Instant) -> Instant { max(now, clock) + lead }
 
-  /// The clock shows that now.
-  /// - Returns: what time it is.
+  /// Notes a reading of the clock.
+  /// - Returns: the time.
   mutating func advance(to now: Instant) -> Instant {
     lead += max(0, clock - now)
     clock = now
     return now + lead
   }
 
-  /// What the clock shows at such a time, unless it is set again before.
+  /// The reading of the clock at a time to come, unless the clock is set before.
   func clock(at time: Instant) -> Instant { time - lead }
 }

@@ -1,19 +1,19 @@
 import GroupModel
 import WireProtocol
 
-/// The 40-messages rule in a group without history (Protocol.md, "Message rate of live types"): its
-/// messages and its join and leave notices pass a rate limiter. Everything else is outside of it.
+/// The 40-messages rule of a live group (Protocol.md, "Message rate of live types"): messages, and
+/// join and leave notices, pass a rate limiter. Other events do not.
 extension GroupState {
-  /// What becomes of a message.
-  mutating func admit(
+  /// Delivers, queues or drops a new message.
+  mutating func offer(
     _ message: Message, from session: SessionKey?, in context: DecisionContext, into decision: inout Decision
   ) -> MessageReceipt.Status {
     deliverWaiting(in: context, into: &decision)
     let waiting = WaitingMessage(message: message, session: session, type: record.type)
     let offered = rateLimiter?.offer(waiting, message.priority, at: context.steady)
     if let displaced = offered?.displaced { drop(displaced, in: context, into: &decision) }
-    decision.admitted = message.msgID
-    switch offered?.admission {
+    decision.rateLimited.offeredID = message.msgID
+    switch offered?.outcome {
     case .queued:
       count(message, .accepted, into: &decision)
       return .queued
@@ -21,17 +21,19 @@ extension GroupState {
       count(message, [.accepted, .dropped], into: &decision)
       return .dropped
     case .delivered, nil:
+      decision.rateLimited.deliveries += 1
       deliver(message, from: session, [.accepted, .delivered], in: context, into: &decision)
       return .delivered
     }
   }
 
-  /// What has waited leaves, as far as there is room in the second, and then the notices.
+  /// Delivers queued messages, and then the notices, as far as the rate allows.
   mutating func deliverWaiting(in context: DecisionContext, into decision: inout Decision) {
-    for exit in rateLimiter?.advance(to: context.steady) ?? [] {
-      switch exit {
+    for dequeued in rateLimiter?.advance(to: context.steady) ?? [] {
+      switch dequeued {
       case .delivered(let waiting):
-        decision.released.append(waiting)
+        decision.rateLimited.dequeued.append(waiting)
+        decision.rateLimited.deliveries += 1
         deliver(waiting.message, from: waiting.session, .delivered, in: context, into: &decision)
       case .dropped(let waiting): drop(waiting, in: context, into: &decision)
       }
@@ -39,13 +41,15 @@ extension GroupState {
     publishNotices(in: context, into: &decision)
   }
 
-  /// So many of those that wait for the store, the oldest, are handed over now.
-  mutating func release(_ deliveries: Int, at now: Instant) { rateLimiter?.release(deliveries, at: steady.advance(to: now)) }
+  /// The oldest deliveries that waited for the store take place now.
+  mutating func deliverPostponed(_ count: Int, at now: Instant) {
+    rateLimiter?.deliverPostponed(count, at: steady.advance(to: now))
+  }
 
-  /// Everything that waits leaves, because the state ends.
-  mutating func removeWaiting() -> [WaitingMessage] { rateLimiter?.empty() ?? [] }
+  /// Empties the queue, because the state is discarded.
+  mutating func removeWaiting() -> [WaitingMessage] { rateLimiter?.removeAll() ?? [] }
 
-  /// Everything that waits is dropped, because the group ends.
+  /// Drops all queued messages, because the group ends.
   mutating func dropWaiting(in context: DecisionContext) -> Decision {
     var decision = Decision(.empty)
     for waiting in removeWaiting() { drop(waiting, in: context, into: &decision) }
@@ -54,7 +58,7 @@ extension GroupState {
 
   private mutating func drop(_ waiting: WaitingMessage, in context: DecisionContext, into decision: inout Decision) {
     sent.forget(waiting.message)
-    decision.released.append(waiting)
+    decision.rateLimited.dequeued.append(waiting)
     waiting.drop(at: context.now, into: &decision)
   }
 
@@ -64,14 +68,15 @@ extension GroupState {
 
   // MARK: Notices
 
-  /// Somebody came to a room with a rate limiter: the room hears of it in its time, the user at once, "outside the limit".
-  mutating func noticeEntry(of info: MemberInfo, _ event: GroupEvent, in context: DecisionContext, into decision: inout Decision) {
-    // A notice that has waited too long is given up before it could name somebody new.
+  /// Announces a new member: to the user at once, "outside the limit", to the others by a notice.
+  mutating func noticeEntry(of info: MemberInfo, _ event: GroupEvent, in context: DecisionContext, into decision: inout Decision)
+  {
+    // An expired notice must not name a new member.
     deliverWaiting(in: context, into: &decision)
     if record.policy.memberChangeNotification {
-      // Who leaves and comes back is there: the last that is told of somebody is so.
-      leaves.forget(info.userID)
-      joins.forget(info.userID)
+      // The last notice about a user must be true.
+      leaves.remove(info.userID)
+      joins.remove(info.userID)
       joins.add([info], at: context.steady)
       publishNotices(in: context, into: &decision)
       if joins.due == nil { return }
@@ -79,11 +84,11 @@ extension GroupState {
     decision.effects.append(.send(event, to: [info.userID]))
   }
 
-  /// Some have left a room with a rate limiter.
+  /// Announces former members by a notice.
   mutating func noticeLeave(of list: [MemberInfo], in context: DecisionContext, into decision: inout Decision) {
     guard record.policy.memberChangeNotification else { return }
     deliverWaiting(in: context, into: &decision)
-    // Nobody is told of as having left before being told of as having come.
+    // The notice of a user's leaving must not precede that of joining.
     let earliest = joins.names(anyOf: list) ? joins.due : nil
     leaves.add(list, at: context.steady, notBefore: earliest ?? .min)
     publishNotices(in: context, into: &decision)
@@ -91,46 +96,63 @@ extension GroupState {
 
   /// "Join and leave notices come after Lowest", "each kind for itself".
   private mutating func publishNotices(in context: DecisionContext, into decision: inout Decision) {
-    joins.advance(to: context.steady)
-    leaves.advance(to: context.steady)
+    joins.removeExpired(at: context.steady)
+    leaves.removeExpired(at: context.steady)
     if !record.policy.memberChangeNotification {
-      joins.giveUp()
-      leaves.giveUp()
+      joins.removeAll()
+      leaves.removeAll()
     }
     if rateLimiter?.count == 0 {
       if let due = joins.due, due <= context.steady, rateLimiter?.acquire(at: context.steady) == true {
-        let event = event(.onMemberEnter(joins.take(at: context.steady), memberCount: members.count, nil), in: context)
+        let event = event(.onMemberEnter(joins.takeUsers(at: context.steady), memberCount: members.count, nil), in: context)
         decision.effects.append(.publish(event, .notice, except: nil))
+        decision.rateLimited.deliveries += 1
       }
       if let due = leaves.due, due <= context.steady, rateLimiter?.acquire(at: context.steady) == true {
-        let event = event(.onMemberLeave(leaves.take(at: context.steady), memberCount: members.count, nil), in: context)
+        let event = event(.onMemberLeave(leaves.takeUsers(at: context.steady), memberCount: members.count, nil), in: context)
         decision.effects.append(.publish(event, .notice, except: nil))
+        decision.rateLimited.deliveries += 1
       }
     }
   }
 
-  /// When something at the rate limiter wants to leave.
+  /// The instant of the next delivery or drop; nil = nothing is queued.
   var nextDelivery: Instant? {
     guard let rateLimiter else { return nil }
-    return [rateLimiter.nextExit, wake(of: joins, at: rateLimiter), wake(of: leaves, at: rateLimiter)].compactMap { $0 }.min()
+    return [rateLimiter.nextChange, nextChange(of: joins, at: rateLimiter), nextChange(of: leaves, at: rateLimiter)].compactMap {
+      $0
+    }.min()
   }
 
-  /// A notice waits for its second to end, for those before it, for a place in the window, or for being given up.
-  private func wake(of notice: CoalescedNotice, at rateLimiter: PriorityRateLimiter<WaitingMessage>) -> Instant? {
-    guard let due = notice.due, let end = notice.end else { return nil }
-    return rateLimiter.count > 0 ? end + 1 : min(max(due, rateLimiter.nextPlace), end + 1)
+  /// A notice waits for its second to end, for queued messages, and for a slot of the window, until
+  /// it expires.
+  private func nextChange(of notice: CoalescedNotice, at rateLimiter: PriorityRateLimiter<WaitingMessage>) -> Instant? {
+    guard let due = notice.due, let expiry = notice.expiry else { return nil }
+    return rateLimiter.count > 0 ? expiry + 1 : min(max(due, rateLimiter.nextSlot), expiry + 1)
   }
 }
 
-/// A message that waits for its turn at the rate limiter.
+/// A decision's messages that passed the rate limiter; the pipeline needs them when the decision is
+/// delivered late, or its commit fails.
+struct RateLimitedMessages: Sendable {
+  /// The msgID of the new message; nil = there is none.
+  var offeredID: String?
+  /// Queued messages that are delivered or dropped.
+  var dequeued: [WaitingMessage] = []
+  /// How many messages and notices are delivered.
+  var deliveries = 0
+}
+
+/// A message in the queue of the rate limiter.
 struct WaitingMessage: Sendable {
   let message: Message
-  /// Who is told when it is dropped; nil = nobody is there.
+  /// The sender's session, which gets onMessageDropped; nil = there is none.
   let session: SessionKey?
   /// The group's type.
   let type: GroupType
 
-  /// "A queued message that is dropped later sends onMessageDropped with reason RateLimit to its sender."
+  /// "A queued message that is dropped later sends onMessageDropped with reason RateLimit to its
+  /// sender."
   func drop(at now: Instant, into decision: inout Decision) {
     decision.counts.append(MessageCount(type: type, priority: message.priority, steps: .dropped))
     guard let session else { return }

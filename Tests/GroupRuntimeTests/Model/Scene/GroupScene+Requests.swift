@@ -54,7 +54,7 @@ extension GroupScene {
   mutating func finish(_ decision: Decision) async throws -> Reply {
     try carryOut(decision)
     let counted = Mutex<(Int, UnreadMessages)?>(nil)
-    let reader = AnswerReader(
+    let reader = StoredAnswerReader(
       group: GroupScene.group, messages: picture, observer: RecordingObserver(), pageBytes: rules.limits.pageBytes,
       didCount: { count, unread in counted.withLock { $0 = (count, unread) } })
     // As the actor notes it: later questions build upon it.

@@ -1,16 +1,16 @@
 import GroupModel
 import WireProtocol
 
-/// Completes answers that need stored messages.
-struct AnswerReader: Sendable {
+/// Reads the stored messages of replies.
+struct StoredAnswerReader: Sendable {
   let group: GroupID
   let messages: any MessageStore
   let observer: any GroupObserver
   let pageBytes: Int
-  /// Hears how many unread messages were counted.
+  /// Receives each count of unread messages.
   let didCount: @Sendable (_ count: Int, UnreadMessages) -> Void
 
-  /// How many messages are looked at for a count before other reads have their turn.
+  /// How many messages one read counts; other reads have their turn in between.
   private static let messagesPerCount: Int64 = 4096
 
   func reply(to answer: StoredAnswer) async -> Reply {
@@ -31,14 +31,14 @@ struct AnswerReader: Sendable {
   }
 
   private func history(_ page: VisibleHistory.Page, newestFirst: Bool, epoch: String) async throws(StoreError) -> Reply {
-    let read = try await read(page.ranges, newestFirst: newestFirst, bytes: pageBytes, epoch: epoch)
+    let read = try await read(page.ranges, newestFirst: newestFirst, maxBytes: pageBytes, epoch: epoch)
     return .success(
       .history(
         GetGroupHistoryMessageList.Result(messageList: read.messages, isFinished: page.isFinished && !read.isCut)))
   }
 
   private func sync(_ row: SyncAnswer) async throws(StoreError) -> Reply {
-    let read = try await read(row.page?.ranges ?? [], newestFirst: false, bytes: min(row.bytes, pageBytes), epoch: row.epoch)
+    let read = try await read(row.page?.ranges ?? [], newestFirst: false, maxBytes: min(row.bytes, pageBytes), epoch: row.epoch)
     return .success(
       .syncRow(
         SyncGroups.Row(
@@ -56,7 +56,7 @@ struct AnswerReader: Sendable {
     var count = 0
     var next = range.lowerBound
     while next <= range.upperBound, unread.known + count < unread.limit {
-      let last = min(range.upperBound, next + AnswerReader.messagesPerCount - 1)
+      let last = min(range.upperBound, next + Self.messagesPerCount - 1)
       count += try await messages.unreadCount(
         of: group, in: next...last, reader: unread.reader, managersOnly: unread.managersOnly,
         limit: unread.limit - unread.known - count)
@@ -67,32 +67,33 @@ struct AnswerReader: Sendable {
   }
 
   /// Messages for a reply, encoded because their bytes are bounded.
-  private struct Read {
+  private struct Page {
     var messages: [Encoded<Message>] = []
     var bytes = 0
-    /// There were more than fit.
+    /// There are more messages than fit.
     var isCut = false
   }
 
-  /// At least one message, where there is one and any room at all, and as many as fit.
-  /// - Parameter epoch: of the group that was asked; another group may use its ID by now, and its messages are not the reader's to see.
+  /// Reads as many messages as fit, but at least one if any bytes are allowed.
+  /// - Parameter epoch: of the group that has decided; another group may use its ID by now, whose
+  ///   messages the reader may not see.
   private func read(
-    _ ranges: [ClosedRange<Int64>], newestFirst: Bool, bytes room: Int, epoch: String
-  ) async throws(StoreError) -> Read {
-    guard room > 0 else { return Read(isCut: !ranges.isEmpty) }
-    var read = Read()
+    _ ranges: [ClosedRange<Int64>], newestFirst: Bool, maxBytes: Int, epoch: String
+  ) async throws(StoreError) -> Page {
+    guard maxBytes > 0 else { return Page(isCut: !ranges.isEmpty) }
+    var page = Page()
     for range in ranges {
       for message in try await messages.messages(of: group, in: range, newestFirst: newestFirst, limit: range.count)
       where message.msgID.hasPrefix(epoch + "-") {
         let encoded = Encoded(message, capacity: 384)
-        guard read.messages.isEmpty || read.bytes + encoded.text.count <= room else {
-          read.isCut = true
-          return read
+        guard page.messages.isEmpty || page.bytes + encoded.text.count <= maxBytes else {
+          page.isCut = true
+          return page
         }
-        read.messages.append(encoded)
-        read.bytes += encoded.text.count + 1
+        page.messages.append(encoded)
+        page.bytes += encoded.text.count + 1
       }
     }
-    return read
+    return page
   }
 }

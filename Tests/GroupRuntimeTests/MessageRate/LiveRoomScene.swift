@@ -6,13 +6,13 @@ import WireProtocol
 
 @testable import GroupRuntime
 
-/// A live room that is woken when it wants to be, and writes down what happens in the words of `ReferenceRoom`.
-struct RoomScene {
+/// A live room that is woken at `nextWake`; its log has the format of `LiveRoomModel`.
+struct LiveRoomScene {
   private(set) var state: GroupState
   private(set) var now: Instant
   private(set) var log: [String] = []
   private(set) var counts: [MessageCount] = []
-  /// What should never be.
+  /// Violations of the rules.
   private(set) var faults: [String] = []
 
   /// A room with the members u0 (its owner), u1, u2 and so on.
@@ -33,13 +33,13 @@ struct RoomScene {
       rules: GroupRules(limits: limits))
   }
 
-  /// Takes out the lines written since this was last asked.
+  /// Removes and returns the lines since the last call.
   mutating func takeLog() -> [String] {
     defer { log = [] }
     return log
   }
 
-  /// - Parameter lateness: by how much each waking is late.
+  /// - Parameter lateness: of each wake-up.
   mutating func pass(until end: Instant, late lateness: () -> Instant = { 0 }) {
     while let wake = state.nextWake {
       let instant = max(wake + lateness(), now)
@@ -63,13 +63,13 @@ struct RoomScene {
   }
 
   mutating func join(_ number: Int) throws {
-    _ = ask(try groupRequest("joinGroup", by: RoomScene.caller(number)), as: number)
+    _ = ask(try groupRequest("joinGroup", by: LiveRoomScene.caller(number)), as: number)
   }
 
   mutating func leave(_ number: Int) { _ = ask(.request(.quitGroup(QuitGroup())), as: number) }
 
   private mutating func ask(_ request: GroupOperation, as number: Int) -> Decision {
-    let decision = state.decide(request, by: RoomScene.caller(number), at: now)
+    let decision = state.decide(request, by: LiveRoomScene.caller(number), at: now)
     write(decision)
     if let next = state.nextWake, next <= now { faults.append("\(now): wants to be woken at \(next)") }
     return decision
@@ -99,7 +99,9 @@ struct RoomScene {
     case "onRecvNewMessage":
       let number = event["params"]["message"]["text"].string ?? "?"
       log.append("\(now) deliver \(number)")
-      if session != Int(number).map({ RoomScene.session(1 + $0 % 3) }) { faults.append("\(now): \(number) goes to its sender") }
+      if session != Int(number).map({ LiveRoomScene.session(1 + $0 % 3) }) {
+        faults.append("\(now): \(number) goes to its sender")
+      }
       if kind != .liveChat(fromManager: false) { faults.append("\(now): \(number) is \(kind)") }
     case "onMemberEnter": write("enter", event["params"], kind)
     case "onMemberLeave": write("leave", event["params"], kind)
@@ -118,7 +120,7 @@ struct RoomScene {
       let number = event["params"]["clientMsgID"].string.flatMap({ Int($0) })
     else { return faults.append("\(now): a session was told something else") }
     log.append("\(now) drop \(number)")
-    if session != RoomScene.session(1 + number % 3) { faults.append("\(now): \(session) was told of \(number)") }
+    if session != LiveRoomScene.session(1 + number % 3) { faults.append("\(now): \(session) was told of \(number)") }
   }
 
   private mutating func write(sent frame: [UInt8], to users: [UserID]) {

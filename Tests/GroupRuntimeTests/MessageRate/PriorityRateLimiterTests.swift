@@ -4,9 +4,9 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// The laws of the message rate (Protocol.md, "Message rate of live types") over random arrivals.
+/// The properties of the message rate (Protocol.md, "Message rate of live types") over random arrivals.
 @Suite struct PriorityRateLimiterTests {
-  /// What happened to the messages of one run, in the order in which it happened.
+  /// The fates of the messages of one run, in their order.
   private struct Run {
     struct Message: Sendable, Equatable {
       let number: Int
@@ -14,65 +14,65 @@ import ThrongTestKit
       let time: Instant
     }
 
-    enum Fate: Equatable { case delivered, tooOld, noRoom }
+    enum Fate: Equatable { case delivered, tooOld, queueFull }
 
     let limit: Int
     var offered: [Message] = []
     var fates: [(message: Message, fate: Fate, time: Instant)] = []
-    /// Messages that were dropped for want of room, each with the number of the one that wanted it.
+    /// Messages that were dropped by a full queue, each with the number of the cause.
     var refused: [(message: Message, by: Int)] = []
-    /// Messages that found room in the second and nothing before them, and were not delivered at once.
+    /// Messages that had a free slot and an empty queue, and were not delivered at once.
     var delayedWithoutNeed: [Message] = []
     var mostWaiting = 0
 
     init(seed: UInt64) {
       var generator = SeededGenerator(seed: seed)
       limit = [1, 2, 5, 40].randomElement(using: &generator) ?? 1
-      var gate = PriorityRateLimiter<Message>(limit: limit)
+      var limiter = PriorityRateLimiter<Message>(limit: limit)
       var now: Instant = 1_700_000_000_000
       for number in 0..<400 {
         let next = now + ([0, 0, 0, 1, 5, 20, 100, 700, 1500].randomElement(using: &generator) ?? 0)
-        pass(&gate, from: now, until: next)
+        pass(&limiter, from: now, until: next)
         now = next
         let priority = Priority.allCases.randomElement(using: &generator) ?? .normal
-        offer(Message(number: number, priority: priority, time: now), to: &gate)
+        offer(Message(number: number, priority: priority, time: now), to: &limiter)
       }
-      pass(&gate, from: now, until: .max)
+      pass(&limiter, from: now, until: .max)
     }
 
-    /// Time passes, and the gate is woken when it wants to be.
-    private mutating func pass(_ gate: inout PriorityRateLimiter<Message>, from start: Instant, until end: Instant) {
+    /// Lets time pass; the limiter advances whenever it has an item to remove.
+    private mutating func pass(_ limiter: inout PriorityRateLimiter<Message>, from start: Instant, until end: Instant) {
       var now = start
-      while let wake = gate.nextExit, wake <= end {
+      while let wake = limiter.nextChange, wake <= end {
         now = max(now, wake)
-        leave(gate.advance(to: now), at: now)
+        leave(limiter.advance(to: now), at: now)
       }
     }
 
-    private mutating func offer(_ message: Message, to gate: inout PriorityRateLimiter<Message>) {
+    private mutating func offer(_ message: Message, to limiter: inout PriorityRateLimiter<Message>) {
       offered.append(message)
-      leave(gate.advance(to: message.time), at: message.time)
+      leave(limiter.advance(to: message.time), at: message.time)
       let inSecond = fates.count { $0.fate == .delivered && message.time - $0.time < 1000 }
-      let isFree = inSecond < limit && gate.count == 0
-      let (admission, displaced) = gate.offer(message, message.priority, at: message.time)
+      let isFree = inSecond < limit && limiter.count == 0
+      let (outcome, displaced) = limiter.offer(message, message.priority, at: message.time)
       if let displaced {
-        fates.append((displaced, .noRoom, message.time))
+        fates.append((displaced, .queueFull, message.time))
         refused.append((displaced, message.number))
       }
-      switch admission {
+      switch outcome {
       case .delivered: fates.append((message, .delivered, message.time))
       case .dropped:
-        fates.append((message, .noRoom, message.time))
+        fates.append((message, .queueFull, message.time))
         refused.append((message, message.number))
       case .queued: break
       }
-      if isFree, admission != .delivered { delayedWithoutNeed.append(message) }
-      mostWaiting = max(mostWaiting, gate.count)
+      if isFree, outcome != .delivered { delayedWithoutNeed.append(message) }
+      mostWaiting = max(mostWaiting, limiter.count)
     }
 
-    private mutating func leave(_ exits: [PriorityRateLimiter<Message>.Exit], at now: Instant) {
-      for exit in exits {
-        switch exit {
+    private mutating func leave(_ dequeued: [PriorityRateLimiter<Message>.Dequeued], at now: Instant) {
+      for item in dequeued {
+        switch item {
         case .delivered(let message): fates.append((message, .delivered, now))
         case .dropped(let message): fates.append((message, .tooOld, now))
         }
@@ -92,7 +92,7 @@ import ThrongTestKit
   @Test(arguments: 0..<100) func everyMessageLeavesOnce(seed: UInt64) {
     let run = Run(seed: seed)
     #expect(run.fates.map(\.message.number).sorted() == run.offered.map(\.number), "accepted = delivered + dropped")
-    #expect(run.mostWaiting <= run.limit, "the room is as large as the limit")
+    #expect(run.mostWaiting <= run.limit, "the queue is as long as the limit")
   }
 
   @Test(arguments: 0..<100) func underTheLimitNothingIsDelayed(seed: UInt64) {
@@ -104,7 +104,7 @@ import ThrongTestKit
       switch fate {
       case .delivered: #expect(time - message.time <= 1000)
       case .tooOld: #expect(time - message.time == 1001, "dropped as soon as it is too old")
-      case .noRoom: #expect(time - message.time <= 1000)
+      case .queueFull: #expect(time - message.time <= 1000)
       }
     }
   }
@@ -134,32 +134,32 @@ import ThrongTestKit
     }
   }
 
-  // MARK: By hand
+  // MARK: Examples
 
-  private func admissions(_ priorities: [Priority], limit: Int) -> [PriorityRateLimiter<Int>.Admission] {
-    var gate = PriorityRateLimiter<Int>(limit: limit)
-    return priorities.enumerated().map { gate.offer($0, $1, at: 0).admission }
+  private func outcomes(_ priorities: [Priority], limit: Int) -> [PriorityRateLimiter<Int>.Outcome] {
+    var limiter = PriorityRateLimiter<Int>(limit: limit)
+    return priorities.enumerated().map { limiter.offer($0, $1, at: 0).outcome }
   }
 
   @Test func theRoomFillsAndThenRefusesEquals() {
     let equals = Array(repeating: Priority.normal, count: 5)
-    #expect(admissions(equals, limit: 2) == [.delivered, .delivered, .queued, .queued, .dropped])
+    #expect(outcomes(equals, limit: 2) == [.delivered, .delivered, .queued, .queued, .dropped])
   }
 
   @Test func aBetterOneDisplacesTheNewestOfTheLowest() {
-    var gate = PriorityRateLimiter<Int>(limit: 3)
-    for number in 0..<3 { #expect(gate.offer(number, .low, at: 0).admission == .delivered) }
-    _ = gate.offer(3, .lowest, at: 0)
-    _ = gate.offer(4, .lowest, at: 0)
-    _ = gate.offer(5, .low, at: 0)
-    let high = gate.offer(6, .high, at: 0)
-    #expect(high.admission == .queued && high.displaced == 4)
-    let low = gate.offer(7, .low, at: 0)
-    #expect(low.admission == .queued && low.displaced == 3)
-    #expect(gate.offer(8, .lowest, at: 0).admission == .dropped)
-    #expect(gate.nextExit == 1000)
-    let left = gate.advance(to: 1002).map { exit in
-      switch exit {
+    var limiter = PriorityRateLimiter<Int>(limit: 3)
+    for number in 0..<3 { #expect(limiter.offer(number, .low, at: 0).outcome == .delivered) }
+    _ = limiter.offer(3, .lowest, at: 0)
+    _ = limiter.offer(4, .lowest, at: 0)
+    _ = limiter.offer(5, .low, at: 0)
+    let high = limiter.offer(6, .high, at: 0)
+    #expect(high.outcome == .queued && high.displaced == 4)
+    let low = limiter.offer(7, .low, at: 0)
+    #expect(low.outcome == .queued && low.displaced == 3)
+    #expect(limiter.offer(8, .lowest, at: 0).outcome == .dropped)
+    #expect(limiter.nextChange == 1000)
+    let left = limiter.advance(to: 1002).map { item in
+      switch item {
       case .delivered(let number): number
       case .dropped(let number): -number
       }
@@ -168,14 +168,14 @@ import ThrongTestKit
   }
 
   @Test func whoeverFindsNoPlaceWithinTheSecondIsDropped() {
-    var gate = PriorityRateLimiter<Int>(limit: 1)
-    _ = gate.offer(0, .normal, at: 0)
-    #expect(gate.offer(1, .normal, at: 10).admission == .queued)
-    #expect(gate.offer(2, .high, at: 20).displaced == 1)
-    guard case .delivered(2)? = gate.advance(to: 1000).first else { return #expect(Bool(false)) }
-    #expect(gate.offer(3, .normal, at: 1001).admission == .queued)
-    #expect(gate.nextExit == 2000)
-    guard case .delivered(3)? = gate.advance(to: 2000).first else { return #expect(Bool(false)) }
-    #expect(gate.nextExit == nil)
+    var limiter = PriorityRateLimiter<Int>(limit: 1)
+    _ = limiter.offer(0, .normal, at: 0)
+    #expect(limiter.offer(1, .normal, at: 10).outcome == .queued)
+    #expect(limiter.offer(2, .high, at: 20).displaced == 1)
+    guard case .delivered(2)? = limiter.advance(to: 1000).first else { return #expect(Bool(false)) }
+    #expect(limiter.offer(3, .normal, at: 1001).outcome == .queued)
+    #expect(limiter.nextChange == 2000)
+    guard case .delivered(3)? = limiter.advance(to: 2000).first else { return #expect(Bool(false)) }
+    #expect(limiter.nextChange == nil)
   }
 }

@@ -3,7 +3,7 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// Merged join and leave notices.
+/// Coalesced join and leave notices.
 @Suite struct NoticeTests {
   private func room(
     _ limit: Int = 40, _ type: GroupType = .avChatRoom, policy: (inout GroupPolicy) -> Void = { _ in }
@@ -67,7 +67,7 @@ import ThrongTestKit
     #expect(instants == [0, 1000, 2000, 3000, 4000])
   }
 
-  @Test func theCountIsThatOfTheMomentTheNoticeLeaves() throws {
+  @Test func theMemberCountIsOfTheInstantOfSending() throws {
     let scene = try room()
     try join(scene, "u1", "u2")
     try scene.ask("quitGroup", by: "carl")
@@ -81,7 +81,7 @@ import ThrongTestKit
     #expect(left.names == ["groupID", "memberCount", "memberList", "opTime"])
   }
 
-  @Test func ofManyWhoLeaveTheNewestFiftyAreNamed() throws {
+  @Test func aLeaveNoticeNamesTheNewestFifty() throws {
     let scene = try room()
     let users = (0..<70).map { "u\($0)" }
     for user in users { try join(scene, user) }
@@ -93,7 +93,7 @@ import ThrongTestKit
     #expect(named(left) == Array(users.suffix(50)) && left["memberCount"] == 4)
   }
 
-  @Test func eachNoticeTakesOnePlaceOfTheSecond() throws {
+  @Test func eachNoticeOccupiesOneSlot() throws {
     let scene = try room(3)
     try join(scene, "u1")
     try scene.ask("quitGroup", by: "carl")
@@ -103,13 +103,13 @@ import ThrongTestKit
     #expect(try scene.wake().names("olga") == ["onRecvNewMessage"])
   }
 
-  @Test func theJoinersOwnEventTakesNone() throws {
+  @Test func theJoinersOwnEventOccupiesNoSlot() throws {
     let scene = try room(2)
     try join(scene, "u1", "u2", "u3", "u4")
     #expect(try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary").result["status"] == "Delivered")
   }
 
-  @Test func ofTwoNoticesThatAreDueTheSecondWaitsForAPlace() throws {
+  @Test func theSecondOfTwoDueNoticesWaitsForASlot() throws {
     let scene = try room(1)
     try join(scene, "u1")
     scene.clock.advance(by: 500)
@@ -123,7 +123,7 @@ import ThrongTestKit
     #expect(try scene.wake().events.isEmpty && scene.state?.nextWake == nil)
   }
 
-  @Test func afterOneThatWasGivenUpTheNextGoesOutAtOnce() throws {
+  @Test func theNoticeAfterAnExpiredOneIsSentAtOnce() throws {
     let scene = try room(1)
     for _ in 0..<2 { try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary") }
     try join(scene, "u1")
@@ -138,7 +138,7 @@ import ThrongTestKit
     #expect(try joined.params("onMemberEnter", to: "olga")["memberCount"] == 6)
   }
 
-  @Test func whoWasLetInIsNoticedLikeTheOthers() throws {
+  @Test func acceptedApplicantsAreInTheNotice() throws {
     let scene = try room { $0.joinMode = .auth }
     let applications = try ["oscar", "petra"].map { name in
       scene.signIn(name)
@@ -151,7 +151,7 @@ import ThrongTestKit
     #expect(try named(scene.wake().params("onMemberEnter", to: "olga")) == ["petra"])
   }
 
-  @Test func whoseGraceHasEndedIsNoticedLikeTheOthers() throws {
+  @Test func membersWhoseGraceHasEndedAreInTheNotice() throws {
     let scene = try room()
     for name in ["mary", "carl"] {
       scene.signOut(name)
@@ -166,7 +166,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: [(GroupType.public, 1), (.meeting, 1), (.avChatRoom, 0)])
-  func elsewhereNothingIsMerged(type: GroupType, limit: Int) throws {
+  func otherGroupsCoalesceNothing(type: GroupType, limit: Int) throws {
     let scene = try room(limit, type) { policy in
       policy.joinMode = .any
       policy.memberChangeNotification = true

@@ -21,7 +21,7 @@ import ThrongTestKit
 
   private func status(_ outcome: Scene.Outcome) -> String? { outcome.result["status"].string }
 
-  @Test func repliesSayWhatBecameOfTheMessage() throws {
+  @Test func repliesHaveTheStatusOfTheMessage() throws {
     let scene = try room()
     var statuses: [String?] = []
     for _ in 0..<6 { statuses.append(status(try send(scene))) }
@@ -91,7 +91,7 @@ import ThrongTestKit
 
   // MARK: Notices
 
-  @Test func theFirstNoticeGoesOutAtOnceAndLaterOnesAreMerged() throws {
+  @Test func theFirstNoticeIsSentAtOnceAndLaterOnesAreCoalesced() throws {
     let scene = try room(40)
     for name in ["u1", "u2", "u3"] { scene.signIn(name) }
     let first = try scene.ask("joinGroup", by: "u1")
@@ -126,7 +126,7 @@ import ThrongTestKit
     #expect(left.names("oscar") == ["onQuitFromGroup"])
   }
 
-  @Test func noticesCountAndComeAfterMessages() throws {
+  @Test func noticesOccupySlotsAfterMessages() throws {
     let scene = try room(1)
     _ = try send(scene)
     let joined = try scene.ask("joinGroup", by: "oscar")

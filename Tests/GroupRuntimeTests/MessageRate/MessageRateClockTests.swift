@@ -4,8 +4,8 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// A clock that is put right neither opens the gate nor closes it.
-@Suite struct GateClockTests {
+/// A clock that is set changes neither the rate nor the waits.
+@Suite struct MessageRateClockTests {
   private func scene(limit: Int) throws -> Scene {
     var limits = GroupLimits.standard
     limits.messagesPerSecond = [.avChatRoom: limit]
@@ -16,7 +16,7 @@ import ThrongTestKit
     try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary").result["status"].string
   }
 
-  @Test func eachStepBackOfTheClockDoesNotLetThroughWhatTheSecondHasNoRoomFor() throws {
+  @Test func stepsBackOfTheClockFreeNoSlots() throws {
     let scene = try scene(limit: 2)
     var said: [String?] = []
     for _ in 0..<5 {
@@ -26,7 +26,7 @@ import ThrongTestKit
     #expect(said == ["Delivered", "Delivered", "Queued", "Queued", "Dropped"], "all of it within a few milliseconds")
   }
 
-  @Test func whatWaitsWhenTheClockIsSetBackWaitsForTheRestOfItsSecond() throws {
+  @Test func aClockThatIsSetBackProlongsNoWait() throws {
     let scene = try scene(limit: 1)
     #expect(try say(scene) == "Delivered")
     scene.clock.advance(by: 400)

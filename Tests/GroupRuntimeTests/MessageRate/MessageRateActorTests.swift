@@ -3,9 +3,9 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// A live room with its actor: it wakes itself, and stays in memory while something waits.
-@Suite struct GateActorTests {
-  @Test func whatWaitsLeavesByItself() async throws {
+/// The actor of a live room: alarms empty its queue, and it is not retired before.
+@Suite struct MessageRateActorTests {
+  @Test func queuedMessagesAreDeliveredByAnAlarm() async throws {
     let scene = try await ActorScene.liveRoom()
     #expect(try await scene.say() == "Delivered")
     #expect(try await scene.say() == "Queued")
@@ -18,7 +18,7 @@ import ThrongTestKit
     #expect(scene.alarms.instants.isEmpty)
   }
 
-  @Test func theRoomStaysInMemoryWhileSomethingWaits() async throws {
+  @Test func aRoomWithQueuedMessagesIsNotRetired() async throws {
     let scene = try await ActorScene.liveRoom()
     for _ in 0..<2 { _ = try await scene.say(by: "administrator") }
     for name in ["olga", "adam", "mary", "oscar"] {
@@ -31,7 +31,7 @@ import ThrongTestKit
     #expect(scene.observer.counts.map(\.steps) == [[.accepted, .delivered], .accepted, .delivered])
   }
 
-  @Test func whatWaitsIsDroppedWithTheRoom() async throws {
+  @Test func queuedMessagesAreDroppedWithTheRoom() async throws {
     let scene = try await ActorScene.liveRoom()
     for _ in 0..<2 { _ = try await scene.say() }
     try await scene.ask("dismissGroup", by: "olga")
@@ -41,7 +41,7 @@ import ThrongTestKit
     #expect(scene.events("olga") == ["onRecvNewMessage", "onGroupDismissed"])
   }
 
-  @Test func whatWaitsIsDroppedWhenTheStoreFails() async throws {
+  @Test func queuedMessagesAreDroppedWhenACommitFails() async throws {
     let scene = try await ActorScene.liveRoom()
     for _ in 0..<2 { _ = try await scene.say() }
     scene.store.fail(with: StoreError(.unavailable, "disk full"))
@@ -53,7 +53,7 @@ import ThrongTestKit
     #expect(scene.events("olga") == ["onRecvNewMessage"])
   }
 
-  @Test func aNoticeLeavesByItself() async throws {
+  @Test func aNoticeIsSentByAnAlarm() async throws {
     let scene = try await ActorScene.liveRoom(40)
     try await scene.ask("joinGroup", by: "adam")
     try await scene.ask("joinGroup", by: "oscar")

@@ -3,8 +3,9 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// The gate of a room whose store is slow or fails: the limit holds at the hand-over, and nothing vanishes silently.
-@Suite struct GateStoreTests {
+/// The rate of a room whose store is slow or fails: deliveries keep the limit, and each accepted
+/// message is delivered or dropped.
+@Suite struct MessageRateStoreTests {
   private func begin(_ scene: ActorScene, _ priority: String = "Normal") throws -> Pending {
     try scene.begin("sendGroupTextMessage", #"{"text":"x","priority":"\#(priority)"}"#, by: "mary")
   }
@@ -16,7 +17,7 @@ import ThrongTestKit
     #expect(count(.dropped) == dropped)
   }
 
-  @Test func whatIsDroppedWithoutAnybodyToTellIsCounted() async throws {
+  @Test func dropsWithoutASessionAreCounted() async throws {
     let scene = try await ActorScene.liveRoom(2)
     _ = try await scene.say()
     scene.advance(by: 900)
@@ -30,7 +31,7 @@ import ThrongTestKit
     expectBalance(scene, accepted: 5, delivered: 4, dropped: 1)
   }
 
-  @Test func whatWasAboutToLeaveWhenTheStoreFailedIsDropped() async throws {
+  @Test func postponedDeliveriesAreDroppedWhenTheCommitFails() async throws {
     let scene = try await ActorScene.liveRoom(1)
     #expect(try await scene.say() == "Delivered")
     #expect(try await scene.say() == "Queued")
@@ -45,7 +46,7 @@ import ThrongTestKit
     expectBalance(scene, accepted: 2, delivered: 1, dropped: 1)
   }
 
-  @Test func whatIsAnswered10002WasNeverAccepted() async throws {
+  @Test func messagesAnswered10002AreNotCounted() async throws {
     let scene = try await ActorScene.liveRoom(1)
     scene.store.hold()
     let joining = try scene.begin("joinGroup", by: "oscar")
@@ -59,7 +60,7 @@ import ThrongTestKit
     expectBalance(scene, accepted: 0, delivered: 0, dropped: 0)
   }
 
-  @Test func whatWaitsWhenADisbandingFailsIsDropped() async throws {
+  @Test func queuedMessagesAreDroppedWhenADisbandingFails() async throws {
     let scene = try await ActorScene.liveRoom(1)
     for _ in 0..<2 { _ = try await scene.say() }
     scene.store.hold()
@@ -84,26 +85,26 @@ import ThrongTestKit
       scene.settle()
       scene.advance(by: 300)
     }
-    var handedOver = 0
-    func note() { handedOver += scene.events("olga").count { $0 == "onRecvNewMessage" || $0 == "onMemberEnter" } }
+    var delivered = 0
+    func note() { delivered += scene.events("olga").count { $0 == "onRecvNewMessage" || $0 == "onMemberEnter" } }
     scene.store.release()
     #expect(try await joining.answer().code == 0)
     for pending in sent { _ = try await pending.answer() }
     scene.settle()
     note()
-    #expect(handedOver <= 2, "all at once")
+    #expect(delivered <= 2, "all at once")
     _ = try [begin(scene), begin(scene)]
     scene.settle()
     scene.advance(by: 999)
     note()
-    #expect(handedOver <= 2, "within a second")
+    #expect(delivered <= 2, "within a second")
     scene.advance(by: 1)
     #expect(try await scene.say() == "Delivered", "and then it goes on")
     func count(_ step: MessageCount.Steps) -> Int { scene.observer.counts.count { $0.steps.contains(step) } }
     #expect(count(.accepted) == 13 && count(.accepted) == count(.delivered) + count(.dropped))
   }
 
-  @Test func aHandOverAfterTheClockWasSetBackTakesItsWholeSecond() async throws {
+  @Test func aDeliveryAfterTheClockWasSetBackOccupiesASlotForASecond() async throws {
     let scene = try await ActorScene.liveRoom(1)
     try await scene.ask("info", by: "olga")
     scene.clock.advance(by: -3_600_000)

@@ -3,7 +3,7 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// "Nothing vanishes silently": what senders are told, and what is counted.
+/// "Nothing vanishes silently": the events for senders, and the counts.
 @Suite struct ReceiptTests {
   private func room(_ limit: Int = 1, _ type: GroupType = .avChatRoom) throws -> Scene {
     var limits = GroupLimits.standard
@@ -23,7 +23,7 @@ import ThrongTestKit
     (outcome.events[session] ?? []).compactMap { $0["params"]["message"]["text"].string }
   }
 
-  /// Leaves a Low message of a sender in the room of a limit of 2 that is too old 1911 ms later.
+  /// Queues a Low message at a limit of 2, which is too old 1911 ms later.
   private func leaveOneTooOld(_ scene: Scene, by name: String) throws -> Scene.Outcome {
     try send(scene, "0", by: "adam")
     scene.clock.advance(by: 900)
@@ -40,7 +40,7 @@ import ThrongTestKit
     return old
   }
 
-  @Test func whoseMessageIsTooOldIsTold() throws {
+  @Test func theSenderOfATooOldMessageIsNotified() throws {
     let scene = try room(2)
     let old = try leaveOneTooOld(scene, by: "mary")
     let woken = try scene.wake()
@@ -53,7 +53,7 @@ import ThrongTestKit
     #expect(try send(scene, "again", id: "o").result["msgID"] != old.result["msgID"], "dropped, so not remembered")
   }
 
-  @Test func withoutASessionNobodyIsToldButItIsCounted() throws {
+  @Test func aDropWithoutASessionIsCounted() throws {
     let scene = try room(2)
     _ = try leaveOneTooOld(scene, by: "administrator")
     let woken = try scene.wake()
@@ -95,14 +95,14 @@ import ThrongTestKit
     #expect(try send(scene, "1", id: "m").result == second.result)
   }
 
-  @Test func theRepeatedMessageNeitherCountsNorWaits() throws {
+  @Test func repeatedMessagesAreNeitherCountedNorQueued() throws {
     let scene = try room()
     try send(scene, "0", id: "m")
     for _ in 0..<5 { #expect(try send(scene, "0", id: "m").decision.counts.isEmpty) }
     #expect(scene.state?.nextWake == nil)
   }
 
-  @Test func whatIsRefusedNeitherCountsNorWaits() throws {
+  @Test func refusedMessagesAreNeitherCountedNorQueued() throws {
     let scene = try room()
     try scene.ask("muteGroupMember", #"{"userID":"mary","muteTime":60}"#, by: "olga")
     try scene.expectRefused(10017, "sendGroupTextMessage", #"{"text":"x"}"#, by: "mary")
@@ -113,7 +113,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: ["muteGroupMember", "muteGroup", "quitGroup"])
-  func whatWasSaidIsSaidThoughItsSenderIsGoneOrSilent(method: String) throws {
+  func queuedMessagesSurviveTheirSendersRemoval(method: String) throws {
     let scene = try room(2)
     for text in ["0", "1", "2"] { try send(scene, text) }
     switch method {
@@ -126,14 +126,14 @@ import ThrongTestKit
     #expect(texts(woken, to: "olga") == ["2"] && texts(woken, to: "mary").isEmpty)
   }
 
-  @Test func whoHasQuitIsToldAllTheSame() throws {
+  @Test func aFormerMemberIsNotifiedOfADrop() throws {
     let scene = try room()
     for text in ["0", "1"] { try send(scene, text) }
     try scene.ask("quitGroup", by: "mary")
     #expect(try send(scene, "2", by: "adam", .high).receivers(of: "onMessageDropped") == ["mary"])
   }
 
-  @Test func theReceiveOptionIsAskedAtTheHandOver() throws {
+  @Test func theReceiveOptionAtDeliveryDecides() throws {
     let scene = try room()
     for text in ["0", "1"] { try send(scene, text) }
     try scene.ask("setGroupReceiveMessageOpt", #"{"opt":"NotReceive"}"#, by: "carl")

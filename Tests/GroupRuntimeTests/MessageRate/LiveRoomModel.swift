@@ -1,8 +1,8 @@
 import GroupModel
 
-/// A second statement of rules 1 to 4 of contract section 6, as plain as they are written: it looks at every millisecond in which something
-/// waits. What happens is written down, line by line.
-struct ReferenceRoom {
+/// A second implementation of the message rate (Protocol.md, "Message rate of live types"), as plain
+/// as its text: it looks at every millisecond while a message waits, and logs each event as a line.
+struct LiveRoomModel {
   private struct Message {
     let number: Int
     let priority: Priority
@@ -20,7 +20,7 @@ struct ReferenceRoom {
   private(set) var now: Instant
   private(set) var log: [String] = []
   private(set) var memberCount: Int
-  /// When the last were handed over, the oldest first; no more than one window may hold.
+  /// The instants of the last deliveries, the oldest first, at most `limit`.
   private var deliveries: [Instant] = []
   /// The most important first, the oldest first inside one priority.
   private var waiting: [Message] = []
@@ -30,10 +30,10 @@ struct ReferenceRoom {
     (self.limit, self.memberCount, self.now) = (limit, memberCount, now)
   }
 
-  /// Whether something is to come by itself.
+  /// Whether a message or notice waits.
   var isWaiting: Bool { !waiting.isEmpty || notices.contains { $0.due != nil } }
 
-  /// Takes out the lines written since this was last asked.
+  /// Removes and returns the lines since the last call.
   mutating func takeLog() -> [String] {
     defer { log = [] }
     return log
@@ -42,7 +42,7 @@ struct ReferenceRoom {
   mutating func pass(until end: Instant) {
     while now < end {
       now = isWaiting ? now + 1 : end
-      letLeave()
+      deliverWaiting()
     }
   }
 
@@ -78,7 +78,7 @@ struct ReferenceRoom {
   /// "At most `limit` in any sliding one-second window."
   private var isFree: Bool { deliveries.count < limit || now - deliveries[0] >= 1000 }
 
-  private mutating func letLeave() {
+  private mutating func deliverWaiting() {
     // "Highest priority first, first come first served inside one priority, at most 1 s."
     var kept: [Message] = []
     for message in waiting {
@@ -91,17 +91,17 @@ struct ReferenceRoom {
       }
     }
     waiting = kept
-    letNoticesLeave()
+    sendNotices()
   }
 
   /// "After Lowest", "each kind for itself", "each notice names the 50 newest users and counts the rest".
-  private mutating func letNoticesLeave() {
+  private mutating func sendNotices() {
     for index in notices.indices {
       guard let due = notices[index].due else { continue }
       if now - due > 1000 {
         (notices[index].users, notices[index].due) = ([], nil)
       } else if waiting.isEmpty, now >= due, isFree {
-        handOver()
+        occupySlot()
         write("\(notices[index].word) \(notices[index].users.suffix(50).joined(separator: ",")) of \(memberCount)")
         (notices[index].users, notices[index].due, notices[index].last) = ([], nil, now)
       }
@@ -112,15 +112,15 @@ struct ReferenceRoom {
   private mutating func tell(_ index: Int, of user: String) {
     notices[index].users.append(user)
     if notices[index].due == nil { notices[index].due = max(now, notices[index].last + 1000) }
-    letNoticesLeave()
+    sendNotices()
   }
 
   private mutating func deliver(_ message: Message) {
-    handOver()
+    occupySlot()
     write("deliver \(message.number)")
   }
 
-  private mutating func handOver() {
+  private mutating func occupySlot() {
     deliveries = deliveries.suffix(limit - 1) + [now]
   }
 

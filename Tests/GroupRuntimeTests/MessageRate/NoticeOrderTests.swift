@@ -3,7 +3,7 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// Merged notices when their waking is late, when somebody comes and goes within a second, and when nobody is to be told any more.
+/// Notices that are sent late, that name a user who comes and goes, and that are switched off.
 @Suite struct NoticeOrderTests {
   private func room(_ limit: Int = 40) throws -> Scene {
     var limits = GroupLimits.standard
@@ -18,7 +18,7 @@ import ThrongTestKit
 
   private func named(_ event: JSON) -> [String] { event["memberList"].elements.compactMap { $0["userID"].string } }
 
-  @Test func whoComesWhenANoticeIsGivenUpHearsAllTheSame() throws {
+  @Test func aJoinerIsNotifiedThoughANoticeExpires() throws {
     let scene = try room(1)
     _ = try scene.ask("sendGroupTextMessage", #"{"text":"0"}"#, by: "mary")
     _ = try join(scene, "u1")
@@ -32,7 +32,7 @@ import ThrongTestKit
     #expect(try named(scene.wake().params("onMemberEnter", to: "olga")) == ["u2"], "u1's notice had its second, this one not")
   }
 
-  @Test func whoLeavesWhenANoticeIsGivenUpIsInTheNext() throws {
+  @Test func aLeaverIsInTheNoticeAfterAnExpiredOne() throws {
     let scene = try room(1)
     _ = try scene.ask("sendGroupTextMessage", #"{"text":"0"}"#, by: "mary")
     _ = try scene.ask("quitGroup", by: "carl")
@@ -44,7 +44,7 @@ import ThrongTestKit
     #expect(try named(scene.wake().params("onMemberLeave", to: "olga")) == ["adam"])
   }
 
-  @Test func nobodyIsToldOfAsHavingLeftBeforeHavingCome() throws {
+  @Test func aLeaveNoticeNeverPrecedesTheJoinNotice() throws {
     let scene = try room()
     _ = try join(scene, "u1")
     _ = try join(scene, "u2")
@@ -57,7 +57,7 @@ import ThrongTestKit
     #expect(try named(woken.params("onMemberLeave", to: "olga")) == ["u2"])
   }
 
-  @Test func nobodyIsToldOfAsHavingLeftAfterComingBack() throws {
+  @Test func aUserWhoCameBackIsInNoLeaveNotice() throws {
     let scene = try room()
     _ = try scene.ask("quitGroup", by: "carl")
     for name in ["mary", "adam"] { _ = try scene.ask("quitGroup", by: name) }
@@ -69,7 +69,7 @@ import ThrongTestKit
     #expect(try named(woken.params("onMemberLeave", to: "olga")) == ["adam"])
   }
 
-  @Test func nobodyIsNamedTwiceInOneNotice() throws {
+  @Test func aNoticeNamesAUserOnce() throws {
     let scene = try room()
     _ = try join(scene, "u1")
     for _ in 0..<3 {
@@ -84,7 +84,7 @@ import ThrongTestKit
   }
 
   /// "Off" of onMemberEnter is the new member, of onMemberLeave nobody.
-  @Test func whatWaitsWhenNotificationIsSwitchedOffIsToldNobody() throws {
+  @Test func pendingNoticesAreDroppedWhenNotificationIsSwitchedOff() throws {
     let scene = try room()
     for name in ["u1", "u2"] { _ = try join(scene, name) }
     for name in ["mary", "carl"] { _ = try scene.ask("quitGroup", by: name) }

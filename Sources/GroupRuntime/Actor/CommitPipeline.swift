@@ -1,0 +1,93 @@
+import DequeModule
+import GroupModel
+import WireProtocol
+
+/// The decisions of a group that are not delivered yet: commits in flight, and what was decided
+/// behind them. Bounded by the requests that sessions may have in flight.
+struct CommitPipeline {
+  struct Entry {
+    let decision: Decision
+    let completion: Group.Completion
+    /// It stores corrected ends of mutes and bans, and nothing else. No later decision depends on
+    /// it.
+    let isCorrection: Bool
+
+    /// Whether its delivery has changed `GroupState.nextWake`.
+    var movesNextWake: Bool { decision.rateLimited.deliveries > 0 }
+  }
+
+  private var entries: Deque<Entry> = []
+  /// How many of the entries with changes, the oldest, are durable.
+  private var durableCount = 0
+
+  var isEmpty: Bool { entries.isEmpty }
+
+  /// Appends a decision. The messages that it delivers count for the rate when it is delivered
+  /// (Protocol.md, "Message rate of live types").
+  /// - Parameter box: the state that has decided; nil = there is no group.
+  mutating func append(_ decision: consuming Decision, from box: Group.StateBox?, _ completion: @escaping Group.Completion) {
+    let deliveries = decision.rateLimited.deliveries
+    if deliveries > 0 { box?.state.rateLimiter?.postponeDeliveries(deliveries) }
+    entries.append(Entry(decision: decision, completion: completion, isCorrection: false))
+  }
+
+  mutating func append(corrections changes: [StoreChange]) {
+    var decision = Decision(.empty)
+    decision.changes = changes
+    entries.append(Entry(decision: decision, completion: { _ in }, isCorrection: true))
+  }
+
+  /// The oldest commit in flight is durable.
+  mutating func didCommit() { durableCount += 1 }
+
+  /// Removes the oldest decision if nothing delays its delivery: it is durable, or changes nothing.
+  /// - Parameter box: the state that counts its messages for the rate; nil = the group is gone.
+  mutating func popDeliverable(from box: Group.StateBox?, at clock: any WallClock) -> Entry? {
+    guard !entries.isEmpty else { return nil }
+    if !entries[0].decision.changes.isEmpty {
+      guard durableCount > 0 else { return nil }
+      durableCount -= 1
+    }
+    let entry = entries.removeFirst()
+    let deliveries = entry.decision.rateLimited.deliveries
+    if deliveries > 0 { box?.state.deliverPostponed(deliveries, at: clock.now()) }
+    return entry
+  }
+
+  /// Whether a pending decision makes the user a member.
+  func willAdmit(_ user: UserID) -> Bool { entries.contains { $0.decision.admits(user) } }
+
+  // MARK: Failures of the oldest commit
+
+  /// Returns corrections whose commit has failed to the state; the next commit takes them along.
+  /// - Returns: false where the state is void: other changes were decided on what has failed.
+  mutating func returnFailedCorrections(to box: Group.StateBox?) -> Bool {
+    guard let first = entries.first, first.isCorrection else { return false }
+    entries.removeFirst()
+    guard entries.allSatisfy(\.decision.changes.isEmpty) else { return false }
+    box?.state.corrections.insert(contentsOf: first.decision.changes, at: 0)
+    return true
+  }
+
+  /// Empties the pipeline, because its decisions are void.
+  /// - Returns: the completions, and the drops of queued messages that are lost with the state
+  ///   (Protocol.md, "Waiting messages"). One whose own reply fails was never accepted.
+  mutating func discard(
+    with box: Group.StateBox?, at now: Instant
+  ) -> (completions: [Group.Completion], drops: Decision) {
+    let refused = Set(entries.compactMap(\.decision.rateLimited.offeredID))
+    let lost = entries.flatMap(\.decision.rateLimited.dequeued) + (box?.state.removeWaiting() ?? [])
+    var drops = Decision(.empty)
+    for waiting in lost where !refused.contains(waiting.message.msgID) { waiting.drop(at: now, into: &drops) }
+    defer { self = CommitPipeline() }
+    return (entries.map(\.completion), drops)
+  }
+}
+
+extension Decision {
+  fileprivate func admits(_ user: UserID) -> Bool {
+    effects.contains { effect in
+      if case .admit(user, receiving: _) = effect { true } else { false }
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import GroupModel
+
+/// Work that is due at an instant, without an input.
+extension Group {
+  /// Sets the alarm for the instant that the state wants, if any.
+  func scheduleWake() {
+    guard let box, let due = box.state.currentNextWake() else { return }
+    let instant = due < backoff.upperBound && isBackingOff ? backoff.upperBound : due
+    guard instant < alarm ?? .max else { return }
+    alarm = instant
+    guard pendingAlarms.insert(instant).inserted else { return }
+    services.alarms.ring(at: instant, on: executor) { [weak self] in
+      self?.assumeIsolated { $0.alarmRang(at: instant) }
+    }
+  }
+
+  /// An alarm cannot be cancelled: one that was replaced rings in vain.
+  private func alarmRang(at instant: Instant) {
+    pendingAlarms.remove(instant)
+    guard instant == alarm else { return }
+    alarm = nil
+    runDueWork()
+  }
+
+  func runDueWork() {
+    guard let box else { return }
+    guard !isBackingOff else { return scheduleWake() }
+    submit(box.state.wake(at: services.clock.now(), usersSignedIn: usersSignedIn(for: box))) { _ in }
+  }
+}
+
+extension GroupState {
+  /// `nextWake` without a copy of the state, which its getter would be given.
+  fileprivate mutating func currentNextWake() -> Instant? { nextWake }
+}

@@ -1,0 +1,96 @@
+import GroupModel
+import WireProtocol
+
+/// The way of a decision through the store.
+extension Group {
+  /// Commits a decision's changes, and delivers it behind all decisions before it.
+  func submit(_ decision: consuming Decision, _ completion: @escaping Completion) {
+    if isOnlyRead, !decision.isEmpty { isOnlyRead = false }
+    if decision.changes.isEmpty, pipeline.isEmpty || decision.awaitsLookUp {
+      scheduleWake()
+      return deliver(decision, completion)
+    }
+    let box = box
+    box?.state.storeCorrections(with: &decision)
+    let (changes, disbands) = (decision.changes, decision.disbands)
+    pipeline.append(decision, from: box, completion)
+    if disbands { phase = .absent } else { scheduleWake() }
+    if !changes.isEmpty { commit(changes) }
+  }
+
+  private func commit(_ changes: [StoreChange]) {
+    if let box { footprint.note(box.state.estimatedBytes) }
+    let generation = generation
+    services.groups.commit(
+      Commit(changes: changes, generation: generation) { result in
+        self.executor.perform { self.executor.isolated(self) { $0.didCommit(result, of: generation) } }
+      })
+  }
+
+  /// Commits of one generation complete in their order, so this is the pipeline's oldest.
+  private func didCommit(_ result: Result<Void, StoreError>, of generation: CommitGeneration) {
+    guard generation === self.generation else { return }
+    switch result {
+    case .success:
+      pipeline.didCommit()
+      deliverPending()
+      forgetRevoked()
+    case .failure(let error):
+      if pipeline.returnFailedCorrections(to: box) {
+        beginBackoff(after: error)
+        deliverPending()
+        forgetRevoked()
+      } else {
+        // These depend on no commit. Commits that their completions begin are discarded below.
+        deliverPending()
+        reload(after: error)
+      }
+    }
+  }
+
+  private func deliverPending() {
+    while let pending = pipeline.popDeliverable(from: box, at: services.clock) {
+      if pending.movesNextWake { scheduleWake() }
+      deliver(pending.decision, pending.completion)
+    }
+  }
+
+  /// Commits corrected ends of mutes and bans that no decision has taken along. The request that
+  /// has found them was answered before: it does not depend on them.
+  func commitCorrections() {
+    guard let box, !box.state.corrections.isEmpty, !isBackingOff else { return }
+    let changes = box.state.takeCorrections()
+    pipeline.append(corrections: changes)
+    commit(changes)
+  }
+
+  // MARK: Failures
+
+  /// How long a group starts no commit by itself after the store has failed, in milliseconds: a
+  /// commit that is due would fail again, at once and without end.
+  static let backoffTime: Instant = 1000
+
+  var isBackingOff: Bool { backoff.contains(services.clock.now()) }
+
+  private func beginBackoff(after error: StoreError) {
+    services.observer.storeFailed(error, group: id)
+    generation = CommitGeneration()
+    let now = services.clock.now()
+    backoff = now..<now + Group.backoffTime
+  }
+
+  /// Discards the state, which is ahead of the disk, and all decisions since; loads the group
+  /// again.
+  private func reload(after error: StoreError) {
+    beginBackoff(after: error)
+    alarm = nil
+    mustRepublishAttributes = mustRepublishAttributes || box?.state.attributes.eventDue != nil
+    let discarded = pipeline.discard(with: box, at: services.clock.now())
+    performEffects(of: discarded.drops)
+    topic?.close()
+    topic = nil
+    // Loading starts first, so that inputs from completions wait for it.
+    load(for: nil)
+    for completion in discarded.completions { completion(.error(.temporary)) }
+  }
+}

@@ -1,0 +1,83 @@
+import GroupModel
+import WireProtocol
+
+/// Effects and replies of decisions that are durable. Each event is encoded here, once.
+extension Group {
+  func deliver(_ decision: Decision, _ completion: @escaping Completion) {
+    performEffects(of: decision)
+    switch decision.answer {
+    case .reply(let reply): completion(reply)
+    case .stored(let answer, let requester): read(answer, for: requester, completion)
+    case .lookUp(let seq, let caller): readMessage(seq, for: caller, completion)
+    }
+    retireIfAbsent()
+  }
+
+  func performEffects(of decision: Decision) {
+    for effect in decision.effects { perform(effect) }
+    for message in decision.counts { services.observer.didCount(message) }
+  }
+
+  private func perform(_ effect: Effect) {
+    let topic = openTopic()
+    switch effect {
+    case .admit(let user, let option), .receive(let user, let option): setOnline(user, topic.attach(user, receiving: option))
+    case .admitEverybody: for user in services.broker.signedInUsers() { refreshPresence(of: user) }
+    case .expel(let user): topic.detach(user)
+    case .publish(let event, let kind, let session): topic.publish(event.frame, kind, except: session)
+    case .send(let event, let users, let session): topic.send(event.frame, to: users, except: session)
+    case .tell(let event, let session): topic.send(event.frame, to: session)
+    case .disband:
+      topic.close()
+      self.topic = nil
+    }
+  }
+
+  func openTopic() -> any GroupTopic {
+    if let topic { return topic }
+    let topic = services.broker.openTopic(of: id)
+    self.topic = topic
+    return topic
+  }
+
+  // MARK: Stored messages
+
+  /// Reads stored messages for a reply. Requests go on meanwhile; the reply does not wait for them.
+  private func read(_ answer: StoredAnswer, for requester: Requester?, _ completion: @escaping Completion) {
+    let reader = StoredAnswerReader(
+      group: id, messages: services.messages, observer: services.observer, pageBytes: services.rules.limits.pageBytes,
+      didCount: { [weak self] count, unread in self?.cacheCount(count, of: unread) })
+    Task { completion(await Requester.$current.withValue(requester) { await reader.reply(to: answer) }) }
+  }
+
+  private nonisolated func cacheCount(_ count: Int, of unread: UnreadMessages) {
+    guard let range = unread.range else { return }
+    executor.perform {
+      self.executor.isolated(self) { group in
+        _ = group.box?.state.unreadCounts.note(count, through: range.upperBound, for: unread.reader, unread.question)
+      }
+    }
+  }
+
+  /// Reads the message of a recall, which is decided over it afterwards. Requests go on meanwhile.
+  private func readMessage(_ seq: Int64, for caller: Caller, _ completion: @escaping Completion) {
+    pendingMessageReads += 1
+    Task {
+      do throws(StoreError) {
+        let message = try await services.messages.messages(of: id, in: seq...seq, newestFirst: false, limit: 1).first
+        // This task is on the group's executor, so the recall is decided in this call.
+        enqueue(.request(.revokeFound(seq: seq, message: message), by: caller, completion: completion))
+      } catch {
+        services.observer.storeFailed(error, group: id)
+        completion(.error(.temporary))
+      }
+      pendingMessageReads -= 1
+      forgetRevoked()
+    }
+  }
+
+  /// Forgets recalls that no read in flight can have missed.
+  func forgetRevoked() {
+    if pendingMessageReads == 0, pipeline.isEmpty { box?.state.forgetRevoked() }
+  }
+}

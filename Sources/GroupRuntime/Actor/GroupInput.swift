@@ -1,0 +1,41 @@
+import GroupModel
+import WireProtocol
+
+/// An input of a group's actor; `Group.enqueue` takes it.
+public enum GroupInput: Sendable {
+  /// - Parameter completion: receives the reply once, on the group's executor.
+  case request(GroupOperation, by: Caller, completion: Group.Completion)
+  /// The sessions of a user have changed.
+  case presence(Group.Presence, completion: @Sendable () -> Void)
+
+  /// The user behind the input; nil = an application administrator.
+  var userID: UserID? {
+    switch self {
+    case .request(_, let caller, _): caller.userID
+    case .presence(let presence, _): presence.user
+    }
+  }
+
+  /// Completes the input unprocessed; a request is answered 10002.
+  func fail() {
+    switch self {
+    case .request(_, _, let completion): completion(.error(.temporary))
+    case .presence(_, let completion): completion()
+    }
+  }
+}
+
+extension Group {
+  /// A change in a user's sessions.
+  public struct Presence: Sendable {
+    public let user: UserID
+    /// The start of the absence that ends with this change; nil = there was none, or it starts.
+    public let awaySince: Instant?
+
+    /// A change of a user's sessions.
+    public init(of user: UserID, awaySince: Instant? = nil) {
+      self.user = user
+      self.awaySince = awaySince
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import GroupModel
+import GroupPermissions
+import Testing
+import ThrongTestKit
+import WireProtocol
+
+@testable import GroupRuntime
+
+/// The order of deliveries, and the decisions that a failed commit makes void.
+@Suite final class CommitPipelineTests {
+  private let clock = ManualClock()
+  private var pipeline = CommitPipeline()
+  private let box: Group.StateBox
+
+  init() {
+    let record = GroupRecord(
+      id: "g", type: .avChatRoom, epoch: "e", createTime: 0, owner: "olga", name: "n", maxMemberNum: 0,
+      policy: .defaults(for: .avChatRoom), nextOrdinal: 2)
+    var limits = GroupLimits.standard
+    limits.messagesPerSecond = [.avChatRoom: 1]
+    let stored = StoredGroup(record: record, members: [], lastMessage: nil, recentlySent: [])
+    box = Group.StateBox(GroupState(stored, at: clock.now(), rules: GroupRules(limits: limits)))
+  }
+
+  private static func change(_ user: UserID) -> StoreChange { .forgetFormer(user, in: "g") }
+
+  /// A decision with a change for each user.
+  private static func decision(_ users: UserID...) -> Decision {
+    var decision = Decision(answer: .reply(.empty))
+    decision.changes = users.map(change)
+    return decision
+  }
+
+  private func append(_ decision: Decision) { pipeline.append(decision, from: box) { _ in } }
+
+  /// The changes of the decisions that can be delivered.
+  private func deliverable() -> [[StoreChange]] {
+    var changes: [[StoreChange]] = []
+    while let entry = pipeline.popDeliverable(from: box, at: clock) { changes.append(entry.decision.changes) }
+    return changes
+  }
+
+  private func returnFailedCorrections() -> Bool { pipeline.returnFailedCorrections(to: box) }
+
+  private func acquire() -> Bool? { box.state.rateLimiter?.acquire(at: clock.now()) }
+
+  private static func message(_ id: String) -> WaitingMessage {
+    let message = Message(
+      msgID: id, groupID: "g", seq: nil, sender: "mary", nameCard: "", timestamp: 0, content: .text(id), priority: .normal,
+      clientMsgID: nil, platform: .web)
+    return WaitingMessage(message: message, session: SessionKey(loop: 0, connection: 1), type: .avChatRoom)
+  }
+
+  @Test func decisionsAreDeliveredInOrderAsTheirCommitsBecomeDurable() {
+    for decision in [Self.decision("a"), Self.decision(), Self.decision("b"), Self.decision()] { append(decision) }
+    #expect(deliverable().isEmpty)
+    pipeline.didCommit()
+    #expect(deliverable() == [[Self.change("a")], []])
+    #expect(!pipeline.isEmpty)
+    pipeline.didCommit()
+    #expect(deliverable() == [[Self.change("b")], []])
+    #expect(pipeline.isEmpty)
+  }
+
+  @Test func failedCorrectionsReturnToTheState() {
+    pipeline.append(corrections: [Self.change("a")])
+    append(Self.decision())
+    #expect(returnFailedCorrections())
+    #expect(box.state.corrections == [Self.change("a")])
+    #expect(deliverable() == [[]])
+  }
+
+  @Test func changesBehindFailedCorrectionsMakeTheStateVoid() {
+    pipeline.append(corrections: [Self.change("a")])
+    append(Self.decision())
+    append(Self.decision("b"))
+    #expect(!returnFailedCorrections())
+    #expect(deliverable() == [[]], "this decision depends on no commit")
+    let discarded = pipeline.discard(with: box, at: 0)
+    #expect(discarded.completions.count == 1)
+  }
+
+  @Test func otherFailedCommitsMakeTheStateVoid() {
+    append(Self.decision("a"))
+    #expect(!returnFailedCorrections())
+    #expect(deliverable().isEmpty)
+  }
+
+  @Test func discardingDropsQueuedMessagesButNotThoseThatItsReplyRefuses() {
+    var decision = Self.decision("a")
+    decision.rateLimited.dequeued = [Self.message("1"), Self.message("2")]
+    append(decision)
+    decision.rateLimited = RateLimitedMessages(offeredID: "2")
+    append(decision)
+    pipeline.didCommit()
+    let discarded = pipeline.discard(with: box, at: 0)
+    #expect(discarded.completions.count == 2)
+    #expect(discarded.drops.effects.count == 1 && discarded.drops.counts.map(\.steps) == [.dropped])
+    append(Self.decision("b"))
+    #expect(deliverable().isEmpty, "the durable commit was discarded, too")
+  }
+
+  @Test func postponedDeliveriesOccupyTheirSlotsFromTheirDeliveryOn() {
+    let start = clock.now()
+    #expect(acquire() == true)
+    var decision = Self.decision("a")
+    decision.rateLimited.deliveries = 1
+    append(decision)
+    #expect(box.state.rateLimiter?.nextSlot == .max)
+    clock.advance(by: 5000)
+    pipeline.didCommit()
+    let delivered = pipeline.popDeliverable(from: box, at: clock)
+    #expect(delivered?.movesNextWake == true)
+    #expect(box.state.rateLimiter?.nextSlot == start + 6000)
+  }
+}
