@@ -28,7 +28,7 @@ extension StoreContents.Group {
   private func isFound(by reader: UserID?) -> Bool {
     guard let reader else { return true }
     if members[reader] != nil || record.type.everyoneIsMember { return true }
-    return record.policy.isSearchable && record.type != .work
+    return record.policy.isSearchable && record.type.isVisibleToNonMembers
   }
 
   private func texts(for query: GroupSearch) -> [String] {

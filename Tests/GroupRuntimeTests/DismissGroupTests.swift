@@ -11,7 +11,7 @@ import ThrongTestKit
   static func allowed(_ type: GroupType) -> [String] { type == .work ? ["administrator"] : ["olga", "administrator"] }
 
   @Test(arguments: GroupType.allCases, callers)
-  func theTableDecidesAndEverybodyHears(type: GroupType, name: String) throws {
+  func disbandingFollowsTheTableAndIsAnnounced(type: GroupType, name: String) throws {
     let scene = try Scene(type)
     let before = scene.fingerprint
     let dismissed = try scene.ask("dismissGroup", by: name)

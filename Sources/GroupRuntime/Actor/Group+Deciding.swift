@@ -51,7 +51,7 @@ extension Group {
 
   /// What was recalled shows in what is read from now on.
   func forgetRevoked() {
-    if lookUps == 0, pipeline.isEmpty { withState { $0.forgetRevoked() } }
+    if lookUps == 0, pipeline.isEmpty { withState { $0.messages.forgetRecalls() } }
   }
 
   func actWhileAbsent(on work: Work) {
@@ -89,7 +89,7 @@ extension Group {
   func carryOut(_ decision: Decision, _ completion: @escaping Completion) {
     if isOnlyRead, !decision.isEmpty { isOnlyRead = false }
     guard !decision.changes.isEmpty else {
-      if pipeline.isEmpty || decision.isOpen { finish(decision, completion) } else { pipeline.append(decision, completion) }
+      if pipeline.isEmpty || decision.awaitsLookUp { finish(decision, completion) } else { pipeline.append(decision, completion) }
       return
     }
     commit(decision, completion)
@@ -100,7 +100,7 @@ extension Group {
     guard withState({ $0.corrections.isEmpty }) == false, !isResting else { return }
     var correction = Decision(.empty)
     correction.isCorrection = true
-    correction.changes = withState { $0.takeCorrections() } ?? []
+    correction.changes = withState { $0.corrections.popAll() } ?? []
     commit(correction) { _ in }
   }
 
@@ -142,7 +142,7 @@ extension Group {
     services.observer.storeFailed(error, group: id)
     generation = CommitGeneration()
     beginRest()
-    withState { $0.corrections.insert(contentsOf: correction.changes, at: 0) }
+    withState { $0.corrections.restore(correction.changes) }
     finishUnchanging()
     forgetRevoked()
   }
@@ -171,7 +171,7 @@ extension Group {
   /// those that were about to leave. What is answered 10002 now was never accepted.
   private func dropWaiting() {
     let undone = pipeline.decisions
-    let refused = Set(undone.compactMap(\.admitted))
+    let refused = Set(undone.compactMap(\.offeredMessageID))
     let dropped = undone.flatMap(\.released) + (withState { $0.removeWaiting() } ?? [])
     let now = services.clock.now()
     var dropping = Decision(.empty)

@@ -29,7 +29,7 @@ extension Group {
       do throws(StoreError) {
         return .success(
           try await services.groups.group(
-            id, sentSince: begin - RecentlySent.memory, at: begin, mostFormer: FormerMembers.most))
+            id, sentSince: begin - RecentlySent.retention, at: begin, mostFormer: FormerMembers.maxCount))
       } catch {
         return .failure(error)
       }
@@ -40,7 +40,7 @@ extension Group {
     // Sessions that come and go from here on are told to the group, and wait until it is loaded; one that everyone is a member of looks
     // when it is in everybody's sight.
     let present = stored.record.type.everyoneIsMember ? [] : services.broker.signedIn(among: stored.members.map(\.userID))
-    state.noteAbsent(except: Set(present), at: now)
+    state.setAbsent(except: Set(present), at: now)
     return (Live(state), present)
   }
 
@@ -88,7 +88,7 @@ extension Group {
     guard attributesUntold else { return }
     attributesUntold = false
     let now = services.clock.now()
-    withState { $0.tellAttributesAgain(at: now) }
+    withState { $0.republishAttributes(at: now) }
   }
 
   /// Gives up the memory of a group that nobody used for a while. Members who are signed in are attached again when it is loaded; what

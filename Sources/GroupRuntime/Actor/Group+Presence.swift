@@ -11,7 +11,7 @@ extension Group {
   /// Which chat a member wants; nil = no member, or one whose grace has ended and who is about to leave.
   private func wish(of user: UserID) -> ReceiveOption? {
     let now = services.clock.now()
-    return withState { $0.isMember(user) && !$0.hasStayedAway(user, at: now) ? $0.receiveOption(of: user) : nil } ?? nil
+    return withState { $0.isMember(user) && !$0.isGraceExceeded(by: user, at: now) ? $0.receiveOption(of: user) : nil } ?? nil
   }
 
   func setOnline(_ user: UserID, _ isOnline: Bool) {

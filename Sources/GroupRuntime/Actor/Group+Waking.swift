@@ -40,7 +40,7 @@ extension Group {
   /// A user who signs in after having been away too long has left the room meanwhile, though nobody has noticed.
   func endGrace(of user: UserID, awaySince: Instant) {
     guard services.clock.now() - awaySince > services.rules.limits.offlineGrace else { return }
-    let decision = change { state, now, _ in state.endGrace(of: user, at: now) }
+    let decision = change { state, now, _ in state.removeAfterGrace(user, at: now) }
     if let decision, !decision.changes.isEmpty { carryOut(decision) { _ in } }
   }
 }

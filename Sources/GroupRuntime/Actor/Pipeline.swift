@@ -46,7 +46,7 @@ struct Pipeline {
 extension Decision {
   fileprivate func admits(_ user: UserID) -> Bool {
     effects.contains { effect in
-      if case .admit(user, receiving: _) = effect { true } else { false }
+      if case .attach(user, receiving: _) = effect { true } else { false }
     }
   }
 }

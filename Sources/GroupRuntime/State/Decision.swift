@@ -1,33 +1,35 @@
 import GroupModel
 import WireProtocol
 
-/// What comes of a request: what to remember, and once that is durable, what to do and what to answer.
+/// The result of a request: the changes to store and, once they are durable, the effects to perform
+/// and the answer.
 public struct Decision: Sendable {
-  /// What to make durable first; all of it or nothing.
+  /// To be stored first, all or none.
   public var changes: [StoreChange] = []
-  /// What to do then, in this order.
+  /// To be performed then, in this order.
   public var effects: [Effect] = []
-  /// What became of messages, for the metrics.
+  /// The messages to count, for the metrics.
   public var counts: [MessageCount] = []
-  /// The group is gone with this.
+  /// Whether this ends the group.
   public var disbands = false
-  /// It only stores ends that were brought back with the clock. Nothing that is answered or told afterwards depends on it.
+  /// Whether this only stores corrected ends. No later answer or event depends on it.
   var isCorrection = false
-  /// The message that passes the rate limiter, waits there or is turned away with this; it is no message where this cannot be made durable.
-  var admitted: String?
-  /// Messages that have waited at the rate limiter and leave it with this.
+  /// The msgID of the message offered to the rate limiter. There is no such message where this
+  /// cannot be stored.
+  var offeredMessageID: String?
+  /// Messages that waited at the rate limiter and leave it with this.
   var released: [WaitingMessage] = []
   var answer: Answer
 
-  /// Nothing is remembered, done or counted with this.
+  /// Whether this changes, does and counts nothing.
   var isEmpty: Bool { changes.isEmpty && effects.isEmpty && counts.isEmpty }
 
-  /// Nothing is decided before a message has been looked up.
-  var isOpen: Bool {
+  /// Whether the request is decided after a message was looked up.
+  var awaitsLookUp: Bool {
     if case .lookUp = answer { true } else { false }
   }
 
-  /// How many messages and notices of a live room this hands over.
+  /// How many messages and notices of a live room this delivers.
   var deliveries: Int {
     effects.count { effect in
       switch effect {
@@ -39,44 +41,43 @@ public struct Decision: Sendable {
 
   /// A decision that changes nothing.
   static func answer(_ answer: Answer) -> Decision { Decision(answer: answer) }
-
 }
 
 extension Decision {
-  /// A decision that changes nothing yet and answers a value.
+  /// A decision with no changes yet that answers a value.
   init(_ value: ReplyValue) { self.init(answer: .reply(.success(value))) }
 }
 
-/// Something a decision does to the world.
+/// Something to perform once a decision is durable.
 public enum Effect: Sendable, Equatable {
-  /// The user is a member from here on: the user's sessions get the group's events.
-  case admit(UserID, receiving: ReceiveOption)
-  /// A member wants other chat from here on.
-  case receive(UserID, ReceiveOption)
-  /// Everybody who is signed in is a member from here on, without a record.
-  case admitEverybody
-  /// The user is no member any more: the user's sessions get nothing more.
-  case expel(UserID)
-  /// Every member's sessions get the event, but the one that caused it where it is named.
+  /// The sessions of a new member get the group's events from here on.
+  case attach(UserID, receiving: ReceiveOption)
+  /// The sessions of a member get other chat messages from here on.
+  case setReceiveOption(UserID, ReceiveOption)
+  /// Every signed-in user is a member from here on, without a record.
+  case attachSignedInUsers
+  /// The sessions of a former member get no more events.
+  case detach(UserID)
+  /// The sessions of all members get the event, except the one that caused it.
   case publish(GroupEvent, EventClass, except: SessionKey?)
-  /// All sessions of these users get the event, but the one that caused it where it is named.
+  /// All sessions of these users get the event, except the one that caused it.
   case send(GroupEvent, to: [UserID], except: SessionKey?)
   /// One session gets the event.
-  case tell(GroupEvent, SessionKey)
-  /// The group is gone.
+  case sendToSession(GroupEvent, SessionKey)
+  /// The group has ended.
   case disband
 
   /// All sessions of these users get the event.
   static func send(_ event: GroupEvent, to users: [UserID]) -> Effect { .send(event, to: users, except: nil) }
 }
 
-/// What the caller gets. What is rare and large stands apart, so that a decision is small.
+/// The caller's answer. Rare and large cases are indirect, so that a decision is small.
 enum Answer: Sendable {
   case reply(Reply)
-  /// What stored messages make of it.
-  /// - Parameter requester: whose turn it is to read; nil = the server's, or nobody has asked yet.
+  /// An answer that needs stored messages.
+  /// - Parameter requester: whose turn it is to read; nil = the server's, or not set yet.
   indirect case stored(StoredAnswer, for: Requester? = nil)
-  /// Nothing yet: what the caller asks for is decided when a stored message has been looked up.
+  /// None yet: the request is decided after a stored message was looked up.
   indirect case lookUp(seq: Int64, by: Caller)
 }
 
@@ -96,16 +97,16 @@ enum StoredAnswer: Sendable {
 struct SyncAnswer: Sendable, Equatable {
   let epoch: String
   let lastSeq: Int64
-  /// Nil where the position means nothing here: recovered is false.
+  /// Nil where the position is not of this history: recovered is false.
   let page: VisibleHistory.Page?
-  /// How many bytes of messages the row may hold; 0 = none are read.
+  /// How many bytes of messages the row may hold; 0 = no messages are read.
   let bytes: Int
 }
 
 /// A message for the metrics: accepted = delivered + dropped once no message waits (Protocol.md,
 /// "Waiting messages").
 public struct MessageCount: Sendable, Equatable {
-  /// What has become of a message.
+  /// The steps of a message that are counted.
   public struct Steps: OptionSet, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -118,4 +119,18 @@ public struct MessageCount: Sendable, Equatable {
   public let type: GroupType
   public let priority: Priority
   public let steps: Steps
+}
+
+/// The instants of a decision, and facts beyond the group and the request.
+struct DecisionContext: Sendable {
+  /// The instant in the group's history, for everything stored and shown. It stands still while a
+  /// clock that was set back catches up.
+  let now: Instant
+  /// The instant for rates, waits and retention.
+  let steady: Instant
+  /// The clock's instant, for ends of mutes and bans, which must not lie further ahead than
+  /// requested.
+  let wall: Instant
+  /// How many users have a session.
+  let usersSignedIn: Int
 }

@@ -124,7 +124,7 @@ private struct Candidate {
   /// (Protocol.md, "Search").
   func isFound(by reader: UserID?) -> Bool {
     if reader == nil || role != nil || group.type.everyoneIsMember { return true }
-    return isSearchable && group.type != .work
+    return isSearchable && group.type.isVisibleToNonMembers
   }
 
   enum VisibleMembers { case none, onlyReader, all }

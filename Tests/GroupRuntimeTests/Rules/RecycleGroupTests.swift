@@ -6,7 +6,7 @@ import ThrongTestKit
 /// recycleGroup: "as disbanding, with onGroupRecycled".
 @Suite struct RecycleGroupTests {
   @Test(arguments: GroupType.allCases, [true, false])
-  func everyMemberHearsAndTheGroupIsGone(type: GroupType, notification: Bool) throws {
+  func everyMemberGetsTheEventAndTheGroupEnds(type: GroupType, notification: Bool) throws {
     let scene = try Scene(type) { $0.memberChangeNotification = notification }
     let recycled = try scene.ask("recycleGroup", by: "administrator")
     #expect(recycled.result == [:] as JSON)

@@ -6,7 +6,8 @@ import Testing
 import ThrongTestKit
 import WireProtocol
 
-/// Groups with everything around them: a registry, a store that can be slow or fail, sessions that note what they get.
+/// Groups with everything around them: a registry, a store that can be slow or fail, sessions that
+/// note what they get.
 final class ActorScene: Sendable {
   let clock = ManualClock()
   let uptime = ManualUptime()
@@ -49,7 +50,8 @@ final class ActorScene: Sendable {
     }
   }
 
-  /// What signing in does after the session is there: the groups of the user take note, live rooms also of a long absence.
+  /// What signing in does after the session is there: the groups of the user take note, live rooms
+  /// also of a long absence.
   func welcome(_ user: String, awaySince: Instant? = nil) async throws {
     let user = UserID(stringLiteral: user)
     let memberships = try await store.memberships(of: user)
@@ -108,7 +110,8 @@ final class ActorScene: Sendable {
     return try Answer(await registry.group(group).ask(try groupRequest(method, params, of: group, by: caller), by: caller))
   }
 
-  /// Asks now and lets the answer come when it comes. Requests stand in the group's order when this returns.
+  /// Asks now and lets the answer come when it comes. Requests stand in the group's order when this
+  /// returns.
   func begin(_ method: String, _ params: String = "{}", by name: String, of group: Group? = nil) throws -> Pending {
     let caller = caller(name)
     let pending = Pending()

@@ -12,7 +12,7 @@ extension GroupState {
     let waiting = WaitingMessage(message: message, session: session, type: record.type)
     let offered = rateLimiter?.offer(waiting, message.priority, at: context.steady)
     if let displaced = offered?.displaced { drop(displaced, in: context, into: &decision) }
-    decision.admitted = message.msgID
+    decision.offeredMessageID = message.msgID
     switch offered?.admission {
     case .queued:
       count(message, .accepted, into: &decision)
@@ -53,7 +53,7 @@ extension GroupState {
   }
 
   private mutating func drop(_ waiting: WaitingMessage, in context: DecisionContext, into decision: inout Decision) {
-    sent.forget(waiting.message)
+    messages.forgetReceipt(of: waiting.message)
     decision.released.append(waiting)
     waiting.drop(at: context.now, into: &decision)
   }
@@ -65,7 +65,8 @@ extension GroupState {
   // MARK: Notices
 
   /// Somebody came to a room with a rate limiter: the room hears of it in its time, the user at once, "outside the limit".
-  mutating func noticeEntry(of info: MemberInfo, _ event: GroupEvent, in context: DecisionContext, into decision: inout Decision) {
+  mutating func noticeEntry(of info: MemberInfo, _ event: GroupEvent, in context: DecisionContext, into decision: inout Decision)
+  {
     // A notice that has waited too long is given up before it could name somebody new.
     deliverWaiting(in: context, into: &decision)
     if record.policy.memberChangeNotification {
@@ -99,11 +100,11 @@ extension GroupState {
     }
     if rateLimiter?.count == 0 {
       if let due = joins.due, due <= context.steady, rateLimiter?.acquire(at: context.steady) == true {
-        let event = event(.onMemberEnter(joins.take(at: context.steady), memberCount: members.count, nil), in: context)
+        let event = event(.onMemberEnter(joins.take(at: context.steady), memberCount: roster.count, nil), in: context)
         decision.effects.append(.publish(event, .notice, except: nil))
       }
       if let due = leaves.due, due <= context.steady, rateLimiter?.acquire(at: context.steady) == true {
-        let event = event(.onMemberLeave(leaves.take(at: context.steady), memberCount: members.count, nil), in: context)
+        let event = event(.onMemberLeave(leaves.take(at: context.steady), memberCount: roster.count, nil), in: context)
         decision.effects.append(.publish(event, .notice, except: nil))
       }
     }
@@ -136,6 +137,6 @@ struct WaitingMessage: Sendable {
     guard let session else { return }
     let content = GroupEvent.Content.onMessageDropped(
       msgID: message.msgID, clientMsgID: message.clientMsgID, message.priority)
-    decision.effects.append(.tell(GroupEvent(groupID: message.groupID, opTime: now, content), session))
+    decision.effects.append(.sendToSession(GroupEvent(groupID: message.groupID, opTime: now, content), session))
   }
 }
