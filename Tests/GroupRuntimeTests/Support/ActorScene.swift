@@ -50,7 +50,7 @@ final class ActorScene: Sendable {
     }
   }
 
-  /// What signing in does after the session is there: the groups of the user take note, live rooms
+  /// The last step of a sign-in: groups of the user learn of the new session, live rooms
   /// also of a long absence.
   func welcome(_ user: String, awaySince: Instant? = nil) async throws {
     let user = UserID(stringLiteral: user)
