@@ -56,6 +56,15 @@ public enum GroupType: String, CaseIterable, Sendable, Hashable {
   /// Every signed-in user is a member without a record.
   public var everyoneIsMember: Bool { self == .bChatRoom }
 
+  /// Members without a session are removed after a grace.
+  public var removesAbsentMembers: Bool { self == .avChatRoom }
+
+  /// getGroupMemberList names the owner and the newest members only.
+  public var listsNewestMembers: Bool { self == .avChatRoom }
+
+  /// Changes of a member's info are announced to all members.
+  public var announcesMemberInfo: Bool { self != .avChatRoom }
+
   /// The receive option of a member who has not chosen one.
   public var defaultReceiveOption: ReceiveOption {
     switch self {

@@ -4,13 +4,13 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// "The same clientMsgID from the same user to the same group within 5 minutes answers the first result again and delivers
-/// nothing twice."
+/// "The same clientMsgID from the same user to the same group within 5 minutes answers the first
+/// result again and delivers nothing twice."
 @Suite struct ClientMessageIDTests {
   private let marked = #"{"text":"x","clientMsgID":"c"}"#
 
   @Test(arguments: [GroupType.public, .avChatRoom])
-  func theFirstResultComesAgainAndNothingIsDelivered(type: GroupType) throws {
+  func aRepeatedSendReturnsTheFirstReceiptAndDeliversNothing(type: GroupType) throws {
     let scene = try Scene(type)
     let first = try scene.ask("sendGroupTextMessage", marked, by: "mary")
     #expect(try first.params("onRecvNewMessage", to: "olga")["message"]["clientMsgID"] == "c")
@@ -34,7 +34,7 @@ import ThrongTestKit
     #expect(try scene.ask("sendGroupTextMessage", marked, by: "mary").result == second.result, "the second counts from itself")
   }
 
-  @Test func anotherUserOrAnotherMarkIsAnotherMessage() throws {
+  @Test func anotherUserOrClientMsgIDIsAnotherMessage() throws {
     let scene = try Scene(.public)
     #expect(try scene.ask("sendGroupTextMessage", marked, by: "mary").result["seq"] == 1)
     #expect(try scene.ask("sendGroupTextMessage", marked, by: "carl").result["seq"] == 2)
@@ -58,23 +58,23 @@ import ThrongTestKit
     let first = try scene.ask("sendGroupTextMessage", marked, by: "mary")
     try scene.ask("sendGroupTextMessage", #"{"text":"later"}"#, by: "mary")
     let stored = try #require(
-      try await scene.store.group("g", sentSince: scene.clock.now() - RecentlySent.memory, at: 0, mostFormer: .max))
+      try await scene.store.group("g", sentSince: scene.clock.now() - RecentlySent.retention, at: 0, mostFormer: .max))
     scene.state = GroupState(stored, at: scene.clock.now(), rules: scene.rules)
     #expect(try scene.ask("sendGroupTextMessage", marked, by: "mary").result == first.result)
     #expect(try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary").result["seq"] == 3)
   }
 
-  @Test func whatIsTooOldIsForgottenEvenIfTheClockWasPutBack() throws {
+  @Test func expiredReceiptsAreForgottenEvenIfTheClockWasSetBack() throws {
     let scene = try Scene(.avChatRoom)
     let send = { (mark: String) in try scene.ask("sendGroupTextMessage", #"{"text":"x","clientMsgID":"\#(mark)"}"#, by: "mary") }
     try _ = send("a")
     scene.clock.advance(by: -1_000_000)
-    for mark in ["b", "c"] { try _ = send(mark) }
+    for clientMsgID in ["b", "c"] { try _ = send(clientMsgID) }
     scene.clock.advance(by: 300_001)
     try _ = send("b")
     scene.clock.advance(by: 2_000_000)
     try _ = send("d")
-    let sent = try #require(scene.state).sent
-    #expect(sent.count == 1, "only the last mark is kept")
+    let messages = try #require(scene.state).messages
+    #expect(messages.receiptCount == 1, "only the last receipt is kept")
   }
 }

@@ -1,8 +1,9 @@
 import GroupModel
-import GroupRuntime
 import Testing
 import ThrongTestKit
 import WireProtocol
+
+@testable import GroupRuntime
 
 /// createGroup.
 @Suite struct CreateGroupTests {
@@ -21,7 +22,7 @@ import WireProtocol
           ["userID": "carl", "result": "Success"],
         ],
       ])
-    let roles = try #require(scene.state).members.mapValues(\.role)
+    let roles = scene.roles
     #expect(roles == ["olga": .owner, "adam": .admin, "mary": .member, "carl": .custom(200)])
     #expect(scene.state?.record.owner == "olga")
   }
@@ -51,16 +52,16 @@ import WireProtocol
       #"{"groupType":"Public","groupName":"n","memberList":[{"userID":"mary"},{"userID":"olga","role":"Admin"},{"userID":"mary","role":"Admin"}]}"#,
       by: "olga")
     #expect(made.result["memberList"] == [["userID": "mary", "result": "Success"], ["userID": "olga", "result": "Invalid"]])
-    #expect(scene.state?.members.mapValues(\.role) == ["olga": .owner, "mary": .member])
+    #expect(scene.roles == ["olga": .owner, "mary": .member])
   }
 
-  @Test func aUserWhomNobodyKnowsIsARowThatFails() throws {
+  @Test func anUnknownUserFailsInItsRow() throws {
     let scene = Scene()
     let made = try scene.ask(
       "createGroup", #"{"groupType":"Work","groupName":"n","memberList":[{"userID":"mary"},{"userID":"carl"}]}"#, by: "olga",
       UserFacts(unknown: ["carl"]))
     #expect(made.result["memberList"] == [["userID": "mary", "result": "Success"], ["userID": "carl", "result": "Fail"]])
-    #expect(scene.state?.members.count == 2)
+    #expect(scene.state?.roster.count == 2)
     #expect(made.events.keys.sorted() == ["mary", "olga"])
   }
 
@@ -69,7 +70,7 @@ import WireProtocol
     ("Public", "Admin", 0),
     ("Meeting", "Admin", 0), ("Meeting", "Member", 0),
   ])
-  func whoMayBeAnInitialMemberIsTheTypes(type: String, role: String, code: Int) throws {
+  func theTypeDecidesWhetherThereAreInitialMembers(type: String, role: String, code: Int) throws {
     let caller = type == "BChatRoom" ? "administrator" : "olga"
     let params =
       #"{"groupType":"\#(type)","groupName":"n","ownerUserID":"olga","memberList":[{"userID":"mary","role":"\#(role)"}]}"#
@@ -78,7 +79,7 @@ import WireProtocol
     if code != 0 { #expect(made.events.isEmpty && made.decision.changes.isEmpty) }
   }
 
-  @Test func onlyAnApplicationAdministratorMakesABChatRoom() throws {
+  @Test func onlyAnApplicationAdministratorCreatesABChatRoom() throws {
     let scene = Scene()
     let params = #"{"groupType":"BChatRoom","groupName":"n","ownerUserID":"olga"}"#
     #expect(try scene.ask("createGroup", params, by: "olga").code == 10007)
@@ -86,14 +87,14 @@ import WireProtocol
     #expect(try scene.ask("createGroup", params, by: "administrator").code == 0)
   }
 
-  @Test func everybodySignedInHearsANewBChatRoom() throws {
+  @Test func everySessionGetsTheEventsOfANewBChatRoom() throws {
     let scene = Scene()
     try scene.ask("createGroup", #"{"groupType":"BChatRoom","groupName":"n","ownerUserID":"olga"}"#, by: "administrator")
     let sent = try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "olga")
     #expect(sent.receivers(of: "onRecvNewMessage") == ["adam", "carl", "mary", "oscar"])
   }
 
-  @Test func aTakenGroupIDSaysWhetherItIsOnesOwn() throws {
+  @Test func theErrorForAGroupIDInUseTellsWhetherTheCallerOwnsIt() throws {
     let scene = try Scene(.public)
     let params = #"{"groupType":"Work","groupName":"n","groupID":"g"}"#
     for (user, code) in [("olga", 10025), ("adam", 10021), ("oscar", 10021), ("administrator", 10021)] {
@@ -134,7 +135,7 @@ import WireProtocol
     #expect(try scene.ask("info", by: "olga").result["maxMemberNum"] == 0)
   }
 
-  @Test func customInfoTakesTenKeysAndForgetsEmptyOnes() throws {
+  @Test func customInfoHasAtMostTenKeysAndIgnoresEmptyValues() throws {
     let scene = Scene()
     try scene.ask("createGroup", #"{"groupType":"Work","groupName":"n","customInfo":{"a":"1","b":"","c":null}}"#, by: "olga")
     #expect(try scene.ask("info", by: "olga").result["customInfo"] == ["a": "1"])

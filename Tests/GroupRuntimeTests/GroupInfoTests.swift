@@ -3,7 +3,7 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// What getGroupsInfo and getJoinedGroupList tell of one group.
+/// The rows of getGroupsInfo and getJoinedGroupList for one group.
 @Suite struct GroupInfoTests {
   static let publicNames = [
     "createTime", "customInfo", "faceURL", "groupID", "groupName", "groupType", "introduction", "joinMode", "maxMemberNum",
@@ -60,7 +60,7 @@ import ThrongTestKit
     #expect(info["selfInfo"]["receiveMessageOpt"] == "ReceiveNotNotify")
   }
 
-  @Test func lastMessageIsShownToThoseWhoMaySeeIt() throws {
+  @Test func lastMessageIsShownWhereItIsVisible() throws {
     let scene = try Scene(.public) {
       $0.joinMode = .any; $0.memberChangeNotification = false
     }
@@ -75,7 +75,7 @@ import ThrongTestKit
     #expect(try meeting.ask("info", by: "oscar").result["lastMessage"]["text"] == "x")
   }
 
-  @Test func aLastMessageFromAnEarlierStayIsShown() throws {
+  @Test func aLastMessageOfAnEarlierMembershipIsShown() throws {
     let scene = try Scene(.public) {
       $0.joinMode = .any; $0.memberChangeNotification = false
     }
@@ -112,7 +112,7 @@ import ThrongTestKit
     #expect(try scene.ask("info", by: "mary").result["memberCount"] == 4)
   }
 
-  @Test func aJoinedGroupIsListedWhereSomethingChangedSince() throws {
+  @Test func aJoinedGroupIsListedIfItChangedSince() throws {
     let scene = try Scene(.public) { $0.joinMode = .any }
     let created = try #require(scene.state).record.createTime
     func isListed(_ since: Instant, _ user: String) throws -> Bool {

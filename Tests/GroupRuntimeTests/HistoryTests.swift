@@ -69,13 +69,13 @@ import ThrongTestKit
     #expect(try page(scene, "{}", by: "mary").seqs.count == 7)
   }
 
-  @Test func inAMeetingAJoinerReadsWhatWasBefore() throws {
+  @Test func inAMeetingAJoinerReadsEarlierMessages() throws {
     let scene = try scene(.meeting, messages: 5)
     try scene.ask("joinGroup", by: "oscar")
     #expect(try page(scene, "{}", by: "oscar") == ([5, 4, 3, 2, 1], true))
   }
 
-  @Test func whatWasSeenBeforeIsVisibleAgainAndWhatWasSentWhileAwayIsNot() throws {
+  @Test func messagesOfAnAbsenceStayHidden() throws {
     let scene = try scene(messages: 1)
     try scene.ask("joinGroup", by: "oscar")  // 2
     try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary")  // 3

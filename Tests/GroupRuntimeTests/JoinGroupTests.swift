@@ -6,7 +6,7 @@ import ThrongTestKit
 /// joinGroup.
 @Suite struct JoinGroupTests {
   @Test(arguments: [GroupType.public, .meeting])
-  func everyMemberAndTheNewOneHearOfIt(type: GroupType) throws {
+  func everyMemberAndTheNewOneGetTheEvent(type: GroupType) throws {
     let scene = try Scene(type) {
       $0.joinMode = .any; $0.memberChangeNotification = true
     }
@@ -35,7 +35,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: [GroupType.public, .meeting, .avChatRoom])
-  func withNotificationOffOnlyTheNewMemberHearsAndNoTipIsStored(type: GroupType) throws {
+  func withNotificationOffOnlyTheNewMemberGetsTheEvent(type: GroupType) throws {
     let scene = try Scene(type) {
       $0.joinMode = .any; $0.memberChangeNotification = false
     }
@@ -46,7 +46,7 @@ import ThrongTestKit
     #expect(scene.messages.isEmpty)
   }
 
-  @Test func aLiveRoomTellsEverybodyAndStoresNothing() throws {
+  @Test func aLiveRoomSendsTheEventAndStoresNothing() throws {
     let scene = try Scene(.avChatRoom)
     let joined = try scene.ask("joinGroup", by: "oscar")
     #expect(joined.receivers(of: "onMemberEnter") == ["adam", "carl", "mary", "olga", "oscar"])
@@ -64,7 +64,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: [GroupType.work, .public, .meeting, .avChatRoom])
-  func aMemberWhoJoinsIsToldSoBeforeAnythingElse(type: GroupType) throws {
+  func joiningTwiceIsReportedBeforeOtherErrors(type: GroupType) throws {
     let scene = try Scene(type, maxMemberNum: 4) { $0.joinMode = .forbid }
     for user in ["olga", "adam", "mary", "carl"] { #expect(try scene.ask("joinGroup", by: user).code == 10013) }
   }
@@ -76,7 +76,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: [GroupType.public, .meeting])
-  func aFullGroupAnswersSoInAnyMode(type: GroupType) throws {
+  func aFullGroupIsReportedInAnyMode(type: GroupType) throws {
     for mode in [JoinMode.any, .auth] {
       let scene = try Scene(type, maxMemberNum: 4) { $0.joinMode = mode }
       #expect(try scene.ask("joinGroup", by: "oscar").code == 10014, "\(mode)")
@@ -92,12 +92,12 @@ import ThrongTestKit
     #expect(try scene.ask("info", by: "oscar").result["memberCount"] == 404)
   }
 
-  @Test func everybodyIsAMemberOfABChatRoomAndNobodyJoinsIt() throws {
+  @Test func everyUserIsAMemberOfABChatRoomAndCannotJoinIt() throws {
     let scene = try Scene(.bChatRoom, members: [:])
     for user in ["olga", "mary"] { #expect(try scene.ask("joinGroup", by: user).code == 10007) }
   }
 
-  @Test func theNewMemberHasSeenEverythingAndReadsNothingFromBefore() throws {
+  @Test func aNewMemberHasNothingUnreadAndNoEarlierHistory() throws {
     let scene = try Scene(.public) { $0.joinMode = .any }
     try scene.ask("sendGroupTextMessage", #"{"text":"before"}"#, by: "mary")
     try scene.ask("joinGroup", by: "oscar")

@@ -4,15 +4,16 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// getGroupMemberList: "owner, admins, others, each by joinTime then userID; nobody twice while others join" (contract
-/// sections 3 and 4).
+/// getGroupMemberList: "owner, admins, others, each by joinTime then userID; nobody twice while
+/// others join" (Protocol.md, "Member lists").
 @Suite struct MemberListTests {
   private func page(_ scene: Scene, _ params: String = "{}", by user: String = "mary") throws -> (names: [String], next: Int64) {
     let result = try scene.ask("getGroupMemberList", params, by: user).result
     return (result["memberList"].elements.compactMap { $0["userID"].string }, try #require(result["nextSeq"].integer))
   }
 
-  /// A Public group with 2 admins and `count` members, each joining one after the other; of every three two in one instant.
+  /// A Public group with 2 admins and `count` members, each joining one after the other; of every
+  /// three two in one instant.
   private func crowd(_ count: Int, _ type: GroupType = .public) throws -> Scene {
     let scene = try Scene(type) { $0.joinMode = .any }
     for number in 0..<count {
@@ -22,9 +23,9 @@ import ThrongTestKit
     return scene
   }
 
-  /// What the page says of the order, written down plainly.
+  /// The specified order, stated plainly.
   private func expected(_ scene: Scene) throws -> [String] {
-    let members = try #require(scene.state).members.values
+    let members = try #require(scene.state).roster.all
     return members.sorted { ($1.role.rank, $0.joinTime, $0.userID) < ($0.role.rank, $1.joinTime, $1.userID) }.map(
       \.userID.rawValue)
   }
@@ -42,7 +43,7 @@ import ThrongTestKit
     return all
   }
 
-  @Test func anOwnerWhoQuitAndCameBackIsListedOnce() throws {
+  @Test func anOwnerWhoRejoinedIsListedOnce() throws {
     let scene = try Scene(.work) { $0.inviteMode = .any }
     func listed() throws -> [String] {
       try scene.ask("getGroupMemberList", by: "mary").result["memberList"].elements.compactMap { $0["userID"].string }
@@ -56,7 +57,7 @@ import ThrongTestKit
 
   @Test func aMemberIsListedWithEverythingAndTheInviterOnlyToItself() throws {
     let scene = try Scene(.public)
-    scene.state?.members["mary"]?.inviter = "adam"
+    scene.state?.roster.update("mary") { $0.inviter = "adam" }
     scene.signOut("carl")
     let list = try scene.ask("getGroupMemberList", by: "mary").result["memberList"]
     #expect(list.elements.map { $0["userID"] } == ["olga", "adam", "mary", "carl"])
@@ -76,7 +77,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: [1, 2, 3, 7, 50])
-  func pagesGiveEverybodyOnceInOrder(count: Int) throws {
+  func pagesNameEachMemberOnceInOrder(count: Int) throws {
     let scene = try crowd(40)
     #expect(try pages(scene, count: count) == (try expected(scene)))
   }
@@ -87,7 +88,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: 1...12 as ClosedRange<UInt64>)
-  func whileOthersComeAndGoNobodyIsListedTwiceAndWhoStaysIsListed(seed: UInt64) throws {
+  func pagesNameEachMemberOnceWhileOthersJoinAndLeave(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let scene = try crowd(30)
     let present = try expected(scene)
@@ -111,7 +112,7 @@ import ThrongTestKit
     #expect(Set(present).subtracting(gone).isSubset(of: listed), "seed \(seed)")
   }
 
-  @Test func aListGoesOnInItsPlaceWhenTheLastListedBecomesTheOwner() throws {
+  @Test func aListContinuesWhenItsLastMemberBecomesOwner() throws {
     let scene = try Scene(.public, members: ["mary": .member, "carl": .admin]) {
       $0.ownerQuitMode = .transfer; $0.joinMode = .any
     }
@@ -138,7 +139,7 @@ import ThrongTestKit
     #expect(Set(listed).count == listed.count)
   }
 
-  @Test func onlyMembersListAndABChatRoomListsNobody() throws {
+  @Test func onlyMembersReadTheListAndABChatRoomHasNone() throws {
     for type in GroupType.allCases {
       for user in ["olga", "mary", "oscar", "administrator"] {
         let may = type != .bChatRoom && user != "oscar"
@@ -161,7 +162,7 @@ import ThrongTestKit
     #expect(try scene.ask("getGroupMembersInfo", #"{"userIDList":["mary","olga"]}"#, by: "mary").code == 10007)
   }
 
-  @Test func membersInfoLeavesOutWhoIsNoMember() throws {
+  @Test func membersInfoLeavesOutNonMembers() throws {
     let list = try Scene(.public).ask("getGroupMembersInfo", #"{"userIDList":["mary","oscar","olga","mary"]}"#, by: "carl")
       .result["memberList"]
     #expect(list.elements.map { $0["userID"] } == ["mary", "olga"])

@@ -3,7 +3,8 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// "A fixed field may be set to the value it has; another is 10007." The page's second table of section 3, written down again.
+/// "A fixed field may be set to the value it has; another is 10007." The page's second table of
+/// section 3, written down again.
 @Suite struct PolicyFieldTests {
   /// field: values, then the defaults of Work, Public, Meeting, AVChatRoom; * = settable.
   private static let page: [(field: String, values: [String], defaults: [String])] = [
@@ -29,7 +30,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: types)
-  func aFieldTakesAtCreationAndLaterWhatThePageAllows(type: GroupType) throws {
+  func aFieldAcceptsAtCreationAndLaterTheValuesOfThePage(type: GroupType) throws {
     let column = try #require(PolicyFieldTests.types.firstIndex(of: type))
     for row in PolicyFieldTests.page {
       let isSettable = row.defaults[column].hasSuffix("*")

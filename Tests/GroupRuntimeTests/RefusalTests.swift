@@ -4,7 +4,8 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// A refused request changes nothing, stores nothing and tells nobody, whoever asks whatever of whichever type.
+/// A refused request changes and stores nothing and sends no event, for every caller, method and
+/// type.
 @Suite struct RefusalTests {
   private static let requests: [(method: String, params: String)] = [
     ("createGroup", #"{"groupType":"Work","groupName":"n","groupID":"g"}"#), ("joinGroup", "{}"), ("quitGroup", "{}"),
@@ -32,7 +33,7 @@ import ThrongTestKit
   ]
 
   @Test(arguments: GroupType.allCases)
-  func aRefusalLeavesNoTrace(type: GroupType) throws {
+  func aRefusedRequestChangesNothing(type: GroupType) throws {
     var refused = 0
     for name in DismissGroupTests.callers {
       for (method, params) in RefusalTests.requests {
@@ -49,7 +50,7 @@ import ThrongTestKit
     #expect(refused > 60)
   }
 
-  @Test func aQuestionChangesNothingEither() throws {
+  @Test func aReadingRequestChangesNothing() throws {
     let scene = try Scene(.public)
     try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary")
     let questions = RefusalTests.requests.filter { method, _ in

@@ -3,13 +3,14 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// "All or nothing, each under its own row": the rows of contract section 3 that setGroupInfo falls under, with the default
-/// policies.
+/// "All or nothing, each under its own row": the rows of Permissions.md, "Tables" that apply to
+/// setGroupInfo, with the default policies.
 @Suite struct SetGroupInfoRightsTests {
-  /// How high a caller stands: outside 0, Member and custom 1, Admin 2, Owner 3, application administrator 4.
+  /// How high a caller stands: outside 0, Member and custom 1, Admin 2, Owner 3, application
+  /// administrator 4.
   private static let callers = [("oscar", 0), ("mary", 1), ("carl", 1), ("adam", 2), ("olga", 3), ("administrator", 4)]
 
-  /// params, then the lowest standing in Work, Public, Meeting, AVChatRoom, BChatRoom; 5 = nobody.
+  /// params, then the lowest rank in Work, Public, Meeting, AVChatRoom, BChatRoom; 5 = none.
   private static let rows: [(params: String, lowest: [Int])] = [
     (#"{"groupName":"other"}"#, [1, 2, 2, 3, 2]), (#"{"introduction":"other"}"#, [1, 2, 2, 3, 2]),
     (#"{"notification":"other"}"#, [1, 2, 2, 3, 2]), (#"{"faceURL":"other"}"#, [1, 2, 2, 3, 2]),
@@ -21,11 +22,11 @@ import ThrongTestKit
   ]
 
   @Test(arguments: GroupType.allCases)
-  func theTableDecidesForEveryRole(type: GroupType) throws {
+  func changesFollowTheTable(type: GroupType) throws {
     let column = try #require(GroupType.allCases.firstIndex(of: type))
     for row in SetGroupInfoRightsTests.rows {
       for (name, standing) in SetGroupInfoRightsTests.callers {
-        // Nobody is outside a BChatRoom.
+        // A BChatRoom has no outsiders.
         let standing = type == .bChatRoom ? max(1, standing) : standing
         let scene = try Scene(type)
         let before = scene.fingerprint
@@ -37,7 +38,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: [GroupType.work, .public, .meeting, .avChatRoom])
-  func theModesMoveTheBarOfTheirRow(type: GroupType) throws {
+  func thePolicyModesDecideTheirRows(type: GroupType) throws {
     for (mode, lowest) in [(EditMode.any, 1), (.admin, 2), (.owner, 3)] {
       for (name, standing) in SetGroupInfoRightsTests.callers {
         let info = try Scene(type) { $0.updateInfoMode = mode }.ask("setGroupInfo", #"{"groupName":"other"}"#, by: name)

@@ -42,7 +42,7 @@ import ThrongTestKit
     #"{"allMuted":false}"#,
     #"{"joinMode":"Auth"}"#, #"{"maxMemberNum":6000}"#, #"{"groupName":"n","isSearchable":true,"faceURL":""}"#,
   ])
-  func whereNothingChangesThereIsNoEventAndNoTip(params: String) throws {
+  func withoutAChangeThereIsNoEventAndNoTip(params: String) throws {
     let scene = try Scene(.public)
     let before = scene.fingerprint
     let set = try scene.ask("setGroupInfo", params, by: "olga")
@@ -56,14 +56,14 @@ import ThrongTestKit
     #expect(try set.params("onGroupInfoChanged", to: "mary")["changeInfoList"] == [["type": "Introduction", "value": "new"]])
   }
 
-  @Test func withNotificationOffInfoIsToldAndStoredAllTheSame() throws {
+  @Test func notificationOffDoesNotApplyToInfoChanges() throws {
     let scene = try Scene(.public) { $0.memberChangeNotification = false }
     let set = try scene.ask("setGroupInfo", #"{"groupName":"other"}"#, by: "olga")
     #expect(set.receivers(of: "onGroupInfoChanged") == ["adam", "carl", "mary", "olga"])
     #expect(scene.messages.count == 1)
   }
 
-  @Test func aLiveRoomTellsAndStoresNothing() throws {
+  @Test func aLiveRoomStoresNoTip() throws {
     let scene = try Scene(.avChatRoom)
     let set = try scene.ask("setGroupInfo", #"{"groupName":"other"}"#, by: "olga")
     #expect(
@@ -83,7 +83,7 @@ import ThrongTestKit
     #expect(try scene.ask("info", by: "mary").result["customInfo"] == ["a": "1", "d": "4"])
   }
 
-  @Test func theLimitOfTenKeysHoldsForTheResult() throws {
+  @Test func theLimitOfTenKeysAppliesToTheResult() throws {
     let scene = try Scene(.public)
     #expect(try scene.ask("setGroupInfo", #"{"customInfo":{\#(keys(0..<10))}}"#, by: "olga").code == 0)
     let before = scene.fingerprint

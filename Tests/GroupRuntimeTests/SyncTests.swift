@@ -3,8 +3,8 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// The row of syncGroups: "every message after seq that I may see, none missing, or recovered:false and none" (contract
-/// section 4).
+/// The row of syncGroups: "every message after seq that I may see, none missing, or recovered:false
+/// and none" (Protocol.md, "Reconnecting").
 @Suite struct SyncTests {
   private func row(_ scene: Scene, epoch: String = "e", seq: Int, by user: String = "mary") throws -> JSON {
     try scene.ask("sync", #"{"epoch":"\#(epoch)","seq":\#(seq)}"#, by: user).result
@@ -18,7 +18,7 @@ import ThrongTestKit
     return scene
   }
 
-  @Test func everythingAfterThePositionComesAscending() throws {
+  @Test func messagesAfterThePositionComeAscending() throws {
     let scene = try scene(messages: 5)
     for seq in 0...5 {
       let row = try row(scene, seq: seq)
@@ -37,7 +37,7 @@ import ThrongTestKit
     }
   }
 
-  @Test func anotherEpochOrASeqToComeIsNotRecovered() throws {
+  @Test func anotherEpochOrAFutureSeqIsNotRecovered() throws {
     let scene = try scene(messages: 3)
     for (epoch, seq) in [("other", 0), ("other", 3), ("", 1), ("e", 4), ("e", 1 << 53)] {
       let row = try row(scene, epoch: epoch, seq: seq)
@@ -46,7 +46,7 @@ import ThrongTestKit
     }
   }
 
-  @Test func whatIsNotVisibleIsNotMissing() throws {
+  @Test func invisibleMessagesAreNotMissing() throws {
     let scene = try scene(messages: 3)
     try scene.ask("joinGroup", by: "oscar")
     try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary")

@@ -6,7 +6,7 @@ import ThrongTestKit
 /// Pages over ranges of `seq`, against a list of single numbers.
 @Suite struct VisibleHistoryTests {
   @Test(arguments: 1...50 as ClosedRange<UInt64>)
-  func aPageIsWhatAPlainListGives(seed: UInt64) {
+  func pagesAgreeWithAPlainList(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var ranges: [ClosedRange<Int64>] = []
     var next: Int64 = 1

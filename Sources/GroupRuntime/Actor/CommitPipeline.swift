@@ -65,7 +65,7 @@ struct CommitPipeline {
     guard let first = entries.first, first.isCorrection else { return false }
     entries.removeFirst()
     guard entries.allSatisfy(\.decision.changes.isEmpty) else { return false }
-    box?.state.corrections.insert(contentsOf: first.decision.changes, at: 0)
+    box?.state.corrections.restore(first.decision.changes)
     return true
   }
 
@@ -87,7 +87,7 @@ struct CommitPipeline {
 extension Decision {
   fileprivate func admits(_ user: UserID) -> Bool {
     effects.contains { effect in
-      if case .admit(user, receiving: _) = effect { true } else { false }
+      if case .attach(user, receiving: _) = effect { true } else { false }
     }
   }
 }

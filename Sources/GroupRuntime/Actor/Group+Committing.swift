@@ -34,12 +34,12 @@ extension Group {
     case .success:
       pipeline.didCommit()
       deliverPending()
-      forgetRevoked()
+      forgetRecalls()
     case .failure(let error):
       if pipeline.returnFailedCorrections(to: box) {
         beginBackoff(after: error)
         deliverPending()
-        forgetRevoked()
+        forgetRecalls()
       } else {
         // These depend on no commit. Commits that their completions begin are discarded below.
         deliverPending()
@@ -59,7 +59,7 @@ extension Group {
   /// has found them was answered before: it does not depend on them.
   func commitCorrections() {
     guard let box, !box.state.corrections.isEmpty, !isBackingOff else { return }
-    let changes = box.state.takeCorrections()
+    let changes = box.state.corrections.popAll()
     pipeline.append(corrections: changes)
     commit(changes)
   }

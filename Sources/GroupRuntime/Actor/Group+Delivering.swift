@@ -21,12 +21,13 @@ extension Group {
   private func perform(_ effect: Effect) {
     let topic = openTopic()
     switch effect {
-    case .admit(let user, let option), .receive(let user, let option): setOnline(user, topic.attach(user, receiving: option))
-    case .admitEverybody: for user in services.broker.signedInUsers() { refreshPresence(of: user) }
-    case .expel(let user): topic.detach(user)
+    case .attach(let user, let option), .setReceiveOption(let user, let option):
+      setOnline(user, topic.attach(user, receiving: option))
+    case .attachSignedInUsers: for user in services.broker.signedInUsers() { refreshPresence(of: user) }
+    case .detach(let user): topic.detach(user)
     case .publish(let event, let kind, let session): topic.publish(event.frame, kind, except: session)
     case .send(let event, let users, let session): topic.send(event.frame, to: users, except: session)
-    case .tell(let event, let session): topic.send(event.frame, to: session)
+    case .sendToSession(let event, let session): topic.send(event.frame, to: session)
     case .disband:
       topic.close()
       self.topic = nil
@@ -54,7 +55,7 @@ extension Group {
     guard let range = unread.range else { return }
     executor.perform {
       self.executor.isolated(self) { group in
-        _ = group.box?.state.unreadCounts.note(count, through: range.upperBound, for: unread.reader, unread.question)
+        _ = group.box?.state.messages.recordUnread(count, through: range.upperBound, for: unread.reader, unread.question)
       }
     }
   }
@@ -72,12 +73,12 @@ extension Group {
         completion(.error(.temporary))
       }
       pendingMessageReads -= 1
-      forgetRevoked()
+      forgetRecalls()
     }
   }
 
   /// Forgets recalls that no read in flight can have missed.
-  func forgetRevoked() {
-    if pendingMessageReads == 0, pipeline.isEmpty { box?.state.forgetRevoked() }
+  func forgetRecalls() {
+    if pendingMessageReads == 0, pipeline.isEmpty { box?.state.messages.forgetRecalls() }
   }
 }

@@ -28,7 +28,7 @@ extension Group {
       do throws(StoreError) {
         return .success(
           try await services.groups.group(
-            id, sentSince: start - RecentlySent.memory, at: start, mostFormer: FormerMembers.most))
+            id, sentSince: start - RecentlySent.retention, at: start, mostFormer: FormerMembers.maxCount))
       } catch {
         return .failure(error)
       }
@@ -39,7 +39,7 @@ extension Group {
     // Later changes of presence wait in the backlog. A group of everybody looks when the registry
     // can tell it of later ones.
     let present = stored.record.type.everyoneIsMember ? [] : services.broker.signedIn(among: stored.members.map(\.userID))
-    state.noteAbsent(except: Set(present), at: now)
+    state.setAbsent(except: Set(present), at: now)
     return (StateBox(state), present)
   }
 
@@ -88,7 +88,7 @@ extension Group {
     guard mustRepublishAttributes else { return }
     mustRepublishAttributes = false
     let now = services.clock.now()
-    box?.state.tellAttributesAgain(at: now)
+    box?.state.republishAttributes(at: now)
   }
 
   // MARK: Retiring

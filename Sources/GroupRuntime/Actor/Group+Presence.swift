@@ -11,7 +11,7 @@ extension Group {
   /// A member's choice of chat; nil = no member, or one who is about to leave after the grace.
   private func receiveOption(of user: UserID) -> ReceiveOption? {
     guard let box, box.state.isMember(user) else { return nil }
-    return box.state.hasStayedAway(user, at: services.clock.now()) ? nil : box.state.receiveOption(of: user)
+    return box.state.isGraceExceeded(by: user, at: services.clock.now()) ? nil : box.state.receiveOption(of: user)
   }
 
   func setOnline(_ user: UserID, _ isOnline: Bool) {
@@ -23,6 +23,6 @@ extension Group {
   func endGrace(of user: UserID, awaySince: Instant) {
     let now = services.clock.now()
     guard let box, now - awaySince > services.rules.limits.offlineGrace else { return }
-    submit(box.state.endGrace(of: user, at: now)) { _ in }
+    submit(box.state.removeAfterGrace(user, at: now)) { _ in }
   }
 }

@@ -81,6 +81,7 @@ final class ResidentGroups: Sendable {
 extension GroupState {
   /// An estimate of the group's memory, in bytes.
   var estimatedBytes: Int {
-    8192 + members.count * 400 + former.count * 160 + applications.count * 400 + sent.count * 160 + attributes.values.count * 1024
+    8192 + roster.count * 400 + roster.former.count * 160 + applications.count * 400 + messages.receiptCount * 160 + attributes
+      .values.count * 1024
   }
 }

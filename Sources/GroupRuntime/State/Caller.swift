@@ -2,7 +2,7 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// Who asks a group for something, and from where.
+/// The origin of a request.
 public struct Caller: Sendable {
   /// A user, or the application itself.
   public enum Identity: Sendable, Equatable {
@@ -12,9 +12,9 @@ public struct Caller: Sendable {
 
   public let identity: Identity
   public let platform: Platform
-  /// The session that asks; nil on the application's own interface.
+  /// The session of the request; nil on the application's own interface.
   public let session: SessionKey?
-  /// Tells when the session has ended; nil on the application's own interface.
+  /// Reports when the session has ended; nil on the application's own interface.
   public let requester: Requester?
 
   /// An application administrator.

@@ -28,40 +28,40 @@ public struct Decision: Sendable {
 }
 
 extension Decision {
-  /// A decision that changes nothing yet and answers a value.
+  /// A decision with no changes yet that answers a value.
   init(_ value: ReplyValue) { self.init(answer: .reply(.success(value))) }
 }
 
-/// Something a decision does to the world.
+/// Something to perform once a decision is durable.
 public enum Effect: Sendable, Equatable {
-  /// The user is a member from here on: the user's sessions get the group's events.
-  case admit(UserID, receiving: ReceiveOption)
-  /// A member wants other chat from here on.
-  case receive(UserID, ReceiveOption)
-  /// Everybody who is signed in is a member from here on, without a record.
-  case admitEverybody
-  /// The user is no member any more: the user's sessions get nothing more.
-  case expel(UserID)
-  /// Every member's sessions get the event, but the one that caused it where it is named.
+  /// The sessions of a new member get the group's events from here on.
+  case attach(UserID, receiving: ReceiveOption)
+  /// The sessions of a member get other chat messages from here on.
+  case setReceiveOption(UserID, ReceiveOption)
+  /// Every signed-in user is a member from here on, without a record.
+  case attachSignedInUsers
+  /// The sessions of a former member get no more events.
+  case detach(UserID)
+  /// The sessions of all members get the event, except the one that caused it.
   case publish(GroupEvent, EventClass, except: SessionKey?)
-  /// All sessions of these users get the event, but the one that caused it where it is named.
+  /// All sessions of these users get the event, except the one that caused it.
   case send(GroupEvent, to: [UserID], except: SessionKey?)
   /// One session gets the event.
-  case tell(GroupEvent, SessionKey)
-  /// The group is gone.
+  case sendToSession(GroupEvent, SessionKey)
+  /// The group has ended.
   case disband
 
   /// All sessions of these users get the event.
   static func send(_ event: GroupEvent, to users: [UserID]) -> Effect { .send(event, to: users, except: nil) }
 }
 
-/// What the caller gets. What is rare and large stands apart, so that a decision is small.
+/// The caller's answer. Rare and large cases are indirect, so that a decision is small.
 enum Answer: Sendable {
   case reply(Reply)
-  /// What stored messages make of it.
-  /// - Parameter requester: whose turn it is to read; nil = the server's, or nobody has asked yet.
+  /// An answer that needs stored messages.
+  /// - Parameter requester: whose turn it is to read; nil = the server's, or not set yet.
   indirect case stored(StoredAnswer, for: Requester? = nil)
-  /// Nothing yet: what the caller asks for is decided when a stored message has been looked up.
+  /// None yet: the request is decided after a stored message was looked up.
   indirect case lookUp(seq: Int64, by: Caller)
 }
 
@@ -81,16 +81,16 @@ enum StoredAnswer: Sendable {
 struct SyncAnswer: Sendable, Equatable {
   let epoch: String
   let lastSeq: Int64
-  /// Nil where the position means nothing here: recovered is false.
+  /// Nil where the position is not of this history: recovered is false.
   let page: VisibleHistory.Page?
-  /// How many bytes of messages the row may hold; 0 = none are read.
+  /// How many bytes of messages the row may hold; 0 = no messages are read.
   let bytes: Int
 }
 
 /// A message for the metrics: accepted = delivered + dropped once no message waits (Protocol.md,
 /// "Waiting messages").
 public struct MessageCount: Sendable, Equatable {
-  /// What has become of a message.
+  /// The steps of a message that are counted.
   public struct Steps: OptionSet, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -103,4 +103,18 @@ public struct MessageCount: Sendable, Equatable {
   public let type: GroupType
   public let priority: Priority
   public let steps: Steps
+}
+
+/// The instants of a decision, and facts beyond the group and the request.
+struct DecisionContext: Sendable {
+  /// The instant in the group's history, for everything stored and shown. It stands still while a
+  /// clock that was set back catches up.
+  let now: Instant
+  /// The instant for rates, waits and retention.
+  let steady: Instant
+  /// The clock's instant, for ends of mutes and bans, which must not lie further ahead than
+  /// requested.
+  let wall: Instant
+  /// How many users have a session.
+  let usersSignedIn: Int
 }

@@ -2,65 +2,38 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// The rules of one group as a pure value: a request goes in, a decision comes out, and nothing is awaited, read or sent here.
-/// The extensions beside this file hold the rules by their subject.
+/// The rules of one group as a pure value: `decide` maps a request to a decision, and nothing is
+/// awaited, read or sent here. The extensions in `Rules` hold the rules by subject.
 public struct GroupState: Sendable {
   public internal(set) var record: GroupRecord
-  public internal(set) var members: [UserID: Member]
-  /// Those who have left and of whom something is remembered.
-  var former: FormerMembers
-  public internal(set) var lastMessage: Message?
-  /// The members with a session.
-  var online: Set<UserID> = []
-  /// The members without one who leave when their grace ends.
-  var absent: AbsentMembers
-  /// Applications that nobody has decided yet.
+  var roster: Roster
+  var messages: MessageHistory
   var applications: OpenApplications
   var attributes: AttributeState
-  var sent: RecentlySent
-  var unreadCounts = UnreadCounts()
-  /// The messages of the last second; nil where any number is taken.
+  /// The rate of a group with history; nil = unlimited, or a group without history.
   var messageRate: SlidingWindowLimiter?
-  /// What a group without history hands over in a second; nil = no limit, or a group that keeps history.
+  /// The rate of a group without history; nil = unlimited, or a group with history.
   var rateLimiter: PriorityRateLimiter<WaitingMessage>?
   var joins = CoalescedNotice()
   var leaves = CoalescedNotice()
-  /// Messages recalled while stored messages are being read, whose recall the reading may not show.
-  var recentlyRevoked: Set<Int64> = []
-  var order: MemberOrder
   var steady: AdvancingTime
-  /// By how much of what the clock was set back the ends of mutes and bans have been brought back.
-  private var correctedLead: Instant = 0
-  /// The corrected records that no commit holds yet. The next changes of the group take them along.
-  var corrections: [StoreChange] = []
+  var corrections = ClockCorrections()
   let rules: GroupRules
-  /// Numbers the messages that are not stored.
-  private var volatileCount: Int64 = 0
-  /// What their msgIDs begin with; the random part makes them unique beyond a restart.
-  private let volatilePrefix: String
 
-  /// A group as the store keeps it, coming into memory now. What is stored of a time to come is of now: the clock was set back since.
+  /// The state of a group that is being loaded.
   public init(_ stored: StoredGroup, at now: Instant, rules: GroupRules) {
     record = stored.record
-    members = Dictionary(uniqueKeysWithValues: stored.members.map { ($0.userID, $0) })
-    order = MemberOrder(stored.members)
-    former = FormerMembers(stored.former, at: now)
-    lastMessage = stored.lastMessage
-    // Who was brought in while away has been absent since then.
-    let joinTimes = members.mapValues(\.joinTime)
-    absent = AbsentMembers(
-      since: Dictionary(uniqueKeysWithValues: stored.offlineSince.map { ($0, min(max($1, joinTimes[$0] ?? $1), now)) }))
+    roster = Roster(stored, at: now)
+    messages = MessageHistory(stored, at: now)
     applications = OpenApplications(stored.openApplications)
     attributes = AttributeState(stored.attributes)
-    sent = RecentlySent(stored.recentlySent, at: now)
     steady = AdvancingTime(at: now)
     let limit = rules.limits.messagesPerSecond[stored.record.type, default: 0]
     if limit > 0, stored.record.type.storesMessages { messageRate = SlidingWindowLimiter(limit: limit, length: 1000) }
     if limit > 0, !stored.record.type.storesMessages { rateLimiter = PriorityRateLimiter(limit: limit) }
     self.rules = rules
-    volatilePrefix = "\(stored.record.epoch)-\(String(UInt32.random(in: .min ... .max), radix: 36))-"
-    record.nextOrdinal = max(record.nextOrdinal, (stored.members.map(\.ordinal).max() ?? 0) + 1)
-    correctEnds(setBackBy: nil, at: now)
+    record.nextOrdinal = roster.nextOrdinal
+    correctEnds(by: ClockCorrection(now: now, shift: nil))
   }
 
   /// Decides an operation. A refused one leaves the state as it was.
@@ -74,7 +47,7 @@ public struct GroupState: Sendable {
     do throws(WireError) {
       switch operation {
       case .request(let request, let facts): return try answer(request, facts, by: caller, in: context)
-      case .create(_, let owner, _), .importGroup(_, let owner, _): throw taken(byOwner: owner)
+      case .create(_, let owner, _), .importGroup(_, let owner, _): throw idInUseError(for: owner)
       case .decide(let application, let agrees, let reason, let facts):
         return try decide(application, agrees: agrees, reason: reason, facts, by: caller, in: context)
       case .revokeFound(let seq, let message): return try revoke(message, seq: seq, by: caller, in: context)
@@ -128,78 +101,65 @@ public struct GroupState: Sendable {
     }
   }
 
-  /// What is due by itself: see `nextWake`.
+  /// Performs what is due by itself: see `nextWake`.
   public mutating func wake(at now: Instant, usersSignedIn: Int = 0) -> Decision {
     let context = self.makeContext(at: now, usersSignedIn: usersSignedIn)
     var decision = Decision(.empty)
     publishAttributesIfDue(in: context, into: &decision)
     deliverWaiting(in: context, into: &decision)
-    endGraces(in: context, into: &decision)
+    removeAbsentMembers(in: context, into: &decision)
     return decision
   }
 
-  /// When the group wants to be woken, by the clock; nil = nothing is to come by itself.
+  /// When `wake` is due next, by the clock; nil = nothing is due by itself.
   public var nextWake: Instant? {
     var wake = attributes.eventDue ?? .max
     if let instant = nextDelivery { wake = min(wake, instant) }
-    if let instant = absent.firstEnd(after: rules.limits.offlineGrace) { wake = min(wake, instant) }
+    if let instant = roster.firstGraceEnd(after: rules.limits.offlineGrace) { wake = min(wake, instant) }
     return wake == .max ? nil : steady.clock(at: wake)
   }
 
-  /// Time does not run backwards in a group's history.
-  mutating func makeContext(at now: Instant, usersSignedIn: Int) -> DecisionContext {
-    let time = steady.advance(to: now)
-    // Less is what a clock is put right by every day.
-    if steady.lead - correctedLead >= 1000 {
-      correctEnds(setBackBy: steady.lead - correctedLead, at: now)
-      correctedLead = steady.lead
-    }
-    return DecisionContext(now: max(now, lastMessage?.timestamp ?? 0), steady: time, wall: now, usersSignedIn: usersSignedIn)
-  }
+  /// Whether something is due by itself, or remembered that no store keeps.
+  func isBusy(at now: Instant) -> Bool { nextWake != nil || messages.hasVolatileReceipt(at: steady.time(at: now)) }
 
   /// Whether the user gets the group's events.
-  public func isMember(_ user: UserID) -> Bool { record.type.everyoneIsMember || members[user] != nil }
+  public func isMember(_ user: UserID) -> Bool { roster.isMember(user) }
 
-  /// Which chat the member wants.
-  public func receiveOption(of user: UserID) -> ReceiveOption { members[user]?.receiveOption ?? record.type.defaultReceiveOption }
+  /// The receive option of a member.
+  public func receiveOption(of user: UserID) -> ReceiveOption { roster.receiveOption(of: user) }
 
-  /// The newest message's number; 0 where there is none.
-  var lastSeq: Int64 { lastMessage?.seq ?? 0 }
-
-  func memberCount(in context: DecisionContext) -> Int { record.type.everyoneIsMember ? context.usersSignedIn : members.count }
-
-  func onlineCount(in context: DecisionContext) -> Int { record.type.everyoneIsMember ? context.usersSignedIn : online.count }
-
-  /// A msgID for the next message: its place in the history, or a number that is used for nothing else.
-  mutating func nextMessageID(seq: Int64?) -> String {
-    if let seq { return messageID(seq: seq) }
-    volatileCount += 1
-    return volatilePrefix + String(volatileCount)
+  /// The change that stores the group's record.
+  mutating func recordChange(isNew: Bool = false) -> StoreChange {
+    record.nextOrdinal = roster.nextOrdinal
+    return .putGroup(record, isNew: isNew)
   }
 
-  /// The msgID of a stored message: its place in the history.
-  func messageID(seq: Int64) -> String { record.epoch + "-" + String(seq) }
-}
+  // MARK: Time
 
-/// What a decision may know besides the group and the request.
-struct DecisionContext: Sendable {
-  /// The instant in the history of the group: what is stored and shown. It stands still while a clock that was set back catches up.
-  let now: Instant
-  /// The instant for rates, waits and memories.
-  let steady: Instant
-  /// What the clock shows: for the ends of mutes and bans, which must not lie further ahead than asked for.
-  let wall: Instant
-  let usersSignedIn: Int
-}
+  /// The instants of a decision. Time in the group's history never runs backwards.
+  mutating func makeContext(at now: Instant, usersSignedIn: Int) -> DecisionContext {
+    let time = steady.advance(to: now)
+    if let shift = corrections.nextShift(forLead: steady.lead) { correctEnds(by: ClockCorrection(now: now, shift: shift)) }
+    return DecisionContext(
+      now: max(now, messages.lastMessage?.timestamp ?? 0), steady: time, wall: now, usersSignedIn: usersSignedIn)
+  }
 
-/// The rules that all groups share: the table of rights, and the limits.
-public struct GroupRules: Sendable {
-  public let permissions: GroupPermissions
-  public let limits: GroupLimits
+  /// Moves back the ends of mutes and bans that were decided at an instant still to come.
+  private mutating func correctEnds(by correction: ClockCorrection) {
+    let (members, former) = roster.correctEnds(by: correction)
+    for member in members { corrections.append(.putMember(member, in: record.id)) }
+    for former in former { corrections.append(.putFormer(former, in: record.id)) }
+    let lead = correction.lead(of: record.mutedAt)
+    guard lead > 0 else { return }
+    if let end = record.mute.muteUntil { record.mute.muteUntil = end - lead }
+    record.mutedAt -= lead
+    corrections.append(recordChange())
+  }
 
-  /// Rules with everything given.
-  public init(permissions: GroupPermissions = GroupPermissions(), limits: GroupLimits = .standard) {
-    self.permissions = permissions
-    self.limits = limits
+  /// Adds the corrections to a decision that is stored anyway. The end of the group makes them
+  /// useless.
+  mutating func storeCorrections(with decision: inout Decision) {
+    guard !corrections.isEmpty, !decision.changes.isEmpty, !decision.disbands else { return }
+    decision.changes.insert(contentsOf: corrections.popAll(), at: 0)
   }
 }

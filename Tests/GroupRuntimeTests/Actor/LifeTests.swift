@@ -75,7 +75,7 @@ import ThrongTestKit
   @Test func aGroupLoadsAsManyFormerMembersAsItKeeps() async throws {
     let (scene, gate) = try await unloadedGroup()
     _ = try await scene.ask("info", by: "olga")
-    #expect(gate.mostFormer == FormerMembers.most)
+    #expect(gate.mostFormer == FormerMembers.maxCount)
   }
 
   /// Asks for the list of members, which is answered as soon as it is taken, and for something else from within the answer.

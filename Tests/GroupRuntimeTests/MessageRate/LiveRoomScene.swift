@@ -86,9 +86,9 @@ struct LiveRoomScene {
     for effect in decision.effects {
       switch effect {
       case .publish(let event, let kind, let session): write(published: event.frame, kind, except: session)
-      case .tell(let event, let session): write(told: event.frame, session)
+      case .sendToSession(let event, let session): write(told: event.frame, session)
       case .send(let event, let users, _): write(sent: event.frame, to: users)
-      case .admit, .receive, .admitEverybody, .expel, .disband: break
+      case .attach, .setReceiveOption, .attachSignedInUsers, .detach, .disband: break
       }
     }
   }

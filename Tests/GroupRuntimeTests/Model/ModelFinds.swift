@@ -1,6 +1,7 @@
 import Testing
 
-/// Sequences that once came to something else than the rules say, as the model test printed them. They always run.
+/// Sequences that once came to something else than the rules say, as the model test printed them.
+/// They always run.
 enum ModelFinds {
   struct Find: Sendable, CustomTestStringConvertible {
     let name: String

@@ -11,12 +11,13 @@ struct ModelSequence: Sendable {
     let count: Int
   }
 
-  /// What somebody has written down, an operation a line.
+  /// A sequence written by hand, one operation a line.
   init(_ text: String) throws {
     operations = try text.split(separator: "\n").map { try Operation($0.drop { $0 == " " }) }
   }
 
-  /// A random sequence. Some servers bound the rate of messages, some let all groups have attributes.
+  /// A random sequence. Some servers bound the rate of messages, some let all groups have
+  /// attributes.
   init(type: String, seed: UInt64, length: Int) {
     if seed % 3 == 0 { server.messagesPerSecond = 3 }
     if seed % 4 == 0 { server.attributeTypes = ["Work", "Public", "Meeting", "AVChatRoom", "BChatRoom"] }
@@ -36,7 +37,8 @@ struct ModelSequence: Sendable {
     return (nil, comparison.seen)
   }
 
-  /// The fault of the shortest failing beginning, less every operation without which it fails as well, and these operations.
+  /// The fault of the shortest failing beginning, less every operation without which it fails as
+  /// well, and these operations.
   func shrunk(_ failure: Failure) async -> String {
     var (short, fault) = (self, failure.fault)
     short.operations = Array(operations.prefix(failure.count))

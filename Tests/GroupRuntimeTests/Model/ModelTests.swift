@@ -3,11 +3,11 @@ import GroupModel
 import Testing
 import ThrongTestKit
 
-/// Random sequences of operations by several users, against a second statement of the contract's rules. What goes otherwise than
-/// the rules say is shrunk and printed with its seed.
+/// Random sequences of operations by several users, compared with a second statement of the
+/// rules. A sequence with a difference is shrunk and printed with its seed.
 ///
-/// THRONG_MODEL_SEQUENCES says how many sequences of each type are tried, THRONG_MODEL_SEED from which seed on; then each seed
-/// is printed before it is tried, so that a crash has one.
+/// THRONG_MODEL_SEQUENCES says how many sequences of each type are tried, THRONG_MODEL_SEED from
+/// which seed on; then each seed is printed before it is tried, so that a crash has one.
 @Suite struct ModelTests {
   private static let length = 120
   private static let types = GroupType.allCases.map(\.rawValue)
@@ -16,7 +16,7 @@ import ThrongTestKit
 
   private static func setting(_ name: String) -> UInt64? { ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) } }
 
-  @Test func everySequenceComesToWhatTheRulesSay() async {
+  @Test func everySequenceMatchesTheModel() async {
     let seen = await withTaskGroup(of: ModelCoverage.self, returning: ModelCoverage.self) { group in
       for type in ModelTests.types { group.addTask { await run(type) } }
       return await group.reduce(into: ModelCoverage()) { $0.add($1) }
@@ -45,8 +45,8 @@ import ThrongTestKit
     return seen
   }
 
-  /// What was found once, shrunk: it stays found.
-  @Test(arguments: ModelFinds.all) func whatWasFoundStaysFound(find: ModelFinds.Find) async throws {
+  /// Sequences that once failed, shrunk.
+  @Test(arguments: ModelFinds.all) func knownSequencesMatchTheModel(find: ModelFinds.Find) async throws {
     let failure = try await ModelSequence(find.operations).run().failure
     #expect(failure == nil, "\(failure?.fault ?? "")")
   }

@@ -4,61 +4,67 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// Who is away from a live room since when, against a plain list.
+/// The absent members of a live room, compared with a plain list.
 @Suite struct AbsentMembersTests {
-  @Test func whoWasGoneWhenTheGroupWasLoadedLeavesInTheOrderOfGoing() {
+  @Test func loadedAbsencesExpireInTheirOrder() {
     var absent = AbsentMembers(since: ["mary": 300, "adam": 100, "carl": 200])
-    func take(_ limit: Instant, _ count: Int = 10) -> [UserID] { absent.take(absentSince: limit, atMost: count) }
+    func removeExpired(_ limit: Instant, _ count: Int = 10) -> [UserID] {
+      absent.removeExpired(absentSince: limit, atMost: count)
+    }
     #expect(absent.count == 3 && absent.firstEnd(after: 1000) == 1100)
-    #expect(take(200) == ["adam", "carl"])
+    #expect(removeExpired(200) == ["adam", "carl"])
     #expect(absent.count == 1 && absent.firstEnd(after: 1000) == 1300)
   }
 
-  @Test func noMoreThanAsManyAsWantedAreTaken() {
+  @Test func removesAtMostTheRequestedNumber() {
     var absent = AbsentMembers(since: ["mary": 3, "adam": 1, "carl": 2])
-    func take(_ limit: Instant, _ count: Int = 10) -> [UserID] { absent.take(absentSince: limit, atMost: count) }
-    #expect(take(10, 2) == ["adam", "carl"])
+    func removeExpired(_ limit: Instant, _ count: Int = 10) -> [UserID] {
+      absent.removeExpired(absentSince: limit, atMost: count)
+    }
+    #expect(removeExpired(10, 2) == ["adam", "carl"])
     #expect(absent.firstEnd(after: 5) == 8)
-    #expect(take(10, 2) == ["mary"])
+    #expect(removeExpired(10, 2) == ["mary"])
     #expect(absent.firstEnd(after: 5) == nil && absent.count == 0)
   }
 
-  @Test func anAbsenceGoesOnWhenItIsNotedAgain() {
+  @Test func addingAgainKeepsTheFirstInstant() {
     var absent = AbsentMembers(since: ["mary": 100])
-    absent.note("mary", since: 900)
+    absent.add("mary", since: 900)
     #expect(absent.firstEnd(after: 0) == 100)
   }
 
-  @Test func whoIsBackIsForgottenAndASecondAbsenceCountsFromItself() {
+  @Test func aSecondAbsenceCountsFromItsOwnStart() {
     var absent = AbsentMembers(since: [:])
-    func take(_ limit: Instant, _ count: Int = 10) -> [UserID] { absent.take(absentSince: limit, atMost: count) }
-    absent.note("mary", since: 100)
-    absent.forget("mary")
+    func removeExpired(_ limit: Instant, _ count: Int = 10) -> [UserID] {
+      absent.removeExpired(absentSince: limit, atMost: count)
+    }
+    absent.add("mary", since: 100)
+    absent.remove("mary")
     #expect(absent.count == 0 && absent.firstEnd(after: 0) == nil)
-    absent.note("mary", since: 500)
-    #expect(take(499).isEmpty)
-    #expect(take(500) == ["mary"])
+    absent.add("mary", since: 500)
+    #expect(removeExpired(499).isEmpty)
+    #expect(removeExpired(500) == ["mary"])
   }
 
-  /// What the type says it is: each absent user with the instant of going, longest first.
+  /// The specification: each absent user with the start of the absence, the longest first.
   private struct PlainList {
     var absences: [(user: UserID, since: Instant)] = []
 
-    mutating func note(_ user: UserID, since: Instant) {
+    mutating func add(_ user: UserID, since: Instant) {
       if !absences.contains(where: { $0.user == user }) { absences.append((user, since)) }
     }
 
-    mutating func forget(_ user: UserID) { absences.removeAll { $0.user == user } }
+    mutating func remove(_ user: UserID) { absences.removeAll { $0.user == user } }
 
-    mutating func take(absentSince limit: Instant, atMost count: Int) -> [UserID] {
-      let taken = absences.prefix { $0.since <= limit }.prefix(count).map(\.user)
-      absences.removeFirst(taken.count)
-      return taken
+    mutating func removeExpired(absentSince limit: Instant, atMost count: Int) -> [UserID] {
+      let removed = absences.prefix { $0.since <= limit }.prefix(count).map(\.user)
+      absences.removeFirst(removed.count)
+      return removed
     }
   }
 
   @Test(arguments: 1...40 as ClosedRange<UInt64>)
-  func whateverHappensItIsWhatAPlainListGives(seed: UInt64) {
+  func agreesWithAPlainList(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var absent = AbsentMembers(since: [:])
     var list = PlainList()
@@ -68,17 +74,17 @@ import ThrongTestKit
       let user = UserID(stringLiteral: "u\(Int.random(in: 0..<30, using: &random))")
       switch Int.random(in: 0..<10, using: &random) {
       case 0..<5:
-        absent.note(user, since: now)
-        list.note(user, since: now)
+        absent.add(user, since: now)
+        list.add(user, since: now)
       case 5..<9:
-        absent.forget(user)
-        list.forget(user)
+        absent.remove(user)
+        list.remove(user)
       default:
         let limit = now - Int64.random(in: 0...60, using: &random)
         let count = Int.random(in: 1...4, using: &random)
-        let taken = absent.take(absentSince: limit, atMost: count)
-        let expected = list.take(absentSince: limit, atMost: count)
-        #expect(taken == expected, "seed \(seed), step \(step)")
+        let removed = absent.removeExpired(absentSince: limit, atMost: count)
+        let expected = list.removeExpired(absentSince: limit, atMost: count)
+        #expect(removed == expected, "seed \(seed), step \(step)")
       }
       #expect(absent.count == list.absences.count, "seed \(seed), step \(step)")
       #expect(absent.firstEnd(after: 7) == list.absences.first.map { $0.since + 7 }, "seed \(seed), step \(step)")

@@ -4,137 +4,143 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// Who has left a group: a bounded number, those without a ban or mute forgotten first.
+/// A bounded number of former members; those without a ban or mute are forgotten first.
 @Suite struct FormerMembersTests {
-  private static let most = FormerMembers.most
+  private static let maxCount = FormerMembers.maxCount
   private static let day: Instant = 86_400_000
 
   private func user(_ number: Int) -> UserID { UserID(stringLiteral: "u\(number)") }
 
-  /// Somebody who has seen messages, and so is remembered for 30 days.
-  private func gone(_ number: Int, at time: Instant, banned: Instant = 0, muted: Instant = 0, saw: Bool = true) -> FormerMember {
+  /// A former member who has seen messages, and so is remembered for 30 days.
+  private func departed(_ number: Int, at time: Instant, banned: Instant = 0, muted: Instant = 0, saw: Bool = true)
+    -> FormerMember
+  {
     FormerMember(userID: user(number), visibleRanges: saw ? [1...2] : [], muteUntil: muted, bannedUntil: banned, leftTime: time)
   }
 
-  /// As many as are remembered, of whom `u0` left first.
+  /// The maximum of former members; `u0` left first.
   private func full(at now: Instant, restricted: ClosedRange<Int>? = nil) -> FormerMembers {
     FormerMembers(
-      (0..<Self.most).map { gone($0, at: Instant($0), banned: restricted?.contains($0) == true ? now + Self.day : 0) }, at: now)
+      (0..<Self.maxCount).map { departed($0, at: Instant($0), banned: restricted?.contains($0) == true ? now + Self.day : 0) },
+      at: now)
   }
 
-  @Test func beyondTheBoundWhoLeftFirstIsForgotten() {
-    let now = Instant(Self.most)
+  @Test func beyondTheMaximumTheEarliestDepartureIsForgotten() {
+    let now = Instant(Self.maxCount)
     var former = full(at: now)
-    #expect(former.count == Self.most)
-    #expect(former.put(gone(Self.most, at: now), at: now) == [user(0)])
-    #expect(former.count == Self.most && former[user(0)] == nil && former[user(Self.most)] != nil)
-    #expect(former.put(gone(1, at: now), at: now).isEmpty, "known already")
-    #expect(former.put(gone(Self.most + 1, at: now), at: now) == [user(2)], "u1 has left again since")
+    #expect(former.count == Self.maxCount)
+    #expect(former.add(departed(Self.maxCount, at: now), at: now) == [user(0)])
+    #expect(former.count == Self.maxCount && former[user(0)] == nil && former[user(Self.maxCount)] != nil)
+    #expect(former.add(departed(1, at: now), at: now).isEmpty, "known already")
+    #expect(former.add(departed(Self.maxCount + 1, at: now), at: now) == [user(2)], "u1 has left again since")
   }
 
-  @Test func theFreeAreForgottenBeforeTheBanned() {
-    let now = Instant(Self.most)
+  @Test func usersWithoutABanAreForgottenBeforeBannedOnes() {
+    let now = Instant(Self.maxCount)
     var former = full(at: now, restricted: 0...9)
-    for number in 10...12 { #expect(former.put(gone(Self.most + number, at: now), at: now) == [user(number)]) }
+    for number in 10...12 { #expect(former.add(departed(Self.maxCount + number, at: now), at: now) == [user(number)]) }
     #expect((0...9).allSatisfy { former[user($0)] != nil })
   }
 
-  @Test func whereAllAreBannedWhoseBanEndsFirstIsForgotten() {
-    var former = FormerMembers((0..<Self.most).map { gone($0, at: 1, banned: 1000 + Instant(Self.most - $0)) }, at: 10)
-    #expect(former.put(gone(Self.most, at: 10, banned: 500_000), at: 10) == [user(Self.most - 1)])
-    #expect(former.put(gone(Self.most + 1, at: 10), at: 10) == [user(Self.most + 1)], "the only one who is free")
-    #expect(former.count == Self.most)
+  @Test func ifAllAreBannedTheEarliestEndingBanIsForgotten() {
+    var former = FormerMembers(
+      (0..<Self.maxCount).map { departed($0, at: 1, banned: 1000 + Instant(Self.maxCount - $0)) }, at: 10)
+    #expect(former.add(departed(Self.maxCount, at: 10, banned: 500_000), at: 10) == [user(Self.maxCount - 1)])
+    #expect(former.add(departed(Self.maxCount + 1, at: 10), at: 10) == [user(Self.maxCount + 1)], "the only one who is free")
+    #expect(former.count == Self.maxCount)
   }
 
-  @Test func aLongBanKeepsNobodyFromBeingForgottenWhoseBanHasEnded() {
+  @Test func aLongBanDoesNotKeepOthersFromBeingForgotten() {
     var former = FormerMembers(
-      [gone(0, at: 0, banned: 1000 * Self.day)] + (1..<Self.most).map { gone($0, at: Instant($0), banned: 20_000) }, at: 15_000)
+      [departed(0, at: 0, banned: 1000 * Self.day)] + (1..<Self.maxCount).map { departed($0, at: Instant($0), banned: 20_000) },
+      at: 15_000)
     for number in 0..<20 {
-      let forgotten = former.put(gone(Self.most + number, at: 30_000 + Instant(number)), at: 30_000 + Instant(number))
+      let forgotten = former.add(departed(Self.maxCount + number, at: 30_000 + Instant(number)), at: 30_000 + Instant(number))
       #expect(!forgotten.contains(user(0)))
     }
-    #expect(former[user(0)] != nil && former.count <= Self.most)
+    #expect(former[user(0)] != nil && former.count <= Self.maxCount)
   }
 
-  @Test func whoComesBackIsRememberedNoMore() {
-    var former = FormerMembers([gone(1, at: 5), gone(2, at: 6)], at: 10)
-    #expect(former.remove(user(1)) == gone(1, at: 5))
+  @Test func removingForgetsAUser() {
+    var former = FormerMembers([departed(1, at: 5), departed(2, at: 6)], at: 10)
+    #expect(former.remove(user(1)) == departed(1, at: 5))
     #expect(former.remove(user(1)) == nil && former[user(1)] == nil && former.count == 1)
-    #expect(former.put(gone(1, at: 7), at: 10).isEmpty)
-    #expect(former[user(1)] == gone(1, at: 7))
+    #expect(former.add(departed(1, at: 7), at: 10).isEmpty)
+    #expect(former[user(1)] == departed(1, at: 7))
   }
 
-  @Test func whatEndedIsDropped() {
+  @Test func endedRecordsAreDropped() {
     var former = FormerMembers([], at: 0)
-    for number in 0..<8 { _ = former.put(gone(number, at: Instant(number), banned: 100, saw: false), at: Instant(number)) }
-    _ = former.put(gone(8, at: 9, muted: 300, saw: false), at: 9)
-    for number in 20..<24 { _ = former.put(gone(number, at: 150), at: 150) }
+    for number in 0..<8 { _ = former.add(departed(number, at: Instant(number), banned: 100, saw: false), at: Instant(number)) }
+    _ = former.add(departed(8, at: 9, muted: 300, saw: false), at: 9)
+    for number in 20..<24 { _ = former.add(departed(number, at: 150), at: 150) }
     #expect((0..<8).allSatisfy { former[user($0)] == nil } && former[user(8)] != nil)
     let later = 151 + FormerMember.lifetime
-    for number in 30..<34 { _ = former.put(gone(number, at: later), at: later) }
+    for number in 30..<34 { _ = former.add(departed(number, at: later), at: later) }
     #expect(former.byUser.keys.sorted() == (30..<34).map(user))
   }
 
-  @Test func aBanThatEndedLeavesTheStays() {
-    var former = FormerMembers([gone(1, at: 1, banned: 100)], at: 1)
-    for number in 2..<5 { _ = former.put(gone(number, at: 200), at: 200) }
+  @Test func visibleRangesOutlastABan() {
+    var former = FormerMembers([departed(1, at: 1, banned: 100)], at: 1)
+    for number in 2..<5 { _ = former.add(departed(number, at: 200), at: 200) }
     #expect(former[user(1)]?.visibleRanges == [1...2])
   }
 
-  @Test func loadingLeavesOutWhatHasEnded() {
+  @Test func loadingLeavesOutEndedRecords() {
     let stored = [
-      gone(1, at: 1, saw: false), gone(2, at: 1, banned: 10, saw: false), gone(3, at: 1, muted: 11, saw: false), gone(4, at: 1),
-      gone(5, at: 10 - FormerMember.lifetime), gone(6, at: 11 - FormerMember.lifetime),
+      departed(1, at: 1, saw: false), departed(2, at: 1, banned: 10, saw: false), departed(3, at: 1, muted: 11, saw: false),
+      departed(4, at: 1),
+      departed(5, at: 10 - FormerMember.lifetime), departed(6, at: 11 - FormerMember.lifetime),
     ]
     let former = FormerMembers(stored.reversed(), at: 10)
     #expect(former.byUser.keys.sorted() == [user(3), user(4), user(6)])
-    #expect(former.hasLeft(after: 0) && !former.hasLeft(after: 1))
+    #expect(former.hasDeparture(after: 0) && !former.hasDeparture(after: 1))
   }
 
-  @Test func whoComesAndGoesLeavesNoTrail() {
-    var former = FormerMembers([gone(0, at: 0)], at: 0)
+  @Test func repeatedDeparturesDoNotAccumulate() {
+    var former = FormerMembers([departed(0, at: 0)], at: 0)
     for time in 1...10_000 as ClosedRange<Instant> {
-      _ = former.put(gone(1, at: time, banned: time % 2 == 0 ? time + Self.day : 0), at: time)
+      _ = former.add(departed(1, at: time, banned: time % 2 == 0 ? time + Self.day : 0), at: time)
       _ = former.remove(user(1))
     }
     #expect(former.count == 1 && former.departureCount < 100)
   }
 
-  @Test func correctingChangesWhatIsRememberedAndWhoGoesFirst() {
-    let now = Instant(Self.most)
+  @Test func updatingAllChangesRecordsAndTheirOrder() {
+    let now = Instant(Self.maxCount)
     var former = full(at: now, restricted: 0...9)
-    let changed = former.correct(at: now) { former in
+    let changed = former.updateAll(at: now) { former in
       former.leftTime -= 5
       if former.bannedUntil > 0 { former.bannedUntil -= 7 }
     }
-    #expect(changed.count == Self.most && former.correct(at: now) { _ in }.isEmpty)
-    #expect(former.count == Self.most)
-    #expect(former[user(3)] == gone(3, at: -2, banned: now + Self.day - 7) && former[user(30)]?.leftTime == 25)
-    #expect(former.put(gone(Self.most, at: now), at: now) == [user(10)], "the free go first as ever")
-    #expect(!former.hasLeft(after: now))
+    #expect(changed.count == Self.maxCount && former.updateAll(at: now) { _ in }.isEmpty)
+    #expect(former.count == Self.maxCount)
+    #expect(former[user(3)] == departed(3, at: -2, banned: now + Self.day - 7) && former[user(30)]?.leftTime == 25)
+    #expect(former.add(departed(Self.maxCount, at: now), at: now) == [user(10)], "the free go first as ever")
+    #expect(!former.hasDeparture(after: now))
   }
 
   @Test(arguments: 1...6 as ClosedRange<UInt64>)
-  func asANaiveListRemembers(seed: UInt64) {
+  func agreesWithAPlainDictionary(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var now: Instant = 1_000_000
     var left: [UserID: FormerMember] = [:]
-    let start = (0..<Self.most - 50).map { gone($0, at: Instant($0), banned: $0 % 3 == 0 ? now + Instant($0) * 10 : 0) }
+    let start = (0..<Self.maxCount - 50).map { departed($0, at: Instant($0), banned: $0 % 3 == 0 ? now + Instant($0) * 10 : 0) }
     for member in start { left[member.userID] = member }
     var former = FormerMembers(start, at: now)
     for step in 0..<1500 {
       now += Instant.random(in: 1...50, using: &random)
-      let number = Int.random(in: 0..<Self.most + 500, using: &random)
+      let number = Int.random(in: 0..<Self.maxCount + 500, using: &random)
       if Int.random(in: 0..<4, using: &random) == 0 {
         #expect((former.remove(user(number)) != nil) == (left.removeValue(forKey: user(number)) != nil), "seed \(seed) \(step)")
         continue
       }
       let bans: [Instant] = [0, 0, now + 60, now + 5_000, now + Self.day]
       let ban = bans.randomElement(using: &random) ?? 0
-      let member = gone(number, at: now, banned: ban)
+      let member = departed(number, at: now, banned: ban)
       left[member.userID] = member
-      let needed = left.count > Self.most
-      let forgotten = former.put(member, at: now)
+      let needed = left.count > Self.maxCount
+      let forgotten = former.add(member, at: now)
       #expect(forgotten.count == (needed ? 1 : 0), "seed \(seed) \(step)")
       let isFreeLeft = left.values.contains { !$0.isRestricted(at: now) }
       for user in forgotten {

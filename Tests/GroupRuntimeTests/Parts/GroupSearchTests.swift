@@ -4,7 +4,7 @@ import Testing
 import ThrongTestKit
 import WireProtocol
 
-/// What searchGroups takes for a match: "any of them, substring".
+/// The matches of searchGroups: "any of them, substring".
 @Suite struct GroupSearchTests {
   private func matches(_ text: String, _ keywords: [String], ignoresCase: Bool = true) -> Bool {
     GroupSearch(keywords, in: [.groupName], ignoresCase: ignoresCase, by: "mary").matches(text)

@@ -4,26 +4,27 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// Pages of members with a filter: "owner, admins, others, each by joinTime then userID; nobody twice while others join".
+/// Pages of members with a filter: "owner, admins, others, each by joinTime then userID; nobody
+/// twice while others join".
 @Suite struct MemberOrderTests {
-  /// A group whose members come, go and change while lists are read.
-  private struct Crowd {
+  /// A group whose members join, leave and change while lists are read.
+  private struct Population {
     var members: [UserID: Member] = [:]
     var order = MemberOrder([])
     var now: Instant = 1000
     private var lastOrdinal: Int64 = 0
 
-    mutating func come(_ name: String, role: Role) {
+    mutating func join(_ name: String, role: Role) {
       lastOrdinal += 1
       let user = UserID(stringLiteral: name)
       let member = Member(userID: user, role: role, joinTime: now, ordinal: lastOrdinal, receiveOption: .receive)
       members[user] = member
-      order.note(member, was: nil, among: members)
+      order.update(member, was: nil, among: members)
     }
 
-    mutating func go(_ user: UserID) {
+    mutating func leave(_ user: UserID) {
       guard let member = members.removeValue(forKey: user) else { return }
-      order.note(nil, was: member, among: members)
+      order.update(nil, was: member, among: members)
     }
 
     mutating func change(_ user: UserID, _ change: (inout Member) -> Void) {
@@ -31,18 +32,18 @@ import ThrongTestKit
       var changed = member
       change(&changed)
       members[user] = changed
-      order.note(changed, was: member, among: members)
+      order.update(changed, was: member, among: members)
     }
 
-    /// What the contract says of a live room: "owner, then the 300 newest, newest first".
+    /// The specification of a live room's list: "owner, then the 300 newest, newest first".
     var newest: [UserID] {
       let others = members.values.filter { $0.role != .owner }.sorted { $0.ordinal > $1.ordinal }
       return members.values.filter { $0.role == .owner }.map(\.userID) + others.prefix(MemberOrder.newestListed).map(\.userID)
     }
 
-    /// What the contract says of the order, of those in a filter.
+    /// The specified order of the members in a filter.
     func expected(_ filter: Filter) -> [UserID] {
-      members.values.filter { filter.takes($0, at: now) }
+      members.values.filter { filter.includes($0, at: now) }
         .sorted { ($1.role.rank, $0.joinTime, $0.userID) < ($0.role.rank, $1.joinTime, $1.userID) }
         .map(\.userID)
     }
@@ -66,7 +67,7 @@ import ThrongTestKit
 
     static let allCases: [Filter] = [.all, .rank(3), .rank(2), .rank(1), .rank(0), .muted]
 
-    func takes(_ member: Member, at now: Instant) -> Bool {
+    func includes(_ member: Member, at now: Instant) -> Bool {
       switch self {
       case .all: true
       case .rank(let rank): member.role.rank == rank
@@ -75,63 +76,63 @@ import ThrongTestKit
     }
   }
 
-  private func crowd(using random: inout SeededGenerator) -> Crowd {
-    var crowd = Crowd()
+  private func population(using random: inout SeededGenerator) -> Population {
+    var population = Population()
     for number in 0..<40 {
-      crowd.now += Int64.random(in: 0...1, using: &random)
+      population.now += Int64.random(in: 0...1, using: &random)
       let role: Role = number == 0 ? .owner : number % 7 == 0 ? .admin : number % 3 == 0 ? .custom(200) : .member
-      crowd.come("u\(number * 11 % 40)", role: role)
+      population.join("u\(number * 11 % 40)", role: role)
     }
-    for user in crowd.members.keys.sorted() where Bool.random(using: &random) {
-      // Of some, the mute has ended.
-      let until = Bool.random(using: &random) ? crowd.now + 1_000_000 : crowd.now
-      crowd.change(user) { $0.muteUntil = until }
+    for user in population.members.keys.sorted() where Bool.random(using: &random) {
+      // Some mutes have ended.
+      let until = Bool.random(using: &random) ? population.now + 1_000_000 : population.now
+      population.change(user) { $0.muteUntil = until }
     }
-    return crowd
+    return population
   }
 
   @Test(arguments: 1...12 as ClosedRange<UInt64>, Filter.allCases)
   func pagesOfAFilterGiveItsMembersOnceInOrder(seed: UInt64, filter: Filter) {
     var random = SeededGenerator(seed: seed)
-    var crowd = crowd(using: &random)
+    var population = population(using: &random)
     for count in [1, 3, 8, 50] {
       var listed: [UserID] = []
       var next: Int64 = 0
       repeat {
-        let page = crowd.page(filter, after: next, count: count)
+        let page = population.page(filter, after: next, count: count)
         #expect(page.members.count == count || page.nextSeq == 0)
         listed += page.members.map(\.userID)
         next = page.nextSeq
       } while next != 0
-      #expect(listed == crowd.expected(filter), "seed \(seed), pages of \(count)")
+      #expect(listed == population.expected(filter), "seed \(seed), pages of \(count)")
     }
   }
 
   @Test(arguments: 1...25 as ClosedRange<UInt64>, [.all, .rank(1), .muted] as [Filter])
-  func whileOthersComeGoAndAreSilencedNobodyIsListedTwice(seed: UInt64, filter: Filter) {
+  func noMemberIsListedTwiceWhileOthersChange(seed: UInt64, filter: Filter) {
     var random = SeededGenerator(seed: seed)
-    var crowd = crowd(using: &random)
-    let present = Set(crowd.expected(filter))
+    var population = population(using: &random)
+    let present = Set(population.expected(filter))
     var unsteady: Set<UserID> = []
     var listed: [UserID] = []
     var next: Int64 = 0
     var fresh = 0
     repeat {
-      let page = crowd.page(filter, after: next, count: Int.random(in: 1...5, using: &random))
+      let page = population.page(filter, after: next, count: Int.random(in: 1...5, using: &random))
       listed += page.members.map(\.userID)
       next = page.nextSeq
       for _ in 0..<Int.random(in: 0...3, using: &random) {
-        crowd.now += Int64.random(in: 0...1, using: &random)
+        population.now += Int64.random(in: 0...1, using: &random)
         fresh += 1
-        let user = crowd.members.keys.sorted().randomElement(using: &random) ?? "u0"
+        let user = population.members.keys.sorted().randomElement(using: &random) ?? "u0"
         switch Int.random(in: 0..<3, using: &random) {
-        case 0: crowd.come("new\(fresh)", role: .member)
-        case 1 where crowd.members[user]?.role != .owner:
-          crowd.go(user)
+        case 0: population.join("new\(fresh)", role: .member)
+        case 1 where population.members[user]?.role != .owner:
+          population.leave(user)
           unsteady.insert(user)
         default:
-          let until = Bool.random(using: &random) ? crowd.now + 1_000_000 : 0
-          crowd.change(user) { $0.muteUntil = until }
+          let until = Bool.random(using: &random) ? population.now + 1_000_000 : 0
+          population.change(user) { $0.muteUntil = until }
           unsteady.insert(user)
         }
       }
@@ -141,65 +142,72 @@ import ThrongTestKit
   }
 
   @Test(arguments: 1...12 as ClosedRange<UInt64>)
-  func whoeverComesAndGoesALiveRoomListsTheOwnerAndTheNewest(seed: UInt64) {
+  func aLiveRoomListsTheOwnerAndTheNewest(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
-    var crowd = Crowd()
-    crowd.come("olga", role: .owner)
+    var population = Population()
+    population.join("olga", role: .owner)
     for step in 0..<1500 {
       let user = UserID(stringLiteral: "u\(Int.random(in: 0..<500, using: &random))")
-      if crowd.members[user] == nil { crowd.come(user.rawValue, role: .member) } else if step % 3 == 0 { crowd.go(user) }
+      if population.members[user] == nil {
+        population.join(user.rawValue, role: .member)
+      } else if step % 3 == 0 {
+        population.leave(user)
+      }
       guard step % 50 == 0 else { continue }
-      let listed = crowd.newestPage(count: 1000)
-      #expect(listed.members.map(\.userID) == crowd.newest, "seed \(seed), step \(step)")
+      let listed = population.newestPage(count: 1000)
+      #expect(listed.members.map(\.userID) == population.newest, "seed \(seed), step \(step)")
     }
-    #expect(crowd.members.count > MemberOrder.newestListed, "seed \(seed)")
+    #expect(population.members.count > MemberOrder.newestListed, "seed \(seed)")
   }
 
-  /// The order is kept up through all that happens, and never made anew.
+  /// The order is updated with each change, and never sorted again.
   @Test(arguments: 1...12 as ClosedRange<UInt64>)
-  func whateverHappensEachListIsInItsOrder(seed: UInt64) {
+  func everyListStaysInItsOrder(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
-    var crowd = crowd(using: &random)
+    var population = population(using: &random)
     for step in 0..<300 {
-      crowd.now += Int64.random(in: -1...2, using: &random)
+      population.now += Int64.random(in: -1...2, using: &random)
       let user = UserID(stringLiteral: "u\(Int.random(in: 0..<60, using: &random))")
       switch Int.random(in: 0..<4, using: &random) {
-      case 0: if crowd.members[user] == nil { crowd.come(user.rawValue, role: Bool.random(using: &random) ? .member : .admin) }
-      case 1: crowd.go(user)
+      case 0:
+        if population.members[user] == nil {
+          population.join(user.rawValue, role: Bool.random(using: &random) ? .member : .admin)
+        }
+      case 1: population.leave(user)
       case 2:
         let role: Role = [.owner, .admin, .custom(7), .member].randomElement(using: &random) ?? .member
-        crowd.change(user) { $0.role = role }
+        population.change(user) { $0.role = role }
       default:
-        let until = crowd.now + Int64.random(in: -20...20, using: &random)
-        crowd.change(user) { $0.muteUntil = until }
+        let until = population.now + Int64.random(in: -20...20, using: &random)
+        population.change(user) { $0.muteUntil = until }
       }
       for filter in Filter.allCases {
-        let listed = crowd.page(filter, count: 100).members.map(\.userID)
-        #expect(listed == crowd.expected(filter), "seed \(seed), step \(step), \(filter)")
+        let listed = population.page(filter, count: 100).members.map(\.userID)
+        #expect(listed == population.expected(filter), "seed \(seed), step \(step), \(filter)")
       }
     }
   }
 
-  @Test func aCrowdThatHasComeAndGoneLeavesNothingInALiveRoomsList() {
-    var crowd = Crowd()
-    crowd.come("olga", role: .owner)
-    for number in 0..<400 { crowd.come("u\(number)", role: .member) }
+  @Test func departedMembersAreNotInALiveRoomsList() {
+    var population = Population()
+    population.join("olga", role: .owner)
+    for number in 0..<400 { population.join("u\(number)", role: .member) }
     func expectTheNewest(_ what: String) {
-      #expect(crowd.newestPage(count: 1000).members.map(\.userID) == crowd.newest, "\(what)")
+      #expect(population.newestPage(count: 1000).members.map(\.userID) == population.newest, "\(what)")
     }
     expectTheNewest("before")
-    for number in 0..<700 { crowd.come("v\(number)", role: .member) }
-    for number in 0..<700 { crowd.go(UserID(stringLiteral: "v\(number)")) }
-    for _ in 0..<2 { expectTheNewest("they are passed by, and then forgotten") }
+    for number in 0..<700 { population.join("v\(number)", role: .member) }
+    for number in 0..<700 { population.leave(UserID(stringLiteral: "v\(number)")) }
+    for _ in 0..<2 { expectTheNewest("they are skipped, and then forgotten") }
     for _ in 0..<1500 {
-      crowd.come("w", role: .member)
-      crowd.go("w")
+      population.join("w", role: .member)
+      population.leave("w")
     }
-    crowd.come("w", role: .member)
+    population.join("w", role: .member)
     expectTheNewest("one who came and went very often")
   }
 
-  @Test func whoIsFoundByAPlaceInAnOrderIsFoundInFewSteps() {
+  @Test func binarySearchTakesFewSteps() {
     let numbers = (0..<100_000).map { $0 / 3 }
     for wanted in [0, 1, 17_000, 33_332, 33_333, 40_000] {
       var steps = 0
@@ -212,37 +220,37 @@ import ThrongTestKit
     }
   }
 
-  @Test func aListGoesOnBehindSomebodyWhoWasMadeAnAdmin() {
-    var crowd = Crowd()
-    crowd.come("olga", role: .owner)
-    for name in ["a", "b", "c", "d"] { crowd.come(name, role: .member) }
-    let first = crowd.page(.all, count: 3)
+  @Test func aListContinuesAfterAMemberWhoBecameAdmin() {
+    var population = Population()
+    population.join("olga", role: .owner)
+    for name in ["a", "b", "c", "d"] { population.join(name, role: .member) }
+    let first = population.page(.all, count: 3)
     #expect(first.members.map(\.userID) == ["olga", "a", "b"])
-    crowd.change("b") { $0.role = .admin }
-    #expect(crowd.page(.all, after: first.nextSeq, count: 9).members.map(\.userID) == ["c", "d"])
+    population.change("b") { $0.role = .admin }
+    #expect(population.page(.all, after: first.nextSeq, count: 9).members.map(\.userID) == ["c", "d"])
   }
 
-  @Test func aListGoesOnBehindSomebodyWhoHasLeft() {
-    var crowd = Crowd()
-    crowd.come("olga", role: .owner)
+  @Test func aListContinuesAfterAMemberWhoHasLeft() {
+    var population = Population()
+    population.join("olga", role: .owner)
     for name in ["d", "c", "b", "a"] {
-      crowd.now += 1
-      crowd.come(name, role: .member)
+      population.now += 1
+      population.join(name, role: .member)
     }
-    let first = crowd.page(.rank(1), count: 2)
+    let first = population.page(.rank(1), count: 2)
     #expect(first.members.map(\.userID) == ["d", "c"])
-    crowd.go("c")
-    crowd.go("b")
-    #expect(crowd.page(.rank(1), after: first.nextSeq, count: 9).members.map(\.userID) == ["a"])
+    population.leave("c")
+    population.leave("b")
+    #expect(population.page(.rank(1), after: first.nextSeq, count: 9).members.map(\.userID) == ["a"])
   }
 
-  @Test func aFilterOfALiveRoomTakesOfTheNewestListedOnly() {
-    var crowd = Crowd()
-    crowd.come("olga", role: .owner)
-    for number in 1...MemberOrder.newestListed + 5 { crowd.come("u\(number)", role: .member) }
-    let owners = crowd.newestPage(rank: 3, count: 50)
+  @Test func aFilterOfALiveRoomAppliesToTheNewestOnly() {
+    var population = Population()
+    population.join("olga", role: .owner)
+    for number in 1...MemberOrder.newestListed + 5 { population.join("u\(number)", role: .member) }
+    let owners = population.newestPage(rank: 3, count: 50)
     #expect(owners.members.map(\.userID) == ["olga"] && owners.nextSeq == 0)
-    let common = crowd.newestPage(rank: 1, count: 500)
+    let common = population.newestPage(rank: 1, count: 500)
     #expect(common.members.count == MemberOrder.newestListed && common.members.first?.userID == "u305")
     #expect(common.members.last?.userID == "u6")
   }

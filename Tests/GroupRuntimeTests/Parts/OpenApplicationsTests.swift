@@ -12,22 +12,22 @@ import Testing
       id: id, groupID: "g", epoch: "e", kind: kind, fromUser: from, toUser: to, addTime: 1, requestMsg: message)
   }
 
-  @Test func aUserMayAskAndBeAskedAtOnce() {
-    let asks = application("1", .join, from: "oscar")
-    let isAsked = application("2", .invite, from: "mary", to: "oscar")
-    let open = OpenApplications([asks, isAsked])
-    #expect(open.application(.join, of: "oscar") == asks && open.application(.invite, of: "oscar") == isAsked)
+  @Test func aUserCanHaveAnApplicationOfEachKind() {
+    let join = application("1", .join, from: "oscar")
+    let invitation = application("2", .invite, from: "mary", to: "oscar")
+    let open = OpenApplications([join, invitation])
+    #expect(open.application(.join, of: "oscar") == join && open.application(.invite, of: "oscar") == invitation)
     #expect(open.application(.join, of: "mary") == nil && open.application(.invite, of: "mary") == nil)
   }
 
-  @Test func whatWasMadeAgainStandsInThePlaceOfTheFirst() {
+  @Test func aRenewedApplicationReplacesTheFirst() {
     var open = OpenApplications([application("1", .join, from: "oscar", message: "a")])
     open.put(application("1", .join, from: "oscar", message: "b"))
     #expect(open.application(.join, of: "oscar")?.requestMsg == "b")
     #expect(open.open(application("1", .join, from: "oscar", message: "a"))?.requestMsg == "b", "it is known by its id")
   }
 
-  @Test func whatWasDecidedIsNotOpenAndAnotherOneIsAnother() {
+  @Test func aDecidedApplicationIsNotOpen() {
     var open = OpenApplications([])
     let first = application("1", .invite, from: "mary", to: "oscar")
     open.put(first)
@@ -37,9 +37,9 @@ import Testing
     #expect(open.open(first) == nil, "the same user was invited once more since")
   }
 
-  @Test func thereIsABound() {
+  @Test func theNumberIsBounded() {
     var open = OpenApplications([])
-    for number in 1...OpenApplications.most {
+    for number in 1...OpenApplications.maxCount {
       #expect(!open.isFull)
       open.put(application("\(number)", .join, from: UserID(stringLiteral: "u\(number)")))
     }

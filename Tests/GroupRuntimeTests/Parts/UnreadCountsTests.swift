@@ -3,7 +3,7 @@ import Testing
 
 @testable import GroupRuntime
 
-/// What was counted of unread messages, and what is still to be counted.
+/// The recorded counts of unread messages, and the ranges still to be counted.
 @Suite struct UnreadCountsTests {
   private func messages(base: Int = 0, known: Int = 0, limit: Int = 10) -> UnreadMessages {
     UnreadMessages(
@@ -11,7 +11,7 @@ import Testing
       question: UnreadCounts().question(of: "mary", after: 0, managersOnly: false).question)
   }
 
-  @Test func theTotalIsExactUpToTheLimitAndThatBeyond() {
+  @Test func theTotalIsExactUpToTheLimit() {
     #expect(messages().total() == 0)
     #expect(messages(base: 3, known: 4).total() == 7)
     #expect(messages(base: 3, known: 4).total(counting: 2) == 9)
@@ -20,49 +20,49 @@ import Testing
     #expect(messages(base: 900).total() == 10)
   }
 
-  @Test func whatWasCountedIsNotCountedAgain() {
+  @Test func countedMessagesAreNotCountedAgain() {
     var counts = UnreadCounts()
     let first = counts.question(of: "mary", after: 5, managersOnly: false)
     #expect(first.known == 0 && first.through == 5)
-    counts.note(3, through: 20, for: "mary", first.question)
+    counts.record(3, through: 20, for: "mary", first.question)
     let second = counts.question(of: "mary", after: 5, managersOnly: false)
     #expect(second.known == 3 && second.through == 20)
     let other = counts.question(of: "carl", after: 5, managersOnly: false)
     #expect(other.known == 0 && other.through == 5, "his own messages are others")
-    counts.note(4, through: 22, for: "mary", second.question)
-    counts.note(3, through: 20, for: "mary", first.question)
+    counts.record(4, through: 22, for: "mary", second.question)
+    counts.record(3, through: 20, for: "mary", first.question)
     #expect(counts.question(of: "mary", after: 5, managersOnly: false).known == 4, "a late answer of less")
   }
 
-  @Test func anotherQuestionIsAnsweredAnew() {
+  @Test func anotherQuestionIsCountedAnew() {
     var counts = UnreadCounts()
-    counts.note(3, through: 20, for: "mary", counts.question(of: "mary", after: 5, managersOnly: false).question)
+    counts.record(3, through: 20, for: "mary", counts.question(of: "mary", after: 5, managersOnly: false).question)
     for (after, managersOnly) in [(6, false), (5, true), (4, false)] as [(Int64, Bool)] {
       let question = counts.question(of: "mary", after: after, managersOnly: managersOnly)
       #expect(question.known == 0 && question.through == after)
     }
     // The mark has moved on: the answer to it is kept though it reaches less far.
-    counts.note(1, through: 10, for: "mary", counts.question(of: "mary", after: 8, managersOnly: false).question)
+    counts.record(1, through: 10, for: "mary", counts.question(of: "mary", after: 8, managersOnly: false).question)
     #expect(counts.question(of: "mary", after: 8, managersOnly: false).through == 10)
   }
 
-  @Test func aRecallForgetsWhatWasCountedAndWhatIsBeingCounted() {
+  @Test func aRecallDeletesCountsAndInvalidatesThoseInProgress() {
     var counts = UnreadCounts()
     let asked = counts.question(of: "mary", after: 5, managersOnly: false).question
-    counts.note(3, through: 20, for: "mary", asked)
-    counts.forgetAll()
+    counts.record(3, through: 20, for: "mary", asked)
+    counts.removeAll()
     #expect(counts.question(of: "mary", after: 5, managersOnly: false).known == 0)
-    counts.note(4, through: 21, for: "mary", asked)
+    counts.record(4, through: 21, for: "mary", asked)
     #expect(counts.question(of: "mary", after: 5, managersOnly: false).known == 0, "counted before the recall")
-    counts.note(2, through: 21, for: "mary", counts.question(of: "mary", after: 5, managersOnly: false).question)
+    counts.record(2, through: 21, for: "mary", counts.question(of: "mary", after: 5, managersOnly: false).question)
     #expect(counts.question(of: "mary", after: 5, managersOnly: false).known == 2)
   }
 
-  @Test func onlySoManyReadersAreKept() {
+  @Test func aBoundedNumberOfReadersIsKept() {
     var counts = UnreadCounts()
     for number in 0..<2500 {
       let reader = UserID(stringLiteral: "u\(number)")
-      counts.note(1, through: 9, for: reader, counts.question(of: reader, after: 5, managersOnly: false).question)
+      counts.record(1, through: 9, for: reader, counts.question(of: reader, after: 5, managersOnly: false).question)
       #expect(counts.question(of: reader, after: 5, managersOnly: false).known == 1)
     }
     let kept = (0..<2500).filter {

@@ -2,8 +2,9 @@ import GroupModel
 import Testing
 import ThrongTestKit
 
-/// "Attribute writes (init, set, delete together) 10 in any 5 s per user and group → 8511; by application administrators 5 in any 1 s per
-/// group → 10049; attribute reads 20 in any 5 s per user and group → 8511. Only calls that would otherwise succeed count."
+/// "Attribute writes (init, set, delete together) 10 in any 5 s per user and group → 8511; by
+/// application administrators 5 in any 1 s per group → 10049; attribute reads 20 in any 5 s per
+/// user and group → 8511. Only calls that would otherwise succeed count."
 @Suite struct AttributeRateTests {
   private static let writes = [
     ("initGroupAttributes", #"{"attributes":{"a":"1"}}"#), ("setGroupAttributes", #"{"attributes":{"a":"2"}}"#),
@@ -22,7 +23,7 @@ import ThrongTestKit
     try scene.ask(method, method == "setGroupAttributes" ? #"{"attributes":{"z":"1"}}"# : "{}", by: name).retryAfterMs
   }
 
-  @Test func aUserWritesTenTimesInFiveSecondsWhateverTheMethod() throws {
+  @Test func aUserWritesTenTimesInFiveSecondsWithAllMethods() throws {
     let scene = try Scene(.avChatRoom)
     #expect(try write(scene, 10, by: "mary") == Array(repeating: 0, count: 10))
     for (method, params) in AttributeRateTests.writes { try scene.expectRefused(8511, method, params, by: "mary") }
@@ -42,7 +43,7 @@ import ThrongTestKit
     #expect(try write(scene, 5, by: "mary/2") == [0, 0, 0, 0, 8511])
   }
 
-  @Test func onlyWhatWouldSucceedCounts() throws {
+  @Test func onlyCallsThatWouldSucceedCount() throws {
     let scene = try Scene(.avChatRoom)
     for _ in 0..<20 {
       try scene.expectRefused(10050, "deleteGroupAttributes", #"{"keys":["none"]}"#, by: "mary")

@@ -17,7 +17,7 @@ import ThrongTestKit
     try scene.ask("getGroupAttributes", params, by: "administrator").result["attributes"]
   }
 
-  /// What members are told at last, merged or not.
+  /// The attributes in the last event, merged or not.
   private func told(_ outcome: Scene.Outcome, _ scene: Scene) throws -> JSON {
     scene.clock.advance(by: 50)
     let later = try scene.wake()
@@ -26,7 +26,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: GroupType.allCases, ["olga", "adam", "mary", "carl", "oscar", "administrator"])
-  func theTableSaysWhoWritesAndReads(type: GroupType, name: String) throws {
+  func useFollowsTheTable(type: GroupType, name: String) throws {
     let requests = [
       ("initGroupAttributes", attributes(["a": "1"])), ("setGroupAttributes", attributes(["a": "1"])),
       ("deleteGroupAttributes", "{}"), ("getGroupAttributes", "{}"),
@@ -49,7 +49,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: [true, false])
-  func everyMemberIsToldTheWholeSet(notification: Bool) throws {
+  func everyMemberGetsTheWholeSet(notification: Bool) throws {
     let scene = try Scene(.avChatRoom) { $0.memberChangeNotification = notification }
     scene.signIn("mary", as: "mary/2")
     let written = try scene.ask("setGroupAttributes", attributes(["b": "2", "a": "1"]), by: "mary")
@@ -76,7 +76,7 @@ import ThrongTestKit
     #expect(try read(scene) == [:] as JSON && told(emptied, scene) == [:] as JSON)
   }
 
-  @Test func deletingTakesTheKeysNamedOrAll() throws {
+  @Test func deletesTheNamedKeysOrAll() throws {
     let scene = try Scene(.avChatRoom)
     try scene.ask("initGroupAttributes", attributes(["a": "1", "b": "2", "c": "3"]), by: "mary")
     let deleted = try scene.ask("deleteGroupAttributes", #"{"keys":["a","c","a"]}"#, by: "carl")
@@ -87,7 +87,7 @@ import ThrongTestKit
     #expect(try read(scene) == [:] as JSON && told(rest, scene) == [:] as JSON)
   }
 
-  @Test func oneUnknownKeyAndNothingIsDeleted() throws {
+  @Test func anUnknownKeyDeletesNothing() throws {
     let scene = try Scene(.avChatRoom)
     try scene.ask("initGroupAttributes", attributes(["a": "1"]), by: "mary")
     try scene.expectRefused(10050, "deleteGroupAttributes", #"{"keys":["a","b"]}"#, by: "mary")
@@ -95,7 +95,7 @@ import ThrongTestKit
     #expect(try read(scene) == ["a": "1"])
   }
 
-  @Test func readingTakesTheKeysNamedOrAll() throws {
+  @Test func readsTheNamedKeysOrAll() throws {
     let scene = try Scene(.avChatRoom)
     try scene.ask("initGroupAttributes", attributes(["a": "1", "b": "2", "é": "3"]), by: "mary")
     #expect(try read(scene) == ["a": "1", "b": "2", "é": "3"])
@@ -113,7 +113,7 @@ import ThrongTestKit
     #expect(scene.state?.attributes.values["e\u{301}"] == "two" && scene.state?.attributes.values.count == 1)
   }
 
-  @Test func whatChangesNothingIsNotToldAndNotStored() throws {
+  @Test func withoutAChangeNothingIsPublishedOrStored() throws {
     let scene = try Scene(.avChatRoom)
     try scene.ask("initGroupAttributes", attributes(["a": "1"]), by: "mary")
     scene.clock.advance(by: 1000)
@@ -127,7 +127,7 @@ import ThrongTestKit
     #expect(scene.state?.nextWake == nil)
   }
 
-  @Test func sixteenKeysAreTheMost() throws {
+  @Test func sixteenKeysAreTheMaximum() throws {
     let scene = try Scene(.avChatRoom)
     let keys = { (range: Range<Int>) in #"{"attributes":{\#(range.map { "\"k\($0)\":\"v\"" }.joined(separator: ","))}}"# }
     try scene.expectRefused(10047, "initGroupAttributes", keys(0..<17), by: "mary")
@@ -137,7 +137,7 @@ import ThrongTestKit
     #expect(try scene.ask("initGroupAttributes", keys(16..<32), by: "carl").code == 0)
   }
 
-  @Test func allTogetherHoldSixteenThousandBytesKeysIncluded() throws {
+  @Test func keysAndValuesHaveAtMostSixteenKiB() throws {
     let scene = try Scene(.avChatRoom)
     // 4 keys of 1 byte, values of 2-byte letters: 3 × 4096 + 4 + 4092 = 16,384.
     let (full, last) = (String(repeating: "é", count: 2048), String(repeating: "é", count: 2046))

@@ -1,7 +1,8 @@
 import GroupModel
-import GroupRuntime
 import Testing
 import ThrongTestKit
+
+@testable import GroupRuntime
 
 /// "BChatRoom: every user is a Member without a record".
 @Suite struct BChatRoomTests {
@@ -21,7 +22,7 @@ import ThrongTestKit
     ("importGroupMembers", #"{"memberList":[{"userID":"mary"}]}"#),
     ("importGroupMessages", #"{"messageList":[{"sender":"mary","timestamp":1,"text":"x"}]}"#),
   ])
-  func whatItDoesNotKnowIsRefusedToTheOwnerToo(method: String, params: String) throws {
+  func unsupportedMethodsAreRefusedToTheOwnerToo(method: String, params: String) throws {
     let scene = try Scene(.bChatRoom)
     for name in ["olga", "adam", "oscar", "administrator"] { try scene.expectRefused(10007, method, params, by: name) }
   }
@@ -32,7 +33,7 @@ import ThrongTestKit
     }
   }
 
-  @Test func aRoleMakesARecordOfAnyUser() throws {
+  @Test func aRoleCreatesARecordForAnyUser() throws {
     let scene = try room()
     let granted = try scene.ask("setGroupMemberRole", #"{"userID":"oscar","role":"Admin"}"#, by: "olga")
     #expect(granted.heard == ["onGrantAdministrator": everybody])
@@ -41,7 +42,7 @@ import ThrongTestKit
         ["userID": "oscar", "nameCard": "", "role": "Admin"]
       ])
     #expect(granted.notifications.isEmpty && scene.messages.isEmpty)
-    #expect(scene.state?.members["oscar"]?.role == .admin)
+    #expect(scene.state?.roster["oscar"]?.role == .admin)
     #expect(try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "oscar").code == 0)
     let revoked = try scene.ask("setGroupMemberRole", #"{"userID":"oscar","role":"Member"}"#, by: "olga")
     #expect(revoked.heard == ["onRevokeAdministrator": everybody])
@@ -57,13 +58,13 @@ import ThrongTestKit
     try scene.expectRefused(10007, "sendGroupTextMessage", #"{"text":"x"}"#, by: "oscar")
   }
 
-  @Test func theRoleSomebodyHasMakesNoRecord() throws {
+  @Test func settingThePresentRoleCreatesNoRecord() throws {
     let scene = try room()
     try scene.expectNothing("setGroupMemberRole", #"{"userID":"oscar","role":"Member"}"#, by: "olga")
-    #expect(scene.state?.members["oscar"] == nil)
+    #expect(scene.state?.roster["oscar"] == nil)
   }
 
-  @Test func onlyTheOwnerGivesRolesAndNotToOneself() throws {
+  @Test func onlyTheOwnerSetsRolesOfOthers() throws {
     let scene = try Scene(.bChatRoom)
     for name in ["adam", "oscar"] {
       try scene.expectRefused(10007, "setGroupMemberRole", #"{"userID":"mary","role":"Admin"}"#, by: name)
@@ -77,14 +78,14 @@ import ThrongTestKit
   @Test(arguments: [
     ("setGroupMemberRole", #"{"userID":"oscar","role":"Admin"}"#), ("setGroupMemberInfo", #"{"userID":"oscar","nameCard":"x"}"#),
   ])
-  func aUserWhomNobodyKnowsIsRefusedWhereThatMatters(method: String, params: String) throws {
+  func anUnknownUserIsRefusedWhereUsersMustBeKnown(method: String, params: String) throws {
     try room().expectRefused(10019, method, params, by: "olga", UserFacts(unknown: ["oscar"]))
     let known = try Scene(.bChatRoom, members: ["adam": .admin])
     let params = params.replacing("oscar", with: "adam")
     #expect(try known.ask(method, params, by: "olga", UserFacts(unknown: ["adam"])).code == 0, "who has a record is known")
   }
 
-  @Test func aNameCardOfOnesOwnMakesARecordAndTravelsWithMessages() throws {
+  @Test func settingTheOwnNameCardCreatesARecordAndMessagesCarryIt() throws {
     let scene = try room()
     let named = try scene.ask("setGroupMemberInfo", #"{"userID":"oscar","nameCard":"Ossi"}"#, by: "oscar")
     #expect(named.heard == ["onGroupMemberInfoChanged": everybody])
@@ -96,7 +97,7 @@ import ThrongTestKit
     #expect(try scene.ask("info", by: "oscar").result["selfInfo"]["nameCard"] == "Ossi")
   }
 
-  @Test func aRecordMakesNobodyLeaveOrCount() throws {
+  @Test func aRecordChangesNeitherMembershipNorCounts() throws {
     let scene = try Scene(.bChatRoom)
     scene.signOut("adam")
     let info = try scene.ask("info", by: "oscar").result
@@ -104,7 +105,7 @@ import ThrongTestKit
     #expect(try scene.ask("getGroupOnlineMemberCount", by: "oscar").result["count"] == 4)
   }
 
-  @Test func whoHasNoRecordIsAnOrdinaryMemberInTheOwnView() throws {
+  @Test func selfInfoOfAnUnrecordedUserIsAnOrdinaryMember() throws {
     let info = try room().ask("info", by: "oscar").result["selfInfo"]
     #expect(
       info == [
@@ -113,7 +114,7 @@ import ThrongTestKit
       ])
   }
 
-  @Test func readingComesToNothingBecauseNothingIsKept() throws {
+  @Test func readMarksDoNothingWithoutHistory() throws {
     let scene = try room()
     try scene.expectNothing("markGroupMessageAsRead", by: "oscar")
     #expect(try scene.ask("unreadCount", by: "oscar").result == 0)

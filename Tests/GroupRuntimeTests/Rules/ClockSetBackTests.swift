@@ -5,11 +5,13 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// A clock that is set back prolongs nothing and shortens nothing: no limit of calls, no wait, no memory, no grace.
+/// A clock that is set back prolongs nothing and shortens nothing: no limit of calls, no wait, no
+/// memory, no grace.
 @Suite struct ClockSetBackTests {
   private static let hour: Int64 = 3_600_000
 
-  /// A Work group with attributes that has a message, so that its history waits for the clock to catch up.
+  /// A Work group with attributes that has a message, so that its history waits for the clock to
+  /// catch up.
   private func work() throws -> Scene {
     let scene = try Scene(.work, rules: GroupRules(permissions: GroupPermissions(attributeTypes: [.work])))
     try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary")
@@ -22,7 +24,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: [("mary", 10, 5000), ("administrator", 5, 1000)] as [(String, Int, Int64)])
-  func attributesAreWrittenAsOftenAsEver(name: String, limit: Int, window: Int64) throws {
+  func attributeWritesKeepTheirRate(name: String, limit: Int, window: Int64) throws {
     let scene = try work()
     for number in 1...limit { #expect(try write(number, scene, by: name).code == 0) }
     scene.clock.advance(by: window - 1)
@@ -31,7 +33,7 @@ import ThrongTestKit
     #expect(try write(0, scene, by: name).code == 0)
   }
 
-  @Test func andReadAsOften() throws {
+  @Test func attributeReadsKeepTheirRate() throws {
     let scene = try work()
     for _ in 0..<20 { #expect(try scene.ask("getGroupAttributes", by: "mary").code == 0) }
     scene.clock.advance(by: 4999)
@@ -40,7 +42,7 @@ import ThrongTestKit
     #expect(try scene.ask("getGroupAttributes", by: "mary").code == 0)
   }
 
-  @Test func attributesAreToldWhenTheyAreDue() throws {
+  @Test func attributeEventsComeWhenDue() throws {
     let scene = try work()
     #expect(try write(1, scene).receivers(of: "onGroupAttributeChanged").contains("olga"))
     #expect(try write(2, scene).events.isEmpty)
@@ -53,7 +55,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: [GroupType.public, .avChatRoom])
-  func aMarkIsRememberedForFiveMinutes(type: GroupType) throws {
+  func aClientMsgIDIsRememberedForFiveMinutes(type: GroupType) throws {
     let scene = try Scene(type)
     let marked = #"{"text":"x","clientMsgID":"c"}"#
     func send() throws -> JSON { try scene.ask("sendGroupTextMessage", marked, by: "mary").result["msgID"] }
@@ -64,10 +66,10 @@ import ThrongTestKit
     #expect(try send() == first)
     scene.clock.advance(by: 1)
     #expect(try send() != first)
-    #expect(scene.state?.sent.count == 1, "the first is forgotten")
+    #expect(scene.state?.messages.receiptCount == 1, "the first is forgotten")
   }
 
-  @Test func aGraceThatBeganBeforeEndsInItsTimeAndSoDoesOneThatBeginsAfter() throws {
+  @Test func gracesBeforeAndAfterTheCorrectionEndInTime() throws {
     let scene = try Scene(.avChatRoom)
     scene.signOut("mary")
     scene.clock.advance(by: 1000)
@@ -76,19 +78,19 @@ import ThrongTestKit
     scene.signOut("carl")
     #expect(scene.state?.nextWake == scene.clock.now() + 299_000)
     scene.clock.advance(by: 299_000)
-    #expect(scene.state?.hasStayedAway("mary", at: scene.clock.now()) == false)
-    #expect(scene.state?.hasStayedAway("mary", at: scene.clock.now() + 1) == true)
+    #expect(scene.state?.isGraceExceeded(by: "mary", at: scene.clock.now()) == false)
+    #expect(scene.state?.isGraceExceeded(by: "mary", at: scene.clock.now() + 1) == true)
     _ = try scene.wake()
-    #expect(scene.state?.members["mary"] == nil && scene.state?.members["carl"] != nil)
+    #expect(scene.state?.roster["mary"] == nil && scene.state?.roster["carl"] != nil)
     scene.clock.advance(by: 999)
     _ = try scene.wake()
-    #expect(scene.state?.members["carl"] != nil)
+    #expect(scene.state?.roster["carl"] != nil)
     scene.clock.advance(by: 1)
     _ = try scene.wake()
-    #expect(scene.state?.members["carl"] == nil)
+    #expect(scene.state?.roster["carl"] == nil)
   }
 
-  @Test func whatIsStoredOfATimeToComeIsOfTheLoading() async throws {
+  @Test func storedFutureInstantsCountFromLoading() async throws {
     let scene = try Scene(.public)
     let marked = #"{"text":"x","clientMsgID":"c"}"#
     func send() throws -> JSON { try scene.ask("sendGroupTextMessage", marked, by: "mary").result["seq"] }
@@ -101,25 +103,26 @@ import ThrongTestKit
     #expect(try send() == 2)
   }
 
-  @Test func soIsAnAbsence() throws {
+  @Test func aStoredFutureAbsenceCountsFromLoading() throws {
     let scene = try Scene(.avChatRoom)
     let state = try #require(scene.state)
     let now = scene.clock.now()
     let stored = StoredGroup(
-      record: state.record, members: Array(state.members.values), lastMessage: nil, recentlySent: [],
+      record: state.record, members: Array(state.roster.all), lastMessage: nil, recentlySent: [],
       offlineSince: ["mary": now + ClockSetBackTests.hour, "carl": now - 1000])
     let loaded = GroupState(stored, at: now, rules: scene.rules)
-    #expect(loaded.absent["mary"] == now && loaded.absent["carl"] == now - 1000)
+    #expect(loaded.roster.absentSince("mary") == now && loaded.roster.absentSince("carl") == now - 1000)
   }
 }
 
-/// A clock that ran days ahead and was put right: mutes and bans last about as long as was asked for.
+/// A clock that ran days ahead and was put right: mutes and bans last about as long as was asked
+/// for.
 @Suite struct ClockPutRightTests {
   private static let day: Int64 = 86_400_000
   private static let hour: Int64 = 3_600_000
   private static let jump = 3 * day
 
-  /// A group that everybody can join.
+  /// A group that every user can join.
   private func scene() throws -> Scene { try Scene(.public) { $0.joinMode = .any } }
 
   private func muteMary(_ scene: Scene, for time: Int64) throws {
@@ -179,7 +182,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: [false, true])
-  func aMuteOfSomebodyWhoLeftSince(loading: Bool) async throws {
+  func aMuteOfAFormerMember(loading: Bool) async throws {
     let scene = try scene()
     scene.clock.advance(by: Self.jump)
     try muteMary(scene, for: Self.hour)
@@ -190,7 +193,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: [false, true])
-  func whatWasDecidedBeforeTheJumpIsUnchanged(loading: Bool) async throws {
+  func decisionsBeforeTheJumpAreUnchanged(loading: Bool) async throws {
     let scene = try scene()
     try muteMary(scene, for: 10 * Self.day)
     try muteGroup(scene, for: 20 * Self.day)
@@ -199,13 +202,13 @@ import ThrongTestKit
     scene.clock.advance(by: Self.jump)
     try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "olga")
     try await putRight(scene, loading: loading)
-    #expect(scene.state?.members["mary"]?.muteUntil == start + 10 * Self.day)
+    #expect(scene.state?.roster["mary"]?.muteUntil == start + 10 * Self.day)
     #expect(scene.state?.record.mute.muteUntil == start + 20 * Self.day)
-    #expect(scene.state?.former["carl"]?.bannedUntil == start + 30 * Self.day)
+    #expect(scene.state?.roster.former["carl"]?.bannedUntil == start + 30 * Self.day)
   }
 
   @Test(arguments: [false, true])
-  func alsoWhereSomethingElseChangedInTheJump(loading: Bool) async throws {
+  func decisionsBeforeTheJumpAreUnchangedByOtherChanges(loading: Bool) async throws {
     let scene = try scene()
     try muteMary(scene, for: 10 * Self.day)
     try muteGroup(scene, for: 20 * Self.day)
@@ -214,22 +217,22 @@ import ThrongTestKit
     try scene.ask("setGroupMemberInfo", #"{"userID":"mary","nameCard":"m"}"#, by: "mary")
     try scene.ask("setGroupInfo", #"{"groupName":"m"}"#, by: "olga")
     try await putRight(scene, loading: loading)
-    #expect(scene.state?.members["mary"]?.muteUntil == start + 10 * Self.day)
+    #expect(scene.state?.roster["mary"]?.muteUntil == start + 10 * Self.day)
     #expect(scene.state?.record.mute.muteUntil == start + 20 * Self.day)
   }
 
-  @Test func alsoForWhoLeftInTheJump() async throws {
+  @Test func decisionsBeforeTheJumpAreUnchangedByLeaving() async throws {
     let scene = try scene()
     try muteMary(scene, for: 10 * Self.day)
     let end = scene.clock.now() + 10 * Self.day
     scene.clock.advance(by: Self.jump)
     try scene.ask("quitGroup", by: "mary")
     try await putRight(scene, loading: false)
-    #expect(scene.state?.former["mary"]?.muteUntil == end)
+    #expect(scene.state?.roster.former["mary"]?.muteUntil == end)
   }
 
   @Test(arguments: [60_000, 10 * day], [false, true])
-  func whatIsDecidedAfterwardsCountsFromTheRealClock(time: Int64, loading: Bool) async throws {
+  func laterDecisionsCountFromTheRealClock(time: Int64, loading: Bool) async throws {
     let scene = try scene()
     scene.clock.advance(by: Self.jump)
     try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "olga")
@@ -239,12 +242,12 @@ import ThrongTestKit
     try scene.ask("kickGroupMember", Scene.users(["carl"], #""banTime":\#(time / 1000)"#), by: "olga")
     let end = scene.clock.now() + time
     if loading { try await scene.reload() }
-    #expect(scene.state?.former["carl"]?.bannedUntil == end)
-    #expect(scene.state?.members["mary"]?.muteUntil == end)
+    #expect(scene.state?.roster.former["carl"]?.bannedUntil == end)
+    #expect(scene.state?.roster["mary"]?.muteUntil == end)
     #expect(scene.state?.record.mute.muteUntil == end)
   }
 
-  @Test func loadingAgainAndAgainProlongsNothing() async throws {
+  @Test func repeatedLoadingProlongsNothing() async throws {
     let scene = try scene()
     scene.clock.advance(by: Self.jump)
     try ban(scene, for: Self.hour)
@@ -257,7 +260,7 @@ import ThrongTestKit
     #expect(try scene.ask("joinGroup", by: "mary").code == 0)
   }
 
-  /// What is stored must be what is in memory, or the next loading corrects it once more.
+  /// The store must hold the same as memory, or the next loading corrects it once more.
   @Test func eachCorrectedRecordIsStoredOnceAndNoOther() async throws {
     let scene = try scene()
     try scene.ask("muteGroupMember", #"{"userID":"adam","muteTime":600}"#, by: "olga")
@@ -268,15 +271,16 @@ import ThrongTestKit
     scene.clock.advance(by: -Self.jump)
     let stored = try #require(try await scene.store.group("g", sentSince: 0, at: scene.clock.now(), mostFormer: .max))
     var state = GroupState(stored, at: scene.clock.now(), rules: scene.rules)
-    let corrections = state.takeCorrections()
-    let (mary, carl) = (try #require(state.members["mary"]), try #require(state.former["carl"]))
+    let corrections = state.corrections.popAll()
+    let (mary, carl) = (try #require(state.roster["mary"]), try #require(state.roster.former["carl"]))
     #expect(mary.muteUntil == scene.clock.now() + Self.hour && mary.mutedAt == scene.clock.now())
     #expect(
       corrections == [.putMember(mary, in: "g"), .putFormer(carl, in: "g"), .putGroup(state.record, isNew: false)])
-    #expect(state.takeCorrections().isEmpty)
+    #expect(state.corrections.popAll().isEmpty)
     try scene.commit(corrections)
     try await scene.reload()
-    #expect(scene.state?.members["mary"] == mary && scene.state?.former["carl"] == carl && scene.state?.record == state.record)
+    #expect(
+      scene.state?.roster["mary"] == mary && scene.state?.roster.former["carl"] == carl && scene.state?.record == state.record)
     let again = try #require(try await scene.store.group("g", sentSince: 0, at: scene.clock.now(), mostFormer: .max))
     #expect(GroupState(again, at: scene.clock.now(), rules: scene.rules).corrections.isEmpty)
   }

@@ -3,8 +3,8 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// sendGroupSystemNotification: "onReceiveRESTCustomData, to the members named by the administrator, or all" (contract sections 5
-/// and 8).
+/// sendGroupSystemNotification: "onReceiveRESTCustomData, to the members named by the
+/// administrator, or all" (Protocol.md, "Application methods").
 @Suite struct CustomDataTests {
   private let toAll = #"{"content":"d\u0000é"}"#
 
@@ -24,7 +24,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: GroupType.allCases)
-  func withNamesOnlyThoseWhoAreMembersGetIt(type: GroupType) throws {
+  func namedUsersGetItIfTheyAreMembers(type: GroupType) throws {
     let scene = try Scene(type)
     let params = #"{"content":"d","userIDList":["mary","oscar","olga","mary"]}"#
     let sent = try scene.ask("sendGroupSystemNotification", params, by: "administrator")
@@ -33,13 +33,13 @@ import ThrongTestKit
     #expect(sent.notifications == (type.storesMessages ? [.custom: ["mary", "olga"]] : [:]))
   }
 
-  @Test func whereNobodyNamedIsAMemberNothingHappens() throws {
+  @Test func namingNoMemberDoesNothing() throws {
     let scene = try Scene(.public)
     try scene.expectNothing(
       "sendGroupSystemNotification", #"{"content":"d","userIDList":["oscar","petra"]}"#, by: "administrator")
   }
 
-  @Test func itIsAControlEventThatNobodyOptsOutOf() throws {
+  @Test func itIsAControlEventForEveryReceiveOption() throws {
     let scene = try Scene(.public)
     try scene.ask("setGroupReceiveMessageOpt", #"{"opt":"NotReceive"}"#, by: "mary")
     let sent = try scene.ask("sendGroupSystemNotification", toAll, by: "administrator")

@@ -4,7 +4,7 @@ import Testing
 import ThrongTestKit
 import WireProtocol
 
-/// What a group's events hold is what their descriptions say (`EventName.fields`, contract section 5).
+/// The events of a group have exactly the fields that their descriptions name (`EventName.fields`).
 @Suite struct EventFieldsTests {
   /// The params of all events of all sessions, by the name of the event.
   private typealias Found = [String: [JSON]]
@@ -59,7 +59,7 @@ import WireProtocol
     .onConnectSuccess, .onKickedOffline, .onUserSigExpired, .onServerDraining, .onMessageDropped,
   ]
 
-  @Test func everyEventHoldsWhatItsDescriptionSaysAndNothingElse() throws {
+  @Test func everyEventHasExactlyItsDeclaredFields() throws {
     let found = try events()
     for name in EventName.allCases where !EventFieldsTests.ofNoGroup.contains(name) {
       let needed = Set(name.fields.filter { !$0.isOptional }.map(\.name))
@@ -73,7 +73,7 @@ import WireProtocol
     #expect(Set(found.keys).isSubset(of: EventName.allCases.map(\.rawValue)))
   }
 
-  @Test func whoeverDidItIsNamedWithThePlatform() throws {
+  @Test func eventsNameTheOperatorAndThePlatform() throws {
     for (name, events) in try events() {
       for event in events where event.names.contains("opUser") || event.names.contains("platform") {
         let isApplication = event["opUser"] == Person.administrator

@@ -3,14 +3,15 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// The row of searchGroups: "joined groups, and other groups that are searchable (their public fields only)".
+/// The row of searchGroups: "joined groups, and other groups that are searchable (their public
+/// fields only)".
 @Suite struct FoundGroupTests {
   private func row(_ scene: Scene, by name: String) throws -> JSON {
     try scene.ask(.foundInfo, by: scene.caller(name)).result
   }
 
   @Test(arguments: GroupType.allCases, [true, false])
-  func membersAndTheApplicationFindItWhateverItIs(type: GroupType, isSearchable: Bool) throws {
+  func membersAndTheApplicationAlwaysFindIt(type: GroupType, isSearchable: Bool) throws {
     let scene = try Scene(type) { $0.isSearchable = isSearchable }
     for name in ["olga", "mary", "administrator"] {
       #expect(try row(scene, by: name) == scene.ask("info", by: name).result, "\(name)")
@@ -21,18 +22,18 @@ import ThrongTestKit
     (GroupType.work, true, false), (.work, false, false), (.public, true, true), (.public, false, false), (.meeting, true, true),
     (.meeting, false, false), (.avChatRoom, false, false),
   ])
-  func othersFindWhatIsSearchable(type: GroupType, isSearchable: Bool, isFound: Bool) throws {
+  func othersFindSearchableGroups(type: GroupType, isSearchable: Bool, isFound: Bool) throws {
     let scene = try Scene(type) { $0.isSearchable = isSearchable }
     let row = try row(scene, by: "oscar")
     #expect(row.names == (isFound ? GroupInfoTests.publicNames : []))
     #expect((row == .null) != isFound)
   }
 
-  @Test func everybodyIsAMemberOfABChatRoom() throws {
+  @Test func everyUserIsAMemberOfABChatRoom() throws {
     #expect(try row(try Scene(.bChatRoom), by: "oscar")["selfInfo"]["role"] == "Member")
   }
 
-  @Test func itIsAQuestionThatChangesNothing() throws {
+  @Test func findingChangesNothing() throws {
     let scene = try Scene(.public)
     let before = scene.fingerprint
     for name in ["olga", "oscar", "administrator"] {

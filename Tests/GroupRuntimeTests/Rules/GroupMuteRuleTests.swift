@@ -36,7 +36,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: [GroupType.work, .public, .meeting, .avChatRoom], [true, false])
-  func everyMemberHearsOfItWithBothEntries(type: GroupType, notification: Bool) throws {
+  func everyMemberGetsBothEntries(type: GroupType, notification: Bool) throws {
     let scene = try Scene(type) { $0.memberChangeNotification = notification }
     scene.clock.advance(by: 5000)
     let muted = try scene.ask("muteGroup", #"{"mode":"Ordinary"}"#, by: "olga")
@@ -70,7 +70,7 @@ import ThrongTestKit
     }
   }
 
-  @Test func aTimedMuteEndsByItselfAndNobodyIsTold() async throws {
+  @Test func aTimedMuteEndsByItselfWithoutAnEvent() async throws {
     let scene = try Scene(.public)
     let until = JSON.number(Double(scene.clock.now() + 60_000))
     let muted = try scene.ask("muteGroup", #"{"mode":"All","duration":60}"#, by: "olga")
@@ -100,7 +100,7 @@ import ThrongTestKit
     #expect(try scene.ask("sendGroupTextMessage", hello, by: "mary").code == 0)
   }
 
-  @Test func whatChangesNothingTellsNobody() throws {
+  @Test func withoutAChangeThereIsNoEvent() throws {
     let scene = try Scene(.public)
     #expect(try scene.expectNothing("muteGroup", #"{"mode":"None","duration":60}"#, by: "olga") == [:] as JSON)
     try scene.ask("muteGroup", #"{"mode":"Ordinary"}"#, by: "olga")
@@ -124,7 +124,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: GroupType.allCases)
-  func theTableSaysWhoMayMuteTheGroup(type: GroupType) throws {
+  func mutingTheGroupFollowsTheTable(type: GroupType) throws {
     let muters =
       switch type {
       case .work, .avChatRoom: ["olga", "administrator"]
@@ -143,7 +143,7 @@ import ThrongTestKit
     }
   }
 
-  @Test func whoIsMutedAloneStaysSoWhenTheGroupIsNot() throws {
+  @Test func aMutedMemberStaysMutedWhenTheGroupIsNot() throws {
     let scene = try Scene(.public)
     try scene.ask("muteGroupMember", #"{"userID":"mary","muteTime":60}"#, by: "olga")
     try scene.ask("muteGroup", #"{"mode":"Ordinary"}"#, by: "olga")
@@ -152,7 +152,7 @@ import ThrongTestKit
     #expect(try scene.ask("sendGroupTextMessage", hello, by: "carl").code == 0)
   }
 
-  @Test func theMutedDoEverythingElse() throws {
+  @Test func mutedMembersKeepTheirOtherRights() throws {
     let scene = try Scene(.public)
     try scene.ask("sendGroupTextMessage", hello, by: "mary")
     try scene.ask("muteGroup", #"{"mode":"All"}"#, by: "olga")

@@ -14,12 +14,12 @@ import ThrongTestKit
     try scene.ask("quitGroup", by: "mary")
     #expect(try scene.ask("importGroupMembers", mary, by: "administrator").rows == ["mary Success"])
     try scene.expectRefused(10017, "sendGroupTextMessage", #"{"text":"x"}"#, by: "mary")
-    #expect(scene.state?.former["mary"] == nil)
+    #expect(scene.state?.roster.former["mary"] == nil)
     try await scene.reload()
-    #expect(scene.state?.former["mary"] == nil)
+    #expect(scene.state?.roster.former["mary"] == nil)
   }
 
-  @Test func whatWasSeenBeforeIsVisibleAgain() throws {
+  @Test func earlierVisibleRangesApplyAgain() throws {
     let scene = try Scene(.public)
     try scene.ask("sendGroupTextMessage", #"{"text":"seen"}"#, by: "olga")
     try scene.ask("quitGroup", by: "mary")
@@ -33,14 +33,14 @@ import ThrongTestKit
     #expect(history.elements.map { $0["seq"] } == [4, 1], "seq 2 is the own Quit tip, seq 3 came meanwhile")
   }
 
-  @Test func aMeetingCountsNothingWhateverIsGiven() throws {
+  @Test func aMeetingIgnoresAnUnreadCount() throws {
     let scene = try Scene(.meeting, members: [:])
     try scene.ask("importGroupMembers", mary, by: "administrator")
     #expect(try scene.ask("unreadCount", by: "mary").result == 0)
     try scene.expectNothing("markGroupMessageAsRead", by: "mary")
   }
 
-  @Test func whoIsAManagerIsOneAlsoAsTheSenderOfWhatIsImported() throws {
+  @Test func importedMessagesOfManagersAreMarkedAsSuch() throws {
     let scene = try Scene(.public)
     let list = ["olga", "adam", "mary", "quinn"].map { #"{"sender":"\#($0)","timestamp":1700000000000,"text":"x"}"# }
     try scene.ask("importGroupMessages", #"{"messageList":[\#(list.joined(separator: ","))]}"#, by: "administrator")

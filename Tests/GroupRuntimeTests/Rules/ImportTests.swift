@@ -1,11 +1,12 @@
 import GroupModel
-import GroupRuntime
 import Testing
 import ThrongTestKit
 import WireProtocol
 
-/// importGroup, importGroupMembers and importGroupMessages: "no events and no tips; 10007 for AVChatRoom and BChatRoom" (contract
-/// section 8).
+@testable import GroupRuntime
+
+/// importGroup, importGroupMembers and importGroupMessages: "no events and no tips; 10007 for
+/// AVChatRoom and BChatRoom" (Protocol.md, "Imports").
 @Suite struct ImportTests {
   private static let created: Instant = 1_600_000_000_000
 
@@ -47,7 +48,7 @@ import WireProtocol
   }
 
   @Test(arguments: [GroupType.work, .public, .meeting])
-  func aGroupIsMadeAsItWasAndNobodyHears(type: GroupType) throws {
+  func aGroupIsImportedWithoutEvents(type: GroupType) throws {
     let scene = Scene()
     let fields = #""createTime":5,"introduction":"i","customInfo":{"k":"v"},"maxMemberNum":9"#
     let made = try scene.ask(
@@ -61,13 +62,13 @@ import WireProtocol
     #expect(scene.messages.isEmpty)
   }
 
-  @Test func withoutACreateTimeItIsMadeNow() throws {
+  @Test func withoutACreateTimeItIsCreatedNow() throws {
     let scene = Scene()
     try scene.ask("importGroup", #"{"groupType":"Work","groupName":"n","ownerUserID":"olga"}"#, by: "administrator")
     #expect(scene.state?.record.createTime == scene.clock.now())
   }
 
-  @Test func aTakenGroupIDSaysWhoseItIs() throws {
+  @Test func theErrorForAGroupIDInUseTellsItsOwner() throws {
     let scene = try Scene(.public)
     for (owner, code) in [("olga", 10025), ("mary", 10021)] {
       let params = #"{"groupType":"Work","groupName":"n","ownerUserID":"\#(owner)"}"#
@@ -76,7 +77,7 @@ import WireProtocol
   }
 
   @Test(arguments: [GroupType.avChatRoom, .bChatRoom])
-  func whereNothingIsKeptNothingIsImported(type: GroupType) throws {
+  func typesWithoutHistoryCannotBeImported(type: GroupType) throws {
     let fresh = Scene()
     let params = #"{"groupType":"\#(type.rawValue)","groupName":"n","ownerUserID":"olga"}"#
     #expect(try fresh.ask("importGroup", params, by: "administrator").code == 10007)
@@ -87,7 +88,7 @@ import WireProtocol
       10007, "importGroupMessages", #"{"messageList":[{"sender":"mary","timestamp":1,"text":"x"}]}"#, by: "administrator")
   }
 
-  @Test func membersComeWithRoleTimeAndNobodyHears() throws {
+  @Test func membersAreImportedWithoutEvents() throws {
     let scene = try imported()
     let list = [
       #"{"userID":"adam","role":"Admin","joinTime":\#(ImportTests.created + 7)}"#, #"{"userID":"mary"}"#,
@@ -96,15 +97,15 @@ import WireProtocol
     let outcome = try members(scene, list.joined(separator: ","))
     expectSilence(outcome)
     #expect(outcome.rows == ["adam Success", "mary Success", "carl Success", "olga Invalid"])
-    let found = try #require(scene.state).members
-    #expect(found.mapValues(\.role) == ["olga": .owner, "adam": .admin, "mary": .member, "carl": .custom(200)])
+    let found = try #require(scene.state).roster
+    #expect(scene.roles == ["olga": .owner, "adam": .admin, "mary": .member, "carl": .custom(200)])
     #expect(found["adam"]?.joinTime == ImportTests.created + 7 && found["mary"]?.joinTime == ImportTests.created)
     #expect(scene.messages.isEmpty)
     let sent = try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "olga")
     #expect(sent.receivers(of: "onRecvNewMessage") == ["adam", "carl", "mary"], "their sessions are attached")
   }
 
-  @Test func aRowSaysWhyAMemberCannotBeImported() throws {
+  @Test func eachMemberHasAResult() throws {
     let scene = try imported(.public, #","maxMemberNum":3"#)
     try scene.ask("importGroupMembers", #"{"memberList":[{"userID":"petra"}]}"#, by: "administrator")
     try scene.ask("kickGroupMember", Scene.users(["petra"], #""banTime":60"#), by: "olga")
@@ -121,7 +122,7 @@ import WireProtocol
   }
 
   @Test(arguments: [GroupType.work, .public, .meeting])
-  func aMemberSeesWhatIsNotOlderThanTheJoining(type: GroupType) throws {
+  func membersSeeNothingOlderThanTheirJoining(type: GroupType) throws {
     let list =
       #"{"userID":"adam","joinTime":\#(ImportTests.created + 20)},{"userID":"mary"},{"userID":"carl","joinTime":\#(ImportTests.created + 99)}"#
     let (before, after) = (try imported(type), try imported(type))
@@ -138,7 +139,7 @@ import WireProtocol
     }
   }
 
-  @Test func messagesGoOnWhereAnEarlierImportEnded() throws {
+  @Test func aSecondImportContinuesTheFirst() throws {
     let scene = try imported()
     let first = try messages(scene, at: 10, 20)
     #expect(first.result == ["resultList": [["seq": 1, "code": 0], ["seq": 2, "code": 0]]])
@@ -151,7 +152,7 @@ import WireProtocol
     #expect(try scene.ask("info", by: "olga").result["lastMessageTime"] == .number(Double(ImportTests.created + 30)))
   }
 
-  @Test func aGroupThatHasAMessageOfItsOwnTakesNoMore() throws {
+  @Test func aGroupWithOwnMessagesAcceptsNoImport() throws {
     let own: [(Scene) throws -> Void] = [
       { try $0.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "olga") },
       { try $0.ask("setGroupInfo", #"{"groupName":"m"}"#, by: "olga") },
@@ -168,7 +169,7 @@ import WireProtocol
     #expect(try messages(scene, at: 10).code == 0, "what is not stored is no message of the group")
   }
 
-  @Test func aBatchThatIsSentAgainIsAnsweredAsBefore() throws {
+  @Test func aRepeatedBatchHasTheSameAnswer() throws {
     let scene = try imported()
     let messages = [
       #"{"sender":"olga","timestamp":5,"text":"a","clientMsgID":"1"}"#,
@@ -181,7 +182,7 @@ import WireProtocol
     #expect(scene.messages.map(\.content) == [.text("a"), .custom("b")])
   }
 
-  @Test func importedMessagesAreNotUnreadButTheGivenNumberIs() throws {
+  @Test func importedMessagesDoNotCountAsUnread() throws {
     for type in [GroupType.public, .meeting] {
       let scene = try imported(type)
       _ = try members(scene, #"{"userID":"mary","unreadCount":7},{"userID":"adam"}"#)

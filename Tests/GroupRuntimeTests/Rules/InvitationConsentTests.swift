@@ -19,7 +19,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: types, [true, false])
-  func theInvitedIsAskedAndNobodyElse(type: GroupType, notification: Bool) throws {
+  func onlyTheInvitedUserGetsTheInvitation(type: GroupType, notification: Bool) throws {
     let scene = try scene(type, notification: notification)
     scene.signIn("oscar", as: "oscar/2")
     let invited = try scene.ask("inviteUserToGroup", Scene.users(["oscar"], #""message":"come","attach":"data""#), by: "mary")
@@ -36,7 +36,7 @@ import ThrongTestKit
     let kept = try invited.notification(.inviteRequest)
     #expect(kept.reason == "come" && kept.data == "data")
     #expect(try JSON(kept.opUser) == Person.mary)
-    #expect(scene.messages.isEmpty && scene.state?.members["oscar"] == nil)
+    #expect(scene.messages.isEmpty && scene.state?.roster["oscar"] == nil)
   }
 
   @Test func anotherInvitationRenewsTheFirst() async throws {
@@ -55,7 +55,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: types, [true, false])
-  func whoFollowsIsBroughtInByTheInviter(type: GroupType, notification: Bool) throws {
+  func acceptingAddsTheUserInTheInvitersName(type: GroupType, notification: Bool) throws {
     let scene = try scene(type, notification: notification)
     let application = try invite(scene)
     scene.clock.advance(by: 1000)
@@ -76,11 +76,11 @@ import ThrongTestKit
     #expect(try JSON(kept.opUser)["userID"] == "oscar")
     let handling = try #require(try accepted.application().handling)
     #expect(handling.isAgreed && handling.by == "oscar" && handling.message == "gladly" && handling.time == scene.clock.now())
-    #expect(scene.state?.members["oscar"]?.inviter == "mary")
+    #expect(scene.state?.roster["oscar"]?.inviter == "mary")
   }
 
   @Test(arguments: types, [true, false])
-  func whoTurnsItDownStaysOutAndTheInviterIsTold(type: GroupType, notification: Bool) throws {
+  func refusingNotifiesTheInviter(type: GroupType, notification: Bool) throws {
     let scene = try scene(type, notification: notification)
     let application = try invite(scene)
     let refused = try scene.decide(application, false, reason: "no", by: "oscar")
@@ -88,12 +88,12 @@ import ThrongTestKit
     let told = try refused.params("onApplicationProcessed", to: "mary")
     #expect(told["isAgreeJoin"] == false && told["opReason"] == "no" && told["opUser"] == Person.outside("oscar"))
     #expect(refused.notifications == [.inviteRefuse: ["mary"]])
-    #expect(scene.messages.isEmpty && scene.state?.members["oscar"] == nil)
+    #expect(scene.messages.isEmpty && scene.state?.roster["oscar"] == nil)
     #expect(try invite(scene).id != application.id)
   }
 
   @Test(arguments: [true, false])
-  func onlyTheInvitedDecides(agrees: Bool) throws {
+  func onlyTheInvitedUserDecides(agrees: Bool) throws {
     let scene = try scene()
     let application = try invite(scene)
     for name in ["olga", "adam", "mary", "carl", "petra", "administrator"] {
@@ -113,7 +113,7 @@ import ThrongTestKit
     try scene.ask("quitGroup", by: "mary")
     let tips = try scene.tips.count
     let accepted = try scene.decide(application, true, by: "oscar")
-    // Whoever has left hears what became of the invitation, and nothing of the group.
+    // A former member gets the decision on the invitation, and no event of the group.
     #expect(
       accepted.heard == [
         "onMemberInvited": notification ? ["adam", "carl", "olga", "oscar"] : ["oscar"], "onApplicationProcessed": ["mary"],
@@ -130,7 +130,7 @@ import ThrongTestKit
     #expect(try scene.decide(application, true, by: "oscar").receivers(of: "onMemberInvited").contains("oscar"))
   }
 
-  @Test func forSomebodyWhoIsAMemberByNowItClosesAsAgreeWithoutAnEvent() throws {
+  @Test func forAMemberItClosesAsAgreeWithoutAnEvent() throws {
     let scene = try scene()
     let application = try invite(scene)
     try scene.ask("inviteUserToGroup", Scene.users(["oscar"]), by: "administrator")
@@ -138,10 +138,10 @@ import ThrongTestKit
     let accepted = try scene.decide(application, true, by: "oscar")
     #expect(accepted.code == 0 && accepted.events.isEmpty && accepted.notifications.isEmpty)
     #expect(try accepted.application().handling?.isAgreed == true)
-    #expect(scene.messages.count == stored && scene.state?.members["oscar"]?.inviter == .administrator)
+    #expect(scene.messages.count == stored && scene.state?.roster["oscar"]?.inviter == .administrator)
   }
 
-  @Test func whatWaitsTakesNoRoomAndWhereThereIsNoneItStaysOpen() throws {
+  @Test func openInvitationsDoNotCountAndAFullGroupKeepsThemOpen() throws {
     let scene = try scene(maxMemberNum: 5)
     let (oscar, petra) = (try invite(scene), try invite(scene, "petra"))
     #expect(try scene.decide(oscar, true, by: "oscar").code == 0)
@@ -153,7 +153,7 @@ import ThrongTestKit
     #expect(try scene.decide(petra, true, by: "petra").code == 0)
   }
 
-  @Test func whoIsBannedCannotFollow() throws {
+  @Test func aBannedUserCannotAccept() throws {
     let scene = try scene()
     let application = try invite(scene)
     try scene.ask("inviteUserToGroup", Scene.users(["oscar"]), by: "administrator")
@@ -176,9 +176,9 @@ import ThrongTestKit
     #expect(try scene.decide(invitation, false, by: "oscar").heard == ["onApplicationProcessed": ["mary"]])
   }
 
-  @Test func whereTooManyWaitTheRowSaysSo() throws {
+  @Test func beyondTheMaximumTheRowIsOverLimit() throws {
     let scene = try scene()
-    let others = (0..<OpenApplications.most).map { number in
+    let others = (0..<OpenApplications.maxCount).map { number in
       GroupApplication(
         id: "\(number)", groupID: "g", epoch: "e", kind: .invite, fromUser: "mary", toUser: UserID(stringLiteral: "u\(number)"),
         addTime: 1, requestMsg: "")

@@ -14,7 +14,8 @@ import ThrongTestKit
     return scene
   }
 
-  /// Every type with invitations, inviteMode, beInviteMode and caller, and what comes of it by the page.
+  /// Every type with invitations, inviteMode, beInviteMode and caller, and what comes of it by the
+  /// page.
   private static let table: [(GroupType, InviteMode, BeInviteMode, String, String)] = {
     let ranks = ["petra": 0, "mary": 1, "carl": 1, "adam": 2, "olga": 3, "administrator": 4]
     var rows: [(GroupType, InviteMode, BeInviteMode, String, String)] = []
@@ -44,19 +45,19 @@ import ThrongTestKit
       } else {
         #expect(invited.rows == [expected], "\(what)")
       }
-      #expect((scene.state?.members["oscar"] != nil) == (expected == "oscar Success"), "\(what)")
+      #expect((scene.state?.roster["oscar"] != nil) == (expected == "oscar Success"), "\(what)")
     }
     #expect(InvitationTests.table.count == 108)
   }
 
   @Test(arguments: [GroupType.avChatRoom, .bChatRoom], ["olga", "mary", "oscar", "administrator"])
-  func someTypesKnowNoInvitations(type: GroupType, name: String) throws {
+  func someTypesHaveNoInvitations(type: GroupType, name: String) throws {
     let scene = try Scene(type) { $0.inviteMode = .any }
     try scene.expectRefused(10007, "inviteUserToGroup", Scene.users(["petra"]), by: name)
   }
 
   @Test(arguments: [GroupType.work, .public, .meeting], [true, false])
-  func everybodyHearsOfThoseWhoCome(type: GroupType, notification: Bool) throws {
+  func everyMemberGetsTheEventOfAnInvitation(type: GroupType, notification: Bool) throws {
     let scene = try scene(type, notification: notification)
     scene.signIn("mary", as: "mary/2")
     let invited = try scene.ask("inviteUserToGroup", Scene.users(["petra", "oscar"], #""message":"come""#), by: "mary")
@@ -75,7 +76,7 @@ import ThrongTestKit
     #expect(try JSON(invited.notification(.invitedToGroup).opUser) == Person.mary)
   }
 
-  @Test func theInvitedAreMembersFromTheirTipOn() throws {
+  @Test func historyOfInvitedMembersBeginsWithTheirTip() throws {
     let scene = try scene(.work)
     try scene.ask("sendGroupTextMessage", #"{"text":"before"}"#, by: "olga")
     try scene.ask("inviteUserToGroup", Scene.users(["oscar"]), by: "mary")
@@ -87,7 +88,7 @@ import ThrongTestKit
     let inviters = try scene.ask("getGroupMemberInviters", Scene.users(["oscar", "mary", "quinn"]), by: "carl").result
     #expect(
       inviters["inviterList"] == [["userID": "oscar", "inviter": "mary"], ["userID": "mary"], ["userID": "quinn"]])
-    #expect(scene.state?.members["oscar"]?.role == .member)
+    #expect(scene.state?.roster["oscar"]?.role == .member)
   }
 
   @Test func anApplicationAdministratorIsNamedAndNotCountedAmongTheMembers() throws {
@@ -112,7 +113,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: BeInviteMode.allCases)
-  func whereNobodyCanComeNobodyHears(asks: BeInviteMode) throws {
+  func withoutASuccessThereIsNoEvent(asks: BeInviteMode) throws {
     let scene = try Scene(.public) {
       $0.inviteMode = .any; $0.beInviteMode = asks
     }
@@ -120,7 +121,7 @@ import ThrongTestKit
     #expect(answer["memberList"].elements.map { $0["result"] } == ["Invalid", "Invalid", "Invalid"])
   }
 
-  @Test func theGroupTakesAsManyAsThereIsRoomFor() throws {
+  @Test func invitationsFillTheGroupAndNoMore() throws {
     let scene = try scene(maxMemberNum: 6)
     let names = ["oscar", "petra", "quinn"]
     let invited = try scene.ask("inviteUserToGroup", Scene.users(names), by: "olga")

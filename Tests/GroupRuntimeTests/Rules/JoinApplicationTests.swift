@@ -20,12 +20,12 @@ import ThrongTestKit
   }
 
   @Test(arguments: types, [true, false])
-  func theManagersAreAskedAndNobodyElse(type: GroupType, notification: Bool) throws {
+  func onlyManagersGetAnApplication(type: GroupType, notification: Bool) throws {
     let scene = try scene(type, notification: notification)
     scene.signIn("adam", as: "adam/2")
     let asked = try scene.ask("joinGroup", #"{"message":"please"}"#, by: "oscar")
     #expect(asked.result == ["status": "Pending"])
-    // Nobody can be made an admin of an AVChatRoom: the owner is its only manager.
+    // An AVChatRoom has no admins: the owner is its only manager.
     #expect(asked.heard == ["onReceiveJoinApplication": (type == .avChatRoom ? [] : ["adam", "adam/2"]) + ["olga"]])
     let application = try asked.application()
     let event = try asked.params("onReceiveJoinApplication", to: "olga")
@@ -34,7 +34,7 @@ import ThrongTestKit
     #expect(event["member"] == Person.outside("oscar"))
     #expect(application.fromUser == "oscar" && application.toUser == nil && application.handling == nil)
     #expect(application.requestMsg == "please" && application.addTime == scene.clock.now())
-    #expect(scene.state?.members["oscar"] == nil && scene.messages.isEmpty)
+    #expect(scene.state?.roster["oscar"] == nil && scene.messages.isEmpty)
     #expect(asked.notifications == (type.storesMessages ? [.addGroupRequest: ["adam", "olga"]] : [:]))
   }
 
@@ -44,7 +44,7 @@ import ThrongTestKit
     #expect(kept.reason == "please" && kept.data == nil)
   }
 
-  @Test func askingAgainRenewsTheApplicationAndTheManagersAreAskedAgain() async throws {
+  @Test func applyingAgainRenewsTheApplicationAndItsEvent() async throws {
     let scene = try scene()
     let first = try apply(scene)
     _ = try apply(scene, by: "petra")
@@ -61,7 +61,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: [true, false])
-  func whatIsHandledKeepsItsPlaceInTheList(agrees: Bool) async throws {
+  func aHandledApplicationKeepsItsPlaceInTheList(agrees: Bool) async throws {
     let scene = try scene()
     let first = try apply(scene)
     _ = try apply(scene, by: "petra")
@@ -71,7 +71,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: types, [true, false])
-  func whoIsAcceptedComesInAsIfAlone(type: GroupType, notification: Bool) throws {
+  func anAcceptedApplicantJoinsLikeAnyOther(type: GroupType, notification: Bool) throws {
     let scene = try scene(type, notification: notification)
     let application = try apply(scene)
     scene.clock.advance(by: 1000)
@@ -94,11 +94,11 @@ import ThrongTestKit
     let handling = try #require(try accepted.application().handling)
     #expect(handling.isAgreed && handling.by == "olga" && handling.time == scene.clock.now() && handling.message == "welcome")
     #expect(scene.state?.applications.application(.join, of: "oscar") == nil)
-    #expect(scene.state?.members["oscar"]?.inviter == nil)
+    #expect(scene.state?.roster["oscar"]?.inviter == nil)
   }
 
   @Test(arguments: types, [true, false])
-  func whoIsRefusedIsToldAloneAndMayAskAgain(type: GroupType, notification: Bool) throws {
+  func aRefusedApplicantGetsTheEventAndMayApplyAgain(type: GroupType, notification: Bool) throws {
     let scene = try scene(type, notification: notification)
     let application = try apply(scene)
     let refused = try scene.decide(application, false, reason: "no", by: "olga")
@@ -106,13 +106,13 @@ import ThrongTestKit
     let told = try refused.params("onApplicationProcessed", to: "oscar")
     #expect(told["isAgreeJoin"] == false && told["opReason"] == "no")
     #expect(refused.notifications == (type.storesMessages ? [.addGroupRefuse: ["oscar"]] : [:]))
-    #expect(scene.messages.isEmpty && scene.state?.members["oscar"] == nil)
+    #expect(scene.messages.isEmpty && scene.state?.roster["oscar"] == nil)
     #expect(try refused.application().handling?.isAgreed == false)
     #expect(try apply(scene).id != application.id)
   }
 
   @Test(arguments: types, [true, false])
-  func managersDecideAndNobodyElse(type: GroupType, agrees: Bool) throws {
+  func onlyManagersDecide(type: GroupType, agrees: Bool) throws {
     // "decide applications to join": Admin, in an AVChatRoom Owner.
     let deciders = type == .avChatRoom ? ["olga", "administrator"] : ["olga", "adam", "administrator"]
     for name in ["olga", "adam", "mary", "carl", "oscar", "petra", "administrator"] {
@@ -138,7 +138,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: [true, false], [true, false])
-  func whatIsHandledIsHandled(first: Bool, second: Bool) throws {
+  func aHandledApplicationCannotBeDecidedAgain(first: Bool, second: Bool) throws {
     let scene = try scene()
     let application = try apply(scene)
     let handled = try scene.decide(application, first, by: "adam").application()
@@ -150,7 +150,7 @@ import ThrongTestKit
     }
   }
 
-  @Test func anApplicationToAGroupThatIsGoneIsThatOfNoGroupThoughTheIDIsUsedAgain() throws {
+  @Test func anApplicationDoesNotOutliveItsGroupsEpoch() throws {
     let scene = try scene()
     let application = try apply(scene)
     try scene.ask("dismissGroup", by: "olga")
@@ -164,19 +164,19 @@ import ThrongTestKit
     #expect(try scene.decide(fresh, true, by: "olga").code == 0)
   }
 
-  @Test func forSomebodyWhoIsAMemberByNowItClosesAsAgreeWithoutAnEvent() throws {
+  @Test func forAMemberItClosesAsAgreeWithoutAnEvent() throws {
     let scene = try scene()
     let application = try apply(scene)
     try scene.ask("inviteUserToGroup", Scene.users(["oscar"]), by: "administrator")
-    let (member, stored) = (scene.state?.members["oscar"], scene.messages.count)
+    let (member, stored) = (scene.state?.roster["oscar"], scene.messages.count)
     let accepted = try scene.decide(application, true, by: "adam")
     #expect(accepted.code == 0 && accepted.events.isEmpty && accepted.notifications.isEmpty)
     #expect(try accepted.application().handling?.isAgreed == true)
-    #expect(scene.state?.members["oscar"] == member && scene.messages.count == stored)
+    #expect(scene.state?.roster["oscar"] == member && scene.messages.count == stored)
     #expect(scene.state?.applications.application(.join, of: "oscar") == nil)
   }
 
-  @Test func whereThereIsNoRoomItStaysOpen() throws {
+  @Test func inAFullGroupItStaysOpen() throws {
     let scene = try scene(maxMemberNum: 5)
     let (first, second) = (try apply(scene), try apply(scene, by: "petra"))
     #expect(try scene.decide(first, true, by: "adam").code == 0)
@@ -187,14 +187,14 @@ import ThrongTestKit
     #expect(try scene.decide(second, true, by: "adam").code == 0)
   }
 
-  @Test func aRefusalNeedsNoRoom() throws {
+  @Test func aFullGroupCanRefuse() throws {
     let scene = try scene(maxMemberNum: 5)
     let (first, second) = (try apply(scene), try apply(scene, by: "petra"))
     try scene.decide(first, true, by: "adam")
     #expect(try scene.decide(second, false, by: "adam").code == 0)
   }
 
-  @Test func whoWasBannedMeanwhileIsNotAcceptedBeforeTheBanEnds() throws {
+  @Test func aBannedApplicantIsNotAcceptedBeforeTheBanEnds() throws {
     let scene = try scene()
     let application = try apply(scene)
     try scene.ask("inviteUserToGroup", Scene.users(["oscar"]), by: "administrator")
@@ -227,10 +227,10 @@ import ThrongTestKit
     #expect(try scene.decide(application, true, by: "adam").code == 10024)
   }
 
-  @Test func whereTooManyWaitNobodyNewIsTaken() throws {
+  @Test func theNumberOfApplicationsIsBounded() throws {
     let scene = try scene()
     let known = try apply(scene)
-    let others = (1..<OpenApplications.most).map { number in
+    let others = (1..<OpenApplications.maxCount).map { number in
       GroupApplication(
         id: "\(number)", groupID: "g", epoch: "e", kind: .join, fromUser: UserID(stringLiteral: "u\(number)"), toUser: nil,
         addTime: 1, requestMsg: "")

@@ -3,7 +3,8 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// "With isMemberVisible false only managers may list or read other members (roles and inviters included)".
+/// "With isMemberVisible false only managers may list or read other members (roles and inviters
+/// included)".
 @Suite struct MemberVisibilityTests {
   /// A method that reads members, whether it names any, and what it takes to ask about some.
   private static let reads: [(method: String, namesUsers: Bool)] = [
@@ -36,7 +37,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: reads.filter(\.namesUsers).map(\.method))
-  func everybodyReadsOneself(method: String) throws {
+  func everyMemberReadsTheOwnRow(method: String) throws {
     let scene = try Scene(.public) { $0.isMemberVisible = false }
     for name in ["mary", "carl"] {
       #expect(try scene.ask(method, Scene.users([name]), by: name).code == 0)
@@ -44,13 +45,13 @@ import ThrongTestKit
     }
   }
 
-  @Test func theCountOfThoseOnlineIsNoSecret() throws {
+  @Test func everyMemberReadsTheOnlineCount() throws {
     let scene = try Scene(.public) { $0.isMemberVisible = false }
     #expect(try scene.ask("getGroupOnlineMemberCount", by: "mary").result["count"] == 4)
   }
 
   @Test(arguments: readers.map(\.name) + ["oscar"])
-  func aBChatRoomListsNobody(name: String) throws {
+  func aBChatRoomHasNoList(name: String) throws {
     let scene = try Scene(.bChatRoom)
     for (method, namesUsers) in MemberVisibilityTests.reads where method != "getGroupMemberRoles" {
       try scene.expectRefused(10007, method, namesUsers ? Scene.users([name == "administrator" ? "olga" : name]) : "{}", by: name)
@@ -82,7 +83,7 @@ import ThrongTestKit
       ])
   }
 
-  @Test func whoJoinedAloneHasNoInviterAndAnInitialMemberHasTheOwner() throws {
+  @Test func aJoinerHasNoInviterAndAnInitialMemberTheOwner() throws {
     let scene = Scene()
     try scene.ask(
       "createGroup", #"{"groupType":"Public","groupName":"n","joinMode":"Any","memberList":[{"userID":"mary"}]}"#, by: "olga")
@@ -91,7 +92,7 @@ import ThrongTestKit
     #expect(inviters["inviterList"].elements.map { $0["inviter"] } == [.null, "olga", .null])
   }
 
-  @Test func everybodyIsAMemberOfABChatRoom() throws {
+  @Test func everyUserIsAMemberOfABChatRoom() throws {
     let scene = try Scene(.bChatRoom)
     let roles = try scene.ask("getGroupMemberRoles", Scene.users(["olga", "adam", "oscar", "quinn"]), by: "oscar").result
     #expect(roles["roleList"].elements.map { $0["role"] } == ["Owner", "Admin", "Member", "Member"])

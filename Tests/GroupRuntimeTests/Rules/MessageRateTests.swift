@@ -3,8 +3,8 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// "For types that store messages the limit refuses instead: 10023 with `retryAfterMs`, and nothing is stored" (contract section 6,
-/// rule 5).
+/// "For types that store messages the limit refuses instead: 10023 with `retryAfterMs`, and nothing
+/// is stored" (Protocol.md, "Group message rate").
 @Suite struct MessageRateTests {
   private let hello = #"{"text":"x"}"#
 
@@ -32,27 +32,27 @@ import ThrongTestKit
     try scene.expectRefused(10023, "sendGroupTextMessage", hello, by: "carl")
   }
 
-  @Test func theRefusalSaysWhenToTryAgain() throws {
+  @Test func theErrorHasRetryAfterMs() throws {
     let scene = try scene(limit: 1)
     try scene.ask("sendGroupTextMessage", hello, by: "mary")
     scene.clock.advance(by: 250)
     #expect(try scene.ask("sendGroupTextMessage", hello, by: "mary").retryAfterMs == 750)
   }
 
-  @Test func whatIsNotStoredCountsToo() throws {
+  @Test func unstoredMessagesCountToo() throws {
     let scene = try scene(limit: 1)
     try scene.ask("sendGroupTextMessage", #"{"text":"x","onlineUserOnly":true}"#, by: "mary")
     try scene.expectRefused(10023, "sendGroupTextMessage", hello, by: "carl")
   }
 
-  @Test func tipsNeitherCountNorAreRefused() throws {
+  @Test func tipsDoNotCount() throws {
     let scene = try scene(limit: 1)
     for number in 1...5 { try scene.ask("setGroupInfo", #"{"groupName":"\#(number)"}"#, by: "olga") }
     #expect(try scene.ask("sendGroupTextMessage", hello, by: "mary").result["seq"] == 6)
     #expect(try scene.ask("setGroupInfo", #"{"groupName":"m"}"#, by: "olga").code == 0)
   }
 
-  @Test func whatIsRefusedForAnotherReasonDoesNotCount() throws {
+  @Test func messagesRefusedForOtherReasonsDoNotCount() throws {
     let scene = try scene(limit: 1)
     try scene.ask("muteGroupMember", #"{"userID":"mary","muteTime":60}"#, by: "olga")
     try scene.expectRefused(10017, "sendGroupTextMessage", hello, by: "mary")
@@ -71,7 +71,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: [GroupType.work, .public, .meeting])
-  func withoutALimitAnyNumberIsTaken(type: GroupType) throws {
+  func withoutALimitAnyNumberIsAccepted(type: GroupType) throws {
     let scene = try Scene(type)
     for _ in 0..<60 { #expect(try scene.ask("sendGroupTextMessage", hello, by: "mary").code == 0) }
   }

@@ -23,7 +23,7 @@ import ThrongTestKit
 
   private static let everybody: Set<UserID> = ["adam", "carl", "mary", "olga"]
 
-  /// Each happening in a Public group that everybody may join and invite into.
+  /// Each change in a Public group that every user may join and invite into.
   private static let rows: [Row] = [
     Row("joinGroup", by: "oscar", [:]),
     Row("inviteUserToGroup", Scene.users(["oscar", "petra"]), by: "mary", [.invitedToGroup: ["oscar", "petra"]]),
@@ -52,7 +52,7 @@ import ThrongTestKit
   ]
 
   @Test(arguments: 0..<rows.count, [true, false])
-  func eachHappeningLeavesItsKind(row: Int, notification: Bool) throws {
+  func eachChangeHasItsNotification(row: Int, notification: Bool) throws {
     let row = NotificationKindTests.rows[row]
     let scene = try Scene(.public) { policy in
       policy.joinMode = .any
@@ -68,22 +68,22 @@ import ThrongTestKit
   }
 
   @Test(arguments: [GroupType.work, .public, .meeting])
-  func ofACreationTheCreatorKeepsOneAndTheInitialMembersNone(type: GroupType) throws {
+  func aCreationNotifiesTheOwnerOnly(type: GroupType) throws {
     let params = #"{"groupType":"\#(type.rawValue)","groupName":"n","memberList":[{"userID":"mary"}]}"#
     #expect(try Scene().ask("createGroup", params, by: "olga").notifications == [.groupCreated: ["olga"]])
   }
 
-  @Test func theCreatorIsTheOwnerWhomTheApplicationNames() throws {
+  @Test func aCreationNotifiesTheOwnerNamedByTheApplication() throws {
     let params = #"{"groupType":"Public","groupName":"n","ownerUserID":"olga"}"#
     #expect(try Scene().ask("createGroup", params, by: "administrator").notifications == [.groupCreated: ["olga"]])
   }
 
-  @Test func theLastWhoQuitsKeepsBoth() throws {
+  @Test func theLastMemberToQuitGetsBothNotifications() throws {
     let quit = try Scene(.work, members: [:]).ask("quitGroup", by: "olga")
     #expect(quit.notifications == [.groupDismissed: ["olga"], .quitGroup: ["olga"]])
   }
 
-  @Test func applicationsLeaveTheirsWithTheOtherSide() throws {
+  @Test func applicationsNotifyTheOtherSide() throws {
     for (agrees, kind) in [(true, SystemNotification.Kind.addGroupAccept), (false, .addGroupRefuse)] {
       let scene = try Scene(.public)
       let asked = try scene.ask("joinGroup", #"{"message":"please"}"#, by: "oscar")
@@ -95,7 +95,7 @@ import ThrongTestKit
     }
   }
 
-  @Test func invitationsLeaveTheirsWithTheOtherSide() throws {
+  @Test func invitationsNotifyTheOtherSide() throws {
     for (agrees, kind) in [(true, SystemNotification.Kind.inviteAccept), (false, .inviteRefuse)] {
       let scene = try Scene(.work) { $0.beInviteMode = .auth }
       let asked = try scene.ask("inviteUserToGroup", Scene.users(["oscar"], #""message":"hi""#), by: "mary")
@@ -108,7 +108,7 @@ import ThrongTestKit
 
   /// "Not for AVChatRoom and BChatRoom": all that can happen there.
   @Test(arguments: [GroupType.avChatRoom, .bChatRoom])
-  func roomsLeaveNone(type: GroupType) throws {
+  func liveRoomsHaveNoNotifications(type: GroupType) throws {
     var done = 0
     for row in NotificationKindTests.rows {
       let scene = try Scene(type)

@@ -3,8 +3,8 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// revokeGroupMessage: "own within `limits.revokeWindow` (10031 later); others' by the table, any time; a tip 10032; unknown or invisible
-/// 10030; recalled already: {}".
+/// revokeGroupMessage: "own within `limits.revokeWindow` (10031 later); others' by the table, any
+/// time; a tip 10032; unknown or invisible 10030; recalled already: {}".
 @Suite struct RecallTests {
   private let recall = #"{"seq":1}"#
 
@@ -21,7 +21,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: [GroupType.work, .public, .meeting], [true, false])
-  func allMembersHearAndTheContentIsGone(type: GroupType, notification: Bool) throws {
+  func allMembersGetTheEventAndTheContentIsDeleted(type: GroupType, notification: Bool) throws {
     let scene = try scene(type) { $0.memberChangeNotification = notification }
     scene.signIn("mary", as: "mary/2")
     let revoked = try scene.ask("revokeGroupMessage", recall, by: "mary")
@@ -49,7 +49,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: ["mary", "adam", "olga"])
-  func onesOwnCanBeRecalledUntilTheWindowEnds(name: String) throws {
+  func ownMessagesCanBeRecalledUntilTheWindowEnds(name: String) throws {
     let scene = try scene(from: name)
     scene.clock.advance(by: 120_000)
     #expect(try scene.ask("revokeGroupMessage", recall, by: name).code == 0)
@@ -68,7 +68,7 @@ import ThrongTestKit
     #expect(try scene.ask("revokeGroupMessage", recall, by: "adam").code == 0)
   }
 
-  /// Who recalls whose message, and the answers in Work, Public and Meeting.
+  /// The caller, the sender, and the answers in Work, Public and Meeting.
   static let others: [(name: String, sender: String, codes: [Int])] = [
     ("olga", "adam", [0, 0, 0]), ("olga", "mary", [0, 0, 0]), ("olga", "carl", [0, 0, 0]),
     ("olga", "administrator", [10007, 10007, 10007]),
@@ -100,7 +100,7 @@ import ThrongTestKit
     #expect(try revoked.params("onRecvMessageRevoked", to: "mary")["platform"] == "RESTful API")
   }
 
-  @Test func aTipCannotBeRecalledByAnybody() throws {
+  @Test func tipsCannotBeRecalled() throws {
     let scene = try Scene(.public)
     try scene.ask("setGroupInfo", #"{"groupName":"m"}"#, by: "olga")
     for name in ["olga", "adam", "mary", "administrator"] {
@@ -108,7 +108,7 @@ import ThrongTestKit
     }
   }
 
-  @Test func whatIsNotThereIsUnknown() throws {
+  @Test func aMissingMessageIsUnknown() throws {
     let scene = try scene()
     for seq in ["0", "2", "9007199254740992"] {
       for name in ["olga", "mary", "administrator"] {
@@ -118,7 +118,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: [GroupType.public, .meeting])
-  func whatIsInvisibleIsUnknownAndNotTold(type: GroupType) throws {
+  func anInvisibleMessageIsUnknownAndMakesNoEvent(type: GroupType) throws {
     let scene = try scene(type)
     try scene.ask("joinGroup", by: "oscar")
     try scene.expectRefused(type == .meeting ? 10032 : 10030, "revokeGroupMessage", recall, by: "oscar")
@@ -128,14 +128,14 @@ import ThrongTestKit
         == (type == .meeting ? ["adam", "carl", "mary", "olga", "oscar"] : ["adam", "carl", "mary", "olga"]))
   }
 
-  @Test func whatWasSeenInAnEarlierStayIsTold() throws {
+  @Test func messagesOfAnEarlierMembershipMakeAnEvent() throws {
     let scene = try scene()
     try scene.ask("quitGroup", by: "carl")
     try scene.ask("joinGroup", by: "carl")
     #expect(try scene.ask("revokeGroupMessage", recall, by: "mary").receivers(of: "onRecvMessageRevoked").contains("carl"))
   }
 
-  @Test func aSecondRecallComesToNothing() throws {
+  @Test func aSecondRecallDoesNothing() throws {
     let scene = try scene()
     try scene.ask("revokeGroupMessage", recall, by: "mary")
     scene.clock.advance(by: 10_000_000)
@@ -145,7 +145,7 @@ import ThrongTestKit
     try scene.expectRefused(10032, "revokeGroupMessage", recall, by: "carl")
   }
 
-  @Test func theMessageOfSomebodyWhoHasLeftIsAMembers() throws {
+  @Test func aFormerMembersMessageCountsAsAMembers() throws {
     let scene = try scene(from: "adam")
     try scene.ask("quitGroup", by: "adam")
     try scene.expectRefused(10007, "revokeGroupMessage", recall, by: "adam")
@@ -160,14 +160,14 @@ import ThrongTestKit
     try scene.expectRefused(10007, "revokeGroupMessage", recall, by: "adam")
   }
 
-  @Test func liveRoomsKnowNoRecall() throws {
+  @Test func liveRoomsHaveNoRecall() throws {
     for name in ["olga", "mary", "administrator"] {
       try Scene(.avChatRoom).expectRefused(10033, "revokeGroupMessage", recall, by: name)
     }
     try Scene(.avChatRoom).expectRefused(10007, "revokeGroupMessage", recall, by: "oscar")
   }
 
-  @Test func whatWasRecalledIsNotUnreadAndGroupsAreListedAsChanged() throws {
+  @Test func aRecallReducesUnreadCountsAndChangesTheList() throws {
     let scene = try scene()
     let sent = scene.clock.now()
     scene.clock.advance(by: 1000)

@@ -6,7 +6,7 @@ import ThrongTestKit
 
 /// setGroupReceiveMessageOpt.
 @Suite struct ReceiveOptionTests {
-  /// Who gets a message of olga's.
+  /// The users who get a message of olga's.
   private func receivers(_ scene: Scene) throws -> [String] {
     try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "olga").receivers(of: "onRecvNewMessage")
   }
@@ -16,7 +16,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: GroupType.allCases, [true, false])
-  func theOtherSessionsOfTheUserHear(type: GroupType, notification: Bool) throws {
+  func theOtherSessionsOfTheUserGetTheEvent(type: GroupType, notification: Bool) throws {
     let scene = try Scene(type) { $0.memberChangeNotification = notification }
     scene.signIn("mary", as: "mary/2")
     let chosen = try choose("NotReceive", by: "mary", scene)
@@ -26,17 +26,18 @@ import ThrongTestKit
       try chosen.params("onReceiveMessageOptChanged", to: "mary/2") == [
         "groupID": "g", "opTime": .number(Double(scene.clock.now())), "opt": "NotReceive",
       ])
-    #expect(chosen.decision.effects.contains(.receive("mary", .notReceive)))
+    #expect(chosen.decision.effects.contains(.setReceiveOption("mary", .notReceive)))
     #expect(scene.messages.isEmpty && chosen.notifications.isEmpty)
     #expect(try scene.ask("info", by: "mary").result["selfInfo"]["receiveMessageOpt"] == "NotReceive")
   }
 
-  /// Who gets what mary chose, by sender: olga (Owner), adam (Admin), carl (custom), the application.
+  /// The messages that mary gets under each option, by sender: olga (Owner), adam (Admin), carl
+  /// (custom), the application.
   @Test(arguments: [
     ("Receive", ["olga", "adam", "carl", "administrator"]), ("ReceiveNotNotify", ["olga", "adam", "carl", "administrator"]),
     ("ReceiveFromManagers", ["olga", "adam", "administrator"]), ("NotReceive", []),
   ])
-  func itDecidesWhoseMessagesCome(option: String, senders: [String]) throws {
+  func theOptionSelectsMessages(option: String, senders: [String]) throws {
     for type in [GroupType.work, .public, .meeting, .avChatRoom] {
       let scene = try Scene(type)
       _ = try choose(option, by: "mary", scene)
@@ -58,7 +59,7 @@ import ThrongTestKit
     #expect(own.receivers(of: "onRecvNewMessage") == ["adam", "carl", "olga"])
   }
 
-  @Test func eventsThatAreNoMessagesComeAllTheSame() throws {
+  @Test func theOptionDoesNotSelectOtherEvents() throws {
     let scene = try Scene(.public)
     _ = try choose("NotReceive", by: "mary", scene)
     #expect(try scene.ask("setGroupInfo", #"{"groupName":"m"}"#, by: "olga").receivers(of: "onGroupInfoChanged").contains("mary"))
@@ -74,7 +75,7 @@ import ThrongTestKit
     #expect(try receivers(scene) == ["adam", "carl", "mary", "mary/2"])
   }
 
-  @Test func theOptionOneHasChangesNothing() throws {
+  @Test func settingThePresentOptionChangesNothing() throws {
     let defaults: [(GroupType, String)] = [
       (.work, "Receive"), (.public, "Receive"), (.meeting, "ReceiveNotNotify"), (.avChatRoom, "ReceiveNotNotify"),
       (.bChatRoom, "ReceiveNotNotify"),
@@ -89,7 +90,7 @@ import ThrongTestKit
     try Scene(type).expectRefused(10007, "setGroupReceiveMessageOpt", #"{"opt":"NotReceive"}"#, by: "oscar")
   }
 
-  @Test func whoComesBackHasTheTypesOptionAgain() throws {
+  @Test func rejoiningResetsTheOption() throws {
     let scene = try Scene(.public) { $0.joinMode = .any }
     _ = try choose("NotReceive", by: "mary", scene)
     try scene.ask("quitGroup", by: "mary")

@@ -4,7 +4,7 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// What a group remembers is what its store does, no more and no less: it is loaded again between the requests.
+/// A group that is loaded again between requests behaves as before: the store holds all its state.
 @Suite struct RestartTests {
   @Test(arguments: ["mary", "adam", "administrator"])
   func aRecalledMessageStaysRecalled(name: String) async throws {
@@ -18,7 +18,7 @@ import ThrongTestKit
     #expect(try scene.ask("info", by: "olga").result["lastMessage"]["isRevoked"] == true)
   }
 
-  @Test func aMuteThatWasLiftedAfterComingBackIsNotRemembered() async throws {
+  @Test func aMuteEndedAfterRejoiningIsForgotten() async throws {
     let scene = try Scene(.meeting)
     try scene.ask("muteGroupMember", #"{"userID":"mary","muteTime":3600}"#, by: "olga")
     try scene.ask("quitGroup", by: "mary")
@@ -30,7 +30,7 @@ import ThrongTestKit
     #expect(try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary").code == 0)
   }
 
-  @Test func aBanThatEndedBeforeTheReturnIsNotRemembered() async throws {
+  @Test func aBanEndedBeforeRejoiningIsForgotten() async throws {
     let scene = try Scene(.meeting)
     try scene.ask("kickGroupMember", Scene.users(["mary"], #""banTime":60"#), by: "olga")
     scene.clock.advance(by: 60_000)
@@ -41,7 +41,7 @@ import ThrongTestKit
     #expect(try scene.ask("joinGroup", by: "mary").code == 0)
   }
 
-  @Test func rolesFacesAndMutesAreThoseOfBefore() async throws {
+  @Test func rolesNameCardsAndMutesSurvive() async throws {
     let scene = try Scene(.public)
     try scene.ask("setGroupMemberRole", #"{"userID":"mary","role":"100"}"#, by: "olga")
     try scene.ask("setGroupMemberInfo", #"{"userID":"carl","nameCard":"Karl","customInfo":{"k":"v"}}"#, by: "carl")

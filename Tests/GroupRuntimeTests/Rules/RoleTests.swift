@@ -67,12 +67,12 @@ import ThrongTestKit
   }
 
   @Test(arguments: ["Admin", "Member", "100"])
-  func theRoleSomebodyHasChangesNothing(name: String) throws {
+  func settingThePresentRoleChangesNothing(name: String) throws {
     let role = try #require(Role(wireName: name))
     try Scene(.public, members: ["mary": role]).expectNothing("setGroupMemberRole", self.role(name), by: "olga")
   }
 
-  @Test func theListFollows() throws {
+  @Test func theListShowsTheNewRole() throws {
     let scene = try Scene(.public)
     _ = try scene.ask("getGroupMemberList", by: "carl")
     try scene.ask("setGroupMemberRole", role("Admin", of: "carl"), by: "olga")
@@ -81,20 +81,20 @@ import ThrongTestKit
   }
 
   @Test(arguments: GroupType.allCases)
-  func theTableSaysWhoMayGiveRoles(type: GroupType) throws {
+  func rolesFollowTheTable(type: GroupType) throws {
     let givers = [.public, .meeting, .bChatRoom].contains(type) ? ["olga", "administrator"] : []
     for name in ["olga", "adam", "mary", "oscar", "administrator"] {
       let scene = try Scene(type)
       if givers.contains(name) {
         #expect(try scene.ask("setGroupMemberRole", role("Admin", of: "carl"), by: name).code == 0, "\(type) \(name)")
-        #expect(scene.state?.members["carl"]?.role == .admin)
+        #expect(scene.state?.roster["carl"]?.role == .admin)
       } else {
         try scene.expectRefused(10007, "setGroupMemberRole", role("Admin", of: "carl"), by: name)
       }
     }
   }
 
-  @Test func nobodyGivesARoleToTheOwnerToOneselfOrToSomebodyOutside() throws {
+  @Test func theOwnerTheCallerAndOutsidersGetNoRole() throws {
     let scene = try Scene(.public)
     for target in ["olga", "oscar"] {
       for name in ["olga", "administrator"] {
@@ -103,7 +103,7 @@ import ThrongTestKit
     }
   }
 
-  @Test func anApplicationAdministratorIsNamedAndHearsNothing() throws {
+  @Test func anApplicationAdministratorIsNamedAndGetsNoEvent() throws {
     let scene = try Scene(.public) { $0.memberChangeNotification = false }
     let given = try scene.ask("setGroupMemberRole", role("Admin"), by: "administrator")
     #expect(given.heard == ["onGrantAdministrator": ["mary"]])
@@ -111,7 +111,7 @@ import ThrongTestKit
     #expect(try JSON(given.notification(.grantAdmin).opUser) == Person.administrator)
   }
 
-  @Test func aNewAdminHasTheRightsAndAFormerOneHasThemNoMore() throws {
+  @Test func rightsBeginAndEndWithTheRole() throws {
     let scene = try Scene(.public)
     try scene.expectRefused(10007, "kickGroupMember", Scene.users(["carl"]), by: "mary")
     try scene.ask("setGroupMemberRole", role("Admin"), by: "olga")

@@ -5,8 +5,8 @@ import WireProtocol
 
 @testable import GroupRuntime
 
-/// setGroupMemberInfo: "each field under the rule of its own method; own nameCard and customInfo always; others' nameCard and
-/// customInfo need Admin (Owner in Work) and rule 1".
+/// setGroupMemberInfo: "each field under the rule of its own method; own nameCard and customInfo
+/// always; others' nameCard and customInfo need Admin (Owner in Work) and rule 1".
 @Suite struct SetMemberInfoTests {
   private func set(_ fields: String, _ user: String = "mary") -> String { #"{"userID":"\#(user)",\#(fields)}"# }
 
@@ -41,7 +41,7 @@ import WireProtocol
   }
 
   @Test(arguments: GroupType.allCases)
-  func onesOwnFaceIsOnesOwn(type: GroupType) throws {
+  func membersSetTheirOwnNameCardAndCustomInfo(type: GroupType) throws {
     for name in ["olga", "adam", "mary", "carl"] {
       let scene = try Scene(type) { $0.memberChangeNotification = false }
       let changed = try scene.ask("setGroupMemberInfo", set(face, name), by: name)
@@ -55,8 +55,9 @@ import WireProtocol
       10007, "setGroupMemberInfo", set(face, "administrator2"), by: type == .bChatRoom ? "mary" : "olga")
   }
 
-  /// Who may give whom a name card, by the page; `carl` has a custom role, `anna` is another admin.
-  private static func mayFace(_ type: GroupType, _ caller: String, _ target: String) -> Bool {
+  /// Whether the caller may set the target's name card, by the page; `carl` has a custom role,
+  /// `anna` is another admin.
+  private static func maySetFields(_ type: GroupType, _ caller: String, _ target: String) -> Bool {
     let rank = ["oscar": 0, "mary": 1, "carl": 1, "adam": 2, "anna": 2, "olga": 3, "administrator": 4]
     guard let own = rank[caller], let other = rank[target], caller != target else { return caller == target && caller != "oscar" }
     let least = type == .work ? 3 : 2
@@ -64,13 +65,13 @@ import WireProtocol
   }
 
   @Test(arguments: [GroupType.work, .public, .meeting, .avChatRoom])
-  func othersFacesNeedAnAdminAndRule1(type: GroupType) throws {
+  func otherMembersFieldsNeedAnAdminAndRule1(type: GroupType) throws {
     for caller in ["olga", "adam", "mary", "carl", "oscar", "administrator"] {
       for target in ["olga", "adam", "anna", "mary", "carl", "oscar"] {
         for field in [#""nameCard":"Marie""#, #""customInfo":{"k":"v"}"#] {
           let scene = try Scene(type)
-          scene.state?.members["anna"] = Member(userID: "anna", role: .admin, joinTime: 1, ordinal: 9, receiveOption: .receive)
-          if SetMemberInfoTests.mayFace(type, caller, target) {
+          _ = scene.state?.roster.add("anna", role: .admin, joinTime: 1) { _ in }
+          if SetMemberInfoTests.maySetFields(type, caller, target) {
             #expect(try scene.ask("setGroupMemberInfo", set(field, target), by: caller).code == 0, "\(type) \(caller) \(target)")
           } else {
             try scene.expectRefused(10007, "setGroupMemberInfo", set(field, target), by: caller)
@@ -100,14 +101,14 @@ import WireProtocol
     }
   }
 
-  @Test func whatIsWrongWithOneFieldLeavesAllAsTheyWere() throws {
+  @Test func anErrorInOneFieldChangesNothing() throws {
     let scene = try Scene(.public)
     try scene.ask("setGroupMemberInfo", set(keys(0..<5)), by: "mary")
     try scene.expectRefused(
       10004, "setGroupMemberInfo", set(#""nameCard":"Marie","customInfo":{"k5":"v"},"muteUntil":9000000000000"#), by: "olga")
   }
 
-  @Test func theLimitOfFiveKeysHoldsForTheResult() throws {
+  @Test func theLimitOfFiveKeysAppliesToTheResult() throws {
     let scene = try Scene(.public)
     #expect(try scene.ask("setGroupMemberInfo", set(keys(0..<5)), by: "mary").code == 0)
     let swapped = try scene.ask("setGroupMemberInfo", set(#""customInfo":{"k0":null,"k1":"","k5":"é","k6":"日"}"#), by: "mary")
@@ -140,18 +141,18 @@ import WireProtocol
   @Test(arguments: [
     #""nameCard":"""#, #""customInfo":{"x":null,"y":""}"#, #""customInfo":{}"#, #""muteUntil":0"#, #""muteUntil":1"#,
   ])
-  func whereNothingChangesThereIsNoEventAndNoTip(fields: String) throws {
+  func withoutAChangeThereIsNoEventAndNoTip(fields: String) throws {
     try Scene(.public).expectNothing("setGroupMemberInfo", set(fields), by: "olga")
   }
 
-  @Test func aTextThatOnlyLooksTheSameIsAnother() throws {
+  @Test func textsAreComparedByteByByte() throws {
     let scene = try Scene(.public)
     try scene.ask("setGroupMemberInfo", set(#""nameCard":"é""#), by: "mary")
     let changed = try scene.ask("setGroupMemberInfo", set(#""nameCard":"e\#u{301}""#), by: "mary")
     #expect(changed.heard.keys.sorted() == ["onGroupMemberInfoChanged"])
   }
 
-  @Test func faceRoleAndMuteOfOneRequestAreOneChange() throws {
+  @Test func fieldsOfOneRequestMakeOneChange() throws {
     let scene = try Scene(.public)
     let until = scene.clock.now() + 59_001
     let changed = try scene.ask(
@@ -182,7 +183,7 @@ import WireProtocol
     #expect(alone.names("carl") == [event])
   }
 
-  @Test func aMuteThatIsPastLetsTheMemberSpeak() throws {
+  @Test func aPastMuteUntilEndsTheMute() throws {
     let scene = try Scene(.public)
     try scene.ask("setGroupMemberInfo", set(#""muteUntil":\#(scene.clock.now() + 60_000)"#), by: "adam")
     try scene.expectRefused(10017, "sendGroupTextMessage", #"{"text":"x"}"#, by: "mary")
@@ -191,7 +192,7 @@ import WireProtocol
     #expect(try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary").code == 0)
   }
 
-  @Test func theNameCardStandsInWhatFollows() throws {
+  @Test func laterEventsCarryTheNameCard() throws {
     let scene = try Scene(.public)
     try scene.ask("setGroupMemberInfo", set(#""nameCard":"Marie""#), by: "mary")
     let mary: JSON = ["userID": "mary", "nameCard": "Marie", "role": "Member"]

@@ -39,7 +39,7 @@ import ThrongTestKit
     #expect(try unread(scene, "oscar") == 1)
   }
 
-  @Test func whoComesBackHasNothingUnreadFromBefore() throws {
+  @Test func rejoiningLeavesNothingUnread() throws {
     let scene = try Scene(.public) { $0.joinMode = .any }
     try say(scene, "olga")
     try scene.ask("quitGroup", by: "mary")
@@ -49,7 +49,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: [GroupType.avChatRoom, .bChatRoom])
-  func whereNothingIsKeptNothingIsUnread(type: GroupType) throws {
+  func withoutHistoryNothingIsUnread(type: GroupType) throws {
     let scene = try Scene(type)
     try say(scene, "olga")
     #expect(try unread(scene) == 0)
@@ -57,7 +57,7 @@ import ThrongTestKit
 
   @Test func outsidersAreRefused() throws { try Scene(.public).expectRefused(10007, "unreadCount", by: "oscar") }
 
-  @Test func underNotReceiveItStaysZeroAndWhatCameNeverBecomesUnread() throws {
+  @Test func underNotReceiveTheCountStaysZeroForGood() throws {
     let scene = try Scene(.public)
     try say(scene, "olga", "olga")
     try choose("NotReceive", scene)
@@ -70,7 +70,7 @@ import ThrongTestKit
     #expect(try unread(scene) == 1)
   }
 
-  @Test func aMarkInTheMiddleOfWhatCameUnderNotReceiveLeavesTheRestRead() throws {
+  @Test func aMarkAmongMessagesUnderNotReceiveLeavesThemRead() throws {
     let scene = try Scene(.public)
     try choose("NotReceive", scene)
     try say(scene, "olga", "olga", "olga")
@@ -80,7 +80,7 @@ import ThrongTestKit
     #expect(try unread(scene) == 1)
   }
 
-  @Test func underReceiveFromManagersOnlyTheirsCount() throws {
+  @Test func underReceiveFromManagersOnlyManagersMessagesCount() throws {
     let scene = try Scene(.public)
     try choose("ReceiveFromManagers", scene)
     try say(scene, "olga", "adam", "carl", "administrator")
@@ -93,7 +93,7 @@ import ThrongTestKit
     #expect(try unread(scene) == 4)
   }
 
-  @Test func theApplicationSetsANumberToWhichLaterMessagesAdd() throws {
+  @Test func laterMessagesAddToACountSetByTheApplication() throws {
     let scene = try Scene(.public)
     try say(scene, "olga", "olga")
     let set = try scene.ask("setUnreadCount", #"{"userID":"mary","unreadCount":40}"#, by: "administrator")
@@ -106,15 +106,15 @@ import ThrongTestKit
   }
 
   @Test(arguments: [GroupType.meeting, .avChatRoom, .bChatRoom])
-  func whereNothingIsCountedNoNumberIsSet(type: GroupType) throws {
+  func aTypeWithoutCountsAcceptsNone(type: GroupType) throws {
     try Scene(type).expectRefused(10007, "setUnreadCount", #"{"userID":"mary","unreadCount":1}"#, by: "administrator")
   }
 
-  @Test func aNumberNeedsAMember() throws {
+  @Test func aCountIsSetForMembersOnly() throws {
     try Scene(.public).expectRefused(10007, "setUnreadCount", #"{"userID":"oscar","unreadCount":1}"#, by: "administrator")
   }
 
-  @Test func aNumberUnderNotReceiveIsNotShownAndDoesNotComeBack() throws {
+  @Test func aCountSetUnderNotReceiveIsNeverShown() throws {
     let scene = try Scene(.public)
     try choose("NotReceive", scene)
     try scene.ask("setUnreadCount", #"{"userID":"mary","unreadCount":5}"#, by: "administrator")
@@ -144,7 +144,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: [("{}", 5), (#"{"seq":5}"#, 5), (#"{"seq":3}"#, 3), (#"{"seq":999}"#, 5)] as [(String, Int64)])
-  func theOtherSessionsOfTheUserHear(params: String, readSeq: Int64) throws {
+  func theOtherSessionsOfTheUserGetTheEvent(params: String, readSeq: Int64) throws {
     for notification in [true, false] {
       let scene = try scene()
       scene.state?.record.policy.memberChangeNotification = notification
@@ -162,7 +162,7 @@ import ThrongTestKit
     }
   }
 
-  @Test func itNeverGoesBack() throws {
+  @Test func aMarkNeverMovesBack() throws {
     let scene = try scene()
     try scene.ask("markGroupMessageAsRead", #"{"seq":4}"#, by: "mary")
     for seq in [0, 1, 4] { try scene.expectNothing("markGroupMessageAsRead", #"{"seq":\#(seq)}"#, by: "mary/2") }
@@ -170,20 +170,20 @@ import ThrongTestKit
     try scene.expectNothing("markGroupMessageAsRead", by: "mary")
   }
 
-  @Test func inAMeetingTheMarkMovesThoughNothingIsCounted() throws {
+  @Test func aMeetingHasMarksWithoutCounts() throws {
     let scene = try scene(.meeting)
     #expect(try scene.ask("markGroupMessageAsRead", by: "mary").heard == ["onConversationRead": ["mary/2"]])
     #expect(try scene.ask("info", by: "mary").result["selfInfo"]["readSeq"] == 5)
   }
 
-  @Test func aLiveRoomHasNothingToMark() throws {
+  @Test func aLiveRoomHasNoMarks() throws {
     for name in ["mary", "olga"] { try scene(.avChatRoom).expectNothing("markGroupMessageAsRead", by: name) }
   }
 
   @Test(arguments: [GroupType.work, .public, .meeting, .avChatRoom])
   func outsidersAreRefused(type: GroupType) throws { try scene(type).expectRefused(10007, "markGroupMessageAsRead", by: "oscar") }
 
-  @Test func aMarkEndsTheNumberThatTheApplicationHasSet() throws {
+  @Test func aMarkEndsACountSetByTheApplication() throws {
     let scene = try scene()
     try scene.ask("setUnreadCount", #"{"userID":"mary","unreadCount":40}"#, by: "administrator")
     try scene.ask("markGroupMessageAsRead", by: "mary")

@@ -3,7 +3,8 @@ import GroupRuntime
 import Synchronization
 import ThrongTestKit
 
-/// Stored messages whose reading fails or waits when told to. Who waits has read already, so what it gets may be out of date.
+/// Stored messages whose reading fails or waits when told to. Who waits has read already, so what
+/// it gets may be out of date.
 final class MessageReadGate: MessageStore {
   private struct State {
     var failure: StoreError?
@@ -36,7 +37,7 @@ final class MessageReadGate: MessageStore {
   /// The reading that has waited longest goes on.
   func releaseOne() { state.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }?.resume() }
 
-  /// Those that wait go on, and nothing waits any more.
+  /// The waiting reads continue, and no later one waits.
   func release() {
     let waiting = state.withLock { state in
       state.isHeld = false

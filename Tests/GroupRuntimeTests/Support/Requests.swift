@@ -39,7 +39,7 @@ func request(_ method: String, _ params: String = "{}", of group: GroupID = "g")
   }
 }
 
-/// What a group is asked when a client sends that.
+/// The request to the group for a client's method.
 func groupRequest(
   _ method: String, _ params: String = "{}", of group: GroupID = "g", by caller: Caller, _ facts: UserFacts = .none
 ) throws -> GroupOperation {

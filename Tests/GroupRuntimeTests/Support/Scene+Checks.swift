@@ -5,20 +5,21 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// What tests look at besides answers.
+/// The state that tests compare besides answers.
 extension Scene {
   /// All that the group is, to see whether something changed.
   var fingerprint: String {
     guard let state else { return "none" }
-    let members = state.members.values.sorted { $0.ordinal < $1.ordinal }
-    let former = state.former.byUser.values.sorted { $0.userID < $1.userID }
+    let members = state.roster.all.sorted { $0.ordinal < $1.ordinal }
+    let former = state.roster.former.byUser.values.sorted { $0.userID < $1.userID }
     let applications = Scene.users.flatMap { user in
       GroupApplication.Kind.allCases.compactMap { state.applications.application($0, of: user) }
     }
     return [
-      "\(state.record)", "\(members)", "\(former)", String(describing: state.lastMessage), "\(state.online.sorted())",
-      "\(state.sent)", "\(applications)", "\(state.attributes.values.entries)", "\(state.attributes.writes)",
-      "\(state.attributes.administratorWrites)", "\(state.absent)", "\(state.recentlyRevoked)",
+      "\(state.record)", "\(members)", "\(former)", "\(state.messages)",
+      "\(members.map { state.roster.isOnline($0.userID) })", "\(applications)", "\(state.attributes.values.entries)",
+      "\(state.attributes.writes)",
+      "\(state.attributes.administratorWrites)", "\(members.map { state.roster.absentSince($0.userID) })",
       String(describing: state.messageRate),
     ].joined(separator: "\n")
   }
@@ -26,7 +27,7 @@ extension Scene {
   /// The users that scenes have, and some more.
   private static let users: [UserID] = ["olga", "adam", "mary", "carl", "oscar", "petra", "quinn", "administrator"]
 
-  /// Asks for something that must be refused: it tells nobody, remembers nothing and changes nothing.
+  /// Sends a request that must be refused: without an event, and without a change.
   func expectRefused(
     _ code: Int, _ method: String, _ params: String = "{}", by name: String, _ facts: UserFacts = .none,
     sourceLocation: SourceLocation = #_sourceLocation
@@ -36,7 +37,7 @@ extension Scene {
     expectNothingDone(outcome, code: code, before: before, "\(method) \(params) by \(name)", sourceLocation)
   }
 
-  /// Asks for something that is granted and comes to nothing: it tells nobody, remembers nothing and changes nothing.
+  /// Sends a request that must succeed without an event and without a change.
   @discardableResult
   func expectNothing(
     _ method: String, _ params: String = "{}", by name: String, sourceLocation: SourceLocation = #_sourceLocation
@@ -56,6 +57,11 @@ extension Scene {
     #expect(fingerprint == before, "\(what)", sourceLocation: sourceLocation)
   }
 
+  /// The role of each recorded member.
+  var roles: [UserID: Role] {
+    Dictionary(uniqueKeysWithValues: state.map { $0.roster.all.map { ($0.userID, $0.role) } } ?? [])
+  }
+
   /// The `tips` of the stored messages, in order.
   var tips: [JSON] {
     get throws {
@@ -67,9 +73,10 @@ extension Scene {
 
   /// Loads the group again, as after a restart of the server.
   func reload() async throws {
-    let stored = try #require(try await store.group("g", sentSince: clock.now() - RecentlySent.memory, at: 0, mostFormer: .max))
+    let stored = try #require(
+      try await store.group("g", sentSince: clock.now() - RecentlySent.retention, at: 0, mostFormer: .max))
     state = GroupState(stored, at: clock.now(), rules: rules)
-    if let corrections = state?.takeCorrections(), !corrections.isEmpty { try commit(corrections) }
+    if let corrections = state?.corrections.popAll(), !corrections.isEmpty { try commit(corrections) }
     for session in sessions.keys { refreshPresence(of: String(session.prefix { $0 != "/" })) }
   }
 

@@ -8,10 +8,10 @@ import WireProtocol
 
 @testable import GroupRuntime
 
-/// One group without its actor: the pure state, sessions that note what they get, and a store that every decision goes to at
-/// once.
+/// One group without its actor: the pure state, sessions that note what they get, and a store that
+/// every decision goes to at once.
 final class Scene {
-  /// What came of a request.
+  /// The outcome of a request.
   struct Outcome {
     /// 0 = success.
     let code: Int
@@ -21,7 +21,8 @@ final class Scene {
     let decision: Decision
     /// The notifications that are kept, and who finds them.
     let notified: [(notification: SystemNotification, users: [UserID])]
-    /// What each session got, by the name the scene gave it; sessions that got nothing are absent.
+    /// The events of each session, by the name the scene gave it; sessions without events are
+    /// absent.
     let events: [String: [JSON]]
 
     /// The sessions that got an event of that name.
@@ -51,16 +52,17 @@ final class Scene {
   /// Everything that was stored.
   var messages: [Message] { store.allMessages(of: "g") }
 
-  /// A scene without a group. Each user has one session, named like the user; a second one is `name/2`.
+  /// A scene without a group. Each user has one session, named like the user; a second one is
+  /// `name/2`.
   init(users: [String] = ["olga", "adam", "mary", "carl", "oscar"], rules: GroupRules = GroupRules()) {
     self.rules = rules
     topic = broker.openTopic(of: "g")
     for user in users { signIn(user) }
   }
 
-  /// A group with an owner `olga`, and as far as wanted an admin `adam`, a member `mary` and `carl` with the role 200, who
-  /// came in this
-  /// order, one second after the other, all with no history. `oscar` stays outside.
+  /// A group with an owner `olga`, and as far as wanted an admin `adam`, a member `mary` and `carl`
+  /// with the role 200, who came in this order, one second after the other, all with no history.
+  /// `oscar` stays outside.
   convenience init(
     _ type: GroupType, members: [String: Role] = ["adam": .admin, "mary": .member, "carl": .custom(200)],
     maxMemberNum: Int? = nil,
@@ -86,7 +88,7 @@ final class Scene {
     try commit([.putGroup(record, isNew: true)] + list.map { .putMember($0, in: "g") })
     let stored = StoredGroup(record: record, members: list, lastMessage: nil, recentlySent: [])
     state = GroupState(stored, at: clock.now(), rules: rules)
-    for member in list { perform(.admit(member.userID, receiving: member.receiveOption)) }
+    for member in list { perform(.attach(member.userID, receiving: member.receiveOption)) }
     if type.everyoneIsMember { for user in broker.signedInUsers() { admit(user) } }
   }
 
@@ -109,7 +111,7 @@ final class Scene {
   }
 
   private func admit(_ user: UserID) {
-    perform(.admit(user, receiving: state?.receiveOption(of: user) ?? .receive))
+    perform(.attach(user, receiving: state?.receiveOption(of: user) ?? .receive))
   }
 
   /// `administrator` is the application; `mary/2` is mary on her second session.
@@ -171,7 +173,7 @@ final class Scene {
   }
 
   private func notified(by change: StoreChange) -> (notification: SystemNotification, users: [UserID])? {
-    let members = state.map { Array($0.members.values) } ?? []
+    let members = state.map { Array($0.roster.all) } ?? []
     return switch change {
     case .notify(let notification, .users(let users)): (notification, users)
     case .notify(let notification, .managers): (notification, members.filter(\.role.isManager).map(\.userID))
@@ -201,7 +203,8 @@ final class Scene {
     }
   }
 
-  /// The answer with the stored messages that it names. Tests wait here, so the reading has a thread of its own.
+  /// The answer with the stored messages that it names. Tests wait here, so the reading has a
+  /// thread of its own.
   private func reply(to answer: StoredAnswer) -> Reply {
     let reader = StoredAnswerReader(
       group: "g", messages: store, observer: RecordingObserver(), pageBytes: rules.limits.pageBytes, didCount: { _, _ in })
@@ -231,13 +234,13 @@ final class Scene {
 
   private func perform(_ effect: Effect) {
     switch effect {
-    case .admit(let user, let option), .receive(let user, let option):
+    case .attach(let user, let option), .setReceiveOption(let user, let option):
       state?.setOnline(user, topic.attach(user, receiving: option), since: clock.now())
-    case .admitEverybody: for user in broker.signedInUsers() { admit(user) }
-    case .expel(let user): topic.detach(user)
+    case .attachSignedInUsers: for user in broker.signedInUsers() { admit(user) }
+    case .detach(let user): topic.detach(user)
     case .publish(let event, let kind, let session): topic.publish(event.frame, kind, except: session)
     case .send(let event, let users, let session): topic.send(event.frame, to: users, except: session)
-    case .tell(let event, let session): topic.send(event.frame, to: session)
+    case .sendToSession(let event, let session): topic.send(event.frame, to: session)
     case .disband:
       topic.close()
       topic = broker.openTopic(of: "g")

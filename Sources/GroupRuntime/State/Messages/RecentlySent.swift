@@ -2,79 +2,81 @@ import DequeModule
 import GroupModel
 import WireProtocol
 
-/// The receipts of messages with a clientMsgID of the last 5 minutes: sending again answers the first receipt
-/// (Protocol.md, "Repeated sends").
+/// The receipts of the last 5 minutes' messages with a clientMsgID: sending again answers the first
+/// receipt (Protocol.md, "Repeated sends").
 struct RecentlySent: Sendable {
-  /// How long a mark is remembered, in milliseconds.
-  static let memory: Instant = 300_000
+  /// How long a receipt is kept, in milliseconds.
+  static let retention: Instant = 300_000
 
-  private struct Note: Sendable {
-    let result: MessageReceipt
-    /// When it was noted: an imported message is older than its import.
+  private struct Entry: Sendable {
+    let receipt: MessageReceipt
+    /// When it was recorded: an imported message is older than its import.
     let time: Instant
   }
 
-  private struct Mark: Hashable, Sendable {
+  private struct Key: Hashable, Sendable {
     let sender: UserID
     let clientMsgID: ExactText
   }
 
-  private var notes: [Mark: Note] = [:]
-  private var byAge: Deque<(mark: Mark, time: Instant)> = []
-  /// When the newest of a message without `seq` was noted.
+  private var entries: [Key: Entry] = [:]
+  /// The keys in the order of recording. A key that was used again, after its message was dropped,
+  /// appears twice; only the newer entry is kept.
+  private var byAge: Deque<(key: Key, time: Instant)> = []
+  /// When the newest receipt without `seq` was recorded.
   private var lastVolatile: Instant?
 
-  /// The marks of messages as the store remembers them; none is of a time to come.
+  /// The stored messages' receipts. The clock may have been set back since, so none counts as later
+  /// than `now`.
   init(_ messages: [SentMessage], at now: Instant) {
     for message in messages {
-      let result = MessageReceipt(msgID: message.msgID, seq: message.seq, timestamp: message.timestamp, status: .stored)
-      note(result, Mark(sender: message.sender, clientMsgID: ExactText(message.clientMsgID)), at: min(message.timestamp, now))
+      let receipt = MessageReceipt(msgID: message.msgID, seq: message.seq, timestamp: message.timestamp, status: .stored)
+      record(receipt, Key(sender: message.sender, clientMsgID: ExactText(message.clientMsgID)), at: min(message.timestamp, now))
     }
   }
 
-  /// Whether a mark is remembered of a message that is not stored: nothing could tell it again.
+  /// Whether a receipt is kept of a message that no store holds.
   func remembersVolatile(at now: Instant) -> Bool {
     guard let newest = lastVolatile else { return false }
-    return now - newest < RecentlySent.memory
+    return now - newest < RecentlySent.retention
   }
 
-  /// How many marks are kept, those too old included until the next message.
+  /// How many receipts are kept, expired ones included until the next message.
   var count: Int { byAge.count }
 
-  /// The first result, where this mark was used before.
-  func result(of clientMsgID: String?, from sender: UserID, at now: Instant) -> MessageReceipt? {
-    guard let clientMsgID, let note = notes[Mark(sender: sender, clientMsgID: ExactText(clientMsgID))],
-      now - note.time < RecentlySent.memory
+  /// The first receipt, where the sender used this clientMsgID before.
+  func receipt(of clientMsgID: String?, from sender: UserID, at now: Instant) -> MessageReceipt? {
+    guard let clientMsgID, let entry = entries[Key(sender: sender, clientMsgID: ExactText(clientMsgID))],
+      now - entry.time < RecentlySent.retention
     else { return nil }
-    return note.result
+    return entry.receipt
   }
 
-  /// Remembers a message, and forgets those that are too old.
-  mutating func note(_ message: Message, _ status: MessageReceipt.Status, at now: Instant) {
-    forget(before: now - RecentlySent.memory)
+  /// Records the receipt of a message that has a clientMsgID, and deletes expired ones.
+  mutating func record(_ message: Message, _ status: MessageReceipt.Status, at now: Instant) {
+    deleteExpired(through: now - RecentlySent.retention)
     guard let clientMsgID = message.clientMsgID else { return }
-    let result = MessageReceipt(msgID: message.msgID, seq: message.seq, timestamp: message.timestamp, status: status)
-    note(result, Mark(sender: message.sender, clientMsgID: ExactText(clientMsgID)), at: now)
+    let receipt = MessageReceipt(msgID: message.msgID, seq: message.seq, timestamp: message.timestamp, status: status)
+    record(receipt, Key(sender: message.sender, clientMsgID: ExactText(clientMsgID)), at: now)
   }
 
-  private mutating func note(_ result: MessageReceipt, _ mark: Mark, at now: Instant) {
-    if result.seq == nil { lastVolatile = now }
-    notes[mark] = Note(result: result, time: now)
-    byAge.append((mark, now))
+  private mutating func record(_ receipt: MessageReceipt, _ key: Key, at now: Instant) {
+    if receipt.seq == nil { lastVolatile = now }
+    entries[key] = Entry(receipt: receipt, time: now)
+    byAge.append((key, now))
   }
 
-  /// Forgets a message that was dropped after all: "errors and Dropped are not remembered".
+  /// Deletes the receipt of a message that was dropped later: "errors and Dropped are not
+  /// remembered".
   mutating func forget(_ message: Message) {
     guard let clientMsgID = message.clientMsgID else { return }
-    let mark = Mark(sender: message.sender, clientMsgID: ExactText(clientMsgID))
-    if notes[mark]?.result.msgID == message.msgID { notes[mark] = nil }
+    let key = Key(sender: message.sender, clientMsgID: ExactText(clientMsgID))
+    if entries[key]?.receipt.msgID == message.msgID { entries[key] = nil }
   }
 
-  /// Marks are noted in the order of time, so the oldest stands first. One that was used again, after its message was dropped, stands there
-  /// twice; its newer result stays.
-  private mutating func forget(before limit: Instant) {
+  private mutating func deleteExpired(through limit: Instant) {
     while let oldest = byAge.first, oldest.time <= limit {
-      if notes[oldest.mark]?.time == oldest.time { notes[oldest.mark] = nil }
+      if entries[oldest.key]?.time == oldest.time { entries[oldest.key] = nil }
       byAge.removeFirst()
     }
   }

@@ -1,28 +1,28 @@
 import GroupModel
 
-/// The messages of a group that a member has not read (Protocol.md, "Unread counts").
+/// The unread messages of one member (Protocol.md, "Unread counts").
 struct UnreadMessages: Sendable, Equatable {
   let reader: UserID
-  /// How many there are besides those that are counted.
+  /// How many the application has set, besides those that are counted.
   let base: Int
-  /// How many were counted before those that are still to be counted.
+  /// How many are known from an earlier count.
   let known: Int
-  /// Those still to be counted; nil = none are.
+  /// The messages still to be counted; nil = none.
   let range: ClosedRange<Int64>?
-  /// Only those that managers and application administrators sent.
+  /// Only messages of managers and application administrators count.
   let managersOnly: Bool
-  /// Further than that nothing is counted, nor told.
+  /// The highest count.
   let limit: Int
-  /// What the count has to be noted with.
+  /// The question that the count answers, to record it.
   let question: UnreadCounts.Question
 
   /// Counts are exact up to it and read that number beyond.
   func total(counting more: Int = 0) -> Int { min(base + known + more, limit) }
 }
 
-/// What was counted lately, so that the same messages are not counted again for each question.
+/// The counts of recent questions, so that the same messages are not counted for each question.
 struct UnreadCounts: Sendable {
-  /// What somebody asked for. An answer to it is worthless when a message has been recalled since.
+  /// The parameters of a count. A recall since makes its answer useless.
   struct Question: Sendable, Equatable {
     let after: Int64
     let managersOnly: Bool
@@ -36,12 +36,13 @@ struct UnreadCounts: Sendable {
   }
 
   /// How many readers' counts are kept.
-  private static let most = 1000
+  private static let maxReaders = 1000
 
   private var answers: [UserID: Answer] = [:]
   private var recalls = 0
 
-  /// What is left to count of a reader's messages with `seq` above `after`, and how many are known.
+  /// The question for a reader's messages with `seq` above `after`, and the known count up to
+  /// `through`.
   func question(
     of reader: UserID, after: Int64, managersOnly: Bool
   ) -> (question: Question, known: Int, through: Int64) {
@@ -50,17 +51,17 @@ struct UnreadCounts: Sendable {
     return (question, answer.count, answer.through)
   }
 
-  /// So many were counted up to a message.
-  mutating func note(_ count: Int, through: Int64, for reader: UserID, _ question: Question) {
+  /// Records a count up to a message, unless it is outdated.
+  mutating func record(_ count: Int, through: Int64, for reader: UserID, _ question: Question) {
     guard question.recalls == recalls, through > answers[reader]?.through ?? 0 || answers[reader]?.question != question else {
       return
     }
-    if answers.count >= UnreadCounts.most { answers = [:] }
+    if answers.count >= UnreadCounts.maxReaders { answers = [:] }
     answers[reader] = Answer(question: question, through: through, count: count)
   }
 
-  /// A message was recalled: whoever had not read it has one less.
-  mutating func forgetAll() {
+  /// Deletes all counts, because a message was recalled.
+  mutating func removeAll() {
     recalls += 1
     answers = [:]
   }

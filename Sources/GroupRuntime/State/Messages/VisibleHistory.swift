@@ -1,14 +1,15 @@
-/// The messages that somebody may read, as ranges of `seq`, ascending and apart. There is no gap in `seq`, so a page is a choice of ranges.
+/// The messages that a reader may see, as disjoint ascending ranges of `seq`. There is no gap in
+/// `seq`, so a page is a list of ranges.
 struct VisibleHistory: Equatable {
   let ranges: [ClosedRange<Int64>]
 
-  /// A page: what to read, in the order of reading, and whether nothing more lies in that direction.
+  /// The ranges to read, in that order, and whether no message lies beyond them.
   struct Page: Equatable {
     let ranges: [ClosedRange<Int64>]
     let isFinished: Bool
   }
 
-  /// Whether a message may be read.
+  /// Whether the reader may see a message.
   func contains(_ seq: Int64) -> Bool { ranges.contains { $0.contains(seq) } }
 
   /// The newest `count` messages with a `seq` below a bound, newest range first.

@@ -57,7 +57,7 @@ extension GroupState {
   }
 
   private mutating func drop(_ waiting: WaitingMessage, in context: DecisionContext, into decision: inout Decision) {
-    sent.forget(waiting.message)
+    messages.forgetReceipt(of: waiting.message)
     decision.rateLimited.dequeued.append(waiting)
     waiting.drop(at: context.now, into: &decision)
   }
@@ -104,12 +104,12 @@ extension GroupState {
     }
     if rateLimiter?.count == 0 {
       if let due = joins.due, due <= context.steady, rateLimiter?.acquire(at: context.steady) == true {
-        let event = event(.onMemberEnter(joins.takeUsers(at: context.steady), memberCount: members.count, nil), in: context)
+        let event = event(.onMemberEnter(joins.takeUsers(at: context.steady), memberCount: roster.count, nil), in: context)
         decision.effects.append(.publish(event, .notice, except: nil))
         decision.rateLimited.deliveries += 1
       }
       if let due = leaves.due, due <= context.steady, rateLimiter?.acquire(at: context.steady) == true {
-        let event = event(.onMemberLeave(leaves.takeUsers(at: context.steady), memberCount: members.count, nil), in: context)
+        let event = event(.onMemberLeave(leaves.takeUsers(at: context.steady), memberCount: roster.count, nil), in: context)
         decision.effects.append(.publish(event, .notice, except: nil))
         decision.rateLimited.deliveries += 1
       }
@@ -158,6 +158,6 @@ struct WaitingMessage: Sendable {
     guard let session else { return }
     let content = GroupEvent.Content.onMessageDropped(
       msgID: message.msgID, clientMsgID: message.clientMsgID, message.priority)
-    decision.effects.append(.tell(GroupEvent(groupID: message.groupID, opTime: now, content), session))
+    decision.effects.append(.sendToSession(GroupEvent(groupID: message.groupID, opTime: now, content), session))
   }
 }

@@ -1,6 +1,6 @@
 import ThrongTestKit
 
-/// Why the rules refuse something.
+/// The reason of a refusal.
 struct ModelRefusal: Error {
   let code: Int
   var retryAfterMs: Int64?
@@ -11,7 +11,7 @@ struct ModelRefusal: Error {
   }
 }
 
-/// What an operation must come to.
+/// The expected outcome of an operation.
 struct ModelExpectation {
   struct Event {
     let name: String
@@ -30,6 +30,6 @@ struct ModelExpectation {
   var result: JSON = .object([:])
   var events: [Event] = []
   var notifications: [Notification] = []
-  /// A message was handed to the fan-out, or stored for it.
+  /// A message was published, or stored to be published.
   var delivers = false
 }

@@ -11,16 +11,17 @@ struct ModelMember {
   var readSeq = 0
   /// The number of unread messages that the application has said.
   var unreadSet = 0
-  /// Messages up to this one, and all that were imported, do not count as unread: that number stands for them, or they came under
-  /// NotReceive. Nil once a mark has ended the number: "what is behind the mark counts".
+  /// Messages up to this one, and all that were imported, do not count as unread: that number
+  /// stands for them, or they came under NotReceive. Nil once a mark has ended the number: "what is
+  /// behind the mark counts".
   var unreadFrom: Int? = 0
   var inviter: String?
   /// When something of the own view of the group last changed.
   var changeTime: Int64
-  /// Since when somebody in an AVChatRoom has no session; nil = has one, or may stay away for ever.
+  /// Since when a member of an AVChatRoom has no session; nil = has one, or has no grace.
   var awaySince: Int64?
 
-  /// Owner 3, Admin 2, everybody else 1.
+  /// Owner 3, Admin 2, all others 1.
   var rank: Int { role == "Owner" ? 3 : role == "Admin" ? 2 : 1 }
   var isManager: Bool { rank > 1 }
 }
@@ -42,7 +43,7 @@ struct ModelMessage {
   var isFromManager = false
   var isImported = false
   var isRevoked = false
-  /// Who may see it. In a Meeting every member may.
+  /// The users who may see it. In a Meeting every member may.
   var seenBy: Set<String> = []
 
   var isChat: Bool { type != "GroupTips" }
@@ -73,14 +74,14 @@ struct ModelApplication {
   var addTime: Int64
   var message: String
   var attach: String?
-  /// What became of it, by whom, what was said, and when.
+  /// The decision: result, handler, message and time.
   var handling: [String: JSON]?
 
-  /// Who would become a member.
+  /// The user who would become a member.
   var candidate: String { type == "Join" ? fromUser : toUser }
 }
 
-/// Who may not speak.
+/// The roles that a group mute silences.
 struct ModelMute: Equatable {
   var mode = "None"
   var roles: [String] = []
@@ -115,9 +116,9 @@ struct ModelGroup {
   var maxMemberNum: Int
   var policy: [String: JSON]
   var mute = ModelMute()
-  /// In the order of their coming.
+  /// In the order of joining.
   var members: [ModelMember] = []
-  /// Of users, whether members or not: both outlive the membership.
+  /// By user, members or not: both outlive the membership.
   var mutedUntil: [String: Int64] = [:]
   var bannedUntil: [String: Int64] = [:]
   var messages: [ModelMessage] = []
@@ -127,8 +128,8 @@ struct ModelGroup {
   /// When a message was recalled, or something was imported.
   var historyTime: Int64 = 0
   var marks: [String: ModelMark] = [:]
-  /// When messages were accepted, and when each user wrote and read attributes ("administrator" for all application
-  /// administrators).
+  /// When messages were accepted, and when each user wrote and read attributes ("administrator" for
+  /// all application administrators).
   var sendTimes: [Int64] = []
   var writeTimes: [String: [Int64]] = [:]
   var readTimes: [String: [Int64]] = [:]
@@ -164,7 +165,7 @@ struct ModelGroup {
   func sees(_ member: ModelMember, _ message: ModelMessage) -> Bool { type == "Meeting" || message.seenBy.contains(member.name) }
 }
 
-/// What the first use of a clientMsgID was answered.
+/// The answer to the first use of a clientMsgID.
 struct ModelMark {
   let time: Int64
   let answer: JSON

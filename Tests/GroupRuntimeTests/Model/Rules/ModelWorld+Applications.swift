@@ -1,7 +1,7 @@
 import ThrongTestKit
 
-/// "A join request to a group with joinMode Auth, and an invitation to one with beInviteMode Auth, is an application" (contract
-/// section 4).
+/// "A join request to a group with joinMode Auth, and an invitation to one with beInviteMode Auth,
+/// is an application" (Protocol.md, "Applications").
 extension ModelWorld {
   /// The managers are asked whether the user may come in.
   mutating func applyToJoin(_ user: String, message: String) {
@@ -23,8 +23,8 @@ extension ModelWorld {
     notify("InviteRequest", [user], by: person(operation.by), reason: message, data: attach)
   }
 
-  /// "One user has at most one open application of a kind per group": a second one "renews message and addTime under the same
-  /// applicationID".
+  /// "One user has at most one open application of a kind per group": a second one "renews message
+  /// and addTime under the same applicationID".
   private mutating func lodge(_ type: String, from: String, to: String, message: String, attach: String?) -> JSON {
     let candidate = type == "Join" ? from : to
     let index = applications.firstIndex {
@@ -63,7 +63,8 @@ extension ModelWorld {
     return .object([:])
   }
 
-  /// Managers by the table decide requests to join, the invited alone an invitation: 10007 otherwise.
+  /// Managers by the table decide requests to join, the invited alone an invitation: 10007
+  /// otherwise.
   private func checkDecider(of application: ModelApplication, _ operation: Operation) throws(ModelRefusal) {
     if application.type == "Join" {
       try requireMembership(operation)
@@ -73,8 +74,8 @@ extension ModelWorld {
     }
   }
 
-  /// "Accepted Join → onMemberEnter (tip Join, opUser the applicant); accepted Invite → onMemberInvited with the inviter as
-  /// opUser." The platform is that of who decided.
+  /// "Accepted Join → onMemberEnter (tip Join, opUser the applicant); accepted Invite →
+  /// onMemberInvited with the inviter as opUser." The platform is that of who decided.
   private mutating func letIn(_ application: ModelApplication, platformOf decider: Operator) {
     var opUser = decider
     if case .user(_, let session) = decider { opUser = .user(application.fromUser, session: session) }

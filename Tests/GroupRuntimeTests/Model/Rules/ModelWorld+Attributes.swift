@@ -23,8 +23,8 @@ extension ModelWorld {
     return .object([:])
   }
 
-  /// "10 in any 5 s per user and group → 8511; by application administrators 5 in any 1 s per group → 10049. Only calls that
-  /// would otherwise succeed count."
+  /// "10 in any 5 s per user and group → 8511; by application administrators 5 in any 1 s per group
+  /// → 10049. Only calls that would otherwise succeed count."
   private mutating func countWrite(_ operation: Operation) throws(ModelRefusal) {
     if let user = operation.by.name {
       try ModelWorld.count(&g.writeTimes[user, default: []], limit: 10, window: 5000, at: now, else: 8511)
@@ -44,7 +44,8 @@ extension ModelWorld {
     return ["attributes": .texts(g.attributes.filter { keys.contains($0.key) })]
   }
 
-  /// onReceiveRESTCustomData: "the members named by the administrator, or all"; "non-members are ignored".
+  /// onReceiveRESTCustomData: "the members named by the administrator, or all"; "non-members are
+  /// ignored".
   mutating func sendCustomData(_ operation: Operation) throws(ModelRefusal) -> JSON {
     let isForAll = operation["userIDList"] == .null
     let named = isForAll ? everybody : operation.users.filter { g.anyMember($0) != nil }

@@ -55,7 +55,8 @@ extension ModelWorld {
 
   private typealias Row = (name: String, role: String, result: String)
 
-  /// One row per distinct user: the creator is Invalid, somebody unknown Fail, somebody in too many groups OverLimit.
+  /// One row per distinct user: the creator is Invalid, an unknown user Fail, a user in too many
+  /// groups OverLimit.
   private func initialRows(_ list: [JSON], _ owner: String, unknown: [String], _ atLimit: [String]) -> [Row] {
     var rows: [Row] = []
     for given in list {

@@ -1,6 +1,7 @@
 import ThrongTestKit
 
-/// importGroupMembers and importGroupMessages: "no events, no tips, 10007 for AVChatRoom and BChatRoom".
+/// importGroupMembers and importGroupMessages: "no events, no tips, 10007 for AVChatRoom and
+/// BChatRoom".
 extension ModelWorld {
   mutating func importMembers(_ operation: Operation) throws(ModelRefusal) -> JSON {
     guard g.keepsHistory else { throw ModelRefusal(10007) }
@@ -21,7 +22,8 @@ extension ModelWorld {
     return g.isFull || operation["$atLimit"].strings.contains(user) ? "OverLimit" : "Success"
   }
 
-  /// Without a joinTime a member was there from the beginning; "with a joinTime" one sees what came at or after it.
+  /// Without a joinTime a member was there from the beginning; "with a joinTime" one sees what came
+  /// at or after it.
   private mutating func bring(_ given: JSON) {
     let user = given["userID"].string!
     departures[user] = nil
@@ -38,7 +40,8 @@ extension ModelWorld {
     member.joinTime <= g.createTime || member.joinTime <= time
   }
 
-  /// "10007 once the group has a message that was not imported"; ascending, also from one call to the next.
+  /// "10007 once the group has a message that was not imported"; ascending, also from one call to
+  /// the next.
   mutating func importMessages(_ operation: Operation) throws(ModelRefusal) -> JSON {
     guard g.keepsHistory, g.messages.allSatisfy(\.isImported) else { throw ModelRefusal(10007) }
     let list = operation["messageList"].elements
@@ -51,7 +54,7 @@ extension ModelWorld {
 
   private func mark(of given: JSON) -> String? { given["clientMsgID"].string.map { given["sender"].string! + " " + $0 } }
 
-  /// Whoever lost the answer sends the messages again.
+  /// A caller who lost the answer sends the messages again.
   private func knownSeq(of given: JSON) -> Int? {
     guard let mark = mark(of: given), let first = g.marks[mark], now - first.time < ModelWorld.memory else { return nil }
     return first.answer["seq"].int
@@ -67,7 +70,7 @@ extension ModelWorld {
       type: isText ? "Text" : "Custom", content: isText ? given["text"] : given["data"], platform: "RESTful API")
     message.clientMsgID = given["clientMsgID"].string
     message.isImported = true
-    // What the sender is at the import stands for what the sender was.
+    // The sender's present role stands for the one at the time of the message.
     message.isFromManager = g.member(sender)?.isManager ?? false
     message.seenBy = Set(g.members.filter { sawWhenSent($0, time) }.map(\.name))
     g.messages.append(message)

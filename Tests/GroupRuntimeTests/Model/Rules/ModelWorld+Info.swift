@@ -42,7 +42,8 @@ extension ModelWorld {
     return changes
   }
 
-  /// "customInfo merges; null or "" removes a key; limits hold for the result", which has at most 10 keys.
+  /// "customInfo merges; null or "" removes a key; limits hold for the result", which has at most
+  /// 10 keys.
   private mutating func setCustomInfo(_ operation: Operation) throws(ModelRefusal) -> [JSON] {
     var changes: [JSON] = []
     for (key, given) in operation["customInfo"].members {

@@ -54,19 +54,20 @@ extension ModelWorld {
     departures[user] = nil
     var member = ModelMember(
       name: user, role: "Member", joinTime: now, option: g.defaultOption, inviter: inviter, changeTime: now)
-    // The grace of somebody who is brought in without a session begins with that.
+    // The grace of a member who is added without a session begins with that.
     if g.type == "AVChatRoom", sessions(of: [user]).isEmpty { member.awaySince = now }
     g.members.append(member)
   }
 
-  /// Whoever comes has nothing unread.
+  /// A new member has nothing unread.
   private mutating func settle(_ users: [String]) {
     for index in g.members.indices where users.contains(g.members[index].name) { g.members[index].readSeq = g.lastSeq }
   }
 
   // MARK: Inviting
 
-  /// "In a bulk method the caller's rights are an error of the call; everything about one target is that target's result."
+  /// "In a bulk method the caller's rights are an error of the call; everything about one target is
+  /// that target's result."
   mutating func invite(_ operation: Operation) throws(ModelRefusal) -> JSON {
     try requireMembership(operation)
     try require(.invite, operation)

@@ -11,18 +11,19 @@ extension ModelWorld {
       // "The earliest-joined member (ties: the order of memberList)."
       let others = g.members.filter { $0.name != member.name }
       let earliest = others.map(\.joinTime).min()
-      guard let heir = others.first(where: { $0.joinTime == earliest }) else {
+      guard let successor = others.first(where: { $0.joinTime == earliest }) else {
         leaveEmpty(member, operation)
         return .object([:])
       }
-      passOwnership(to: heir.name, by: operation.by)
+      transferOwnership(to: successor.name, by: operation.by)
     }
     // The happening names the quitter as the quitter was.
     leave(member, by: operation.by)
     return .object([:])
   }
 
-  /// onMemberLeave "the other members; off: nobody", onQuitFromGroup "all sessions of the user who quit".
+  /// onMemberLeave "the other members; off: nobody", onQuitFromGroup "all sessions of the user who
+  /// quit".
   mutating func leave(_ member: ModelMember, by who: Operator) {
     let info: JSON = ["userID": .string(member.name), "nameCard": .string(member.nameCard), "role": .string(member.role)]
     depart(member.name)
@@ -73,7 +74,8 @@ extension ModelWorld {
     return ["memberList": .array(rows.map { ["userID": .string($0.0), "result": .string($0.1)] })]
   }
 
-  /// "Equal or higher role, oneself on removal: Fail; not a member on removal: Invalid"; nobody removes the owner.
+  /// "Equal or higher role, oneself on removal: Fail; not a member on removal: Invalid"; the owner
+  /// cannot be removed.
   private func verdict(onRemoving user: String, _ operation: Operation) -> String {
     if user == operation.by.name { return "Fail" }
     guard let member = g.member(user) else { return "Invalid" }

@@ -17,14 +17,14 @@ extension ModelWorld {
   mutating func transfer(_ operation: Operation) throws(ModelRefusal) -> JSON {
     try requireMembership(operation)
     try require(.transfer, operation)
-    let heir = try target(operation)
+    let successor = try target(operation)
     let owner = g.owner!
     // An application administrator may name the owner, who stays it.
-    if operation.by == .administrator, heir.name == owner.name { return .object([:]) }
-    try requireOutranking(operation, heir)
-    passOwnership(to: heir.name, by: operation.by)
+    if operation.by == .administrator, successor.name == owner.name { return .object([:]) }
+    try requireOutranking(operation, successor)
+    transferOwnership(to: successor.name, by: operation.by)
     if operation["quit"].bool == true {
-      // Who leaves is the owner, whoever asked for it.
+      // The former owner is the one who quits, also on behalf of an administrator.
       var quitter = operation.by
       if quitter == .administrator { quitter = .user(owner.name, session: nil) }
       leave(g.member(owner.name)!, by: quitter)
@@ -32,12 +32,12 @@ extension ModelWorld {
     return .object([:])
   }
 
-  /// "onGroupInfoChanged Owner"; "a transfer sends no grant or revoke event; a former admin who was owner becomes Member all the
-  /// same".
-  mutating func passOwnership(to heir: String, by who: Operator) {
+  /// "onGroupInfoChanged Owner"; "a transfer sends no grant or revoke event; a former admin who was
+  /// owner becomes Member all the same".
+  mutating func transferOwnership(to successor: String, by who: Operator) {
     g.update(g.owner!.name, at: now) { $0.role = "Member" }
-    g.update(heir, at: now) { $0.role = "Owner" }
-    tellInfo([["type": "Owner", "value": .string(heir)]], by: who)
+    g.update(successor, at: now) { $0.role = "Owner" }
+    tellInfo([["type": "Owner", "value": .string(successor)]], by: who)
   }
 
   // MARK: Roles
@@ -52,7 +52,7 @@ extension ModelWorld {
     return .object([:])
   }
 
-  /// Rule 1, and nobody "gives the owner another role (transfer first)".
+  /// Rule 1, and no caller "gives the owner another role (transfer first)".
   private func checkRole(_ operation: Operation, _ member: ModelMember) throws(ModelRefusal) {
     try require(.changeRole, operation)
     try requireOutranking(operation, member)
@@ -65,8 +65,9 @@ extension ModelWorld {
     if g.member(user) == nil, operation["$unknown"].strings.contains(user) { throw ModelRefusal(10019) }
   }
 
-  /// "Setting the role somebody has changes nothing and sends nothing." To or from Admin it is onGrantAdministrator or
-  /// onRevokeAdministrator: "all members; off: the operator and the one concerned".
+  /// "Setting the role somebody has changes nothing and sends nothing." To or from Admin it is
+  /// onGrantAdministrator or onRevokeAdministrator: "all members; off: the operator and the one
+  /// concerned".
   private mutating func give(_ role: String, to member: ModelMember, by who: Operator) {
     guard role != member.role else { return }
     g.update(member.name, at: now) { $0.role = role }
@@ -112,7 +113,8 @@ extension ModelWorld {
     return .object([:])
   }
 
-  /// A role between Member and custom ones stands in the same entry; another has an event of its own.
+  /// A role between Member and custom ones stands in the same entry; another has an event of its
+  /// own.
   private mutating func tellMemberChange(
     _ given: [String: JSON], of member: ModelMember, by who: Operator, role: String?
   ) {
@@ -172,8 +174,8 @@ extension ModelWorld {
     return .int(until == 0 ? 0 : (until - now + 999) / 1000)
   }
 
-  /// onGroupMemberInfoChanged: "all members, the one concerned included; off, and AVChatRoom: the one concerned and the
-  /// operator".
+  /// onGroupMemberInfoChanged: "all members, the one concerned included; off, and AVChatRoom: the
+  /// one concerned and the operator".
   private mutating func tellChange(_ change: [String: JSON], by who: Operator) {
     let list: JSON = [.object(change)]
     let tip = tip("MemberInfoChange", by: who, ["changeInfoList": list])

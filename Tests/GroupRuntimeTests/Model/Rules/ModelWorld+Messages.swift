@@ -54,8 +54,8 @@ extension ModelWorld {
     times = recent + [now]
   }
 
-  /// onRecvNewMessage: "all members but the sending session (the sender's other sessions included), as their receive option
-  /// says".
+  /// onRecvNewMessage: "all members but the sending session (the sender's other sessions included),
+  /// as their receive option says".
   private mutating func tellMessage(_ message: ModelMessage, except session: SessionName?) {
     let users = everybody.filter { name in
       switch g.anyMember(name)?.option {
@@ -70,8 +70,9 @@ extension ModelWorld {
 
   // MARK: Recalling
 
-  /// "Own within `limits.revokeWindow` (10031 later); others' by the table, any time; a tip 10032; unknown or invisible 10030;
-  /// recalled already: {}". With `$with` somebody else recalls the same message at the same time.
+  /// "Own within `limits.revokeWindow` (10031 later); others' by the table, any time; a tip 10032;
+  /// unknown or invisible 10030; recalled already: {}". With `$with` somebody else recalls the same
+  /// message at the same time.
   mutating func revoke(_ operation: Operation) throws(ModelRefusal) -> JSON {
     guard let other = operation["$with"].string else { return try revokeOnce(operation) }
     var second = operation
@@ -113,7 +114,7 @@ extension ModelWorld {
     if !message.isChat { throw ModelRefusal(10032) }
     if message.sender == operation.by.name { return }
     try require(.recallOthers, operation, else: 10032)
-    // Nobody in the group stands above the application; whoever has left ranks as a Member.
+    // The application stands above all members; a former member ranks as a Member.
     let senderRank = message.sender == "administrator" ? 4 : g.member(message.sender)?.rank ?? 1
     if operation.by != .administrator, rank(operation) <= senderRank { throw ModelRefusal(10007) }
   }

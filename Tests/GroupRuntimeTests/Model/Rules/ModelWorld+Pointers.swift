@@ -1,8 +1,9 @@
 import ThrongTestKit
 
-/// What the params of operations may point at, so that a sequence still makes sense when operations before are left out.
+/// Pointers in params, so that a sequence still makes sense when earlier operations are left out.
 extension ModelWorld {
-  /// The operation with values instead of pointers. A session that is not signed in is the backend instead.
+  /// The operation with values instead of pointers. A session that is not signed in is the backend
+  /// instead.
   func resolved(_ operation: Operation) -> Operation {
     var resolved = operation
     resolved.params = operation.params.mapValues { self.resolved($0) }
@@ -11,7 +12,7 @@ extension ModelWorld {
       resolved.params["$with"] = .string(signedIn(named(Operator(other), .null)).description)
     }
     if operation.verb != .signIn, operation.verb != .signOut { resolved.by = signedIn(resolved.by) }
-    // Whoever asks has been seen.
+    // The caller is a known user.
     if let unknown = resolved.params["$unknown"]?.strings {
       resolved.params["$unknown"] = .strings(unknown.filter { $0 != resolved.by.name })
     }
@@ -25,7 +26,7 @@ extension ModelWorld {
     return resolved["applicationID"].string?.hasPrefix("$") != true
   }
 
-  /// Whoever the operator points at.
+  /// The operator that a pointer stands for.
   private func named(_ who: Operator, _ application: JSON) -> Operator {
     guard case .user(let name, let session) = who, name.hasPrefix("$") else { return who }
     if name == "$decider" {

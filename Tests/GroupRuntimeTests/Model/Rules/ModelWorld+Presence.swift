@@ -1,6 +1,6 @@
 import ThrongTestKit
 
-/// What happens around the group: time, sessions, restarts.
+/// Operations around the group: time, sessions, restarts.
 extension ModelWorld {
   mutating func happen(_ operation: Operation) -> JSON {
     switch operation.verb {
@@ -8,7 +8,8 @@ extension ModelWorld {
     case .signIn: signIn(operation.by.session!)
     case .signOut: signOut(operation.by.session!)
     case .reload:
-      // Groups are forgotten when nothing is to come by itself any more, and that is within a second.
+      // Groups are forgotten when nothing is to come by itself any more, and that is within a
+      // second.
       if operation["$failed"] == .null { pass(1000) }
       forget()
     case .restart: restart(downtime: operation["ms"].integer!)
@@ -17,7 +18,8 @@ extension ModelWorld {
     return .null
   }
 
-  /// "After the grace the user has left": each when it is over, and those of one moment in one notice.
+  /// "After the grace the user has left": each when it is over, and those of one moment in one
+  /// notice.
   private mutating func pass(_ milliseconds: Int64) {
     let target = now + milliseconds
     while let end = nextEndOfGrace, end <= target {
@@ -57,8 +59,9 @@ extension ModelWorld {
     g.members[index].awaySince = since
   }
 
-  /// Whatever is not stored is gone: the marks of messages that were not stored, and what was counted for the rates. Of an
-  /// imported message only the timestamp is stored, so its mark counts from there on.
+  /// Unstored state is lost: the receipts of messages that were not stored, and the counts for
+  /// rates. The receipt of an imported message counts from its timestamp, because only that is
+  /// stored.
   private mutating func forget() {
     guard group != nil else { return }
     g.marks = g.marks.filter(\.value.isStored).mapValues { mark in

@@ -1,7 +1,7 @@
 import ThrongTestKit
 
-/// The methods that only read. Lists are read page by page to the end; of methods over several groups
-/// it is the group's own row.
+/// The methods that only read. Lists are read page by page to the end; of methods over several
+/// groups it is the group's own row.
 extension ModelWorld {
   mutating func read(_ operation: Operation) throws(ModelRefusal) -> JSON {
     switch operation.verb {
@@ -136,14 +136,16 @@ extension ModelWorld {
     }
   }
 
-  /// "With isMemberVisible false only managers may list or read other members"; a BChatRoom has no lists, only roles.
+  /// "With isMemberVisible false only managers may list or read other members"; a BChatRoom has no
+  /// lists, only roles.
   private func requireSight(_ operation: Operation, of named: [String]) throws(ModelRefusal) {
     if g.isOfEveryone, operation.verb != .getGroupMemberRoles { throw ModelRefusal(10007) }
     let isOnlySelf = !named.isEmpty && named.allSatisfy { $0 == operation.by.name }
     if g.policy["isMemberVisible"] == false, rank(operation) < 2, !isOnlySelf { throw ModelRefusal(10007) }
   }
 
-  /// "Owner, admins, others, each by joinTime then userID"; of an AVChatRoom "owner, then the newest, newest first".
+  /// "Owner, admins, others, each by joinTime then userID"; of an AVChatRoom "owner, then the
+  /// newest, newest first".
   private var inOrder: [ModelMember] {
     if g.type == "AVChatRoom" {
       return g.members.filter { $0.role == "Owner" } + g.members.reversed().filter { $0.role != "Owner" }

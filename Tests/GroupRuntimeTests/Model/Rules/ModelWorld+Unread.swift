@@ -20,7 +20,8 @@ extension ModelWorld {
     guard g.keepsHistory else { return .object([:]) }
     let member = asker(operation)!
     let seq = min(operation["seq"].int ?? g.lastSeq, g.lastSeq)
-    // A number that the application has said ends with the next mark, also where there is nothing new to read.
+    // A number that the application has said ends with the next mark, also where there is nothing
+    // new to read.
     guard seq > member.readSeq || (seq == member.readSeq && member.unreadSet > 0) else { return .object([:]) }
     g.update(member.name, at: now) { member in
       member.readSeq = seq
@@ -40,7 +41,7 @@ extension ModelWorld {
     guard option != member.option else { return .object([:]) }
     let last = g.lastSeq
     g.update(member.name, at: now) { member in
-      // What came meanwhile was not received, so it is not unread either.
+      // Messages that came meanwhile were not received, so they do not become unread.
       if member.option == "NotReceive" { (member.unreadSet, member.unreadFrom) = (0, last) }
       member.option = option
     }

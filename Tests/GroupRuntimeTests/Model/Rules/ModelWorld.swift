@@ -1,21 +1,21 @@
 import ThrongTestKit
 
-/// The contract's rules for one groupID, said once more and plainly: an operation goes in, what it must come to comes out. The
-/// extensions beside this file hold the rules by their subject. Names that the server makes (epochs, msgIDs, applicationIDs) are
-/// tokens that begin with `§`.
+/// A second, plain statement of the rules for one groupID: `apply` maps an operation to its
+/// expected outcome. The extensions beside this file hold the rules by subject. Names that the
+/// server makes (epochs, msgIDs, applicationIDs) are tokens that begin with `§`.
 struct ModelWorld {
   static let users = ["ann", "bob", "cat", "dan", "eve", "fay"]
 
   let server: ModelServer
   var now: Int64 = 1_700_000_000_000
   var sessions: Set<SessionName> = []
-  /// Nil = nobody uses the groupID.
+  /// Nil = the groupID is not in use.
   var group: ModelGroup?
-  /// Of all groups that ever used it, the newest last.
+  /// The applications of all groups that ever used it, the newest last.
   var applications: [ModelApplication] = []
   /// When users left the group, or it was disbanded.
   var departures: [String: Int64] = [:]
-  /// What the operation comes to so far.
+  /// The expectation of the present operation so far.
   var said = ModelExpectation()
   private var tokens: [String: Int] = [:]
 
@@ -27,7 +27,7 @@ struct ModelWorld {
     return .string("§\(kind) \(tokens[kind]!)")
   }
 
-  /// What the operation must come to. What is refused changes nothing.
+  /// The expected outcome. A refused operation changes nothing.
   mutating func apply(_ operation: Operation) -> ModelExpectation {
     let before = self
     said = ModelExpectation()
@@ -90,7 +90,7 @@ struct ModelWorld {
 
   // MARK: Rights
 
-  /// Whoever asks as a member; nil for the application.
+  /// The caller as a member; nil for the application.
   func asker(_ operation: Operation) -> ModelMember? { operation.by.name.flatMap { g.anyMember($0) } }
 
   /// "All of these need membership (10007)"; an application administrator is not bound by it.
@@ -111,7 +111,8 @@ struct ModelWorld {
     if !may(row, operation) { throw ModelRefusal(code) }
   }
 
-  /// Rule 1: "nobody acts on somebody of an equal or higher role, nor, in these actions, on oneself".
+  /// Rule 1: "nobody acts on somebody of an equal or higher role, nor, in these actions, on
+  /// oneself".
   func outranks(_ operation: Operation, _ target: ModelMember) -> Bool {
     rank(operation) > target.rank && target.name != operation.by.name
   }
@@ -157,7 +158,8 @@ struct ModelWorld {
     if !receivers.isEmpty { said.events.append(ModelExpectation.Event(name: name, params: .object(all), receivers: receivers)) }
   }
 
-  /// Stores a message in the history; "a joiner's visible history begins with the own Join or Invite tip".
+  /// Stores a message in the history; "a joiner's visible history begins with the own Join or
+  /// Invite tip".
   mutating func store(_ message: ModelMessage) -> ModelMessage {
     var message = message
     message.seenBy = Set(g.members.map(\.name))
@@ -165,8 +167,8 @@ struct ModelWorld {
     return message
   }
 
-  /// "Every change that a member sees is also stored as a GroupTips message"; "with notification off tips are stored for changes
-  /// of the group's info only".
+  /// "Every change that a member sees is also stored as a GroupTips message"; "with notification
+  /// off tips are stored for changes of the group's info only".
   mutating func tip(_ type: String, by who: Operator, opUser: JSON? = nil, _ content: [String: JSON]) -> ModelMessage? {
     guard g.keepsHistory, g.notifies || type == "GroupInfoChange" else { return nil }
     let opUser = opUser ?? person(who)
@@ -180,7 +182,8 @@ struct ModelWorld {
         nameCard: opUser["nameCard"].string ?? "", time: now, type: "GroupTips", content: .object(tips), platform: who.platform))
   }
 
-  /// "Personal happenings are also kept as the user's system notifications (not for AVChatRoom and BChatRoom)."
+  /// "Personal happenings are also kept as the user's system notifications (not for AVChatRoom and
+  /// BChatRoom)."
   mutating func notify(
     _ type: String, _ users: [String], by opUser: JSON, reason: String? = nil, data: String? = nil
   ) {

@@ -1,6 +1,6 @@
 import ThrongTestKit
 
-/// The tables of contract section 3, as printed there.
+/// The tables of Permissions.md, "Tables", as printed there.
 enum RightsPage {
   private static let types = ["Work", "Public", "Meeting", "AVChatRoom", "BChatRoom"]
 
@@ -57,7 +57,7 @@ enum RightsPage {
   /// The cell of an action in the column of a type.
   static func cell(_ action: RightsRow, _ type: String) -> String { rights[action.rawValue]![types.firstIndex(of: type)!] }
 
-  /// What a group of a type starts with; a BChatRoom has no policy fields.
+  /// The policy of a new group; a BChatRoom has no policy fields.
   static func policy(of type: String) -> [String: JSON] {
     guard type != "BChatRoom" else { return [:] }
     return Dictionary(uniqueKeysWithValues: fields.map { ($0, value(entry($0, type))) })
@@ -90,7 +90,8 @@ enum RightsPage {
     }
   }
 
-  /// What a cell demands: how high somebody has to stand, the application administrator (4) above the owner, nobody above that.
+  /// The lowest rank that a cell demands: 4 = the application administrator, 5 = none has the
+  /// right.
   static func rank(demandedBy cell: String, policy: [String: JSON]) -> Int {
     switch (cell, policy[cell]?.string) {
     case ("anyone", _): 0
@@ -98,7 +99,7 @@ enum RightsPage {
     case ("Admin", _), ("inviteMode", "Admin"), ("updateInfoMode", "Admin"), ("updateCustomMode", "Admin"): 2
     case ("Owner", _), ("updateInfoMode", _), ("updateCustomMode", _), ("ownerQuitMode", "Transfer"): 3
     case ("joinMode", "Any"), ("joinMode", "Auth"): 0
-    // What a mode denies to everybody, rule 3 leaves to an application administrator.
+    // Rule 3: a mode does not bind an application administrator.
     case ("admin", _), ("joinMode", _), ("inviteMode", _), ("ownerQuitMode", _): 4
     default: 5
     }

@@ -1,7 +1,8 @@
 import ThrongTestKit
 
-/// What contract section 6 says of onGroupAttributeChanged: it "may merge several writes into one event, at most 20 a second per
-/// group; the last state always arrives". When exactly it comes is the server's business.
+/// The rules of onGroupAttributeChanged: it "may merge several writes into one event, at most 20 a
+/// second per group; the last state always arrives" (Protocol.md, "Attributes"). Its instant is not
+/// specified.
 struct AttributeTold {
   private var epoch: JSON?
   private var told: JSON = .object([:])
@@ -22,7 +23,7 @@ struct AttributeTold {
       if times.count > 20 { return "\(times.count) attribute events in a second" }
       told = now
     }
-    // Without a session nobody was told, and nobody missed anything.
+    // Without a session there is no receiver to miss it.
     if world.sessions.isEmpty { told = now }
     if told == now { return nil }
     guard let nextWake else { return "the last attributes are not told" }

@@ -65,7 +65,8 @@ struct Comparison {
     return faultInOrder(of: outcome.events) ?? fault(in: outcome.notifications, expected.notifications)
   }
 
-  /// "Chat of rooms without history may be skipped", join and leave notices among it (sections 1 and 6).
+  /// "Chat of rooms without history may be skipped", join and leave notices among it (sections 1
+  /// and 6).
   private func maySkip(_ event: GroupScene.Outcome.Event) -> Bool {
     guard let group = world.group, !group.keepsHistory else { return false }
     return ["onRecvNewMessage", "onMemberEnter", "onMemberLeave"].contains(event.name)
@@ -74,7 +75,7 @@ struct Comparison {
   private mutating func isSame(_ event: GroupScene.Outcome.Event, _ expected: ModelExpectation.Event) -> Bool {
     guard event.name == expected.name, event.receivers == expected.receivers else { return false }
     var attempt = tokens
-    // Those whose grace ended in one moment stand in no order that anybody promises.
+    // Members whose grace ends at the same instant are in no specified order.
     let byName = event.name == "onMemberLeave"
     let (params, wanted) = (Comparison.sorted(event.params, members: byName), Comparison.sorted(expected.params, members: byName))
     guard attempt.match(params, wanted) else { return false }
@@ -82,7 +83,8 @@ struct Comparison {
     return true
   }
 
-  /// The value with its lists of changes in one order, because the contract promises none; where wanted its `memberList` too.
+  /// The value with its lists of changes sorted, because their order is not specified; and with its
+  /// `memberList` where wanted.
   private static func sorted(_ value: JSON, members sortsMembers: Bool = false) -> JSON {
     switch value {
     case .array(let elements): return .array(elements.map { sorted($0) })
@@ -177,7 +179,8 @@ struct Comparison {
     ]
   }
 
-  /// What is stored is what is in memory, so that a restart changes nothing; and who has left when.
+  /// The store holds the same as memory, so that a restart changes nothing; and the same
+  /// departures.
   private func storedOtherwise() -> String? {
     let departures = Dictionary(uniqueKeysWithValues: scene.picture.departures.map { ($0.key.rawValue, $0.value) })
     if departures != world.departures { return "departures \(departures), not \(world.departures)" }
@@ -187,11 +190,12 @@ struct Comparison {
     // Counted again from the members when the group is loaded.
     record.nextOrdinal = state.record.nextOrdinal
     if record != state.record { return "stored \(record), in memory \(state.record)" }
-    if picture.members != state.members { return "stored \(picture.members), in memory \(state.members)" }
-    // What has ended is swept on both sides, each when it comes to it.
-    let former = [picture.former, state.former.byUser].map { $0.filter { $0.value.isMemorable(at: scene.now) } }
+    let members = Dictionary(uniqueKeysWithValues: state.roster.all.map { ($0.userID, $0) })
+    if picture.members != members { return "stored \(picture.members), in memory \(members)" }
+    // Both sides delete ended records, but not at the same time.
+    let former = [picture.former, state.roster.former.byUser].map { $0.filter { $0.value.isMemorable(at: scene.now) } }
     if former[0] != former[1] { return "stored \(former[0]), in memory \(former[1])" }
-    if picture.messages.last != state.lastMessage { return "another last message is stored" }
+    if picture.messages.last != state.messages.lastMessage { return "another last message is stored" }
     if picture.attributes != state.attributes.values { return "other attributes are stored" }
     let isOpen = picture.openApplications.allSatisfy { state.applications.open($0) == $0 }
     return isOpen ? nil : "other applications are stored"
@@ -199,7 +203,7 @@ struct Comparison {
 
   // MARK: What can be observed
 
-  /// Reads as everybody what shows most, or everything.
+  /// Reads as each user what shows most, or everything.
   mutating func look(atAll isThorough: Bool) async -> String? {
     guard let group = world.group else { return nil }
     let users = JSON.strings(ModelWorld.users)

@@ -32,7 +32,7 @@ extension GroupScene {
     let name = user(session.user)
     let awaySince = offlineSince.removeValue(forKey: name)
     sessions.insert(session)
-    if let awaySince, now - awaySince > GroupScene.offlineGrace, let decision = state?.endGrace(of: name, at: now) {
+    if let awaySince, now - awaySince > GroupScene.offlineGrace, let decision = state?.removeAfterGrace(name, at: now) {
       try carryOut(decision)
     }
     refreshPresence(of: name)
@@ -46,14 +46,14 @@ extension GroupScene {
   }
 
   mutating func refreshPresence(of user: UserID) {
-    guard let state, state.isMember(user), !state.hasStayedAway(user, at: now) else { return }
+    guard let state, state.isMember(user), !state.isGraceExceeded(by: user, at: now) else { return }
     attach(user, receiving: state.receiveOption(of: user))
   }
 
   mutating func attach(_ user: UserID, receiving option: ReceiveOption) {
     let isOnline = users(with: sessions).contains(user)
     attached[user] = isOnline ? option : nil
-    if state?.members[user] != nil { state?.setOnline(user, isOnline, since: now) }
+    if state?.roster[user] != nil { state?.setOnline(user, isOnline, since: now) }
   }
 
   // MARK: Coming and going
@@ -74,9 +74,9 @@ extension GroupScene {
   mutating func load(tellingAttributes: Bool = false) throws {
     state = picture.group(at: now, offlineSince: offlineSince).map { GroupState($0, at: now, rules: rules) }
     attached = [:]
-    if tellingAttributes { state?.tellAttributesAgain(at: now) }
+    if tellingAttributes { state?.republishAttributes(at: now) }
     guard let state else { return }
-    let all = state.record.type.everyoneIsMember ? users(with: sessions) : Set(state.members.keys)
+    let all = state.record.type.everyoneIsMember ? users(with: sessions) : Set(state.roster.userIDs)
     for user in all { refreshPresence(of: user) }
     try wake()
   }

@@ -47,7 +47,7 @@ extension GroupScene {
   }
 
   mutating func answer(_ request: GroupOperation, by caller: Caller) async throws -> Reply {
-    defer { state?.forgetRevoked() }
+    defer { state?.messages.forgetRecalls() }
     return try await finish(try decide(request, by: caller))
   }
 
@@ -60,7 +60,7 @@ extension GroupScene {
     // As the actor notes it: later questions build upon it.
     defer {
       if let (count, unread) = counted.withLock({ $0 }), let range = unread.range {
-        state?.unreadCounts.note(count, through: range.upperBound, for: unread.reader, unread.question)
+        state?.messages.recordUnread(count, through: range.upperBound, for: unread.reader, unread.question)
       }
     }
     switch decision.answer {
@@ -86,7 +86,7 @@ extension GroupScene {
         codes.append(0)
       }
     }
-    state?.forgetRevoked()
+    state?.messages.forgetRecalls()
     return .array(codes)
   }
 

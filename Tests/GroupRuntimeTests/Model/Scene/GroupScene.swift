@@ -6,10 +6,11 @@ import WireProtocol
 
 @testable import GroupRuntime
 
-/// A `GroupState` with everything around it that has an influence on it: a clock and alarms, a store, sessions with what they
-/// get. Does what the group's actor, the store and the gateway would do, one thing after the other.
+/// A `GroupState` with everything around it that has an influence on it: a clock and alarms, a
+/// store, sessions with what they get. Does what the group's actor, the store and the gateway would
+/// do, one thing after the other.
 struct GroupScene {
-  /// What one operation came to.
+  /// The outcome of one operation.
   struct Outcome {
     struct Event {
       let name: String
@@ -95,13 +96,13 @@ struct GroupScene {
 
   mutating func perform(_ effect: Effect) throws {
     switch effect {
-    case .admit(let user, let option), .receive(let user, let option): attach(user, receiving: option)
-    case .admitEverybody: for user in users(with: sessions) { refreshPresence(of: user) }
-    case .expel(let user): attached[user] = nil
+    case .attach(let user, let option), .setReceiveOption(let user, let option): attach(user, receiving: option)
+    case .attachSignedInUsers: for user in users(with: sessions) { refreshPresence(of: user) }
+    case .detach(let user): attached[user] = nil
     case .publish(let event, let kind, let session):
       try deliver(event.frame, to: attached.filter { kind.passes($0.value) }.keys, except: session, isSkippable: kind.isSkippable)
     case .send(let event, let users, let session): try deliver(event.frame, to: users, except: session, isSkippable: false)
-    case .tell: Issue.record("a message was dropped where nothing limits them")
+    case .sendToSession: Issue.record("a message was dropped where nothing limits them")
     case .disband: attached = [:]
     }
   }
@@ -128,7 +129,7 @@ extension EventClass {
     }
   }
 
-  /// Whether somebody with that option gets it.
+  /// Whether a member with that option gets it.
   fileprivate func passes(_ option: ReceiveOption) -> Bool {
     switch self {
     case .control, .notice: true

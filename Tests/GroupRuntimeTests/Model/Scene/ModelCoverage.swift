@@ -1,10 +1,11 @@
 import ThrongTestKit
 
-/// What has happened in sequences, to see that a run is worth something.
+/// Counts of the outcomes in sequences, to see that a run covers all of them.
 struct ModelCoverage: Sendable {
   /// How many operations ran, looks at what can be observed included.
   private(set) var operations = 0
-  /// What happened how often: each answer of each method ("joinGroup 10014"), event, tip and notification.
+  /// How often each outcome occurred: each answer of each method ("joinGroup 10014"), event, tip
+  /// and notification.
   private(set) var happenings: [String: Int] = [:]
 
   mutating func note(_ operation: Operation, _ expected: ModelExpectation, _ world: ModelWorld) {
@@ -23,8 +24,8 @@ struct ModelCoverage: Sendable {
     happenings.merge(other.happenings, uniquingKeysWith: +)
   }
 
-  /// What a run over all types must have met: every method must have succeeded, and every event, tip, notification and error that
-  /// groups give must have been given.
+  /// The outcomes that a run over all types has to have: a success of every method, and every
+  /// event, tip, notification and error of groups.
   var missing: [String] {
     let succeeded = Verb.allCases.map { "\($0) 0" }
     return (succeeded + ModelCoverage.wanted).filter { happenings[$0] == nil }

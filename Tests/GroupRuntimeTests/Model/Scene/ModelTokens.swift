@@ -1,12 +1,13 @@
 import ThrongTestKit
 
-/// Which name of the server's a token of the model stands for. One name stands for one token and the other way round, so that a
-/// msgID that is used twice, or an epoch that does not change, is seen.
+/// Which name of the server's a token of the model stands for. One name stands for one token and
+/// the other way round, so that a msgID that is used twice, or an epoch that does not change, is
+/// seen.
 struct ModelTokens {
   private var names: [String: String] = [:]
   private var tokens: [String: String] = [:]
 
-  /// What the token stands for, where that is known yet.
+  /// The name that the token stands for, where that is known yet.
   func name(of token: String) -> String? { names[token] }
 
   /// The value with names instead of tokens.
@@ -19,7 +20,8 @@ struct ModelTokens {
     }
   }
 
-  /// Whether the value is what was expected. ModelTokens that come for the first time take their names here.
+  /// Whether the value is what was expected. ModelTokens that come for the first time take their
+  /// names here.
   mutating func match(_ value: JSON, _ expected: JSON) -> Bool {
     switch (value, expected) {
     case (.string(let name), .string(let token)) where token.hasPrefix("§"): return bind(name, token)

@@ -66,7 +66,7 @@ struct RequestParser {
 
   private func firstSeqs(_ request: ImportGroupMembers, _ picture: StorePicture) -> [UserID: Int64] {
     var seqs: [UserID: Int64] = [:]
-    // Of somebody who is listed twice the first entry counts.
+    // The first entry of a user who is listed twice counts.
     for member in request.memberList.reversed() {
       seqs[member.userID] = member.joinTime.flatMap { picture.firstSeq(of: GroupScene.group, notBefore: $0) }
     }

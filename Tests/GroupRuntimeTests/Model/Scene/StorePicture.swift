@@ -2,7 +2,8 @@ import GroupModel
 
 @testable import GroupRuntime
 
-/// What a store would keep of one groupID, made of the changes that decisions ask for, by the rules that `StoreChange` states.
+/// The contents of a store for one groupID, made from the changes of decisions by the rules of
+/// `StoreChange`.
 struct StorePicture: MessageStore {
   struct Contradiction: Error { let text: String }
 
@@ -11,7 +12,7 @@ struct StorePicture: MessageStore {
   private(set) var former: [UserID: FormerMember] = [:]
   private(set) var messages: [Message] = []
   private(set) var attributes = GroupAttributes()
-  /// Of all groups that ever used the groupID, the newest last.
+  /// The applications of all groups that ever used the groupID, the newest last.
   private(set) var applications: [GroupApplication] = []
   private(set) var departures: [UserID: Instant] = [:]
   private(set) var notifications: [(SystemNotification, [UserID])] = []
@@ -85,13 +86,13 @@ struct StorePicture: MessageStore {
     if !condition { throw Contradiction(text: otherwise) }
   }
 
-  /// Applications of the group that is there that nobody has decided yet.
+  /// The undecided applications of the present group.
   var openApplications: [GroupApplication] { applications.filter { $0.epoch == record?.epoch && $0.handling == nil } }
 
   /// The group as its actor would load it.
   func group(at now: Instant, offlineSince: [UserID: Instant]) -> StoredGroup? {
     guard let record else { return nil }
-    let recent = messages.filter { $0.clientMsgID != nil && $0.timestamp >= now - RecentlySent.memory }
+    let recent = messages.filter { $0.clientMsgID != nil && $0.timestamp >= now - RecentlySent.retention }
     return StoredGroup(
       record: record, members: Array(members.values), former: Array(former.values), lastMessage: messages.last,
       recentlySent: recent.compactMap(SentMessage.init), attributes: attributes, openApplications: openApplications,

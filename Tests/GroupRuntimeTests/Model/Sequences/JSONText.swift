@@ -1,6 +1,7 @@
 import ThrongTestKit
 
-/// JSON texts to values and back: fast enough for the hundred thousands of texts that a run of the model test compares.
+/// JSON texts to values and back: fast enough for the hundred thousands of texts that a run of the
+/// model test compares.
 extension JSON {
   static func int(_ number: Int64) -> JSON { .number(Double(number)) }
   static func int(_ number: Int) -> JSON { .number(Double(number)) }

@@ -10,7 +10,7 @@ struct SessionName: Hashable, Comparable, Sendable, CustomStringConvertible {
   static func < (a: SessionName, b: SessionName) -> Bool { (a.user, a.number) < (b.user, b.number) }
 }
 
-/// Who does something.
+/// The origin of an operation.
 enum Operator: Hashable, Sendable, CustomStringConvertible {
   /// Without a session it is the application's backend with `asUser`.
   case user(String, session: Int?)
@@ -25,7 +25,7 @@ enum Operator: Hashable, Sendable, CustomStringConvertible {
     if case .user(let name, let number?) = self { SessionName(user: name, number: number) } else { nil }
   }
 
-  /// What messages and events name as the platform.
+  /// The platform in messages and events.
   var platform: String {
     switch session?.number {
     case 1: "Web"
@@ -52,7 +52,7 @@ enum Operator: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// What can be done: what happens around the group, and the methods of the contract that one group answers.
+/// The operations: events around the group, and the methods that one group answers.
 enum Verb: String, CaseIterable, Sendable {
   case wait, signIn, signOut
   /// The group is forgotten and read from the store again.
@@ -72,20 +72,21 @@ enum Verb: String, CaseIterable, Sendable {
   case getGroupOnlineMemberCount
 }
 
-/// One step of a sequence, as one line of text: who, what, and the params of the method as on the wire. Params that begin with
-/// `$` are not the method's:
+/// One step of a sequence, as one line of text: who, what, and the params of the method as on the
+/// wire. Params that begin with `$` are not the method's:
 /// - `$times`: how often it is done, one after the other;
-/// - `$unknown`, `$atLimit`: users whom the store does not know, or who are in as many groups as one may be;
+/// - `$unknown`, `$atLimit`: users whom the store does not know, or who are in as many groups as
+///   one may be;
 /// - `$roomLimit`: there are as many AVChatRooms as there may be;
 /// - `$with`: who recalls the same message at the same time;
 /// - `$stale`: the application is given to the group as it was when it was made;
 /// - `$failed`: the group is read again at once, because the store could not keep something;
-/// - `$whenGone`: only where nobody uses the groupID.
+/// - `$whenGone`: only where the groupID is not in use.
 ///
-/// Values may point at what there is when the step is done: `"$last-2"` is a seq, `"$now-1000"` and `"$later-1000"` are
-/// instants, `"$application-0"` the newest application, `"$epoch"` the group's epoch. Users may be pointed at by what they are:
-/// `$owner`, `$admin-1`, `$lesser-1` (not the owner), `$member-3`, `$outsider-0`, `$user-5` (anybody), and whoever decides
-/// by `$decider`.
+/// Values may point at what there is when the step is done: `"$last-2"` is a seq, `"$now-1000"` and
+/// `"$later-1000"` are instants, `"$application-0"` the newest application, `"$epoch"` the group's
+/// epoch. Users may be pointed at by what they are: `$owner`, `$admin-1`, `$lesser-1` (not the
+/// owner), `$member-3`, `$outsider-0`, `$user-5` (anybody), and whoever decides by `$decider`.
 struct Operation: Hashable, Sendable, CustomStringConvertible {
   var by: Operator
   let verb: Verb

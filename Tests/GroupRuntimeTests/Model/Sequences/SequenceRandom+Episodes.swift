@@ -1,6 +1,7 @@
 import ThrongTestKit
 
-/// Short stories that come to the bounds that rules name: of time, one millisecond beside it, or of how often.
+/// Short stories that come to the bounds that rules name: of time, one millisecond beside it, or of
+/// how often.
 extension SequenceRandom {
   mutating func episode() -> [Operation] {
     switch number(0...7) {

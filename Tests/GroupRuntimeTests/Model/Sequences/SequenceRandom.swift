@@ -1,8 +1,8 @@
 import ThrongTestKit
 
-/// Random operations, weighed so that groups live for a while and something happens in them. What is done does not depend on what
-/// has come of it so far: who and what is meant is pointed at (see `Operation`), so a sequence stays what it is when operations
-/// are left out.
+/// Random operations, weighed so that groups live for a while and something happens in them. What
+/// is done does not depend on what has come of it so far: who and what is meant is pointed at (see
+/// `Operation`), so a sequence stays what it is when operations are left out.
 struct SequenceRandom {
   let type: String
   private var random: SeededGenerator
@@ -42,7 +42,7 @@ struct SequenceRandom {
   mutating func by(_ kinds: [String]) -> Operator { .user(user(kinds), session: one([1, 1, 1, 2, nil])) }
   mutating func outsider() -> Operator { by(["outsider", "outsider", "outsider", "user"]) }
   mutating func member() -> Operator { by(["member", "member", "member", "member", "admin", "user"]) }
-  /// Mostly somebody who may do what managers may.
+  /// Mostly a manager.
   mutating func manager() -> Operator {
     chance(12) ? .administrator : by(["owner", "owner", "owner", "owner", "admin", "admin", "lesser", "user"])
   }
@@ -91,7 +91,7 @@ struct SequenceRandom {
     return create
   }
 
-  /// What only groups of that type are about.
+  /// Operations that only groups of that type have.
   private mutating func typed() -> Operation {
     switch type {
     case "AVChatRoom": chance(40) ? happening() : attributes()

@@ -1,9 +1,9 @@
 import GroupModel
 
-/// A member's place in a list: owner, admins, others, each by joinTime, then userID
+/// The sort key of a member in a list: owner, admins, others, each by joinTime, then userID
 /// (Protocol.md, "Member lists").
 struct MemberPlace: Sendable, Comparable {
-  /// The higher the role, the smaller.
+  /// A higher role has a smaller rank.
   private(set) var rank: Int
   let joinTime: Instant
   let userID: UserID
@@ -16,7 +16,7 @@ struct MemberPlace: Sendable, Comparable {
     ordinal = member.ordinal
   }
 
-  /// How roles are ordered in a list.
+  /// The rank that lists sort by.
   static func rank(of role: Role) -> Int { -role.rank }
 
   func with(rank: Int) -> MemberPlace {
@@ -31,7 +31,7 @@ struct MemberPlace: Sendable, Comparable {
 }
 
 extension [MemberPlace] {
-  /// Of places in their order, takes one out and puts another one in.
+  /// Replaces one of the sorted places, or only removes or inserts one.
   mutating func replace(_ old: MemberPlace?, with new: MemberPlace?) {
     guard old != new else { return }
     if let old {
@@ -43,13 +43,14 @@ extension [MemberPlace] {
 }
 
 extension RandomAccessCollection {
-  /// The first index from which on it is so, where it is so for all that follow one for which it is; looks at few of them.
-  func firstIndexInOrder(where isSo: (Element) -> Bool) -> Index {
+  /// Binary search: the first index whose element satisfies the predicate, where all behind it do
+  /// too.
+  func firstIndexInOrder(where predicate: (Element) -> Bool) -> Index {
     var (start, length) = (startIndex, count)
     while length > 0 {
       let half = length / 2
       let middle = index(start, offsetBy: half)
-      if isSo(self[middle]) {
+      if predicate(self[middle]) {
         length = half
       } else {
         start = index(after: middle)

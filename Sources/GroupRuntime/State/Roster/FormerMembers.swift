@@ -2,11 +2,11 @@ import DequeModule
 import GroupModel
 import HeapModule
 
-/// Those who have left a group and of whom something is remembered: a bounded number, the latest.
+/// The records of former members, a bounded number of the latest.
 struct FormerMembers: Sendable {
-  /// How many a group remembers. Beyond it the one who left first is forgotten; of those with a ban or mute, who go last, the one
-  /// whose ban ends first.
-  static let most = 10_000
+  /// How many records a group keeps. Beyond it the record of the earliest departure is deleted;
+  /// those with a ban or mute come last, in the order of their ends.
+  static let maxCount = 10_000
 
   private struct Departure: Sendable {
     let user: UserID
@@ -22,49 +22,50 @@ struct FormerMembers: Sendable {
   }
 
   private(set) var byUser: [UserID: FormerMember] = [:]
-  /// In the order of leaving, or of the end of a ban or mute; one counts while the member it names left then.
+  /// Departures in order, or by the end of a ban or mute. A departure is current while the record
+  /// of its user has the same `leftTime`; outdated ones stay for a while.
   private var free: Deque<Departure> = []
-  /// Those with a ban or mute, so that a long one does not stand before those that have ended.
+  /// Departures with a ban or mute, so that a long one does not hold up those that have ended.
   private var restricted: Heap<Restriction> = []
-  private var lastLeft = Instant.min
+  private var lastDeparture = Instant.min
 
-  /// Those that the store keeps; what ended meanwhile is left out.
+  /// The stored records, except those that are of no use any more.
   init(_ stored: [FormerMember], at now: Instant) {
-    for former in stored.sorted(by: { $0.leftTime < $1.leftTime }) where former.isMemorable(at: now) { note(former, at: now) }
-    while byUser.count > FormerMembers.most, let user = popOldest() { byUser[user] = nil }
+    for former in stored.sorted(by: { $0.leftTime < $1.leftTime }) where former.isMemorable(at: now) { insert(former, at: now) }
+    while byUser.count > FormerMembers.maxCount, let user = popOldest() { byUser[user] = nil }
   }
 
-  /// How many are remembered.
+  /// How many records are kept.
   var count: Int { byUser.count }
 
-  /// How many departures are kept for it, those that do not count any more included.
+  /// How many departures are kept, outdated ones included.
   var departureCount: Int { free.count + restricted.count }
 
   subscript(user: UserID) -> FormerMember? { byUser[user] }
 
-  /// Somebody has left.
-  /// - Returns: those who are forgotten for it.
-  mutating func put(_ former: FormerMember, at now: Instant) -> [UserID] {
-    // First, so that those whose ban has ended stand before whoever leaves now.
+  /// Adds the record of a user who leaves now.
+  /// - Returns: the users whose records are deleted to make room.
+  mutating func add(_ former: FormerMember, at now: Instant) -> [UserID] {
+    // First, so that a record whose ban has ended counts as an earlier departure than this one.
     dropEnded(at: now)
-    note(former, at: now)
+    insert(former, at: now)
     var forgotten: [UserID] = []
-    while byUser.count > FormerMembers.most, forgotten.count < 2, let user = popOldest() {
+    while byUser.count > FormerMembers.maxCount, forgotten.count < 2, let user = popOldest() {
       byUser[user] = nil
       forgotten.append(user)
     }
     return forgotten
   }
 
-  /// Somebody is back, or nothing is to be remembered any more.
+  /// Removes the record of a user who is back.
   mutating func remove(_ user: UserID) -> FormerMember? { byUser.removeValue(forKey: user) }
 
-  /// Whether somebody has left after an instant.
-  func hasLeft(after instant: Instant) -> Bool { lastLeft > instant }
+  /// Whether a record has a departure after an instant.
+  func hasDeparture(after instant: Instant) -> Bool { lastDeparture > instant }
 
-  /// Changes what is remembered of everybody.
-  /// - Returns: those of whom something else is remembered now.
-  mutating func correct(at now: Instant, _ change: (inout FormerMember) -> Void) -> [FormerMember] {
+  /// Changes all records.
+  /// - Returns: those that are different now.
+  mutating func updateAll(at now: Instant, _ change: (inout FormerMember) -> Void) -> [FormerMember] {
     var changed: [FormerMember] = []
     let all = byUser.values.map { known in
       var former = known
@@ -76,16 +77,16 @@ struct FormerMembers: Sendable {
     return changed
   }
 
-  private mutating func note(_ former: FormerMember, at now: Instant) {
+  private mutating func insert(_ former: FormerMember, at now: Instant) {
     byUser[former.userID] = former
-    lastLeft = max(lastLeft, former.leftTime)
+    lastDeparture = max(lastDeparture, former.leftTime)
     let departure = Departure(user: former.userID, time: former.leftTime)
     if former.isRestricted(at: now) {
       restricted.insert(Restriction(departure: departure, end: former.restrictedUntil))
     } else {
       free.append(departure)
     }
-    // Who comes and goes leaves a departure each time.
+    // A user who joins and leaves again and again adds a departure each time.
     if departureCount > 2 * byUser.count + 64 { dropOutdated() }
   }
 
@@ -104,7 +105,7 @@ struct FormerMembers: Sendable {
     return nil
   }
 
-  /// The store sweeps those by itself. A few at a time: each departure is looked at twice at most.
+  /// Deletes a few ended records, as the store does by itself. Visits each departure twice at most.
   private mutating func dropEnded(at now: Instant) {
     for _ in 0..<4 {
       guard let first = free.first, !isCurrent(first) || byUser[first.user]?.isMemorable(at: now) == false else { break }

@@ -8,13 +8,24 @@ extension GroupState {
     GroupEvent(groupID: record.id, opTime: context.now, content)
   }
 
-  /// The caller as events name it, with the platform beside it.
+  /// The member info of a user in events, a member or not.
+  func memberInfo(of user: UserID) -> MemberInfo {
+    if user == .administrator { return .administrator }
+    return roster.member(user).map { MemberInfo($0) } ?? .outsider(user)
+  }
+
+  /// The member info of the caller in events.
+  func operatorInfo(_ caller: Caller) -> MemberInfo { memberInfo(of: caller.senderID) }
+
+  /// The caller in events: the member info and the platform.
   func eventOperator(_ caller: Caller) -> EventOperator { EventOperator(operatorInfo(caller), on: caller.platform) }
 
-  /// Groups without history count join and leave notices as chat (Protocol.md, "Join and leave notices").
+  /// Groups without history count join and leave notices as chat (Protocol.md, "Join and leave
+  /// notices").
   var noticeClass: EventClass { record.type.storesMessages ? .control : .notice }
 
-  /// Tells all members, or with memberChangeNotification off the users concerned (Protocol.md, "Notification off").
+  /// Sends an event to all members, or with memberChangeNotification off to the users concerned
+  /// (Protocol.md, "Notification off").
   func announce(
     _ event: GroupEvent, as kind: EventClass = .control, whenOff concerned: [UserID], into decision: inout Decision
   ) {
@@ -27,26 +38,26 @@ extension GroupState {
 
   /// Stores a change as a `GroupTips` message, where the type keeps messages (Protocol.md, "Tips").
   /// - Parameters:
-  ///   - opUser: the caller, where that is no member any more.
-  ///   - always: also with memberChangeNotification off, as changes of the group's info are.
+  ///   - opUser: the caller's info, where the caller is not a member any more.
+  ///   - always: also with memberChangeNotification off.
   mutating func appendTips(
     _ content: GroupTips.Content, by caller: Caller, opUser: MemberInfo? = nil, in context: DecisionContext, always: Bool = false,
     into decision: inout Decision
   ) -> EventTip? {
     guard record.type.storesMessages, always || record.policy.memberChangeNotification else { return nil }
     let opUser = opUser ?? operatorInfo(caller)
-    let tips = Encoded(GroupTips(content, by: opUser, memberCount: members.count))
-    let seq = lastSeq + 1
+    let tips = Encoded(GroupTips(content, by: opUser, memberCount: roster.count))
+    let seq = messages.lastSeq + 1
     let message = Message(
-      msgID: nextMessageID(seq: seq), groupID: record.id, seq: seq, sender: caller.senderID, nameCard: opUser.nameCard,
+      msgID: messages.nextMessageID(seq: seq), groupID: record.id, seq: seq, sender: caller.senderID, nameCard: opUser.nameCard,
       timestamp: context.now, content: .tips(String(decoding: tips.text, as: UTF8.self)), priority: .normal, clientMsgID: nil,
       platform: caller.platform)
-    lastMessage = message
+    messages.append(message)
     decision.changes.append(.append(message))
     return EventTip(seq: seq, msgID: message.msgID)
   }
 
-  /// Keeps a notification for the users concerned, except in an AVChatRoom or BChatRoom.
+  /// Stores a notification for the users concerned, except in an AVChatRoom or BChatRoom.
   func notify(
     _ kind: SystemNotification.Kind, _ users: [UserID], by opUser: MemberInfo, about application: GroupApplication? = nil,
     reason: String? = nil, data: String? = nil, in context: DecisionContext, into decision: inout Decision
@@ -56,7 +67,7 @@ extension GroupState {
     notify(kind, .users(users), by: opUser, about: application, reason: reason, data: data, in: context, into: &decision)
   }
 
-  /// The same for recipients that may be named together.
+  /// The same for other recipients.
   func notify(
     _ kind: SystemNotification.Kind, _ recipients: NotificationRecipients, by opUser: MemberInfo,
     about application: GroupApplication? = nil, reason: String? = nil, data: String? = nil, in context: DecisionContext,

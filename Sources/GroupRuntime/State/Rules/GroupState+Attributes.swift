@@ -21,7 +21,8 @@ extension GroupState {
   }
 
   /// "Deleting one unknown key is 10050 and deletes nothing."
-  mutating func deleteAttributes(_ keys: [String]?, by caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
+  mutating func deleteAttributes(_ keys: [String]?, by caller: Caller, in context: DecisionContext) throws(WireError) -> Decision
+  {
     try requireAttributes(caller)
     guard let keys else { return try write(GroupAttributes(), by: caller, in: context) }
     guard keys.allSatisfy({ attributes.values[$0] != nil }) else { throw WireError(.attributeUnknown, field: "keys") }
@@ -45,8 +46,10 @@ extension GroupState {
     try require(.useAttributes, by: caller)
   }
 
-  /// The limits hold for the result; "only calls that would otherwise succeed count".
-  private mutating func write(_ edited: GroupAttributes, by caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
+  /// The limits apply to the result; "only calls that would otherwise succeed count".
+  private mutating func write(_ edited: GroupAttributes, by caller: Caller, in context: DecisionContext) throws(WireError)
+    -> Decision
+  {
     guard edited.count <= GroupAttributes.maxCount else { throw WireError(.tooManyAttributes, field: "attributes") }
     guard edited.byteCount <= GroupAttributes.maxBytes else { throw WireError(.attributesTooLarge, field: "attributes") }
     try countWrite(caller, in: context)
@@ -68,12 +71,13 @@ extension GroupState {
     }
   }
 
-  /// The members may not have heard of the attributes.
-  mutating func tellAttributesAgain(at now: Instant) { attributes.tellAgain(at: steady.advance(to: now)) }
+  /// Schedules an event for members who may not have had the last one.
+  mutating func republishAttributes(at now: Instant) { attributes.scheduleEvent(at: steady.advance(to: now)) }
 
-  /// onGroupAttributeChanged with the whole set: at most 20 a second, and the last state always arrives.
+  /// onGroupAttributeChanged with the whole set: at most 20 a second, and the last state always
+  /// arrives.
   mutating func publishAttributesIfDue(in context: DecisionContext, into decision: inout Decision) {
-    guard attributes.takeEvent(at: context.steady) else { return }
+    guard attributes.popDueEvent(at: context.steady) else { return }
     let event = event(.onGroupAttributeChanged(TextMap(attributes.values.entries)), in: context)
     decision.effects.append(.publish(event, .control, except: nil))
   }

@@ -1,14 +1,15 @@
 import GroupModel
 
-/// The attributes of a group, how often they are used, and when the members are told
-/// (Protocol.md, "Attributes" and "Attribute rate").
+/// The attributes of a group, the rates of their use, and when the next event is due (Protocol.md,
+/// "Attributes" and "Attribute rate").
 struct AttributeState: Sendable {
-  /// How far apart onGroupAttributeChanged events of one group are, in milliseconds: at most 20 a second.
+  /// The interval between onGroupAttributeChanged events of one group, in milliseconds: at most 20
+  /// a second.
   static let eventInterval: Instant = 50
 
   private(set) var values: GroupAttributes
-  /// When the last event left, and when the next has to; nil = everything has been told.
   private var lastEvent: Instant = .min / 2
+  /// When the next event is due; nil = the members have the newest state.
   private(set) var eventDue: Instant?
   /// Writes of each user.
   var writes = KeyedRateLimiter<UserID>(limit: 10, window: 5000)
@@ -19,19 +20,19 @@ struct AttributeState: Sendable {
 
   init(_ values: GroupAttributes) { self.values = values }
 
-  /// The attributes are these from now on.
+  /// Sets the attributes and schedules an event.
   mutating func set(_ values: GroupAttributes, at now: Instant) {
     self.values = values
     if eventDue == nil { eventDue = max(now, lastEvent + AttributeState.eventInterval) }
   }
 
-  /// The members may not have heard of what is there.
-  mutating func tellAgain(at now: Instant) {
+  /// Schedules an event of unchanged attributes, where the members may not have had the last one.
+  mutating func scheduleEvent(at now: Instant) {
     if eventDue == nil { eventDue = now }
   }
 
-  /// Whether the members are to be told now; then they have been.
-  mutating func takeEvent(at now: Instant) -> Bool {
+  /// Whether an event is due; it counts as published then.
+  mutating func popDueEvent(at now: Instant) -> Bool {
     guard let eventDue, eventDue <= now else { return false }
     lastEvent = now
     self.eventDue = nil

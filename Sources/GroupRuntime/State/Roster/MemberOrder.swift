@@ -1,22 +1,23 @@
 import GroupModel
 import WireProtocol
 
-/// The orders in which members are listed, and the place where a page goes on: "nobody twice while others join" (Protocol.md, "Member lists"). Live
-/// rooms list the owner and then the newest, newest first. No page looks at all members again because some came, changed or left.
+/// The orders of member lists, kept up to date so that a page never sorts all members again. A list
+/// names "nobody twice while others join"; live rooms list the owner and the newest members, newest
+/// first (Protocol.md, "Member lists").
 struct MemberOrder: Sendable {
   /// A page of a list.
   struct Page {
     let members: [Member]
-    /// Where the next page begins; 0 = this was the last.
+    /// The position of the next page; 0 = this was the last.
     let nextSeq: Int64
   }
 
   /// How many members besides the owner a live room lists.
   static let newestListed = 300
-  /// How many departed members a list can still go on behind.
+  /// How many departed members a list can still continue after.
   private static let departuresKept = 1000
 
-  /// What a `nextSeq` holds: the member at which the list stopped, and the role it was listed under.
+  /// The content of a `nextSeq`: the last member of the page, and the rank it was listed under.
   private struct Cursor {
     let rank: Int
     let ordinal: Int64
@@ -38,17 +39,19 @@ struct MemberOrder: Sendable {
   }
 
   private var owner: UserID?
-  /// All members, once they were listed.
+  /// All members, sorted; nil until the first list.
   private var places: [MemberPlace]?
-  /// The members who are silenced individually, or were and nobody took it back.
+  /// The members with a mute of their own, ended ones included.
   private var muted: [MemberPlace]
-  /// Who came when, the newest last, once somebody had to be found in it; those who have left stay in it for a while.
+  /// The joins by ordinal, the newest last; nil until the first search. Departed members stay for a
+  /// while.
   private var arrivals: [Arrival]?
-  /// Where members stood who are gone, so that a list that stopped at one of them goes on in the right place.
+  /// The places of departed members, so that a list that stopped at one of them continues
+  /// correctly.
   private var departed: [Int64: MemberPlace] = [:]
   private var departures: [Int64] = []
 
-  /// The orders of the members that there are.
+  /// The orders of a group that is being loaded.
   init(_ members: some Collection<Member>) {
     owner = members.first { $0.role == .owner }?.userID
     muted = members.compactMap { MemberOrder.placeOfMuted($0) }.sorted()
@@ -56,19 +59,19 @@ struct MemberOrder: Sendable {
 
   private static func placeOfMuted(_ member: Member) -> MemberPlace? { member.muteUntil > 0 ? MemberPlace(member) : nil }
 
-  // MARK: Keeping up
+  // MARK: Updating
 
-  /// A member came, where there was none; left, where there is none; or is another now.
-  /// - Parameter members: all there are since.
-  mutating func note(_ member: Member?, was former: Member?, among members: [UserID: Member]) {
+  /// A member was added (no previous one), removed (none now) or changed.
+  /// - Parameter members: all members after the change.
+  mutating func update(_ member: Member?, was previous: Member?, among members: [UserID: Member]) {
     if let member, member.role == .owner { owner = member.userID }
-    places?.replace(former.map { MemberPlace($0) }, with: member.map { MemberPlace($0) })
-    muted.replace(former.flatMap { MemberOrder.placeOfMuted($0) }, with: member.flatMap { MemberOrder.placeOfMuted($0) })
-    if let member, former == nil { noteArrival(of: member, among: members) }
-    if let former, member == nil { noteDeparture(of: former) }
+    places?.replace(previous.map { MemberPlace($0) }, with: member.map { MemberPlace($0) })
+    muted.replace(previous.flatMap { MemberOrder.placeOfMuted($0) }, with: member.flatMap { MemberOrder.placeOfMuted($0) })
+    if let member, previous == nil { addArrival(of: member, among: members) }
+    if let previous, member == nil { addDeparture(of: previous) }
   }
 
-  private mutating func noteArrival(of member: Member, among members: [UserID: Member]) {
+  private mutating func addArrival(of member: Member, among members: [UserID: Member]) {
     arrivals?.append(Arrival(userID: member.userID, ordinal: member.ordinal))
     if let count = arrivals?.count, count > 2 * members.count + MemberOrder.newestListed { forgetArrivals(except: members) }
   }
@@ -77,7 +80,7 @@ struct MemberOrder: Sendable {
     arrivals?.removeAll { members[$0.userID]?.ordinal != $0.ordinal }
   }
 
-  private mutating func noteDeparture(of member: Member) {
+  private mutating func addDeparture(of member: Member) {
     departed[member.ordinal] = MemberPlace(member)
     departures.append(member.ordinal)
     if departures.count >= 2 * MemberOrder.departuresKept {
@@ -97,15 +100,16 @@ struct MemberOrder: Sendable {
       listed = listed[listed.firstIndexInOrder { $0.rank >= -rank }...]
       listed = listed[..<listed.firstIndexInOrder { $0.rank > -rank }]
     }
-    return page(of: members, in: rest(of: listed, after: nextSeq, among: members), count)
+    return page(of: members, in: remainder(of: listed, after: nextSeq, among: members), count)
   }
 
-  /// A page of the members who are silenced individually.
+  /// A page of the members with a mute of their own.
   mutating func mutedPage(of members: [UserID: Member], at now: Instant, after nextSeq: Int64, count: Int) -> Page {
-    page(of: members, in: rest(of: muted[...], after: nextSeq, among: members), count) { $0.muteUntil > now }
+    page(of: members, in: remainder(of: muted[...], after: nextSeq, among: members), count) { $0.muteUntil > now }
   }
 
-  /// A page of the owner and the newest of the others, or of those of them with a role of that rank.
+  /// A page of the owner and the newest of the others, or of those of them with a role of that
+  /// rank.
   mutating func newestPage(of members: [UserID: Member], rank: Int?, after nextSeq: Int64, count: Int) -> Page {
     let newest = newest(of: members)
     let listed = newest.filter { member in rank.map { member.role.rank == $0 } ?? true }.map { MemberPlace($0) }
@@ -129,8 +133,9 @@ struct MemberOrder: Sendable {
     return Page(members: listed, nextSeq: 0)
   }
 
-  /// Where a list goes on behind the member at which it stopped, who may have left or got another role since.
-  private mutating func rest(
+  /// The places after the last member of the previous page, who may have left or changed role
+  /// since.
+  private mutating func remainder(
     of places: ArraySlice<MemberPlace>, after nextSeq: Int64, among members: [UserID: Member]
   ) -> ArraySlice<MemberPlace> {
     guard let cursor = Cursor(nextSeq) else { return places }
@@ -169,7 +174,7 @@ struct MemberOrder: Sendable {
       newest.append(member)
       if newest.count > MemberOrder.newestListed { break }
     }
-    // Or each list would pass by all of a crowd that has come and gone.
+    // Otherwise each list would skip the same departed members again.
     if departedCount > MemberOrder.newestListed { forgetArrivals(except: members) }
     return newest
   }

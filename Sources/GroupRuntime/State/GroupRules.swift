@@ -1,0 +1,47 @@
+import GroupModel
+import GroupPermissions
+
+/// The rules that all groups share: the table of rights, and the limits.
+public struct GroupRules: Sendable {
+  public let permissions: GroupPermissions
+  public let limits: GroupLimits
+
+  /// Rules with everything given.
+  public init(permissions: GroupPermissions = GroupPermissions(), limits: GroupLimits = .standard) {
+    self.permissions = permissions
+    self.limits = limits
+  }
+}
+
+/// The limits of groups, by configuration (Operations.md, "Configuration keys").
+public struct GroupLimits: Sendable {
+  /// `limits.{work,public,meeting}.maxMemberNum`; an absent type has no limit.
+  public var maxMemberNum: [GroupType: Int]
+  /// How many bytes of messages or groups one reply holds at most (a share of
+  /// `limits.sendQueueBytes`); a page ends early instead. A single item always fits.
+  public var pageBytes: Int
+  /// How many messages a group accepts (where it stores them) or delivers in any one second; an
+  /// absent type has no limit (`limits.<type>.messagesPerSecond`; Protocol.md, "Group message
+  /// rate").
+  public var messagesPerSecond: [GroupType: Int] = [.avChatRoom: 40]
+  /// How long senders may recall their own messages, in milliseconds (`limits.revokeWindow`).
+  public var revokeWindow: Instant = 120_000
+  /// The highest unread count; with more unread messages a count is this number
+  /// (`limits.unreadCount`).
+  public var unreadCount = 1000
+  /// How long members of an AVChatRoom stay members without a session, in milliseconds
+  /// (`avChatRoom.offlineGrace`).
+  public var offlineGrace: Instant = 300_000
+
+  /// The defaults: 6000 members each.
+  public static let standard = GroupLimits(maxMemberNum: [.work: 6000, .public: 6000, .meeting: 6000])
+
+  /// Half of the send queue's default.
+  public static let standardPageBytes = 1 << 19
+
+  /// Limits; all others have their defaults.
+  public init(maxMemberNum: [GroupType: Int], pageBytes: Int = GroupLimits.standardPageBytes) {
+    self.maxMemberNum = maxMemberNum
+    self.pageBytes = pageBytes
+  }
+}

@@ -1,0 +1,93 @@
+import GroupModel
+import WireProtocol
+
+/// The messages of a group as far as memory holds them: the newest, the receipts of recent ones,
+/// counts of unread ones, and recalls that a reading of the store may not show yet.
+struct MessageHistory: Sendable {
+  private let epoch: String
+  private(set) var lastMessage: Message?
+  private var receipts: RecentlySent
+  private var unreadCounts = UnreadCounts()
+  /// The `seq` of messages recalled while stored messages are being read.
+  private var recentlyRecalled: Set<Int64> = []
+  /// Numbers the messages that are not stored.
+  private var volatileCount: Int64 = 0
+  /// Begins their msgIDs; the random part makes these unique beyond a restart.
+  private let volatilePrefix: String
+
+  init(_ stored: StoredGroup, at now: Instant) {
+    epoch = stored.record.epoch
+    lastMessage = stored.lastMessage
+    receipts = RecentlySent(stored.recentlySent, at: now)
+    volatilePrefix = "\(stored.record.epoch)-\(String(UInt32.random(in: .min ... .max), radix: 36))-"
+  }
+
+  // MARK: Sending
+
+  /// The newest message's number; 0 where there is none.
+  var lastSeq: Int64 { lastMessage?.seq ?? 0 }
+
+  /// A msgID for the next message: its place in the history, or a number that is used for nothing
+  /// else.
+  mutating func nextMessageID(seq: Int64?) -> String {
+    if let seq { return messageID(seq: seq) }
+    volatileCount += 1
+    return volatilePrefix + String(volatileCount)
+  }
+
+  /// The msgID of a stored message: its place in the history.
+  func messageID(seq: Int64) -> String { epoch + "-" + String(seq) }
+
+  /// The message is the newest one.
+  mutating func append(_ message: Message) { lastMessage = message }
+
+  // MARK: Receipts
+
+  /// The first receipt, where the sender used this clientMsgID before.
+  func receipt(of clientMsgID: String?, from sender: UserID, at now: Instant) -> MessageReceipt? {
+    receipts.receipt(of: clientMsgID, from: sender, at: now)
+  }
+
+  /// Remembers the receipt of a message that has a clientMsgID.
+  mutating func recordReceipt(of message: Message, _ status: MessageReceipt.Status, at now: Instant) {
+    receipts.record(message, status, at: now)
+  }
+
+  /// Forgets the receipt of a message that was dropped later.
+  mutating func forgetReceipt(of message: Message) { receipts.forget(message) }
+
+  /// How many receipts are kept.
+  var receiptCount: Int { receipts.count }
+
+  /// Whether a receipt is remembered that no store keeps.
+  func hasVolatileReceipt(at now: Instant) -> Bool { receipts.remembersVolatile(at: now) }
+
+  // MARK: Recalls
+
+  /// Whether the message was recalled, although a reading of the store may not show it.
+  func isRecentlyRecalled(_ seq: Int64) -> Bool { recentlyRecalled.contains(seq) }
+
+  /// - Parameter message: as it is since the recall.
+  mutating func recall(_ message: Message, seq: Int64) {
+    recentlyRecalled.insert(seq)
+    unreadCounts.removeAll()
+    if lastSeq == seq { lastMessage = message }
+  }
+
+  /// Every reading that begins from now on shows the recalls.
+  mutating func forgetRecalls() { recentlyRecalled = [] }
+
+  // MARK: Unread messages
+
+  /// See `UnreadCounts.question(of:after:managersOnly:)`.
+  func unreadQuestion(
+    of reader: UserID, after: Int64, managersOnly: Bool
+  ) -> (question: UnreadCounts.Question, known: Int, through: Int64) {
+    unreadCounts.question(of: reader, after: after, managersOnly: managersOnly)
+  }
+
+  /// Remembers a count of the unread messages of a reader up to a message.
+  mutating func recordUnread(_ count: Int, through: Int64, for reader: UserID, _ question: UnreadCounts.Question) {
+    unreadCounts.record(count, through: through, for: reader, question)
+  }
+}

@@ -1,0 +1,223 @@
+import GroupModel
+
+/// The members of a group: their records, the order of their lists, who is online or absent, and
+/// the records of former members. Each change keeps all of these in step.
+struct Roster: Sendable {
+  /// The records of a user who was removed.
+  struct Removal {
+    /// The record to keep of the user; nil where none is of use.
+    let former: FormerMember?
+    /// The former members whose records are deleted, because only so many are kept.
+    let forgotten: [UserID]
+  }
+
+  private let type: GroupType
+  private var members: [UserID: Member]
+  private var order: MemberOrder
+  private(set) var former: FormerMembers
+  /// The members with a session.
+  private var online: Set<UserID> = []
+  /// The members without a session who are removed when their grace ends.
+  private var absent: AbsentMembers
+  /// The ordinal that the next member gets.
+  private(set) var nextOrdinal: Int64
+
+  /// The roster of a group that is being loaded. The store's instants may lie ahead of `now`,
+  /// because the clock was set back since.
+  init(_ stored: StoredGroup, at now: Instant) {
+    type = stored.record.type
+    members = Dictionary(uniqueKeysWithValues: stored.members.map { ($0.userID, $0) })
+    order = MemberOrder(stored.members)
+    former = FormerMembers(stored.former, at: now)
+    // A user who was offline when added is absent since then.
+    let joinTimes = members.mapValues(\.joinTime)
+    absent = AbsentMembers(
+      since: Dictionary(uniqueKeysWithValues: stored.offlineSince.map { ($0, min(max($1, joinTimes[$0] ?? $1), now)) }))
+    nextOrdinal = max(stored.record.nextOrdinal, (stored.members.map(\.ordinal).max() ?? 0) + 1)
+  }
+
+  // MARK: Reading
+
+  /// The recorded member. A group that everyone is a member of records only those it knows more of.
+  subscript(user: UserID) -> Member? { members[user] }
+
+  /// How many members are recorded.
+  var count: Int { members.count }
+
+  /// The recorded members, in no order.
+  var all: some Collection<Member> { members.values }
+
+  /// The recorded members, in no order.
+  var userIDs: [UserID] { Array(members.keys) }
+
+  /// Whether the user is a member, recorded or not.
+  func isMember(_ user: UserID) -> Bool { type.everyoneIsMember || members[user] != nil }
+
+  /// The member, recorded or not; nil = not a member.
+  func member(_ user: UserID) -> Member? {
+    if let member = members[user] { return member }
+    guard type.everyoneIsMember else { return nil }
+    return Member(userID: user, role: .member, joinTime: 0, ordinal: 0, receiveOption: type.defaultReceiveOption)
+  }
+
+  /// The receive option of a member, or of a new one.
+  func receiveOption(of user: UserID) -> ReceiveOption { members[user]?.receiveOption ?? type.defaultReceiveOption }
+
+  /// How many members the group shows.
+  /// - Parameter usersSignedIn: the members of a group that everyone is a member of.
+  func memberCount(usersSignedIn: Int) -> Int { type.everyoneIsMember ? usersSignedIn : members.count }
+
+  /// How many members have a session.
+  func onlineCount(usersSignedIn: Int) -> Int { type.everyoneIsMember ? usersSignedIn : online.count }
+
+  func isOnline(_ user: UserID) -> Bool { online.contains(user) }
+
+  /// The owner and the admins, in order. Looks at every member.
+  var managers: [UserID] { members.values.filter { $0.role.isManager }.map(\.userID).sorted() }
+
+  /// The member who becomes owner when the owner quits: "the earliest-joined member (ties: the
+  /// order of memberList)".
+  var successor: Member? {
+    members.values.filter { $0.role != .owner }.min { ($0.joinTime, $0.ordinal) < ($1.joinTime, $1.ordinal) }
+  }
+
+  /// Whether the user was removed with a ban that has not ended.
+  func isBanned(_ user: UserID, at now: Instant) -> Bool { former[user].map { $0.bannedUntil > now } ?? false }
+
+  // MARK: Lists
+
+  /// A page of the members that the type lists, or of those with a role of that rank.
+  mutating func page(rank: Int?, after nextSeq: Int64, count: Int) -> MemberOrder.Page {
+    type.listsNewestMembers
+      ? order.newestPage(of: members, rank: rank, after: nextSeq, count: count)
+      : order.page(of: members, rank: rank, after: nextSeq, count: count)
+  }
+
+  /// A page of the members with a mute of their own.
+  mutating func mutedPage(at now: Instant, after nextSeq: Int64, count: Int) -> MemberOrder.Page {
+    order.mutedPage(of: members, at: now, after: nextSeq, count: count)
+  }
+
+  // MARK: Changing members
+
+  /// Adds a member with the next ordinal. The visible ranges and the mute of an earlier membership
+  /// apply again.
+  /// - Parameter complete: sets further fields, `firstVisibleSeq` among them.
+  /// - Returns: the member, and whether the record of an earlier membership is to be deleted.
+  mutating func add(
+    _ user: UserID, role: Role, joinTime: Instant, _ complete: (inout Member) -> Void
+  ) -> (member: Member, wasFormer: Bool) {
+    var member = Member(
+      userID: user, role: role, joinTime: joinTime, ordinal: nextOrdinal, receiveOption: type.defaultReceiveOption)
+    nextOrdinal += 1
+    complete(&member)
+    let known = former.remove(user)
+    if let known {
+      member.earlierVisibleRanges = known.visibleRanges.below(member.firstVisibleSeq)
+      member.muteUntil = known.muteUntil
+      member.mutedAt = known.mutedAt
+    }
+    put(member)
+    return (member, known != nil)
+  }
+
+  /// Changes a member, and records one who was not recorded.
+  /// - Returns: the changed member; nil = not a member.
+  @discardableResult
+  mutating func update(_ user: UserID, _ change: (inout Member) -> Void) -> Member? {
+    guard var member = member(user) else { return nil }
+    change(&member)
+    put(member)
+    return member
+  }
+
+  private mutating func put(_ member: Member) {
+    let previous = members.updateValue(member, forKey: member.userID)
+    order.update(member, was: previous, among: members)
+  }
+
+  /// Removes a member, and keeps a record while there is something to apply when the user comes
+  /// back.
+  /// - Parameter visibleRange: the messages that this membership has shown; nil = none to remember.
+  mutating func remove(
+    _ user: UserID, visibleRange: ClosedRange<Int64>?, bannedUntil: Instant, at now: Instant
+  ) -> Removal {
+    online.remove(user)
+    absent.remove(user)
+    guard let member = members.removeValue(forKey: user) else { return Removal(former: nil, forgotten: []) }
+    order.update(nil, was: member, among: members)
+    var record = FormerMember(
+      userID: user, visibleRanges: member.earlierVisibleRanges + (visibleRange.map { [$0] } ?? []),
+      muteUntil: member.muteUntil > now ? member.muteUntil : 0, bannedUntil: bannedUntil, leftTime: now)
+    record.mutedAt = member.mutedAt
+    guard record.isMemorable(at: now) else { return Removal(former: nil, forgotten: []) }
+    return Removal(former: record, forgotten: former.add(record, at: now))
+  }
+
+  // MARK: Presence
+
+  /// A session of a member began.
+  mutating func setOnline(_ user: UserID) {
+    guard members[user] != nil else { return }
+    online.insert(user)
+    absent.remove(user)
+  }
+
+  /// The last session of a member ended. "Except the owner, who never leaves that way."
+  mutating func setOffline(_ user: UserID, since instant: Instant) {
+    guard let member = members[user] else { return }
+    online.remove(user)
+    if type.removesAbsentMembers, member.role != .owner { absent.add(user, since: instant) }
+  }
+
+  /// Members of whom no absence is known are absent since an instant, unless they are present.
+  mutating func setAbsent(except present: Set<UserID>, since instant: Instant) {
+    guard type.removesAbsentMembers else { return }
+    for member in members.values where member.role != .owner && !present.contains(member.userID) {
+      absent.add(member.userID, since: instant)
+    }
+  }
+
+  /// The instant since which a member is absent; nil = not absent.
+  func absentSince(_ user: UserID) -> Instant? { absent[user] }
+
+  /// When the grace of the member who is absent longest ends; nil = no member is absent.
+  func firstGraceEnd(after grace: Instant) -> Instant? { absent.firstEnd(after: grace) }
+
+  /// The members absent since an instant or longer, the longest first, at most so many. Their
+  /// absences end with this; the caller removes the members.
+  mutating func popAbsent(since limit: Instant, atMost count: Int) -> [Member] {
+    absent.removeExpired(absentSince: limit, atMost: count).compactMap { members[$0] }.filter { $0.role != .owner }
+  }
+
+  // MARK: Ends of mutes and bans
+
+  /// Moves back the ends that were decided at an instant still to come.
+  /// - Returns: the records that changed.
+  mutating func correctEnds(by correction: ClockCorrection) -> (members: [Member], former: [FormerMember]) {
+    let lasting = members.values.filter { $0.muteUntil > 0 && $0.mutedAt > correction.now }.map(\.userID)
+    let corrected = lasting.compactMap { user in
+      update(user) { member in
+        let lead = correction.lead(of: member.mutedAt)
+        member.muteUntil -= lead
+        member.mutedAt -= lead
+      }
+    }
+    guard former.hasDeparture(after: correction.now) else { return (corrected, []) }
+    let correctedFormer = former.updateAll(at: correction.now) { former in
+      let (mute, leaving) = (correction.lead(of: former.mutedAt), correction.lead(of: former.leftTime))
+      if former.muteUntil > 0 { former.muteUntil -= mute }
+      former.mutedAt -= mute
+      if former.bannedUntil > 0 { former.bannedUntil -= leaving }
+      former.leftTime -= leaving
+    }
+    return (corrected, correctedFormer)
+  }
+}
+
+extension [ClosedRange<Int64>] {
+  /// The parts of the ranges that lie below a bound.
+  fileprivate func below(_ bound: Int64) -> [ClosedRange<Int64>] {
+    compactMap { $0.lowerBound < bound ? $0.lowerBound...Swift.min($0.upperBound, bound - 1) : nil }
+  }
+}

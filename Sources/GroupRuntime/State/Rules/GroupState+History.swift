@@ -1,0 +1,136 @@
+import GroupModel
+import WireProtocol
+
+/// Reading: history, reconnecting, read marks, unread counts and receive options (Protocol.md,
+/// "History", "Reconnecting", "Unread counts" and "Receive options").
+extension GroupState {
+  // MARK: getGroupHistoryMessageList and syncGroups
+
+  /// How many messages one row of syncGroups holds at most.
+  private static let syncPage: Int64 = 100
+
+  func history(_ request: GetGroupHistoryMessageList, for caller: Caller) throws(WireError) -> Decision {
+    let visible = try visibleHistory(for: caller)
+    let count = Int64(request.count)
+    switch request.direction {
+    case .older:
+      let page = visible.older(than: request.fromSeq == 0 ? Int64.max : request.fromSeq, count: count)
+      return .answer(.stored(.history(page, newestFirst: true, epoch: record.epoch)))
+    case .newer:
+      let page = visible.newer(than: request.fromSeq, count: count)
+      return .answer(.stored(.history(page, newestFirst: false, epoch: record.epoch)))
+    }
+  }
+
+  /// "Every message after seq that I may see, none missing, or recovered:false and none."
+  func sync(epoch: String, seq: Int64, bytes: Int, for caller: Caller) throws(WireError) -> Decision {
+    try requireMembership(caller)
+    let isKnown = record.type.storesMessages && epoch == record.epoch && seq <= messages.lastSeq
+    let page = isKnown ? try visibleHistory(for: caller).newer(than: seq, count: GroupState.syncPage) : nil
+    return .answer(
+      .stored(.sync(SyncAnswer(epoch: record.epoch, lastSeq: messages.lastSeq, page: page, bytes: bytes))))
+  }
+
+  /// The messages that the caller may see; 10007 where the type has no history.
+  func visibleHistory(for caller: Caller) throws(WireError) -> VisibleHistory {
+    try requireMembership(caller)
+    guard record.type.storesMessages else { throw WireError(.noRight, "This type of group keeps no history") }
+    guard let member = caller.userID.flatMap({ roster[$0] }) else { return VisibleHistory(ranges: seqs(from: 1)) }
+    return visibleHistory(of: member)
+  }
+
+  /// The messages that a member may see.
+  func visibleHistory(of member: Member) -> VisibleHistory {
+    if record.type.showsHistoryFromBeforeJoining { return VisibleHistory(ranges: seqs(from: 1)) }
+    return VisibleHistory(ranges: member.earlierVisibleRanges + seqs(from: member.firstVisibleSeq))
+  }
+
+  /// The `seq` from a message to the newest; empty where there is none yet.
+  private func seqs(from first: Int64) -> [ClosedRange<Int64>] {
+    first <= messages.lastSeq ? [first...messages.lastSeq] : []
+  }
+
+  // MARK: Read marks and unread counts
+
+  /// "Default and at most lastSeq", forward only.
+  mutating func markRead(seq: Int64?, by caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
+    try requireMembership(caller)
+    var decision = Decision(.empty)
+    guard record.type.storesMessages else { return decision }
+    let member = try requireMember(caller)
+    let seq = min(seq ?? messages.lastSeq, messages.lastSeq)
+    // A count set by the application ends with the next mark, also where there is nothing new to
+    // read.
+    guard seq > member.readSeq || (seq == member.readSeq && member.unreadBase > 0) else { return decision }
+    updateMember(member.userID, in: context, into: &decision) { member in
+      member.readSeq = seq
+      // Without such a count, imported messages and those that came under NotReceive stay read.
+      if member.unreadBase > 0 { member.unreadSinceSeq = nil }
+      member.unreadBase = 0
+    }
+    guard seq > member.readSeq else { return decision }
+    let event = event(.onConversationRead(readSeq: seq), in: context)
+    decision.effects.append(.send(event, to: [member.userID], except: caller.session))
+    return decision
+  }
+
+  func unreadCount(for caller: Caller) throws(WireError) -> Decision {
+    try requireMembership(caller)
+    guard let member = caller.userID.flatMap({ roster[$0] }) else { return Decision(.unreadCount(0)) }
+    return .answer(.stored(.unread(unread(of: member))))
+  }
+
+  /// "Text and Custom of others after readSeq, not recalled"; imported messages and those that came
+  /// under NotReceive do not count.
+  func unread(of member: Member) -> UnreadMessages {
+    let lastSeq = messages.lastSeq
+    let counts = record.type.countsUnread && member.receiveOption != .notReceive
+    let after = member.unreadSinceSeq.map { max($0, member.readSeq, record.importedThroughSeq) } ?? member.readSeq
+    let managersOnly = member.receiveOption == .receiveFromManagers
+    let (question, known, through) = messages.unreadQuestion(
+      of: member.userID, after: counts ? after : lastSeq, managersOnly: managersOnly)
+    let limit = rules.limits.unreadCount
+    return UnreadMessages(
+      reader: member.userID, base: counts ? member.unreadBase : 0, known: known,
+      range: through < lastSeq && known < limit ? through + 1...lastSeq : nil, managersOnly: managersOnly, limit: limit,
+      question: question)
+  }
+
+  /// An application administrator sets a member's unread count.
+  mutating func setUnreadCount(_ request: SetUnreadCount, in context: DecisionContext) throws(WireError) -> Decision {
+    guard record.type.countsUnread else { throw WireError(.noRight, "This type of group counts no unread messages") }
+    let member = try requireTarget(request.userID)
+    var decision = Decision(.empty)
+    let newest = messages.lastSeq
+    updateMember(member.userID, in: context, into: &decision) { member in
+      member.unreadBase = request.unreadCount
+      member.unreadSinceSeq = newest
+    }
+    return decision
+  }
+
+  // MARK: Receive options
+
+  mutating func setReceiveOption(_ option: ReceiveOption, by caller: Caller, in context: DecisionContext) throws(WireError)
+    -> Decision
+  {
+    try requireMembership(caller)
+    guard let user = caller.userID else { throw WireError(.noRight) }
+    var decision = Decision(.empty)
+    let previous = roster.receiveOption(of: user)
+    guard option != previous else { return decision }
+    let newest = messages.lastSeq
+    updateMember(user, in: context, into: &decision) { member in
+      member.receiveOption = option
+      // Messages that came under NotReceive were not received, so they do not become unread.
+      if previous == .notReceive {
+        member.unreadBase = 0
+        member.unreadSinceSeq = newest
+      }
+    }
+    decision.effects.append(.setReceiveOption(user, option))
+    let event = event(.onReceiveMessageOptChanged(option), in: context)
+    decision.effects.append(.send(event, to: [user], except: caller.session))
+    return decision
+  }
+}

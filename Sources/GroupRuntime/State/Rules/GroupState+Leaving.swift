@@ -1,0 +1,215 @@
+import GroupModel
+import GroupPermissions
+import WireProtocol
+
+/// Ends of memberships: quitGroup, kickGroupMember, transferGroupOwner, the grace of live rooms,
+/// and the end of the group (Protocol.md, "Quitting a group", "Removal and bans", "Ownership",
+/// "AVChatRoom" and "Disbanding a group").
+extension GroupState {
+  // MARK: Quitting
+
+  mutating func quit(by caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
+    guard !record.type.everyoneIsMember else { throw WireError(.noRight, "Nobody can quit a BChatRoom") }
+    let member = try requireMember(caller)
+    var decision = Decision(.empty)
+    if member.role == .owner {
+      try require(.quitAsOwner, by: caller)
+      guard let successor = roster.successor else { return disbandOnLastQuit(of: member, by: caller, in: context) }
+      transferOwnership(to: successor, by: caller, in: context, into: &decision)
+    }
+    quit(member, by: caller, in: context, into: &decision)
+    return decision
+  }
+
+  /// onMemberLeave to the remaining members, onQuitFromGroup to the member who quits.
+  private mutating func quit(_ member: Member, by caller: Caller, in context: DecisionContext, into decision: inout Decision) {
+    let info = MemberInfo(member)
+    let visibleRange = visibleRange(of: member)
+    removeMember(member.userID, visibleRange: visibleRange, in: context, into: &decision)
+    let tip = appendTips(.quit([info]), by: caller, opUser: info, in: context, into: &decision)
+    decision.effects.append(.send(event(.onQuitFromGroup, in: context), to: [member.userID]))
+    decision.effects.append(.detach(member.userID))
+    notify(.quitGroup, [member.userID], by: info, in: context, into: &decision)
+    announceLeave(of: [info], tip, in: context, into: &decision)
+  }
+
+  /// onMemberLeave; "off: nobody".
+  private mutating func announceLeave(
+    of list: [MemberInfo], _ tip: EventTip?, in context: DecisionContext, into decision: inout Decision
+  ) {
+    if rateLimiter != nil { return noticeLeave(of: list, in: context, into: &decision) }
+    let event = event(.onMemberLeave(list, memberCount: roster.count, tip), in: context)
+    announce(event, as: noticeClass, whenOff: [], into: &decision)
+  }
+
+  /// The messages that this membership has shown; nil where there are none, or the type hides
+  /// nothing.
+  private func visibleRange(of member: Member) -> ClosedRange<Int64>? {
+    guard record.type.storesMessages, !record.type.showsHistoryFromBeforeJoining, member.firstVisibleSeq <= messages.lastSeq
+    else { return nil }
+    return member.firstVisibleSeq...messages.lastSeq
+  }
+
+  /// "When the last member quits, the group is disbanded (onQuitFromGroup and onGroupDismissed)."
+  private mutating func disbandOnLastQuit(of member: Member, by caller: Caller, in context: DecisionContext) -> Decision {
+    var decision = disband(.dismissed, by: caller, in: context)
+    decision.effects.insert(.send(event(.onQuitFromGroup, in: context), to: [member.userID]), at: 0)
+    notify(.quitGroup, [member.userID], by: operatorInfo(caller), in: context, into: &decision)
+    return decision
+  }
+
+  // MARK: Removal
+
+  mutating func kick(_ request: KickGroupMember, by caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
+    try requireMembership(caller)
+    try require(.remove, by: caller)
+    let rows = request.userIDList.map { MemberResult(userID: $0, result: removalOutcome(of: $0, by: caller)) }
+    var decision = Decision(.memberResults(MemberResults(memberList: rows)))
+    let removed = rows.filter { $0.result == .success }.compactMap { roster[$0.userID] }
+    if !removed.isEmpty { kick(removed, request, by: caller, in: context, into: &decision) }
+    return decision
+  }
+
+  private func removalOutcome(of user: UserID, by caller: Caller) -> MemberResult.Outcome {
+    if user == caller.userID { return .fail }
+    guard let member = roster[user] else { return .invalid }
+    return isAllowed(.remove, by: caller, on: member.role) ? .success : .fail
+  }
+
+  private mutating func kick(
+    _ removed: [Member], _ request: KickGroupMember, by caller: Caller, in context: DecisionContext, into decision: inout Decision
+  ) {
+    let opUser = operatorInfo(caller)
+    let list = removed.map { MemberInfo($0) }
+    let users = removed.map(\.userID)
+    let bannedUntil = request.banTime == 0 ? 0 : context.wall + request.banTime * 1000
+    for member in removed {
+      removeMember(
+        member.userID, visibleRange: visibleRange(of: member), bannedUntil: bannedUntil, in: context, into: &decision)
+    }
+    let tip = appendTips(.kicked(list), by: caller, in: context, into: &decision)
+    let reason = request.reason ?? ""
+    let event = event(
+      .onMemberKicked(list, memberCount: roster.count, reason: reason, by: eventOperator(caller), tip), in: context)
+    announce(event, whenOff: users + (caller.userID.map { [$0] } ?? []), into: &decision)
+    decision.effects += users.map { .detach($0) }
+    notify(.kickedOff, users, by: opUser, reason: reason, in: context, into: &decision)
+  }
+
+  // MARK: Ownership
+
+  mutating func transfer(_ request: TransferGroupOwner, by caller: Caller, in context: DecisionContext) throws(WireError)
+    -> Decision
+  {
+    try requireMembership(caller)
+    try require(.transfer, by: caller)
+    guard let successor = roster[request.userID], let owner = roster[record.owner] else {
+      throw WireError(.noRight, "Not a member", field: "userID")
+    }
+    var decision = Decision(.empty)
+    // An application administrator may name the present owner; owners may not name themselves.
+    if successor.userID == owner.userID, caller.userID == nil { return decision }
+    try require(.transfer, by: caller, on: successor)
+    transferOwnership(to: successor, by: caller, in: context, into: &decision)
+    if request.quit, let former = roster[owner.userID] {
+      // The former owner is the one who quits, also on behalf of an administrator.
+      let quitter = Caller.user(owner.userID, platform: caller.platform, session: caller.session)
+      quit(former, by: quitter, in: context, into: &decision)
+    }
+    return decision
+  }
+
+  /// The successor becomes owner, the owner a Member: onGroupInfoChanged Owner, no grant or revoke
+  /// event.
+  private mutating func transferOwnership(
+    to successor: Member, by caller: Caller, in context: DecisionContext, into decision: inout Decision
+  ) {
+    updateMember(record.owner, in: context, into: &decision) { $0.role = .member }
+    updateMember(successor.userID, in: context, into: &decision) { $0.role = .owner }
+    var edited = record
+    edited.owner = successor.userID
+    let change = InfoChange.text("Owner", successor.userID.rawValue)
+    changeInfo(to: edited, [change], by: caller, in: context, into: &decision)
+  }
+
+  // MARK: Presence and grace
+
+  /// How many members one decision removes at the end of their grace; the next follows at once.
+  private static let maxRemovedAtOnce = 1000
+
+  /// Records whether a member has a session.
+  /// - Parameter since: when the last session ended, where there is none.
+  public mutating func setOnline(_ user: UserID, _ isOnline: Bool, since: Instant) {
+    if isOnline {
+      roster.setOnline(user)
+    } else {
+      roster.setOffline(user, since: record.type.removesAbsentMembers ? steady.advance(to: since) : since)
+    }
+  }
+
+  /// In a live room that was just loaded, members without a session and a known absence are absent
+  /// from now on.
+  mutating func setAbsent(except present: Set<UserID>, at now: Instant) {
+    roster.setAbsent(except: present, since: steady.advance(to: now))
+  }
+
+  /// Whether a member was absent for longer than the grace and is to be removed, back or not.
+  func isGraceExceeded(by user: UserID, at now: Instant) -> Bool {
+    guard let since = roster.absentSince(user) else { return false }
+    return since + rules.limits.offlineGrace < steady.time(at: now) && user != record.owner
+  }
+
+  /// Removes the members whose grace has ended.
+  mutating func removeAbsentMembers(in context: DecisionContext, into decision: inout Decision) {
+    let limit = context.steady - rules.limits.offlineGrace
+    let absent = roster.popAbsent(since: limit, atMost: GroupState.maxRemovedAtOnce)
+    removeAbsent(absent, in: context, into: &decision)
+  }
+
+  /// Removes a member who signs in after an absence beyond the grace. A member who was added during
+  /// that absence still has time.
+  public mutating func removeAfterGrace(_ user: UserID, at now: Instant) -> Decision {
+    var decision = Decision(.empty)
+    guard record.type.removesAbsentMembers, let member = roster[user], member.role != .owner,
+      now - member.joinTime > rules.limits.offlineGrace
+    else { return decision }
+    removeAbsent([member], in: makeContext(at: now, usersSignedIn: 0), into: &decision)
+    return decision
+  }
+
+  private mutating func removeAbsent(_ members: [Member], in context: DecisionContext, into decision: inout Decision) {
+    guard !members.isEmpty else { return }
+    for member in members {
+      removeMember(member.userID, visibleRange: nil, in: context, into: &decision)
+      decision.effects.append(.detach(member.userID))
+    }
+    announceLeave(of: members.suffix(CoalescedNotice.maxNamed).map { MemberInfo($0) }, nil, in: context, into: &decision)
+  }
+
+  // MARK: The end of the group
+
+  mutating func dismiss(by caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
+    try requireMembership(caller)
+    try require(.disband, by: caller)
+    return disband(.dismissed, by: caller, in: context)
+  }
+
+  /// Why a group ends.
+  enum DisbandCause { case dismissed, recycled }
+
+  mutating func disband(_ cause: DisbandCause, by caller: Caller, in context: DecisionContext) -> Decision {
+    var decision = dropWaiting(in: context)
+    let opUser = eventOperator(caller)
+    let (content, kind): (GroupEvent.Content, SystemNotification.Kind) =
+      switch cause {
+      case .dismissed: (.onGroupDismissed(by: opUser), .groupDismissed)
+      case .recycled: (.onGroupRecycled(by: opUser), .groupRecycled)
+      }
+    let notification = record.type.storesMessages ? notification(kind, by: opUser.opUser, in: context) : nil
+    decision.changes.append(.dismiss(record.id, at: context.now, notifying: notification))
+    decision.effects.append(.publish(event(content, in: context), .control, except: nil))
+    decision.effects.append(.disband)
+    decision.disbands = true
+    return decision
+  }
+}

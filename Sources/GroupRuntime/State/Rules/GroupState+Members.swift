@@ -1,0 +1,274 @@
+import GroupModel
+import GroupPermissions
+import WireProtocol
+
+/// The lists of members, and the changes of one member's info, mute and role (Protocol.md, "Member
+/// lists", "Member info", "Member mute" and "Role changes").
+extension GroupState {
+  // MARK: Lists
+
+  mutating func memberList(
+    _ request: GetGroupMemberList, for caller: Caller, in context: DecisionContext
+  ) throws(WireError) -> Decision {
+    try requireMemberVisibility(caller)
+    let page = roster.page(rank: request.filter.rank, after: request.nextSeq, count: request.count)
+    return memberListReply(page, for: caller, in: context)
+  }
+
+  /// "Individually muted only."
+  mutating func mutedMembers(
+    _ request: GetGroupMutedMembers, for caller: Caller, in context: DecisionContext
+  ) throws(WireError) -> Decision {
+    try requireMemberVisibility(caller)
+    let page = roster.mutedPage(at: context.wall, after: request.nextSeq, count: request.count)
+    return memberListReply(page, for: caller, in: context)
+  }
+
+  private func memberListReply(_ page: MemberOrder.Page, for caller: Caller, in context: DecisionContext) -> Decision {
+    let listed = page.members.map { listedMember($0, for: caller, in: context) }
+    return Decision(.memberList(GetGroupMemberList.Result(memberList: listed, nextSeq: page.nextSeq)))
+  }
+
+  /// A row for each user, with the inviter where there was one.
+  func inviters(of users: [UserID], for caller: Caller) throws(WireError) -> Decision {
+    try requireMemberVisibility(caller, of: users)
+    let rows = users.map { GetGroupMemberInviters.Row(userID: $0, inviter: roster[$0]?.inviter) }
+    return Decision(.inviters(GetGroupMemberInviters.Result(inviterList: rows)))
+  }
+
+  /// A row for each user. Every user has a role in a BChatRoom.
+  func roles(of users: [UserID], for caller: Caller) throws(WireError) -> Decision {
+    if record.type.everyoneIsMember { try requireMembership(caller) } else { try requireMemberVisibility(caller, of: users) }
+    let rows = users.map { GetGroupMemberRoles.Row(userID: $0, role: memberInfo(of: $0).role) }
+    return Decision(.roles(GetGroupMemberRoles.Result(roleList: rows)))
+  }
+
+  func membersInfo(_ users: [UserID], for caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
+    try requireMemberVisibility(caller, of: users)
+    let listed = users.compactMap { roster[$0] }.map { listedMember($0, for: caller, in: context) }
+    return Decision(.membersInfo(GetGroupMembersInfo.Result(memberList: listed)))
+  }
+
+  func onlineMemberCount(for caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
+    try requireMembership(caller)
+    let count = roster.onlineCount(usersSignedIn: context.usersSignedIn)
+    return Decision(.onlineMemberCount(GetGroupOnlineMemberCount.Result(count: count)))
+  }
+
+  /// "With isMemberVisible false only managers may list or read other members"; a BChatRoom has no
+  /// list.
+  /// - Parameter users: the members to be read; nil = all.
+  private func requireMemberVisibility(_ caller: Caller, of users: [UserID]? = nil) throws(WireError) {
+    try requireMembership(caller)
+    guard !record.type.everyoneIsMember else { throw WireError(.noRight, "A BChatRoom has no list of members") }
+    guard !record.policy.isMemberVisible, case .member(let role) = principal(of: caller), !role.isManager else { return }
+    if let users, users.allSatisfy({ $0 == caller.userID }) { return }
+    throw WireError(.noRight, "Only managers see the members of this group")
+  }
+
+  private func listedMember(_ member: Member, for caller: Caller, in context: DecisionContext) -> ListedMember {
+    ListedMember(
+      member.current(at: context.wall), isOnline: roster.isOnline(member.userID), isReader: member.userID == caller.userID)
+  }
+
+  // MARK: Member info and mute
+
+  /// "Each field under the rule of its own method", all of them or none.
+  mutating func setMemberInfo(
+    _ request: SetGroupMemberInfo, _ facts: UserFacts, by caller: Caller, in context: DecisionContext
+  ) throws(WireError) -> Decision {
+    try requireMembership(caller)
+    // Rights come first, so that callers without them do not learn here who is a member.
+    if request.userID != caller.userID { try requireRights(for: request, by: caller) }
+    let member = try requireTarget(request.userID)
+    if request.editsMember, member.userID != caller.userID { try require(.editMember, by: caller, on: member) }
+    if request.role != nil { try require(.changeRole, by: caller, on: member) }
+    if request.muteUntil != nil { try require(.muteMember, by: caller, on: member) }
+    try requireKnown(member, facts)
+
+    var edited = member
+    var change = try edited.apply(request, at: context.wall)
+    var decision = Decision(.empty)
+    let role = request.role ?? member.role
+    let isGrantOrRevoke = role == .admin || member.role == .admin
+    if role != member.role, !isGrantOrRevoke {
+      edited.role = role
+      change.role = role
+    }
+    if !change.isEmpty {
+      updateMember(member.userID, in: context, into: &decision) { $0 = edited }
+      announce(change, by: caller, in: context, into: &decision)
+    }
+    if isGrantOrRevoke { changeRole(of: edited, to: role, by: caller, in: context, into: &decision) }
+    return decision
+  }
+
+  mutating func muteMember(_ request: MuteGroupMember, by caller: Caller, in context: DecisionContext) throws(WireError)
+    -> Decision
+  {
+    try requireMembership(caller)
+    try require(.muteMember, by: caller)
+    let member = try requireTarget(request.userID)
+    try require(.muteMember, by: caller, on: member)
+    let until = request.muteTime == 0 ? 0 : context.wall + request.muteTime * 1000
+    var decision = Decision(.memberMute(MuteGroupMember.Result(muteUntil: until)))
+    var edited = member
+    var change = MemberChange(userID: member.userID)
+    edited.mute(until: until, at: context.wall, &change)
+    guard !change.isEmpty else { return decision }
+    updateMember(member.userID, in: context, into: &decision) { $0 = edited }
+    announce(change, by: caller, in: context, into: &decision)
+    return decision
+  }
+
+  private func requireRights(for request: SetGroupMemberInfo, by caller: Caller) throws(WireError) {
+    if request.editsMember { try require(.editMember, by: caller) }
+    if request.role != nil { try require(.changeRole, by: caller) }
+    if request.muteUntil != nil { try require(.muteMember, by: caller) }
+  }
+
+  /// A user without a record is about to get one, and must be known where users must be.
+  private func requireKnown(_ member: Member, _ facts: UserFacts) throws(WireError) {
+    if roster[member.userID] == nil, facts.unknown.contains(member.userID) { throw WireError(.userUnknown, field: "userID") }
+  }
+
+  /// onGroupMemberInfoChanged: "all members, the one concerned included; off, and AVChatRoom: the
+  /// one concerned and the operator".
+  private mutating func announce(
+    _ change: MemberChange, by caller: Caller, in context: DecisionContext, into decision: inout Decision
+  ) {
+    let tip = appendTips(.memberInfoChange([change]), by: caller, in: context, into: &decision)
+    let event = event(.onGroupMemberInfoChanged([change], by: eventOperator(caller), tip), in: context)
+    let concerned = caller.userID.map { $0 == change.userID ? [$0] : [change.userID, $0] } ?? [change.userID]
+    if record.type.announcesMemberInfo {
+      announce(event, whenOff: concerned, into: &decision)
+    } else {
+      decision.effects.append(.send(event, to: concerned))
+    }
+  }
+
+  // MARK: Roles
+
+  mutating func setRole(
+    _ request: SetGroupMemberRole, _ facts: UserFacts, by caller: Caller, in context: DecisionContext
+  ) throws(WireError) -> Decision {
+    try requireMembership(caller)
+    try require(.changeRole, by: caller)
+    let member = try requireTarget(request.userID)
+    try require(.changeRole, by: caller, on: member)
+    try requireKnown(member, facts)
+    var decision = Decision(.empty)
+    changeRole(of: member, to: request.role, by: caller, in: context, into: &decision)
+    return decision
+  }
+
+  /// "Setting the role somebody has changes nothing and sends nothing."
+  private mutating func changeRole(
+    of member: Member, to role: Role, by caller: Caller, in context: DecisionContext, into decision: inout Decision
+  ) {
+    guard role != member.role else { return }
+    updateMember(member.userID, in: context, into: &decision) { $0.role = role }
+    switch (member.role, role) {
+    case (_, .admin):
+      let list = [memberInfo(of: member.userID)]
+      let tip = appendTips(.setAdmin(list), by: caller, in: context, into: &decision)
+      let event = event(.onGrantAdministrator(list, by: eventOperator(caller), tip), in: context)
+      announceRole(of: member.userID, event, .grantAdmin, by: caller, in: context, into: &decision)
+    case (.admin, _):
+      let list = [memberInfo(of: member.userID)]
+      let tip = appendTips(.cancelAdmin(list), by: caller, in: context, into: &decision)
+      let event = event(.onRevokeAdministrator(list, by: eventOperator(caller), tip), in: context)
+      announceRole(of: member.userID, event, .cancelAdmin, by: caller, in: context, into: &decision)
+    default:
+      var change = MemberChange(userID: member.userID)
+      change.role = role
+      announce(change, by: caller, in: context, into: &decision)
+    }
+  }
+
+  private func announceRole(
+    of user: UserID, _ event: GroupEvent, _ kind: SystemNotification.Kind, by caller: Caller, in context: DecisionContext,
+    into decision: inout Decision
+  ) {
+    announce(event, whenOff: (caller.userID.map { [$0] } ?? []) + [user], into: &decision)
+    notify(kind, [user], by: operatorInfo(caller), in: context, into: &decision)
+  }
+
+  // MARK: Changing the roster
+
+  /// Adds a member to the roster, and attaches the user's sessions. The caller stores the member.
+  @discardableResult
+  mutating func addMember(
+    _ user: UserID, role: Role, joinTime: Instant, into decision: inout Decision, _ complete: (inout Member) -> Void
+  ) -> Member {
+    let (member, wasFormer) = roster.add(user, role: role, joinTime: joinTime, complete)
+    if wasFormer { decision.changes.append(.forgetFormer(user, in: record.id)) }
+    decision.effects.append(.attach(user, receiving: member.receiveOption))
+    return member
+  }
+
+  /// Changes and stores a member.
+  mutating func updateMember(
+    _ user: UserID, in context: DecisionContext, into decision: inout Decision, _ change: (inout Member) -> Void
+  ) {
+    let changed = roster.update(user) { member in
+      change(&member)
+      member.changeTime = context.now
+    }
+    if let changed { decision.changes.append(.putMember(changed, in: record.id)) }
+  }
+
+  /// Removes a member, and stores the record of the former member where one is of use.
+  /// - Parameter visibleRange: the messages that this membership has shown; nil = none to remember.
+  mutating func removeMember(
+    _ user: UserID, visibleRange: ClosedRange<Int64>?, bannedUntil: Instant = 0, in context: DecisionContext,
+    into decision: inout Decision
+  ) {
+    let removal = roster.remove(user, visibleRange: visibleRange, bannedUntil: bannedUntil, at: context.wall)
+    if let former = removal.former { decision.changes.append(.putFormer(former, in: record.id)) }
+    decision.changes += removal.forgotten.map { .forgetFormer($0, in: record.id) }
+    decision.changes.append(.removeMember(user, from: record.id, at: context.now))
+  }
+}
+
+extension GetGroupMemberList.Filter {
+  /// The rank of the listed roles; nil = all.
+  fileprivate var rank: Int? {
+    switch self {
+    case .all: nil
+    case .owner: Role.owner.rank
+    case .admin: Role.admin.rank
+    case .common: Role.member.rank
+    }
+  }
+}
+
+extension SetGroupMemberInfo {
+  /// Whether it sets fields that members may always set of themselves.
+  fileprivate var editsMember: Bool { nameCard != nil || customInfo != nil }
+}
+
+extension Member {
+  /// Changes name card, customInfo and mute as a request gives them.
+  /// - Returns: the fields that are different now.
+  fileprivate mutating func apply(_ request: SetGroupMemberInfo, at now: Instant) throws(WireError) -> MemberChange {
+    var change = MemberChange(userID: userID)
+    if let wanted = request.nameCard, !wanted.isSame(as: nameCard) {
+      nameCard = wanted
+      change.nameCard = wanted
+    }
+    if let given = request.customInfo, !customInfo.mergeCustomInfo(given).isEmpty { change.customInfo = customInfo }
+    guard customInfo.count <= MapDomain.memberCustomInfo.entries else { throw WireError(.badValue, field: "customInfo") }
+    if let wanted = request.muteUntil { mute(until: wanted, at: now, &change) }
+    return change
+  }
+
+  /// Mutes the member until an instant, or ends the mute where that is past.
+  fileprivate mutating func mute(until wanted: Instant, at now: Instant, _ change: inout MemberChange) {
+    let until = wanted > now ? wanted : 0
+    guard until != (muteUntil > now ? muteUntil : 0) else { return }
+    muteUntil = until
+    mutedAt = now
+    change.muteTime = until == 0 ? 0 : (until - now + 999) / 1000
+  }
+}

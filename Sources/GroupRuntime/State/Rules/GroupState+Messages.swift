@@ -1,0 +1,188 @@
+import GroupModel
+import GroupPermissions
+import WireProtocol
+
+/// Sending and recalling messages, and sendGroupSystemNotification (Protocol.md, "Sending",
+/// "Recall" and "Application methods").
+extension GroupState {
+  mutating func send(
+    _ content: Message.Content, _ options: MessageOptions, by caller: Caller, in context: DecisionContext
+  ) throws(WireError) -> Decision {
+    let sender = sender(caller)
+    if sender.principal == .outsider { throw WireError(.noRight, "Not a member") }
+    try require(.send, by: sender.principal)
+    try checkMentions(options, by: sender)
+    if let first = messages.receipt(of: options.clientMsgID, from: caller.senderID, at: context.steady) {
+      return Decision(.receipt(first))
+    }
+    try requireNotMuted(sender, at: context.wall)
+    if let wait = messageRate?.pass(at: context.steady) { throw WireError(.groupMessageRate, retryAfterMs: wait) }
+
+    let isStored = record.type.storesMessages && !options.onlineUserOnly
+    let seq = isStored ? messages.lastSeq + 1 : nil
+    let message = Message(
+      msgID: messages.nextMessageID(seq: seq), groupID: record.id, seq: seq, sender: caller.senderID, nameCard: sender.nameCard,
+      timestamp: context.now, content: content, priority: options.priority, clientMsgID: options.clientMsgID,
+      atUserIDList: options.atUserIDList, platform: caller.platform, isFromManager: sender.isManager)
+    var decision = Decision(.empty)
+    let status: MessageReceipt.Status
+    if rateLimiter != nil {
+      status = offer(message, from: caller.session, in: context, into: &decision)
+    } else {
+      status = isStored ? .stored : .delivered
+      deliver(message, from: caller.session, [.accepted, .delivered], in: context, into: &decision)
+    }
+    if isStored {
+      messages.append(message)
+      decision.changes.append(.append(message))
+    }
+    if status != .dropped { messages.recordReceipt(of: message, status, at: context.steady) }
+    decision.answer = .reply(
+      .success(
+        .receipt(MessageReceipt(msgID: message.msgID, seq: seq, timestamp: message.timestamp, status: status))))
+    return decision
+  }
+
+  /// Publishes a message to "all members but the sending session".
+  func deliver(
+    _ message: Message, from session: SessionKey?, _ steps: MessageCount.Steps, in context: DecisionContext,
+    into decision: inout Decision
+  ) {
+    decision.effects.append(
+      .publish(event(.onRecvNewMessage(message), in: context), chatClass(of: message), except: session))
+    decision.counts.append(MessageCount(type: record.type, priority: message.priority, steps: steps))
+  }
+
+  private func chatClass(of message: Message) -> EventClass {
+    record.type.storesMessages
+      ? .storedChat(fromManager: message.isFromManager) : .liveChat(fromManager: message.isFromManager)
+  }
+
+  /// The caller's record, looked up once per message.
+  private func sender(_ caller: Caller) -> Sender {
+    guard let user = caller.userID else { return Sender(principal: .administrator, muteUntil: 0, nameCard: "") }
+    if let member = roster[user] {
+      return Sender(principal: .member(member.role), muteUntil: member.muteUntil, nameCard: member.nameCard)
+    }
+    return Sender(principal: record.type.everyoneIsMember ? .member(.member) : .outsider, muteUntil: 0, nameCard: "")
+  }
+
+  /// "@all": managers only.
+  private func checkMentions(_ options: MessageOptions, by sender: Sender) throws(WireError) {
+    guard !sender.isManager, options.atUserIDList.contains(MessageOptions.everybody) else { return }
+    throw WireError(.noRight, "Only managers mention everybody", field: "atUserIDList")
+  }
+
+  /// Throws during a mute of the member or of the group.
+  private func requireNotMuted(_ sender: Sender, at now: Instant) throws(WireError) {
+    guard case .member(let role) = sender.principal else { return }
+    guard sender.muteUntil <= now, !record.mute.current(at: now).silences(role) else { throw WireError(.muted) }
+  }
+
+  // MARK: Recalling
+
+  func revoke(seq: Int64, by caller: Caller) throws(WireError) -> Decision {
+    try checkRecall(of: seq, by: caller)
+    return .answer(.lookUp(seq: seq, by: caller))
+  }
+
+  /// - Parameter message: as the store had it a moment ago; the caller may have lost the right
+  ///   since.
+  mutating func revoke(
+    _ message: Message?, seq: Int64, by caller: Caller, in context: DecisionContext
+  ) throws(WireError) -> Decision {
+    try checkRecall(of: seq, by: caller)
+    // The group may have been disbanded and created again while the message was read.
+    guard var message, message.msgID == messages.messageID(seq: seq) else { throw WireError(.messageUnknown, field: "seq") }
+    try requireRecallRight(over: message, by: caller)
+    guard !message.isRevoked, !messages.isRecentlyRecalled(seq) else { return Decision(.empty) }
+    if message.sender == caller.userID, context.now - message.timestamp > rules.limits.revokeWindow {
+      throw WireError(.recallTooLate)
+    }
+    var decision = Decision(.empty)
+    message.revoke()
+    messages.recall(message, seq: seq)
+    record.changeTime = context.now
+    decision.changes += [.revise(message), recordChange()]
+    let event = event(.onRecvMessageRevoked(msgID: message.msgID, seq: seq, by: eventOperator(caller)), in: context)
+    decision.effects.append(recallEffect(event, seq: seq))
+    return decision
+  }
+
+  /// "Unknown or invisible 10030"; 10033 where the type has no recall.
+  private func checkRecall(of seq: Int64, by caller: Caller) throws(WireError) {
+    try requireMembership(caller)
+    if rules.permissions.requirement(for: .recallOthers, in: record.type) == .nobody { throw WireError(.recallUnsupported) }
+    guard try visibleHistory(for: caller).contains(seq) else { throw WireError(.messageUnknown, field: "seq") }
+  }
+
+  /// "Others' by the table, any time; a tip 10032."
+  private func requireRecallRight(over message: Message, by caller: Caller) throws(WireError) {
+    guard message.isChat else { throw WireError(.recallNotYours, "Tips cannot be recalled") }
+    if message.sender == caller.userID { return }
+    try require(.recallOthers, by: caller)
+    guard let user = caller.userID else { return }
+    // Application administrators stand above all members.
+    if message.sender == .administrator { throw WireError(.noRight, "Sent by the application") }
+    let role = roster[message.sender]?.role ?? .member
+    guard isAllowed(.recallOthers, by: .user(user, platform: caller.platform, session: nil), on: role) else {
+      throw WireError(.noRight)
+    }
+  }
+
+  /// onRecvMessageRevoked: "all members who may see it".
+  private func recallEffect(_ event: GroupEvent, seq: Int64) -> Effect {
+    if record.type.showsHistoryFromBeforeJoining { return .publish(event, .control, except: nil) }
+    let readers = roster.all.filter { member in
+      member.firstVisibleSeq <= seq || member.earlierVisibleRanges.contains { $0.contains(seq) }
+    }
+    if readers.count == roster.count { return .publish(event, .control, except: nil) }
+    return .send(event, to: readers.map(\.userID))
+  }
+
+  // MARK: Custom events
+
+  /// onReceiveRESTCustomData: "the members named by the administrator, or all"; ignores other
+  /// users.
+  func customData(_ request: SendGroupSystemNotification, by caller: Caller, in context: DecisionContext) -> Decision {
+    var decision = Decision(.empty)
+    let event = event(.onReceiveRESTCustomData(request.content), in: context)
+    let named = request.userIDList?.filter { roster.isMember($0) }
+    if let named {
+      if !named.isEmpty { decision.effects.append(.send(event, to: named)) }
+    } else {
+      decision.effects.append(.publish(event, .control, except: nil))
+    }
+    notify(
+      .custom, named ?? roster.userIDs, by: operatorInfo(caller), data: request.content, in: context, into: &decision)
+    return decision
+  }
+}
+
+/// The properties of a caller that a message depends on.
+private struct Sender {
+  let principal: Principal
+  let muteUntil: Instant
+  let nameCard: String
+
+  /// An application administrator, or a manager of the group.
+  var isManager: Bool {
+    switch principal {
+    case .administrator: true
+    case .member(let role): role.isManager
+    case .outsider: false
+    }
+  }
+}
+
+extension Message {
+  /// "A recalled message keeps its place with `isRevoked:true` and no content."
+  fileprivate mutating func revoke() {
+    isRevoked = true
+    switch content {
+    case .text: content = .text("")
+    case .custom: content = .custom("")
+    case .tips: break
+    }
+  }
+}

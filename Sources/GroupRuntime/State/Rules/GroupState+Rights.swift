@@ -1,0 +1,75 @@
+import GroupModel
+import GroupPermissions
+import WireProtocol
+
+/// The caller's part in the group, and the answers of the table of rights.
+extension GroupState {
+  /// The caller as the table of rights knows it.
+  func principal(of caller: Caller) -> Principal {
+    guard let user = caller.userID else { return .administrator }
+    if let member = roster[user] { return .member(member.role) }
+    return record.type.everyoneIsMember ? .member(.member) : .outsider
+  }
+
+  /// Membership comes before rights (Protocol.md, "Order of errors"); an administrator needs none.
+  func requireMembership(_ caller: Caller) throws(WireError) {
+    if principal(of: caller) == .outsider { throw WireError(.noRight, "Not a member") }
+  }
+
+  /// The caller's record; 10007 for users without one and for administrators, who have none.
+  func requireMember(_ caller: Caller) throws(WireError) -> Member {
+    guard let user = caller.userID, let member = roster[user] else { throw WireError(.noRight, "Not a member") }
+    return member
+  }
+
+  /// Throws what the table denies the caller.
+  func require(_ action: GroupAction, by caller: Caller) throws(WireError) { try require(action, by: principal(of: caller)) }
+
+  /// Throws what the table denies a principal.
+  func require(_ action: GroupAction, by principal: Principal) throws(WireError) {
+    let denial = rules.permissions.denial(of: action, in: record.type, policy: record.policy, by: principal)
+    if let denial { throw WireError(denial) }
+  }
+
+  /// Throws what the table denies the caller towards a member: callers act on lower roles only, and
+  /// never on themselves (rule 1).
+  func require(_ action: GroupAction, by caller: Caller, on target: Member) throws(WireError) {
+    let denial = denial(of: action, by: caller, on: target.role, isSelf: target.userID == caller.userID)
+    if let denial { throw WireError(denial) }
+  }
+
+  /// Whether the caller may do it to a member of that role.
+  func isAllowed(_ action: GroupAction, by caller: Caller, on role: Role) -> Bool {
+    denial(of: action, by: caller, on: role, isSelf: false) == nil
+  }
+
+  private func denial(of action: GroupAction, by caller: Caller, on role: Role, isSelf: Bool) -> Denial? {
+    rules.permissions.denial(
+      of: action, in: record.type, policy: record.policy, by: principal(of: caller), on: role, isSelf: isSelf)
+  }
+
+  /// The member that a request is about; "a single target that is not a member is 10007".
+  func requireTarget(_ user: UserID) throws(WireError) -> Member {
+    guard let member = roster.member(user) else { throw WireError(.noRight, "Not a member", field: "userID") }
+    return member
+  }
+
+  /// The owner and the admins.
+  var managers: [UserID] {
+    // A type without admins has the owner only, and may have very many members to look at.
+    rules.permissions.allowsAdmins(in: record.type) ? roster.managers : [record.owner]
+  }
+}
+
+extension WireError {
+  /// The wire's code for a denial of the table (Protocol.md, "Rights").
+  init(_ denial: Denial) {
+    switch denial {
+    case .noRight: self.init(ErrorCode.noRight)
+    case .ownerMayNotQuit: self.init(ErrorCode.ownerMayNotQuit)
+    case .workNotJoinable: self.init(ErrorCode.workNotJoinable)
+    case .recallNotYours: self.init(ErrorCode.recallNotYours)
+    case .recallUnsupported: self.init(ErrorCode.recallUnsupported)
+    }
+  }
+}

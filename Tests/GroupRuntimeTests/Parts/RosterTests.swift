@@ -1,0 +1,102 @@
+import GroupModel
+import GroupPermissions
+import Testing
+
+@testable import GroupRuntime
+
+/// The parts of a roster change together.
+@Suite struct RosterTests {
+  private func roster(_ type: GroupType, former: [FormerMember] = []) -> Roster {
+    let record = GroupRecord(
+      id: "g", type: type, epoch: "e", createTime: 1, owner: "olga", name: "n", maxMemberNum: 10,
+      policy: .defaults(for: type), nextOrdinal: 3)
+    let members = [
+      Member(userID: "olga", role: .owner, joinTime: 1, ordinal: 1, receiveOption: .receive),
+      Member(userID: "mary", role: .member, joinTime: 2, ordinal: 5, receiveOption: .receive),
+    ]
+    return Roster(
+      StoredGroup(record: record, members: members, former: former, lastMessage: nil, recentlySent: []), at: 10)
+  }
+
+  @Test func aNewMemberHasTheNextOrdinalAndIsListed() {
+    var roster = roster(.public)
+    let added = roster.add("carl", role: .member, joinTime: 7) { $0.inviter = "olga" }
+    #expect(added.member.ordinal == 6 && added.member.inviter == "olga" && !added.wasFormer)
+    #expect(roster["carl"] == added.member && roster.count == 3 && roster.nextOrdinal == 7)
+    #expect(roster.page(rank: nil, after: 0, count: 9).members.map(\.userID) == ["olga", "mary", "carl"])
+  }
+
+  @Test func rejoiningRestoresTheMuteAndTheRangesBelowTheFirstVisibleMessage() {
+    let former = FormerMember(userID: "carl", visibleRanges: [1...3, 5...9, 12...14], muteUntil: 99, leftTime: 4)
+    var roster = roster(.public, former: [former])
+    let added = roster.add("carl", role: .member, joinTime: 7) { $0.firstVisibleSeq = 8 }
+    #expect(added.wasFormer && roster.former["carl"] == nil)
+    #expect(added.member.earlierVisibleRanges == [1...3, 5...7] && added.member.muteUntil == 99)
+    #expect(roster.mutedPage(at: 10, after: 0, count: 9).members.map(\.userID) == ["carl"])
+  }
+
+  @Test func aRemovedMemberIsNeitherOnlineNorAbsentNorListed() {
+    var roster = roster(.avChatRoom)
+    roster.setOnline("mary")
+    let removal = roster.remove("mary", visibleRange: 2...4, bannedUntil: 50, at: 20)
+    #expect(removal.former == roster.former["mary"] && removal.forgotten.isEmpty)
+    #expect(roster.former["mary"]?.visibleRanges == [2...4] && roster.isBanned("mary", at: 49))
+    #expect(roster["mary"] == nil && !roster.isOnline("mary") && roster.onlineCount(usersSignedIn: 7) == 0)
+    #expect(roster.page(rank: nil, after: 0, count: 9).members.map(\.userID) == ["olga"])
+    roster.setOffline("mary", since: 30)
+    #expect(roster.absentSince("mary") == nil && roster.firstGraceEnd(after: 5) == nil)
+  }
+
+  @Test func membersOfALiveRoomAreAbsentWithoutASessionExceptTheOwner() {
+    var roster = roster(.avChatRoom)
+    for user in ["olga", "mary"] as [UserID] {
+      roster.setOnline(user)
+      roster.setOffline(user, since: 30)
+    }
+    #expect(roster.absentSince("mary") == 30 && roster.absentSince("olga") == nil)
+    #expect(roster.popAbsent(since: 30, atMost: 9).map(\.userID) == ["mary"])
+    #expect(roster.firstGraceEnd(after: 5) == nil, "the caller removes the member")
+  }
+
+  @Test func otherTypesRecordNoAbsence() {
+    var roster = roster(.public)
+    roster.setOffline("mary", since: 30)
+    roster.setAbsent(except: [], since: 30)
+    #expect(roster.absentSince("mary") == nil)
+  }
+
+  @Test func changingAUserOfABChatRoomCreatesARecord() {
+    var (open, closed) = (roster(.bChatRoom), roster(.public))
+    #expect(open.isMember("carl") && open["carl"] == nil && open.member("carl")?.role == .member)
+    #expect(open.update("carl") { $0.role = .admin }?.role == .admin)
+    #expect(open["carl"]?.role == .admin && open.memberCount(usersSignedIn: 7) == 7)
+    #expect(closed.update("carl") { $0.role = .admin } == nil && closed["carl"] == nil)
+  }
+}
+
+/// The changes that correct the stored ends of mutes and bans.
+@Suite struct ClockCorrectionsTests {
+  @Test func everySecondSetBackIsCorrectedOnce() {
+    var corrections = ClockCorrections()
+    #expect(corrections.nextShift(forLead: 999) == nil)
+    #expect(corrections.nextShift(forLead: 1500) == 1500)
+    #expect(corrections.nextShift(forLead: 2400) == nil)
+    #expect(corrections.nextShift(forLead: 2500) == 1000)
+  }
+
+  @Test func failedChangesComeBeforeLaterOnes() {
+    var corrections = ClockCorrections()
+    corrections.append(.forgetFormer("mary", in: "g"))
+    let failed = corrections.popAll()
+    #expect(corrections.isEmpty)
+    corrections.append(.forgetFormer("carl", in: "g"))
+    corrections.restore(failed)
+    #expect(corrections.popAll() == [.forgetFormer("mary", in: "g"), .forgetFormer("carl", in: "g")])
+  }
+
+  @Test func onlyDecisionsThatLieAheadAreMovedBack() {
+    let (known, unknown) = (ClockCorrection(now: 100, shift: 30), ClockCorrection(now: 100, shift: nil))
+    #expect(known.lead(of: 100) == 0 && known.lead(of: 101) == 30)
+    #expect(unknown.lead(of: 100) == 0 && unknown.lead(of: 140) == 40)
+  }
+}
