@@ -118,7 +118,7 @@ public actor Group {
   }
 
   private nonisolated func takeHere(_ work: Work) {
-    if executor.isCurrent { executor.isolated(self) { $0.take(work) } } else { executor.enqueue { self.takeHere(work) } }
+    if executor.isCurrent { executor.isolated(self, work) { $0.take($1) } } else { executor.enqueue { self.takeHere(work) } }
   }
 
   /// A completion may ask again at once, and that stands behind what waited before.

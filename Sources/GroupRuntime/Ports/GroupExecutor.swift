@@ -28,4 +28,31 @@ extension GroupExecutor {
       unsafeBitCast(body, to: ((Resident) -> Result).self)(actor)
     }
   }
+
+  /// The same for a body that captures nothing and takes an `input` instead: it allocates nothing.
+  @inlinable
+  public func isolated<Resident: Actor, Input>(
+    _ actor: Resident, _ input: Input, _ body: @escaping (isolated Resident, Input) -> Void
+  ) {
+    precondition(isCurrent, "not on this executor")
+    #if DEBUG
+      actor.preconditionIsolated("an actor of another executor")
+    #endif
+    // Functions inside of structures are cast as they are; a function alone would be wrapped first.
+    unsafeBitCast(IsolatedBody(run: body), to: Body<Resident, Input>.self).run(actor, input)
+  }
+}
+
+/// A function whose first argument is isolated, and below the same as callers see it.
+@usableFromInline
+struct IsolatedBody<Resident: Actor, Input> {
+  @usableFromInline let run: (isolated Resident, Input) -> Void
+
+  @inlinable
+  init(run: @escaping (isolated Resident, Input) -> Void) { self.run = run }
+}
+
+@usableFromInline
+struct Body<Resident: Actor, Input> {
+  @usableFromInline let run: (Resident, Input) -> Void
 }
