@@ -1,10 +1,11 @@
 import GroupModel
 import WireProtocol
 
-/// What a group can be asked.
+/// A request to a group. The largest cases are indirect, because every request is passed on in
+/// memory of one size.
 public enum GroupRequest: Sendable {
-  case create(CreateGroup, owner: UserID, UserFacts)
-  case importGroup(ImportGroup, owner: UserID, UserFacts)
+  indirect case create(CreateGroup, owner: UserID, UserFacts)
+  indirect case importGroup(ImportGroup, owner: UserID, UserFacts)
   case join(JoinGroup, UserFacts)
   case quit
   case dismiss
@@ -15,7 +16,7 @@ public enum GroupRequest: Sendable {
   case foundInfo
   /// The row of getJoinedGroupList; nil where nothing changed since the instant, or the caller is no member.
   case joinedInfo(updatedSince: Instant)
-  case setInfo(SetGroupInfo)
+  indirect case setInfo(SetGroupInfo)
   case muteGroup(MuteGroup)
   case transfer(TransferGroupOwner)
   case memberList(GetGroupMemberList)
@@ -26,10 +27,10 @@ public enum GroupRequest: Sendable {
   case onlineMemberCount
   case invite(InviteUserToGroup, UserFacts)
   /// - Parameter application: as the store knows it; the group may know better.
-  case decide(GroupApplication, agrees: Bool, reason: String, UserFacts)
+  indirect case decide(GroupApplication, agrees: Bool, reason: String, UserFacts)
   case kick(KickGroupMember)
   case setRole(SetGroupMemberRole, UserFacts)
-  case setMemberInfo(SetGroupMemberInfo, UserFacts)
+  indirect case setMemberInfo(SetGroupMemberInfo, UserFacts)
   case muteMember(MuteGroupMember)
   case setReceiveOption(ReceiveOption)
   case initAttributes([GroupAttributes.Entry])
@@ -42,7 +43,7 @@ public enum GroupRequest: Sendable {
   case sync(epoch: String, seq: Int64, bytes: Int)
   case revoke(seq: Int64)
   /// - Parameter message: as the store keeps it; nil = there is none.
-  case revokeFound(seq: Int64, message: Message?)
+  indirect case revokeFound(seq: Int64, message: Message?)
   case markRead(seq: Int64?)
   /// The caller's number of unread messages.
   case unreadCount
