@@ -7,13 +7,15 @@ public struct MethodTable: Sendable {
     public let specification: MethodSpecification
     public let parameters: [ParameterDescription]
     let decode: @Sendable (inout JSONParameterReader) throws(WireError) -> Request
+    fileprivate let nameBytes: [CChar]
 
     /// The method's name.
     public var name: String { specification.name }
 
-    init<M: Method>(_ number: Int, _ method: M.Type, _ wrap: @escaping @Sendable (M) -> Request) {
+    init<M: Method>(_ number: Int, _ method: M.Type, _ wrap: @escaping @Sendable (consuming M) -> Request) {
       self.number = number
       specification = M.specification
+      nameBytes = M.specification.name.utf8.map { CChar(bitPattern: $0) }
       parameters = MethodTable.describe(method)
       decode = { (reader) throws(WireError) in wrap(try M(from: &reader)) }
     }
@@ -21,7 +23,8 @@ public struct MethodTable: Sendable {
 
   /// In the order of Reference.md.
   public let entries: [Entry]
-  private let byName: [String: Entry]
+  /// By the length of their names, so that a request is found by its bytes.
+  private let byLength: [[Entry]]
 
   /// All methods.
   public init() {
@@ -83,13 +86,23 @@ public struct MethodTable: Sendable {
       MethodTable.entry(GetStats.self, Request.getStats),
     ]
     entries = makers.enumerated().map { number, make in make(number) }
-    byName = Dictionary(uniqueKeysWithValues: entries.map { ($0.name, $0) })
+    var byLength = [[Entry]](repeating: [], count: 1 + (entries.map(\.nameBytes.count).max() ?? 0))
+    for entry in entries { byLength[entry.nameBytes.count].append(entry) }
+    self.byLength = byLength
   }
 
   /// The method of that name.
-  public subscript(name: String) -> Entry? { byName[name] }
+  public subscript(name: String) -> Entry? { entries.first { $0.name == name } }
 
-  private static func entry<M: Method>(_ method: M.Type, _ wrap: @escaping @Sendable (M) -> Request) -> (Int) -> Entry {
+  /// The method that a request names.
+  subscript(name: JSONValue) -> Entry? {
+    let length = name.stringLength
+    return length < byLength.count ? byLength[length].first { name.isString($0.nameBytes) } : nil
+  }
+
+  private static func entry<M: Method>(
+    _ method: M.Type, _ wrap: @escaping @Sendable (consuming M) -> Request
+  ) -> (Int) -> Entry {
     { number in Entry(number, method, wrap) }
   }
 
