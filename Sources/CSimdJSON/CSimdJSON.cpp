@@ -57,15 +57,15 @@ static size_t number_length(const char *at, const char *end) {
   return c - at;
 }
 
-/// Whether simdjson refuses the JSON number of `length` characters at `at`, behind which a NUL stands: over 18 digits may not fit
-/// 64 bits, and a decimal number may be more than a double holds.
+/// Whether simdjson refuses the JSON number at `at`, behind which a NUL stands: more than 18 digits
+/// may not fit 64 bits, and a decimal number may be larger than any double.
 static bool is_huge(const char *at, size_t length) {
   bool is_integer = std::string_view(at, length).find_first_of(".eE") == std::string_view::npos;
   return is_integer ? length - (*at == '-') > 18 : std::isinf(std::strtod(at, nullptr));
 }
 
-/// simdjson refuses numbers that fit neither 64 bits nor a double, though they are JSON. Puts ±9e99 in place of every such number,
-/// of which none is shorter: it is outside of every member's range as well.
+/// simdjson refuses numbers that fit neither 64 bits nor a double, though they are JSON. Replaces
+/// them by ±9e99, which is never longer and is outside of every member's range as well.
 static std::string without_huge_numbers(const char *bytes, size_t length) {
   std::string text(bytes, length);
   bool in_string = false;
@@ -90,7 +90,8 @@ static std::string without_huge_numbers(const char *bytes, size_t length) {
   return text;
 }
 
-/// Whether objects and arrays are nested deeper than the parser takes. simdjson itself lets an empty one pass one level below.
+/// Whether objects and arrays are nested deeper than the parser takes. simdjson itself accepts an
+/// empty one a level deeper.
 static bool is_too_deep(const sj_parser *parser) {
   const uint64_t *word = parser->parser.doc.tape.get();
   const uint64_t *end = word + (*word & internal::JSON_VALUE_MASK);
@@ -158,6 +159,11 @@ bool sj_string(sj_value value, const char **bytes, size_t *length) {
   *bytes = is_string ? text.data() : nullptr;
   *length = is_string ? text.size() : 0;
   return is_string;
+}
+
+bool sj_is_string(sj_value value, const char *bytes, size_t length) {
+  std::string_view text;
+  return !element(value).get(text) && text == std::string_view(bytes, length);
 }
 
 bool sj_integer(sj_value value, int64_t *out) {

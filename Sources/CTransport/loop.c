@@ -105,7 +105,7 @@ static struct lws_context_creation_info creation_info(ct_loop *loop) {
   info.port = CONTEXT_PORT_NO_LISTEN;
   info.protocols = loop->protocols;
   info.retry_and_idle_policy = &no_pings;
-  info.options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS | LWS_SERVER_OPTION_LIBEV | LWS_SERVER_OPTION_VALIDATE_UTF8;
+  info.options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS | LWS_SERVER_OPTION_LIBEV;
   if (loop->certificate_file) info.options |= LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT;
   info.max_http_header_data = HEADERS_READ;
   info.pt_serv_buf_size = SERVICE_BUFFER;

@@ -184,6 +184,7 @@ struct connection {
   void *handler;  // NULL once its end was reported
   ct_connection_id id;
   bytes assembly;  // the received fragments of an incomplete message
+  size_t checked;  // bytes of the assembly that are UTF-8
   LIST_HEAD(, subscription) subscriptions;
   subscription *last_pending;
   size_t lag;      // bytes of its pending subscriptions
@@ -232,6 +233,11 @@ bool hangups_resume(ct_loop *loop);
 void connection_receive(connection *c, uint8_t *data, size_t count);
 int connection_peer_closes(connection *c, const uint8_t *payload, size_t count);
 void connection_library_closes(connection *c);
+
+// -- utf8.c
+// Checks the part of a text that has come: false where it cannot be the start of UTF-8. whole: the
+// bytes of its complete characters.
+bool utf8_check(const uint8_t *text, size_t count, size_t *whole);
 
 // -- flush.c
 // Sends everything that was queued in this turn. Returns whether there is more to do at once.

@@ -21,27 +21,27 @@ static void deliver_whole(connection *c, const uint8_t *data, size_t count, bool
   deliver(c, c->loop->received, count, is_text);
 }
 
-// The library checks UTF-8, but not that the message ends with a whole character when its last
-// fragment is empty.
-static bool ends_inside_character(const uint8_t *text, size_t count) {
-  for (size_t back = 1; back <= 3 && back <= count; back++) {
-    uint8_t byte = text[count - back];
-    if (byte < 0x80) return false;
-    if (byte >= 0xc0) return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2);
-  }
-  return false;
-}
-
 static void deliver_assembled(connection *c, bool is_text) {
-  if (is_text && ends_inside_character(bytes_first(&c->assembly), bytes_count(&c->assembly))) {
-    connection_fail(c, CODE_NOT_UTF8, "invalid UTF-8");
-    return;
-  }
   bytes message = c->assembly;
   c->assembly = (bytes){0};  // the handler may close the connection
+  c->checked = 0;
   memset(bytes_extend(&message, CT_RECEIVE_PADDING), 0, CT_RECEIVE_PADDING);
   deliver(c, bytes_first(&message), bytes_count(&message) - CT_RECEIVE_PADDING, is_text);
   bytes_free(&message);
+}
+
+// A final text may not end inside a character. The library would check byte by byte, which takes
+// longer than parsing the text.
+static bool is_utf8(const uint8_t *text, size_t count, bool is_final, size_t *whole) {
+  return utf8_check(text, count, whole) && (!is_final || *whole == count);
+}
+
+static bool is_assembly_utf8(connection *c, bool is_final) {
+  size_t whole = 0;
+  size_t unchecked = bytes_count(&c->assembly) - c->checked;
+  if (!is_utf8(bytes_first(&c->assembly) + c->checked, unchecked, is_final, &whole)) return false;
+  c->checked += whole;
+  return true;
 }
 
 static void mark_received(connection *c) {
@@ -70,12 +70,15 @@ void connection_receive(connection *c, uint8_t *data, size_t count) {
     return;
   }
   bool is_final = lws_is_final_fragment(c->wsi);
-  if (is_final && !before) {
-    deliver_whole(c, data, count, is_text);
+  bool is_whole = is_final && !before;
+  if (!is_whole) bytes_append(&c->assembly, data, count);
+  size_t whole = 0;
+  if (is_text && !(is_whole ? is_utf8(data, count, true, &whole) : is_assembly_utf8(c, is_final))) {
+    connection_fail(c, CODE_NOT_UTF8, "invalid UTF-8");
     return;
   }
-  bytes_append(&c->assembly, data, count);
-  if (is_final) deliver_assembled(c, is_text);
+  if (is_whole) deliver_whole(c, data, count, is_text);
+  else if (is_final) deliver_assembled(c, is_text);
 }
 
 static int close_code(const uint8_t *payload, size_t count) {

@@ -33,6 +33,8 @@ public final class LoopExecutor: SerialExecutor, @unchecked Sendable {
   private let hasRemoteWork = Atomic(false)
   private var local: [Work] = []
   private var batch: [Work] = []
+  /// Whether there is local or background work: most turns have none.
+  private var hasLocalWork = false
   /// Background work, the newest first; each turn runs the oldest. There are few.
   private var background: [@Sendable () -> Void] = []
 
@@ -54,7 +56,10 @@ public final class LoopExecutor: SerialExecutor, @unchecked Sendable {
   public func enqueue(_ body: @escaping @Sendable () -> Void) { add(.body(body)) }
 
   /// Queues background work, on the loop's thread.
-  func enqueueInBackground(_ body: @escaping @Sendable () -> Void) { background.insert(body, at: 0) }
+  func enqueueInBackground(_ body: @escaping @Sendable () -> Void) {
+    background.insert(body, at: 0)
+    hasLocalWork = true
+  }
 
   /// The executor as actors know it.
   public func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
@@ -68,6 +73,7 @@ public final class LoopExecutor: SerialExecutor, @unchecked Sendable {
   private func add(_ work: Work) {
     if isCurrent {
       local.append(work)
+      hasLocalWork = true
       return
     }
     let (wakes, drains) = remote.withLock { remote in
@@ -92,6 +98,7 @@ public final class LoopExecutor: SerialExecutor, @unchecked Sendable {
         moveToLocal(&remote)
       }
     }
+    guard hasLocalWork else { return false }
     var count = 0
     while !local.isEmpty && count < Self.budget {
       swap(&local, &batch)
@@ -100,7 +107,8 @@ public final class LoopExecutor: SerialExecutor, @unchecked Sendable {
       batch.removeAll(keepingCapacity: true)
     }
     if let body = background.popLast() { body() }
-    return !local.isEmpty || !background.isEmpty
+    hasLocalWork = !local.isEmpty || !background.isEmpty
+    return hasLocalWork
   }
 
   /// Runs everything on the loop's thread for the last time; later work goes to Dispatch.
@@ -131,6 +139,7 @@ public final class LoopExecutor: SerialExecutor, @unchecked Sendable {
   private func moveToLocal(_ remote: inout Remote) {
     hasRemoteWork.store(false, ordering: .relaxed)
     local.append(contentsOf: remote.work)
+    hasLocalWork = !local.isEmpty || !background.isEmpty
     remote.work.removeAll(keepingCapacity: remote.work.capacity <= Self.budget)
   }
 

@@ -20,6 +20,10 @@ import WebSocketTransport
       "half a character before an empty fragment",
       WebSocketClient.frame(.text, [0x61, 0xe2, 0x82], isFinal: false) + WebSocketClient.frame(.continuation, []), 1007
     ),
+    ("an overlong character", WebSocketClient.frame(.text, [0xc0, 0xaf]), 1007),
+    ("a character beyond U+10FFFF", WebSocketClient.frame(.text, [0xf4, 0x90, 0x80, 0x80]), 1007),
+    ("invalid UTF-8 behind ASCII", WebSocketClient.frame(.text, [UInt8](repeating: 97, count: 70) + [0x80]), 1007),
+    ("invalid UTF-8 in a first fragment", WebSocketClient.frame(.text, [0x61, 0xe2, 0x28], isFinal: false), 1007),
     ("binary", WebSocketClient.frame(.binary, [1, 2, 3]), 1003),
     ("reserved bits", WebSocketClient.frame(.text, [0x61], reserved: 2), 1002),
     ("compressed without agreement", WebSocketClient.frame(.text, [0x61], reserved: 4), 1002),

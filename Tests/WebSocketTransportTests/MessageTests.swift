@@ -30,6 +30,19 @@ import WebSocketTransport
     }
   }
 
+  @Test func aTextMayBeCutInsideOfEachCharacter() async throws {
+    try await TestServer.with(behaviour: Self.echo) { running in
+      let (client, _) = try running.connect()
+      let text = String(repeating: "abcdefgh", count: 9) + "\u{80}\u{7ff}\u{800}\u{d7ff}\u{e000}\u{ffff}\u{10000}\u{10ffff}z"
+      try client.send(text)
+      #expect(try client.receiveText() == text)
+      for (index, byte) in text.utf8.enumerated() {
+        try client.send(index == 0 ? .text : .continuation, [byte], isFinal: index == text.utf8.count - 1)
+      }
+      #expect(try client.receiveText() == text)
+    }
+  }
+
   @Test func aReplyDoesNotOvertakeThePong() async throws {
     try await TestServer.with(behaviour: Self.echo) { running in
       let (client, _) = try running.connect()

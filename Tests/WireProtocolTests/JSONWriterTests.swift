@@ -65,7 +65,12 @@ import WireProtocol
   }
 
   @Test func numbersAreWrittenToTheLastDigit() throws {
-    for number in [0, 1, -1, 9, 10, -10, 1 << 53, -(1 << 53), Int64.max, Int64.min] as [Int64] {
+    var numbers: [Int64] = [1 << 53, -(1 << 53), .max, .min]
+    for digits in 0...18 {
+      let power = (0..<digits).reduce(Int64(1)) { power, _ in power * 10 }
+      numbers += [power - 1, power, power + 1, -power, 1 - power]
+    }
+    for number in numbers {
       #expect(String(decoding: JSONWriter.text { $0.value(number) }, as: UTF8.self) == String(number))
     }
   }

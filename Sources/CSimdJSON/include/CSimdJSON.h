@@ -1,7 +1,7 @@
-// A C door to simdjson's DOM: parse a text, look at its values. Nothing of simdjson is seen outside CSimdJSON.cpp.
+// A C interface to simdjson's DOM: parse a text, read its values.
 //
-// Threads: a parser, and every value it gave, belong to one thread at a time.
-// Lifetime: a value and the bytes it points to live until the next sj_parse of the same parser, or its sj_parser_free.
+// Threads: a parser, and every value it gave, belong to one thread at a time. Lifetime: a value and
+// its bytes are valid until the next sj_parse of its parser, or sj_parser_free.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,17 +31,21 @@ typedef enum { SJ_NULL, SJ_BOOL, SJ_INTEGER, SJ_NUMBER, SJ_STRING, SJ_ARRAY, SJ_
 sj_parser *sj_parser_create(size_t max_depth);
 void sj_parser_free(sj_parser *parser);
 
-/// Parses `length` bytes, behind which 64 more must be readable. False where the text is no JSON, or nested too deeply.
-/// A number too large for 64 bits or for a double is legal JSON: it becomes an SJ_NUMBER of ±9e99.
+/// Parses `length` bytes, behind which 64 more must be readable. False where the text is no JSON,
+/// or is nested too deeply. A number too large for 64 bits or for a double is legal JSON: it
+/// becomes an SJ_NUMBER of ±9e99.
 bool sj_parse(sj_parser *parser, const char *bytes, size_t length, sj_value *root);
 
 sj_kind sj_kind_of(sj_value value);
 
-/// The value behind a key (the first, where a key stands twice); false where there is none or `object` is no object.
+/// The value behind a key (the first, where a key stands twice); false where there is none, or
+/// `object` is no object.
 bool sj_member(sj_value object, const char *key, size_t key_length, sj_value *out);
 
-/// What each kind holds. Asked of another kind they answer false, and 0 or NULL.
+/// The content of each kind. For another kind they return false, and 0 or NULL.
 bool sj_string(sj_value value, const char **bytes, size_t *length);
+/// Whether the value is that string.
+bool sj_is_string(sj_value value, const char *bytes, size_t length);
 bool sj_integer(sj_value value, int64_t *out);
 bool sj_number(sj_value value, double *out);
 bool sj_bool(sj_value value, bool *out);
@@ -51,7 +55,7 @@ size_t sj_count(sj_value container);
 
 /// An iterator at the first member or element; over nothing for any other kind.
 sj_iterator sj_iterate(sj_value container);
-/// The next element; false at the end. For an object `key` and `key_length` are set, for an array they are NULL and 0.
+/// The next element; false at the end. `key` and `key_length` are NULL and 0 for an array.
 bool sj_next(sj_iterator *iterator, const char **key, size_t *key_length, sj_value *out);
 
 #ifdef __cplusplus

@@ -21,22 +21,24 @@ struct ReceiveQueue {
   }
 
   private var texts: Deque<Text> = []
+  /// How many texts wait. A number of its own is read without a check of exclusive access.
+  private(set) var count = 0
   /// The size of all texts.
   private(set) var bytes = 0
 
-  /// How many texts wait.
-  var count: Int { texts.count }
-  var isEmpty: Bool { texts.isEmpty }
+  var isEmpty: Bool { count == 0 }
 
   /// Adds a copy at the end.
   mutating func append(_ message: UnsafeRawBufferPointer) {
     texts.append(Text(message))
+    count += 1
     bytes += message.count
   }
 
   /// Removes the oldest.
   mutating func popFirst() -> Text? {
     guard let text = texts.popFirst() else { return nil }
+    count -= 1
     bytes -= text.count
     return text
   }

@@ -8,16 +8,19 @@ struct ReplyQueue {
   /// Nil = not yet ready; empty = a request without an id.
   private var texts: Deque<[UInt8]?> = []
   private var first = 0
+  /// How many requests are in flight. A number of its own is read without a check of exclusive
+  /// access.
+  private(set) var count = 0
   /// How many bytes of replies wait behind a slower one.
   private(set) var readyBytes = 0
 
-  /// How many requests are in flight.
-  var count: Int { texts.count }
+  var isEmpty: Bool { count == 0 }
 
   /// Adds a place at the end.
   mutating func open() -> Slot {
     texts.append(nil)
-    return Slot(number: first + texts.count - 1)
+    count += 1
+    return Slot(number: first + count - 1)
   }
 
   /// Fills a place.
@@ -30,6 +33,7 @@ struct ReplyQueue {
   mutating func popReady() -> [UInt8]? {
     guard let next = texts.first, let text = next else { return nil }
     texts.removeFirst()
+    count -= 1
     first += 1
     readyBytes -= text.count
     return text

@@ -10,7 +10,7 @@ extension Session {
 
   /// Handles a request, alone or in a batch.
   /// - Parameter isBatchFull: its batch has no more space for the reply of a read.
-  func handle(_ call: Call, isBatchFull: Bool = false, for receiver: PendingRequest.Receiver) {
+  func handle(_ call: consuming Call, isBatchFull: Bool = false, for receiver: PendingRequest.Receiver) {
     let pending = PendingRequest(call, isBatchFull: isBatchFull, for: receiver)
     if case .ended = phase { return deliver([], to: receiver) }
     switch authorize(call, at: pending.start.milliseconds) {
@@ -22,20 +22,21 @@ extension Session {
   /// The request of a call, or the error of the first failing check, in this order: envelope,
   /// method, signed in, rate, parameters (Protocol.md, "Order of errors"). Every call counts for
   /// the rate.
-  private func authorize(_ call: Call, at now: Instant) -> Result<Request, WireError> {
+  private func authorize(_ call: consuming Call, at now: Instant) -> Result<Request, WireError> {
     let verdict = checkRate(at: now)
     if case .flood = verdict { closeAfterReplies(.requestFlood) }
+    let isLogin = call.isLogin
+    let parsed: Result<Request, WireError>
     switch call.content {
     case .invalid: return .failure(WireError(.invalidRequest))
     case .unknownMethod: return .failure(WireError(.methodNotFound))
-    case .request, .badParameters: break
+    case .request(let request): parsed = .success(request)
+    case .badParameters(let error): parsed = .failure(error)
     }
-    if case .anonymous = phase, !call.isLogin { return .failure(WireError(.notSignedIn)) }
-    switch (verdict, call.content) {
-    case (.refuse(let wait), _), (.flood(let wait), _): return .failure(WireError(.requestRate, retryAfterMs: wait))
-    case (.pass, .request(let request)): return .success(request)
-    case (.pass, .badParameters(let error)): return .failure(error)
-    case (.pass, .invalid), (.pass, .unknownMethod): return .failure(WireError(.invalidRequest))
+    if case .anonymous = phase, !isLogin { return .failure(WireError(.notSignedIn)) }
+    switch verdict {
+    case .pass: return parsed
+    case .refuse(let wait), .flood(let wait): return .failure(WireError(.requestRate, retryAfterMs: wait))
     }
   }
 
@@ -68,14 +69,15 @@ extension Session {
 
   /// The dispatcher's reply, on any thread.
   nonisolated func didReply(_ reply: Reply, to pending: PendingRequest) {
-    let executor = connection.loop.executor
-    guard executor.isCurrent else { return executor.enqueue { self.didReply(reply, to: pending) } }
-    executor.isolated(self) { session in
-      guard session.releaseCapacity(of: pending) else { return }
-      session.complete(pending, with: reply)
-      session.resumeDeferred()
-      session.drainReceiveQueue()
-    }
+    guard isOnExecutor else { return connection.loop.executor.enqueue { self.didReply(reply, to: pending) } }
+    isolated((reply, pending)) { $0.finish($1.1, with: $1.0) }
+  }
+
+  private func finish(_ pending: PendingRequest, with reply: Reply) {
+    guard releaseCapacity(of: pending) else { return }
+    complete(pending, with: reply)
+    resumeDeferred()
+    drainReceiveQueue()
   }
 
   /// Counts, logs, encodes and delivers a reply.
@@ -167,7 +169,7 @@ final class PendingRequest: Sendable {
   /// The batch has no more space for the reply of a read.
   let isBatchFull: Bool
 
-  init(_ call: Call, isBatchFull: Bool, for receiver: Receiver) {
+  init(_ call: borrowing Call, isBatchFull: Bool, for receiver: Receiver) {
     id = call.id
     method = call.method
     isRead = call.method?.specification.writes == false

@@ -8,7 +8,7 @@ import WireProtocol
 ///
 /// This file holds its state and the ways in and out: texts from the socket, replies to it. The
 /// extensions hold sign-in, requests, their scheduling, deadlines and the end.
-actor Session: ConnectionHandler {
+actor Session: ConnectionHandler, ExecutorActor {
   /// The signed-in user.
   struct Identity: Sendable {
     let userID: UserID
@@ -89,6 +89,8 @@ actor Session: ConnectionHandler {
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.executor.asUnownedSerialExecutor() }
 
+  nonisolated var isOnExecutor: Bool { connection.loop.executor.isCurrent }
+
   init(_ connection: Connection, address: String, services: GatewayServices, context: LoopContext) {
     self.connection = connection
     self.address = address
@@ -107,9 +109,7 @@ actor Session: ConnectionHandler {
   // MARK: Callbacks of the transport, on the loop
 
   nonisolated func didReceive(_ message: UnsafeRawBufferPointer, isText: Bool) {
-    // The bytes are used before this call returns, on the thread that owns them.
-    nonisolated(unsafe) let message = message
-    connection.loop.executor.isolated(self) { $0.receive(message) }
+    isolated(message) { $0.receive($1) }
   }
 
   nonisolated func didClose(code: Int, byPeer: Bool) {
@@ -136,7 +136,7 @@ actor Session: ConnectionHandler {
   private func receive(_ text: UnsafeRawBufferPointer) {
     if case .ended = phase { return }
     guard pendingClose == nil else { return }
-    if canProcess, receiveQueue.isEmpty { parse(text) } else { receiveQueue.append(text) }
+    if receiveQueue.isEmpty, canProcess { parse(text) } else { receiveQueue.append(text) }
     regulateReading()
   }
 
@@ -168,9 +168,9 @@ actor Session: ConnectionHandler {
     // A request that is answered at once calls this again: recursion would use up the stack.
     guard !isDrainingQueue else { return }
     isDrainingQueue = true
-    while canProcess, let text = receiveQueue.popFirst() { text.read { parse($0) } }
+    while !receiveQueue.isEmpty, canProcess, let text = receiveQueue.popFirst() { text.read { parse($0) } }
     isDrainingQueue = false
-    regulateReading()
+    if isReadingPaused { regulateReading() }
   }
 
   private var canProcess: Bool {
@@ -198,7 +198,7 @@ actor Session: ConnectionHandler {
   /// Fills a reply's place, and sends all replies that are ready.
   func sendInOrder(_ text: [UInt8], at slot: ReplyQueue.Slot) {
     replies.fill(slot, with: text)
-    while let text = replies.popReady() {
+    while !replies.isEmpty, let text = replies.popReady() {
       if !text.isEmpty { send(text) }
     }
     closeIfAnswered()
@@ -237,7 +237,7 @@ actor Session: ConnectionHandler {
   }
 
   private func closeIfAnswered() {
-    if let pendingClose, replies.count == 0 { close(pendingClose.code, reason: pendingClose.reason) }
+    if let pendingClose, replies.isEmpty { close(pendingClose.code, reason: pendingClose.reason) }
   }
 
   /// Closes at once (Protocol.md, "Close codes"); replies that are ready are sent first.

@@ -23,7 +23,7 @@ extension Group {
     let generation = generation
     services.groups.commit(
       Commit(changes: changes, generation: generation) { result in
-        self.executor.perform { self.executor.isolated(self) { $0.didCommit(result, of: generation) } }
+        self.executor.perform { self.isolated { $0.didCommit(result, of: generation) } }
       })
   }
 

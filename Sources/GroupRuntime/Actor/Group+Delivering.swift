@@ -54,7 +54,7 @@ extension Group {
   private nonisolated func cacheCount(_ count: Int, of unread: UnreadMessages) {
     guard let range = unread.range else { return }
     executor.perform {
-      self.executor.isolated(self) { group in
+      self.isolated { group in
         _ = group.box?.state.messages.recordUnread(count, through: range.upperBound, for: unread.reader, unread.question)
       }
     }

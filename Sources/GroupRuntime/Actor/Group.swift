@@ -5,7 +5,7 @@ import WireProtocol
 /// One group. Requests go through `enqueue`, `process`, `submit`, `didCommit` and `deliver`:
 /// `GroupState` decides, the store commits, and only then are replies and events sent, in order.
 /// Commits overlap and share transactions; a failed one discards the state (`reload`).
-public actor Group {
+public actor Group: ExecutorActor {
   /// Receives the reply once, on the group's executor.
   public typealias Completion = @Sendable (Reply) -> Void
 
@@ -65,6 +65,8 @@ public actor Group {
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
+  public nonisolated var isOnExecutor: Bool { executor.isCurrent }
+
   init(_ id: GroupID, executor: any GroupExecutor, services: GroupServices, registry: GroupRegistry) {
     self.id = id
     self.executor = executor
@@ -81,8 +83,8 @@ public actor Group {
   /// Processes an input on the group's executor: at once where the caller is on it and no backlog
   /// waits. Inputs from one thread keep their order.
   public nonisolated func enqueue(_ input: GroupInput) {
-    guard executor.isCurrent else { return executor.enqueue { self.enqueue(input) } }
-    executor.isolated(self) { group in
+    guard isOnExecutor else { return executor.enqueue { self.enqueue(input) } }
+    isolated(input) { group, input in
       // A completion may enqueue more while the backlog is drained.
       if group.backlog.isEmpty { group.process(input) } else { group.backlog.append(input) }
     }

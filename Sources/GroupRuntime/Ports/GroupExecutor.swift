@@ -12,18 +12,45 @@ extension GroupExecutor {
   public func perform(_ body: @escaping @Sendable () -> Void) {
     if isCurrent { body() } else { enqueue(body) }
   }
+}
 
-  /// Runs `body` isolated to an actor of this executor, which the caller is on. The actor's own
+/// An actor whose executor knows whether the caller is on it.
+public protocol ExecutorActor: Actor {
+  /// Whether the caller is on the executor of this actor.
+  nonisolated var isOnExecutor: Bool { get }
+}
+
+extension ExecutorActor {
+  /// Runs `body` isolated to this actor, whose executor the caller is on; traps elsewhere.
   /// `assumeIsolated` asks the concurrency runtime: a thousand instructions, three times a message.
   @inlinable
-  public func isolated<Resident: Actor, Result>(_ actor: Resident, _ body: (isolated Resident) -> Result) -> Result {
-    precondition(isCurrent, "not on this executor")
-    #if DEBUG
-      actor.preconditionIsolated("an actor of another executor")
-    #endif
+  public nonisolated func isolated<Result>(_ body: (isolated Self) -> Result) -> Result {
+    precondition(isOnExecutor, "not on the executor of this actor")
     return withoutActuallyEscaping(body) { body in
       // As in the standard library: isolation of the first argument exists for the compiler alone.
-      unsafeBitCast(body, to: ((Resident) -> Result).self)(actor)
+      unsafeBitCast(body, to: ((Self) -> Result).self)(self)
     }
   }
+
+  /// The same for a body that captures nothing and takes an `input` instead: it allocates nothing.
+  @inlinable
+  public nonisolated func isolated<Input>(_ input: Input, _ body: @escaping (isolated Self, Input) -> Void) {
+    precondition(isOnExecutor, "not on the executor of this actor")
+    // Functions inside of structures are cast as they are; a function alone would be wrapped first.
+    unsafeBitCast(IsolatedBody(run: body), to: Body<Self, Input>.self).run(self, input)
+  }
+}
+
+/// A function whose first argument is isolated, and below the same as callers see it.
+@usableFromInline
+struct IsolatedBody<Resident: Actor, Input> {
+  @usableFromInline let run: (isolated Resident, Input) -> Void
+
+  @inlinable
+  init(run: @escaping (isolated Resident, Input) -> Void) { self.run = run }
+}
+
+@usableFromInline
+struct Body<Resident: Actor, Input> {
+  @usableFromInline let run: (Resident, Input) -> Void
 }

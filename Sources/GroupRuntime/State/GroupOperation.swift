@@ -2,15 +2,16 @@ import GroupModel
 import WireProtocol
 
 /// An operation of one group: a client's request, or a part of one that the gateway or the group's
-/// actor completes with stored data.
+/// actor completes with stored data. The largest cases are indirect: every operation is passed on in
+/// memory of one size.
 public enum GroupOperation: Sendable {
   case request(GroupRequest, UserFacts = .none)
-  case create(CreateGroup, owner: UserID, UserFacts)
-  case importGroup(ImportGroup, owner: UserID, UserFacts)
+  indirect case create(CreateGroup, owner: UserID, UserFacts)
+  indirect case importGroup(ImportGroup, owner: UserID, UserFacts)
   /// - Parameter application: as the store keeps it; the group may have a newer one.
-  case decide(GroupApplication, agrees: Bool, reason: String, UserFacts)
+  indirect case decide(GroupApplication, agrees: Bool, reason: String, UserFacts)
   /// - Parameter message: as the store keeps it; nil = there is none.
-  case revokeFound(seq: Int64, message: Message?)
+  indirect case revokeFound(seq: Int64, message: Message?)
   /// The row of getGroupsInfo.
   case info
   /// The row of searchGroups; nil where the caller may not find the group.

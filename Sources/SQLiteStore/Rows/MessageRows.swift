@@ -14,12 +14,14 @@ enum MessageRows {
   static let columns =
     "seq, timestamp, sender, kind, isRevoked, isFromManager, priority, platform, msgID, clientMsgID, nameCard, atUserIDList, content"
 
-  // The message before must exist, because `seq` has no gap (Protocol.md, "Sending"). The check is
-  // free: the row is on the page that is written anyway.
+  // The message before must exist, because `seq` has no gap (Protocol.md, "Sending"): the number is
+  // NULL otherwise, and no row is added. The check is free: the page is read anyway. An INSERT from
+  // a SELECT of its own table would go through a temporary one.
   private static let appendSQL = """
-    INSERT INTO message (number, \(columns))
-    SELECT number, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM groupRecord AS g WHERE groupID = ?
-    AND (? = 1 OR EXISTS (SELECT 1 FROM message AS m WHERE m.number = g.number AND m.seq = ? - 1))
+    INSERT OR IGNORE INTO message (number, \(columns)) VALUES (
+    (SELECT number FROM groupRecord AS g WHERE groupID = ?
+    AND (? = 1 OR EXISTS (SELECT 1 FROM message AS m WHERE m.number = g.number AND m.seq = ? - 1))),
+    ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     """
   private static let reviseSQL = """
     UPDATE message SET kind = ?, isRevoked = ?, content = ?
@@ -31,6 +33,9 @@ enum MessageRows {
     let (kind, content) = parts(of: message.content)
     let mentions = try jsonColumn(message.atUserIDList)
     let appended = try db.run(appendSQL) { binding in
+      binding.append(message.groupID.rawValue)
+      binding.append(seq)
+      binding.append(seq)
       binding.append(seq)
       binding.append(message.timestamp)
       binding.append(message.sender.rawValue)
@@ -44,9 +49,6 @@ enum MessageRows {
       binding.append(message.nameCard)
       binding.append(mentions)
       binding.append(content)
-      binding.append(message.groupID.rawValue)
-      binding.append(seq)
-      binding.append(seq)
     }
     guard appended == 1 else { throw StoreError(.inconsistent, "seq \(seq) is not the next of a group \(message.groupID)") }
   }

@@ -180,10 +180,11 @@ extension Writer {
     var isCommitting = false
     do {
       let before = db.totalChangesCount
-      try db.beginTransaction(.immediate)
+      // Prepared once: GRDB's beginTransaction and commit would parse them for each transaction.
+      try db.cachedStatement(sql: "BEGIN IMMEDIATE TRANSACTION").execute()
       try body()
       isCommitting = true
-      try db.commit()
+      try db.cachedStatement(sql: "COMMIT TRANSACTION").execute()
       return db.totalChangesCount > before
     } catch {
       rollBack(db)

@@ -28,7 +28,7 @@ public enum RequestID: Hashable, Sendable, WireEncodable {
 
 /// One request of a text: whom to answer and what it asks.
 public struct Call: Sendable {
-  /// What the request turned out to be.
+  /// The result of reading the request.
   public enum Content: Sendable {
     /// A known method whose parameters are well-formed.
     case request(Request)
@@ -46,9 +46,11 @@ public struct Call: Sendable {
   public let content: Content
   /// The method; nil where there is no such method, or no request at all.
   public let method: MethodTable.Entry?
-  /// The user that the application's backend wants to act as; nil on the public listener, and for the application itself.
+  /// The user as whom the application's backend acts; nil on the public listener, and for the
+  /// application itself.
   public let asUser: UserID?
-  /// Whom and what a request of the application's backend names, as given, for the audit: groupID, userID, applicationID.
+  /// The groupID, userID and applicationID in a request of the application's backend, as given, for
+  /// the audit.
   public let subjects: [String: String]
 
   /// The method's name as logs have it: "unknown" where there is no such method.

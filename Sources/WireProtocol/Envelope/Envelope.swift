@@ -17,8 +17,8 @@ public enum Envelope: Sendable {
   /// Reads a text. Nothing of the result points into it.
   /// - Parameters:
   ///   - text: the message; `JSONParser.padding` more bytes must be readable behind it.
-  ///   - methods: what there is to call.
-  ///   - servesApplication: `params.asUser` and other members for the backend mean something: on its own interface alone (section 8).
+  ///   - servesApplication: whether members for the backend, such as `params.asUser`, are read
+  ///     (Protocol.md, "Application interface").
   public init(padded text: UnsafeRawBufferPointer, parser: JSONParser, methods: MethodTable, servesApplication: Bool = false) {
     guard let root = parser.parse(padded: text) else {
       self = .notJSON
@@ -43,7 +43,8 @@ extension Call {
   init(_ value: JSONValue, methods: MethodTable, servesApplication: Bool) {
     let idValue = value["id"]
     let id = idValue.flatMap { RequestID($0) }
-    guard value.kind == .object, value["jsonrpc"]?.string == "2.0", let method = value["method"]?.string,
+    guard value.kind == .object, value["jsonrpc"]?.isString(Call.version) == true, let method = value["method"],
+      method.kind == .string,
       idValue == nil || id != nil
     else {
       self.init(id: nil, content: .invalid)
@@ -67,6 +68,8 @@ extension Call {
   }
 
   private init(id: RequestID?, content: Content) { self.init(id: id, content: content, method: nil, asUser: nil, subjects: [:]) }
+
+  private static let version = "2.0".utf8.map { CChar($0) }
 
   private static func subjects(in params: JSONValue?) -> [String: String] {
     let names: [StaticString] = ["groupID", "userID", "applicationID"]

@@ -1,4 +1,4 @@
-/// What a request is answered with.
+/// The answer to a request.
 public typealias Reply = Result<ReplyValue, WireError>
 
 extension Result where Success == ReplyValue, Failure == WireError {
@@ -13,15 +13,13 @@ extension Result where Success == ReplyValue, Failure == WireError {
   /// The whole JSON-RPC response.
   /// - Parameter id: nil is written as null.
   public func text(id: RequestID?) -> [UInt8] {
+    JSONWriter.text(capacity: capacity) { $0.response(self, to: id) }
+  }
+
+  private var capacity: Int {
     switch self {
-    case .success(let value):
-      JSONWriter.text(capacity: value.capacity + 64) { writer in
-        writer.response(to: id, "result") { $0.value(value) }
-      }
-    case .failure(let error):
-      JSONWriter.text(capacity: 256) { writer in
-        writer.response(to: id, "error") { $0.value(error) }
-      }
+    case .success(let value): value.capacity + 64
+    case .failure: 256
     }
   }
 }

@@ -1,6 +1,6 @@
 import GroupModel
 
-/// The result that a request is answered with. Rows of results are among them: a group answers a row,
+/// The result of a request. Rows of results are among them: a group answers a row,
 /// and the gateway puts rows of several groups together.
 public enum ReplyValue: Sendable {
   /// `{}`

@@ -1,5 +1,5 @@
-/// Takes the members of an object in their order. There are two: the JSON writer, and a recorder that
-/// notes names and types, so that one declaration of the members serves encoding and description.
+/// Takes the members of an object in their order: the JSON writer, or a recorder that notes names
+/// and types. So one declaration of the members serves encoding and description.
 public protocol FieldWriter: ~Copyable {
   /// A member with a string.
   mutating func member(_ name: StaticString, _ text: String)
@@ -38,8 +38,8 @@ public protocol FieldValue: WireEncodable, Sendable {
 
 /// Something whose members are declared once, for encoding and for descriptions.
 public protocol FieldEncodable: Sendable {
-  /// Gives the members in their order, whatever the values: a member that may be absent is given with
-  /// `ifPresent`.
+  /// Gives the members in their order, whatever the values. A member that may be absent is given
+  /// with `ifPresent`.
   func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer)
 }
 

@@ -1,4 +1,4 @@
-/// Bytes that are added behind, on the stack as long as they fit.
+/// Bytes that are added at the end, on the stack as long as they fit.
 struct ByteRun: ~Copyable {
   private var start: UnsafeMutablePointer<UInt8>
   private var count = 0
@@ -26,20 +26,21 @@ struct ByteRun: ~Copyable {
 
   @inline(__always)
   mutating func append(_ byte: UInt8) {
-    makeRoom(1)
+    reserve(1)
     start[count] = byte
-    count += 1
+    count &+= 1
   }
 
   @inline(__always)
   mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
     // An empty run may have no address.
     guard let from = bytes.baseAddress else { return }
-    makeRoom(bytes.count)
+    reserve(bytes.count)
     copy(from, bytes.count)
   }
 
-  /// Copies what there is room for. Most names and values are short: two moves that overlap are quicker than a call.
+  /// Copies into reserved memory. Most names and values are short: two moves that overlap are
+  /// quicker than a call.
   @inline(__always)
   private mutating func copy(_ from: UnsafePointer<UInt8>, _ length: Int) {
     let raw = UnsafeRawPointer(from)
@@ -47,30 +48,32 @@ struct ByteRun: ~Copyable {
     if length > 16 {
       to.copyMemory(from: raw, byteCount: length)
     } else if length >= 8 {
-      to.storeBytes(of: raw.loadUnaligned(as: UInt64.self), as: UInt64.self)
-      to.storeBytes(of: raw.loadUnaligned(fromByteOffset: length - 8, as: UInt64.self), toByteOffset: length - 8, as: UInt64.self)
+      let (first, last) = (raw.loadUnaligned(as: UInt64.self), (raw + length - 8).loadUnaligned(as: UInt64.self))
+      to.storeBytes(of: first, as: UInt64.self)
+      (to + length - 8).storeBytes(of: last, as: UInt64.self)
     } else if length >= 4 {
-      to.storeBytes(of: raw.loadUnaligned(as: UInt32.self), as: UInt32.self)
-      to.storeBytes(of: raw.loadUnaligned(fromByteOffset: length - 4, as: UInt32.self), toByteOffset: length - 4, as: UInt32.self)
+      let (first, last) = (raw.loadUnaligned(as: UInt32.self), (raw + length - 4).loadUnaligned(as: UInt32.self))
+      to.storeBytes(of: first, as: UInt32.self)
+      (to + length - 4).storeBytes(of: last, as: UInt32.self)
     } else {
-      for index in 0..<length { start[count + index] = from[index] }
+      for index in 0..<length { start[count &+ index] = from[index] }
     }
-    count += length
+    count &+= length
   }
 
   /// The name of a member and its colon, behind a comma where one is due.
   @inline(__always)
   mutating func appendKey(_ name: StaticString, separated: Bool) {
     let length = name.utf8CodeUnitCount
-    makeRoom(length + 4)
+    reserve(length &+ 4)
     start[count] = UInt8(ascii: ",")
-    if separated { count += 1 }
+    if separated { count &+= 1 }
     start[count] = UInt8(ascii: "\"")
-    count += 1
+    count &+= 1
     copy(name.utf8Start, length)
     start[count] = UInt8(ascii: "\"")
-    start[count + 1] = UInt8(ascii: ":")
-    count += 2
+    start[count &+ 1] = UInt8(ascii: ":")
+    count &+= 2
   }
 
   @inline(__always)
@@ -79,8 +82,8 @@ struct ByteRun: ~Copyable {
   }
 
   @inline(__always)
-  private mutating func makeRoom(_ more: Int) {
-    if capacity - count < more { grow(more) }
+  private mutating func reserve(_ more: Int) {
+    if capacity &- count < more { grow(more) }
   }
 
   @inline(never)
@@ -93,56 +96,69 @@ struct ByteRun: ~Copyable {
     isOwner = true
   }
 
-  /// A whole number, in decimal.
+  /// A whole number, in decimal: two digits at a time, from the end of 20 free bytes.
   mutating func appendDecimal(_ number: Int64) {
-    // 19 digits and a sign.
-    makeRoom(20)
+    // 19 digits and a sign, or ten pairs.
+    let most = 20
+    reserve(most + 1)
     if number < 0 { append(UInt8(ascii: "-")) }
-    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
-      var rest = number.magnitude
-      var first = 20
-      repeat {
-        let next = rest / 10
-        first -= 1
-        digits[first] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest &- next &* 10)
-        rest = next
-      } while rest > 0
-      append(UnsafeBufferPointer(rebasing: digits[first...]))
-    }
+    let digits = start + count
+    let zero = UInt8(ascii: "0")
+    var first = most
+    var left = number.magnitude
+    repeat {
+      let next = left / 100
+      let pair = UInt32(truncatingIfNeeded: left &- next &* 100)
+      let tens = (pair &* 103) &>> 10
+      first &-= 2
+      digits[first] = zero &+ UInt8(truncatingIfNeeded: tens)
+      digits[first &+ 1] = zero &+ UInt8(truncatingIfNeeded: pair &- tens &* 10)
+      left = next
+    } while left > 0
+    if digits[first] == zero, first < most - 1 { first &+= 1 }
+    copy(digits + first, most &- first)
   }
 
   /// A JSON string.
   mutating func appendQuoted(_ text: UnsafeBufferPointer<UInt8>) {
-    makeRoom(text.count + 2)
+    reserve(text.count &+ 2)
     append(UInt8(ascii: "\""))
-    var done = 0
-    while let next = ByteRun.escape(in: text, from: done) {
-      append(UnsafeBufferPointer(rebasing: text[done..<next]))
-      appendEscaped(text[next])
-      done = next + 1
+    var done = appendUnescaped(text, from: 0)
+    while done < text.count {
+      appendEscaped(text[done])
+      reserve(text.count &- done)
+      done = appendUnescaped(text, from: done + 1)
     }
-    append(UnsafeBufferPointer(rebasing: text[done...]))
     append(UInt8(ascii: "\""))
   }
 
-  /// The first byte that must not stand in a JSON string as it is. Looks at eight bytes at once.
-  private static func escape(in text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
+  /// Copies up to the first byte that needs an escape, eight bytes at once. Memory for the whole
+  /// text is reserved.
+  /// - Returns: the index of that byte, or of the end.
+  private mutating func appendUnescaped(_ text: UnsafeBufferPointer<UInt8>, from first: Int) -> Int {
     let raw = UnsafeRawBufferPointer(text)
-    var index = start
-    while text.count - index >= 8 {
-      let found = marks(UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)))
-      if found != 0 { return index + found.trailingZeroBitCount / 8 }
-      index += 8
+    var index = first
+    while text.count &- index >= 8 {
+      let word = raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      UnsafeMutableRawPointer(start + count).storeBytes(of: word, as: UInt64.self)
+      let found = ByteRun.marks(UInt64(littleEndian: word))
+      let clean = found == 0 ? 8 : found.trailingZeroBitCount / 8
+      count &+= clean
+      index &+= clean
+      if found != 0 { return index }
     }
     while index < text.count {
       let byte = text[index]
       if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return index }
-      index += 1
+      start[count] = byte
+      count &+= 1
+      index &+= 1
     }
-    return nil
+    return index
   }
 
-  /// The lowest bit that is set is in the first of eight bytes that needs an escape; none is set where none does.
+  /// The lowest bit that is set is in the first of eight bytes that needs an escape. No bit is set
+  /// where none does.
   @inline(__always)
   private static func marks(_ word: UInt64) -> UInt64 {
     let ones: UInt64 = 0x0101_0101_0101_0101

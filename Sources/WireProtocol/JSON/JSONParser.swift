@@ -1,8 +1,10 @@
 import CSimdJSON
 
-/// Parses request texts. Not thread-safe: one per event loop. A value lives until the next `parse` of the parser that gave it.
+/// Parses the texts of requests. Not thread-safe: each event loop has one. A value is valid until
+/// its parser parses again.
 public final class JSONParser {
-  /// The deepest nesting that is read; the envelope, or a batch's array, is level 1 (Protocol.md, "Frames").
+  /// The deepest nesting that is read; the envelope, or a batch's array, is level 1 (Protocol.md,
+  /// "Frames").
   public static let maxDepth = 32
 
   /// How many readable bytes must stand behind a text.
@@ -40,10 +42,10 @@ public final class JSONParser {
 public struct JSONValue {
   let raw: sj_value
 
-  /// What a value can be. An integer is a number without fraction or exponent that fits 64 bits.
+  /// The kinds of values. An integer is a number without fraction or exponent that fits 64 bits.
   public enum Kind { case null, bool, integer, number, string, array, object }
 
-  /// What the value is.
+  /// The kind of the value.
   public var kind: Kind {
     switch sj_kind_of(raw) {
     case SJ_BOOL: .bool
@@ -71,14 +73,25 @@ public struct JSONValue {
     return String(decoding: UnsafeRawBufferPointer(start: bytes, count: count), as: UTF8.self)
   }
 
+  /// The length of a string in bytes; 0 for any other kind.
+  var stringLength: Int {
+    var bytes: UnsafePointer<CChar>?
+    var count = 0
+    _ = sj_string(raw, &bytes, &count)
+    return count
+  }
+
+  /// Whether this is the string of these bytes.
+  func isString(_ bytes: [CChar]) -> Bool { sj_is_string(raw, bytes, bytes.count) }
+
   /// The number, where it is an integer as written.
   public var integer: Int64? {
     var value: Int64 = 0
     return sj_integer(raw, &value) ? value : nil
   }
 
-  /// The number, where it is whole: an integer, or a decimal number without fraction; one that does not fit 64 bits is the largest or
-  /// smallest that does.
+  /// The number, where it is whole: an integer, or a decimal number without fraction. A number
+  /// beyond 64 bits becomes the largest or smallest of them.
   public var wholeNumber: Int64? {
     if let integer { return integer }
     var value = 0.0

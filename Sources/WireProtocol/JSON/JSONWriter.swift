@@ -1,6 +1,5 @@
-/// Writes JSON text front to back. The caller keeps the order: a key before each value of an object.
-///
-/// Every message is written at least twice, so this writes into memory at hand instead of appending to an array byte by byte.
+/// Writes JSON text. The caller keeps the order: a key before each value of an object. Every
+/// message is written at least twice, so the bytes go to the stack instead of a growing array.
 public struct JSONWriter: ~Copyable {
   private var bytes: ByteRun
   private var needsComma = false
@@ -36,12 +35,18 @@ public struct JSONWriter: ~Copyable {
     needsComma = true
   }
 
-  /// A JSON-RPC response with the value that `body` writes.
-  mutating func response(to id: RequestID?, _ name: StaticString, _ body: (inout JSONWriter) -> Void) {
+  /// A JSON-RPC response.
+  mutating func response(_ reply: Reply, to id: RequestID?) {
     bytes.append(#"{"jsonrpc":"2.0","id":"#)
-    if let id { id.encode(into: &self) } else { null() }
-    key(name)
-    body(&self)
+    if let id { value(id) } else { null() }
+    switch reply {
+    case .success(let result):
+      key("result")
+      value(result)
+    case .failure(let error):
+      key("error")
+      value(error)
+    }
     close(UInt8(ascii: "}"))
   }
 
@@ -65,7 +70,8 @@ public struct JSONWriter: ~Copyable {
     needsComma = false
   }
 
-  /// A string. Escapes only what JSON asks for: quotation mark, backslash, and the characters below U+0020.
+  /// A string. Escapes only what JSON demands: quotation mark, backslash, and the characters below
+  /// U+0020.
   public mutating func value(_ text: String) {
     separate()
     if text.utf8.withContiguousStorageIfAvailable({ bytes.appendQuoted($0) }) == nil {

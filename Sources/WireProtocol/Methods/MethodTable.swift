@@ -10,13 +10,15 @@ public struct MethodTable: Sendable {
     public let specification: MethodSpecification
     public let parameters: [ParameterDescription]
     let decode: @Sendable (inout JSONParameterReader) throws(WireError) -> Request
+    fileprivate let nameBytes: [CChar]
 
     /// The method's name.
     public var name: String { specification.name }
 
-    fileprivate init<M: Method>(_ number: Int, _ request: @escaping @Sendable (M) -> Request) {
+    fileprivate init<M: Method>(_ number: Int, _ request: @escaping @Sendable (consuming M) -> Request) {
       self.number = number
       specification = M.specification
+      nameBytes = M.specification.name.utf8.map { CChar(bitPattern: $0) }
       parameters = Entry.parameters(of: M.self)
       decode = { (reader) throws(WireError) in request(try M(from: &reader)) }
     }
@@ -34,24 +36,33 @@ public struct MethodTable: Sendable {
 
   /// In the order of Reference.md.
   public private(set) var entries: [Entry] = []
-  private var byName: [String: Entry] = [:]
+  /// By the length of their names, so that a request's is found by its bytes.
+  private var byLength: [[Entry]] = []
 
   /// All methods.
   public init() { addMethods() }
 
   /// The method of that name.
-  public subscript(name: String) -> Entry? { byName[name] }
+  public subscript(name: String) -> Entry? { entries.first { $0.name == name } }
+
+  /// The method that a request names.
+  subscript(name: JSONValue) -> Entry? {
+    let length = name.stringLength
+    return length < byLength.count ? byLength[length].first { name.isString($0.nameBytes) } : nil
+  }
 
   /// Adds a method by the case of its requests.
-  mutating func add<M: Method>(_ request: @escaping @Sendable (M) -> Request) {
+  mutating func add<M: Method>(_ request: @escaping @Sendable (consuming M) -> Request) {
     let entry = Entry(entries.count, request)
+    precondition(self[entry.name] == nil, "\(entry.name) is declared twice")
     entries.append(entry)
-    let earlier = byName.updateValue(entry, forKey: entry.name)
-    precondition(earlier == nil, "\(entry.name) is declared twice")
+    let length = entry.nameBytes.count
+    while byLength.count <= length { byLength.append([]) }
+    byLength[length].append(entry)
   }
 
   /// Adds a method of one group.
-  mutating func add<M: Method>(_ request: @escaping @Sendable (M) -> GroupRequest) {
+  mutating func add<M: Method>(_ request: @escaping @Sendable (consuming M) -> GroupRequest) {
     add { (method: MethodOfGroup<M>) in .group(method.groupID, request(method.parameters)) }
   }
 }

@@ -1,7 +1,7 @@
 import GroupModel
 
 /// A request whose parameters have been read. A case is named after its method and carries the
-/// method's parameters.
+/// method's parameters. The largest are indirect: every request is passed on in memory of one size.
 public enum Request: Sendable {
   /// A method of one group: `groupID` is the first parameter of each.
   case group(GroupID, GroupRequest)
@@ -12,7 +12,7 @@ public enum Request: Sendable {
   case getServerInfo(GetServerInfo)
   case discover(Discover)
 
-  case createGroup(CreateGroup)
+  indirect case createGroup(CreateGroup)
   case getJoinedGroupList(GetJoinedGroupList)
   case getGroupsInfo(GetGroupsInfo)
   case searchGroups(SearchGroups)
@@ -31,7 +31,7 @@ public enum Request: Sendable {
   case listSessions(ListSessions)
   case kickUser(KickUser)
   case importUsers(ImportUsers)
-  case importGroup(ImportGroup)
+  indirect case importGroup(ImportGroup)
   case getStats(GetStats)
 }
 
@@ -40,7 +40,7 @@ public enum GroupRequest: Sendable {
   case joinGroup(JoinGroup)
   case quitGroup(QuitGroup)
   case dismissGroup(DismissGroup)
-  case setGroupInfo(SetGroupInfo)
+  indirect case setGroupInfo(SetGroupInfo)
   case transferGroupOwner(TransferGroupOwner)
   case muteGroup(MuteGroup)
   case setGroupReceiveMessageOpt(SetGroupReceiveMessageOpt)
@@ -53,7 +53,7 @@ public enum GroupRequest: Sendable {
   case getGroupMemberList(GetGroupMemberList)
   case getGroupMembersInfo(GetGroupMembersInfo)
   case getGroupOnlineMemberCount(GetGroupOnlineMemberCount)
-  case setGroupMemberInfo(SetGroupMemberInfo)
+  indirect case setGroupMemberInfo(SetGroupMemberInfo)
   case muteGroupMember(MuteGroupMember)
   case getGroupMutedMembers(GetGroupMutedMembers)
   case inviteUserToGroup(InviteUserToGroup)
