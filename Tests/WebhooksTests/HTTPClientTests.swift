@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test(arguments: ["gibberish\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{}", ""])
-  func abrokenAnswerIsAnError(bytes: String) async throws {
+  func aBrokenAnswerIsAnError(bytes: String) async throws {
     try await Receiver.run(reply: { _ in .lastBytes(bytes) }) { receiver in
       let client = try client()
       #expect(await code(post(to: receiver.url, by: client)) == .broken)
