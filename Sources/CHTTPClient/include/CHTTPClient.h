@@ -69,7 +69,7 @@ bool hc_add_header(hc_client *client, int slot, const char *line);
 /// memory: the slot stays free.
 bool hc_start(hc_client *client, int slot, const char *url, const uint8_t *body, size_t length, long timeout);
 
-/// Ends a slot's request at once; it is not told by `hc_next_ended` any more.
+/// Ends a slot's request at once, prepared or running; `hc_next_ended` does not tell of it any more.
 void hc_cancel(hc_client *client, int slot);
 
 /// Waits until something happens, for `timeout` milliseconds at most or until `hc_wakeup`, and goes

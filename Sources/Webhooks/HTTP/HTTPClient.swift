@@ -41,7 +41,8 @@ public final class HTTPClient: Sendable {
   /// Posts `body` and returns the answer, whatever its status. Cancelling the task closes the
   /// connection; the server may have received the request all the same.
   public func post(_ body: [UInt8], to url: String, headers: [HTTPHeader]) async -> Result<HTTPResponse, HTTPError> {
-    guard !url.utf8.contains(0), headers.allSatisfy({ $0.line != nil }) else {
+    let lines = headers.compactMap(\.line)
+    guard !url.utf8.contains(0), lines.count == headers.count else {
       return .failure(HTTPError(.badRequest, "a control character in the URL or a header"))
     }
     let id = lastID.add(1, ordering: .relaxed).newValue
@@ -49,7 +50,7 @@ public final class HTTPClient: Sendable {
       await withCheckedContinuation { continuation in
         loop.submit(
           PendingRequest(
-            id: id, url: url, headers: headers, body: body, deadline: .now + configuration.timeout,
+            id: id, url: url, headers: lines, body: body, deadline: .now + configuration.timeout,
             completion: { continuation.resume(returning: $0) }))
         // A cancellation from before `submit` found nothing to end.
         if Task.isCancelled { loop.cancel(id) }

@@ -4,7 +4,8 @@ import DequeModule
 struct PendingRequest: Sendable {
   let id: UInt64
   let url: String
-  let headers: [HTTPHeader]
+  /// The lines of the head, without their ends.
+  let headers: [String]
   let body: [UInt8]
   let deadline: ContinuousClock.Instant
   let completion: @Sendable (Result<HTTPResponse, HTTPError>) -> Void

@@ -23,16 +23,16 @@ final class Transfers: @unchecked Sendable {
   /// Starts a request in a free slot; nil where it has begun.
   func start(_ request: PendingRequest, slot: Int, timeout: Duration) -> HTTPError? {
     let number = Int32(slot)
-    for header in request.headers {
-      // `HTTPClient.post` has made sure of the line.
-      guard let line = header.line, hc_add_header(client, number, line) else { return Transfers.noMemory }
-    }
     // Below a millisecond curl would take it for no limit.
     let milliseconds = max(1, Int(clamping: timeout.wholeMilliseconds))
-    let isStarted = request.body.withUnsafeBufferPointer {
-      hc_start(client, number, request.url, $0.baseAddress, $0.count, milliseconds)
-    }
-    return isStarted ? nil : Transfers.noMemory
+    let isStarted =
+      request.headers.allSatisfy { hc_add_header(client, number, $0) }
+      && request.body.withUnsafeBufferPointer {
+        hc_start(client, number, request.url, $0.baseAddress, $0.count, milliseconds)
+      }
+    guard !isStarted else { return nil }
+    cancel(slot: slot)
+    return HTTPError(.outOfMemory, "no memory for the request")
   }
 
   func cancel(slot: Int) { hc_cancel(client, Int32(slot)) }
@@ -57,8 +57,6 @@ final class Transfers: @unchecked Sendable {
     let reason = ended.reason.map { String(cString: $0) } ?? ""
     return (Int(ended.slot), .failure(HTTPError(code, reason)))
   }
-
-  private static let noMemory = HTTPError(.outOfMemory, "no memory for the request")
 }
 
 extension HTTPError.Code {
