@@ -29,10 +29,12 @@ public struct WebhookSecret: Sendable {
   public init(_ text: String) throws(Fault) {
     guard text.hasPrefix(WebhookSecret.prefix) else { throw .noPrefix }
     // Foundation decodes "====" too, so the padding is made anew.
-    var digits = text.dropFirst(WebhookSecret.prefix.count)
+    var digits = String(text.dropFirst(WebhookSecret.prefix.count))
     while digits.utf8.last == UInt8(ascii: "=") { digits.removeLast() }
     let padding = String(repeating: "=", count: -digits.utf8.count & 3)
-    guard padding.utf8.count < 3, let bytes = Data(base64Encoded: String(digits) + padding) else { throw .notBase64 }
+    guard !digits.contains("="), padding.utf8.count < 3, let bytes = Data(base64Encoded: digits + padding) else {
+      throw .notBase64
+    }
     guard WebhookSecret.lengths.contains(bytes.count) else { throw .badLength(bytes.count) }
     key = SymmetricKey(data: bytes)
   }
