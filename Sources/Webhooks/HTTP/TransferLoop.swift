@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import Synchronization
 
 /// The thread that owns the transfers of a client. Everyone else posts a command and wakes it.
@@ -27,9 +27,18 @@ final class TransferLoop: Sendable {
     self.transfers = transfers
     self.slots = slots
     maxUnfinished = slots + maxWaiting
-    let thread = Thread { self.run() }
-    thread.name = "throng-http"
-    thread.start()
+    // Foundation's Thread would bring 50 MB into a program that is linked statically. The thread
+    // holds this object until it ends.
+    let context = Unmanaged.passRetained(self).toOpaque()
+    var thread = pthread_t()
+    let result = pthread_create(
+      &thread, nil,
+      { context in
+        if let context { Unmanaged<TransferLoop>.fromOpaque(context).takeRetainedValue().run() }
+        return nil
+      }, context)
+    precondition(result == 0, "no thread for HTTP")
+    pthread_detach(thread)
   }
 
   /// Takes a request, or says at once why not; the completion is called either way, once.
