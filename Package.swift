@@ -11,6 +11,7 @@ let strict: [SwiftSetting] = [
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let collections = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
@@ -29,6 +30,7 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -68,10 +70,12 @@ let package = Package(
       dependencies: ["GroupModel", "GroupRuntime", "WireProtocol", grdb, sqlite, collections, heap, logging],
       swiftSettings: strict),
     .target(name: "Authentication", dependencies: ["GroupModel", jwt], swiftSettings: strict),
-    // Layer 3: groups.
+    // Layer 3: groups, webhooks.
     .target(
       name: "GroupRuntime", dependencies: ["GroupModel", "GroupPermissions", "WireProtocol", collections, heap],
       swiftSettings: strict),
+    .target(
+      name: "Webhooks", dependencies: ["CHTTPClient", "GroupModel", "WireProtocol", collections, crypto], swiftSettings: strict),
     // Layer 2: rights, wire protocol, transport, configuration.
     .target(name: "GroupPermissions", dependencies: ["GroupModel"], swiftSettings: strict),
     .target(name: "ServerConfiguration", dependencies: ["GroupModel", yams], swiftSettings: strict),
@@ -83,6 +87,8 @@ let package = Package(
       name: "CTransport",
       cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Wno-unused-parameter"])],
       linkerSettings: [.linkedLibrary("websockets"), .linkedLibrary("ssl"), .linkedLibrary("crypto"), .linkedLibrary("ev")]),
+    .target(
+      name: "CHTTPClient", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])], linkerSettings: [.linkedLibrary("curl")]),
     .target(
       name: "CSimdJSON",
       cxxSettings: [.unsafeFlags(["-std=c++17"])],
@@ -118,6 +124,8 @@ let package = Package(
         "Gateway", "GroupModel", "GroupPermissions", "GroupRuntime", "ThrongTestKit", "WebSocketTransport", "WireProtocol",
         logging,
       ], swiftSettings: strict),
+    .testTarget(
+      name: "WebhooksTests", dependencies: ["CTLSPeer", "GroupModel", "Webhooks", "WireProtocol", crypto], swiftSettings: strict),
     .testTarget(
       name: "LoadGeneratorTests", dependencies: ["CTLSPeer", "GroupModel", "LoadGenerator", "WireProtocol", histogram],
       swiftSettings: strict),
