@@ -78,18 +78,18 @@ class Proxy:
         self._run(self.program, "-W", "-db", "-f", self.directory / "haproxy.cfg")
 
     def _caddy(self, server, files, _, unix):
-        target = f"unix/{unix[5:]}" if unix else server.address
-        text = replaced("Caddyfile", target=("/chat/* 127.0.0.1:8080", f"/chat/* {target}"),
-                        site=("chat.example.com {", f"https://localhost:{self.port} {{\n\ttls {files['tls.certificateFile']} {files['tls.keyFile']}"))
+        site = "{$CHAT_HOST:chat.example.com} {"
+        text = replaced("Caddyfile", site=(site, f"{site}\n\ttls {files['tls.certificateFile']} {files['tls.keyFile']}"))
         file = self.directory / "Caddyfile"
         file.write_text("{\n\tadmin off\n\tauto_https disable_redirects\n}\n" + text)
-        self._run(self.program, "run", "--adapter", "caddyfile", "--config", file)
+        self._run(self.program, "run", "--adapter", "caddyfile", "--config", file, CHAT_HOST=f"https://{self.host}",
+                  THRONG=f"unix/{unix[5:]}" if unix else server.address)
 
-    def _run(self, *command):
+    def _run(self, *command, **variables):
         self.log = open(self.directory / "log", "w")
         self.process = subprocess.Popen(
             [str(word) for word in command], cwd=self.directory, stdout=self.log, stderr=subprocess.STDOUT,
-            env={"PATH": "/usr/sbin:/usr/bin:/bin", "HOME": str(self.directory)})
+            env={"PATH": "/usr/sbin:/usr/bin:/bin", "HOME": str(self.directory), **variables})
         deadline = time.monotonic() + 30
         while True:
             assert self.process.poll() is None and time.monotonic() < deadline, (self.directory / "log").read_text()
