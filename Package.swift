@@ -107,7 +107,7 @@ let package = Package(
     .testTarget(name: "GroupModelTests", dependencies: ["GroupModel"], swiftSettings: strict),
     .testTarget(name: "GroupPermissionsTests", dependencies: ["GroupModel", "GroupPermissions"], swiftSettings: strict),
     .testTarget(name: "WireProtocolTests", dependencies: ["GroupModel", "WireProtocol"], swiftSettings: strict),
-    .testTarget(name: "WebSocketTransportTests", dependencies: ["WebSocketTransport"], swiftSettings: strict),
+    .testTarget(name: "WebSocketTransportTests", dependencies: ["CTransport", "WebSocketTransport"], swiftSettings: strict),
     .testTarget(
       name: "GroupRuntimeTests",
       dependencies: ["GroupModel", "GroupPermissions", "GroupRuntime", "ThrongTestKit", "WireProtocol"],

@@ -59,28 +59,36 @@ static int method_of(struct lws *wsi) {
 void head_read(struct lws *wsi, const accepted_socket *socket, ct_request_head *head) {
   bytes *text = &socket->loop->head_text;
   static const enum lws_token_indexes tokens[] = {
-    WSI_TOKEN_HOST, WSI_TOKEN_ORIGIN, WSI_TOKEN_HTTP_AUTHORIZATION, WSI_TOKEN_X_FORWARDED_FOR, WSI_TOKEN_PROTOCOL};
-  enum { HEADERS = sizeof tokens / sizeof *tokens, PARTS = HEADERS + 2 };
-  size_t ends[PARTS];
+    WSI_TOKEN_HOST, WSI_TOKEN_ORIGIN, WSI_TOKEN_HTTP_AUTHORIZATION, WSI_TOKEN_PROTOCOL, WSI_TOKEN_X_FORWARDED_FOR};
+  static const char *const names[] = {"x-forwarded-host:", "forwarded:"};
+  enum { HEADERS = sizeof tokens / sizeof *tokens, NAMES = sizeof names / sizeof *names, PARTS = 2 + HEADERS + NAMES };
+  size_t ends[PARTS], *end = ends;
   int method = method_of(wsi);
 
   bytes_clear(text);
   if (method >= 0) append_header(wsi, text, methods[method].token);
-  ends[0] = bytes_count(text);
+  *end++ = bytes_count(text);
   append_query(wsi, text);
-  ends[1] = bytes_count(text);
+  *end++ = bytes_count(text);
   for (int i = 0; i < HEADERS; i++) {
     append_header(wsi, text, tokens[i]);
-    ends[2 + i] = bytes_count(text);
+    *end++ = bytes_count(text);
+  }
+  bool is_whole = true;
+  for (int i = 0; i < NAMES; i++) {
+    if (!other_fields_append(wsi, text, names[i])) is_whole = false;
+    *end++ = bytes_count(text);
   }
 
   *head = (ct_request_head){.is_tls = lws_is_ssl(wsi), .is_internal = socket->is_internal};
   ct_text *parts[PARTS] = {&head->path, &head->query, &head->host, &head->origin, &head->authorization,
-                           &head->forwarded_for, &head->subprotocols};
+                           &head->subprotocols, &head->forwarded_for, &head->forwarded_host, &head->forwarded};
   for (int i = 0; i < PARTS; i++) {
     size_t start = i ? ends[i - 1] : 0;
     *parts[i] = (ct_text){.bytes = (const char *)bytes_first(text) + start, .count = ends[i] - start};
   }
+  // A field that the library has swallowed may be the one that the last proxy wrote.
+  if (!is_whole) head->forwarded_for = head->forwarded_host = head->forwarded = (ct_text){0};
   if (method >= 0) head->method = (ct_text){.bytes = methods[method].name, .count = strlen(methods[method].name)};
   head->peer_address = (ct_text){.bytes = socket->address, .count = strlen(socket->address)};
 }

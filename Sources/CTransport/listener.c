@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
@@ -9,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 enum {
@@ -76,9 +79,64 @@ int ct_listen(const char *host, int *port, bool shared, bool first, char *error,
   return fd;
 }
 
+// Whether a process accepts connections there. One that is slow to do so counts.
+static bool is_listening(const struct sockaddr_un *address) {
+  int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  bool is_refused = fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof *address) && errno == ECONNREFUSED;
+  if (fd >= 0) close(fd);
+  return !is_refused;
+}
+
+static const char *remove_stale(const struct sockaddr_un *address) {
+  struct stat found;
+  if (lstat(address->sun_path, &found)) return errno == ENOENT ? NULL : strerror(errno);
+  if (!S_ISSOCK(found.st_mode)) return "there is a file that is no socket";
+  if (is_listening(address)) return "a process listens there";
+  return unlink(address->sun_path) ? strerror(errno) : NULL;
+}
+
+enum { SOCKET_MODE = 0660 };
+
+// The mode of the unbound socket is an upper bound of the file's, so that there is no moment in
+// which others may connect; the umask may still have taken the group's part.
+static bool bind_file(int fd, const struct sockaddr_un *address, ct_socket_file *file) {
+  struct stat made;
+  if (fchmod(fd, SOCKET_MODE) || bind(fd, (const struct sockaddr *)address, sizeof *address)) return false;
+  if (chmod(address->sun_path, SOCKET_MODE) || lstat(address->sun_path, &made) || listen(fd, SOMAXCONN)) {
+    int reason = errno;
+    unlink(address->sun_path);
+    errno = reason;
+    return false;
+  }
+  *file = (ct_socket_file){.device = made.st_dev, .inode = made.st_ino};
+  return true;
+}
+
+int ct_listen_file(const char *path, ct_socket_file *file, char *error, size_t error_size) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  if (strlen(path) >= sizeof address.sun_path) return fail(error, error_size, strerror(ENAMETOOLONG));
+  memcpy(address.sun_path, path, strlen(path) + 1);
+  const char *obstacle = remove_stale(&address);
+  if (obstacle) return fail(error, error_size, obstacle);
+  int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd >= 0 && bind_file(fd, &address, file)) return fd;
+  fail(error, error_size, strerror(errno));
+  if (fd >= 0) close(fd);
+  return -1;
+}
+
+void ct_remove_socket(const char *path, ct_socket_file file) {
+  struct stat found;
+  if (!lstat(path, &found) && found.st_dev == file.device && found.st_ino == file.inode) unlink(path);
+}
+
+int ct_duplicate(int descriptor) { return fcntl(descriptor, F_DUPFD_CLOEXEC, 0); }
+
 static void write_address(const struct sockaddr_storage *from, char *to, size_t size) {
   const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)from;
-  if (from->ss_family == AF_INET) {
+  if (from->ss_family == AF_UNIX) {
+    snprintf(to, size, "unix");
+  } else if (from->ss_family == AF_INET) {
     inet_ntop(AF_INET, &((const struct sockaddr_in *)from)->sin_addr, to, size);
   } else if (IN6_IS_ADDR_V4MAPPED(&six->sin6_addr)) {
     inet_ntop(AF_INET, six->sin6_addr.s6_addr + 12, to, size);
@@ -87,14 +145,14 @@ static void write_address(const struct sockaddr_storage *from, char *to, size_t 
   }
 }
 
-static void adopt(listener *l, int fd, const struct sockaddr_storage *from) {
+void listener_adopt(listener *l, int fd, const char *address) {
   ct_loop *loop = l->loop;
   int one = 1;
-  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);  // not for Unix sockets
   accepted_socket *socket = ct_allocate(1, sizeof *socket);
   socket->loop = loop;
   socket->is_internal = l->is_internal;
-  write_address(from, socket->address, sizeof socket->address);
+  snprintf(socket->address, sizeof socket->address, "%s", address);
   lws_adopt_desc_t description = {
     .vh = l->is_internal ? loop->internal_vhost : loop->public_vhost,
     .type = LWS_ADOPT_SOCKET | LWS_ADOPT_HTTP | LWS_ADOPT_ALLOW_SSL, .fd.sockfd = fd, .opaque = socket};
@@ -105,9 +163,22 @@ static void adopt(listener *l, int fd, const struct sockaddr_storage *from) {
   loop->adopting = NULL;
 }
 
+// The PROXY header comes before TLS and HTTP, so it is read before the library has the socket.
+static void receive(listener *l, int fd, const struct sockaddr_storage *from) {
+  char address[CT_ADDRESS_SIZE];
+  const ct_callbacks *callbacks = &l->loop->callbacks;
+  write_address(from, address, sizeof address);
+  ct_text peer = {.bytes = address, .count = strlen(address)};
+  if (!l->is_internal && callbacks->announces_client && callbacks->announces_client(callbacks->context, peer)) {
+    announcement_await(l, fd, address);
+  } else {
+    listener_adopt(l, fd, address);
+  }
+}
+
 // Without descriptors or memory the client stays queued, and polling for it would be a busy loop.
-static void pause_accepting(listener *l) {
-  lwsl_warn("accept: %s; paused\n", strerror(errno));
+void listener_pause(listener *l, const char *reason) {
+  lwsl_warn("accept: %s; paused\n", reason);
   ev_io_stop(l->loop->events, &l->watcher);
   l->paused_until = tick_now() + ticks(PAUSE_MS);
 }
@@ -120,19 +191,22 @@ static void on_acceptable(struct ev_loop *events, ev_io *watcher, int revents) {
   (void)events, (void)revents;
   listener *l = watcher->data;
   for (int i = 0; i < ACCEPTS_PER_TURN; i++) {
+    if (l->loop->announcement_count >= ANNOUNCEMENTS_MAX) {
+      listener_pause(l, "too many proxied connections without their PROXY header");
+      return;
+    }
     struct sockaddr_storage from;
     socklen_t size = sizeof from;
     int fd = accept4(watcher->fd, (struct sockaddr *)&from, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd >= l->descriptor_limit) {
       close(fd);
-      errno = EMFILE;
-      pause_accepting(l);
+      listener_pause(l, strerror(EMFILE));
       return;
     }
     if (fd >= 0) {
-      adopt(l, fd, &from);
+      receive(l, fd, &from);
     } else if (is_exhaustion(errno)) {
-      pause_accepting(l);
+      listener_pause(l, strerror(errno));
       return;
     } else if (errno == EAGAIN) {
       return;

@@ -7,7 +7,6 @@
 #include <string.h>
 
 enum {
-  HEADERS_READ = 2 * HEADERS_MAX,  // beyond it the library closes without an answer
   RECEIVE_STEP = 2048,      // memory of every connection
   PACKET_MAX = 1 << 20,     // a longer write would be cut and copied
   TURNS = 4,                // of jobs and flushes before the sockets are looked at again
@@ -66,6 +65,7 @@ static void on_tick(struct ev_loop *events, ev_timer *watcher, int revents) {
   ct_loop *loop = watcher->data;
   enum { TICKS_PER_SECOND = 1000 / TICK_MS };
   wheel_turn(loop);
+  announcements_expire(loop, loop->wheel_tick);
   for (int i = 0; i < loop->listener_count; i++) listener_resume(&loop->listeners[i], loop->wheel_tick);
   if (loop->wheel_tick - loop->idle_checked >= TICKS_PER_SECOND) {
     loop->idle_checked = loop->wheel_tick;
@@ -104,6 +104,7 @@ static struct lws_context_creation_info creation_info(ct_loop *loop) {
   struct lws_context_creation_info info = {0};
   info.port = CONTEXT_PORT_NO_LISTEN;
   info.protocols = loop->protocols;
+  info.user = loop;
   info.retry_and_idle_policy = &no_pings;
   info.options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS | LWS_SERVER_OPTION_LIBEV;
   if (loop->certificate_file) info.options |= LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT;
@@ -113,6 +114,27 @@ static struct lws_context_creation_info creation_info(ct_loop *loop) {
   info.timeout_secs_ah_idle = loop->options.handshake_timeout_s;
   info.alpn = "http/1.1";  // flush.c writes frames directly, which HTTP/2 would not allow
   return info;
+}
+
+// Called for each handshake. The connection's own certificates are replaced, because in the
+// library's context a new one would stand beside an old one of another key type.
+static int choose_certificate(SSL *connection, void *of_loop) {
+  const ct_loop *loop = of_loop;
+  if (!loop->tls) return 1;
+  STACK_OF(X509) *chain = NULL;
+  SSL_CTX_get0_chain_certs(loop->tls, &chain);
+  SSL_certs_clear(connection);
+  return SSL_use_cert_and_key(
+    connection, SSL_CTX_get0_certificate(loop->tls), SSL_CTX_get0_privatekey(loop->tls), chain, 1);
+}
+
+void loop_install_tls(ct_loop *loop, SSL_CTX *of_library) { SSL_CTX_set_cert_cb(of_library, choose_certificate, loop); }
+
+void ct_loop_use_tls(ct_loop *loop, const ct_tls *tls) {
+  SSL_CTX *next = (SSL_CTX *)tls;  // only counted
+  SSL_CTX_up_ref(next);
+  SSL_CTX_free(loop->tls);
+  loop->tls = next;
 }
 
 static bool make_context(ct_loop *loop) {
@@ -167,6 +189,7 @@ ct_loop *ct_loop_create(const ct_options *options, const ct_callbacks *callbacks
   loop->wheel_tick = tick_now();
   loop->turn = 1;
   TAILQ_INIT(&loop->dirty_connections);
+  TAILQ_INIT(&loop->announcements);
   fill_protocols(loop);
   hangups_init(loop);
   loop->events = ev_loop_new(EVBACKEND_EPOLL | EVFLAG_NOENV);
@@ -181,6 +204,7 @@ ct_loop *ct_loop_create(const ct_options *options, const ct_callbacks *callbacks
 static void close_everything(ct_loop *loop) {
   loop->is_ending = true;
   listeners_close(loop);
+  announcements_close(loop);
   if (loop->context) lws_context_destroy(loop->context);
   loop->context = NULL;
 }
@@ -229,6 +253,7 @@ void ct_loop_destroy(ct_loop *loop) {
   close_everything(loop);
   unwatch(loop);
   SSL_CTX_free(loop->unused_tls);
+  SSL_CTX_free(loop->tls);
   slot_table_free(&loop->connections);
   slot_table_free(&loop->exchanges);
   bytes_free(&loop->scratch);

@@ -72,7 +72,7 @@ typedef struct {
   connection *connection;  // once it is a WebSocket
   request *request;        // while an HTTP request is answered
   bool is_internal;
-  char address[46];        // INET6_ADDRSTRLEN
+  char address[CT_ADDRESS_SIZE];
 } accepted_socket;
 
 // The library's callback.
@@ -264,7 +264,7 @@ uint64_t tick_now(void);
 static inline uint64_t ticks(uint32_t ms) { return ((uint64_t)ms + TICK_MS - 1) / TICK_MS; }
 
 // -- listener.c
-typedef struct {
+typedef struct listener {
   ct_loop *loop;
   ev_io watcher;
   uint64_t paused_until;  // tick; 0: it is accepting
@@ -275,12 +275,31 @@ typedef struct {
 void listener_close(listener *l);
 void listener_resume(listener *l, uint64_t now);
 void listeners_close(ct_loop *loop);
+// Stops accepting for a while, and logs the reason.
+void listener_pause(listener *l, const char *reason);
+// Hands an accepted socket to the library. A failure closes it.
+void listener_adopt(listener *l, int descriptor, const char *address);
+
+// -- announcement.c: connections whose PROXY header has not come yet.
+
+enum { ANNOUNCEMENTS_MAX = 1024 };  // of a loop; beyond it the listener pauses
+
+void announcement_await(listener *l, int descriptor, const char *address);
+// Closes those that have taken too long.
+void announcements_expire(ct_loop *loop, uint64_t now);
+void announcements_close(ct_loop *loop);
 
 // -- head.c
 // Fills head from the library's header table; its text is in loop->head_text until the next call.
 void head_read(struct lws *wsi, const accepted_socket *socket, ct_request_head *head);
 
+// -- other_fields.c
+// Appends the values of all fields of that name (in small letters, with its colon), joined by
+// commas. False where the head has a line that the library misread, and with it perhaps a field.
+bool other_fields_append(struct lws *wsi, bytes *to, const char *name);
+
 enum { HEADERS_MAX = 20 * 1024 };  // a token of 8 KB travels in the query, and may be encoded
+enum { HEADERS_READ = 2 * HEADERS_MAX };  // beyond it the library closes without an answer
 #define HEADERS_TOO_LONG "the header fields and the query have at most 20 KiB"
 // Whether the fields that the library keeps are over HEADERS_MAX together.
 bool head_is_too_long(struct lws *wsi);
@@ -306,6 +325,9 @@ void http_free(accepted_socket *socket);
 
 // -- loop.c
 
+// Makes the library's connections use loop->tls.
+void loop_install_tls(ct_loop *loop, SSL_CTX *of_library);
+
 struct ct_loop {
   ct_options options;
   ct_callbacks callbacks;
@@ -316,6 +338,7 @@ struct ct_loop {
   struct lws_context *context;
   struct lws_vhost *public_vhost, *internal_vhost;
   SSL_CTX *unused_tls;
+  SSL_CTX *tls;  // what new connections use; NULL: what the library has read at the start
   ev_prepare before_poll;
   ev_idle spinner;
   ev_async waker;
@@ -343,6 +366,8 @@ struct ct_loop {
   const uint8_t *service_buffer;
   uint8_t *received;          // a whole message and its padding
   accepted_socket *adopting;  // until the library has it
+  TAILQ_HEAD(announcements, announcement) announcements;  // the oldest first
+  int announcement_count;
   LIST_HEAD(wheel_slot, timer) wheel[WHEEL_SLOTS];
   uint64_t wheel_tick, turn, idle_checked;
   ct_counters counters;

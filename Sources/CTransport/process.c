@@ -75,18 +75,24 @@ static const char *translated(unsigned long code, const char *pem_kind) {
 
 static const char *first_fault(const char *pem_kind) { return translated(ERR_get_error(), pem_kind); }
 
-// NULL where both can be used; else the fault of the file *culprit.
-static const char *use_files(SSL_CTX *context, const char *certificate_file, const char *key_file, const char **culprit) {
+// NULL where the key can be used with the certificate.
+static const char *use_key(SSL_CTX *context, const char *key_file) {
   bool was_asked = false;
   SSL_CTX_set_default_passwd_cb(context, refuse_passphrase);
   SSL_CTX_set_default_passwd_cb_userdata(context, &was_asked);
-  *culprit = certificate_file;
-  if (SSL_CTX_use_certificate_chain_file(context, certificate_file) != 1) return first_fault("is not a PEM certificate");
-  *culprit = key_file;
   if (SSL_CTX_use_PrivateKey_file(context, key_file, SSL_FILETYPE_PEM) != 1) {
     return was_asked ? "the private key is encrypted: remove its passphrase" : first_fault("is not a PEM private key");
   }
   return SSL_CTX_check_private_key(context) == 1 ? NULL : first_fault("cannot be used");
+}
+
+// A key that is in place, and another one, say nothing about each other: only a key that cannot be
+// read leaves the old one in use.
+static bool use_previous_key(SSL_CTX *context, const SSL_CTX *previous, const char *key_file) {
+  SSL_CTX *other = SSL_CTX_new(TLS_server_method());
+  bool is_readable = other && !use_key(other, key_file);
+  SSL_CTX_free(other);
+  return !is_readable && previous && SSL_CTX_use_PrivateKey(context, SSL_CTX_get0_privatekey(previous)) == 1;
 }
 
 static int64_t seconds_of(const ASN1_TIME *time) {
@@ -95,7 +101,9 @@ static int64_t seconds_of(const ASN1_TIME *time) {
 }
 
 // The earliest of the whole chain: clients refuse it when any certificate has expired.
-static int64_t expiry_of(SSL_CTX *context) {
+int64_t ct_tls_expiry(const SSL_CTX *constant) {
+  SSL_CTX *context = (SSL_CTX *)constant;  // the getter of the chain changes nothing
+
   int64_t earliest = seconds_of(X509_get0_notAfter(SSL_CTX_get0_certificate(context)));
   STACK_OF(X509) *chain = NULL;
   SSL_CTX_get0_chain_certs(context, &chain);
@@ -106,18 +114,25 @@ static int64_t expiry_of(SSL_CTX *context) {
   return earliest;
 }
 
-bool ct_check_tls(
-  const char *certificate_file, const char *key_file, int64_t *expires_s, char *error, size_t error_size
+ct_tls *ct_tls_read(
+  const char *certificate_file, const char *key_file, const ct_tls *previous, char *error, size_t error_size
 ) {
   ERR_clear_error();
   SSL_CTX *context = SSL_CTX_new(TLS_server_method());
-  const char *culprit = "OpenSSL", *fault = context ? use_files(context, certificate_file, key_file, &culprit) : "has no TLS";
-  if (fault) {
-    snprintf(error, error_size, "%s: %s", culprit, fault);
+  if (!context || SSL_CTX_use_certificate_chain_file(context, certificate_file) != 1) {
+    snprintf(error, error_size, "%s: %s", certificate_file, first_fault("is not a PEM certificate"));
+    SSL_CTX_free(context);
+    context = NULL;
   } else {
-    *expires_s = expiry_of(context);
+    const char *fault = use_key(context, key_file);
+    if (fault) snprintf(error, error_size, "%s: %s", key_file, fault);
+    if (fault && !use_previous_key(context, previous, key_file)) {
+      SSL_CTX_free(context);
+      context = NULL;
+    }
   }
-  SSL_CTX_free(context);
   ERR_clear_error();
-  return !fault;
+  return context;
 }
+
+void ct_tls_free(ct_tls *tls) { SSL_CTX_free(tls); }

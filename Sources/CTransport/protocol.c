@@ -87,7 +87,9 @@ int transport_callback(struct lws *wsi, enum lws_callback_reasons reason, void *
   case LWS_CALLBACK_PROTOCOL_DESTROY:
   case LWS_CALLBACK_EVENT_WAIT_CANCELLED:
   case LWS_CALLBACK_GET_THREAD_ID:
+    return 0;
   case LWS_CALLBACK_OPENSSL_LOAD_EXTRA_SERVER_VERIFY_CERTS:
+    loop_install_tls(lws_context_user(lws_get_context(wsi)), user);
     return 0;
   default:
     break;

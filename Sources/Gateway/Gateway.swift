@@ -22,33 +22,30 @@ public final class Gateway: TransportDelegate {
   // MARK: TransportDelegate
 
   public func upgradeVerdict(for head: borrowing RequestHead, on loop: EventLoop) -> UpgradeVerdict {
-    guard let refusal = refusal(of: head) else { return .accept }
-    note(refusal, of: head)
+    let client = services.client(of: head)
+    guard let refusal = refusal(of: head, from: client) else { return .accept }
+    services.refusals.upgrade(refusal, head, from: client)
     return .refuse(status: refusal.status, reason: refusal.sentence)
   }
 
   public func didRefuse(_ head: borrowing RequestHead, status: Int, reason: String, isUpgrade: Bool) {
-    guard isUpgrade else { return services.refusals.httpRequest(status, reason, head) }
-    note(.byTransport(status, reason), of: head)
+    let client = services.client(of: head)
+    guard isUpgrade else { return services.refusals.httpRequest(status, reason, head, from: client.address) }
+    services.refusals.upgrade(.byTransport(status, reason), head, from: client)
   }
 
-  private func refusal(of head: borrowing RequestHead) -> UpgradeRefusal? {
-    guard head.path == "/ws", !head.isInternal else { return .path }
+  private func refusal(of head: borrowing RequestHead, from client: ForwardedClient) -> UpgradeRefusal? {
+    let path = services.configuration.path
+    guard head.path == path, !head.isInternal else { return .path(expected: path) }
     guard !isDraining.load(ordering: .acquiring) else { return .draining }
-    return origins.allows(origin: head.origin, host: head.host) ? nil : .origin
-  }
-
-  private func note(_ refusal: UpgradeRefusal, of head: borrowing RequestHead) {
-    services.refusals.upgrade(refusal, head, from: clientAddress(of: head))
-  }
-
-  private func clientAddress(of head: borrowing RequestHead) -> String {
-    ClientAddress.of(head, isTrustedProxy: services.configuration.isTrustedProxy)
+    guard !origins.allows(origin: head.origin, host: client.host) else { return nil }
+    let claimed = services.clientIfTrusted(head)
+    return origins.allows(origin: head.origin, host: claimed.host) ? .untrustedProxy : .origin
   }
 
   public func didOpen(_ connection: Connection, head: borrowing RequestHead) -> any ConnectionHandler {
     let context = context(of: connection.loop)
-    let session = Session(connection, address: clientAddress(of: head), services: services, context: context)
+    let session = Session(connection, address: services.client(of: head).address, services: services, context: context)
     context.open[ObjectIdentifier(session)] = session
     let credential = UpgradeCredential(head)
     let drainEnd = context.drainEnd

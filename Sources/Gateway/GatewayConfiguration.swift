@@ -2,6 +2,8 @@ import GroupModel
 
 /// The configuration of sessions (Operations.md, "Configuration keys").
 public struct GatewayConfiguration: Sendable {
+  /// Where the WebSocket is.
+  public var path: String
   /// How many sessions a user may have on a platform; 0 refuses it.
   public var sessionsPerPlatform: [Platform: Int]
   /// Steady requests per second of a user.
@@ -26,7 +28,7 @@ public struct GatewayConfiguration: Sendable {
   public var failureDelay: Instant
   /// Full origins that may upgrade besides the server's own; "*" = any.
   public var allowedOrigins: Set<String>
-  /// Whether an address is a proxy whose X-Forwarded-For is trusted.
+  /// Whether an address is a proxy whose forwarding headers are trusted.
   public var isTrustedProxy: @Sendable (String) -> Bool
   /// How many groups a user may be a member of, AVChatRooms aside; 0 = no limit.
   public var groupsPerUser: Int
@@ -39,6 +41,7 @@ public struct GatewayConfiguration: Sendable {
 
   /// The defaults.
   public init() {
+    path = "/ws"
     sessionsPerPlatform = [.iOS: 1, .android: 1, .windows: 1, .mac: 1, .web: 10, .unknown: 10]
     requestsPerSecond = 50
     requestBurst = 100

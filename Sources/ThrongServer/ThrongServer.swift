@@ -7,8 +7,8 @@ import Synchronization
 
 /// Runs a server for `throng serve`.
 public enum ThrongServer {
-  /// Serves until SIGTERM, SIGINT or SIGHUP, then drains and returns. A signal that comes a second
-  /// later ends the process with 1 at once.
+  /// Serves until SIGTERM or SIGINT, then drains and returns. Such a signal that comes a second later
+  /// ends the process with 1 at once. SIGHUP reads certificates and keys again.
   /// - Throws: `StartError` when the server cannot start.
   public static func run(_ settings: Settings) async throws {
     let log = LogOutput(STDOUT_FILENO)
@@ -20,8 +20,10 @@ public enum ThrongServer {
     let server = try await Server(settings, metrics: metrics, logger: logger)
     server.start()
     let maintenance = Task { try await runMaintenance(of: server) }
+    let reloading = Task { for await _ in signals.reloads { await server.reload() } }
     await signals.first()
     maintenance.cancel()
+    reloading.cancel()
     await server.drain()
   }
 
@@ -45,8 +47,8 @@ public enum ThrongServer {
   }
 }
 
-/// Waits for SIGTERM, SIGINT or SIGHUP (a closed terminal, unless nohup ignores that).
-/// `ShutdownSignals` decides what a further one means.
+/// Waits for SIGTERM and SIGINT, of which `ShutdownSignals` decides what a further one means, and
+/// tells of SIGHUP.
 private final class SignalListener: Sendable {
   private struct State {
     var signals = ShutdownSignals()
@@ -54,30 +56,27 @@ private final class SignalListener: Sendable {
     var waiting: CheckedContinuation<Void, Never>?
   }
 
+  /// An element for each SIGHUP; several that come while one is handled are one.
+  let reloads: AsyncStream<Void>
   private let state = Mutex(State())
   /// Only kept alive: no thread reads or writes it after `init`.
   private nonisolated(unsafe) let sources: [any DispatchSourceSignal]
 
   init() {
-    sources = ([SIGTERM, SIGINT] + (SignalListener.isIgnored(SIGHUP) ? [] : [SIGHUP])).map { number in
-      signal(number, SIG_IGN)
-      return DispatchSource.makeSignalSource(signal: number, queue: .global())
-    }
-    for source in sources {
-      source.setEventHandler { [self] in arrived() }
-      source.resume()
-    }
+    let (reloads, reload) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    self.reloads = reloads
+    let hangup = SignalListener.source(of: SIGHUP)
+    let shutdowns = [SIGTERM, SIGINT].map(SignalListener.source)
+    sources = [hangup] + shutdowns
+    hangup.setEventHandler { reload.yield() }
+    for source in shutdowns { source.setEventHandler { [self] in arrived() } }
+    for source in sources { source.resume() }
   }
 
-  private static func isIgnored(_ number: Int32) -> Bool {
-    var action = sigaction()
-    sigaction(number, nil, &action)
-    // The handler is a pointer, which has the size of an Int, and is only compared.
-    return action.__sigaction_handler.sa_handler.map { unsafeBitCast($0, to: Int.self) } == SignalListener.ignore
+  private static func source(of number: Int32) -> any DispatchSourceSignal {
+    signal(number, SIG_IGN)
+    return DispatchSource.makeSignalSource(signal: number, queue: .global())
   }
-
-  /// SIG_IGN as a number: Swift cannot compare functions.
-  private static let ignore = 1
 
   private func arrived() {
     let waiting = state.withLock { state -> CheckedContinuation<Void, Never>? in

@@ -11,7 +11,7 @@ public final class EventLoop: Sendable {
 
   init(index: Int, configuration: TransportConfiguration, delegate: any TransportDelegate) throws(TransportError) {
     self.index = index
-    callbacks = LoopCallbacks(delegate: delegate)
+    callbacks = LoopCallbacks(delegate: delegate, announcesClients: configuration.announcesClients)
     executor = LoopExecutor(try callbacks.makeLoop(configuration))
     callbacks.attach(self)
   }

@@ -11,7 +11,12 @@ final class LoopCallbacks: @unchecked Sendable {
   /// Retains the loop while its thread runs, so that `loop` needs no counted reference.
   private var running: EventLoop?
 
-  init(delegate: any TransportDelegate) { self.delegate = delegate }
+  private let announcesClients: (@Sendable (String) -> Bool)?
+
+  init(delegate: any TransportDelegate, announcesClients: (@Sendable (String) -> Bool)?) {
+    self.delegate = delegate
+    self.announcesClients = announcesClients
+  }
 
   func attach(_ loop: EventLoop) { self.loop = loop }
 
@@ -65,6 +70,11 @@ extension LoopCallbacks {
   private func makeTable() -> ct_callbacks {
     var table = ct_callbacks()
     table.context = Unmanaged.passUnretained(self).toOpaque()
+    if announcesClients != nil {
+      table.announces_client = { context, peer in
+        withCallbacks(context) { $0.announcesClients?(peer.string ?? "") ?? false }
+      }
+    }
     table.upgrade = { context, head, reason, size in withCallbacks(context) { $0.upgrade(head, reason, size) } }
     table.refused = { context, head, status, reason, isUpgrade in
       withCallbacks(context) { $0.refused(head, status, reason, isUpgrade) }

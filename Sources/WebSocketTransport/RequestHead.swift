@@ -17,15 +17,23 @@ public struct RequestHead: Sendable {
   public let authorization: String?
   /// `X-Forwarded-For`; several headers joined by commas.
   public let forwardedFor: String?
+  /// `X-Forwarded-Host`; several headers joined by commas.
+  public let forwardedHost: String?
+  /// `Forwarded` (RFC 7239); several headers joined by commas.
+  public let forwarded: String?
   /// `Sec-WebSocket-Protocol` as the client sent it.
   public let subprotocols: String?
   /// The peer's IP address as text, without port; an IPv4 address in its own form also on a
-  /// dual-stack socket.
+  /// dual-stack socket. It is the source that a PROXY header announced, and `unixPeer` where the
+  /// peer of a Unix socket announced none.
   public let peerAddress: String
   /// Whether the request came over TLS.
   public let isTLS: Bool
   /// Whether it came on the internal listener.
   public let isInternal: Bool
+
+  /// The address of the peer of a Unix socket, which no IP address and no header can spell.
+  public static let unixPeer = "unix"
 }
 
 extension RequestHead {
@@ -33,7 +41,8 @@ extension RequestHead {
     self.init(
       method: head.method.string ?? "", path: head.path.string ?? "/", query: head.query.string ?? "",
       host: head.host.string, origin: head.origin.string, authorization: head.authorization.string,
-      forwardedFor: head.forwarded_for.string, subprotocols: head.subprotocols.string,
+      forwardedFor: head.forwarded_for.string, forwardedHost: head.forwarded_host.string,
+      forwarded: head.forwarded.string, subprotocols: head.subprotocols.string,
       peerAddress: head.peer_address.string ?? "", isTLS: head.is_tls, isInternal: head.is_internal)
   }
 }

@@ -13,8 +13,9 @@ public final class Transport: Sendable {
   public let publicPort: Int?
   /// The port of the internal listener, where there is one.
   public let internalPort: Int?
-  /// When the first certificate of the chain expires, in Unix seconds; nil without TLS.
-  public let certificateExpiry: Int64?
+  private let files: TLSFiles?
+  private let credentials: Mutex<TLSCredentials?>
+  private let sockets: [SocketFile]
 
   private enum State {
     case made, running, stopped
@@ -31,14 +32,48 @@ public final class Transport: Sendable {
   /// Binds the listeners and makes the loops. The delegate is retained until `stop` has returned.
   public init(_ configuration: TransportConfiguration, delegate: any TransportDelegate) throws(TransportError) {
     _ = TransportLog.prepared
-    certificateExpiry = try configuration.tls.map { tls throws(TransportError) in try Self.check(tls) }
+    files = configuration.tls
+    let credentials = try configuration.tls.map { tls throws(TransportError) in try TLSCredentials(tls) }
+    self.credentials = Mutex(credentials)
     var loops: [EventLoop] = []
     for index in 0..<max(1, configuration.loops) {
       loops.append(try EventLoop(index: index, configuration: configuration, delegate: delegate))
     }
+    if let credentials { for loop in loops { credentials.use(on: loop) } }
     self.loops = loops
-    publicPort = try Self.listen(configuration.listen, on: loops, isInternal: false)
-    internalPort = try Self.listen(configuration.internalListen, on: [loops[0]], isInternal: true)
+    // A socket's file is made last, so that a start that fails leaves none.
+    publicPort = try configuration.listenFile == nil ? Self.listen(configuration.listen, on: loops, isInternal: false) : nil
+    internalPort =
+      try configuration.internalListenFile == nil
+      ? Self.listen(configuration.internalListen, on: [loops[0]], isInternal: true) : nil
+    let own = try configuration.listenFile.map { path throws(TransportError) in try SocketFile(path, on: loops, isInternal: false)
+    }
+    do throws(TransportError) {
+      sockets =
+        [
+          own,
+          try configuration.internalListenFile.map { path throws(TransportError) in
+            try SocketFile(path, on: [loops[0]], isInternal: true)
+          },
+        ].compactMap(\.self)
+    } catch {
+      own?.remove()
+      throw error
+    }
+  }
+
+  /// When the first certificate of the chain expires, in Unix seconds; nil without TLS.
+  public var certificateExpiry: Int64? { credentials.withLock { $0?.expiry } }
+
+  /// Reads the certificate and its key again; new connections use them. A file that is bad changes
+  /// nothing, and its fault is returned; a good certificate may go with the key that was there.
+  public func reloadTLS() -> (isReplaced: Bool, fault: String?) {
+    guard let files else { return (false, nil) }
+    let (read, fault) = TLSCredentials.read(files, previous: credentials.withLock(\.self))
+    guard let read else { return (false, fault) }
+    credentials.withLock { $0 = read }
+    for loop in loops { loop.enqueue { read.use(on: loop) } }
+    return (true, fault)
   }
 
   /// Starts the threads, once. They run until `stop`, also after the last reference to the
@@ -66,6 +101,7 @@ public final class Transport: Sendable {
     case .running: await join()
     case .stopped: break
     }
+    for socket in sockets { socket.remove() }
   }
 
   private func join() async {
@@ -82,12 +118,7 @@ public final class Transport: Sendable {
   /// - Returns: when the first certificate of the chain expires, in Unix seconds.
   /// - Throws: when they cannot be read or do not belong together.
   public static func check(_ tls: TLSFiles) throws(TransportError) -> Int64 {
-    var reason = ErrorText()
-    var expiry: Int64 = 0
-    guard reason.fill({ ct_check_tls(tls.certificateFile, tls.keyFile, &expiry, $0, $1) }) else {
-      throw .tls(reason: reason.text)
-    }
-    return expiry
+    try TLSCredentials(tls).expiry
   }
 
   /// Binds one socket per loop to the same address, and returns the port.

@@ -21,6 +21,13 @@ public struct TransportConfiguration: Sendable {
   public var listen: (host: String, port: Int)?
   /// The listener of HTTP requests of operators and backends, on loop 0.
   public var internalListen: (host: String, port: Int)?
+  /// The path of a Unix socket, in place of `listen`.
+  public var listenFile: String?
+  /// The path of a Unix socket, in place of `internalListen`.
+  public var internalListenFile: String?
+  /// Whether a connection from this address (`RequestHead.peerAddress`) to the public listener
+  /// begins with a PROXY header, without which it is closed; nil: none does.
+  public var announcesClients: (@Sendable (String) -> Bool)?
   /// TLS for the public listener; nil is plain.
   public var tls: TLSFiles?
   /// The longest message, in bytes over all its fragments; a longer one closes with 1009.

@@ -2,6 +2,8 @@
 public enum TransportError: Error, Equatable, CustomStringConvertible {
   /// A listener's address is in use, not ours, or no address at all; `reason` is the system's text.
   case cannotBind(host: String, port: Int, reason: String)
+  /// A Unix socket cannot be made; `reason` is a sentence, or the system's text.
+  case cannotMakeSocket(path: String, reason: String)
   /// The certificate and the key cannot be used.
   case tls(reason: String)
   /// The library refused to make an event loop.
@@ -11,6 +13,7 @@ public enum TransportError: Error, Equatable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .cannotBind(let host, let port, let reason): "cannot listen on \(host):\(port): \(reason)"
+    case .cannotMakeSocket(let path, let reason): "cannot listen on unix:\(path): \(reason)"
     case .tls(let reason): "cannot use the TLS files: \(reason)"
     case .context(let reason): "cannot make an event loop: \(reason)"
     }

@@ -37,11 +37,7 @@ import Testing
 
 @Suite struct ClientAddressTests {
   private func address(peer: String, forwarded: String?) -> String {
-    let head = RequestHead(
-      method: "GET", path: "/ws", query: "", host: nil, origin: nil, authorization: nil, forwardedFor: forwarded,
-      subprotocols: nil,
-      peerAddress: peer, isTLS: false, isInternal: false)
-    return ClientAddress.of(head) { $0.hasPrefix("10.") }
+    ForwardedClient(of: .of(peer: peer, forwardedFor: forwarded)) { $0.hasPrefix("10.") }.address
   }
 
   @Test func anUntrustedPeerKeepsItsOwnAddress() {

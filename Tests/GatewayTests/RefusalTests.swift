@@ -32,7 +32,7 @@ import WireProtocol
     let refusals = RefusalLog(logger: log.logger)
     let start = ContinuousClock.now
     for second in [0, 59, 60, 61] {
-      refusals.upgrade(.origin, head(origin: "https://a.example"), from: "192.0.2.7", at: start + .seconds(second))
+      refusals.upgrade(.origin, head(origin: "https://a.example"), from: client, at: start + .seconds(second))
     }
     #expect(lines("upgrade refused").count == 2)
   }
@@ -40,8 +40,8 @@ import WireProtocol
   @Test func manyOriginsAtOnceDoNotFillTheLog() {
     let refusals = RefusalLog(logger: log.logger)
     let start = ContinuousClock.now + .seconds(2)
-    for number in 0..<100 { refusals.upgrade(.origin, head(origin: "https://\(number).example"), from: "192.0.2.7", at: start) }
-    refusals.upgrade(.origin, head(origin: "https://99.example"), from: "192.0.2.7", at: start + .seconds(1))
+    for number in 0..<100 { refusals.upgrade(.origin, head(origin: "https://\(number).example"), from: client, at: start) }
+    refusals.upgrade(.origin, head(origin: "https://99.example"), from: client, at: start + .seconds(1))
     #expect(lines("upgrade refused").count == 6, "one that was not written is not told of as known")
     #expect(log.lines.last?.metadata["dropped"] == "95")
   }
@@ -134,8 +134,8 @@ import WireProtocol
 
   @Test func httpIsToldByMethodAndPathWithoutTheQuery() {
     let refusals = RefusalLog(logger: log.logger)
-    refusals.httpRequest(404, "nothing here", head(path: "/x", query: "token=a-secret-token"))
-    refusals.httpRequest(401, "no credential", head(path: "/rpc"), isToldElsewhere: true)
+    refusals.httpRequest(404, "nothing here", head(path: "/x", query: "token=a-secret-token"), from: "192.0.2.7")
+    refusals.httpRequest(401, "no credential", head(path: "/rpc"), from: "192.0.2.7", isToldElsewhere: true)
     #expect(
       log.lines == [
         .init(
@@ -144,9 +144,9 @@ import WireProtocol
       ])
   }
 
+  private let client = ForwardedClient(address: "192.0.2.7", host: "a.example")
+
   private func head(path: String = "/ws", query: String = "", origin: String? = nil) -> RequestHead {
-    RequestHead(
-      method: "GET", path: path, query: query, host: "a.example", origin: origin, authorization: nil, forwardedFor: nil,
-      subprotocols: nil, peerAddress: "192.0.2.7", isTLS: false, isInternal: false)
+    .of(peer: "192.0.2.7", path: path, query: query, origin: origin)
   }
 }

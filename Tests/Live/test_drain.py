@@ -84,18 +84,22 @@ def test_without_sessions_the_drain_ends_with_0(make_server):
     assert own.stop() == 0
 
 
-async def test_a_terminal_that_is_closed_drains(make_server, make_world):
+async def test_a_terminal_that_is_closed_ends_nothing(make_server, make_world):
     own = make_server({"drain.duration": 1})
     alice = await make_world(own).user("alice")
-    own.process.send_signal(signal.SIGHUP)
+    for _ in range(3):
+        own.process.send_signal(signal.SIGHUP)
+    await alice.quiet("onServerDraining")
+    assert own.http("GET", "/readyz").status == 200
+    assert own.stop() == 0
+
+
+async def test_a_hangup_within_a_drain_neither_ends_nor_repeats_it(make_server, make_world):
+    own = make_server({"drain.duration": 3})
+    alice = await make_world(own).user("alice")
+    own.terminate()
     await alice.expect("onServerDraining")
+    await asyncio.sleep(1.1)
+    own.process.send_signal(signal.SIGHUP)
     await alice.closed(4001)
     assert await exit_status(own) == 0
-
-
-async def test_under_nohup_it_does_not(make_server, make_world):
-    own = make_server(preexec=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
-    alice = await make_world(own).user("alice")
-    own.process.send_signal(signal.SIGHUP)
-    await alice.quiet("onServerDraining")
-    assert own.running

@@ -25,7 +25,7 @@ struct Sample: CustomTestStringConvertible {
   static let all: [Sample] =
     [
       Sample("listen", "127.0.0.1:0"), Sample("internalListen", "[::1]:9", yaml: #""[::1]:9""#),
-      Sample("dataDir", "/var/lib/throng"),
+      Sample("path", "/chat/ws"), Sample("dataDir", "/var/lib/throng"),
       Sample("demo", "true"), Sample("loops", "3"), Sample("log.level", "debug"), Sample("log.format", "text"),
       Sample("auth.secret", "0123456789abcdef0123456789abcdef", shown: "********"), Sample("auth.jwksFile", existingFile),
       Sample("auth.algorithms", "RS256,HS256", yaml: "[RS256, HS256]"), Sample("auth.audience", "app"),
@@ -33,6 +33,7 @@ struct Sample: CustomTestStringConvertible {
       Sample("admin.apiKey", "a-key-of-32-bytes-0123456789abcde", shown: "********"),
       Sample("allowedOrigins", "https://a.example,http://b.example:81", yaml: "[https://a.example, 'http://b.example:81']"),
       Sample("trustedProxies", "10.0.0.0/8,fd00::/8", yaml: #"["10.0.0.0/8", "fd00::/8"]"#),
+      Sample("proxyProtocol", "true"),
       Sample("tls.certificateFile", existingFile), Sample("tls.keyFile", existingFile), Sample("store.url", "sqlite:other.db"),
       Sample("store.sync", "normal"), Sample("users.requireKnown", "true"),
       Sample("attributes.groupTypes", "AVChatRoom,Meeting", yaml: "[AVChatRoom, ChatRoom]"),

@@ -13,6 +13,15 @@ import Testing
       "listen",
       ["", "8080", ":", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "a:b", "::1:80", "[::1]", "h st:1"]
     ),
+    (
+      "internalListen",
+      ["unix:", "unix:/", "unix:here", "unix:/run/", "unix:/" + String(repeating: "p", count: 107), "unix://host:1/"]
+    ),
+    (
+      "path",
+      ["", "/", "ws", "/ws/", "//ws", "/a//b", "/./ws", "/../ws", "/a/..", "/w s", "/w%73", "/ws?a", "/ws#a", "/wß", "/a\\b"]
+    ),
+    ("proxyProtocol", ["", "v1", "2"]),
     ("internalListen", ["[1.2.3.4]:1", "[]:1", "host:+1", "http://h:1"]), ("dataDir", [""]),
     ("demo", ["", "2", "wahr", "t"]), ("loops", ["0", "-1", "1.5", "1025", "many", ""]),
     ("log.level", ["", "loud", "INFO"]), ("log.format", ["xml"]),
@@ -122,6 +131,7 @@ import Testing
   @Test func listenersMustDiffer() {
     #expect(problems(flags: [("listen", "h:1"), ("internalListen", "h:1")]).count == 1)
     #expect(problems(flags: [("listen", "h:0"), ("internalListen", "h:0")]) == [])
+    #expect(problems(flags: [("listen", "unix:/run/a"), ("internalListen", "unix:/run/a")]).count == 1)
   }
 
   /// Problems are told in the format of the log, where that is known.

@@ -29,6 +29,14 @@ import Testing
     #expect(address.host == host && address.port == port && address.description == text)
   }
 
+  @Test func aListenerMayBeAUnixSocket() throws {
+    let address = try #require(ListenAddress("unix:/run/throng/public.sock"))
+    #expect(address == .unix(path: "/run/throng/public.sock") && address.description == "unix:/run/throng/public.sock")
+    #expect(address.host == nil && address.port == nil && address.bound(to: nil) == address)
+    #expect(ListenAddress("unix:/" + String(repeating: "p", count: 106)) != nil)
+    #expect(ListenAddress("[::1]:0")?.bound(to: 4711).description == "[::1]:4711")
+  }
+
   @Test func withoutAHostItIsEveryAddress() {
     #expect(ListenAddress(":8080")?.description == "0.0.0.0:8080" && ListenAddress(":0")?.port == 0)
   }

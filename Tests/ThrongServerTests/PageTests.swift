@@ -19,7 +19,7 @@ import Testing
   static let pages: [Named] = [
     Named(testDescription: "console", page: ConsolePage.load()),
     // Without an issuer nothing can go wrong.
-    Named(testDescription: "demo", page: try! DemoPage(issuer: nil).load(now: 0)),
+    Named(testDescription: "demo", page: try! DemoPage(besides: "/ws", issuer: nil).load(now: 0)),
   ]
 
   // MARK: The page as a whole
@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test func theTokenSignsInAGuestForAnHour() async throws {
-    let demo = DemoPage(issuer: try await TokenIssuer(secret: PageTests.secret))
+    let demo = DemoPage(besides: "/ws", issuer: try await TokenIssuer(secret: PageTests.secret))
     let verifier = try await TokenVerifier(TokenVerifier.Configuration(secret: PageTests.secret))
     let now: Instant = 1_766_000_000_000
     let token = try PageTests.token(in: demo.load(now: now))
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test func everyLoadIsAnotherGuest() async throws {
-    let demo = DemoPage(issuer: try await TokenIssuer(secret: PageTests.secret))
+    let demo = DemoPage(besides: "/ws", issuer: try await TokenIssuer(secret: PageTests.secret))
     #expect(try Set((0..<100).map { _ in try PageTests.token(in: demo.load(now: 0)) }).count == 100)
   }
 

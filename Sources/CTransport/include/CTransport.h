@@ -28,7 +28,8 @@ typedef struct {
 
 // A request without its body. The path is decoded and normalised, the query is percent-encoded.
 typedef struct {
-  ct_text method, path, query, host, origin, authorization, forwarded_for, subprotocols, peer_address;
+  ct_text method, path, query, host, origin, authorization, forwarded_for, forwarded_host, forwarded, subprotocols,
+    peer_address;
   bool is_tls, is_internal;
 } ct_request_head;
 
@@ -36,6 +37,9 @@ enum { CT_RECEIVE_PADDING = 64 };  // readable bytes behind a received message
 
 typedef struct {
   void *context;  // given to every callback that is not about one connection
+  // Whether a connection from this address to the public listener begins with a PROXY header. NULL:
+  // none does.
+  bool (*announces_client)(void *context, ct_text peer_address);
   // Decides on an upgrade. 0 accepts; an HTTP status refuses, and the client gets reason (size
   // bytes, ended by a zero).
   int (*upgrade)(void *context, const ct_request_head *head, char *reason, size_t size);
@@ -97,10 +101,38 @@ size_t ct_memory_in_use(void);
 // Returns freed memory to the system, in a time proportional to it.
 void ct_memory_trim(void);
 
-// Whether the two PEM files can be used together, and when the first certificate of the chain
-// expires, in Unix seconds. False: the reason is in error.
-bool ct_check_tls(
-  const char *certificate_file, const char *key_file, int64_t *expires_s, char *error, size_t error_size);
+// A certificate chain and its key, which never change; OpenSSL's SSL_CTX.
+typedef struct ssl_ctx_st ct_tls;
+
+// Reads two PEM files that belong together. NULL: the reason is in error. Where the certificate is
+// good and the key's file is not, the result has the key of previous (NULL: there is none) if that
+// belongs to it, and the reason is in error as well.
+ct_tls *ct_tls_read(
+  const char *certificate_file, const char *key_file, const ct_tls *previous, char *error, size_t error_size);
+// When the first certificate of the chain expires, in Unix seconds.
+int64_t ct_tls_expiry(const ct_tls *tls);
+void ct_tls_free(ct_tls *tls);
+
+// A Unix socket's file, which is removed only while it is the same file.
+typedef struct {
+  uint64_t device, inode;
+} ct_socket_file;
+
+// Binds a Unix socket with mode 0660, and listens. Replaces a socket that nobody listens on, and no
+// other file. Returns the descriptor, or -1 with the reason in error.
+int ct_listen_file(const char *path, ct_socket_file *file, char *error, size_t error_size);
+void ct_remove_socket(const char *path, ct_socket_file file);
+// Another descriptor of the same socket, for another loop; -1 where there is none left.
+int ct_duplicate(int descriptor);
+
+enum { CT_ADDRESS_SIZE = 46, CT_PROXY_HEADER_MAX = 4096 };
+
+typedef enum { CT_PROXY_INCOMPLETE, CT_PROXY_INVALID, CT_PROXY_PEER, CT_PROXY_ANNOUNCED } ct_proxy_result;
+
+// Reads a PROXY header, version 1 or 2, at the beginning of bytes. *used becomes how many of them
+// belong to it: all, as long as it is incomplete. PEER: the connection is the proxy's own (LOCAL,
+// UNKNOWN). ANNOUNCED: address becomes the source's, ended by a zero.
+ct_proxy_result ct_proxy_header_read(const uint8_t *bytes, size_t count, size_t *used, char address[CT_ADDRESS_SIZE]);
 
 // Binds and listens; *port becomes the bound port (0: any free one). Several shared sockets may
 // have one address; the first of them is refused when another process has it. Returns the
@@ -113,6 +145,8 @@ int ct_listen(const char *host, int *port, bool shared, bool first, char *error,
 ct_loop *ct_loop_create(const ct_options *options, const ct_callbacks *callbacks, char *error, size_t error_size);
 // Transfers a listening socket, before the thread starts.
 void ct_loop_add_listener(ct_loop *loop, int descriptor, bool is_internal);
+// New connections to the public listener use the certificate and key, in place of the files'.
+void ct_loop_use_tls(ct_loop *loop, const ct_tls *tls);
 // Makes the thread. 0, or an errno.
 int ct_loop_start(ct_loop *loop, const char *thread_name);
 // Any thread: asks the loop to run its turn soon.

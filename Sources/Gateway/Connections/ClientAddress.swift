@@ -1,22 +1,10 @@
 import Foundation
 import GroupModel
-import WebSocketTransport
 
-/// The client's address: behind trusted proxies, the right-most entry of X-Forwarded-For that is
-/// not a trusted proxy (Protocol.md, "Client addresses").
+/// Addresses as proxies write them (Protocol.md, "Client addresses").
 enum ClientAddress {
-  /// An entry that is no address ends the walk: nothing to its left comes from a trusted proxy.
-  static func of(_ head: borrowing RequestHead, isTrustedProxy: (String) -> Bool) -> String {
-    var address = head.peerAddress
-    guard let forwarded = head.forwardedFor else { return address }
-    // An element of a list may be empty (RFC 9110, section 5.6.1).
-    var entries = forwarded.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
-    while isTrustedProxy(address), let entry = entries.popLast(), let next = canonical(entry) { address = next }
-    return address
-  }
-
   /// The one spelling of an entry's address, without brackets and port; nil where it has none.
-  private static func canonical(_ entry: String) -> String? {
+  static func canonical(_ entry: String) -> String? {
     guard let (host, port) = parts(of: entry), port.map(isPort) ?? true else { return nil }
     return IPAddress(host)?.description
   }

@@ -15,13 +15,23 @@ struct UpgradeRefusal: Sendable {
   let kind: Kind
   let status: Int
   let sentence: String
+  /// The key of the configuration that would allow it.
+  var key: String?
 
-  static let path = UpgradeRefusal(
-    kind: .path, status: 404, sentence: "there is no WebSocket at this path; it is at /ws of the public listener")
+  static func path(expected path: String) -> UpgradeRefusal {
+    UpgradeRefusal(
+      kind: .path, status: 404, sentence: "there is no WebSocket at this path; it is at \(path) of the public listener")
+  }
   static let draining = UpgradeRefusal(kind: .draining, status: 503, sentence: "the server is draining; try again later")
   static let origin = UpgradeRefusal(
     kind: .origin, status: 403,
-    sentence: "the Origin does not match the Host; allowedOrigins names the origins that may connect besides")
+    sentence: "the Origin does not match the Host; allowedOrigins names the origins that may connect besides",
+    key: "allowedOrigins")
+  /// The forwarded host matches, but its sender is no proxy of ours.
+  static let untrustedProxy = UpgradeRefusal(
+    kind: .origin, status: 403,
+    sentence: "the Origin does not match the Host; a forwarded host matches, but trustedProxies does not name its sender",
+    key: "trustedProxies")
 
   /// The refusal behind a status with which the transport has answered.
   static func byTransport(_ status: Int, _ sentence: String) -> UpgradeRefusal {

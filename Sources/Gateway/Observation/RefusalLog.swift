@@ -34,13 +34,13 @@ public final class RefusalLog: Sendable {
   }
 
   /// An upgrade was answered with a status.
-  /// - Parameter address: the client's, behind proxies too.
   func upgrade(
-    _ refusal: UpgradeRefusal, _ head: borrowing RequestHead, from address: String, at now: ContinuousClock.Instant = .now
+    _ refusal: UpgradeRefusal, _ head: borrowing RequestHead, from client: ForwardedClient,
+    at now: ContinuousClock.Instant = .now
   ) {
     upgrades.increment(refusal.kind.rawValue)
-    guard refusal.kind != .origin else { return origin(head, from: address, at: now) }
-    let path = RefusalLog.shortened(head.path)
+    guard refusal.kind != .origin else { return origin(refusal, head, from: client, at: now) }
+    let (path, address) = (RefusalLog.shortened(head.path), client.address)
     note("upgrade refused", .debug, upgradeLines, at: now) {
       [
         "status": .stringConvertible(refusal.status), "reason": "\(refusal.sentence)", "path": "\(path)", "address": "\(address)",
@@ -48,15 +48,18 @@ public final class RefusalLog: Sendable {
     }
   }
 
-  /// Once a minute for each pair of Origin and Host.
-  private func origin(_ head: borrowing RequestHead, from address: String, at now: ContinuousClock.Instant) {
+  /// Once a minute for each pair of Origin and the host that it was compared with.
+  private func origin(
+    _ refusal: UpgradeRefusal, _ head: borrowing RequestHead, from client: ForwardedClient, at now: ContinuousClock.Instant
+  ) {
     let pair = RecentPairs.Pair(
-      origin: RefusalLog.shortened(head.origin ?? ""), host: RefusalLog.shortened(head.host ?? ""))
+      origin: RefusalLog.shortened(head.origin ?? ""), host: RefusalLog.shortened(client.host ?? ""))
     guard let dropped = originLines.acquire(pair, at: now) else { return }
     var fields: Logger.Metadata = [
-      "status": .stringConvertible(UpgradeRefusal.origin.status), "reason": "\(UpgradeRefusal.origin.sentence)",
-      "origin": "\(pair.origin)", "host": "\(pair.host)", "key": "allowedOrigins", "address": "\(address)",
+      "status": .stringConvertible(refusal.status), "reason": "\(refusal.sentence)", "origin": "\(pair.origin)",
+      "host": "\(pair.host)", "address": "\(client.address)",
     ]
+    if let key = refusal.key { fields["key"] = "\(key)" }
     if dropped > 0 { fields["dropped"] = .stringConvertible(dropped) }
     logger.warning("upgrade refused", metadata: fields)
   }
@@ -88,14 +91,16 @@ public final class RefusalLog: Sendable {
   }
 
   /// An HTTP request was refused.
-  /// - Parameter isToldElsewhere: another log has a line for it (401); it is only counted here.
+  /// - Parameters:
+  ///   - address: the client's, behind proxies too.
+  ///   - isToldElsewhere: another log has a line for it (401); it is only counted here.
   public func httpRequest(
-    _ status: Int, _ reason: String, _ head: borrowing RequestHead, isToldElsewhere: Bool = false,
+    _ status: Int, _ reason: String, _ head: borrowing RequestHead, from address: String, isToldElsewhere: Bool = false,
     at now: ContinuousClock.Instant = .now
   ) {
     http.increment("\(status)")
     guard !isToldElsewhere else { return }
-    let (path, method, address) = (RefusalLog.shortened(head.path), head.method, head.peerAddress)
+    let (path, method) = (RefusalLog.shortened(head.path), head.method)
     note("HTTP request refused", .debug, httpLines, at: now) {
       [
         "status": .stringConvertible(status), "reason": "\(reason)", "method": "\(method)", "path": "\(path)",

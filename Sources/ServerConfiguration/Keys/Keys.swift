@@ -4,8 +4,10 @@ import Foundation
 enum Keys {
   static let all: [any ConfigurationKey] =
     [
-      listen, internalListen, dataDir, demo, loops, logLevel, logFormat, authSecret, authJWKSFile, authAlgorithms, authAudience,
-      authIssuer, authFailureDelay, adminAPIKey, allowedOrigins, trustedProxies, tlsCertificateFile, tlsKeyFile, storeURL,
+      listen, internalListen, dataDir, demo, path, loops, logLevel, logFormat, authSecret, authJWKSFile, authAlgorithms,
+      authAudience,
+      authIssuer, authFailureDelay, adminAPIKey, allowedOrigins, trustedProxies, proxyProtocol, tlsCertificateFile, tlsKeyFile,
+      storeURL,
       storeSync, usersRequireKnown, attributesGroupTypes, avChatRoomOfflineGrace, fanoutFlushWindow, heartbeatInterval,
       heartbeatTimeout, drainDuration,
     ] + SessionKeys.all + LimitKeys.all
@@ -17,12 +19,15 @@ enum Keys {
   private static let anyDuration = Duration.zero ... .seconds(4_294_967_295)
 
   static let listen = Key(
-    "listen", .listenAddress, ListenAddress(host: "0.0.0.0", port: 8080), "The public listener; port 0 is any free one.")
+    "listen", .listenAddress, ListenAddress.tcp(host: "0.0.0.0", port: 8080), "The public listener; port 0 is any free one.")
   static let internalListen = Key(
-    "internalListen", .listenAddress, ListenAddress(host: "127.0.0.1", port: 8081),
+    "internalListen", .listenAddress, ListenAddress.tcp(host: "127.0.0.1", port: 8081),
     "The internal listener: health, metrics, administration. Never make it public.")
+  static let path = Key(
+    "path", .urlPath, "/ws", "Where the WebSocket is; exact, so there is nothing at the path with a slash behind it.")
   static let dataDir = Key("dataDir", .path, "./throng-data", "The directory of the store and of the secret that is made.")
-  static let demo = Key("demo", .boolean, false, "Serve a small demo chat page at / of the public listener.")
+  static let demo = Key(
+    "demo", .boolean, false, "Serve a small demo chat page on the public listener, in the directory of path: at / for /ws.")
   static let loops = Key(
     "loops", .integer(1...1024), max(1, ProcessInfo.processInfo.activeProcessorCount - 1),
     "The number of event loops, each with a thread of its own; the default leaves one core to the rest.")
@@ -53,7 +58,10 @@ enum Keys {
     "The web origins that may connect; * = any; without it only the host's own.")
   static let trustedProxies = Key(
     "trustedProxies", ValueType.addressRange.list(of: "addresses and ranges such as 10.0.0.0/8"), [],
-    "The proxies whose X-Forwarded-For is believed.")
+    "The proxies whose Forwarded, X-Forwarded-For and X-Forwarded-Host are believed; the peer of a Unix socket is one.")
+  static let proxyProtocol = Key(
+    "proxyProtocol", .boolean, false,
+    "Connections from trustedProxies to the public listener begin with a PROXY header, version 1 or 2.")
   static let tlsCertificateFile = Key(
     "tls.certificateFile", ValueType.path.optional, nil, "The certificate chain of the public listener, PEM.")
   static let tlsKeyFile = Key("tls.keyFile", ValueType.path.optional, nil, "The private key of the public listener, PEM.")

@@ -5,6 +5,8 @@ public struct Settings: Sendable {
   public var listen: ListenAddress
   /// The internal listener.
   public var internalListen: ListenAddress
+  /// The path of the WebSocket.
+  public var path: String
   /// The directory of the store and of the generated secret; it need not exist.
   public var dataDir: String
   /// Whether the demo chat page is served.
@@ -19,8 +21,10 @@ public struct Settings: Sendable {
   public var admin: Admin
   /// The origins that may connect, as browsers send them; `*` = any, none = only the host's own.
   public var allowedOrigins: [String]
-  /// The proxies whose X-Forwarded-For is trusted.
+  /// The proxies whose forwarding headers are trusted.
   public var trustedProxies: [AddressRange]
+  /// Whether connections from trusted proxies begin with a PROXY header.
+  public var proxyProtocol: Bool
   /// `tls.…`
   public var tls: TLS
   /// `store.…`
@@ -57,6 +61,7 @@ public struct Settings: Sendable {
   init(_ values: Resolution) {
     listen = values[Keys.listen]
     internalListen = values[Keys.internalListen]
+    path = values[Keys.path]
     dataDir = values[Keys.dataDir]
     demo = values[Keys.demo]
     loops = values[Keys.loops]
@@ -65,6 +70,7 @@ public struct Settings: Sendable {
     admin = Admin(apiKey: values[Keys.adminAPIKey])
     allowedOrigins = values[Keys.allowedOrigins]
     trustedProxies = values[Keys.trustedProxies]
+    proxyProtocol = values[Keys.proxyProtocol]
     tls = TLS(certificateFile: values[Keys.tlsCertificateFile], keyFile: values[Keys.tlsKeyFile])
     store = Store(url: values[Keys.storeURL], sync: values[Keys.storeSync])
     sessions = Sessions(perPlatform: Sessions.PerPlatform(values))

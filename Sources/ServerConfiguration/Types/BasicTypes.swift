@@ -4,6 +4,15 @@ extension ValueType where Value == String {
   /// The path of a file or directory.
   static let path = checkedText("a path") { !$0.isEmpty && !$0.utf8.contains(0) }
 
+  /// The path of the WebSocket in URLs, in the one form in which requests are compared with it.
+  static let urlPath = checkedText("a path such as /chat/ws, of letters, digits and -._~, without a slash at its end") { text in
+    let names = text.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+    let isPlain = { (name: Substring) in
+      !["", ".", ".."].contains(name) && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-._~".contains($0)) }
+    }
+    return text.hasPrefix("/") && text.utf8.count <= 1024 && names.allSatisfy(isPlain)
+  }
+
   /// `auth.secret`: at least as long as the hash (RFC 7518 section 3.2).
   static let hs256Secret = checkedText("a text of at least 32 bytes") { $0.utf8.count >= 32 }
 

@@ -1,20 +1,26 @@
 import GroupModel
 
-/// The address of a listener, `HOST:PORT` (Operations.md, "Listeners"). An IPv6 address stands in
-/// brackets; without a host it is every IPv4 address.
-public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
-  /// An address or a name, without brackets.
-  public let host: String
-  /// The TCP port; 0 = any free one.
-  public let port: UInt16
+/// The address of a listener (Operations.md, "Listeners"): `HOST:PORT`, where an IPv6 address stands
+/// in brackets and no host is every IPv4 address, or `unix:` with the absolute path of a socket.
+public enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
+  /// An address or a name, without brackets; port 0 = any free one.
+  case tcp(host: String, port: UInt16)
+  /// The absolute path of a Unix socket.
+  case unix(path: String)
 
-  init(host: String, port: UInt16) {
-    self.host = host
-    self.port = port
-  }
+  /// The longest path of a socket: `sun_path` has 108 bytes with the zero behind it.
+  private static let longestPath = 107
+  private static let unixPrefix = "unix:"
 
   /// The address that a text spells, or nil.
   public init?(_ text: String) {
+    if text.hasPrefix(ListenAddress.unixPrefix) {
+      let path = text.dropFirst(ListenAddress.unixPrefix.count)
+      let isFile = path.hasPrefix("/") && !path.hasSuffix("/") && !path.utf8.contains(0)
+      guard isFile, path.utf8.count <= ListenAddress.longestPath else { return nil }
+      self = .unix(path: String(path))
+      return
+    }
     guard let colon = text.lastIndex(of: ":") else { return nil }
     let digits = text[text.index(after: colon)...]
     guard digits.allSatisfy({ $0.isASCII && $0.isNumber }), let port = UInt16(digits) else { return nil }
@@ -25,22 +31,49 @@ public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     } else {
       guard host.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-._".contains($0)) }) else { return nil }
     }
-    self.init(host: host.isEmpty ? "0.0.0.0" : String(host), port: port)
+    self = .tcp(host: host.isEmpty ? "0.0.0.0" : String(host), port: port)
+  }
+
+  /// The host; nil for a Unix socket.
+  public var host: String? {
+    if case .tcp(let host, _) = self { host } else { nil }
+  }
+
+  /// The TCP port, 0 = any free one; nil for a Unix socket.
+  public var port: UInt16? {
+    if case .tcp(_, let port) = self { port } else { nil }
+  }
+
+  /// The same address with the port that was bound.
+  public func bound(to port: Int?) -> ListenAddress {
+    guard case .tcp(let host, _) = self, let port, let port = UInt16(exactly: port) else { return self }
+    return .tcp(host: host, port: port)
   }
 
   /// The text that `init(_:)` reads.
-  public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+  public var description: String {
+    switch self {
+    case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    case .unix(let path): ListenAddress.unixPrefix + path
+    }
+  }
 }
 
 extension ValueType where Value == ListenAddress {
   static let listenAddress = scalar(
-    "HOST:PORT (an IPv6 host in brackets)", as: [.string], show: \.description, parse: ListenAddress.init,
-    unless: { $0.hasPortAboveMaximum ? "a port of at most 65535" : nil })
+    "HOST:PORT (an IPv6 host in brackets), or unix:/PATH", as: [.string], show: \.description, parse: ListenAddress.init,
+    unless: \.betterExpectation)
 }
 
 extension String {
+  /// A better description than the type's name of the address that this text might have been.
+  fileprivate var betterExpectation: String? {
+    if hasPrefix("unix:") { return "unix: and an absolute path of at most 107 bytes" }
+    return hasPortAboveMaximum ? "a port of at most 65535" : nil
+  }
+
   /// Whether the port is a number above 65,535.
-  fileprivate var hasPortAboveMaximum: Bool {
+  private var hasPortAboveMaximum: Bool {
     guard let colon = lastIndex(of: ":") else { return false }
     let digits = self[index(after: colon)...]
     return !digits.isEmpty && digits.allSatisfy { $0.isASCII && $0.isNumber } && UInt16(digits) == nil

@@ -18,6 +18,7 @@ public final class Server: Sendable {
   let services: GatewayServices
   private let gateway: Gateway
   let transport: Transport
+  private let tokens: CurrentTokenVerifier
   private let openFiles: Int
   private let memory = ProcessMemory()
   private let readiness: Readiness
@@ -35,7 +36,7 @@ public final class Server: Sendable {
         directory: settings.dataDir, database: settings.store.databasePath,
         sync: settings.store.sync == .full ? .full : .normal, logger: logger)
     }
-    let tokens = try await Server.tokens(settings, logger)
+    tokens = try await Server.tokens(settings, logger)
     services = GatewayServices(
       configuration: GatewayConfiguration(settings),
       stores: GatewayServices.Stores(groups: store, messages: store, users: store, personal: store), tokens: TokenChecker(tokens),
@@ -58,9 +59,9 @@ public final class Server: Sendable {
   }
 
   /// The verifier of tokens; creates the secret where there is none yet.
-  private static func tokens(_ settings: Settings, _ logger: Logger) async throws(StartError) -> TokenVerifier {
+  private static func tokens(_ settings: Settings, _ logger: Logger) async throws(StartError) -> CurrentTokenVerifier {
     do {
-      return try await TokenVerifier(
+      return try await CurrentTokenVerifier(
         settings.tokenConfiguration { logger.info("a secret for tokens was made", metadata: ["path": "\($0)"]) })
     } catch {
       throw StartError("\(error)")
@@ -88,21 +89,42 @@ public final class Server: Sendable {
     logger.info(
       "listening",
       metadata: [
-        "listen": "\(address(settings.listen, transport.publicPort))",
-        "internalListen": "\(address(settings.internalListen, transport.internalPort))",
+        "listen": "\(settings.listen.bound(to: transport.publicPort))",
+        "internalListen": "\(settings.internalListen.bound(to: transport.internalPort))",
         "version": "\(Release.version)", "dataDir": "\(settings.dataDir)", "loops": .stringConvertible(transport.loops.count),
         "openFiles": .stringConvertible(openFiles),
       ])
-    let certificate = transport.certificateExpiry.flatMap {
-      StartWarnings.certificate(expiring: $0, now: SystemClock().now() / 1000)
-    }
     let connections = StartWarnings.connections(settings.limits.connections, openFiles: openFiles)
-    for warning in [certificate, connections].compactMap({ $0 }) { logger.warning("\(warning)") }
+    for warning in [certificateWarning, connections].compactMap({ $0 }) { logger.warning("\(warning)") }
   }
 
-  private func address(_ address: ListenAddress, _ port: Int?) -> String {
-    let host = address.host.contains(":") ? "[\(address.host)]" : address.host
-    return "\(host):\(port ?? Int(address.port))"
+  private var certificateWarning: String? {
+    transport.certificateExpiry.flatMap { StartWarnings.certificate(expiring: $0, now: SystemClock().now() / 1000) }
+  }
+
+  /// Reads the certificate, its key and the JWKS file again, for new connections and sign-ins
+  /// (Operations.md, "Reloading"). A bad file changes nothing, and no session ends.
+  public func reload() async {
+    reloadCertificate()
+    await reloadKeySet()
+  }
+
+  private func reloadCertificate() {
+    let outcome = transport.reloadTLS()
+    if let fault = outcome.fault { logger.error("a file was not reloaded", metadata: ["error": "\(fault)"]) }
+    guard outcome.isReplaced else { return }
+    logger.info("a file was reloaded", metadata: ["file": "\(settings.tls.certificateFile ?? "")"])
+    if let certificateWarning { logger.warning("\(certificateWarning)") }
+  }
+
+  private func reloadKeySet() async {
+    guard let path = settings.auth.jwksFile else { return }
+    do {
+      try await tokens.replaceKeySet(try Data(contentsOf: URL(fileURLWithPath: path)))
+      logger.info("a file was reloaded", metadata: ["file": "\(path)"])
+    } catch {
+      logger.error("a file was not reloaded", metadata: ["error": "\(path): \(error)"])
+    }
   }
 
   /// Removes groups from memory that were not used for ten minutes; called every minute.

@@ -62,15 +62,34 @@ extension Settings {
 extension TransportConfiguration {
   init(_ settings: Settings) {
     self.init(
-      loops: settings.loops, listen: (settings.listen.host, Int(settings.listen.port)),
-      internalListen: (settings.internalListen.host, Int(settings.internalListen.port)), tls: settings.tls.files,
-      pingInterval: settings.heartbeat.interval, pingTimeout: settings.heartbeat.timeout)
+      loops: settings.loops, listen: settings.listen.endpoint, internalListen: settings.internalListen.endpoint,
+      tls: settings.tls.files, pingInterval: settings.heartbeat.interval, pingTimeout: settings.heartbeat.timeout)
+    listenFile = settings.listen.file
+    internalListenFile = settings.internalListen.file
+    if settings.proxyProtocol { announcesClients = settings.isTrustedProxy }
     sendQueueBytes = settings.limits.sendQueueBytes
     flushWindow = settings.fanout.flushWindow
   }
 }
 
+extension ListenAddress {
+  fileprivate var endpoint: (host: String, port: Int)? {
+    if case .tcp(let host, let port) = self { (host, Int(port)) } else { nil }
+  }
+
+  fileprivate var file: String? {
+    if case .unix(let path) = self { path } else { nil }
+  }
+}
+
 extension Settings {
+  /// Whether the headers of a peer with this address are believed. The permissions of a Unix
+  /// socket decide who its peers are, so they are trusted.
+  fileprivate var isTrustedProxy: @Sendable (String) -> Bool {
+    let proxies = trustedProxies
+    return { address in address == RequestHead.unixPeer || proxies.contains { $0.contains(address) } }
+  }
+
   /// The most open files: connections, those that are not counted yet, the store and the listeners.
   var openFiles: Int { limits.connections > 0 ? limits.connections / 8 * 9 + 4096 : 65_536 }
 }
@@ -85,6 +104,7 @@ extension Settings.TLS {
 extension GatewayConfiguration {
   init(_ settings: Settings) {
     self.init()
+    path = settings.path
     let sessions = settings.sessions.perPlatform
     sessionsPerPlatform = [
       .iOS: sessions.ios, .android: sessions.android, .windows: sessions.windows, .mac: sessions.mac, .web: sessions.web,
@@ -99,8 +119,7 @@ extension GatewayConfiguration {
     heartbeat = (settings.heartbeat.interval.wholeMilliseconds + 999) / 1000
     failureDelay = settings.auth.failureDelay.wholeMilliseconds
     allowedOrigins = Set(settings.allowedOrigins)
-    let proxies = settings.trustedProxies
-    isTrustedProxy = { address in proxies.contains { $0.contains(address) } }
+    isTrustedProxy = settings.isTrustedProxy
     groupsPerUser = settings.limits.groupsPerUser
     avChatRoomsPerUser = settings.limits.avChatRoomsPerUser
     avChatRooms = settings.limits.avChatRooms

@@ -62,10 +62,11 @@ struct Routes: HTTPHandling {
     }
   }
 
-  /// The public listener has `/ws` for upgrades, and `/` where the demo is on.
+  /// The public listener has the path of the WebSocket, and the demo page where that is on.
   private func handlePublic(_ request: HTTPRequest, _ exchange: HTTPExchange) {
-    if request.head.path == "/", let demo { return show(demo, request, exchange) }
-    guard request.head.path == "/ws" else { return refuse(request, exchange, .noSuchPath) }
+    if let demo, request.head.path == demo.path { return show(demo, request, exchange) }
+    let path = services.configuration.path
+    guard request.head.path == path else { return refuse(request, exchange, .noSuchPath(besides: path)) }
     guard request.head.method == "GET" else { return refuse(request, exchange, .method(["GET"])) }
     refuse(request, exchange, .upgradeRequired)
   }
@@ -83,7 +84,7 @@ struct Routes: HTTPHandling {
 
   private func call(_ request: HTTPRequest, _ exchange: HTTPExchange) {
     guard let administrator = credential.holder(request.head.authorization, at: SystemClock().now()) else {
-      unauthorized.note(from: request.head.peerAddress)
+      unauthorized.note(from: services.clientAddress(of: request.head))
       return refuse(request, exchange, .unauthorized)
     }
     guard !request.bodyTooLarge else { return refuse(request, exchange, .bodyTooLarge) }
@@ -98,7 +99,8 @@ struct Routes: HTTPHandling {
   private func refuse(_ request: HTTPRequest, _ exchange: HTTPExchange, _ refusal: HTTPRefusal) {
     // `UnauthorizedCalls` logs calls without a credential.
     services.refusals.httpRequest(
-      refusal.status, refusal.sentence, request.head, isToldElsewhere: refusal.status == 401)
+      refusal.status, refusal.sentence, request.head, from: services.clientAddress(of: request.head),
+      isToldElsewhere: refusal.status == 401)
     exchange.respond(
       status: refusal.status, contentType: "text/plain; charset=utf-8", headers: refusal.headers,
       body: Array("\(refusal.status): \(refusal.sentence)\n".utf8))
@@ -108,11 +110,11 @@ struct Routes: HTTPHandling {
 /// Accepts `Authorization: Bearer` with the API key or a token with `adm:true` (Protocol.md,
 /// "Application interface").
 struct AdministratorCredential: Sendable {
-  let tokens: TokenVerifier
+  let tokens: CurrentTokenVerifier
   let apiKey: APIKey?
 
   /// - Parameter apiKey: nil = only tokens are credentials.
-  init(tokens: TokenVerifier, apiKey: String?) {
+  init(tokens: CurrentTokenVerifier, apiKey: String?) {
     self.tokens = tokens
     self.apiKey = apiKey.map { APIKey($0) }
   }
@@ -121,7 +123,7 @@ struct AdministratorCredential: Sendable {
   func holder(_ authorization: String?, at now: Instant) -> String? {
     guard let token = BearerCredential.token(authorization) else { return nil }
     if let apiKey, apiKey.matches(token) { return "API key" }
-    guard case .success(let verified) = tokens.verify(token, now: now), verified.isAdministrator else { return nil }
+    guard case .success(let verified) = tokens.current.verify(token, now: now), verified.isAdministrator else { return nil }
     return verified.userID.rawValue
   }
 }
@@ -142,7 +144,9 @@ struct HTTPRefusal: Sendable {
   let sentence: String
   var headers: [(String, String)] = []
 
-  static let noSuchPath = HTTPRefusal(status: 404, sentence: "there is nothing at this path; the WebSocket is at /ws")
+  static func noSuchPath(besides path: String) -> HTTPRefusal {
+    HTTPRefusal(status: 404, sentence: "there is nothing at this path; the WebSocket is at \(path)")
+  }
   static let noSuchInternalPath = HTTPRefusal(
     status: 404,
     sentence: "there is nothing at this path; there are /healthz, /readyz, /metrics, /openrpc.json, /console and POST /rpc")

@@ -26,11 +26,11 @@ extension Server {
         return []
       }
     }
-    if let expiry = transport.certificateExpiry {
+    if transport.certificateExpiry != nil {
       metrics.collect(
         "throng_tls_certificate_expiry_timestamp_seconds",
         help: "When the first certificate of the chain expires, in Unix seconds.", type: .gauge
-      ) { [(labels: [], value: Double(expiry))] }
+      ) { [transport] in transport.certificateExpiry.map { [(labels: [], value: Double($0))] } ?? [] }
     }
     collectTransport("throng_connections", "Open WebSocket connections.", .gauge) { [([], Double($0.connections))] }
     collectTransport("throng_fanout_deliveries_total", "Frames handed to the system, times recipients.", .counter) {

@@ -4,19 +4,31 @@ import ServerConfiguration
 
 /// The demo chat page (Protocol.md, "Pages"), which signs its reader in as a new guest.
 struct DemoPage: Sendable {
+  /// The directory of the WebSocket's path, with a slash at its end.
+  let path: String
+  /// The name of the WebSocket in that directory: the page connects relative to its own address,
+  /// which a proxy may have changed.
+  private let socketName: String
   private let issuer: TokenIssuer?
 
   /// How long a guest may stay, in seconds.
   static let lifetime: Seconds = 3600
 
-  /// - Parameter issuer: nil = the page has no token and asks for one.
-  init(issuer: TokenIssuer?) { self.issuer = issuer }
+  /// - Parameters:
+  ///   - socketPath: the path of the WebSocket.
+  ///   - issuer: nil = the page has no token and asks for one.
+  init(besides socketPath: String, issuer: TokenIssuer?) {
+    let end = socketPath.lastIndex(of: "/").map { socketPath.index(after: $0) } ?? socketPath.startIndex
+    path = String(socketPath[..<end])
+    socketName = String(socketPath[end...])
+    self.issuer = issuer
+  }
 
   /// The page of one load, with the token of a new guest.
   func load(now: Instant) throws(AuthenticationError) -> Page {
     let guest = "guest-" + PageTemplate.random(8)
     let token = try issuer?.issue(user: guest, lifetime: DemoPage.lifetime, now: now)
-    return DemoPage.template.load(["token": token ?? ""])
+    return DemoPage.template.load(["token": token ?? "", "socket": socketName])
   }
 
   private static let template = PageTemplate(
@@ -33,10 +45,12 @@ extension DemoPage {
   init?(_ settings: Settings) async throws(AuthenticationError) {
     guard settings.demo else { return nil }
     guard let secret = try settings.signingSecret() else {
-      self.init(issuer: nil)
+      self.init(besides: settings.path, issuer: nil)
       return
     }
-    self.init(issuer: try await TokenIssuer(secret: secret, audience: settings.auth.audience, issuer: settings.auth.issuer))
+    self.init(
+      besides: settings.path,
+      issuer: try await TokenIssuer(secret: secret, audience: settings.auth.audience, issuer: settings.auth.issuer))
   }
 }
 

@@ -57,7 +57,7 @@ class Server:
     """One `throng serve`. `settings` are `--set` values; the rest is what a test needs to vary."""
 
     def __init__(self, data_dir, settings=None, arguments=(), environment=None, secret=SECRET, preexec=None,
-                 internal="127.0.0.1:0", binary=None):
+                 internal="127.0.0.1:0", binary=None, listen="127.0.0.1:0"):
         self.data_dir = Path(data_dir)
         self.settings = dict(settings or {})
         if secret is not None:
@@ -66,6 +66,7 @@ class Server:
         self.environment = environment
         self.preexec = preexec
         self.internal = internal
+        self.listen = listen
         self.binary = binary or BINARY
         self.process = None
         self.lines = []
@@ -77,7 +78,7 @@ class Server:
 
     def start(self):
         """Starts the process and returns when it has said where it listens."""
-        command = [str(self.binary), "serve", "--listen", "127.0.0.1:0", "--internal-listen", self.internal]
+        command = [str(self.binary), "serve", "--listen", self.listen, "--internal-listen", self.internal]
         command += ["--data-dir", str(self.data_dir), *self.arguments]
         for key, value in self.settings.items():
             command += ["--set", f"{key}={value}"]
@@ -148,7 +149,7 @@ class Server:
 
     @property
     def url(self):
-        return f"ws://{self.address}/ws"
+        return f"ws://{self.address}{self.settings.get('path', '/ws')}"
 
     # HTTP
 

@@ -186,9 +186,11 @@ function showState({ name, words, code, delay }) {
 }
 
 function connect(token) {
-  const url = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`;
+  // Relative to the page: a proxy may serve both below another path than the server's.
+  const url = new URL(document.querySelector('meta[name="socket"]').content, location.href);
+  url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
   const hooks = { onState: showState, onSession: begin, onEvent: handleEvent, onFrame: showFrame };
-  chat.connection = new Connection(url, token, hooks);
+  chat.connection = new Connection(url.href, token, hooks);
   chat.connection.open();
 }
 
