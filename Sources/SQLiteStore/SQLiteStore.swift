@@ -1,5 +1,4 @@
 import Dispatch
-import Foundation
 import GRDB
 import GroupModel
 import GroupRuntime
@@ -31,10 +30,7 @@ struct StoreOptions {
   var autocheckpointPages = 16_384
   /// The time between two rounds of maintenance; nil = none are scheduled.
   var maintenanceInterval: DispatchTimeInterval? = .seconds(1)
-  /// The clock, in Unix milliseconds.
-  var now: @Sendable () -> Instant = { Instant(Date().timeIntervalSince1970 * 1000) }
-  /// A monotonic clock in milliseconds; its start means nothing.
-  var uptime: @Sendable () -> Instant = { Instant(DispatchTime.now().uptimeNanoseconds / 1_000_000) }
+  var clocks: any Clocks = SystemClocks()
   /// The most groups that one page of a search reads.
   var searchedGroups = 20_000
   /// The most members that one page of a search reads; the members of its last group all count.
@@ -78,7 +74,7 @@ public final class SQLiteStore: StoreHealth, Sendable {
     directory: String, database: String? = nil, sync: SyncMode, logger: Logger, options: StoreOptions
   ) throws(StoreOpenError) -> SQLiteStore {
     let opener = DatabaseOpener(database: try DatabaseFile(database, dataDirectory: directory), sync: sync, options: options)
-    let lock = try DatabaseLock(of: opener.database, now: options.now())
+    let lock = try DatabaseLock(of: opener.database, now: options.clocks.wall)
     do throws(StoreOpenError) {
       let report = RecoveryReport(of: opener.database, lastRun: lock.lastRun)
       try opener.prepareDatabase(lock)
@@ -140,7 +136,7 @@ public final class SQLiteStore: StoreHealth, Sendable {
       // Nothing is lost: the next start reads the log.
       logger.warning("the store was not closed cleanly", metadata: ["error": "\(StoreError(describing: error))"])
     }
-    lock.release(at: options.now(), isCheckpointed: isCheckpointed)
+    lock.release(at: options.clocks.wall, isCheckpointed: isCheckpointed)
   }
 
   /// Reads in one snapshot, beside the writer, when it is the requester's turn.

@@ -11,9 +11,9 @@ extension Session {
   /// Handles a request, alone or in a batch.
   /// - Parameter isBatchFull: its batch has no more space for the reply of a read.
   func handle(_ call: consuming Call, isBatchFull: Bool = false, for receiver: PendingRequest.Receiver) {
-    let pending = PendingRequest(call, isBatchFull: isBatchFull, for: receiver)
+    let pending = PendingRequest(call, at: services.clocks.monotonic, isBatchFull: isBatchFull, for: receiver)
     if case .ended = phase { return deliver([], to: receiver) }
-    switch authorize(call, at: pending.start.milliseconds) {
+    switch authorize(call, at: pending.start) {
     case .success(let request): execute(request, pending)
     case .failure(let error): complete(pending, with: .failure(error))
     }
@@ -22,7 +22,7 @@ extension Session {
   /// The request of a call, or the error of the first failing check, in this order: envelope,
   /// method, signed in, rate, parameters (Protocol.md, "Order of errors"). Every call counts for
   /// the rate.
-  private func authorize(_ call: consuming Call, at now: Instant) -> Result<Request, WireError> {
+  private func authorize(_ call: consuming Call, at now: MonotonicInstant) -> Result<Request, WireError> {
     let verdict = checkRate(at: now)
     if case .flood = verdict { closeAfterReplies(.requestFlood) }
     let isLogin = call.isLogin
@@ -41,7 +41,7 @@ extension Session {
   }
 
   /// Counts a request: for the user's rate, or for the limit before sign-in.
-  private func checkRate(at now: Instant) -> RequestLimiter.Verdict {
+  private func checkRate(at now: MonotonicInstant) -> RequestLimiter.Verdict {
     if case .anonymous(let requests) = phase {
       phase = .anonymous(requests: requests + 1)
       return requests < Session.anonymousRequests ? .pass : .flood(retryAfterMs: 0)
@@ -82,7 +82,7 @@ extension Session {
 
   /// Counts, logs, encodes and delivers a reply.
   func complete(_ pending: PendingRequest, with reply: Reply) {
-    services.metrics.didAnswer(pending.method, reply, since: pending.start.nanoseconds)
+    services.metrics.didAnswer(pending.method, reply, after: services.clocks.monotonic.nanoseconds(since: pending.start))
     if case .failure(let error) = reply { noteRefusal(error, of: pending.method) }
     deliver(pending.wantsReply ? reply.text(id: pending.id) : [], to: pending.receiver)
   }
@@ -119,7 +119,7 @@ extension Session {
   /// A batch with no or too many requests counts as one request.
   func refuseBatch() {
     let slot = replies.open()
-    if case .flood = checkRate(at: MonotonicClock.now()) { closeAfterReplies(.requestFlood) }
+    if case .flood = checkRate(at: services.clocks.monotonic) { closeAfterReplies(.requestFlood) }
     sendInOrder(Reply.error(.invalidRequest, "A batch has 1 to 20 requests").text(id: nil), at: slot)
   }
 }
@@ -161,7 +161,7 @@ final class PendingRequest: Sendable {
   let method: MethodTable.Entry?
   /// An invalid request is answered even without an id.
   let wantsReply: Bool
-  let start = MonotonicClock.Reading()
+  let start: MonotonicInstant
   let receiver: Receiver
   /// The request changes nothing, and its reply may be long.
   let isRead: Bool
@@ -169,7 +169,8 @@ final class PendingRequest: Sendable {
   /// The batch has no more space for the reply of a read.
   let isBatchFull: Bool
 
-  init(_ call: borrowing Call, isBatchFull: Bool, for receiver: Receiver) {
+  init(_ call: borrowing Call, at start: MonotonicInstant, isBatchFull: Bool, for receiver: Receiver) {
+    self.start = start
     id = call.id
     method = call.method
     isRead = call.method?.specification.writes == false

@@ -70,10 +70,10 @@ extension Session {
 
   /// Charges the write; beyond the user's rate it is deferred until the charge is covered.
   func scheduleWrite(_ request: Request, _ pending: PendingRequest) {
-    let wait = budget?.chargeWrite(pending.cost.bytes, at: pending.start.milliseconds) ?? 0
+    let wait = budget?.chargeWrite(pending.cost.bytes, at: pending.start) ?? 0
     guard wait > 0 else { return startWrite(request, pending) }
     deferRequest(request, pending)
-    deadlines[.writing] = pending.start.milliseconds + wait
+    deadlines[.writing] = pending.start.advanced(byMilliseconds: wait)
     schedule()
   }
 

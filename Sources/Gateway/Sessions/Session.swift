@@ -79,7 +79,7 @@ actor Session: ConnectionHandler, ExecutorActor {
   /// Set once; from then on no text is processed.
   private(set) var pendingClose: PendingClose?
   /// The `retryAfterMs` of onServerDraining, until that is sent.
-  var retryAfterDrain: Instant?
+  var retryAfterDrain: Int64?
   /// Whether the connection is within the limits, and counts for them.
   private var isAccepted = false
   /// The user of the last valid token, for the log of refusals.
@@ -128,7 +128,7 @@ actor Session: ConnectionHandler, ExecutorActor {
   private func closed() {
     end()
     context.open[ObjectIdentifier(self)] = nil
-    services.connectionLimiter.remove(from: address, wasAccepted: isAccepted, at: MonotonicClock.now())
+    services.connectionLimiter.remove(from: address, wasAccepted: isAccepted, at: services.clocks.monotonic)
   }
 
   // MARK: Receiving

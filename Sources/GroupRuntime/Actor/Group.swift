@@ -46,8 +46,8 @@ public actor Group: ExecutorActor {
   var pipeline = CommitPipeline()
   var generation = CommitGeneration()
   var topic: (any GroupTopic)?
-  /// The uptime of the latest request.
-  var lastUse: Duration
+  /// When the latest request came.
+  var lastUse: MonotonicInstant
   /// Whether nothing but reads has been processed since loading.
   var isOnlyRead = false
   nonisolated let footprint = ResidentGroups.Footprint()
@@ -72,7 +72,7 @@ public actor Group: ExecutorActor {
     self.executor = executor
     self.services = services
     self.registry = registry
-    lastUse = services.uptime.now()
+    lastUse = services.clocks.monotonic
   }
 
   /// The state of a loaded group.
@@ -102,9 +102,9 @@ public actor Group: ExecutorActor {
     case .loaded(let box):
       switch input {
       case .request(let request, let caller, let completion):
-        lastUse = services.uptime.now()
+        lastUse = services.clocks.monotonic
         var decision = box.state.decide(
-          request, by: caller, at: services.clock.now(), usersSignedIn: usersSignedIn(for: box))
+          request, by: caller, at: services.clocks.wall, usersSignedIn: usersSignedIn(for: box))
         if case .stored(let answer, _) = decision.answer { decision.answer = .stored(answer, for: caller.requester) }
         submit(decision, completion)
         commitCorrections()
@@ -140,7 +140,7 @@ public actor Group: ExecutorActor {
   /// Processes a request where there is no group: one that creates it, or 10010.
   private func create(_ request: GroupOperation, by caller: Caller, _ completion: @escaping Completion) {
     do throws(WireError) {
-      let now = services.clock.now()
+      let now = services.clocks.wall
       let (state, decision) =
         switch request {
         case .create(let request, let owner, let facts):

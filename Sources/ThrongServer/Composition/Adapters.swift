@@ -1,18 +1,8 @@
 import Authentication
-import Foundation
 import Gateway
 import GroupModel
 import GroupRuntime
 import WireProtocol
-
-/// The time of the system's clock.
-struct SystemClock: WallClock {
-  func now() -> Instant {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Instant(time.tv_sec) * 1000 + Instant(time.tv_nsec) / 1_000_000
-  }
-}
 
 /// Checks the tokens of sessions by `TokenVerifier`.
 struct TokenChecker: TokenChecking {
