@@ -13,7 +13,7 @@ import ThrongTestKit
   }
 
   @Test func repliesLeaveInTheOrderOfTheirRequests() {
-    var queue = ReplyQueue()
+    let queue = ReplyQueue()
     let slots = (0..<3).map { _ in queue.open() }
     #expect(fill(slots[2], "c", in: &queue).isEmpty)
     #expect(fill(slots[1], "b", in: &queue).isEmpty)
@@ -23,7 +23,7 @@ import ThrongTestKit
   }
 
   @Test func aRequestWithoutAnIDKeepsItsPlaceAndIsEmpty() {
-    var queue = ReplyQueue()
+    let queue = ReplyQueue()
     let silent = queue.open()
     let loud = queue.open()
     #expect(fill(loud, "x", in: &queue).isEmpty)
@@ -32,7 +32,7 @@ import ThrongTestKit
   }
 
   @Test func readyRepliesBehindASlowOneAreCounted() {
-    var queue = ReplyQueue()
+    let queue = ReplyQueue()
     let slots = (0..<4).map { _ in queue.open() }
     _ = fill(slots[1], "four", in: &queue)
     _ = fill(slots[3], "three", in: &queue)
@@ -46,7 +46,7 @@ import ThrongTestKit
   /// Every order of answering: what has left is always the longest answered beginning.
   @Test(arguments: 0..<50) func anyOrderOfAnswersGivesTheOrderOfRequests(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
-    var queue = ReplyQueue()
+    let queue = ReplyQueue()
     var open: [(ReplyQueue.Slot, Int)] = []
     var sent: [String] = []
     var made = 0
@@ -76,7 +76,7 @@ import ThrongTestKit
   }
 
   @Test func textsComeBackInOrderAndTheirBytesAreCounted() {
-    var queue = ReceiveQueue()
+    let queue = ReceiveQueue()
     put("one", into: &queue)
     put("", into: &queue)
     put("three", into: &queue)
@@ -91,7 +91,7 @@ import ThrongTestKit
   }
 
   @Test func removingAllForgetsTheBytesToo() {
-    var queue = ReceiveQueue()
+    let queue = ReceiveQueue()
     put("text", into: &queue)
     queue.removeAll()
     #expect(queue.isEmpty && queue.count == 0 && queue.bytes == 0)
