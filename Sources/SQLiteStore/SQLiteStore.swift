@@ -1,3 +1,4 @@
+import CSQLiteSettings
 import Dispatch
 import GRDB
 import GroupModel
@@ -73,6 +74,7 @@ public final class SQLiteStore: StoreHealth, Sendable {
   static func open(
     directory: String, database: String? = nil, sync: SyncMode, logger: Logger, options: StoreOptions
   ) throws(StoreOpenError) -> SQLiteStore {
+    _ = disableMemoryStatistics
     let opener = DatabaseOpener(database: try DatabaseFile(database, dataDirectory: directory), sync: sync, options: options)
     let lock = try DatabaseLock(of: opener.database, now: options.clocks.wall)
     do throws(StoreOpenError) {
@@ -92,6 +94,10 @@ public final class SQLiteStore: StoreHealth, Sendable {
       throw error
     }
   }
+
+  /// Runs once, before the process's first database: saves a stored message 2,500 instructions.
+  /// Lost are sqlite3_memory_used and the limits of SQLite's heap, which Throng does not use.
+  private static let disableMemoryStatistics: Void = cs_disable_memory_statistics()
 
   private init(
     pool: DatabasePool, checkpoints: DatabaseQueue, searches: DatabaseQueue, signIns: DatabaseQueue, lock: DatabaseLock,

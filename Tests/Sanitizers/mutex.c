@@ -1,7 +1,8 @@
-// Tells ThreadSanitizer of the contended half of Synchronization.Mutex; Scripts/sanitize preloads it.
+// Tells ThreadSanitizer of the contended half of Synchronization.Mutex; Scripts/sanitize preloads
+// it.
 //
-// An uncontended lock is a compare-and-exchange that is inlined into the caller, where the sanitizer
-// sees it. A contended one waits for a futex inside libswiftSynchronization, which is not
+// An uncontended lock is a compare-and-exchange that is inlined into the caller, where the
+// sanitizer sees it. A contended one waits for a futex inside libswiftSynchronization, which is not
 // instrumented: without this, every access in a closure of withLock can be reported as a race.
 // Tests/Sanitizers/MutexProof.swift shows both, and that races beside a lock are still found.
 #define _GNU_SOURCE

@@ -45,8 +45,8 @@ public final class Dispatcher: Sendable {
   }
 
   /// Dispatches a request of a caller who may call its method.
-  public func dispatch(_ request: Request, by caller: Caller, _ completion: @escaping Completion) {
-    switch request {
+  public func dispatch(_ request: consuming Request, by caller: Caller, _ completion: @escaping Completion) {
+    switch consume request {
     case .group(let id, .importGroupMembers(let request)): importMembers(request, into: id, by: caller, completion)
     case .group(let id, .importGroupMessages(let request)): importMessages(request, into: id, by: caller, completion)
     case .group(let id, let request): ask(id, request, by: caller, completion)

@@ -7,9 +7,9 @@ import WireProtocol
 /// The limits `limits.groupsPerUser`, `limits.avChatRoomsPerUser` and `limits.avChatRooms`
 /// (Protocol.md, "Limits").
 ///
-/// A signed-in user has an upper bound of the number of groups in memory. Below the limit, a request
-/// passes without the store; otherwise requests of one scope ask the store one after the other, so
-/// that they neither exceed the limit together nor count one another twice.
+/// A signed-in user has an upper bound of the number of groups in memory. Below the limit, a
+/// request passes without the store; otherwise requests of one scope ask the store one after the
+/// other, so that they neither exceed the limit together nor count one another twice.
 final class GroupQuotas: Sendable {
   /// The scope in which a limit counts.
   private enum Scope: Hashable {
@@ -259,7 +259,7 @@ final class GroupQuotas: Sendable {
   var userCount: Int { counts.withLock { $0.count } }
 }
 
-extension Result {
+extension Reply {
   var isSuccess: Bool {
     if case .success = self { true } else { false }
   }

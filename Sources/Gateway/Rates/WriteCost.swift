@@ -132,8 +132,13 @@ extension String {
 
 extension Call {
   /// `none` for an invalid request.
-  var writeCost: WriteCost {
-    if case .request(let request) = content { request.writeCost(writes: method?.specification.writes == true) } else { .none }
+  var writeCost: WriteCost { content.writeCost(writes: method?.specification.writes == true) }
+}
+
+extension Call.Content {
+  /// - Parameter writes: as the method's specification says.
+  fileprivate func writeCost(writes: Bool) -> WriteCost {
+    if case .request(let request) = self { request.writeCost(writes: writes) } else { .none }
   }
 }
 

@@ -13,30 +13,24 @@ extension Session {
   func handle(_ call: consuming Call, isBatchFull: Bool = false, for receiver: PendingRequest.Receiver) {
     let pending = PendingRequest(call, at: services.clocks.monotonic, isBatchFull: isBatchFull, for: receiver)
     if case .ended = phase { return deliver([], to: receiver) }
-    switch authorize(call, at: pending.start) {
-    case .success(let request): execute(request, pending)
-    case .failure(let error): complete(pending, with: .failure(error))
+    do throws(WireError) {
+      execute(try authorize(call, at: pending.start), pending)
+    } catch {
+      complete(pending, with: .failure(error))
     }
   }
 
   /// The request of a call, or the error of the first failing check, in this order: envelope,
   /// method, signed in, rate, parameters (Protocol.md, "Order of errors"). Every call counts for
   /// the rate.
-  private func authorize(_ call: consuming Call, at now: MonotonicInstant) -> Result<Request, WireError> {
+  private func authorize(_ call: consuming Call, at now: MonotonicInstant) throws(WireError) -> Request {
     let verdict = checkRate(at: now)
     if case .flood = verdict { closeAfterReplies(.requestFlood) }
-    let isLogin = call.isLogin
-    let parsed: Result<Request, WireError>
-    switch call.content {
-    case .invalid: return .failure(WireError(.invalidRequest))
-    case .unknownMethod: return .failure(WireError(.methodNotFound))
-    case .request(let request): parsed = .success(request)
-    case .badParameters(let error): parsed = .failure(error)
-    }
-    if case .anonymous = phase, !isLogin { return .failure(WireError(.notSignedIn)) }
+    guard call.method != nil else { return try call.request() }
+    if case .anonymous = phase, !call.isLogin { throw WireError(.notSignedIn) }
     switch verdict {
-    case .pass: return parsed
-    case .refuse(let wait), .flood(let wait): return .failure(WireError(.requestRate, retryAfterMs: wait))
+    case .pass: return try call.request()
+    case .refuse(let wait), .flood(let wait): throw WireError(.requestRate, retryAfterMs: wait)
     }
   }
 
@@ -50,7 +44,7 @@ extension Session {
     return requestLimiter.check(budget, at: now)
   }
 
-  private func execute(_ request: Request, _ pending: PendingRequest) {
+  private func execute(_ request: consuming Request, _ pending: PendingRequest) {
     switch request {
     case .login(let login): signIn(login) { session, reply in session.complete(pending, with: reply) }
     case .logout:
@@ -176,7 +170,7 @@ final class PendingRequest: Sendable {
     isRead = call.method?.specification.writes == false
     self.isBatchFull = isBatchFull
     cost = call.writeCost
-    wantsReply = call.id != nil || call.isInvalid
+    wantsReply = id != nil || call.isInvalid
     self.receiver = receiver
   }
 }

@@ -67,11 +67,11 @@ actor Session: ConnectionHandler, ExecutorActor {
   /// The user's, from signing in on.
   var budget: UserBudget?
   var deadlines = Deadlines()
-  var replies = ReplyQueue()
+  let replies = ReplyQueue()
   var readsInFlight = 0
   /// The next request, while it waits for its turn.
   var deferred: DeferredRequest?
-  private var receiveQueue = ReceiveQueue()
+  private let receiveQueue = ReceiveQueue()
   private var isReadingPaused = false
   private var isDrainingQueue = false
   private var invalidTexts = 0
@@ -197,11 +197,13 @@ actor Session: ConnectionHandler, ExecutorActor {
 
   /// Fills a reply's place, and sends all replies that are ready.
   func sendInOrder(_ text: [UInt8], at slot: ReplyQueue.Slot) {
-    replies.fill(slot, with: text)
-    while !replies.isEmpty, let text = replies.popReady() {
-      if !text.isEmpty { send(text) }
-    }
+    if replies.removeIfNext(slot) { sendIfAny(text) } else { replies.fill(slot, with: text) }
+    while !replies.isEmpty, let text = replies.popReady() { sendIfAny(text) }
     closeIfAnswered()
+  }
+
+  private func sendIfAny(_ text: [UInt8]) {
+    if !text.isEmpty { send(text) }
   }
 
   /// Sends a text. While output is held, it precedes everything held, and releases it.

@@ -2,8 +2,8 @@ import GroupModel
 import WireProtocol
 
 /// An operation of one group: a client's request, or a part of one that the gateway or the group's
-/// actor completes with stored data. The largest cases are indirect: every operation is passed on in
-/// memory of one size.
+/// actor completes with stored data. The largest cases are indirect: every operation is passed on
+/// in memory of one size.
 public enum GroupOperation: Sendable {
   case request(GroupRequest, UserFacts = .none)
   indirect case create(CreateGroup, owner: UserID, UserFacts)

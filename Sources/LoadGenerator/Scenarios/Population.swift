@@ -1,5 +1,5 @@
-/// G groups of M open connections. Connection c belongs to group c mod G; the first G are the creators
-/// and first senders.
+/// G groups of M open connections. Connection c belongs to group c mod G; the first G are the
+/// creators and first senders.
 struct Population {
   let run: Run
   private let dialect: any Dialect

@@ -3,7 +3,8 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// onGroupAttributeChanged of a group at work: "at most 20 a second per group; the last state always arrives".
+/// onGroupAttributeChanged of a group at work: "at most 20 a second per group; the last state
+/// always arrives".
 @Suite struct AttributeActorTests {
   private static let writers = (1...12).map { "w\($0)" }
   private let scene = ActorScene(users: ["olga", "mary"] + writers)

@@ -3,7 +3,8 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// "A store failure answers 10002, throws the group's in-memory state away and reloads it: memory never runs ahead of the disk."
+/// "A store failure answers 10002, throws the group's in-memory state away and reloads it: memory
+/// never runs ahead of the disk."
 @Suite struct CommitFailureTests {
   @Test func allThatWasDecidedSinceIsTemporary() async throws {
     let scene = ActorScene()

@@ -78,7 +78,8 @@ import ThrongTestKit
     #expect(gate.mostFormer == FormerMembers.maxCount)
   }
 
-  /// Asks for the list of members, which is answered as soon as it is taken, and for something else from within the answer.
+  /// Asks for the list of members, which is answered as soon as it is taken, and for something else
+  /// from within the answer.
   private func ask(_ method: String, _ params: String, by name: String, whenAListIsAnswered scene: ActorScene) throws -> Pending {
     let (group, caller, pending) = (scene.registry.group("g"), scene.caller(name), Pending())
     let request = try groupRequest(method, params, by: caller)

@@ -4,7 +4,8 @@ import Synchronization
 import Testing
 import ThrongTestKit
 
-/// Users who sign in and out while a group is being loaded, right after it has looked who is signed in.
+/// Users who sign in and out while a group is being loaded, right after it has looked who is signed
+/// in.
 @Suite struct LoadingPresenceTests {
   private static let grace: Int64 = 300_000
 
@@ -14,7 +15,8 @@ import ThrongTestKit
     try #require(scene.registry.residentCount == 0)
   }
 
-  /// Loads the group by a question. Sessions come and go meanwhile and the registry is told, as by another loop.
+  /// Loads the group by a question. Sessions come and go meanwhile and the registry is told, as by
+  /// another loop.
   private func load(_ scene: ActorScene, while change: @escaping @Sendable () -> [Group.Presence]) async throws {
     let queue = QueueTaskExecutor()
     let told = Mutex<Task<Void, any Error>?>(nil)

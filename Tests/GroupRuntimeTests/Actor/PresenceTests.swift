@@ -3,7 +3,8 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-/// Whose sessions hear a group, and who is online ("at least one signed-in session").
+/// The sessions that receive a group's events, and the members who are online ("at least one
+/// signed-in session").
 @Suite struct PresenceTests {
   private func online(_ scene: ActorScene) async throws -> JSON {
     try await scene.ask("getGroupOnlineMemberCount", by: "olga").result["count"]

@@ -1,7 +1,8 @@
 import GroupModel
 
-/// A second implementation of the message rate (Protocol.md, "Message rate of live types"), as plain
-/// as its text: it looks at every millisecond while a message waits, and logs each event as a line.
+/// A second implementation of the message rate (Protocol.md, "Message rate of live types"), as
+/// plain as its text: it looks at every millisecond while a message waits, and logs each event as a
+/// line.
 struct LiveRoomModel {
   private struct Message {
     let number: Int
@@ -94,7 +95,8 @@ struct LiveRoomModel {
     sendNotices()
   }
 
-  /// "After Lowest", "each kind for itself", "each notice names the 50 newest users and counts the rest".
+  /// "After Lowest", "each kind for itself", "each notice names the 50 newest users and counts the
+  /// rest".
   private mutating func sendNotices() {
     for index in notices.indices {
       guard let due = notices[index].due else { continue }

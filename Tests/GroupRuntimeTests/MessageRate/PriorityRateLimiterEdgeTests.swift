@@ -4,7 +4,8 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// Properties of the limiter under chosen arrivals, late calls of `advance` and a clock that is set.
+/// Properties of the limiter under chosen arrivals, late calls of `advance` and a clock that is
+/// set.
 @Suite struct PriorityRateLimiterEdgeTests {
   private typealias Limiter = PriorityRateLimiter<Int>
 

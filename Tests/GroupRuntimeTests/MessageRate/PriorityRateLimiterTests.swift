@@ -4,7 +4,8 @@ import ThrongTestKit
 
 @testable import GroupRuntime
 
-/// The properties of the message rate (Protocol.md, "Message rate of live types") over random arrivals.
+/// The properties of the message rate (Protocol.md, "Message rate of live types") over random
+/// arrivals.
 @Suite struct PriorityRateLimiterTests {
   /// The fates of the messages of one run, in their order.
   private struct Run {
@@ -109,8 +110,9 @@ import ThrongTestKit
     }
   }
 
-  /// "No message is delivered while one of higher priority that came before it is dropped for want of room": what came behind it, and was
-  /// there when it was dropped, is not delivered unless it is as important.
+  /// "No message is delivered while one of higher priority that came before it is dropped for want
+  /// of room": what came behind it, and was there when it was dropped, is not delivered unless it
+  /// is as important.
   @Test(arguments: 0..<100) func nothingLessImportantIsPreferred(seed: UInt64) {
     let run = Run(seed: seed)
     let delivered = Set(run.delivered.map(\.message.number))

@@ -6,7 +6,8 @@ import Testing
 import ThrongTestKit
 import WireProtocol
 
-/// Groups with fakes around them: a store that can be slow or fail, sessions that record their frames.
+/// Groups with fakes around them: a store that can be slow or fail, sessions that record their
+/// frames.
 final class ActorScene: Sendable {
   let clocks = ManualClocks()
   let alarms = ManualAlarms()

@@ -1,5 +1,5 @@
-// Loaded into the server by tests (LD_PRELOAD): syncs of the log fail while the file SICK_DISK names is there. With "once" in it, the
-// first that fails removes it.
+// Loaded into the server by tests (LD_PRELOAD): syncs of the log fail while the file SICK_DISK
+// names is there. With "once" in it, the first that fails removes it.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
