@@ -67,7 +67,7 @@ let package = Package(
       ], swiftSettings: strict),
     .target(
       name: "SQLiteStore",
-      dependencies: ["GroupModel", "GroupRuntime", "WireProtocol", grdb, sqlite, collections, heap, logging],
+      dependencies: ["CSQLiteSettings", "GroupModel", "GroupRuntime", "WireProtocol", grdb, sqlite, collections, heap, logging],
       swiftSettings: strict),
     .target(name: "Authentication", dependencies: ["GroupModel", jwt], swiftSettings: strict),
     // Layer 3: groups, webhooks.
@@ -89,6 +89,8 @@ let package = Package(
       linkerSettings: [.linkedLibrary("websockets"), .linkedLibrary("ssl"), .linkedLibrary("crypto"), .linkedLibrary("ev")]),
     .target(
       name: "CHTTPClient", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])], linkerSettings: [.linkedLibrary("curl")]),
+    .target(
+      name: "CSQLiteSettings", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])], linkerSettings: [.linkedLibrary("sqlite3")]),
     .target(
       name: "CSimdJSON",
       cxxSettings: [.unsafeFlags(["-std=c++17"])],

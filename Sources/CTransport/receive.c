@@ -84,6 +84,8 @@ void connection_receive(connection *c, uint8_t *data, size_t count) {
 static int close_code(const uint8_t *payload, size_t count) {
   if (count == 0) return CODE_NONE;
   if (count == 1) return CODE_PROTOCOL;
+  size_t whole = 0;
+  if (!is_utf8(payload + 2, count - 2, true, &whole)) return CODE_NOT_UTF8;
   int code = payload[0] << 8 | payload[1];  // the library has replaced low invalid codes by 1002
   return code > CODE_MAX ? CODE_PROTOCOL : code;
 }

@@ -1,4 +1,5 @@
 import GroupModel
+import GroupRuntime
 import Synchronization
 import WebSocketTransport
 import WireProtocol
@@ -61,7 +62,7 @@ public final class Gateway: TransportDelegate {
 
   public func didTick(_ loop: EventLoop) {
     guard loop.index == 0 else { return }
-    let now = MonotonicClock.now()
+    let now = services.clocks.monotonic
     services.connectionLimiter.sweepIfDue(at: now)
     services.budgets.sweep(at: now)
     services.absenceTimers.fireDue(at: now)
@@ -81,10 +82,9 @@ public final class Gateway: TransportDelegate {
 
   /// Refuses upgrades from now on, tells every session to reconnect, and closes each at a random
   /// instant within the time, so that they do not all return at once (Protocol.md, "Draining").
-  /// - Parameter duration: in milliseconds.
-  public func drain(over duration: Instant, on loops: [EventLoop]) {
+  public func drain(over duration: Duration, on loops: [EventLoop]) {
     isDraining.store(true, ordering: .releasing)
-    let end = MonotonicClock.now() + duration
+    let end = services.clocks.monotonic + duration
     for loop in loops {
       loop.perform {
         let context = self.context(of: loop)

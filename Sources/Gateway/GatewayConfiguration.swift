@@ -20,12 +20,10 @@ public struct GatewayConfiguration: Sendable {
   public var readyReplyBytes: Int
   /// The ping interval that login answers.
   public var heartbeat: Seconds
-  /// How long a connection may stay anonymous, in milliseconds; no key sets it
-  /// (Protocol.md, "Before sign-in").
-  public var signInTime: Instant
-  /// How long an answer to a bad token is delayed after many of them, in milliseconds; 0 = not at
-  /// all.
-  public var failureDelay: Instant
+  /// How long a connection may stay anonymous; no key sets it (Protocol.md, "Before sign-in").
+  public var signInTime: Duration
+  /// How long an answer to a bad token is delayed after many of them; 0 = not at all.
+  public var failureDelay: Duration
   /// Full origins that may upgrade besides the server's own; "*" = any.
   public var allowedOrigins: Set<String>
   /// Whether an address is a proxy whose forwarding headers are trusted.
@@ -50,8 +48,8 @@ public struct GatewayConfiguration: Sendable {
     connectionsPerAddress = 0
     readyReplyBytes = 262_144
     heartbeat = 25
-    signInTime = 10_000
-    failureDelay = 1000
+    signInTime = .seconds(10)
+    failureDelay = .seconds(1)
     allowedOrigins = []
     isTrustedProxy = { _ in false }
     groupsPerUser = 1000

@@ -55,7 +55,8 @@ public final class GatewayServices: Sendable {
   let tokens: any TokenChecking
   let groups: any GroupStore
   let users: any UserStore
-  let clock: any WallClock
+  /// The clocks of the process.
+  public let clocks: any Clocks
   private let offlineGrace: Instant
   let directory: SessionDirectory
   let connectionLimiter: ConnectionLimiter
@@ -69,17 +70,17 @@ public final class GatewayServices: Sendable {
 
   /// Services over the given stores. The registry gets its executors once the loops exist.
   public init(
-    configuration: GatewayConfiguration, stores: Stores, tokens: any TokenChecking, clock: any WallClock,
-    uptime: any Uptime = SystemUptime(), rules: GroupRules, product: Product, logger: Logger
+    configuration: GatewayConfiguration, stores: Stores, tokens: any TokenChecking, clocks: any Clocks, rules: GroupRules,
+    product: Product, logger: Logger
   ) {
     self.configuration = configuration
     self.tokens = tokens
-    self.clock = clock
+    self.clocks = clocks
     offlineGrace = rules.limits.offlineGrace
     groups = stores.groups
     users = stores.users
     directory = SessionDirectory { user, isHere in
-      stores.users.notePresence(of: user, offlineSince: isHere ? nil : clock.now())
+      stores.users.notePresence(of: user, offlineSince: isHere ? nil : clocks.wall)
     }
     methods = MethodTable()
     metrics = RequestMetrics(methods)
@@ -91,27 +92,29 @@ public final class GatewayServices: Sendable {
       connections: configuration.connections, connectionsPerAddress: configuration.connectionsPerAddress)
     registry = GroupRegistry(
       services: GroupServices(
-        groups: stores.groups, messages: stores.messages, broker: LocalBroker(directory: directory), clock: clock,
-        uptime: uptime, alarms: TaskAlarms(clock: clock), rules: rules, observer: observer),
+        groups: stores.groups, messages: stores.messages, broker: LocalBroker(directory: directory), clocks: clocks,
+        alarms: TaskAlarms(clocks: clocks), rules: rules, observer: observer),
       executors: [])
     absenceTimers = AbsenceTimers(
-      groups: stores.groups, registry: registry, directory: directory, observer: observer, grace: rules.limits.offlineGrace)
+      groups: stores.groups, registry: registry, directory: directory, observer: observer,
+      grace: .milliseconds(rules.limits.offlineGrace))
     openRPC = methods.openRPC(version: product.version)
     let serverInfo = ServerInfo(
       name: product.name, version: product.version, limits: product.limits,
       groupTypes: PermissionPage.describe(by: rules.permissions))
     dispatcher = Dispatcher(
-      registry: registry, stores: stores, directory: directory, clock: clock, uptime: uptime,
+      registry: registry, stores: stores, directory: directory, clocks: clocks,
       configuration: configuration, pageBytes: rules.limits.pageBytes,
       unreadLimit: rules.limits.unreadCount, observer: observer, product: product,
       serverInfo: serverInfo.reply(), openRPC: openRPC)
     administration = AdministratorRPC(
-      methods: methods, dispatcher: dispatcher, users: stores.users, metrics: metrics, refusals: refusals, logger: logger)
+      methods: methods, dispatcher: dispatcher, users: stores.users, metrics: metrics, clocks: clocks, refusals: refusals,
+      logger: logger)
   }
 
   /// Whether a user who is offline since an instant has lost the memberships of AVChatRooms
   /// (Protocol.md, "AVChatRoom").
-  func isPastGrace(offlineSince awaySince: Instant) -> Bool { clock.now() - awaySince > offlineGrace }
+  func isPastGrace(offlineSince awaySince: Instant) -> Bool { clocks.wall - awaySince > offlineGrace }
 
   /// Drops the counts that are kept while a user has sessions. A sign-in at the same time counts
   /// again.

@@ -39,6 +39,12 @@ public struct GroupID: Hashable, Sendable, Comparable, CustomStringConvertible {
     rawValue = name
   }
 
+  /// - Parameter name: one that `GroupID(_:)` has allowed.
+  package init(allowed name: String) {
+    assert(name.isGraphicASCII(upTo: 48))
+    rawValue = name
+  }
+
   /// Whether only the server may have made the name.
   public var isGenerated: Bool { rawValue.hasPrefix(GroupID.generatedPrefix) }
 

@@ -1,5 +1,5 @@
+import CSQLiteSettings
 import Dispatch
-import Foundation
 import GRDB
 import GroupModel
 import GroupRuntime
@@ -31,10 +31,7 @@ struct StoreOptions {
   var autocheckpointPages = 16_384
   /// The time between two rounds of maintenance; nil = none are scheduled.
   var maintenanceInterval: DispatchTimeInterval? = .seconds(1)
-  /// The clock, in Unix milliseconds.
-  var now: @Sendable () -> Instant = { Instant(Date().timeIntervalSince1970 * 1000) }
-  /// A monotonic clock in milliseconds; its start means nothing.
-  var uptime: @Sendable () -> Instant = { Instant(DispatchTime.now().uptimeNanoseconds / 1_000_000) }
+  var clocks: any Clocks = SystemClocks()
   /// The most groups that one page of a search reads.
   var searchedGroups = 20_000
   /// The most members that one page of a search reads; the members of its last group all count.
@@ -77,8 +74,9 @@ public final class SQLiteStore: StoreHealth, Sendable {
   static func open(
     directory: String, database: String? = nil, sync: SyncMode, logger: Logger, options: StoreOptions
   ) throws(StoreOpenError) -> SQLiteStore {
+    _ = disableMemoryStatistics
     let opener = DatabaseOpener(database: try DatabaseFile(database, dataDirectory: directory), sync: sync, options: options)
-    let lock = try DatabaseLock(of: opener.database, now: options.now())
+    let lock = try DatabaseLock(of: opener.database, now: options.clocks.wall)
     do throws(StoreOpenError) {
       let report = RecoveryReport(of: opener.database, lastRun: lock.lastRun)
       try opener.prepareDatabase(lock)
@@ -96,6 +94,10 @@ public final class SQLiteStore: StoreHealth, Sendable {
       throw error
     }
   }
+
+  /// Runs once, before the process's first database: saves a stored message 2,500 instructions.
+  /// Lost are sqlite3_memory_used and the limits of SQLite's heap, which Throng does not use.
+  private static let disableMemoryStatistics: Void = cs_disable_memory_statistics()
 
   private init(
     pool: DatabasePool, checkpoints: DatabaseQueue, searches: DatabaseQueue, signIns: DatabaseQueue, lock: DatabaseLock,
@@ -140,7 +142,7 @@ public final class SQLiteStore: StoreHealth, Sendable {
       // Nothing is lost: the next start reads the log.
       logger.warning("the store was not closed cleanly", metadata: ["error": "\(StoreError(describing: error))"])
     }
-    lock.release(at: options.now(), isCheckpointed: isCheckpointed)
+    lock.release(at: options.clocks.wall, isCheckpointed: isCheckpointed)
   }
 
   /// Reads in one snapshot, beside the writer, when it is the requester's turn.

@@ -1,7 +1,7 @@
 """The bounds of the server's cost. Instructions in user space: about 15 % above the count;
 allocations: the count, and little more.
 
-Counted on 2026-11-21, sign-in, join and loss on 2026-11-22 (x86-64 with AVX2, Swift 6.3.1,
+Counted on 2026-11-21 and 2026-11-22 (x86-64 with AVX2, Swift 6.3.1,
 libwebsockets 4.1.6, SQLite 3.40.1). A change that saves cost lowers its bound.
 """
 from typing import NamedTuple
@@ -15,18 +15,17 @@ class Bound(NamedTuple):
 BOUNDS = {
     # A message of 100 bytes in an AVChatRoom, from its bytes on the wire to the reply and one
     # delivery, without a limit on its rate.
-    "live.instructions": Bound(47_500, 41_250),
-    "live.allocations": Bound(19, 18),
+    "live.instructions": Bound(38_700, 33_630),
+    "live.allocations": Bound(11, 10),
     # The same where twenty come in one segment.
-    "burst.instructions": Bound(43_500, 37_800),
-    "burst.allocations": Bound(18.5, 17.65),
-    # The same as the first under a limit that is not reached: what the gate of the 40-messages rule
-    # adds.
-    "limited.instructions": Bound(48_900, 42_500),
-    "limited.allocations": Bound(19, 18),
+    "burst.instructions": Bound(34_700, 30_130),
+    "burst.allocations": Bound(10.5, 9.65),
+    # The same as the first under a limit that is not reached: the cost of the rate limiter.
+    "limited.instructions": Bound(41_600, 36_160),
+    "limited.allocations": Bound(11, 10),
     # The same in a Public group, stored, each alone in its transaction.
-    "stored.instructions": Bound(177_500, 154_100),
-    "stored.allocations": Bound(88, 84.3),
+    "stored.instructions": Bound(106_000, 92_170),
+    "stored.allocations": Bound(35, 32.3),
     # One more receiver of a live message that finds the connection idle: a system call, no memory,
     # no Swift, no lock.
     "delivery.instructions": Bound(247, 215),
@@ -47,13 +46,13 @@ BOUNDS = {
     # Joining an AVChatRoom of 1000, durably, without an event. growth: the instructions that each
     # member adds to the function that grows most; storegrowth: the same for SQLite, where reading a
     # row takes 290.
-    "join.instructions": Bound(215_500, 187_400),
-    "join.allocations": Bound(104, 100.1),
+    "join.instructions": Bound(178_500, 155_160),
+    "join.allocations": Bound(70, 66),
     "join.growth": Bound(3, 0),
     "join.storegrowth": Bound(30, 0),
     # A connection that is lost by a member of that room, and the user's row in the store.
     "loss.instructions": Bound(85_000, 76_400),
-    "loss.allocations": Bound(19, 18.05),
+    "loss.allocations": Bound(15, 13),
     "loss.growth": Bound(3, 0),
     "loss.storegrowth": Bound(30, 0),
 }

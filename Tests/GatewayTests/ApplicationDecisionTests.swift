@@ -80,7 +80,7 @@ import ThrongTestKit
 
   @Test func acceptingBringsTheApplicantIn() async throws {
     let id = try await applied()
-    backend.clock.advance(by: 1)
+    backend.clocks.advance(by: 1)
     _ = try await backend.result("acceptGroupApplication", as: "nick", id + #","reason":"welcome""#)
     #expect(try await members() == ["olga", "nick", "otto", "mary"])
     let history = try await backend.result("getGroupHistoryMessageList", as: "mary", #""groupID":"g""#)["messageList"]
@@ -142,7 +142,7 @@ import ThrongTestKit
 
   @Test func aGroupThatIsNotInMemoryIsFound() async throws {
     let id = try await applied()
-    backend.clock.advance(by: 1)
+    backend.clocks.advance(by: 1)
     backend.services.registry.retireGroups(unusedFor: .zero)
     try await backend.waitUntilUnloaded()
     #expect(try await backend.code("acceptGroupApplication", as: "olga", id) == 0)

@@ -28,7 +28,7 @@ import ThrongTestKit
     #expect(open["addTime"] == 1_700_000_000_000 && open["requestMsg"] == "please")
     #expect(open["handleStatus"] == "Unhandled" && open["isRead"] == false)
 
-    backend.clock.advance(by: 5)
+    backend.clocks.advance(by: 5)
     let id = try #require(open["applicationID"].string)
     _ = try await backend.result("refuseGroupApplication", as: "nick", #""applicationID":"\#(id)","reason":"no""#)
     let handled = try await list()["applicationList"][0]
@@ -97,7 +97,7 @@ import ThrongTestKit
     for user in ["a", "b", "c"] { try await backend.apply(user, to: "g") }
     let before = try await list()["applicationList"]
     #expect(before.column("fromUser") == ["c", "b", "a"])
-    backend.clock.advance(by: 7)
+    backend.clocks.advance(by: 7)
     try await backend.apply("a", to: "g", "again")
     let after = try await list()["applicationList"]
     #expect(after.column("fromUser") == ["a", "c", "b"])
@@ -134,7 +134,7 @@ import ThrongTestKit
     try await backend.create("g", "Public", #""memberList":[{"userID":"nick","role":"Admin"}]"#)
     for user in ["a", "b", "c"] {
       try await backend.apply(user, to: "g")
-      backend.clock.advance(by: 10)
+      backend.clocks.advance(by: 10)
     }
   }
 
@@ -166,7 +166,7 @@ import ThrongTestKit
     try await three()
     _ = try await backend.result("setGroupApplicationRead", as: "olga", #""timestamp":4000000000000"#)
     #expect(try await marks() == [true, true, true])
-    backend.clock.advance(by: 1)
+    backend.clocks.advance(by: 1)
     try await backend.apply("d", to: "g")
     try await backend.apply("a", to: "g", "again")
     #expect(try await marks() == [false, false, true, true], "one made again too")

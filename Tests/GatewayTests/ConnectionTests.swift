@@ -1,4 +1,5 @@
 import Testing
+import ThrongTestKit
 
 @testable import Gateway
 @testable import WebSocketTransport

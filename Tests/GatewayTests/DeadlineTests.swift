@@ -1,4 +1,6 @@
+import GroupModel
 import Testing
+import ThrongTestKit
 
 @testable import Gateway
 

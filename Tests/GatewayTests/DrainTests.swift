@@ -12,7 +12,7 @@ import WebSocketTransport
     try await LiveGateway.with(loops: loops) { live in
       let sessions = try await (0..<8).asyncMap { try await live.signIn("user\($0)") }
       let stranger = try await live.connect()
-      live.gateway.drain(over: 400, on: live.transport.loops)
+      live.gateway.drain(over: .milliseconds(400), on: live.transport.loops)
       for session in sessions {
         #expect(try await session.event("onServerDraining")["retryAfterMs"].integer != nil)
       }
@@ -31,7 +31,7 @@ import WebSocketTransport
       let alice = try await live.connect()
       try await alice.send(#"{"jsonrpc":"2.0","id":1,"method":"login","params":{"token":"alice"}}"#)
       try await live.store.arrival()
-      live.gateway.drain(over: 60_000, on: live.transport.loops)
+      live.gateway.drain(over: .seconds(60), on: live.transport.loops)
       for loop in live.transport.loops { await live.on(loop) {} }
       live.store.release()
       #expect(try await alice.next()["result"]["userID"] == "alice")
@@ -47,7 +47,7 @@ import WebSocketTransport
       live.store.inner.hold()
       try await alice.send(#"{"jsonrpc":"2.0","id":7,"method":"sendGroupTextMessage","params":{"groupID":"g","text":"x"}}"#)
       try await live.waitForCommits(1)
-      live.gateway.drain(over: 0, on: live.transport.loops)
+      live.gateway.drain(over: .zero, on: live.transport.loops)
       _ = try await alice.event("onServerDraining")
       let session = try #require(await live.openSessions()[0].first?.session)
       try await waitUntil("the close is pending") { await session.pendingClose != nil }
@@ -59,7 +59,7 @@ import WebSocketTransport
 
   @Test func withNobodyThereItIsOverAtOnce() async throws {
     try await LiveGateway.with(loops: 2) { live in
-      live.gateway.drain(over: 86_400_000, on: live.transport.loops)
+      live.gateway.drain(over: .seconds(86_400), on: live.transport.loops)
       await live.gateway.waitUntilEmpty()
       #expect(await live.remains() == [:])
     }

@@ -36,7 +36,7 @@ import ThrongTestKit
       try await live.say("missed", in: "room", as: "olga")
       let away = try await info(live)
       #expect(away["memberCount"] == 2 && away["onlineCount"] == 1)
-      live.backend.clock.advance(by: Self.grace)
+      live.backend.clocks.moveWall(by: Self.grace)
       let mary = try await live.signIn("mary")
       try await live.say("heard", in: "room", as: "olga")
       try await live.heard(of: "room", by: mary, olga)
@@ -51,7 +51,7 @@ import ThrongTestKit
       try await prepare(live)
       let olga = try await live.signIn("olga")
       try await leave(try await live.signIn("mary"), "mary", live)
-      live.backend.clock.advance(by: Self.grace + 1)
+      live.backend.clocks.moveWall(by: Self.grace + 1)
       // The room talks while she signs in.
       let chat = (0..<15).map {
         #"{"jsonrpc":"2.0","method":"sendGroupTextMessage","params":{"groupID":"room","text":"\#($0)"}}"#
@@ -80,7 +80,7 @@ import ThrongTestKit
     try await LiveGateway.with { live in
       try await prepare(live)
       try await leave(try await live.signIn("olga"), "olga", live)
-      live.backend.clock.advance(by: 10 * Self.grace)
+      live.backend.clocks.moveWall(by: 10 * Self.grace)
       let olga = try await live.signIn("olga")
       try await live.say("heard", in: "room", as: "mary")
       try await live.heard(of: "room", by: olga)
@@ -93,7 +93,7 @@ import ThrongTestKit
       try await prepare(live)
       let stays = try await live.signIn("mary", "platform=Web")
       try await (try await live.signIn("mary", "platform=Web")).leave()
-      live.backend.clock.advance(by: 10 * Self.grace)
+      live.backend.clocks.moveWall(by: 10 * Self.grace)
       let mary = try await live.signIn("mary", "platform=Web")
       try await live.say("heard", in: "room", as: "olga")
       try await live.heard(of: "room", by: mary, stays)
@@ -107,10 +107,10 @@ import ThrongTestKit
       try await prepare(live)
       for _ in 0..<4 {
         try await leave(try await live.signIn("mary"), "mary", live)
-        live.backend.clock.advance(by: Self.grace / 2)
+        live.backend.clocks.moveWall(by: Self.grace / 2)
       }
       let mary = try await live.signIn("mary")
-      live.backend.clock.advance(by: 10 * Self.grace)
+      live.backend.clocks.moveWall(by: 10 * Self.grace)
       try await live.say("heard", in: "room", as: "olga")
       try await live.heard(of: "room", by: mary)
       #expect(await mary.texts() == ["heard"])
@@ -125,9 +125,9 @@ import ThrongTestKit
       try await live.backend.create("room", "AVChatRoom")
       try await live.backend.create("g", "Public", memberList("mary"))
       try await leave(try await live.signIn("mary"), "mary", live)
-      live.backend.clock.advance(by: 2 * Self.grace)
+      live.backend.clocks.moveWall(by: 2 * Self.grace)
       _ = try await live.backend.result("joinGroup", as: "mary", #""groupID":"room""#)
-      live.backend.clock.advance(by: away)
+      live.backend.clocks.moveWall(by: away)
       let mary = try await live.signIn("mary")
       try await live.say("heard", in: "room", as: "olga")
       try await live.heard(of: "g", by: mary)
@@ -148,7 +148,7 @@ import ThrongTestKit
       try await leave(mary, "mary", live)
       try await leave(olga, "olga", live)
     }
-    world.clock.advance(by: away)
+    world.clocks.moveWall(by: away)
     try await LiveGateway.with(world: world) { live in
       let mary = try await live.signIn("mary")
       try await live.say("first", in: "room", as: "olga")

@@ -61,7 +61,7 @@ import ThrongTestKit
   @Test func leftGroupsAreToldSinceAnInstantInclusively() async throws {
     for name in ["a", "b", "c"] { try await backend.create(name, "Public", memberList("mary")) }
     _ = try await backend.result("dismissGroup", as: "olga", #""groupID":"a""#)
-    backend.clock.advance(by: 10)
+    backend.clocks.advance(by: 10)
     _ = try await backend.result("transferGroupOwner", as: "olga", #""groupID":"b","userID":"mary","quit":true"#)
     #expect(try await list(#""updatedSince":1"#)["leftGroupIDList"] == ["a", "b"])
     #expect(try await list(#""updatedSince":1700000000010"#)["leftGroupIDList"] == ["b"])
@@ -73,7 +73,7 @@ import ThrongTestKit
 
   @Test func groupsThatChangedSinceAnInstantAreListed() async throws {
     for name in ["info", "chat", "own", "still"] { try await backend.create(name) }
-    backend.clock.advance(by: 10)
+    backend.clocks.advance(by: 10)
     _ = try await backend.result("setGroupInfo", as: "olga", #""groupID":"info","groupName":"new""#)
     _ = try await backend.result("sendGroupTextMessage", as: "olga", #""groupID":"chat","text":"x""#)
     _ = try await backend.result("setGroupReceiveMessageOpt", as: "olga", #""groupID":"own","opt":"NotReceive""#)

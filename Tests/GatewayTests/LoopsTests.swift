@@ -64,7 +64,7 @@ import ThrongTestKit
   /// entry, no deadline, nobody online.
   @Test(arguments: [1, 2]) func aStormOfReconnectionsLeavesNothingBehind(loops: Int) async throws {
     try await LiveGateway.with(loops: loops) {
-      $0.failureDelay = 0
+      $0.failureDelay = .zero
     } _: { live in
       for group in ["g", "h"] {
         let members = (0..<6).map { #"{"userID":"user\#($0)"}"# }.joined(separator: ",")

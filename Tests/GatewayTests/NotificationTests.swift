@@ -133,16 +133,16 @@ import ThrongTestKit
 
   @Test func afterSevenDaysTheyAreGone() async throws {
     try await tell("old")
-    backend.clock.advance(by: 1)
+    backend.clocks.advance(by: 1)
     try await tell("new")
     let old = try await ids()[1]
-    backend.clock.advance(by: 7 * 86_400_000 - 1)
+    backend.clocks.advance(by: 7 * 86_400_000 - 1)
     #expect(try await list()["notificationList"].column("data") == ["new", "old"])
-    backend.clock.advance(by: 1)
+    backend.clocks.advance(by: 1)
     #expect(try await list()["notificationList"].column("data") == ["new"])
     #expect(try await marks() == [false], "nor does it count")
     #expect(try await mark(old)["error"]["code"] == 10004)
-    backend.clock.advance(by: 1)
+    backend.clocks.advance(by: 1)
     #expect(try await list() == ["notificationList": [], "unreadCount": 0, "nextSeq": 0])
   }
 }

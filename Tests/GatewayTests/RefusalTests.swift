@@ -48,7 +48,7 @@ import WireProtocol
 
   @Test func theRestIsForDebugging() async throws {
     try await LiveGateway.with(log: log) { live in
-      live.gateway.drain(over: 0, on: live.transport.loops)
+      live.gateway.drain(over: .zero, on: live.transport.loops)
       let late = try Client(port: live.port, query: "token=a-secret-token")
       #expect(try await late.status() == 503)
       let refused = try #require(lines("upgrade refused").first)

@@ -15,8 +15,11 @@ import WireProtocol
     limits: [(key: String, value: Int64)] = [], groupTypes: [GroupTypeDescription] = types
   ) throws -> [UInt8] {
     let info = ServerInfo(name: "Throng \"x\"", version: "1.2.3", limits: limits, groupTypes: groupTypes)
-    return Encoded(try info.reply().get()).text
+    guard case .success(let value) = info.reply() else { throw Failure() }
+    return Encoded(value).text
   }
+
+  private struct Failure: Error {}
 
   private func object(_ text: [UInt8]) throws -> [String: Any] {
     try #require(try JSONSerialization.jsonObject(with: Data(text)) as? [String: Any])

@@ -14,7 +14,7 @@ import ThrongTestKit
     let scene = try Scene(type)
     let first = try scene.ask("sendGroupTextMessage", marked, by: "mary")
     #expect(try first.params("onRecvNewMessage", to: "olga")["message"]["clientMsgID"] == "c")
-    scene.clock.advance(by: 299_999)
+    scene.clocks.advance(by: 299_999)
     let before = scene.fingerprint
     let again = try scene.ask("sendGroupCustomMessage", #"{"data":"other","clientMsgID":"c","priority":"High"}"#, by: "mary/2")
     #expect(again.result == first.result)
@@ -26,11 +26,11 @@ import ThrongTestKit
   func afterFiveMinutesItIsANewMessage(type: GroupType) throws {
     let scene = try Scene(type)
     let first = try scene.ask("sendGroupTextMessage", marked, by: "mary")
-    scene.clock.advance(by: 300_000)
+    scene.clocks.advance(by: 300_000)
     let second = try scene.ask("sendGroupTextMessage", marked, by: "mary")
     #expect(second.result["msgID"] != first.result["msgID"])
     #expect(second.receivers(of: "onRecvNewMessage") == ["adam", "carl", "olga"])
-    scene.clock.advance(by: 299_999)
+    scene.clocks.advance(by: 299_999)
     #expect(try scene.ask("sendGroupTextMessage", marked, by: "mary").result == second.result, "the second counts from itself")
   }
 
@@ -58,8 +58,8 @@ import ThrongTestKit
     let first = try scene.ask("sendGroupTextMessage", marked, by: "mary")
     try scene.ask("sendGroupTextMessage", #"{"text":"later"}"#, by: "mary")
     let stored = try #require(
-      try await scene.store.group("g", sentSince: scene.clock.now() - RecentlySent.retention, at: 0, mostFormer: .max))
-    scene.state = GroupState(stored, at: scene.clock.now(), rules: scene.rules)
+      try await scene.store.group("g", sentSince: scene.clocks.wall - RecentlySent.retention, at: 0, mostFormer: .max))
+    scene.state = GroupState(stored, at: scene.clocks.wall, rules: scene.rules)
     #expect(try scene.ask("sendGroupTextMessage", marked, by: "mary").result == first.result)
     #expect(try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary").result["seq"] == 3)
   }
@@ -68,11 +68,11 @@ import ThrongTestKit
     let scene = try Scene(.avChatRoom)
     let send = { (mark: String) in try scene.ask("sendGroupTextMessage", #"{"text":"x","clientMsgID":"\#(mark)"}"#, by: "mary") }
     try _ = send("a")
-    scene.clock.advance(by: -1_000_000)
+    scene.clocks.moveWall(by: -1_000_000)
     for clientMsgID in ["b", "c"] { try _ = send(clientMsgID) }
-    scene.clock.advance(by: 300_001)
+    scene.clocks.advance(by: 300_001)
     try _ = send("b")
-    scene.clock.advance(by: 2_000_000)
+    scene.clocks.advance(by: 2_000_000)
     try _ = send("d")
     let messages = try #require(scene.state).messages
     #expect(messages.receiptCount == 1, "only the last receipt is kept")

@@ -121,10 +121,10 @@ import ThrongTestKit
     // mary's membership began 2 s later than the group.
     #expect(try isListed(created + 2000, "mary") && !isListed(created + 2001, "mary"))
     #expect(try isListed(0, "mary") && !isListed(0, "oscar"))
-    let sent = scene.clock.now()
+    let sent = scene.clocks.wall
     try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "olga")
     #expect(try isListed(sent, "mary") && !isListed(sent + 1, "mary"))
-    scene.clock.advance(by: 500)
+    scene.clocks.advance(by: 500)
     try scene.ask("setGroupInfo", #"{"groupName":"other"}"#, by: "olga")
     #expect(try isListed(sent + 500, "mary") && !isListed(sent + 501, "mary"))
   }

@@ -17,7 +17,7 @@ import ThrongTestKit
   private func crowd(_ count: Int, _ type: GroupType = .public) throws -> Scene {
     let scene = try Scene(type) { $0.joinMode = .any }
     for number in 0..<count {
-      if number % 3 != 0 { scene.clock.advance(by: 10) }
+      if number % 3 != 0 { scene.clocks.advance(by: 10) }
       try scene.ask("joinGroup", by: "u\((number * 7) % count)")
     }
     return scene
@@ -64,7 +64,7 @@ import ThrongTestKit
     #expect(list.elements.map { $0["role"] } == ["Owner", "Admin", "Member", "200"])
     #expect(list.elements.map { $0["isOnline"] } == [true, true, true, false])
     #expect(list[0].names == ["customInfo", "isOnline", "joinTime", "muteUntil", "nameCard", "role", "userID"])
-    #expect(list[2]["inviter"] == "adam" && list[2]["joinTime"] == .number(Double(scene.clock.now() - 8000)))
+    #expect(list[2]["inviter"] == "adam" && list[2]["joinTime"] == .number(Double(scene.clocks.wall - 8000)))
     #expect(try scene.ask("getGroupMemberList", by: "olga").result["memberList"][2]["inviter"] == .null)
   }
 
@@ -96,7 +96,7 @@ import ThrongTestKit
     var fresh = 0
     let listed = try pages(scene, count: Int.random(in: 1...6, using: &random)) {
       for _ in 0..<Int.random(in: 0...3, using: &random) {
-        scene.clock.advance(by: Int64.random(in: 0...1, using: &random))
+        scene.clocks.advance(by: Int64.random(in: 0...1, using: &random))
         if Bool.random(using: &random) {
           fresh += 1
           try scene.ask("joinGroup", by: "\(fresh % 2 == 0 ? "a" : "z")new\(fresh)")

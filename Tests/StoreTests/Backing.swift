@@ -43,7 +43,7 @@ func openSQLite(
 ) throws(StoreOpenError) -> SQLiteStore {
   var options = StoreOptions()
   options.maintenanceInterval = nil
-  options.now = { 1_000_000 }
+  options.clocks = ManualClocks(at: 1_000_000)
   tune(&options)
   return try SQLiteStore.open(directory: directory, database: database, sync: sync, logger: logger ?? quiet, options: options)
 }

@@ -13,18 +13,17 @@ struct ExpiredRowCleanupTests {
 
   /// A store with a clock, the clock at `start`.
   private func withClock(
-    _ tune: @escaping (inout StoreOptions) -> Void = { _ in }, _ body: (SQLiteStore, ManualClock) async throws -> Void
+    _ tune: @escaping (inout StoreOptions) -> Void = { _ in }, _ body: (SQLiteStore, ManualClocks) async throws -> Void
   ) async throws {
-    let clock = ManualClock(at: Self.start)
+    let clocks = ManualClocks(at: Self.start)
     try await withDirectory { directory in
       try await withSQLite(
         directory,
         {
-          $0.now = { clock.now() }
-          $0.uptime = { clock.now() }
+          $0.clocks = clocks
           tune(&$0)
         }
-      ) { try await body($0, clock) }
+      ) { try await body($0, clocks) }
     }
   }
 
@@ -37,32 +36,35 @@ struct ExpiredRowCleanupTests {
   }
 
   @Test func `notifications go after their lifetime, about hourly`() async throws {
-    try await withClock { store, clock in
+    try await withClock { store, clocks in
       let times = [Self.start, Self.start + Self.day, Self.start - SystemNotification.lifetime + 1]
       // A clock that was put back: the order of the numbers is not that of the times.
       try await store.put(times.map { .notify(.sample(at: $0), .users([alice, bob])) }).get()
-      clock.advance(by: 3_600_000 - 1)
+      clocks.advance(by: 3_600_000 - 1)
       await store.tick()
       #expect(try await notificationTimes(store).count == 6, "the hour is not over")
-      clock.advance(by: 1)
+      clocks.advance(by: 1)
       await store.tick()
       #expect(try await notificationTimes(store) == [times[0], times[0], times[1], times[1]])
-      clock.advance(by: SystemNotification.lifetime - 3_600_000)
+      clocks.advance(by: SystemNotification.lifetime - 3_600_000)
       await store.tick()
       #expect(try await notificationTimes(store).count == 4, "as old as may be")
-      clock.advance(by: 3_600_000)
+      clocks.advance(by: 3_600_000)
       await store.tick()
       #expect(try await notificationTimes(store) == [times[1], times[1]])
-      // An hour in the other direction is an hour too.
+      // Right after a clock was put back nothing goes; from then on an hour is an hour.
       try await store.put([.notify(.sample(at: 1), .users([alice]))]).get()
-      clock.advance(by: -3_600_000)
+      clocks.moveWall(by: -3_600_000)
+      await store.tick()
+      #expect(try await notificationTimes(store) == [times[1], times[1], 1])
+      clocks.advance(by: 3_600_000)
       await store.tick()
       #expect(try await notificationTimes(store) == [times[1], times[1]])
     }
   }
 
   @Test func `applications go a week after they were handled or their group was disbanded`() async throws {
-    try await withClock { store, clock in
+    try await withClock { store, clocks in
       let time = Self.start
       try await store.put([
         .create(), .create(team), .apply(.sample("open", at: 1)), .apply(.sample("handled", at: 1).handled(at: time)),
@@ -73,7 +75,7 @@ struct ExpiredRowCleanupTests {
       try await store.put([.dismiss(team, at: time + 2 * Self.day)]).get()
       await store.waitForWriter()
       func left(after days: Int64) async throws -> [String] {
-        clock.advance(by: time + days * Self.day + 1 - clock.now())
+        clocks.advance(by: time + days * Self.day + 1 - clocks.wall)
         await store.tick()
         return try await applications(store)
       }
@@ -88,17 +90,17 @@ struct ExpiredRowCleanupTests {
   }
 
   @Test func `an application that was handled and made again counts from its new end`() async throws {
-    try await withClock { store, clock in
+    try await withClock { store, clocks in
       let application = GroupApplication.sample("again")
       try await store.put([.create(), .apply(application.handled(at: Self.start)), .apply(application)]).get()
-      clock.advance(by: 30 * Self.day)
+      clocks.advance(by: 30 * Self.day)
       await store.tick()
       #expect(try await applications(store) == ["again"])
-      try await store.put([.putApplication(application.handled(at: clock.now()), asNewest: false)]).get()
-      clock.advance(by: 6 * Self.day)
+      try await store.put([.putApplication(application.handled(at: clocks.wall), asNewest: false)]).get()
+      clocks.advance(by: 6 * Self.day)
       await store.tick()
       #expect(try await applications(store) == ["again"])
-      clock.advance(by: 2 * Self.day)
+      clocks.advance(by: 2 * Self.day)
       await store.tick()
       #expect(try await applications(store).isEmpty)
     }
@@ -128,7 +130,7 @@ struct ExpiredRowCleanupTests {
   }
 
   @Test func `departures go a month after the leaving, former members when nothing is left to remember`() async throws {
-    try await withClock { store, clock in
+    try await withClock { store, clocks in
       func former(_ user: UserID, stays: [ClosedRange<Int64>] = [], muted: Instant = 0, banned: Instant = 0) -> StoreChange {
         .putFormer(
           FormerMember(userID: user, visibleRanges: stays, muteUntil: muted, bannedUntil: banned, leftTime: Self.start), in: club)
@@ -141,7 +143,7 @@ struct ExpiredRowCleanupTests {
       ]).get()
       await store.waitForWriter()
       func left(after days: Int64) async throws -> [String] {
-        clock.advance(by: Self.start + days * Self.day + 1 - clock.now())
+        clocks.advance(by: Self.start + days * Self.day + 1 - clocks.wall)
         await store.tick()
         let group = try #require(try await store.group(club, sentSince: 0))
         let departures = try await [alice, bob].asyncFlatMap { user in
@@ -162,7 +164,7 @@ struct ExpiredRowCleanupTests {
   @Test func `what became old while the store was closed goes at the opening`() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { try await $0.put([.create(), .notify(.sample(at: 1), .users([alice]))]).get() }
-      try await withSQLite(directory, { $0.now = { SystemNotification.lifetime + 2 } }) { store in
+      try await withSQLite(directory, { $0.clocks = ManualClocks(at: SystemNotification.lifetime + 2) }) { store in
         await store.waitForWriter()
         #expect(try await notificationTimes(store).isEmpty)
         // Its number is not used again.

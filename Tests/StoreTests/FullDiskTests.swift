@@ -14,11 +14,11 @@ struct FullDiskTests {
   @Test(arguments: End.allCases)
   func `the store opens, reads, refuses, and writes when there is room`(_ end: End) async throws {
     try await withDirectory { directory in
-      let clock = ManualClock(at: 5_000)
-      let first = try openSQLite(directory + "/first") { $0.now = { clock.now() } }
+      let clocks = ManualClocks(at: 5_000)
+      let first = try openSQLite(directory + "/first") { $0.clocks = clocks }
       try await first.put([.create(type: .avChatRoom), .join(alice), .join(bob), .append(.sample(1))]).get()
       first.notePresence(of: alice, offlineSince: nil)
-      clock.advance(by: 1_000)
+      clocks.advance(by: 1_000)
       await first.tick()
       var path = directory + "/first"
       if end == .crashed {
@@ -31,8 +31,8 @@ struct FullDiskTests {
 
       let disk = FaultyDisk(directory: path)
       disk.fail(.write, SQLITE_FULL)
-      clock.advance(by: 60_000)
-      let store = try openSQLite(path) { $0.now = { clock.now() } }
+      clocks.advance(by: 60_000)
+      let store = try openSQLite(path) { $0.clocks = clocks }
       defer { store.close() }
       #expect(!store.canPersist, "before the first request")
       #expect(try await store.group(club, sentSince: 0)?.lastMessage == .sample(1))

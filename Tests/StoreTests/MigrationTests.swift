@@ -3,6 +3,7 @@ import GRDB
 import GroupModel
 import GroupRuntime
 import Testing
+import ThrongTestKit
 
 @testable import SQLiteStore
 
@@ -57,7 +58,7 @@ struct MigrationTests {
       try Schema.migrator.migrate(queue, upTo: "v1")
       try await queue.write { try $0.execute(sql: rows) }
       try queue.close()
-      try await withSQLite(directory, { $0.now = { 8000 } }) { store in
+      try await withSQLite(directory, { $0.clocks = ManualClocks(at: 8000) }) { store in
         await store.waitForWriter()
         try await body(store)
         let (applied, check) = try await store.pool.read { db in

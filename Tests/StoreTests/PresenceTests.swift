@@ -65,22 +65,22 @@ struct PresenceTests {
 
   @Test func `presence is durable after a tick, and who was here is gone since the store last lived`() async throws {
     try await withDirectory { directory in
-      let clock = ManualClock(at: 5_000)
-      let store = try openSQLite(directory) { $0.now = { clock.now() } }
+      let clocks = ManualClocks(at: 5_000)
+      let store = try openSQLite(directory) { $0.clocks = clocks }
       store.notePresence(of: alice, offlineSince: nil)
       store.notePresence(of: bob, offlineSince: 4_000)
       store.remember([carol])
-      clock.advance(by: 2_000)
+      clocks.advance(by: 2_000)
       await store.tick()
       #expect(store.writer.writeQueue.pendingUpdates.isEmpty)
-      clock.advance(by: 500)
+      clocks.advance(by: 500)
       try await withDirectory { copy in
         // As the end of the process leaves it: nothing is closed.
         try copyDatabase(from: directory, to: copy)
         try FileManager.default.copyItem(atPath: directory + "/lock", toPath: copy + "/lock")
         try setTime(of: copy + "/lock", like: directory + "/lock")
-        clock.advance(by: 100_000)
-        try await withSQLite(copy, { $0.now = { clock.now() } }) { store in
+        clocks.advance(by: 100_000)
+        try await withSQLite(copy, { $0.clocks = clocks }) { store in
           let (first, second) = (try await store.offlineSince(of: alice), try await store.offlineSince(of: bob))
           #expect(first == 7_000 && second == 4_000)
           #expect(try await store.offlineSince(of: carol) == nil)
@@ -92,40 +92,40 @@ struct PresenceTests {
 
   @Test func `who is here at the closing is gone since then`() async throws {
     try await withDirectory { directory in
-      let clock = ManualClock(at: 5_000)
-      try await withSQLite(directory, { $0.now = { clock.now() } }) { store in
+      let clocks = ManualClocks(at: 5_000)
+      try await withSQLite(directory, { $0.clocks = clocks }) { store in
         store.notePresence(of: alice, offlineSince: nil)
-        clock.advance(by: 1_234)
+        clocks.advance(by: 1_234)
       }
-      clock.advance(by: 60_000)
+      clocks.advance(by: 60_000)
       for _ in 1...2 {
-        try await withSQLite(directory, { $0.now = { clock.now() } }) { store in
+        try await withSQLite(directory, { $0.clocks = clocks }) { store in
           let since = try await store.offlineSince(of: alice)
           #expect(since == 6_234)
         }
-        clock.advance(by: 60_000)
+        clocks.advance(by: 60_000)
       }
     }
   }
 
   @Test func `an opening that fails is no sign of life, and a clock put back makes no time to come`() async throws {
     try await withDirectory { directory in
-      let clock = ManualClock(at: 5_000)
-      try await withSQLite(directory, { $0.now = { clock.now() } }) { $0.notePresence(of: alice, offlineSince: nil) }
+      let clocks = ManualClocks(at: 5_000)
+      try await withSQLite(directory, { $0.clocks = clocks }) { $0.notePresence(of: alice, offlineSince: nil) }
       let (database, aside) = (directory + "/throng.db", directory + "/aside")
       try FileManager.default.moveItem(atPath: database, toPath: aside)
       try Data("not a database".utf8).write(to: URL(filePath: database))
-      clock.advance(by: 10_000)
-      #expect(throws: StoreOpenError.self) { try openSQLite(directory) { $0.now = { clock.now() } } }
+      clocks.advance(by: 10_000)
+      #expect(throws: StoreOpenError.self) { try openSQLite(directory) { $0.clocks = clocks } }
       try FileManager.default.removeItem(atPath: database)
       try FileManager.default.moveItem(atPath: aside, toPath: database)
-      try await withSQLite(directory, { $0.now = { clock.now() } }) { store in
+      try await withSQLite(directory, { $0.clocks = clocks }) { store in
         let since = try await store.offlineSince(of: alice)
         #expect(since == 5_000)
         store.notePresence(of: alice, offlineSince: nil)
       }
-      clock.advance(by: -12_000)
-      try await withSQLite(directory, { $0.now = { clock.now() } }) { store in
+      clocks.moveWall(by: -12_000)
+      try await withSQLite(directory, { $0.clocks = clocks }) { store in
         let since = try await store.offlineSince(of: alice)
         #expect(since == 3_000)
       }
@@ -136,7 +136,7 @@ struct PresenceTests {
     try await withDirectory { directory in
       try await withSQLite(directory) { $0.notePresence(of: alice, offlineSince: nil) }
       try FileManager.default.removeItem(atPath: directory + "/lock")
-      try await withSQLite(directory, { $0.now = { 77_000 } }) { store in
+      try await withSQLite(directory, { $0.clocks = ManualClocks(at: 77_000) }) { store in
         let since = try await store.offlineSince(of: alice)
         #expect(since == 77_000)
       }

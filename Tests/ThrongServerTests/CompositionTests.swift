@@ -62,7 +62,7 @@ import WebSocketTransport
         ("trustedProxies", "10.0.0.0/8,::1/128"), ("users.requireKnown", "true"),
       ]))
     #expect(made.heartbeat == 3, "whole seconds, never fewer than there are")
-    #expect(made.failureDelay == 1500)
+    #expect(made.failureDelay == .milliseconds(1500))
     #expect(made.allowedOrigins == ["https://a.example", "https://b.example:8443"])
     #expect(made.isTrustedProxy("10.1.2.3") && made.isTrustedProxy("::1"))
     #expect(!made.isTrustedProxy("11.1.2.3") && !made.isTrustedProxy("unknown"))

@@ -38,6 +38,8 @@ import WebSocketTransport
     ("a fragment that is not masked", WebSocketClient.frame(.text, [0x61], isFinal: false) + [0x80, 1, 0x61], 1002),
     ("a close of one byte", WebSocketClient.frame(.close, [3]), 1002),
     ("a close with a forbidden code", WebSocketClient.frame(.close, [3, 0xed]), 1002),
+    ("a close whose reason is not UTF-8", WebSocketClient.frame(.close, [3, 0xe8, 0x61, 0xff]), 1007),
+    ("a close whose reason ends inside a character", WebSocketClient.frame(.close, [3, 0xe8, 0xc3]), 1007),
   ]
 
   @Test(arguments: breaches.indices)

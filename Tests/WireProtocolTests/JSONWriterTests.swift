@@ -4,6 +4,23 @@ import WireProtocol
 
 /// Written texts are JSON with the values given. Foundation is the judge.
 @Suite struct JSONWriterTests {
+  /// The writer tests eight bytes at a time, and the last of a text again.
+  @Test func aCharacterToEscapeIsFoundAtEachPlace() {
+    let escapes: [(byte: UInt8, text: String)] = [
+      (0x22, #"\""#), (0x5c, #"\\"#), (0x0a, #"\n"#), (0x1f, #"\u001f"#), (0x20, " "), (0x23, "#"), (0x5d, "]"), (0x7f, "\u{7f}"),
+    ]
+    for (byte, escaped) in escapes {
+      for length in 0..<40 {
+        for place in 0...length {
+          let (before, after) = (String(repeating: "x", count: place), String(repeating: "é", count: length - place))
+          let text = before + String(decoding: [byte], as: UTF8.self) + after
+          let written = String(decoding: JSONWriter.text { $0.value(text) }, as: UTF8.self)
+          #expect(written == "\"\(before)\(escaped)\(after)\"")
+        }
+      }
+    }
+  }
+
   private func foundation(_ bytes: [UInt8]) throws -> NSDictionary {
     try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? NSDictionary)
   }

@@ -10,17 +10,19 @@ public final class AdministratorRPC: Sendable {
   private let dispatcher: Dispatcher
   private let users: any UserStore
   private let metrics: RequestMetrics
+  private let clocks: any Clocks
   private let refusals: RefusalLog
   private let audit: AuditLog
 
   init(
-    methods: MethodTable, dispatcher: Dispatcher, users: any UserStore, metrics: RequestMetrics, refusals: RefusalLog,
-    logger: Logger
+    methods: MethodTable, dispatcher: Dispatcher, users: any UserStore, metrics: RequestMetrics, clocks: any Clocks,
+    refusals: RefusalLog, logger: Logger
   ) {
     self.methods = methods
     self.dispatcher = dispatcher
     self.users = users
     self.metrics = metrics
+    self.clocks = clocks
     self.refusals = refusals
     audit = AuditLog(logger: logger)
   }
@@ -51,9 +53,9 @@ public final class AdministratorRPC: Sendable {
   }
 
   private func answer(_ call: Call, from administrator: String) async -> [UInt8]? {
-    let start = MonotonicClock.nanoseconds()
+    let start = clocks.monotonic
     let reply = await reply(to: call)
-    metrics.didAnswer(call.method, reply, since: start)
+    metrics.didAnswer(call.method, reply, after: clocks.monotonic.nanoseconds(since: start))
     audit.note(call, reply, by: administrator)
     // The audit log holds the calls that could have changed something.
     if case .failure(let error) = reply, call.method?.specification.writes != true {

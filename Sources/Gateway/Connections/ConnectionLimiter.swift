@@ -4,9 +4,9 @@ import WireProtocol
 
 /// Counts open connections and bad tokens, per address and over all loops.
 final class ConnectionLimiter: Sendable {
-  /// So many bad tokens from one address within a window, in milliseconds, delay further answers
+  /// So many bad tokens from one address within a window delay further answers
   /// (Protocol.md, "Ways to sign in").
-  private static let badTokens = (count: 20, window: Instant(10_000))
+  private static let badTokens = (count: 20, window: Duration.seconds(10))
 
   private struct Address {
     var connections = 0
@@ -18,7 +18,7 @@ final class ConnectionLimiter: Sendable {
     var open = 0
     var accepted = 0
     var addresses: [String: Address] = [:]
-    var nextSweep: Instant = 0
+    var nextSweep = MonotonicInstant(nanoseconds: 0)
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
 
@@ -49,7 +49,7 @@ final class ConnectionLimiter: Sendable {
   }
 
   /// The connection is gone. An address is forgotten with its last connection and bad token.
-  func remove(from address: String, wasAccepted: Bool, at now: Instant) {
+  func remove(from address: String, wasAccepted: Bool, at now: MonotonicInstant) {
     let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
       state.open -= 1
       if wasAccepted {
@@ -88,7 +88,7 @@ final class ConnectionLimiter: Sendable {
 
   /// Notes a bad token.
   /// - Returns: true where the answer has to wait.
-  func noteBadToken(from address: String, at now: Instant) -> Bool {
+  func noteBadToken(from address: String, at now: MonotonicInstant) -> Bool {
     state.withLock { state in
       let tooMany = state.addresses[address, default: Address()].badTokens.isReached(at: now)
       _ = state.addresses[address, default: Address()].badTokens.note(at: now)
@@ -97,10 +97,10 @@ final class ConnectionLimiter: Sendable {
   }
 
   /// Forgets addresses without connections and recent bad tokens, about once a minute.
-  func sweepIfDue(at now: Instant) {
+  func sweepIfDue(at now: MonotonicInstant) {
     state.withLock { state in
       guard now >= state.nextSweep else { return }
-      state.nextSweep = now + 60_000
+      state.nextSweep = now + .seconds(60)
       state.addresses = state.addresses.filter { _, entry in
         var entry = entry
         return entry.connections > 0 || !entry.badTokens.isEmpty(at: now)

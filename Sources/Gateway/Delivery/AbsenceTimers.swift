@@ -10,8 +10,7 @@ final class AbsenceTimers: Sendable {
   private struct Absence: Equatable {
     let user: UserID
     let since: Instant
-    /// On the monotonic clock.
-    let end: Instant
+    let end: MonotonicInstant
   }
 
   private struct State {
@@ -31,7 +30,8 @@ final class AbsenceTimers: Sendable {
     }
 
     /// Removes and returns the absences that are due, at most `limit`.
-    mutating func popDue(_ limit: Int, from queue: WritableKeyPath<State, Deque<Absence>>, at now: Instant) -> [Absence] {
+    mutating func popDue(_ limit: Int, from queue: WritableKeyPath<State, Deque<Absence>>, at now: MonotonicInstant) -> [Absence]
+    {
       var due: [Absence] = []
       while due.count < limit, let first = self[keyPath: queue].first, first.end <= now {
         self[keyPath: queue].removeFirst()
@@ -45,19 +45,19 @@ final class AbsenceTimers: Sendable {
 
   /// How many users' rooms are loaded in one tick.
   private static let usersPerTick = 20
-  /// The wait before a retry after a failure of the store, in milliseconds.
-  private static let retryTime: Instant = 10_000
+  /// The wait before a retry after a failure of the store.
+  private static let retryTime = Duration.seconds(10)
 
   private let state = Mutex(State())
   private let groups: any GroupStore
   private let registry: GroupRegistry
   private let directory: SessionDirectory
   private let observer: StoreObserver
-  private let grace: Instant
+  private let grace: Duration
 
-  /// - Parameter grace: `avChatRoom.offlineGrace` in milliseconds.
+  /// - Parameter grace: `avChatRoom.offlineGrace`.
   init(
-    groups: any GroupStore, registry: GroupRegistry, directory: SessionDirectory, observer: StoreObserver, grace: Instant
+    groups: any GroupStore, registry: GroupRegistry, directory: SessionDirectory, observer: StoreObserver, grace: Duration
   ) {
     self.groups = groups
     self.registry = registry
@@ -67,11 +67,8 @@ final class AbsenceTimers: Sendable {
   }
 
   /// Starts the grace of a user whose last session has ended.
-  /// - Parameters:
-  ///   - since: on the wall clock.
-  ///   - now: on the monotonic clock.
-  func start(for user: UserID, since: Instant, at now: Instant) {
-    state.withLock { $0.add(Absence(user: user, since: since, end: now + grace + 1), to: \.ends) }
+  func start(for user: UserID, since: Instant, at now: MonotonicInstant) {
+    state.withLock { $0.add(Absence(user: user, since: since, end: now + grace + .milliseconds(1)), to: \.ends) }
   }
 
   /// The user is online again.
@@ -81,20 +78,20 @@ final class AbsenceTimers: Sendable {
   var count: Int { state.withLock { $0.absences.count } }
 
   /// Notifies the rooms of users whose grace has ended; called with each tick.
-  func fireDue(at now: Instant) {
+  func fireDue(at now: MonotonicInstant) {
     for absence in popDue(at: now) where directory.sessions(of: absence.user).isEmpty {
       Task { await notifyRooms(of: absence, at: now) }
     }
   }
 
-  private func popDue(at now: Instant) -> [Absence] {
+  private func popDue(at now: MonotonicInstant) -> [Absence] {
     state.withLock { state in
       let retries = state.popDue(AbsenceTimers.usersPerTick, from: \.retries, at: now)
       return retries + state.popDue(AbsenceTimers.usersPerTick - retries.count, from: \.ends, at: now)
     }
   }
 
-  private func notifyRooms(of absence: Absence, at now: Instant) async {
+  private func notifyRooms(of absence: Absence, at now: MonotonicInstant) async {
     do throws(StoreError) {
       let rooms = try await groups.memberships(of: absence.user).filter { $0.type == .avChatRoom }
       await registry.presenceChanged(Group.Presence(of: absence.user, awaySince: absence.since), in: rooms)

@@ -40,7 +40,7 @@ extension Dispatcher {
     let result = GetStats.Result(
       sessions: directory.sessionCount, users: users, groups: counts.values.reduce(0, +),
       groupsByType: NumberMap(GroupType.allCases.map { ($0.rawValue, Int64(counts[$0] ?? 0)) }),
-      uptime: (uptime.now() - startTime).components.seconds, version: product.version)
+      uptime: (clocks.monotonic - startTime).components.seconds, version: product.version)
     return .success(.stats(result))
   }
 
@@ -54,7 +54,7 @@ extension Dispatcher {
   func importMembers(
     _ request: ImportGroupMembers, into id: GroupID, by caller: Caller, _ completion: @escaping Completion
   ) {
-    let now = clock.now()
+    let now = clocks.wall
     guard request.memberList.allSatisfy({ $0.joinTime ?? 0 <= now }) else {
       return completion(.error(.badValue, "In the future", field: "joinTime"))
     }
@@ -78,7 +78,7 @@ extension Dispatcher {
   func importMessages(
     _ request: ImportGroupMessages, into id: GroupID, by caller: Caller, _ completion: @escaping Completion
   ) {
-    if let last = request.messageList.last, last.timestamp > clock.now() {
+    if let last = request.messageList.last, last.timestamp > clocks.wall {
       return completion(.error(.badValue, "In the future", field: "messageList"))
     }
     registry.group(id).enqueue(.request(.request(.importGroupMessages(request)), by: caller, completion: completion))

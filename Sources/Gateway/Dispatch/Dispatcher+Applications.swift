@@ -46,7 +46,7 @@ extension Dispatcher {
   /// An instant in the future means now: later applications stay unread.
   func markApplicationsRead(_ request: SetGroupApplicationRead, by caller: Caller) async -> Reply {
     guard let user = caller.userID else { return .missingUser }
-    let now = clock.now()
+    let now = clocks.wall
     return await commit([.markApplicationsRead(user, through: min(request.timestamp ?? now, now))])
   }
 }

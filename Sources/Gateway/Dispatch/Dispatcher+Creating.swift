@@ -33,7 +33,7 @@ extension Dispatcher {
     guard let owner = request.group.ownerUserID else {
       return completion(.error(.invalidParams, "ownerUserID is missing", field: "ownerUserID"))
     }
-    if let createTime = request.createTime, createTime > clock.now() {
+    if let createTime = request.createTime, createTime > clocks.wall {
       return completion(.error(.badValue, "In the future", field: "createTime"))
     }
     let id = request.group.groupID ?? GroupID.generate()

@@ -8,10 +8,16 @@ import WireProtocol
 extension Dispatcher {
   /// Asks a group for a method. Without a question to a store, a session's requests to one group
   /// keep their order.
-  func ask(_ id: GroupID, _ request: GroupRequest, by caller: Caller, _ completion: @escaping Completion) {
+  func ask(_ id: GroupID, _ request: consuming GroupRequest, by caller: Caller, _ completion: @escaping Completion) {
     guard let users = request.concernedUsers(by: caller) else {
       return registry.group(id).enqueue(.request(.request(request), by: caller, completion: completion))
     }
+    ask(id, request, about: users, by: caller, completion)
+  }
+
+  private func ask(
+    _ id: GroupID, _ request: GroupRequest, about users: ConcernedUsers, by caller: Caller, _ completion: @escaping Completion
+  ) {
     let namesNewMembers = !users.named.isEmpty && !users.joining.isEmpty
     ask(id, about: users, by: caller, namesNewMembers ? rememberingMembers(completion) : completion) { .request(request, $0) }
   }

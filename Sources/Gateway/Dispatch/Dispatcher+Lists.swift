@@ -44,8 +44,10 @@ extension Dispatcher {
       // The store refuses searches that come too fast, and logs its own faults.
       return .error(.temporary)
     }
-    let gathered = await infos(of: found.groups, hasMore: found.next > 0, next: found.next, .foundInfo, by: caller)
-    return gathered.map { .foundGroups(SearchGroups.Result(groupList: $0.rows, nextSeq: $0.next)) }
+    switch await infos(of: found.groups, hasMore: found.next > 0, next: found.next, .foundInfo, by: caller) {
+    case .success(let page): return .success(.foundGroups(SearchGroups.Result(groupList: page.rows, nextSeq: page.next)))
+    case .failure(let error): return .failure(error)
+    }
   }
 
   /// Infos of groups, encoded because their bytes are bounded.

@@ -8,8 +8,7 @@ public final class Dispatcher: Sendable {
   let registry: GroupRegistry
   let stores: GatewayServices.Stores
   let directory: SessionDirectory
-  let clock: any WallClock
-  let uptime: any Uptime
+  let clocks: any Clocks
   let quotas: GroupQuotas
   let requiresKnownUsers: Bool
   /// Unread applications are counted up to this number.
@@ -17,8 +16,7 @@ public final class Dispatcher: Sendable {
   /// The most bytes of groups and messages in a reply.
   let pageBytes: Int
   let product: GatewayServices.Product
-  /// On the clock `uptime`.
-  let startTime: Duration
+  let startTime: MonotonicInstant
   private let observer: StoreObserver
   private let serverInfo: Reply
   private let openRPC: [UInt8]
@@ -27,29 +25,28 @@ public final class Dispatcher: Sendable {
   public typealias Completion = @Sendable (Reply) -> Void
 
   init(
-    registry: GroupRegistry, stores: GatewayServices.Stores, directory: SessionDirectory, clock: any WallClock,
-    uptime: any Uptime, configuration: GatewayConfiguration, pageBytes: Int, unreadLimit: Int, observer: StoreObserver,
+    registry: GroupRegistry, stores: GatewayServices.Stores, directory: SessionDirectory, clocks: any Clocks,
+    configuration: GatewayConfiguration, pageBytes: Int, unreadLimit: Int, observer: StoreObserver,
     product: GatewayServices.Product, serverInfo: Reply, openRPC: [UInt8]
   ) {
     self.registry = registry
     self.stores = stores
     self.directory = directory
-    self.clock = clock
-    self.uptime = uptime
+    self.clocks = clocks
     quotas = GroupQuotas(groups: stores.groups, configuration: configuration)
     requiresKnownUsers = configuration.requiresKnownUsers
     self.pageBytes = pageBytes
     self.unreadLimit = unreadLimit
     self.observer = observer
     self.product = product
-    startTime = uptime.now()
+    startTime = clocks.monotonic
     self.serverInfo = serverInfo
     self.openRPC = openRPC
   }
 
   /// Dispatches a request of a caller who may call its method.
-  public func dispatch(_ request: Request, by caller: Caller, _ completion: @escaping Completion) {
-    switch request {
+  public func dispatch(_ request: consuming Request, by caller: Caller, _ completion: @escaping Completion) {
+    switch consume request {
     case .group(let id, .importGroupMembers(let request)): importMembers(request, into: id, by: caller, completion)
     case .group(let id, .importGroupMessages(let request)): importMessages(request, into: id, by: caller, completion)
     case .group(let id, let request): ask(id, request, by: caller, completion)
@@ -84,7 +81,7 @@ public final class Dispatcher: Sendable {
     }
   }
 
-  func ping() -> Reply { .success(.ping(Ping.Result(serverTime: clock.now()))) }
+  func ping() -> Reply { .success(.ping(Ping.Result(serverTime: clocks.wall))) }
 
   /// Performs a method that only reads: it is given up once the session has ended.
   private func read<Parameters: Sendable>(

@@ -259,7 +259,7 @@ final class GroupQuotas: Sendable {
   var userCount: Int { counts.withLock { $0.count } }
 }
 
-extension Result {
+extension Reply {
   var isSuccess: Bool {
     if case .success = self { true } else { false }
   }

@@ -14,9 +14,9 @@ public final class RequestMetrics: Sendable {
   /// Counts an answered request.
   /// - Parameters:
   ///   - method: nil = unknown, or an invalid request.
-  ///   - start: on the monotonic clock, in nanoseconds.
-  func didAnswer(_ method: MethodTable.Entry?, _ reply: Reply, since start: UInt64) {
-    methods[method?.number ?? methods.count - 1].count(reply, nanoseconds: MonotonicClock.nanoseconds() - start)
+  ///   - nanoseconds: how long it took.
+  func didAnswer(_ method: MethodTable.Entry?, _ reply: Reply, after nanoseconds: Int64) {
+    methods[method?.number ?? methods.count - 1].count(reply, after: nanoseconds)
   }
 }
 
@@ -42,9 +42,9 @@ private final class MethodMetrics: Sendable {
 
   deinit { series.load(ordering: .acquiring)?.release() }
 
-  func count(_ reply: Reply, nanoseconds: UInt64) {
+  func count(_ reply: Reply, after nanoseconds: Int64) {
     let series = (series.load(ordering: .acquiring) ?? makeSeries()).takeUnretainedValue()
-    series.timer.recordNanoseconds(Int64(clamping: nanoseconds))
+    series.timer.recordNanoseconds(nanoseconds)
     switch reply {
     case .success: series.successes.increment()
     case .failure(let error): count(error.code)

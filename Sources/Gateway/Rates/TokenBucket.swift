@@ -6,15 +6,15 @@ struct TokenBucket: Sendable {
   /// that nothing is rounded.
   private static let request: Int64 = 1000
   /// The wait, in milliseconds, for a bucket that is never filled again.
-  private static let never = Instant(Int32.max)
+  private static let never = Int64(Int32.max)
 
   private let tokensPerMillisecond: Int64
   private let capacity: Int64
   private var level: Int64
-  private var updated: Instant
+  private var updated: MonotonicInstant
 
   /// A full bucket. `burst` is at least 1; with 0 a second it is never filled again.
-  init(perSecond: Int, burst: Int, now: Instant) {
+  init(perSecond: Int, burst: Int, now: MonotonicInstant) {
     tokensPerMillisecond = Int64(perSecond)
     capacity = Int64(burst) * TokenBucket.request
     level = capacity
@@ -23,7 +23,7 @@ struct TokenBucket: Sendable {
 
   /// Takes the tokens of one request.
   /// - Returns: nil = taken; else after how many milliseconds there are enough.
-  mutating func acquire(at now: Instant) -> Instant? {
+  mutating func acquire(at now: MonotonicInstant) -> Int64? {
     fill(to: now)
     guard level < TokenBucket.request else {
       level -= TokenBucket.request
@@ -33,26 +33,27 @@ struct TokenBucket: Sendable {
   }
 
   /// The result of `acquire`, without taking anything.
-  mutating func wait(at now: Instant) -> Instant? {
+  mutating func wait(at now: MonotonicInstant) -> Int64? {
     fill(to: now)
     return level < TokenBucket.request ? missingTime : nil
   }
 
   /// Whether the bucket is full.
-  mutating func isFull(at now: Instant) -> Bool {
+  mutating func isFull(at now: MonotonicInstant) -> Bool {
     fill(to: now)
     return level == capacity
   }
 
   /// Threads that share a bucket read the clock before they have the lock: time must not count
-  /// twice.
-  private mutating func fill(to now: Instant) {
-    guard now > updated else { return }
-    level = min(capacity, level + (now - updated) * tokensPerMillisecond)
-    updated = now
+  /// twice. The part of a millisecond that has begun counts with the next filling.
+  private mutating func fill(to now: MonotonicInstant) {
+    let passed = now.milliseconds(since: updated)
+    guard passed > 0 else { return }
+    level = min(capacity, level + passed * tokensPerMillisecond)
+    updated = updated.advanced(byMilliseconds: passed)
   }
 
-  private var missingTime: Instant {
+  private var missingTime: Int64 {
     guard tokensPerMillisecond > 0 else { return TokenBucket.never }
     return (TokenBucket.request - level + tokensPerMillisecond - 1) / tokensPerMillisecond
   }

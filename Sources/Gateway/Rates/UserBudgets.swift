@@ -24,21 +24,21 @@ final class UserBudget: Sendable {
   private let writes: Mutex<Writes>
   private let reads = Mutex(Reads())
 
-  fileprivate init(_ requests: TokenBucket, now: Instant) {
+  fileprivate init(_ requests: TokenBucket, now: MonotonicInstant) {
     self.requests = Mutex(requests)
     writes = Mutex(Writes(allowance: WriteAllowance(now: now)))
   }
 
   /// Counts one request.
   /// - Returns: nil = allowed; else after how many milliseconds to try again.
-  func acquireRequest(at now: Instant) -> Instant? { requests.withLock { $0.acquire(at: now) } }
+  func acquireRequest(at now: MonotonicInstant) -> Int64? { requests.withLock { $0.acquire(at: now) } }
 
   /// The result of `acquireRequest`, without counting a request.
-  func requestWait(at now: Instant) -> Instant? { requests.withLock { $0.wait(at: now) } }
+  func requestWait(at now: MonotonicInstant) -> Int64? { requests.withLock { $0.wait(at: now) } }
 
   /// Charges the bytes that a request writes.
   /// - Returns: after how many milliseconds the request may run.
-  func chargeWrite(_ bytes: Int, at now: Instant) -> Instant { writes.withLock { $0.allowance.charge(bytes, at: now) } }
+  func chargeWrite(_ bytes: Int, at now: MonotonicInstant) -> Int64 { writes.withLock { $0.allowance.charge(bytes, at: now) } }
 
   /// Begins a write that names many users: one at a time, so that other users' writes come between.
   /// - Returns: false where one is in flight; `endHeavyWrite` returns the session to try again.
@@ -88,7 +88,7 @@ final class UserBudget: Sendable {
   }
 
   /// Whether a new budget would be the same.
-  fileprivate func isUnused(at now: Instant) -> Bool {
+  fileprivate func isUnused(at now: MonotonicInstant) -> Bool {
     requests.withLock { $0.isFull(at: now) } && writes.withLock { $0.allowance.isFull(at: now) }
   }
 }
@@ -111,7 +111,7 @@ final class UserBudgets: Sendable {
   }
 
   /// The budget of a user. The token has been verified, or names could fill the memory.
-  func budget(of user: UserID, at now: Instant) -> UserBudget {
+  func budget(of user: UserID, at now: MonotonicInstant) -> UserBudget {
     shards[Int(UInt(bitPattern: user.hashValue) % UInt(shards.count))].budgets.withLock { budgets in
       if let budget = budgets[user] { return budget }
       let budget = UserBudget(TokenBucket(perSecond: perSecond, burst: burst, now: now), now: now)
@@ -121,7 +121,7 @@ final class UserBudgets: Sendable {
   }
 
   /// Removes full budgets that no session holds, in one shard. Called with each tick.
-  func sweep(at now: Instant) {
+  func sweep(at now: MonotonicInstant) {
     let tick = swept.wrappingAdd(1, ordering: .relaxed).oldValue
     shards[tick % shards.count].budgets.withLock { budgets in
       var forgotten: [UserID] = []

@@ -132,8 +132,13 @@ extension String {
 
 extension Call {
   /// `none` for an invalid request.
-  var writeCost: WriteCost {
-    if case .request(let request) = content { request.writeCost(writes: method?.specification.writes == true) } else { .none }
+  var writeCost: WriteCost { content.writeCost(writes: method?.specification.writes == true) }
+}
+
+extension Call.Content {
+  /// - Parameter writes: as the method's specification says.
+  fileprivate func writeCost(writes: Bool) -> WriteCost {
+    if case .request(let request) = self { request.writeCost(writes: writes) } else { .none }
   }
 }
 
@@ -149,27 +154,28 @@ struct WriteAllowance: Sendable {
 
   /// Below zero while more was written than allowed.
   private var level = WriteAllowance.burst
-  private var updated: Instant
+  private var updated: MonotonicInstant
 
-  init(now: Instant) { updated = now }
+  init(now: MonotonicInstant) { updated = now }
 
   /// Charges the bytes of a request.
   /// - Returns: how many milliseconds the request has to wait; 0 = it runs at once.
-  mutating func charge(_ bytes: Int, at now: Instant) -> Instant {
+  mutating func charge(_ bytes: Int, at now: MonotonicInstant) -> Int64 {
     fill(to: now)
     level -= Int64(bytes)
     return level >= 0 ? 0 : (-level + WriteAllowance.bytesPerMillisecond - 1) / WriteAllowance.bytesPerMillisecond
   }
 
   /// Whether the whole burst is available.
-  mutating func isFull(at now: Instant) -> Bool {
+  mutating func isFull(at now: MonotonicInstant) -> Bool {
     fill(to: now)
     return level == WriteAllowance.burst
   }
 
-  private mutating func fill(to now: Instant) {
-    guard now > updated else { return }
-    level = min(WriteAllowance.burst, level + (now - updated) * WriteAllowance.bytesPerMillisecond)
-    updated = now
+  private mutating func fill(to now: MonotonicInstant) {
+    let passed = now.milliseconds(since: updated)
+    guard passed > 0 else { return }
+    level = min(WriteAllowance.burst, level + passed * WriteAllowance.bytesPerMillisecond)
+    updated = updated.advanced(byMilliseconds: passed)
   }
 }

@@ -1,7 +1,7 @@
 import GroupModel
 import WireProtocol
 
-/// The deadlines of a connection, each at most once, on the monotonic clock.
+/// The deadlines of a connection, each at most once.
 struct Deadlines {
   /// In the order of handling at one instant: the warning of an expired token precedes the close.
   enum Deadline: Int, CaseIterable {
@@ -19,18 +19,18 @@ struct Deadlines {
     case drain
   }
 
-  private var instants: [Deadline: Instant] = [:]
+  private var instants: [Deadline: MonotonicInstant] = [:]
 
-  subscript(deadline: Deadline) -> Instant? {
+  subscript(deadline: Deadline) -> MonotonicInstant? {
     get { instants[deadline] }
     set { instants[deadline] = newValue }
   }
 
   /// The earliest.
-  var next: Instant? { instants.values.min() }
+  var next: MonotonicInstant? { instants.values.min() }
 
   /// Removes and returns the due deadlines, earliest first.
-  mutating func popDue(at now: Instant) -> [Deadline] {
+  mutating func popDue(at now: MonotonicInstant) -> [Deadline] {
     let due = instants.filter { $0.value <= now }.sorted { ($0.value, $0.key.rawValue) < ($1.value, $1.key.rawValue) }.map(\.key)
     for deadline in due { instants[deadline] = nil }
     return due

@@ -12,6 +12,6 @@ final class LoopContext: @unchecked Sendable {
   var open: [ObjectIdentifier: Session] = [:]
   /// Sign-ins whose token is not yet checked.
   var signIns = SignInQueue()
-  /// When the drain ends, on the monotonic clock; nil while the server does not drain.
-  var drainEnd: Instant?
+  /// When the drain ends; nil while the server does not drain.
+  var drainEnd: MonotonicInstant?
 }

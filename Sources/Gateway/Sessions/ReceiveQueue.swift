@@ -2,8 +2,8 @@ import DequeModule
 import WireProtocol
 
 /// Received texts that a session cannot process yet, in order. The session stops reading before
-/// there are many.
-struct ReceiveQueue {
+/// there are many. A class, for the reason of `ReplyQueue`.
+final class ReceiveQueue {
   /// A text with the padding that the parser needs.
   struct Text {
     private let padded: [UInt8]
@@ -21,7 +21,7 @@ struct ReceiveQueue {
   }
 
   private var texts: Deque<Text> = []
-  /// How many texts wait. A number of its own is read without a check of exclusive access.
+  /// How many texts wait.
   private(set) var count = 0
   /// The size of all texts.
   private(set) var bytes = 0
@@ -29,19 +29,23 @@ struct ReceiveQueue {
   var isEmpty: Bool { count == 0 }
 
   /// Adds a copy at the end.
-  mutating func append(_ message: UnsafeRawBufferPointer) {
+  func append(_ message: UnsafeRawBufferPointer) {
     texts.append(Text(message))
     count += 1
     bytes += message.count
   }
 
   /// Removes the oldest.
-  mutating func popFirst() -> Text? {
+  func popFirst() -> Text? {
     guard let text = texts.popFirst() else { return nil }
     count -= 1
     bytes -= text.count
     return text
   }
 
-  mutating func removeAll() { self = ReceiveQueue() }
+  func removeAll() {
+    texts = []
+    count = 0
+    bytes = 0
+  }
 }

@@ -6,21 +6,22 @@ import WireProtocol
 /// The deadlines of a session: sign-in, expiry of the token, delayed answers, deferred writes,
 /// drain.
 extension Session {
-  /// How long before its expiry a token's user is warned.
-  private static let warningTime: Instant = 60_000
+  /// How long before its expiry a token's user is warned, in milliseconds.
+  private static let warningTime: Int64 = 60_000
 
   /// Has the transport's timer wheel tell when the next deadline comes.
   func schedule() {
     if let next = deadlines.next {
-      connection.setDeadline(inMilliseconds: next - MonotonicClock.now())
+      // Rounded up: a timer that is early finds nothing due.
+      connection.setDeadline(inMilliseconds: next.milliseconds(since: services.clocks.monotonic) + 1)
     } else {
       connection.clearDeadline()
     }
   }
 
-  nonisolated func didReachDeadline() { runDeadlines(at: MonotonicClock.now()) }
+  nonisolated func didReachDeadline() { runDeadlines(at: services.clocks.monotonic) }
 
-  nonisolated func runDeadlines(at now: Instant) {
+  nonisolated func runDeadlines(at now: MonotonicInstant) {
     assumeIsolated { session in
       for deadline in session.deadlines.popDue(at: now) { session.run(deadline) }
       session.schedule()
@@ -46,7 +47,7 @@ extension Session {
   /// A connection whose sign-in is queued has been in time: it gets another second.
   private func endSignInTime() {
     guard processing == .busy else { return close(.notSignedIn) }
-    deadlines[.signIn] = MonotonicClock.now() + 1000
+    deadlines[.signIn] = services.clocks.monotonic + .seconds(1)
     schedule()
   }
 
@@ -54,10 +55,10 @@ extension Session {
   /// clock, the token on the wall clock.
   func scheduleExpiry() {
     guard let identity else { return }
-    let left = max(0, identity.tokenExpiresAt - services.clock.now())
-    let now = MonotonicClock.now()
-    deadlines[.expiryWarning] = now + max(0, left - Session.warningTime)
-    deadlines[.expiry] = now + left
+    let left = max(0, identity.tokenExpiresAt - services.clocks.wall)
+    let now = services.clocks.monotonic
+    deadlines[.expiryWarning] = now.advanced(byMilliseconds: max(0, left - Session.warningTime))
+    deadlines[.expiry] = now.advanced(byMilliseconds: left)
     schedule()
   }
 
@@ -71,6 +72,6 @@ extension Session {
   /// The wall clock decides; where it was set back, the session waits again.
   private func expire() {
     guard let identity else { return }
-    if identity.tokenExpiresAt > services.clock.now() { scheduleExpiry() } else { close(.tokenExpired) }
+    if identity.tokenExpiresAt > services.clocks.wall { scheduleExpiry() } else { close(.tokenExpired) }
   }
 }

@@ -27,7 +27,7 @@ extension Session {
       group.enqueue(.presence(Group.Presence(of: user)) {})
     }
     if concernsSuspendedRooms {
-      services.absenceTimers.start(for: user, since: services.clock.now(), at: MonotonicClock.now())
+      services.absenceTimers.start(for: user, since: services.clocks.wall, at: services.clocks.monotonic)
     }
     services.forgetIfAbsent(user)
   }
@@ -68,13 +68,13 @@ extension Session {
 
   /// The server drains: the session is told now, or after its sign-in, and closes at a random
   /// instant.
-  /// - Parameter end: of the drain, on the monotonic clock.
-  func drain(until end: Instant) {
+  /// - Parameter end: of the drain.
+  func drain(until end: MonotonicInstant) {
     if case .ended = phase { return }
-    let now = MonotonicClock.now()
-    let left = max(0, end - now)
+    let now = services.clocks.monotonic
+    let left = max(0, end.milliseconds(since: now))
     retryAfterDrain = .random(in: 0...max(1000, left))
-    deadlines[.drain] = now + .random(in: 0...left)
+    deadlines[.drain] = now.advanced(byMilliseconds: .random(in: 0...left))
     schedule()
     announceDrain()
   }

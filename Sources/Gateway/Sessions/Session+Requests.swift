@@ -11,37 +11,31 @@ extension Session {
   /// Handles a request, alone or in a batch.
   /// - Parameter isBatchFull: its batch has no more space for the reply of a read.
   func handle(_ call: consuming Call, isBatchFull: Bool = false, for receiver: PendingRequest.Receiver) {
-    let pending = PendingRequest(call, isBatchFull: isBatchFull, for: receiver)
+    let pending = PendingRequest(call, at: services.clocks.monotonic, isBatchFull: isBatchFull, for: receiver)
     if case .ended = phase { return deliver([], to: receiver) }
-    switch authorize(call, at: pending.start.milliseconds) {
-    case .success(let request): execute(request, pending)
-    case .failure(let error): complete(pending, with: .failure(error))
+    do throws(WireError) {
+      execute(try authorize(call, at: pending.start), pending)
+    } catch {
+      complete(pending, with: .failure(error))
     }
   }
 
   /// The request of a call, or the error of the first failing check, in this order: envelope,
   /// method, signed in, rate, parameters (Protocol.md, "Order of errors"). Every call counts for
   /// the rate.
-  private func authorize(_ call: consuming Call, at now: Instant) -> Result<Request, WireError> {
+  private func authorize(_ call: consuming Call, at now: MonotonicInstant) throws(WireError) -> Request {
     let verdict = checkRate(at: now)
     if case .flood = verdict { closeAfterReplies(.requestFlood) }
-    let isLogin = call.isLogin
-    let parsed: Result<Request, WireError>
-    switch call.content {
-    case .invalid: return .failure(WireError(.invalidRequest))
-    case .unknownMethod: return .failure(WireError(.methodNotFound))
-    case .request(let request): parsed = .success(request)
-    case .badParameters(let error): parsed = .failure(error)
-    }
-    if case .anonymous = phase, !isLogin { return .failure(WireError(.notSignedIn)) }
+    guard call.method != nil else { return try call.request() }
+    if case .anonymous = phase, !call.isLogin { throw WireError(.notSignedIn) }
     switch verdict {
-    case .pass: return parsed
-    case .refuse(let wait), .flood(let wait): return .failure(WireError(.requestRate, retryAfterMs: wait))
+    case .pass: return try call.request()
+    case .refuse(let wait), .flood(let wait): throw WireError(.requestRate, retryAfterMs: wait)
     }
   }
 
   /// Counts a request: for the user's rate, or for the limit before sign-in.
-  private func checkRate(at now: Instant) -> RequestLimiter.Verdict {
+  private func checkRate(at now: MonotonicInstant) -> RequestLimiter.Verdict {
     if case .anonymous(let requests) = phase {
       phase = .anonymous(requests: requests + 1)
       return requests < Session.anonymousRequests ? .pass : .flood(retryAfterMs: 0)
@@ -50,7 +44,7 @@ extension Session {
     return requestLimiter.check(budget, at: now)
   }
 
-  private func execute(_ request: Request, _ pending: PendingRequest) {
+  private func execute(_ request: consuming Request, _ pending: PendingRequest) {
     switch request {
     case .login(let login): signIn(login) { session, reply in session.complete(pending, with: reply) }
     case .logout:
@@ -82,7 +76,7 @@ extension Session {
 
   /// Counts, logs, encodes and delivers a reply.
   func complete(_ pending: PendingRequest, with reply: Reply) {
-    services.metrics.didAnswer(pending.method, reply, since: pending.start.nanoseconds)
+    services.metrics.didAnswer(pending.method, reply, after: services.clocks.monotonic.nanoseconds(since: pending.start))
     if case .failure(let error) = reply { noteRefusal(error, of: pending.method) }
     deliver(pending.wantsReply ? reply.text(id: pending.id) : [], to: pending.receiver)
   }
@@ -119,7 +113,7 @@ extension Session {
   /// A batch with no or too many requests counts as one request.
   func refuseBatch() {
     let slot = replies.open()
-    if case .flood = checkRate(at: MonotonicClock.now()) { closeAfterReplies(.requestFlood) }
+    if case .flood = checkRate(at: services.clocks.monotonic) { closeAfterReplies(.requestFlood) }
     sendInOrder(Reply.error(.invalidRequest, "A batch has 1 to 20 requests").text(id: nil), at: slot)
   }
 }
@@ -161,7 +155,7 @@ final class PendingRequest: Sendable {
   let method: MethodTable.Entry?
   /// An invalid request is answered even without an id.
   let wantsReply: Bool
-  let start = MonotonicClock.Reading()
+  let start: MonotonicInstant
   let receiver: Receiver
   /// The request changes nothing, and its reply may be long.
   let isRead: Bool
@@ -169,13 +163,14 @@ final class PendingRequest: Sendable {
   /// The batch has no more space for the reply of a read.
   let isBatchFull: Bool
 
-  init(_ call: borrowing Call, isBatchFull: Bool, for receiver: Receiver) {
+  init(_ call: borrowing Call, at start: MonotonicInstant, isBatchFull: Bool, for receiver: Receiver) {
+    self.start = start
     id = call.id
     method = call.method
     isRead = call.method?.specification.writes == false
     self.isBatchFull = isBatchFull
     cost = call.writeCost
-    wantsReply = call.id != nil || call.isInvalid
+    wantsReply = id != nil || call.isInvalid
     self.receiver = receiver
   }
 }

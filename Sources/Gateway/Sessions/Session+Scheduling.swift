@@ -54,7 +54,7 @@ extension Session {
 
   // MARK: Reads
 
-  func startRead(_ request: Request, _ pending: PendingRequest) {
+  func startRead(_ request: consuming Request, _ pending: PendingRequest) {
     guard let caller else { return complete(pending, with: .error(.notSignedIn)) }
     guard !pending.isBatchFull else {
       return complete(pending, with: .error(.temporary, "The answer of this batch is as long as it may be; ask again"))
@@ -69,15 +69,15 @@ extension Session {
   // MARK: Writes
 
   /// Charges the write; beyond the user's rate it is deferred until the charge is covered.
-  func scheduleWrite(_ request: Request, _ pending: PendingRequest) {
-    let wait = budget?.chargeWrite(pending.cost.bytes, at: pending.start.milliseconds) ?? 0
+  func scheduleWrite(_ request: consuming Request, _ pending: PendingRequest) {
+    let wait = budget?.chargeWrite(pending.cost.bytes, at: pending.start) ?? 0
     guard wait > 0 else { return startWrite(request, pending) }
     deferRequest(request, pending)
-    deadlines[.writing] = pending.start.milliseconds + wait
+    deadlines[.writing] = pending.start.advanced(byMilliseconds: wait)
     schedule()
   }
 
-  private func startWrite(_ request: Request, _ pending: PendingRequest) {
+  private func startWrite(_ request: consuming Request, _ pending: PendingRequest) {
     guard let caller else { return complete(pending, with: .error(.notSignedIn)) }
     guard !pending.cost.isHeavy || budget?.beginHeavyWrite(of: self) != false else {
       return deferRequest(request, pending)

@@ -13,7 +13,7 @@ extension Session {
   /// and the reason begins with the code (Protocol.md, "Ways to sign in").
   func start(with credential: UpgradeCredential?) {
     guard let credential else {
-      deadlines[.signIn] = MonotonicClock.now() + services.configuration.signInTime
+      deadlines[.signIn] = services.clocks.monotonic + services.configuration.signInTime
       return schedule()
     }
     enqueueSignIn(credential.login) { session, reply in session.finishUpgrade(reply) }
@@ -60,16 +60,16 @@ extension Session {
 
   /// Checks the token, the platform and the rates.
   private func verify(_ login: Login, on device: Login.Device, then reply: @escaping ReplyHandler) {
-    switch services.tokens.publicOwner(of: login.token, at: services.clock.now()) {
+    switch services.tokens.publicOwner(of: login.token, at: services.clocks.wall) {
     case .failure(let error):
       if error.code == .tokenExpired { tokenOwner = services.tokens.signer(of: login.token) }
       refuseToken(error, then: reply)
     case .success(let owner):
       tokenOwner = owner.userID
-      let now = MonotonicClock.Reading()
-      let budget = services.budgets.budget(of: owner.userID, at: now.milliseconds)
+      let now = services.clocks.monotonic
+      let budget = services.budgets.budget(of: owner.userID, at: now)
       guard services.configuration.sessionsPerPlatform[device.platform, default: 0] > 0 else {
-        if let wait = budget.acquireRequest(at: now.milliseconds) { return refuseForRate(wait, then: reply) }
+        if let wait = budget.acquireRequest(at: now) { return refuseForRate(wait, then: reply) }
         return reply(self, .error(.badValue, "This platform is not admitted", field: "platform"))
       }
       if let wait = services.signInLimiter.acquire(budget, at: now) { return refuseForRate(wait, then: reply) }
@@ -80,7 +80,7 @@ extension Session {
 
   /// Beyond the user's or the server's rate: 7008, then close with 4004 (Protocol.md, "Sign-in
   /// rate"). The reason repeats the wait for a sign-in at the upgrade, which gets no reply.
-  private func refuseForRate(_ wait: Instant, then reply: @escaping ReplyHandler) {
+  private func refuseForRate(_ wait: Int64, then reply: @escaping ReplyHandler) {
     deadlines[.signIn] = nil
     closeAfterReplies(.requestFlood, reason: "\(ErrorCode.requestRate.rawValue) retry after \(wait) ms")
     reply(self, .failure(WireError(.requestRate, retryAfterMs: wait)))
@@ -98,8 +98,8 @@ extension Session {
   /// Counts a bad token, and answers it: after many of them from one address with a delay, during
   /// which later texts wait too.
   private func answerBadToken(_ answer: @escaping @Sendable (isolated Session) -> Void) {
-    let now = MonotonicClock.now()
-    guard services.connectionLimiter.noteBadToken(from: address, at: now), services.configuration.failureDelay > 0 else {
+    let now = services.clocks.monotonic
+    guard services.connectionLimiter.noteBadToken(from: address, at: now), services.configuration.failureDelay > .zero else {
       return answer(self)
     }
     let previous = processing
@@ -126,7 +126,7 @@ extension Session {
     holdOutput()
     let entry = SessionEntry(
       sessionID: identity.sessionID, connection: connection, session: self, platform: device.platform, deviceID: device.deviceID,
-      address: address, loginTime: services.clock.now())
+      address: address, loginTime: services.clocks.wall)
     services.directory.register(entry, of: identity.userID)
     services.users.remember([identity.userID])
     context.signIns.begin()
@@ -190,7 +190,7 @@ extension Session {
     .success(
       .session(
         Login.Result(
-          userID: identity.userID, sessionID: identity.sessionID, serverTime: services.clock.now(),
+          userID: identity.userID, sessionID: identity.sessionID, serverTime: services.clocks.wall,
           tokenExpiresAt: identity.tokenExpiresAt, heartbeat: services.configuration.heartbeat)))
   }
 
@@ -200,7 +200,7 @@ extension Session {
   /// (Protocol.md, "Token renewal").
   private func renew(_ login: Login, then reply: @escaping ReplyHandler) {
     guard var identity else { return reply(self, .error(.notSignedIn)) }
-    switch services.tokens.publicOwner(of: login.token, at: services.clock.now()) {
+    switch services.tokens.publicOwner(of: login.token, at: services.clocks.wall) {
     case .failure(let error): answerBadToken { session in reply(session, .failure(error)) }
     case .success(let owner):
       guard owner.userID == identity.userID else { return reply(self, .error(.otherUserSignedIn)) }

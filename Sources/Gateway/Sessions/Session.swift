@@ -67,11 +67,11 @@ actor Session: ConnectionHandler, ExecutorActor {
   /// The user's, from signing in on.
   var budget: UserBudget?
   var deadlines = Deadlines()
-  var replies = ReplyQueue()
+  let replies = ReplyQueue()
   var readsInFlight = 0
   /// The next request, while it waits for its turn.
   var deferred: DeferredRequest?
-  private var receiveQueue = ReceiveQueue()
+  private let receiveQueue = ReceiveQueue()
   private var isReadingPaused = false
   private var isDrainingQueue = false
   private var invalidTexts = 0
@@ -79,7 +79,7 @@ actor Session: ConnectionHandler, ExecutorActor {
   /// Set once; from then on no text is processed.
   private(set) var pendingClose: PendingClose?
   /// The `retryAfterMs` of onServerDraining, until that is sent.
-  var retryAfterDrain: Instant?
+  var retryAfterDrain: Int64?
   /// Whether the connection is within the limits, and counts for them.
   private var isAccepted = false
   /// The user of the last valid token, for the log of refusals.
@@ -128,7 +128,7 @@ actor Session: ConnectionHandler, ExecutorActor {
   private func closed() {
     end()
     context.open[ObjectIdentifier(self)] = nil
-    services.connectionLimiter.remove(from: address, wasAccepted: isAccepted, at: MonotonicClock.now())
+    services.connectionLimiter.remove(from: address, wasAccepted: isAccepted, at: services.clocks.monotonic)
   }
 
   // MARK: Receiving
@@ -197,11 +197,13 @@ actor Session: ConnectionHandler, ExecutorActor {
 
   /// Fills a reply's place, and sends all replies that are ready.
   func sendInOrder(_ text: [UInt8], at slot: ReplyQueue.Slot) {
-    replies.fill(slot, with: text)
-    while !replies.isEmpty, let text = replies.popReady() {
-      if !text.isEmpty { send(text) }
-    }
+    if replies.removeIfNext(slot) { sendIfAny(text) } else { replies.fill(slot, with: text) }
+    while !replies.isEmpty, let text = replies.popReady() { sendIfAny(text) }
     closeIfAnswered()
+  }
+
+  private func sendIfAny(_ text: [UInt8]) {
+    if !text.isEmpty { send(text) }
   }
 
   /// Sends a text. While output is held, it precedes everything held, and releases it.

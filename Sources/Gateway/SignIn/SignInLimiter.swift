@@ -14,11 +14,11 @@ final class SignInLimiter: Sendable {
 
   /// Counts a sign-in of a user whose token has been verified.
   /// - Returns: nil = allowed; else after how many milliseconds to try again.
-  func acquire(_ budget: UserBudget, at now: MonotonicClock.Reading) -> Instant? {
-    if let wait = budget.requestWait(at: now.milliseconds) { return wait }
+  func acquire(_ budget: UserBudget, at now: MonotonicInstant) -> Int64? {
+    if let wait = budget.requestWait(at: now) { return wait }
     let chance = Double.random(in: 0..<1)
-    if let wait = rate.withLock({ $0?.acquire(at: Int64(now.nanoseconds), chance: chance) ?? nil }) { return wait }
-    return budget.acquireRequest(at: now.milliseconds)
+    if let wait = rate.withLock({ $0?.acquire(at: now, chance: chance) ?? nil }) { return wait }
+    return budget.acquireRequest(at: now)
   }
 }
 
@@ -45,12 +45,11 @@ struct SignInRate: Sendable {
 
   /// Counts a sign-in.
   /// - Parameters:
-  ///   - now: in nanoseconds of a clock that never goes back; threads may give their instants out
-  ///     of order.
+  ///   - now: threads may give their instants out of order.
   ///   - chance: from 0 to below 1.
   /// - Returns: nil = allowed; else after how many milliseconds to try again.
-  mutating func acquire(at now: Int64, chance: Double) -> Instant? {
-    latest = max(latest, now)
+  mutating func acquire(at now: MonotonicInstant, chance: Double) -> Int64? {
+    latest = max(latest, now.nanoseconds)
     let next = max(allowedThrough, latest) + interval
     guard next - latest > SignInRate.second else {
       allowedThrough = next
@@ -65,5 +64,5 @@ struct SignInRate: Sendable {
     return milliseconds(min(SignInRate.longestWait, wait + Int64(chance * Double(wait / 8))))
   }
 
-  private func milliseconds(_ nanoseconds: Int64) -> Instant { max(1, (nanoseconds + 999_999) / 1_000_000) }
+  private func milliseconds(_ nanoseconds: Int64) -> Int64 { max(1, (nanoseconds + 999_999) / 1_000_000) }
 }

@@ -42,7 +42,7 @@ struct CommitPipeline {
 
   /// Removes the oldest decision if nothing delays its delivery: it is durable, or changes nothing.
   /// - Parameter box: the state that counts its messages for the rate; nil = the group is gone.
-  mutating func popDeliverable(from box: Group.StateBox?, at clock: any WallClock) -> Entry? {
+  mutating func popDeliverable(from box: Group.StateBox?, at clocks: any Clocks) -> Entry? {
     guard !entries.isEmpty else { return nil }
     if !entries[0].decision.changes.isEmpty {
       guard durableCount > 0 else { return nil }
@@ -50,7 +50,7 @@ struct CommitPipeline {
     }
     let entry = entries.removeFirst()
     let deliveries = entry.decision.rateLimited.deliveries
-    if deliveries > 0 { box?.state.deliverPostponed(deliveries, at: clock.now()) }
+    if deliveries > 0 { box?.state.deliverPostponed(deliveries, at: clocks.wall) }
     return entry
   }
 

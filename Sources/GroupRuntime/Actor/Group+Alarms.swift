@@ -25,7 +25,7 @@ extension Group {
   func runDueWork() {
     guard let box else { return }
     guard !isBackingOff else { return scheduleWake() }
-    submit(box.state.wake(at: services.clock.now(), usersSignedIn: usersSignedIn(for: box))) { _ in }
+    submit(box.state.wake(at: services.clocks.wall, usersSignedIn: usersSignedIn(for: box))) { _ in }
   }
 }
 

@@ -49,7 +49,7 @@ extension Group {
   }
 
   private func deliverPending() {
-    while let pending = pipeline.popDeliverable(from: box, at: services.clock) {
+    while let pending = pipeline.popDeliverable(from: box, at: services.clocks) {
       if pending.movesNextWake { scheduleWake() }
       deliver(pending.decision, pending.completion)
     }
@@ -70,12 +70,12 @@ extension Group {
   /// commit that is due would fail again, at once and without end.
   static let backoffTime: Instant = 1000
 
-  var isBackingOff: Bool { backoff.contains(services.clock.now()) }
+  var isBackingOff: Bool { backoff.contains(services.clocks.wall) }
 
   private func beginBackoff(after error: StoreError) {
     services.observer.storeFailed(error, group: id)
     generation = CommitGeneration()
-    let now = services.clock.now()
+    let now = services.clocks.wall
     backoff = now..<now + Group.backoffTime
   }
 
@@ -85,7 +85,7 @@ extension Group {
     beginBackoff(after: error)
     alarm = nil
     mustRepublishAttributes = mustRepublishAttributes || box?.state.attributes.eventDue != nil
-    let discarded = pipeline.discard(with: box, at: services.clock.now())
+    let discarded = pipeline.discard(with: box, at: services.clocks.wall)
     performEffects(of: discarded.drops)
     topic?.close()
     topic = nil

@@ -5,12 +5,16 @@ import WireProtocol
 extension Group {
   func deliver(_ decision: Decision, _ completion: @escaping Completion) {
     performEffects(of: decision)
-    switch decision.answer {
+    complete(completion, with: decision.answer)
+    retireIfAbsent()
+  }
+
+  private func complete(_ completion: @escaping Completion, with answer: Answer) {
+    switch answer {
     case .reply(let reply): completion(reply)
     case .stored(let answer, let requester): read(answer, for: requester, completion)
     case .lookUp(let seq, let caller): readMessage(seq, for: caller, completion)
     }
-    retireIfAbsent()
   }
 
   func performEffects(of decision: Decision) {

@@ -23,7 +23,7 @@ extension Group {
   /// - Parameter requester: made for this read alone, because others may wait for the group when
   ///   the session that asked first has ended.
   private nonisolated func read(for requester: Requester?) async throws(StoreError) -> sending LoadedGroup? {
-    let start = services.clock.now()
+    let start = services.clocks.wall
     let stored = await Requester.$current.withValue(requester) { () async -> Result<StoredGroup?, StoreError> in
       do throws(StoreError) {
         return .success(
@@ -34,7 +34,7 @@ extension Group {
       }
     }
     guard let stored = try stored.get() else { return nil }
-    let now = services.clock.now()
+    let now = services.clocks.wall
     var state = GroupState(stored, at: now, rules: services.rules)
     // Later changes of presence wait in the backlog. A group of everybody looks when the registry
     // can tell it of later ones.
@@ -87,7 +87,7 @@ extension Group {
   private func republishAttributes() {
     guard mustRepublishAttributes else { return }
     mustRepublishAttributes = false
-    let now = services.clock.now()
+    let now = services.clocks.wall
     box?.state.republishAttributes(at: now)
   }
 
@@ -96,7 +96,7 @@ extension Group {
   /// Removes the group from memory if it was unused for so long. Loading attaches its members
   /// again; the broker takes care of a live room's members meanwhile.
   func retire(unusedFor duration: Duration) {
-    if services.uptime.now() - lastUse >= duration { retireUnlessBusy() } else { noteFootprint() }
+    if services.clocks.monotonic - lastUse >= duration { retireUnlessBusy() } else { noteFootprint() }
   }
 
   /// Removes the group from memory if it was only read.
@@ -109,7 +109,7 @@ extension Group {
   private func retireUnlessBusy() {
     guard pipeline.isEmpty, backlog.isEmpty, pendingMessageReads == 0 else { return }
     switch phase {
-    case .loaded(let box) where box.state.isBusy(at: services.clock.now()): return
+    case .loaded(let box) where box.state.isBusy(at: services.clocks.wall): return
     case .loaded, .absent, .unloaded: retire()
     case .loading, .retired: return
     }

@@ -46,8 +46,8 @@ public actor Group: ExecutorActor {
   var pipeline = CommitPipeline()
   var generation = CommitGeneration()
   var topic: (any GroupTopic)?
-  /// The uptime of the latest request.
-  var lastUse: Duration
+  /// When the latest request came.
+  var lastUse: MonotonicInstant
   /// Whether nothing but reads has been processed since loading.
   var isOnlyRead = false
   nonisolated let footprint = ResidentGroups.Footprint()
@@ -72,7 +72,7 @@ public actor Group: ExecutorActor {
     self.executor = executor
     self.services = services
     self.registry = registry
-    lastUse = services.uptime.now()
+    lastUse = services.clocks.monotonic
   }
 
   /// The state of a loaded group.
@@ -82,13 +82,15 @@ public actor Group: ExecutorActor {
 
   /// Processes an input on the group's executor: at once where the caller is on it and no backlog
   /// waits. Inputs from one thread keep their order.
-  public nonisolated func enqueue(_ input: GroupInput) {
-    guard isOnExecutor else { return executor.enqueue { self.enqueue(input) } }
+  public nonisolated func enqueue(_ input: consuming GroupInput) {
+    guard isOnExecutor else { return enqueueLater(input) }
     isolated(input) { group, input in
       // A completion may enqueue more while the backlog is drained.
       if group.backlog.isEmpty { group.process(input) } else { group.backlog.append(input) }
     }
   }
+
+  private nonisolated func enqueueLater(_ input: GroupInput) { executor.enqueue { self.enqueue(input) } }
 
   /// Enqueues a request, and waits for its reply.
   public nonisolated func ask(_ request: GroupOperation, by caller: Caller) async -> Reply {
@@ -97,15 +99,14 @@ public actor Group: ExecutorActor {
     }
   }
 
-  func process(_ input: GroupInput) {
+  func process(_ input: consuming GroupInput) {
     switch phase {
     case .loaded(let box):
-      switch input {
+      switch consume input {
       case .request(let request, let caller, let completion):
-        lastUse = services.uptime.now()
-        var decision = box.state.decide(
-          request, by: caller, at: services.clock.now(), usersSignedIn: usersSignedIn(for: box))
-        if case .stored(let answer, _) = decision.answer { decision.answer = .stored(answer, for: caller.requester) }
+        lastUse = services.clocks.monotonic
+        let decision = box.state.decide(
+          request, by: caller, at: services.clocks.wall, usersSignedIn: usersSignedIn(for: box))
         submit(decision, completion)
         commitCorrections()
       case .presence(let presence, let completion):
@@ -114,22 +115,26 @@ public actor Group: ExecutorActor {
         completion()
       }
     case .absent:
-      switch input {
+      switch consume input {
       case .request(let request, let caller, let completion): create(request, by: caller, completion)
       case .presence(_, let completion): completion()
       }
     case .loading: backlog.append(input)
-    case .unloaded:
-      if case .presence(let presence, let completion) = input, presence.awaySince == nil {
-        // The group may be a live room that has just left memory.
-        services.broker.noteSuspendedRoom(of: [presence.user])
-        return completion()
-      }
-      load(for: Requester(input.userID))
-      backlog.append(input)
+    case .unloaded: loadState(for: input)
     case .retired:
       if let successor = registry?.group(id) { successor.enqueue(input) } else { input.fail() }
     }
+  }
+
+  /// Loads the group for an input, unless it is a user's start, which loading finds by itself.
+  private func loadState(for input: GroupInput) {
+    if case .presence(let presence, let completion) = input, presence.awaySince == nil {
+      // The group may be a live room that has just left memory.
+      services.broker.noteSuspendedRoom(of: [presence.user])
+      return completion()
+    }
+    load(for: Requester(input.userID))
+    backlog.append(input)
   }
 
   /// The number of users that a decision may need: only groups of everybody count them.
@@ -140,7 +145,7 @@ public actor Group: ExecutorActor {
   /// Processes a request where there is no group: one that creates it, or 10010.
   private func create(_ request: GroupOperation, by caller: Caller, _ completion: @escaping Completion) {
     do throws(WireError) {
-      let now = services.clock.now()
+      let now = services.clocks.wall
       let (state, decision) =
         switch request {
         case .create(let request, let owner, let facts):

@@ -80,7 +80,7 @@ public final class GroupRegistry: Sendable {
   /// A group that was to retire is busy.
   func keepOnlyRead(_ group: Group, bytes: Int) { resident.keep(group, bytes: bytes) }
 
-  /// Retires groups that were unused for so long, by the uptime.
+  /// Retires groups that were unused for so long.
   public func retireGroups(unusedFor duration: Duration) {
     for group in state.withLock({ Array($0.groups.values) }) {
       group.executor.perform { group.assumeIsolated { $0.retire(unusedFor: duration) } }

@@ -6,22 +6,20 @@ public struct GroupServices: Sendable {
   public let groups: any GroupStore
   public let messages: any MessageStore
   public let broker: any Broker
-  public let clock: any WallClock
-  public let uptime: any Uptime
+  public let clocks: any Clocks
   public let alarms: any Alarms
   public let rules: GroupRules
   public let observer: any GroupObserver
 
   /// Services of groups.
   public init(
-    groups: any GroupStore, messages: any MessageStore, broker: any Broker, clock: any WallClock,
-    uptime: any Uptime = SystemUptime(), alarms: any Alarms, rules: GroupRules, observer: any GroupObserver
+    groups: any GroupStore, messages: any MessageStore, broker: any Broker, clocks: any Clocks,
+    alarms: any Alarms, rules: GroupRules, observer: any GroupObserver
   ) {
     self.groups = groups
     self.messages = messages
     self.broker = broker
-    self.clock = clock
-    self.uptime = uptime
+    self.clocks = clocks
     self.alarms = alarms
     self.rules = rules
     self.observer = observer

@@ -1,25 +1,40 @@
+import Foundation
 import GroupModel
 
-/// The wall clock. Tests bring one of their own.
-public protocol WallClock: Sendable {
-  /// The current instant.
-  func now() -> Instant
+/// The two clocks of a process. Tests bring ones that they move.
+public protocol Clocks: Sendable {
+  /// The time of day, which operators and the network may set back and ahead: for everything that
+  /// clients see or the store keeps.
+  var wall: Instant { get }
+  /// The time that passes, however the wall clock is set: for rates, deadlines and durations.
+  var monotonic: MonotonicInstant { get }
 }
 
-/// The time that passes, however the wall clock is set. Tests bring one of their own.
-public protocol Uptime: Sendable {
-  /// The time since an instant that is fixed while the process runs.
-  func now() -> Duration
-}
-
-/// The system's monotonic clock, which includes time that the machine sleeps.
-public struct SystemUptime: Uptime {
-  private let start = ContinuousClock.now
-
-  /// A time that starts now.
+/// The system's clocks. The monotonic one includes the time that the machine sleeps.
+public struct SystemClocks: Clocks {
+  /// The clocks of this machine.
   public init() {}
 
-  public func now() -> Duration { start.duration(to: .now) }
+  public var wall: Instant {
+    let time = SystemClocks.read(CLOCK_REALTIME)
+    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+  }
+
+  public var monotonic: MonotonicInstant {
+    #if os(Linux)
+      let time = SystemClocks.read(CLOCK_BOOTTIME)
+    #else
+      let time = SystemClocks.read(CLOCK_MONOTONIC)
+    #endif
+    return MonotonicInstant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+  }
+
+  /// It fails for unknown clocks only.
+  private static func read(_ clock: clockid_t) -> timespec {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return time
+  }
 }
 
 /// Wakes groups at instants of the wall clock.
@@ -30,13 +45,13 @@ public protocol Alarms: Sendable {
 
 /// Alarms by tasks that sleep, for a clock that advances as the system's does.
 public struct TaskAlarms: Alarms {
-  private let clock: any WallClock
+  private let clocks: any Clocks
 
-  /// - Parameter clock: tells how long to sleep.
-  public init(clock: any WallClock) { self.clock = clock }
+  /// - Parameter clocks: tell how long to sleep.
+  public init(clocks: any Clocks) { self.clocks = clocks }
 
   public func ring(at instant: Instant, on executor: any GroupExecutor, _ body: @escaping @Sendable () -> Void) {
-    let wait = Duration.milliseconds(max(0, instant - clock.now()))
+    let wait = Duration.milliseconds(max(0, instant - clocks.wall))
     Task {
       // This task is never cancelled, so the sleep cannot fail.
       try? await Task.sleep(for: wait)

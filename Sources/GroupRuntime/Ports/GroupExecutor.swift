@@ -34,7 +34,9 @@ extension ExecutorActor {
 
   /// The same for a body that captures nothing and takes an `input` instead: it allocates nothing.
   @inlinable
-  public nonisolated func isolated<Input>(_ input: Input, _ body: @escaping (isolated Self, Input) -> Void) {
+  public nonisolated func isolated<Input>(
+    _ input: consuming Input, _ body: @escaping (isolated Self, consuming Input) -> Void
+  ) {
     precondition(isOnExecutor, "not on the executor of this actor")
     // Functions inside of structures are cast as they are; a function alone would be wrapped first.
     unsafeBitCast(IsolatedBody(run: body), to: Body<Self, Input>.self).run(self, input)
@@ -44,13 +46,13 @@ extension ExecutorActor {
 /// A function whose first argument is isolated, and below the same as callers see it.
 @usableFromInline
 struct IsolatedBody<Resident: Actor, Input> {
-  @usableFromInline let run: (isolated Resident, Input) -> Void
+  @usableFromInline let run: (isolated Resident, consuming Input) -> Void
 
   @inlinable
-  init(run: @escaping (isolated Resident, Input) -> Void) { self.run = run }
+  init(run: @escaping (isolated Resident, consuming Input) -> Void) { self.run = run }
 }
 
 @usableFromInline
 struct Body<Resident: Actor, Input> {
-  @usableFromInline let run: (Resident, Input) -> Void
+  @usableFromInline let run: (Resident, consuming Input) -> Void
 }

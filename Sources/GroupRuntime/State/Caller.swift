@@ -2,8 +2,8 @@ import GroupModel
 import GroupPermissions
 import WireProtocol
 
-/// The origin of a request.
-public struct Caller: Sendable {
+/// The origin of a request. A class, because each step of a request passes it on.
+public final class Caller: Sendable {
   /// A user, or the application itself.
   public enum Identity: Sendable, Equatable {
     case user(UserID)
@@ -16,6 +16,13 @@ public struct Caller: Sendable {
   public let session: SessionKey?
   /// Reports when the session has ended; nil on the application's own interface.
   public let requester: Requester?
+
+  private init(identity: Identity, platform: Platform, session: SessionKey?, requester: Requester?) {
+    self.identity = identity
+    self.platform = platform
+    self.session = session
+    self.requester = requester
+  }
 
   /// An application administrator.
   public static let administrator = Caller(identity: .administrator, platform: .restAPI, session: nil, requester: nil)

@@ -59,8 +59,8 @@ public enum Effect: Sendable, Equatable {
 enum Answer: Sendable {
   case reply(Reply)
   /// An answer that needs stored messages.
-  /// - Parameter requester: whose turn it is to read; nil = the server's, or not set yet.
-  indirect case stored(StoredAnswer, for: Requester? = nil)
+  /// - Parameter requester: whose turn it is to read; nil = the server's.
+  indirect case stored(StoredAnswer, for: Requester?)
   /// None yet: the request is decided after a stored message was looked up.
   indirect case lookUp(seq: Int64, by: Caller)
 }

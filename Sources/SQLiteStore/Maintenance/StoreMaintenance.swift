@@ -17,30 +17,29 @@ final class StoreMaintenance: Sendable {
   private let canWriteLockFile = Atomic<Bool>(true)
   private let isDatabaseLost = Atomic<Bool>(false)
   private let lastDeletion = Atomic<Instant>(0)
-  private let lastDeletionUptime = Atomic<Instant>(0)
+  /// When that was on the monotonic clock, in nanoseconds.
+  private let lastDeletionMonotonic = Atomic<Int64>(0)
   private let lock: DatabaseLock
-  private let now: @Sendable () -> Instant
-  private let uptime: @Sendable () -> Instant
+  private let clocks: any Clocks
   private let logger: Logger
 
   /// Between two deletions of expired rows, in milliseconds.
   private static let deletionInterval: Instant = 3_600_000
-  /// The least difference between wall clock and uptime that counts as a jump, in milliseconds.
+  /// The least difference between the two clocks that counts as a jump, in milliseconds.
   private static let clockJump: Instant = 60_000
 
   init(writer: Writer, connection: DatabaseQueue, lock: DatabaseLock, options: StoreOptions, logger: Logger) {
     self.writer = writer
     self.connection = connection
     self.lock = lock
-    now = options.now
-    uptime = options.uptime
+    clocks = options.clocks
     self.logger = logger
   }
 
   /// Runs the first round: groups that were disbanded before the last end may not be cleared yet.
   func begin() {
-    lastDeletion.store(now(), ordering: .relaxed)
-    lastDeletionUptime.store(uptime(), ordering: .relaxed)
+    lastDeletion.store(clocks.wall, ordering: .relaxed)
+    lastDeletionMonotonic.store(clocks.monotonic.nanoseconds, ordering: .relaxed)
     writeLockFile()
     writer.tick([.clearDisbandedGroups, .deleteExpiredRows])
   }
@@ -64,18 +63,19 @@ final class StoreMaintenance: Sendable {
   // The wall clock may be corrected, in both directions. Nothing is deleted right after a jump: a
   // wrong clock would delete bans and mutes that have not ended.
   private func isDeletionDue() -> Bool {
-    let (time, up) = (now(), uptime())
-    let (passed, upPassed) = (time - lastDeletion.load(ordering: .relaxed), up - lastDeletionUptime.load(ordering: .relaxed))
+    let (time, monotonic) = (clocks.wall, clocks.monotonic)
+    let passed = time - lastDeletion.load(ordering: .relaxed)
+    let last = MonotonicInstant(nanoseconds: lastDeletionMonotonic.load(ordering: .relaxed))
     guard abs(passed) >= Self.deletionInterval else { return false }
     lastDeletion.store(time, ordering: .relaxed)
-    lastDeletionUptime.store(up, ordering: .relaxed)
-    return abs(passed - upPassed) < Self.clockJump
+    lastDeletionMonotonic.store(monotonic.nanoseconds, ordering: .relaxed)
+    return abs(passed - monotonic.milliseconds(since: last)) < Self.clockJump
   }
 
   /// Notes in the lock file that the store is running, because sessions end with the process, and
   /// how far the log is.
   private func writeLockFile() {
-    if lock.touch(at: now(), log: logMark()) {
+    if lock.touch(at: clocks.wall, log: logMark()) {
       canWriteLockFile.store(true, ordering: .relaxed)
     } else if canWriteLockFile.exchange(false, ordering: .relaxed) {
       logger.warning("cannot write to the lock file", metadata: ["error": "\(lastSystemError())"])

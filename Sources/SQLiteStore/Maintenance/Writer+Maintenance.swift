@@ -43,7 +43,7 @@ extension Writer {
   private func chunk(of task: MaintenanceTask, _ db: Database) throws -> Bool {
     switch task {
     case .clearDisbandedGroups: try DisbandedGroupCleanup.chunk(of: options.cleanupRows, in: db)
-    case .deleteExpiredRows: try ExpiredRowCleanup.chunk(of: options.cleanupRows, at: options.now(), in: db)
+    case .deleteExpiredRows: try ExpiredRowCleanup.chunk(of: options.cleanupRows, at: options.clocks.wall, in: db)
     }
   }
 

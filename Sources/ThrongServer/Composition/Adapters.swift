@@ -1,19 +1,9 @@
 import Authentication
-import Foundation
 import Gateway
 import GroupModel
 import GroupRuntime
 import Synchronization
 import WireProtocol
-
-/// The time of the system's clock.
-struct SystemClock: WallClock {
-  func now() -> Instant {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Instant(time.tv_sec) * 1000 + Instant(time.tv_nsec) / 1_000_000
-  }
-}
 
 /// The verifier of tokens in use, which a reload replaces.
 final class CurrentTokenVerifier: Sendable {
@@ -36,7 +26,7 @@ final class CurrentTokenVerifier: Sendable {
   }
 }
 
-/// Checks the tokens of sessions.
+/// Checks the tokens of sessions by `TokenVerifier`.
 struct TokenChecker: TokenChecking {
   private let verifier: CurrentTokenVerifier
 

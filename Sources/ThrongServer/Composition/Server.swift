@@ -40,7 +40,7 @@ public final class Server: Sendable {
     services = GatewayServices(
       configuration: GatewayConfiguration(settings),
       stores: GatewayServices.Stores(groups: store, messages: store, users: store, personal: store), tokens: TokenChecker(tokens),
-      clock: SystemClock(),
+      clocks: SystemClocks(),
       rules: GroupRules(permissions: GroupPermissions(settings), limits: GroupLimits(settings)),
       product: GatewayServices.Product(name: "Throng", version: Release.version, limits: settings.limits.flattened),
       logger: logger)
@@ -99,7 +99,7 @@ public final class Server: Sendable {
   }
 
   private var certificateWarning: String? {
-    transport.certificateExpiry.flatMap { StartWarnings.certificate(expiring: $0, now: SystemClock().now() / 1000) }
+    transport.certificateExpiry.flatMap { StartWarnings.certificate(expiring: $0, now: services.clocks.wall / 1000) }
   }
 
   /// Reads the certificate, its key and the JWKS file again, for new connections and sign-ins
@@ -143,18 +143,20 @@ public final class Server: Sendable {
   /// the other while requests are served, and keeps the internal listener to the end.
   public func drain() async {
     readiness.set(.draining)
-    let duration = settings.drain.duration.wholeMilliseconds
+    let duration = settings.drain.duration
     logger.info(
       "draining",
-      metadata: ["sessions": .stringConvertible(services.sessionCount), "duration": .stringConvertible(duration)])
+      metadata: [
+        "sessions": .stringConvertible(services.sessionCount), "duration": .stringConvertible(duration.wholeMilliseconds),
+      ])
     gateway.drain(over: duration, on: transport.loops)
-    await waitUntilEmpty(atMost: .milliseconds(duration + Server.closingTime))
+    await waitUntilEmpty(atMost: duration + Server.closingTime)
     await stop()
     logger.info("stopped")
   }
 
-  /// The time for the last closes beyond the drain's duration, in milliseconds.
-  private static let closingTime: Int64 = 2000
+  /// The time for the last closes beyond the drain's duration.
+  private static let closingTime = Duration.seconds(2)
 
   private func waitUntilEmpty(atMost duration: Duration) async {
     await withTaskGroup { group in

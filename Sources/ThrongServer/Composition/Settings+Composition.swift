@@ -37,7 +37,7 @@ extension Settings {
     var warnings: [String] = []
     if let files = tls.files {
       let expiry = try StartError.translating { () throws(TransportError) in try Transport.check(files) }
-      warnings += [StartWarnings.certificate(expiring: expiry, now: SystemClock().now() / 1000)].compactMap { $0 }
+      warnings += [StartWarnings.certificate(expiring: expiry, now: SystemClocks().wall / 1000)].compactMap { $0 }
     }
     let usesSecret = tokenAlgorithms?.contains(.hs256) ?? true
     let existing = try auth.secret.map { Array($0.utf8) } ?? SecretFile(dataDirectory: dataDir).load()
@@ -117,7 +117,7 @@ extension GatewayConfiguration {
     connectionsPerAddress = settings.limits.connectionsPerAddress
     readyReplyBytes = settings.limits.sendQueueBytes / 4
     heartbeat = (settings.heartbeat.interval.wholeMilliseconds + 999) / 1000
-    failureDelay = settings.auth.failureDelay.wholeMilliseconds
+    failureDelay = settings.auth.failureDelay
     allowedOrigins = Set(settings.allowedOrigins)
     isTrustedProxy = settings.isTrustedProxy
     groupsPerUser = settings.limits.groupsPerUser

@@ -1,6 +1,7 @@
 import Authentication
 import Gateway
 import GroupModel
+import GroupRuntime
 import Logging
 import WebSocketTransport
 
@@ -75,7 +76,7 @@ struct Routes: HTTPHandling {
     let methods = ["GET", "HEAD"]
     guard methods.contains(request.head.method) else { return refuse(request, exchange, .method(methods)) }
     do throws(AuthenticationError) {
-      exchange.page(try demo.load(now: SystemClock().now()))
+      exchange.page(try demo.load(now: services.clocks.wall))
     } catch {
       logger.error("no token for a guest of the demo page", metadata: ["error": "\(error)"])
       refuse(request, exchange, .fault)
@@ -83,7 +84,7 @@ struct Routes: HTTPHandling {
   }
 
   private func call(_ request: HTTPRequest, _ exchange: HTTPExchange) {
-    guard let administrator = credential.holder(request.head.authorization, at: SystemClock().now()) else {
+    guard let administrator = credential.holder(request.head.authorization, at: services.clocks.wall) else {
       unauthorized.note(from: services.clientAddress(of: request.head))
       return refuse(request, exchange, .unauthorized)
     }

@@ -53,6 +53,16 @@ public struct Call: Sendable {
   /// the audit.
   public let subjects: [String: String]
 
+  /// The request, or the error of a call that has none.
+  public consuming func request() throws(WireError) -> Request {
+    switch content {
+    case .request(let request): return request
+    case .badParameters(let error): throw error
+    case .unknownMethod: throw WireError(.methodNotFound)
+    case .invalid: throw WireError(.invalidRequest)
+    }
+  }
+
   /// The method's name as logs have it: "unknown" where there is no such method.
   public var methodName: String { method?.name ?? "unknown" }
 }

@@ -11,7 +11,9 @@ extension Event {
   public var capacity: Int { 320 }
 
   /// The whole JSON-RPC notification.
-  public var frame: [UInt8] {
+  public var frame: [UInt8] { makeFrame() }
+
+  func makeFrame() -> [UInt8] {
     JSONWriter.text(capacity: capacity) { writer in
       writer.notification(name.rawValue) { encodeFields(into: &$0) }
     }

@@ -106,6 +106,10 @@ public struct GroupEvent: Event, Equatable {
     }
   }
 
+  /// The whole JSON-RPC notification. Declared for this type too: other modules call the generic one
+  /// through tables of witnesses, at 500 instructions a message.
+  public var frame: [UInt8] { makeFrame() }
+
   public var capacity: Int {
     switch content {
     case .onRecvNewMessage: 448

@@ -122,39 +122,56 @@ struct ByteRun: ~Copyable {
   /// A JSON string.
   mutating func appendQuoted(_ text: UnsafeBufferPointer<UInt8>) {
     reserve(text.count &+ 2)
-    append(UInt8(ascii: "\""))
-    var done = appendUnescaped(text, from: 0)
-    while done < text.count {
-      appendEscaped(text[done])
-      reserve(text.count &- done)
-      done = appendUnescaped(text, from: done + 1)
+    start[count] = UInt8(ascii: "\"")
+    count &+= 1
+    if let from = text.baseAddress {
+      if ByteRun.needsEscapes(text) { appendWithEscapes(text) } else { copy(from, text.count) }
     }
     append(UInt8(ascii: "\""))
   }
 
-  /// Copies up to the first byte that needs an escape, eight bytes at once. Memory for the whole
-  /// text is reserved.
-  /// - Returns: the index of that byte, or of the end.
-  private mutating func appendUnescaped(_ text: UnsafeBufferPointer<UInt8>, from first: Int) -> Int {
+  @inline(never)
+  private mutating func appendWithEscapes(_ text: UnsafeBufferPointer<UInt8>) {
+    var done = 0
+    while done < text.count {
+      let end = ByteRun.firstEscape(in: text, from: done)
+      append(UnsafeBufferPointer(rebasing: text[done..<end]))
+      if end < text.count { appendEscaped(text[end]) }
+      done = end + 1
+    }
+  }
+
+  /// Whether a byte needs an escape. Without an early end, which most texts would not meet.
+  @inline(__always)
+  private static func needsEscapes(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
     let raw = UnsafeRawBufferPointer(text)
-    var index = first
-    while text.count &- index >= 8 {
-      let word = raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-      UnsafeMutableRawPointer(start + count).storeBytes(of: word, as: UInt64.self)
-      let found = ByteRun.marks(UInt64(littleEndian: word))
-      let clean = found == 0 ? 8 : found.trailingZeroBitCount / 8
-      count &+= clean
-      index &+= clean
-      if found != 0 { return index }
+    guard raw.count >= 8 else { return raw.contains(where: needsEscape) }
+    var marks: UInt64 = 0
+    var index = 0
+    while index < raw.count &- 8 {
+      marks |= ByteRun.marks(raw.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+      index &+= 8
     }
-    while index < text.count {
-      let byte = text[index]
-      if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return index }
-      start[count] = byte
-      count &+= 1
-      index &+= 1
+    // The last eight: some of them may have been tested before.
+    return marks | ByteRun.marks(raw.loadUnaligned(fromByteOffset: raw.count &- 8, as: UInt64.self)) != 0
+  }
+
+  /// The first byte from `index` on that needs an escape, or the end.
+  private static func firstEscape(in text: UnsafeBufferPointer<UInt8>, from index: Int) -> Int {
+    let raw = UnsafeRawBufferPointer(text)
+    var index = index
+    while raw.count &- index >= 8 {
+      let found = marks(UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)))
+      if found != 0 { return index &+ found.trailingZeroBitCount / 8 }
+      index &+= 8
     }
+    while index < raw.count, !needsEscape(raw[index]) { index &+= 1 }
     return index
+  }
+
+  @inline(__always)
+  private static func needsEscape(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
   }
 
   /// The lowest bit that is set is in the first of eight bytes that needs an escape. No bit is set

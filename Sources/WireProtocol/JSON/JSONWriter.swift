@@ -74,9 +74,7 @@ public struct JSONWriter: ~Copyable {
   /// U+0020.
   public mutating func value(_ text: String) {
     separate()
-    if text.utf8.withContiguousStorageIfAvailable({ bytes.appendQuoted($0) }) == nil {
-      Array(text.utf8).withUnsafeBufferPointer { bytes.appendQuoted($0) }
-    }
+    text.utf8.span.withUnsafeBufferPointer { bytes.appendQuoted($0) }
     needsComma = true
   }
 

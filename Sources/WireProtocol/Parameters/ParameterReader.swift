@@ -82,8 +82,7 @@ public struct ListDomain: Sendable {
 extension ParameterReader {
   /// The groupID of a group.
   public mutating func requiredGroupID() throws(WireError) -> GroupID {
-    guard let id = GroupID(try requiredString("groupID", .groupID)) else { throw WireError(.badGroupID, field: "groupID") }
-    return id
+    GroupID(allowed: try requiredString("groupID", .groupID))
   }
 
   /// The userID behind a name.

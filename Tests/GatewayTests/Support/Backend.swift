@@ -11,34 +11,37 @@ import WireProtocol
 /// The stores and clocks that outlive a server.
 struct World {
   let store = GatedStore()
-  let clock = ManualClock()
+  let clocks: ManualClocks
+
+  /// - Parameter isMonotonicRunning: for the timers of sessions.
+  init(isMonotonicRunning: Bool = true) { clocks = ManualClocks(isMonotonicRunning: isMonotonicRunning) }
 }
 
 /// The services of a server over a store in memory, with groups on a queue: everything but
 /// connections.
 struct Backend {
   let store: GatedStore
-  let clock: ManualClock
-  let uptime = ManualUptime()
+  let clocks: ManualClocks
   let services: GatewayServices
   /// Groups rely on their registry, and one may still be at work when the test that asked it has
   /// ended.
   private static let registries = Mutex<[GroupRegistry]>([])
 
   init(
-    world: World = World(), rules: GroupRules = GroupRules(), executors: [any GroupExecutor] = [SerialTestExecutor()],
+    world: World = World(isMonotonicRunning: false), rules: GroupRules = GroupRules(),
+    executors: [any GroupExecutor] = [SerialTestExecutor()],
     logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
     _ configure: (inout GatewayConfiguration) -> Void = { _ in }
   ) {
     store = world.store
-    clock = world.clock
+    clocks = world.clocks
     var configuration = GatewayConfiguration()
     configure(&configuration)
     services = GatewayServices(
       configuration: configuration,
       stores: .init(groups: store, messages: store.inner, users: store.inner, personal: store.inner),
       tokens: NamedTokens(),
-      clock: clock, uptime: uptime, rules: rules, product: .init(name: "Throng", version: "0", limits: []),
+      clocks: clocks, rules: rules, product: .init(name: "Throng", version: "0", limits: []),
       logger: logger)
     services.registry.use(executors)
     Backend.registries.withLock { [registry = services.registry] in $0.append(registry) }

@@ -37,7 +37,7 @@ struct LiveGateway {
     backend = Backend(world: world, executors: [], logger: log.logger) { configuration in
       // A machine that is busy elsewhere may keep a test from signing in for longer than a client
       // would take.
-      configuration.signInTime = 3_600_000
+      configuration.signInTime = .seconds(3600)
       configure(&configuration)
     }
     gateway = Gateway(backend.services, http: NoHTTP())

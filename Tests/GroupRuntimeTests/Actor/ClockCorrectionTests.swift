@@ -36,9 +36,9 @@ import ThrongTestKit
   /// Decides a request for an hour by a clock three days ahead, and sets the clock right.
   private func decideInJump(_ request: (method: String, params: String) = muteMary) async throws {
     try await scene.makeGroup()
-    scene.clock.advance(by: Self.jump)
+    scene.clocks.advance(by: Self.jump)
     #expect(try await ask(request, by: "olga") == 0)
-    scene.clock.advance(by: -Self.jump)
+    scene.clocks.moveWall(by: -Self.jump)
   }
 
   /// Removes the group from memory.
@@ -51,7 +51,7 @@ import ThrongTestKit
   private func read() async throws { #expect(try await ask(("info", "{}"), by: "olga") == 0) }
 
   private func storedEnd() async throws -> Instant? {
-    try #require(try await scene.store.group("g", sentSince: 0, at: scene.clock.now(), mostFormer: .max)).members.first {
+    try #require(try await scene.store.group("g", sentSince: 0, at: scene.clocks.wall, mostFormer: .max)).members.first {
       $0.userID == "mary"
     }?.muteUntil
   }
@@ -75,7 +75,7 @@ import ThrongTestKit
       group.executor.perform { group.assumeIsolated { $0.retireIfOnlyRead() } }
       scene.settle()
       #expect(scene.registry.residentCount == 0, "a correction is no use of the group")
-      scene.clock.advance(by: Self.hour / 3)
+      scene.clocks.advance(by: Self.hour / 3)
     }
     #expect(try await ask(refused, by: "mary") == 0)
   }
@@ -85,16 +85,16 @@ import ThrongTestKit
     try retire()
     for _ in 0..<2 { try await read() }
     try retire()
-    scene.clock.advance(by: Self.hour - 1)
+    scene.clocks.advance(by: Self.hour - 1)
     #expect(try await ask(Self.hello, by: "mary") == 10017)
-    scene.clock.advance(by: 1)
+    scene.clocks.advance(by: 1)
     #expect(try await ask(Self.hello, by: "mary") == 0)
   }
 
   @Test func aGroupThatStaysInMemoryStoresThemToo() async throws {
     try await decideInJump()
     for _ in 0..<2 { try await read() }
-    #expect(try await storedEnd() == scene.clock.now() + Self.hour)
+    #expect(try await storedEnd() == scene.clocks.wall + Self.hour)
     #expect(gate.reads == 1)
   }
 
@@ -107,7 +107,7 @@ import ThrongTestKit
     #expect(scene.store.pendingCount == 1)
     scene.store.release()
     try await read()
-    #expect(try await storedEnd() == scene.clock.now() + Self.hour)
+    #expect(try await storedEnd() == scene.clocks.wall + Self.hour)
   }
 
   @Test func aDecisionTakesThemAlong() async throws {
@@ -119,7 +119,7 @@ import ThrongTestKit
     #expect(scene.store.pendingCount == 1)
     scene.store.release()
     #expect(try await renamed.answer().code == 0)
-    #expect(try await storedEnd() == scene.clock.now() + Self.hour)
+    #expect(try await storedEnd() == scene.clocks.wall + Self.hour)
   }
 
   @Test func aGroupThatGoesNeedsNone() async throws {
@@ -149,7 +149,7 @@ import ThrongTestKit
   @Test func theGroupGoesOnAndTheNextDecisionTriesAgain() async throws {
     try await decideInJump()
     try retire()
-    let end = scene.clock.now() + Self.hour
+    let end = scene.clocks.wall + Self.hour
     failStore()
     try await read()
     try await waitForFailure()
@@ -158,7 +158,7 @@ import ThrongTestKit
     #expect(gate.reads == 2, "it need not be loaded again")
     #expect(try await ask(Self.hello, by: "mary") == 10017)
     scene.store.fail(with: nil)
-    scene.clock.advance(by: 10)
+    scene.clocks.advance(by: 10)
     #expect(try await ask(Self.rename, by: "olga") == 0)
     #expect(try await storedEnd() == end)
     #expect(gate.reads == 2)
@@ -167,17 +167,17 @@ import ThrongTestKit
   @Test func aRequestAfterTheBackoffTriesAgain() async throws {
     try await decideInJump()
     try retire()
-    let end = scene.clock.now() + Self.hour
+    let end = scene.clocks.wall + Self.hour
     failStore()
     try await read()
     try await waitForFailure()
     scene.store.fail(with: nil)
     scene.store.hold()
-    scene.clock.advance(by: Group.backoffTime - 1)
+    scene.clocks.advance(by: Group.backoffTime - 1)
     try await read()
     scene.settle()
     #expect(scene.store.pendingCount == 0)
-    scene.clock.advance(by: 1)
+    scene.clocks.advance(by: 1)
     try await read()
     scene.settle()
     #expect(scene.store.pendingCount == 1)
@@ -220,7 +220,7 @@ import ThrongTestKit
     #expect(try await scene.ask("info", by: "mary").result["groupName"] == "n")
     #expect(gate.reads == 3)
     #expect(try await ask(Self.rename, by: "olga") == 0)
-    #expect(try await storedEnd() == scene.clock.now() + Self.hour)
+    #expect(try await storedEnd() == scene.clocks.wall + Self.hour)
   }
 
   @Test func aDecisionThatTookThemAlongAndFailedLosesNone() async throws {
@@ -230,6 +230,6 @@ import ThrongTestKit
     #expect(try await ask(Self.rename, by: "olga") == 10002)
     scene.store.fail(with: nil)
     #expect(try await ask(Self.rename, by: "olga") == 0)
-    #expect(try await storedEnd() == scene.clock.now() + Self.hour)
+    #expect(try await storedEnd() == scene.clocks.wall + Self.hour)
   }
 }

@@ -8,7 +8,7 @@ import WireProtocol
 
 /// The order of deliveries, and the decisions that a failed commit makes void.
 @Suite final class CommitPipelineTests {
-  private let clock = ManualClock()
+  private let clocks = ManualClocks()
   private var pipeline = CommitPipeline()
   private let box: Group.StateBox
 
@@ -19,7 +19,7 @@ import WireProtocol
     var limits = GroupLimits.standard
     limits.messagesPerSecond = [.avChatRoom: 1]
     let stored = StoredGroup(record: record, members: [], lastMessage: nil, recentlySent: [])
-    box = Group.StateBox(GroupState(stored, at: clock.now(), rules: GroupRules(limits: limits)))
+    box = Group.StateBox(GroupState(stored, at: clocks.wall, rules: GroupRules(limits: limits)))
   }
 
   private static func change(_ user: UserID) -> StoreChange { .forgetFormer(user, in: "g") }
@@ -36,13 +36,13 @@ import WireProtocol
   /// The changes of the decisions that can be delivered.
   private func deliverable() -> [[StoreChange]] {
     var changes: [[StoreChange]] = []
-    while let entry = pipeline.popDeliverable(from: box, at: clock) { changes.append(entry.decision.changes) }
+    while let entry = pipeline.popDeliverable(from: box, at: clocks) { changes.append(entry.decision.changes) }
     return changes
   }
 
   private func returnFailedCorrections() -> Bool { pipeline.returnFailedCorrections(to: box) }
 
-  private func acquire() -> Bool? { box.state.rateLimiter?.acquire(at: clock.now()) }
+  private func acquire() -> Bool? { box.state.rateLimiter?.acquire(at: clocks.wall) }
 
   private static func message(_ id: String) -> WaitingMessage {
     let message = Message(
@@ -101,15 +101,15 @@ import WireProtocol
   }
 
   @Test func postponedDeliveriesOccupyTheirSlotsFromTheirDeliveryOn() {
-    let start = clock.now()
+    let start = clocks.wall
     #expect(acquire() == true)
     var decision = Self.decision("a")
     decision.rateLimited.deliveries = 1
     append(decision)
     #expect(box.state.rateLimiter?.nextSlot == .max)
-    clock.advance(by: 5000)
+    clocks.advance(by: 5000)
     pipeline.didCommit()
-    let delivered = pipeline.popDeliverable(from: box, at: clock)
+    let delivered = pipeline.popDeliverable(from: box, at: clocks)
     #expect(delivered?.movesNextWake == true)
     #expect(box.state.rateLimiter?.nextSlot == start + 6000)
   }

@@ -30,7 +30,7 @@ import ThrongTestKit
 
   @Test func anAlarmEndsTheGraceAndNotifiesTheOthers() async throws {
     await leave("mary")
-    let end = scene.clock.now() + GraceActorTests.grace
+    let end = scene.clocks.wall + GraceActorTests.grace
     #expect(scene.alarms.instants == [end])
     scene.advance(by: GraceActorTests.grace - 1)
     #expect(try await memberCount(scene) == 3)
@@ -61,7 +61,7 @@ import ThrongTestKit
     await leave("adam")
     scene.advance(by: GraceActorTests.grace - 1000)
     #expect(try await memberCount(scene) == 2)
-    #expect(scene.alarms.instants == [scene.clock.now() + 1000], "the next one is waited for")
+    #expect(scene.alarms.instants == [scene.clocks.wall + 1000], "the next one is waited for")
     scene.advance(by: 1000)
     #expect(try await memberCount(scene) == 1)
     #expect(scene.events("olga") == ["onMemberLeave", "onMemberLeave"])
@@ -93,13 +93,13 @@ import ThrongTestKit
   /// The same store in another process, long after everybody joined.
   private func restart(users: [String]) -> ActorScene {
     let later = ActorScene(users: users, store: scene.store)
-    later.clock.advance(by: 10 * GraceActorTests.grace)
+    later.clocks.advance(by: 10 * GraceActorTests.grace)
     return later
   }
 
   @Test func loadingARoomPublishesGracesThatHaveEnded() async throws {
     let later = restart(users: ["olga", "adam"])
-    scene.store.notePresence(of: "mary", offlineSince: later.clock.now() - GraceActorTests.grace)
+    scene.store.notePresence(of: "mary", offlineSince: later.clocks.wall - GraceActorTests.grace)
     scene.store.notePresence(of: "adam", offlineSince: nil)
     #expect(try await memberCount(later) == 2)
     #expect(later.events("adam") == ["onMemberLeave"])
@@ -108,16 +108,16 @@ import ThrongTestKit
 
   @Test func theGraceSpansARestart() async throws {
     let later = restart(users: ["olga"])
-    scene.store.notePresence(of: "mary", offlineSince: later.clock.now() - GraceActorTests.grace + 500)
+    scene.store.notePresence(of: "mary", offlineSince: later.clocks.wall - GraceActorTests.grace + 500)
     #expect(try await memberCount(later) == 3)
-    #expect(later.alarms.instants.first == later.clock.now() + 500)
+    #expect(later.alarms.instants.first == later.clocks.wall + 500)
     later.advance(by: 500)
     #expect(try await memberCount(later) == 2)
   }
 
   @Test func aMemberWhoComesBackTooLateHasLeft() async throws {
     let later = restart(users: ["olga", "mary"])
-    let since = later.clock.now() - GraceActorTests.grace - 1
+    let since = later.clocks.wall - GraceActorTests.grace - 1
     scene.store.notePresence(of: "mary", offlineSince: since)
     try await later.welcome("mary", awaySince: since)
     #expect(try await later.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary").code == 10007)
@@ -129,14 +129,14 @@ import ThrongTestKit
 
   @Test func aMemberWhoComesBackInTimeAfterARestartStays() async throws {
     let later = restart(users: ["olga", "mary"])
-    try await later.welcome("mary", awaySince: later.clock.now() - GraceActorTests.grace + 1)
+    try await later.welcome("mary", awaySince: later.clocks.wall - GraceActorTests.grace + 1)
     try await later.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "olga")
     #expect(later.events("mary") == ["onRecvNewMessage"])
     #expect(later.events("olga").isEmpty)
   }
 
   @Test func anAbsenceFromBeforeJoiningDoesNotCount() async throws {
-    let long = scene.clock.now() - 10 * GraceActorTests.grace
+    let long = scene.clocks.wall - 10 * GraceActorTests.grace
     scene.signOut("oscar")
     #expect(try await scene.ask("joinGroup", by: "oscar").code == 0, "by asUser, without a session")
     scene.advance(by: 1000)
@@ -151,7 +151,7 @@ import ThrongTestKit
   @Test func anAbsenceFromBeforeJoiningDoesNotCountAfterLoading() async throws {
     scene.signOut("oscar")
     #expect(try await scene.ask("joinGroup", by: "oscar").code == 0)
-    scene.store.notePresence(of: "oscar", offlineSince: scene.clock.now() - 10 * GraceActorTests.grace)
+    scene.store.notePresence(of: "oscar", offlineSince: scene.clocks.wall - 10 * GraceActorTests.grace)
     let later = ActorScene(users: ["olga"], store: scene.store)
     #expect(try await memberCount(later) == 4)
   }
@@ -159,7 +159,7 @@ import ThrongTestKit
   @Test func aLeaveWhoseCommitFailsIsNotPublished() async throws {
     await leave("mary")
     scene.store.fail(with: StoreError(.unavailable, "disk full"))
-    scene.store.notePresence(of: "mary", offlineSince: scene.clock.now())
+    scene.store.notePresence(of: "mary", offlineSince: scene.clocks.wall)
     scene.advance(by: GraceActorTests.grace)
     try await scene.wait { !scene.observer.failures.isEmpty }
     #expect(scene.events("olga").isEmpty)

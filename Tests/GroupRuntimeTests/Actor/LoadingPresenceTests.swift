@@ -83,7 +83,7 @@ import ThrongTestKit
     }
     try retire(scene)
     scene.signOut("adam")
-    let now = scene.clock.now()
+    let now = scene.clocks.wall
     try await load(scene) {
       scene.signIn("adam")
       scene.signOut("mary")

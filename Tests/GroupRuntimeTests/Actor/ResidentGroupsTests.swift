@@ -98,12 +98,12 @@ import ThrongTestKit
   @Test func whileAllAreInUseAllStay() async throws {
     let scene = try await scene()
     try await use(Self.names, scene)
-    scene.uptime.advance(by: ResidentGroups.shortIdleTime - .milliseconds(1))
+    scene.clocks.advance(for: ResidentGroups.shortIdleTime - .milliseconds(1))
     retireExcess(scene)
     #expect(resident(scene) == Self.names)
     let groups = Self.names.map { scene.registry.group(GroupID(stringLiteral: $0)) }
     #expect(ResidentGroups.excessive(among: groups).isEmpty, "those that stay are estimated anew")
-    scene.uptime.advance(by: .milliseconds(1))
+    scene.clocks.advance(by: 1)
     retireExcess(scene)
     #expect(resident(scene).isEmpty)
   }
@@ -114,7 +114,7 @@ import ThrongTestKit
     scene.store.hold()
     let sent = try scene.begin("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary", of: scene.registry.group("c"))
     scene.settle()
-    scene.uptime.advance(by: ResidentGroups.shortIdleTime)
+    scene.clocks.advance(for: ResidentGroups.shortIdleTime)
     try await use(["b"], scene)
     retireExcess(scene)
     #expect(resident(scene) == ["b", "c"], "one was used lately, one has something on its way to the disk")
@@ -123,7 +123,7 @@ import ThrongTestKit
     #expect(try await sent.answer().code == 0)
     retireExcess(scene)
     #expect(resident(scene) == ["b"])
-    scene.uptime.advance(by: ResidentGroups.shortIdleTime)
+    scene.clocks.advance(for: ResidentGroups.shortIdleTime)
     retireExcess(scene)
     #expect(resident(scene).isEmpty)
     try await use(["c"], scene)
@@ -133,7 +133,7 @@ import ThrongTestKit
   @Test func groupsOfOtherOwnersStay() async throws {
     let scene = try await scene()
     try await use(Self.names, scene)
-    scene.uptime.advance(by: ResidentGroups.shortIdleTime)
+    scene.clocks.advance(for: ResidentGroups.shortIdleTime)
     for (name, owner) in zip(Self.names, ["olga", "adam", "olga", "mary"] as [UserID]) {
       scene.registry.group(GroupID(stringLiteral: name)).footprint.note(ResidentGroups.maxBytesOfOwner / 2 + 1, owner: owner)
     }

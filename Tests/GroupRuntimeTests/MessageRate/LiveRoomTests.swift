@@ -26,11 +26,11 @@ import ThrongTestKit
     var statuses: [String?] = []
     for _ in 0..<6 { statuses.append(status(try send(scene))) }
     #expect(statuses == ["Delivered", "Delivered", "Queued", "Queued", "Dropped", "Dropped"])
-    #expect(scene.state?.nextWake == scene.clock.now() + 1000)
-    scene.clock.advance(by: 1000)
+    #expect(scene.state?.nextWake == scene.clocks.wall + 1000)
+    scene.clocks.advance(by: 1000)
     let woken = try scene.wake()
     #expect(woken.names("olga") == ["onRecvNewMessage", "onRecvNewMessage"] && woken.names("mary").isEmpty)
-    #expect((woken.events["adam"] ?? []).allSatisfy { $0["params"]["opTime"].integer == scene.clock.now() })
+    #expect((woken.events["adam"] ?? []).allSatisfy { $0["params"]["opTime"].integer == scene.clocks.wall })
     #expect(woken.decision.counts.map(\.steps) == [.delivered, .delivered])
   }
 
@@ -57,10 +57,10 @@ import ThrongTestKit
     let again = try send(scene, id: "q")
     #expect(again.result == first.result, "the first result again")
     #expect(status(try send(scene, id: "d")) == "Dropped")
-    scene.clock.advance(by: 1000)
+    scene.clocks.advance(by: 1000)
     _ = try scene.wake()
     #expect(try send(scene, id: "q").result == first.result)
-    scene.clock.advance(by: 1000)
+    scene.clocks.advance(by: 1000)
     #expect(status(try send(scene, id: "d")) == "Delivered", "not remembered")
   }
 
@@ -77,7 +77,7 @@ import ThrongTestKit
     #expect(try (0..<3).map { _ in try send(scene).code } == [0, 0, 10023])
     let before = scene.fingerprint
     #expect(try send(scene).code == 10023 && scene.fingerprint == before)
-    scene.clock.advance(by: 1000)
+    scene.clocks.advance(by: 1000)
     #expect(try send(scene).code == 0)
   }
 
@@ -99,7 +99,7 @@ import ThrongTestKit
     let second = try scene.ask("joinGroup", by: "u2")
     #expect(second.receivers(of: "onMemberEnter") == ["u2"], "the joiner at once, the others in their time")
     _ = try scene.ask("joinGroup", by: "u3")
-    scene.clock.advance(by: 1000)
+    scene.clocks.advance(by: 1000)
     let merged = try scene.wake()
     let notice = try merged.params("onMemberEnter", to: "olga")
     #expect(notice["memberList"].elements.map { $0["userID"].string } == ["u2", "u3"] && notice["memberCount"] == 7)
@@ -112,7 +112,7 @@ import ThrongTestKit
       scene.signIn("u\(number)")
       _ = try scene.ask("joinGroup", by: "u\(number)")
     }
-    scene.clock.advance(by: 1000)
+    scene.clocks.advance(by: 1000)
     let notice = try scene.wake().params("onMemberEnter", to: "olga")
     #expect(notice["memberList"].elements.map { $0["userID"].string } == (12..<62).map { "u\($0)" })
     #expect(notice["memberCount"] == 66)
@@ -132,9 +132,9 @@ import ThrongTestKit
     let joined = try scene.ask("joinGroup", by: "oscar")
     #expect(joined.receivers(of: "onMemberEnter") == ["oscar"], "the second is full")
     _ = try send(scene, "Lowest")
-    scene.clock.advance(by: 1000)
+    scene.clocks.advance(by: 1000)
     #expect(try scene.wake().names("olga") == ["onRecvNewMessage"], "Lowest comes first, and takes the place")
-    scene.clock.advance(by: 1001)
+    scene.clocks.advance(by: 1001)
     #expect(try scene.wake().names("olga").isEmpty, "a notice that found no place is given up")
     #expect(scene.state?.nextWake == nil)
   }
@@ -144,7 +144,7 @@ import ThrongTestKit
     _ = try scene.ask("setGroupInfo", #"{"memberChangeNotification":false}"#, by: "olga")
     #expect(try scene.ask("joinGroup", by: "oscar").receivers(of: "onMemberEnter") == ["oscar"])
     #expect(try scene.ask("quitGroup", by: "oscar").receivers(of: "onMemberLeave").isEmpty)
-    scene.clock.advance(by: 1000)
+    scene.clocks.advance(by: 1000)
     #expect(try scene.wake().events.isEmpty)
   }
 }

@@ -21,7 +21,7 @@ import ThrongTestKit
     var said: [String?] = []
     for _ in 0..<5 {
       said.append(try say(scene))
-      scene.clock.advance(by: -1)
+      scene.clocks.moveWall(by: -1)
     }
     #expect(said == ["Delivered", "Delivered", "Queued", "Queued", "Dropped"], "all of it within a few milliseconds")
   }
@@ -29,14 +29,14 @@ import ThrongTestKit
   @Test func aClockThatIsSetBackProlongsNoWait() throws {
     let scene = try scene(limit: 1)
     #expect(try say(scene) == "Delivered")
-    scene.clock.advance(by: 400)
+    scene.clocks.advance(by: 400)
     #expect(try say(scene) == "Queued")
-    scene.clock.advance(by: -3_600_000)
+    scene.clocks.moveWall(by: -3_600_000)
     #expect(try scene.wake().events.isEmpty)
-    #expect(scene.state?.nextWake == scene.clock.now() + 600)
-    scene.clock.advance(by: 599)
+    #expect(scene.state?.nextWake == scene.clocks.wall + 600)
+    scene.clocks.advance(by: 599)
     #expect(try scene.wake().events.isEmpty)
-    scene.clock.advance(by: 1)
+    scene.clocks.advance(by: 1)
     #expect(try scene.wake().receivers(of: "onRecvNewMessage").contains("olga"))
     #expect(scene.state?.nextWake == nil)
   }

@@ -107,7 +107,7 @@ import ThrongTestKit
   @Test func aDeliveryAfterTheClockWasSetBackOccupiesASlotForASecond() async throws {
     let scene = try await ActorScene.liveRoom(1)
     try await scene.ask("info", by: "olga")
-    scene.clock.advance(by: -3_600_000)
+    scene.clocks.moveWall(by: -3_600_000)
     scene.store.hold()
     let joining = try scene.begin("joinGroup", by: "oscar")
     scene.settle()
@@ -126,7 +126,7 @@ import ThrongTestKit
     scene.store.fail(with: StoreError(.unavailable, "disk full"))
     #expect(try await scene.ask("joinGroup", by: "oscar").code == 10002)
     scene.store.fail(with: nil)
-    scene.advance(by: -3_600_000)
+    scene.moveWall(by: -3_600_000)
     #expect(try await scene.say() == "Delivered")
     #expect(try await scene.say() == "Queued")
     _ = scene.events("olga")

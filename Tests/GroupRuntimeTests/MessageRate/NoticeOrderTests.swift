@@ -22,13 +22,13 @@ import ThrongTestKit
     let scene = try room(1)
     _ = try scene.ask("sendGroupTextMessage", #"{"text":"0"}"#, by: "mary")
     _ = try join(scene, "u1")
-    scene.clock.advance(by: 500)
+    scene.clocks.advance(by: 500)
     _ = try scene.ask("sendGroupTextMessage", #"{"text":"1"}"#, by: "mary")
-    scene.clock.advance(by: 501)
+    scene.clocks.advance(by: 501)
     let joined = try join(scene, "u2")
     #expect(joined.names("olga") == ["onRecvNewMessage"])
     #expect(try named(joined.params("onMemberEnter", to: "u2")) == ["u2"], "always")
-    scene.clock.advance(by: 1000)
+    scene.clocks.advance(by: 1000)
     #expect(try named(scene.wake().params("onMemberEnter", to: "olga")) == ["u2"], "u1's notice had its second, this one not")
   }
 
@@ -36,11 +36,11 @@ import ThrongTestKit
     let scene = try room(1)
     _ = try scene.ask("sendGroupTextMessage", #"{"text":"0"}"#, by: "mary")
     _ = try scene.ask("quitGroup", by: "carl")
-    scene.clock.advance(by: 500)
+    scene.clocks.advance(by: 500)
     _ = try scene.ask("sendGroupTextMessage", #"{"text":"1"}"#, by: "mary")
-    scene.clock.advance(by: 501)
+    scene.clocks.advance(by: 501)
     _ = try scene.ask("quitGroup", by: "adam")
-    scene.clock.advance(by: 1000)
+    scene.clocks.advance(by: 1000)
     #expect(try named(scene.wake().params("onMemberLeave", to: "olga")) == ["adam"])
   }
 
@@ -48,9 +48,9 @@ import ThrongTestKit
     let scene = try room()
     _ = try join(scene, "u1")
     _ = try join(scene, "u2")
-    scene.clock.advance(by: 100)
+    scene.clocks.advance(by: 100)
     #expect(try scene.ask("quitGroup", by: "u2").receivers(of: "onMemberLeave").isEmpty, "it would come before onMemberEnter")
-    scene.clock.advance(by: 900)
+    scene.clocks.advance(by: 900)
     let woken = try scene.wake()
     #expect(woken.names("olga") == ["onMemberEnter", "onMemberLeave"])
     #expect(try named(woken.params("onMemberEnter", to: "olga")) == ["u2"])
@@ -63,7 +63,7 @@ import ThrongTestKit
     for name in ["mary", "adam"] { _ = try scene.ask("quitGroup", by: name) }
     let back = try join(scene, "mary")
     #expect(try named(back.params("onMemberEnter", to: "olga")) == ["mary"])
-    scene.clock.advance(by: 1000)
+    scene.clocks.advance(by: 1000)
     let woken = try scene.wake()
     #expect(woken.names("olga") == ["onMemberLeave"])
     #expect(try named(woken.params("onMemberLeave", to: "olga")) == ["adam"])
@@ -77,7 +77,7 @@ import ThrongTestKit
       _ = try scene.ask("quitGroup", by: "u2")
     }
     _ = try join(scene, "u2")
-    scene.clock.advance(by: 1000)
+    scene.clocks.advance(by: 1000)
     let woken = try scene.wake()
     #expect(woken.names("olga") == ["onMemberEnter"])
     #expect(try named(woken.params("onMemberEnter", to: "olga")) == ["u2"])
@@ -89,7 +89,7 @@ import ThrongTestKit
     for name in ["u1", "u2"] { _ = try join(scene, name) }
     for name in ["mary", "carl"] { _ = try scene.ask("quitGroup", by: name) }
     _ = try scene.ask("setGroupInfo", #"{"memberChangeNotification":false}"#, by: "olga")
-    scene.clock.advance(by: 1000)
+    scene.clocks.advance(by: 1000)
     #expect(try scene.wake().events.isEmpty)
     #expect(scene.state?.nextWake == nil)
   }

@@ -46,7 +46,7 @@ import ThrongTestKit
     for (gap, everybody) in [(999, false), (1000, true)] as [(Instant, Bool)] {
       let scene = try room()
       try join(scene, "u1")
-      scene.clock.advance(by: gap)
+      scene.clocks.advance(by: gap)
       #expect(try scene.ask("joinGroup", by: "oscar").receivers(of: "onMemberEnter").contains("olga") == everybody)
     }
   }
@@ -54,15 +54,15 @@ import ThrongTestKit
   @Test func noticesAreASecondApartHoweverManyComeInBetween() throws {
     let scene = try room()
     var instants: [Instant] = []
-    let start = scene.clock.now()
+    let start = scene.clocks.wall
     for number in 0..<50 {
       let woken = try scene.wake()
       scene.signIn("u\(number)")
       let joined = try scene.ask("joinGroup", by: "u\(number)")
       for outcome in [woken, joined] where outcome.names("olga").contains("onMemberEnter") {
-        instants.append(scene.clock.now() - start)
+        instants.append(scene.clocks.wall - start)
       }
-      scene.clock.advance(by: 100)
+      scene.clocks.advance(by: 100)
     }
     #expect(instants == [0, 1000, 2000, 3000, 4000])
   }
@@ -72,7 +72,7 @@ import ThrongTestKit
     try join(scene, "u1", "u2")
     try scene.ask("quitGroup", by: "carl")
     try scene.ask("quitGroup", by: "mary")
-    scene.clock.advance(by: 1000)
+    scene.clocks.advance(by: 1000)
     let woken = try scene.wake()
     #expect(woken.names("olga") == ["onMemberEnter", "onMemberLeave"])
     let (entered, left) = (try woken.params("onMemberEnter", to: "olga"), try woken.params("onMemberLeave", to: "olga"))
@@ -85,10 +85,10 @@ import ThrongTestKit
     let scene = try room()
     let users = (0..<70).map { "u\($0)" }
     for user in users { try join(scene, user) }
-    scene.clock.advance(by: 1000)
+    scene.clocks.advance(by: 1000)
     try scene.wake()
     for user in users { try scene.ask("quitGroup", by: user) }
-    scene.clock.advance(by: 1000)
+    scene.clocks.advance(by: 1000)
     let left = try scene.wake().params("onMemberLeave", to: "olga")
     #expect(named(left) == Array(users.suffix(50)) && left["memberCount"] == 4)
   }
@@ -99,7 +99,7 @@ import ThrongTestKit
     try scene.ask("quitGroup", by: "carl")
     #expect(try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary").result["status"] == "Delivered")
     #expect(try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary").result["status"] == "Queued")
-    scene.clock.advance(by: 1000)
+    scene.clocks.advance(by: 1000)
     #expect(try scene.wake().names("olga") == ["onRecvNewMessage"])
   }
 
@@ -112,14 +112,14 @@ import ThrongTestKit
   @Test func theSecondOfTwoDueNoticesWaitsForASlot() throws {
     let scene = try room(1)
     try join(scene, "u1")
-    scene.clock.advance(by: 500)
+    scene.clocks.advance(by: 500)
     let left = try scene.ask("quitGroup", by: "carl")
     #expect(left.receivers(of: "onMemberLeave").isEmpty)
     try join(scene, "u2")
-    scene.clock.advance(by: 500)
+    scene.clocks.advance(by: 500)
     #expect(try scene.wake().names("olga") == ["onMemberEnter"])
-    #expect(scene.state?.nextWake == scene.clock.now() + 501, "until then the other could have had a place")
-    scene.clock.advance(by: 501)
+    #expect(scene.state?.nextWake == scene.clocks.wall + 501, "until then the other could have had a place")
+    scene.clocks.advance(by: 501)
     #expect(try scene.wake().events.isEmpty && scene.state?.nextWake == nil)
   }
 
@@ -127,11 +127,11 @@ import ThrongTestKit
     let scene = try room(1)
     for _ in 0..<2 { try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary") }
     try join(scene, "u1")
-    scene.clock.advance(by: 1000)
+    scene.clocks.advance(by: 1000)
     try scene.wake()
-    scene.clock.advance(by: 1)
+    scene.clocks.advance(by: 1)
     try scene.wake()
-    scene.clock.advance(by: 999)
+    scene.clocks.advance(by: 999)
     scene.signIn("u2")
     let joined = try scene.ask("joinGroup", by: "u2")
     #expect(try named(joined.params("onMemberEnter", to: "olga")) == ["u2"], "u1 is only counted")
@@ -147,7 +147,7 @@ import ThrongTestKit
     let first = try scene.decide(applications[0], true, by: "olga")
     #expect(first.receivers(of: "onMemberEnter") == ["adam", "carl", "mary", "olga", "oscar"])
     #expect(try scene.decide(applications[1], true, by: "olga").receivers(of: "onMemberEnter") == ["petra"])
-    scene.clock.advance(by: 1000)
+    scene.clocks.advance(by: 1000)
     #expect(try named(scene.wake().params("onMemberEnter", to: "olga")) == ["petra"])
   }
 
@@ -155,13 +155,13 @@ import ThrongTestKit
     let scene = try room()
     for name in ["mary", "carl"] {
       scene.signOut(name)
-      scene.clock.advance(by: 100)
+      scene.clocks.advance(by: 100)
     }
-    scene.clock.advance(by: 300_000 - 200)
+    scene.clocks.advance(by: 300_000 - 200)
     #expect(try named(scene.wake().params("onMemberLeave", to: "olga")) == ["mary"])
-    scene.clock.advance(by: 100)
+    scene.clocks.advance(by: 100)
     #expect(try scene.wake().events.isEmpty)
-    scene.clock.advance(by: 900)
+    scene.clocks.advance(by: 900)
     #expect(try named(scene.wake().params("onMemberLeave", to: "olga")) == ["carl"])
   }
 
@@ -181,18 +181,18 @@ import ThrongTestKit
   @Test func afterAClockThatWasSetBackASecondOfQuietIsASecond() throws {
     let scene = try room()
     try join(scene, "u1")
-    scene.clock.advance(by: -3_600_000)
+    scene.clocks.moveWall(by: -3_600_000)
     try scene.wake()
-    scene.clock.advance(by: 1000)
+    scene.clocks.advance(by: 1000)
     #expect(try scene.ask("joinGroup", by: "oscar").receivers(of: "onMemberEnter").contains("olga"))
   }
 
   @Test func aClockThatWasSetBackKeepsNoNoticeWaiting() throws {
     let scene = try room()
     try join(scene, "u1", "u2")
-    scene.clock.advance(by: -3_600_000)
+    scene.clocks.moveWall(by: -3_600_000)
     try scene.wake()
-    scene.clock.advance(by: 1000)
+    scene.clocks.advance(by: 1000)
     #expect(try named(scene.wake().params("onMemberEnter", to: "olga")) == ["u2"])
     #expect(scene.state?.nextWake == nil)
   }

@@ -26,17 +26,17 @@ import ThrongTestKit
   /// Queues a Low message at a limit of 2, which is too old 1911 ms later.
   private func leaveOneTooOld(_ scene: Scene, by name: String) throws -> Scene.Outcome {
     try send(scene, "0", by: "adam")
-    scene.clock.advance(by: 900)
+    scene.clocks.advance(by: 900)
     try send(scene, "1", by: "adam")
-    scene.clock.advance(by: 10)
+    scene.clocks.advance(by: 10)
     let old = try send(scene, "old", by: name, .low, id: "o")
     try send(scene, "2", by: "adam", .high)
-    scene.clock.advance(by: 90)
+    scene.clocks.advance(by: 90)
     try scene.wake()
     try send(scene, "3", by: "adam", .high)
-    scene.clock.advance(by: 900)
+    scene.clocks.advance(by: 900)
     #expect(try texts(scene.wake(), to: "olga") == ["3"])
-    scene.clock.advance(by: 11)
+    scene.clocks.advance(by: 11)
     return old
   }
 
@@ -47,7 +47,7 @@ import ThrongTestKit
     #expect(woken.heard == ["onMessageDropped": ["mary"]])
     let event = try woken.params("onMessageDropped", to: "mary")
     #expect(event.names == ["clientMsgID", "groupID", "msgID", "opTime", "priority", "reason"])
-    #expect(event["msgID"] == old.result["msgID"] && event["opTime"].integer == scene.clock.now())
+    #expect(event["msgID"] == old.result["msgID"] && event["opTime"].integer == scene.clocks.wall)
     #expect(woken.decision.counts.map(\.steps) == [.dropped] && woken.decision.counts.map(\.priority) == [.low])
     #expect(scene.state?.nextWake == nil)
     #expect(try send(scene, "again", id: "o").result["msgID"] != old.result["msgID"], "dropped, so not remembered")
@@ -75,7 +75,7 @@ import ThrongTestKit
     let again = try send(scene, "1", .high, id: "m")
     #expect(again.result["status"] == "Queued" && again.result["msgID"] != first.result["msgID"])
     #expect(try send(scene, "1", .high, id: "m").result == again.result)
-    scene.clock.advance(by: 1000)
+    scene.clocks.advance(by: 1000)
     #expect(try texts(scene.wake(), to: "olga") == ["1"])
   }
 
@@ -85,12 +85,12 @@ import ThrongTestKit
     try send(scene, "0")
     try send(scene, "1", .low, id: "m")
     try send(scene, "2", .high)
-    scene.clock.advance(by: 200_000)
+    scene.clocks.advance(by: 200_000)
     try scene.wake()
-    scene.clock.advance(by: 1000)
+    scene.clocks.advance(by: 1000)
     let second = try send(scene, "1", id: "m")
     #expect(second.result["status"] == "Delivered")
-    scene.clock.advance(by: 150_000)
+    scene.clocks.advance(by: 150_000)
     #expect(try send(scene, "3", id: "other").result["status"] == "Delivered", "what is five minutes old is forgotten")
     #expect(try send(scene, "1", id: "m").result == second.result)
   }
@@ -121,7 +121,7 @@ import ThrongTestKit
     case "muteGroup": try scene.ask(method, #"{"mode":"All"}"#, by: "olga")
     default: try scene.ask(method, by: "mary")
     }
-    scene.clock.advance(by: 1000)
+    scene.clocks.advance(by: 1000)
     let woken = try scene.wake()
     #expect(texts(woken, to: "olga") == ["2"] && texts(woken, to: "mary").isEmpty)
   }
@@ -137,7 +137,7 @@ import ThrongTestKit
     let scene = try room()
     for text in ["0", "1"] { try send(scene, text) }
     try scene.ask("setGroupReceiveMessageOpt", #"{"opt":"NotReceive"}"#, by: "carl")
-    scene.clock.advance(by: 1000)
+    scene.clocks.advance(by: 1000)
     #expect(try scene.wake().receivers(of: "onRecvNewMessage") == ["adam", "olga"])
   }
 
@@ -145,7 +145,7 @@ import ThrongTestKit
     let scene = try room()
     scene.signIn("mary", as: "mary/2")
     for text in ["0", "1"] { try send(scene, text) }
-    scene.clock.advance(by: 1000)
+    scene.clocks.advance(by: 1000)
     #expect(try scene.wake().receivers(of: "onRecvNewMessage") == ["adam", "carl", "mary/2", "olga"])
   }
 
@@ -163,10 +163,10 @@ import ThrongTestKit
   @Test func aMessageIsDatedByItsAcceptanceAndItsEventByTheDelivery() throws {
     let scene = try room()
     try send(scene, "0")
-    let accepted = scene.clock.now()
+    let accepted = scene.clocks.wall
     let queued = try send(scene, "1")
     #expect(queued.result["timestamp"].integer == accepted && queued.result["seq"] == nil)
-    scene.clock.advance(by: 1000)
+    scene.clocks.advance(by: 1000)
     let event = try scene.wake().params("onRecvNewMessage", to: "olga")
     #expect(event["opTime"].integer == accepted + 1000 && event["message"]["timestamp"].integer == accepted)
     #expect(event["message"]["msgID"] == queued.result["msgID"])
@@ -178,7 +178,7 @@ import ThrongTestKit
     #expect(try send(scene, "1", by: "adam").result["status"] == "Queued")
     let displacing = try send(scene, "2", by: "administrator", .high)
     #expect(displacing.receivers(of: "onMessageDropped") == ["adam"])
-    scene.clock.advance(by: 1000)
+    scene.clocks.advance(by: 1000)
     #expect(try scene.wake().receivers(of: "onRecvNewMessage") == ["adam", "carl", "mary", "olga", "oscar"])
   }
 

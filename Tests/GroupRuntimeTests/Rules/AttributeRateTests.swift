@@ -27,12 +27,12 @@ import ThrongTestKit
     let scene = try Scene(.avChatRoom)
     #expect(try write(scene, 10, by: "mary") == Array(repeating: 0, count: 10))
     for (method, params) in AttributeRateTests.writes { try scene.expectRefused(8511, method, params, by: "mary") }
-    scene.clock.advance(by: 1200)
+    scene.clocks.advance(by: 1200)
     #expect(try retryAfter(scene, "setGroupAttributes", by: "mary") == 3800)
     #expect(try write(scene, 10, by: "carl") == Array(repeating: 0, count: 10), "each user for oneself")
-    scene.clock.advance(by: 3799)
+    scene.clocks.advance(by: 3799)
     try scene.expectRefused(8511, "setGroupAttributes", #"{"attributes":{"a":"x"}}"#, by: "mary")
-    scene.clock.advance(by: 1)
+    scene.clocks.advance(by: 1)
     #expect(try write(scene, 11, by: "mary") == Array(repeating: 0, count: 10) + [8511])
   }
 
@@ -63,10 +63,10 @@ import ThrongTestKit
     let scene = try Scene(.avChatRoom)
     #expect(try write(scene, 5, by: "administrator") == [0, 0, 0, 0, 0])
     for (method, params) in AttributeRateTests.writes { try scene.expectRefused(10049, method, params, by: "administrator") }
-    scene.clock.advance(by: 400)
+    scene.clocks.advance(by: 400)
     #expect(try retryAfter(scene, "setGroupAttributes", by: "administrator") == 600)
     #expect(try write(scene, 10, by: "mary") == Array(repeating: 0, count: 10))
-    scene.clock.advance(by: 600)
+    scene.clocks.advance(by: 600)
     #expect(try write(scene, 6, by: "administrator") == [0, 0, 0, 0, 0, 10049])
   }
 
@@ -77,7 +77,7 @@ import ThrongTestKit
     #expect(try retryAfter(scene, "getGroupAttributes", by: "mary") == 5000)
     #expect(try scene.ask("getGroupAttributes", by: "carl").code == 0)
     #expect(try scene.ask("setGroupAttributes", #"{"attributes":{"a":"1"}}"#, by: "mary").code == 0, "writes count apart")
-    scene.clock.advance(by: 5000)
+    scene.clocks.advance(by: 5000)
     #expect(try scene.ask("getGroupAttributes", by: "mary").code == 0)
   }
 

@@ -15,7 +15,7 @@ import ThrongTestKit
   private func work() throws -> Scene {
     let scene = try Scene(.work, rules: GroupRules(permissions: GroupPermissions(attributeTypes: [.work])))
     try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary")
-    scene.clock.advance(by: -ClockSetBackTests.hour)
+    scene.clocks.moveWall(by: -ClockSetBackTests.hour)
     return scene
   }
 
@@ -27,18 +27,18 @@ import ThrongTestKit
   func attributeWritesKeepTheirRate(name: String, limit: Int, window: Int64) throws {
     let scene = try work()
     for number in 1...limit { #expect(try write(number, scene, by: name).code == 0) }
-    scene.clock.advance(by: window - 1)
+    scene.clocks.advance(by: window - 1)
     #expect(try write(0, scene, by: name).retryAfterMs == 1)
-    scene.clock.advance(by: 1)
+    scene.clocks.advance(by: 1)
     #expect(try write(0, scene, by: name).code == 0)
   }
 
   @Test func attributeReadsKeepTheirRate() throws {
     let scene = try work()
     for _ in 0..<20 { #expect(try scene.ask("getGroupAttributes", by: "mary").code == 0) }
-    scene.clock.advance(by: 4999)
+    scene.clocks.advance(by: 4999)
     #expect(try scene.ask("getGroupAttributes", by: "mary").retryAfterMs == 1)
-    scene.clock.advance(by: 1)
+    scene.clocks.advance(by: 1)
     #expect(try scene.ask("getGroupAttributes", by: "mary").code == 0)
   }
 
@@ -46,10 +46,10 @@ import ThrongTestKit
     let scene = try work()
     #expect(try write(1, scene).receivers(of: "onGroupAttributeChanged").contains("olga"))
     #expect(try write(2, scene).events.isEmpty)
-    #expect(scene.state?.nextWake == scene.clock.now() + 50)
-    scene.clock.advance(by: -ClockSetBackTests.hour)
-    #expect(try scene.wake().events.isEmpty && scene.state?.nextWake == scene.clock.now() + 50)
-    scene.clock.advance(by: 50)
+    #expect(scene.state?.nextWake == scene.clocks.wall + 50)
+    scene.clocks.moveWall(by: -ClockSetBackTests.hour)
+    #expect(try scene.wake().events.isEmpty && scene.state?.nextWake == scene.clocks.wall + 50)
+    scene.clocks.advance(by: 50)
     #expect(try scene.wake().receivers(of: "onGroupAttributeChanged").contains("olga"))
     #expect(scene.state?.nextWake == nil)
   }
@@ -60,11 +60,11 @@ import ThrongTestKit
     let marked = #"{"text":"x","clientMsgID":"c"}"#
     func send() throws -> JSON { try scene.ask("sendGroupTextMessage", marked, by: "mary").result["msgID"] }
     let first = try send()
-    scene.clock.advance(by: -ClockSetBackTests.hour)
+    scene.clocks.moveWall(by: -ClockSetBackTests.hour)
     #expect(try send() == first)
-    scene.clock.advance(by: 299_999)
+    scene.clocks.advance(by: 299_999)
     #expect(try send() == first)
-    scene.clock.advance(by: 1)
+    scene.clocks.advance(by: 1)
     #expect(try send() != first)
     #expect(scene.state?.messages.receiptCount == 1, "the first is forgotten")
   }
@@ -72,20 +72,20 @@ import ThrongTestKit
   @Test func gracesBeforeAndAfterTheCorrectionEndInTime() throws {
     let scene = try Scene(.avChatRoom)
     scene.signOut("mary")
-    scene.clock.advance(by: 1000)
+    scene.clocks.advance(by: 1000)
     _ = try scene.wake()
-    scene.clock.advance(by: -ClockSetBackTests.hour)
+    scene.clocks.moveWall(by: -ClockSetBackTests.hour)
     scene.signOut("carl")
-    #expect(scene.state?.nextWake == scene.clock.now() + 299_000)
-    scene.clock.advance(by: 299_000)
-    #expect(scene.state?.isGraceExceeded(by: "mary", at: scene.clock.now()) == false)
-    #expect(scene.state?.isGraceExceeded(by: "mary", at: scene.clock.now() + 1) == true)
+    #expect(scene.state?.nextWake == scene.clocks.wall + 299_000)
+    scene.clocks.advance(by: 299_000)
+    #expect(scene.state?.isGraceExceeded(by: "mary", at: scene.clocks.wall) == false)
+    #expect(scene.state?.isGraceExceeded(by: "mary", at: scene.clocks.wall + 1) == true)
     _ = try scene.wake()
     #expect(scene.state?.roster["mary"] == nil && scene.state?.roster["carl"] != nil)
-    scene.clock.advance(by: 999)
+    scene.clocks.advance(by: 999)
     _ = try scene.wake()
     #expect(scene.state?.roster["carl"] != nil)
-    scene.clock.advance(by: 1)
+    scene.clocks.advance(by: 1)
     _ = try scene.wake()
     #expect(scene.state?.roster["carl"] == nil)
   }
@@ -95,18 +95,18 @@ import ThrongTestKit
     let marked = #"{"text":"x","clientMsgID":"c"}"#
     func send() throws -> JSON { try scene.ask("sendGroupTextMessage", marked, by: "mary").result["seq"] }
     #expect(try send() == 1)
-    scene.clock.advance(by: -ClockSetBackTests.hour)
+    scene.clocks.moveWall(by: -ClockSetBackTests.hour)
     try await scene.reload()
-    scene.clock.advance(by: 299_999)
+    scene.clocks.advance(by: 299_999)
     #expect(try send() == 1)
-    scene.clock.advance(by: 1)
+    scene.clocks.advance(by: 1)
     #expect(try send() == 2)
   }
 
   @Test func aStoredFutureAbsenceCountsFromLoading() throws {
     let scene = try Scene(.avChatRoom)
     let state = try #require(scene.state)
-    let now = scene.clock.now()
+    let now = scene.clocks.wall
     let stored = StoredGroup(
       record: state.record, members: Array(state.roster.all), lastMessage: nil, recentlySent: [],
       offlineSince: ["mary": now + ClockSetBackTests.hour, "carl": now - 1000])
@@ -139,16 +139,16 @@ import ThrongTestKit
 
   /// The clock is right again, and the group has looked at it or has been loaded since.
   private func putRight(_ scene: Scene, loading: Bool) async throws {
-    scene.clock.advance(by: -Self.jump)
+    scene.clocks.moveWall(by: -Self.jump)
     if loading { try await scene.reload() } else { try scene.ask("info", by: "adam") }
   }
 
   /// Mary must be refused for about the time, and not for longer.
   private func expectRefused(_ scene: Scene, for time: Int64, _ code: Int, _ method: String, _ params: String) throws {
     #expect(try scene.ask(method, params, by: "mary").code == code)
-    scene.clock.advance(by: time - 60_000)
+    scene.clocks.advance(by: time - 60_000)
     #expect(try scene.ask(method, params, by: "mary").code == code)
-    scene.clock.advance(by: 60_001)
+    scene.clocks.advance(by: 60_001)
     #expect(try scene.ask(method, params, by: "mary").code == 0)
   }
 
@@ -157,7 +157,7 @@ import ThrongTestKit
   @Test(arguments: [false, true])
   func aMuteOfAMember(loading: Bool) async throws {
     let scene = try scene()
-    scene.clock.advance(by: Self.jump)
+    scene.clocks.advance(by: Self.jump)
     try muteMary(scene, for: Self.hour)
     try await putRight(scene, loading: loading)
     try expectRefused(scene, for: Self.hour, 10017, Self.hello.0, Self.hello.1)
@@ -166,7 +166,7 @@ import ThrongTestKit
   @Test(arguments: [false, true])
   func aMuteOfTheGroup(loading: Bool) async throws {
     let scene = try scene()
-    scene.clock.advance(by: Self.jump)
+    scene.clocks.advance(by: Self.jump)
     try muteGroup(scene, for: Self.hour)
     try await putRight(scene, loading: loading)
     try expectRefused(scene, for: Self.hour, 10017, Self.hello.0, Self.hello.1)
@@ -175,7 +175,7 @@ import ThrongTestKit
   @Test(arguments: [false, true])
   func aBan(loading: Bool) async throws {
     let scene = try scene()
-    scene.clock.advance(by: Self.jump)
+    scene.clocks.advance(by: Self.jump)
     try ban(scene, for: Self.hour)
     try await putRight(scene, loading: loading)
     try expectRefused(scene, for: Self.hour, 10007, "joinGroup", "{}")
@@ -184,7 +184,7 @@ import ThrongTestKit
   @Test(arguments: [false, true])
   func aMuteOfAFormerMember(loading: Bool) async throws {
     let scene = try scene()
-    scene.clock.advance(by: Self.jump)
+    scene.clocks.advance(by: Self.jump)
     try muteMary(scene, for: Self.hour)
     try scene.ask("quitGroup", by: "mary")
     try await putRight(scene, loading: loading)
@@ -198,8 +198,8 @@ import ThrongTestKit
     try muteMary(scene, for: 10 * Self.day)
     try muteGroup(scene, for: 20 * Self.day)
     try scene.ask("kickGroupMember", Scene.users(["carl"], #""banTime":\#(30 * Self.day / 1000)"#), by: "olga")
-    let start = scene.clock.now()
-    scene.clock.advance(by: Self.jump)
+    let start = scene.clocks.wall
+    scene.clocks.advance(by: Self.jump)
     try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "olga")
     try await putRight(scene, loading: loading)
     #expect(scene.state?.roster["mary"]?.muteUntil == start + 10 * Self.day)
@@ -212,8 +212,8 @@ import ThrongTestKit
     let scene = try scene()
     try muteMary(scene, for: 10 * Self.day)
     try muteGroup(scene, for: 20 * Self.day)
-    let start = scene.clock.now()
-    scene.clock.advance(by: Self.jump)
+    let start = scene.clocks.wall
+    scene.clocks.advance(by: Self.jump)
     try scene.ask("setGroupMemberInfo", #"{"userID":"mary","nameCard":"m"}"#, by: "mary")
     try scene.ask("setGroupInfo", #"{"groupName":"m"}"#, by: "olga")
     try await putRight(scene, loading: loading)
@@ -224,8 +224,8 @@ import ThrongTestKit
   @Test func decisionsBeforeTheJumpAreUnchangedByLeaving() async throws {
     let scene = try scene()
     try muteMary(scene, for: 10 * Self.day)
-    let end = scene.clock.now() + 10 * Self.day
-    scene.clock.advance(by: Self.jump)
+    let end = scene.clocks.wall + 10 * Self.day
+    scene.clocks.advance(by: Self.jump)
     try scene.ask("quitGroup", by: "mary")
     try await putRight(scene, loading: false)
     #expect(scene.state?.roster.former["mary"]?.muteUntil == end)
@@ -234,13 +234,13 @@ import ThrongTestKit
   @Test(arguments: [60_000, 10 * day], [false, true])
   func laterDecisionsCountFromTheRealClock(time: Int64, loading: Bool) async throws {
     let scene = try scene()
-    scene.clock.advance(by: Self.jump)
+    scene.clocks.advance(by: Self.jump)
     try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "olga")
     try await putRight(scene, loading: false)
     try muteMary(scene, for: time)
     try muteGroup(scene, for: time)
     try scene.ask("kickGroupMember", Scene.users(["carl"], #""banTime":\#(time / 1000)"#), by: "olga")
-    let end = scene.clock.now() + time
+    let end = scene.clocks.wall + time
     if loading { try await scene.reload() }
     #expect(scene.state?.roster.former["carl"]?.bannedUntil == end)
     #expect(scene.state?.roster["mary"]?.muteUntil == end)
@@ -249,13 +249,13 @@ import ThrongTestKit
 
   @Test func repeatedLoadingProlongsNothing() async throws {
     let scene = try scene()
-    scene.clock.advance(by: Self.jump)
+    scene.clocks.advance(by: Self.jump)
     try ban(scene, for: Self.hour)
-    scene.clock.advance(by: -Self.jump)
+    scene.clocks.moveWall(by: -Self.jump)
     for _ in 0..<4 {
       try await scene.reload()
       try scene.ask("info", by: "adam")
-      scene.clock.advance(by: Self.hour / 2)
+      scene.clocks.advance(by: Self.hour / 2)
     }
     #expect(try scene.ask("joinGroup", by: "mary").code == 0)
   }
@@ -264,16 +264,16 @@ import ThrongTestKit
   @Test func eachCorrectedRecordIsStoredOnceAndNoOther() async throws {
     let scene = try scene()
     try scene.ask("muteGroupMember", #"{"userID":"adam","muteTime":600}"#, by: "olga")
-    scene.clock.advance(by: Self.jump)
+    scene.clocks.advance(by: Self.jump)
     try muteMary(scene, for: Self.hour)
     try muteGroup(scene, for: Self.hour)
     try scene.ask("kickGroupMember", Scene.users(["carl"], #""banTime":3600"#), by: "olga")
-    scene.clock.advance(by: -Self.jump)
-    let stored = try #require(try await scene.store.group("g", sentSince: 0, at: scene.clock.now(), mostFormer: .max))
-    var state = GroupState(stored, at: scene.clock.now(), rules: scene.rules)
+    scene.clocks.moveWall(by: -Self.jump)
+    let stored = try #require(try await scene.store.group("g", sentSince: 0, at: scene.clocks.wall, mostFormer: .max))
+    var state = GroupState(stored, at: scene.clocks.wall, rules: scene.rules)
     let corrections = state.corrections.popAll()
     let (mary, carl) = (try #require(state.roster["mary"]), try #require(state.roster.former["carl"]))
-    #expect(mary.muteUntil == scene.clock.now() + Self.hour && mary.mutedAt == scene.clock.now())
+    #expect(mary.muteUntil == scene.clocks.wall + Self.hour && mary.mutedAt == scene.clocks.wall)
     #expect(
       corrections == [.putMember(mary, in: "g"), .putFormer(carl, in: "g"), .putGroup(state.record, isNew: false)])
     #expect(state.corrections.popAll().isEmpty)
@@ -281,7 +281,7 @@ import ThrongTestKit
     try await scene.reload()
     #expect(
       scene.state?.roster["mary"] == mary && scene.state?.roster.former["carl"] == carl && scene.state?.record == state.record)
-    let again = try #require(try await scene.store.group("g", sentSince: 0, at: scene.clock.now(), mostFormer: .max))
-    #expect(GroupState(again, at: scene.clock.now(), rules: scene.rules).corrections.isEmpty)
+    let again = try #require(try await scene.store.group("g", sentSince: 0, at: scene.clocks.wall, mostFormer: .max))
+    #expect(GroupState(again, at: scene.clocks.wall, rules: scene.rules).corrections.isEmpty)
   }
 }

@@ -38,7 +38,7 @@ import ThrongTestKit
   @Test(arguments: [GroupType.work, .public, .meeting, .avChatRoom], [true, false])
   func everyMemberGetsBothEntries(type: GroupType, notification: Bool) throws {
     let scene = try Scene(type) { $0.memberChangeNotification = notification }
-    scene.clock.advance(by: 5000)
+    scene.clocks.advance(by: 5000)
     let muted = try scene.ask("muteGroup", #"{"mode":"Ordinary"}"#, by: "olga")
     #expect(muted.result == [:] as JSON)
     #expect(muted.heard == ["onGroupInfoChanged": ["adam", "carl", "mary", "olga"]])
@@ -53,7 +53,7 @@ import ThrongTestKit
     #expect(muted.notifications.isEmpty)
     let info = try scene.ask("info", by: "mary").result
     #expect(info["allMuted"] == true && info["mute"] == ["mode": "Ordinary"])
-    #expect(info["lastInfoTime"] == .number(Double(scene.clock.now())))
+    #expect(info["lastInfoTime"] == .number(Double(scene.clocks.wall)))
   }
 
   @Test func allMutedIsTrueInTheModesThatSilenceEveryOrdinaryMember() throws {
@@ -72,16 +72,16 @@ import ThrongTestKit
 
   @Test func aTimedMuteEndsByItselfWithoutAnEvent() async throws {
     let scene = try Scene(.public)
-    let until = JSON.number(Double(scene.clock.now() + 60_000))
+    let until = JSON.number(Double(scene.clocks.wall + 60_000))
     let muted = try scene.ask("muteGroup", #"{"mode":"All","duration":60}"#, by: "olga")
     #expect(muted.result == ["muteUntil": until])
     #expect(
       try muted.params("onGroupInfoChanged", to: "mary")["changeInfoList"] == entries(true, ["mode": "All", "muteUntil": until]))
     try await scene.reload()
-    scene.clock.advance(by: 59_999)
+    scene.clocks.advance(by: 59_999)
     try scene.expectRefused(10017, "sendGroupTextMessage", hello, by: "mary")
     #expect(try scene.ask("info", by: "mary").result["mute"] == ["mode": "All", "muteUntil": until])
-    scene.clock.advance(by: 1)
+    scene.clocks.advance(by: 1)
     #expect(scene.state?.nextWake == nil)
     let info = try scene.ask("info", by: "mary").result
     #expect(info["allMuted"] == false && info["mute"] == ["mode": "None"])
@@ -94,9 +94,9 @@ import ThrongTestKit
   @Test func theLongestMuteLasts136Years() throws {
     let scene = try Scene(.public)
     try scene.ask("muteGroup", #"{"mode":"All","duration":4294967295}"#, by: "olga")
-    scene.clock.advance(by: 4_294_967_294_999)
+    scene.clocks.advance(by: 4_294_967_294_999)
     try scene.expectRefused(10017, "sendGroupTextMessage", hello, by: "mary")
-    scene.clock.advance(by: 1)
+    scene.clocks.advance(by: 1)
     #expect(try scene.ask("sendGroupTextMessage", hello, by: "mary").code == 0)
   }
 
@@ -109,7 +109,7 @@ import ThrongTestKit
     try scene.ask("muteGroup", #"{"mode":"Custom","roles":["Member"],"duration":60}"#, by: "olga")
     #expect(
       try scene.expectNothing("muteGroup", #"{"mode":"Custom","roles":["Member"],"duration":60}"#, by: "olga")["muteUntil"]
-        == .number(Double(scene.clock.now() + 60_000)))
+        == .number(Double(scene.clocks.wall + 60_000)))
   }
 
   @Test(arguments: [#"{"mode":"All"}"#, #"{"mode":"Ordinary","duration":60}"#, #"{"mode":"Custom","roles":["Member"]}"#])

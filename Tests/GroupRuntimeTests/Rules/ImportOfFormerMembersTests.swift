@@ -24,8 +24,8 @@ import ThrongTestKit
     try scene.ask("sendGroupTextMessage", #"{"text":"seen"}"#, by: "olga")
     try scene.ask("quitGroup", by: "mary")
     try scene.ask("sendGroupTextMessage", #"{"text":"missed"}"#, by: "olga")
-    let joinTime = scene.clock.now()
-    scene.clock.advance(by: 1000)
+    let joinTime = scene.clocks.wall
+    scene.clocks.advance(by: 1000)
     let params = #"{"memberList":[{"userID":"mary","joinTime":\#(joinTime)}]}"#
     try scene.ask("importGroupMembers", params, by: "administrator")
     try scene.ask("sendGroupTextMessage", #"{"text":"after"}"#, by: "olga")

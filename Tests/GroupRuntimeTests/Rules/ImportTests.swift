@@ -65,7 +65,7 @@ import WireProtocol
   @Test func withoutACreateTimeItIsCreatedNow() throws {
     let scene = Scene()
     try scene.ask("importGroup", #"{"groupType":"Work","groupName":"n","ownerUserID":"olga"}"#, by: "administrator")
-    #expect(scene.state?.record.createTime == scene.clock.now())
+    #expect(scene.state?.record.createTime == scene.clocks.wall)
   }
 
   @Test func theErrorForAGroupIDInUseTellsItsOwner() throws {

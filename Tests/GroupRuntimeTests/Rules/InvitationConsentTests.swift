@@ -31,7 +31,7 @@ import ThrongTestKit
     #expect(event["applicationID"] == .string(application.id) && event["opUser"] == Person.mary)
     #expect(event["opReason"] == "come" && event["attach"] == "data" && event["platform"] == "Web")
     #expect(application.fromUser == "mary" && application.toUser == "oscar" && application.handling == nil)
-    #expect(application.requestMsg == "come" && application.attach == "data" && application.addTime == scene.clock.now())
+    #expect(application.requestMsg == "come" && application.attach == "data" && application.addTime == scene.clocks.wall)
     #expect(invited.notifications == [.inviteRequest: ["oscar"]])
     let kept = try invited.notification(.inviteRequest)
     #expect(kept.reason == "come" && kept.data == "data")
@@ -42,7 +42,7 @@ import ThrongTestKit
   @Test func anotherInvitationRenewsTheFirst() async throws {
     let scene = try scene()
     let first = try invite(scene)
-    scene.clock.advance(by: 5000)
+    scene.clocks.advance(by: 5000)
     let again = try scene.ask("inviteUserToGroup", Scene.users(["oscar"]), by: "carl")
     #expect(again.rows == ["oscar Pending"] && again.heard == ["onReceiveGroupInvitation": ["oscar"]])
     let event = try again.params("onReceiveGroupInvitation", to: "oscar")
@@ -58,7 +58,7 @@ import ThrongTestKit
   func acceptingAddsTheUserInTheInvitersName(type: GroupType, notification: Bool) throws {
     let scene = try scene(type, notification: notification)
     let application = try invite(scene)
-    scene.clock.advance(by: 1000)
+    scene.clocks.advance(by: 1000)
     let accepted = try scene.decide(application, true, reason: "gladly", by: "oscar")
     let everybody = ["adam", "carl", "mary", "olga", "oscar"]
     #expect(
@@ -75,7 +75,7 @@ import ThrongTestKit
     #expect(kept.reason == "gladly")
     #expect(try JSON(kept.opUser)["userID"] == "oscar")
     let handling = try #require(try accepted.application().handling)
-    #expect(handling.isAgreed && handling.by == "oscar" && handling.message == "gladly" && handling.time == scene.clock.now())
+    #expect(handling.isAgreed && handling.by == "oscar" && handling.message == "gladly" && handling.time == scene.clocks.wall)
     #expect(scene.state?.roster["oscar"]?.inviter == "mary")
   }
 
@@ -160,7 +160,7 @@ import ThrongTestKit
     try scene.ask("kickGroupMember", Scene.users(["oscar"], #""banTime":60"#), by: "olga")
     let before = scene.fingerprint
     scene.expectNothingDone(try scene.decide(application, true, by: "oscar"), code: 10007, before: before, "banned")
-    scene.clock.advance(by: 60_000)
+    scene.clocks.advance(by: 60_000)
     #expect(try scene.decide(application, true, by: "oscar").code == 0)
   }
 

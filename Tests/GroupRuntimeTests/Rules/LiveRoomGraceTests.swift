@@ -14,11 +14,11 @@ import ThrongTestKit
   @Test func afterTheGraceTheMemberIsRemovedWithAnEvent() throws {
     let scene = try Scene(.avChatRoom)
     scene.signOut("mary")
-    #expect(scene.state?.nextWake == scene.clock.now() + LiveRoomGraceTests.grace)
+    #expect(scene.state?.nextWake == scene.clocks.wall + LiveRoomGraceTests.grace)
     #expect(try count(scene) == 4 && scene.ask("info", by: "olga").result["onlineCount"] == 3)
-    scene.clock.advance(by: LiveRoomGraceTests.grace - 1)
+    scene.clocks.advance(by: LiveRoomGraceTests.grace - 1)
     #expect(try scene.wake().decision.changes.isEmpty && count(scene) == 4)
-    scene.clock.advance(by: 1)
+    scene.clocks.advance(by: 1)
     let left = try scene.wake()
     #expect(left.heard == ["onMemberLeave": ["adam", "carl", "olga"]])
     let event = try left.params("onMemberLeave", to: "olga")
@@ -34,7 +34,7 @@ import ThrongTestKit
   @Test func withNotificationOffThereIsNoEvent() throws {
     let scene = try Scene(.avChatRoom) { $0.memberChangeNotification = false }
     scene.signOut("mary")
-    scene.clock.advance(by: LiveRoomGraceTests.grace)
+    scene.clocks.advance(by: LiveRoomGraceTests.grace)
     let left = try scene.wake()
     #expect(left.events.isEmpty && !left.decision.changes.isEmpty)
     #expect(try count(scene) == 3)
@@ -45,20 +45,20 @@ import ThrongTestKit
     scene.signIn("mary", as: "mary/2")
     scene.signOut("mary")
     #expect(scene.state?.nextWake == nil)
-    scene.clock.advance(by: 5000)
+    scene.clocks.advance(by: 5000)
     scene.signOut("mary/2")
-    #expect(scene.state?.nextWake == scene.clock.now() + LiveRoomGraceTests.grace)
+    #expect(scene.state?.nextWake == scene.clocks.wall + LiveRoomGraceTests.grace)
   }
 
   @Test func signingInAgainEndsTheGrace() throws {
     let scene = try Scene(.avChatRoom)
     scene.signOut("mary")
-    scene.clock.advance(by: LiveRoomGraceTests.grace - 1)
+    scene.clocks.advance(by: LiveRoomGraceTests.grace - 1)
     scene.signIn("mary")
     #expect(scene.state?.nextWake == nil)
     #expect(try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "olga").events["mary"]?.count == 1)
     scene.signOut("mary")
-    scene.clock.advance(by: LiveRoomGraceTests.grace - 1)
+    scene.clocks.advance(by: LiveRoomGraceTests.grace - 1)
     _ = try scene.wake()
     #expect(try count(scene) == 4)
   }
@@ -68,7 +68,7 @@ import ThrongTestKit
     scene.signOut("olga")
     #expect(scene.state?.nextWake == nil)
     scene.signOut("mary")
-    scene.clock.advance(by: 100 * LiveRoomGraceTests.grace)
+    scene.clocks.advance(by: 100 * LiveRoomGraceTests.grace)
     _ = try scene.wake()
     #expect(scene.state?.roster.userIDs.sorted() == ["olga"])
   }
@@ -78,7 +78,7 @@ import ThrongTestKit
     let scene = try Scene(type)
     scene.signOut("mary")
     #expect(scene.state?.nextWake == nil)
-    scene.clock.advance(by: 100 * LiveRoomGraceTests.grace)
+    scene.clocks.advance(by: 100 * LiveRoomGraceTests.grace)
     #expect(try scene.wake().decision.changes.isEmpty)
     #expect(scene.state?.roster["mary"] != nil)
   }
@@ -88,9 +88,9 @@ import ThrongTestKit
     scene.signOut("oscar")
     for number in 1...120 {
       try scene.ask("joinGroup", by: "u\(number)")
-      scene.clock.advance(by: 1)
+      scene.clocks.advance(by: 1)
     }
-    scene.clock.advance(by: LiveRoomGraceTests.grace)
+    scene.clocks.advance(by: LiveRoomGraceTests.grace)
     let left = try scene.wake()
     let event = try left.params("onMemberLeave", to: "olga")
     let names = event["memberList"].elements.compactMap { $0["userID"].string }
@@ -127,17 +127,17 @@ import ThrongTestKit
     scene.signOut("mary")
     try scene.ask("quitGroup", by: "mary")
     #expect(scene.state?.nextWake == nil)
-    scene.clock.advance(by: LiveRoomGraceTests.grace)
+    scene.clocks.advance(by: LiveRoomGraceTests.grace)
     #expect(try scene.wake().decision.changes.isEmpty)
   }
 
   @Test func aReturnAfterTheGraceIsTooLate() throws {
     let scene = try Scene(.avChatRoom)
-    scene.clock.advance(by: LiveRoomGraceTests.grace)
-    let changes = scene.state?.removeAfterGrace("mary", at: scene.clock.now()).changes
-    #expect(changes == [.removeMember("mary", from: "g", at: scene.clock.now())])
+    scene.clocks.advance(by: LiveRoomGraceTests.grace)
+    let changes = scene.state?.removeAfterGrace("mary", at: scene.clocks.wall).changes
+    #expect(changes == [.removeMember("mary", from: "g", at: scene.clocks.wall)])
     for name in ["mary", "olga", "oscar"] {
-      let changes = scene.state?.removeAfterGrace(UserID(stringLiteral: name), at: scene.clock.now()).changes
+      let changes = scene.state?.removeAfterGrace(UserID(stringLiteral: name), at: scene.clocks.wall).changes
       #expect(changes == [], "\(name) is owner, or out")
     }
     #expect(scene.state?.roster.userIDs.sorted() == ["adam", "carl", "olga"])
@@ -147,7 +147,7 @@ import ThrongTestKit
     let scene = try Scene(.avChatRoom)
     try scene.ask("muteGroupMember", #"{"userID":"mary","muteTime":3600}"#, by: "olga")
     scene.signOut("mary")
-    scene.clock.advance(by: LiveRoomGraceTests.grace)
+    scene.clocks.advance(by: LiveRoomGraceTests.grace)
     _ = try scene.wake()
     scene.signIn("mary")
     try scene.ask("joinGroup", by: "mary")

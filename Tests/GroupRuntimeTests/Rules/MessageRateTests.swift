@@ -19,15 +19,15 @@ import ThrongTestKit
     let scene = try scene(type)
     for name in ["mary", "olga", "administrator"] {
       #expect(try scene.ask("sendGroupTextMessage", hello, by: name).code == 0)
-      scene.clock.advance(by: 100)
+      scene.clocks.advance(by: 100)
     }
     for name in ["mary", "carl", "olga", "administrator"] {
       try scene.expectRefused(10023, "sendGroupTextMessage", hello, by: name)
     }
     #expect(scene.messages.count == 3)
-    scene.clock.advance(by: 699)
+    scene.clocks.advance(by: 699)
     try scene.expectRefused(10023, "sendGroupCustomMessage", #"{"data":"x"}"#, by: "carl")
-    scene.clock.advance(by: 1)
+    scene.clocks.advance(by: 1)
     #expect(try scene.ask("sendGroupTextMessage", hello, by: "carl").result["seq"] == 4)
     try scene.expectRefused(10023, "sendGroupTextMessage", hello, by: "carl")
   }
@@ -35,7 +35,7 @@ import ThrongTestKit
   @Test func theErrorHasRetryAfterMs() throws {
     let scene = try scene(limit: 1)
     try scene.ask("sendGroupTextMessage", hello, by: "mary")
-    scene.clock.advance(by: 250)
+    scene.clocks.advance(by: 250)
     #expect(try scene.ask("sendGroupTextMessage", hello, by: "mary").retryAfterMs == 750)
   }
 
@@ -66,7 +66,7 @@ import ThrongTestKit
     let first = try scene.ask("sendGroupTextMessage", #"{"text":"x","clientMsgID":"a"}"#, by: "mary")
     #expect(try scene.expectNothing("sendGroupTextMessage", #"{"text":"x","clientMsgID":"a"}"#, by: "mary") == first.result)
     try scene.expectRefused(10023, "sendGroupTextMessage", #"{"text":"x","clientMsgID":"b"}"#, by: "mary")
-    scene.clock.advance(by: 1000)
+    scene.clocks.advance(by: 1000)
     #expect(try scene.ask("sendGroupTextMessage", #"{"text":"x","clientMsgID":"b"}"#, by: "mary").result["seq"] == 2)
   }
 

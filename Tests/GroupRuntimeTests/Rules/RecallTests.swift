@@ -29,7 +29,7 @@ import ThrongTestKit
     #expect(revoked.heard == ["onRecvMessageRevoked": ["adam", "carl", "mary", "mary/2", "olga"]])
     #expect(
       try revoked.params("onRecvMessageRevoked", to: "olga") == [
-        "groupID": "g", "opTime": .number(Double(scene.clock.now())), "opUser": Person.mary, "platform": "Web", "msgID": "e-1",
+        "groupID": "g", "opTime": .number(Double(scene.clocks.wall)), "opUser": Person.mary, "platform": "Web", "msgID": "e-1",
         "seq": 1,
       ])
     #expect(scene.messages.count == 1 && revoked.notifications.isEmpty, "no tip tells of it")
@@ -51,10 +51,10 @@ import ThrongTestKit
   @Test(arguments: ["mary", "adam", "olga"])
   func ownMessagesCanBeRecalledUntilTheWindowEnds(name: String) throws {
     let scene = try scene(from: name)
-    scene.clock.advance(by: 120_000)
+    scene.clocks.advance(by: 120_000)
     #expect(try scene.ask("revokeGroupMessage", recall, by: name).code == 0)
     let late = try self.scene(from: name)
-    late.clock.advance(by: 120_001)
+    late.clocks.advance(by: 120_001)
     try late.expectRefused(10031, "revokeGroupMessage", recall, by: name)
   }
 
@@ -63,7 +63,7 @@ import ThrongTestKit
     limits.revokeWindow = 0
     let scene = try Scene(.public, rules: GroupRules(limits: limits))
     try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary")
-    scene.clock.advance(by: 1)
+    scene.clocks.advance(by: 1)
     try scene.expectRefused(10031, "revokeGroupMessage", recall, by: "mary")
     #expect(try scene.ask("revokeGroupMessage", recall, by: "adam").code == 0)
   }
@@ -83,7 +83,7 @@ import ThrongTestKit
   @Test(arguments: [GroupType.work, .public, .meeting], others)
   func othersMessagesByTheTableAtAnyTime(type: GroupType, row: (name: String, sender: String, codes: [Int])) throws {
     let scene = try scene(type, from: row.sender)
-    scene.clock.advance(by: 10_000_000)
+    scene.clocks.advance(by: 10_000_000)
     let code = row.codes[try #require([GroupType.work, .public, .meeting].firstIndex(of: type))]
     if code == 0 {
       let revoked = try scene.ask("revokeGroupMessage", recall, by: row.name)
@@ -138,7 +138,7 @@ import ThrongTestKit
   @Test func aSecondRecallDoesNothing() throws {
     let scene = try scene()
     try scene.ask("revokeGroupMessage", recall, by: "mary")
-    scene.clock.advance(by: 10_000_000)
+    scene.clocks.advance(by: 10_000_000)
     for name in ["mary", "adam", "olga", "administrator"] {
       #expect(try scene.expectNothing("revokeGroupMessage", recall, by: name) == [:] as JSON, "\(name)")
     }
@@ -169,8 +169,8 @@ import ThrongTestKit
 
   @Test func aRecallReducesUnreadCountsAndChangesTheList() throws {
     let scene = try scene()
-    let sent = scene.clock.now()
-    scene.clock.advance(by: 1000)
+    let sent = scene.clocks.wall
+    scene.clocks.advance(by: 1000)
     #expect(try scene.ask("unreadCount", by: "olga").result == 1)
     #expect(try scene.ask("joinedInfo", #"{"updatedSince":\#(sent + 1)}"#, by: "carl").result == .null)
     try scene.ask("revokeGroupMessage", recall, by: "mary")

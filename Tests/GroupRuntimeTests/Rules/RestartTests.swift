@@ -12,7 +12,7 @@ import ThrongTestKit
     try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary")
     try scene.ask("revokeGroupMessage", #"{"seq":1}"#, by: "mary")
     try await scene.reload()
-    scene.clock.advance(by: 10_000_000)
+    scene.clocks.advance(by: 10_000_000)
     #expect(try scene.expectNothing("revokeGroupMessage", #"{"seq":1}"#, by: name) == [:] as JSON)
     try await scene.reload()
     #expect(try scene.ask("info", by: "olga").result["lastMessage"]["isRevoked"] == true)
@@ -33,11 +33,11 @@ import ThrongTestKit
   @Test func aBanEndedBeforeRejoiningIsForgotten() async throws {
     let scene = try Scene(.meeting)
     try scene.ask("kickGroupMember", Scene.users(["mary"], #""banTime":60"#), by: "olga")
-    scene.clock.advance(by: 60_000)
+    scene.clocks.advance(by: 60_000)
     try scene.ask("joinGroup", by: "mary")
     try scene.ask("quitGroup", by: "mary")
     try await scene.reload()
-    scene.clock.advance(by: -30_000)
+    scene.clocks.moveWall(by: -30_000)
     #expect(try scene.ask("joinGroup", by: "mary").code == 0)
   }
 

@@ -9,8 +9,7 @@ import WireProtocol
 /// Groups with fakes around them: a store that can be slow or fail, sessions that record their
 /// frames.
 final class ActorScene: Sendable {
-  let clock = ManualClock()
-  let uptime = ManualUptime()
+  let clocks = ManualClocks()
   let alarms = ManualAlarms()
   let broker = RecordingBroker()
   let store: InMemoryStore
@@ -26,7 +25,7 @@ final class ActorScene: Sendable {
     self.store = store
     registry = GroupRegistry(
       services: GroupServices(
-        groups: groups ?? store, messages: messages ?? store, broker: broker, clock: clock, uptime: uptime, alarms: alarms,
+        groups: groups ?? store, messages: messages ?? store, broker: broker, clocks: clocks, alarms: alarms,
         rules: GroupRules(limits: limits), observer: observer),
       executors: [executor])
     for user in users { signIn(user) }
@@ -57,10 +56,20 @@ final class ActorScene: Sendable {
     await registry.presenceChanged(Group.Presence(of: user, awaySince: awaySince), in: memberships)
   }
 
-  /// Advances the clock, and rings the alarms that are due.
+  /// Lets time pass, and rings the alarms that are due.
   func advance(by milliseconds: Int64) {
-    clock.advance(by: milliseconds)
-    alarms.ring(upTo: clock.now())
+    clocks.advance(by: milliseconds)
+    ringDueAlarms()
+  }
+
+  /// Sets the wall clock, and rings the alarms that are due.
+  func moveWall(by milliseconds: Int64) {
+    clocks.moveWall(by: milliseconds)
+    ringDueAlarms()
+  }
+
+  private func ringDueAlarms() {
+    alarms.ring(upTo: clocks.wall)
     settle()
   }
 

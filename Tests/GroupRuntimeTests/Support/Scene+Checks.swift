@@ -74,8 +74,8 @@ extension Scene {
   /// Loads the group again, as after a restart of the server.
   func reload() async throws {
     let stored = try #require(
-      try await store.group("g", sentSince: clock.now() - RecentlySent.retention, at: 0, mostFormer: .max))
-    state = GroupState(stored, at: clock.now(), rules: rules)
+      try await store.group("g", sentSince: clocks.wall - RecentlySent.retention, at: 0, mostFormer: .max))
+    state = GroupState(stored, at: clocks.wall, rules: rules)
     if let corrections = state?.corrections.popAll(), !corrections.isEmpty { try commit(corrections) }
     for session in sessions.keys { refreshPresence(of: String(session.prefix { $0 != "/" })) }
   }

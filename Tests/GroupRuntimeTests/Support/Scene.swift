@@ -41,7 +41,7 @@ final class Scene {
     }
   }
 
-  let clock = ManualClock()
+  let clocks = ManualClocks()
   let broker = RecordingBroker()
   let store = InMemoryStore()
   let rules: GroupRules
@@ -71,7 +71,7 @@ final class Scene {
     self.init(rules: rules)
     var policy = GroupPolicy.defaults(for: type)
     change(&policy)
-    let now = clock.now()
+    let now = clocks.wall
     let record = GroupRecord(
       id: "g", type: type, epoch: "e", createTime: now, owner: "olga", name: "n",
       maxMemberNum: maxMemberNum ?? (type.limitsMembers ? 6000 : 0),
@@ -84,10 +84,10 @@ final class Scene {
           receiveOption: type.defaultReceiveOption)
       }
     }
-    clock.advance(by: 10_000)
+    clocks.advance(by: 10_000)
     try commit([.putGroup(record, isNew: true)] + list.map { .putMember($0, in: "g") })
     let stored = StoredGroup(record: record, members: list, lastMessage: nil, recentlySent: [])
-    state = GroupState(stored, at: clock.now(), rules: rules)
+    state = GroupState(stored, at: clocks.wall, rules: rules)
     for member in list { perform(.attach(member.userID, receiving: member.receiveOption)) }
     if type.everyoneIsMember { for user in broker.signedInUsers() { admit(user) } }
   }
@@ -139,7 +139,7 @@ final class Scene {
   @discardableResult
   func wake() throws -> Outcome {
     for session in sessions.values { _ = broker.takeFrames(of: session) }
-    let decision = state?.wake(at: clock.now(), usersSignedIn: broker.usersSignedIn) ?? Decision(answer: .reply(.empty))
+    let decision = state?.wake(at: clocks.wall, usersSignedIn: broker.usersSignedIn) ?? Decision(answer: .reply(.empty))
     return try carryOut(decision, by: .administrator)
   }
 
@@ -183,7 +183,7 @@ final class Scene {
   }
 
   private func decide(_ request: GroupOperation, by caller: Caller) -> Decision {
-    if let decision = state?.decide(request, by: caller, at: clock.now(), usersSignedIn: broker.usersSignedIn) { return decision }
+    if let decision = state?.decide(request, by: caller, at: clocks.wall, usersSignedIn: broker.usersSignedIn) { return decision }
     do throws(WireError) {
       let (created, decision) = try create(request, by: caller)
       state = created
@@ -196,9 +196,9 @@ final class Scene {
   private func create(_ request: GroupOperation, by caller: Caller) throws(WireError) -> (GroupState, Decision) {
     switch request {
     case .create(let create, let owner, let facts):
-      try GroupState.create(create, id: "g", owner: owner, facts, by: caller, at: clock.now(), rules: rules)
+      try GroupState.create(create, id: "g", owner: owner, facts, by: caller, at: clocks.wall, rules: rules)
     case .importGroup(let create, let owner, let facts):
-      try GroupState.imported(create, id: "g", owner: owner, facts, at: clock.now(), rules: rules)
+      try GroupState.imported(create, id: "g", owner: owner, facts, at: clocks.wall, rules: rules)
     default: throw WireError(.noSuchGroup)
     }
   }
@@ -235,7 +235,7 @@ final class Scene {
   private func perform(_ effect: Effect) {
     switch effect {
     case .attach(let user, let option), .setReceiveOption(let user, let option):
-      state?.setOnline(user, topic.attach(user, receiving: option), since: clock.now())
+      state?.setOnline(user, topic.attach(user, receiving: option), since: clocks.wall)
     case .attachSignedInUsers: for user in broker.signedInUsers() { admit(user) }
     case .detach(let user): topic.detach(user)
     case .publish(let event, let kind, let session): topic.publish(event.frame, kind, except: session)

@@ -4,7 +4,8 @@ import WireProtocol
 /// The messages of a group as far as memory holds them: the newest, the receipts of recent ones,
 /// counts of unread ones, and recalls that a reading of the store may not show yet.
 struct MessageHistory: Sendable {
-  private let epoch: String
+  /// Begins the msgIDs of stored messages.
+  private let storedPrefix: String
   private(set) var lastMessage: Message?
   private var receipts: RecentlySent
   private var unreadCounts = UnreadCounts()
@@ -16,7 +17,7 @@ struct MessageHistory: Sendable {
   private let volatilePrefix: String
 
   init(_ stored: StoredGroup, at now: Instant) {
-    epoch = stored.record.epoch
+    storedPrefix = stored.record.epoch + "-"
     lastMessage = stored.lastMessage
     receipts = RecentlySent(stored.recentlySent, at: now)
     volatilePrefix = "\(stored.record.epoch)-\(String(UInt32.random(in: .min ... .max), radix: 36))-"
@@ -32,11 +33,11 @@ struct MessageHistory: Sendable {
   mutating func nextMessageID(seq: Int64?) -> String {
     if let seq { return messageID(seq: seq) }
     volatileCount += 1
-    return volatilePrefix + String(volatileCount)
+    return volatilePrefix.followed(by: volatileCount)
   }
 
   /// The msgID of a stored message: its place in the history.
-  func messageID(seq: Int64) -> String { epoch + "-" + String(seq) }
+  func messageID(seq: Int64) -> String { storedPrefix.followed(by: seq) }
 
   /// The message is the newest one.
   mutating func append(_ message: Message) { lastMessage = message }
@@ -89,5 +90,28 @@ struct MessageHistory: Sendable {
   /// Remembers a count of the unread messages of a reader up to a message.
   mutating func recordUnread(_ count: Int, through: Int64, for reader: UserID, _ question: UnreadCounts.Question) {
     unreadCounts.record(count, through: through, for: reader, question)
+  }
+}
+
+extension String {
+  /// The text with a number from 0 behind it, in one allocation: every message gets such a msgID.
+  fileprivate func followed(by number: Int64) -> String {
+    var left = number.magnitude
+    var digits = 1
+    var bound: UInt64 = 10
+    while left >= bound {
+      digits += 1
+      bound *= 10
+    }
+    return String(unsafeUninitializedCapacity: utf8.count + digits) { bytes in
+      var end = bytes.initialize(from: utf8).index + digits
+      let length = end
+      repeat {
+        end -= 1
+        bytes[end] = UInt8(ascii: "0") + UInt8(left % 10)
+        left /= 10
+      } while left > 0
+      return length
+    }
   }
 }

@@ -5,9 +5,8 @@ import WireProtocol
 /// join and leave notices, pass a rate limiter. Other events do not.
 extension GroupState {
   /// Delivers, queues or drops a new message.
-  mutating func offer(
-    _ message: Message, from session: SessionKey?, in context: DecisionContext, into decision: inout Decision
-  ) -> MessageReceipt.Status {
+  mutating func offer(_ message: Message, from session: SessionKey?, in context: DecisionContext) -> Decision {
+    var decision = Decision(.empty)
     deliverWaiting(in: context, into: &decision)
     let waiting = WaitingMessage(message: message, session: session, type: record.type)
     let offered = rateLimiter?.offer(waiting, message.priority, at: context.steady)
@@ -16,15 +15,24 @@ extension GroupState {
     switch offered?.outcome {
     case .queued:
       count(message, .accepted, into: &decision)
-      return .queued
+      decision.answer = acknowledge(message, .queued, in: context)
     case .dropped:
       count(message, [.accepted, .dropped], into: &decision)
-      return .dropped
+      decision.answer = acknowledge(message, .dropped, in: context)
     case .delivered, nil:
-      decision.rateLimited.deliveries += 1
       deliver(message, from: session, [.accepted, .delivered], in: context, into: &decision)
-      return .delivered
+      decision.answer = acknowledge(message, .delivered, in: context)
     }
+    return decision
+  }
+
+  private func deliver(
+    _ message: Message, from session: SessionKey?, _ steps: MessageCount.Steps, in context: DecisionContext,
+    into decision: inout Decision
+  ) {
+    decision.rateLimited.deliveries += 1
+    decision.effects.append(publication(of: message, from: session, in: context))
+    count(message, steps, into: &decision)
   }
 
   /// Delivers queued messages, and then the notices, as far as the rate allows.
@@ -33,7 +41,6 @@ extension GroupState {
       switch dequeued {
       case .delivered(let waiting):
         decision.rateLimited.dequeued.append(waiting)
-        decision.rateLimited.deliveries += 1
         deliver(waiting.message, from: waiting.session, .delivered, in: context, into: &decision)
       case .dropped(let waiting): drop(waiting, in: context, into: &decision)
       }

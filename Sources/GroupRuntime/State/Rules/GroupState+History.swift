@@ -15,10 +15,10 @@ extension GroupState {
     switch request.direction {
     case .older:
       let page = visible.older(than: request.fromSeq == 0 ? Int64.max : request.fromSeq, count: count)
-      return .answer(.stored(.history(page, newestFirst: true, epoch: record.epoch)))
+      return .answer(.stored(.history(page, newestFirst: true, epoch: record.epoch), for: caller.requester))
     case .newer:
       let page = visible.newer(than: request.fromSeq, count: count)
-      return .answer(.stored(.history(page, newestFirst: false, epoch: record.epoch)))
+      return .answer(.stored(.history(page, newestFirst: false, epoch: record.epoch), for: caller.requester))
     }
   }
 
@@ -28,7 +28,7 @@ extension GroupState {
     let isKnown = record.type.storesMessages && epoch == record.epoch && seq <= messages.lastSeq
     let page = isKnown ? try visibleHistory(for: caller).newer(than: seq, count: GroupState.syncPage) : nil
     return .answer(
-      .stored(.sync(SyncAnswer(epoch: record.epoch, lastSeq: messages.lastSeq, page: page, bytes: bytes))))
+      .stored(.sync(SyncAnswer(epoch: record.epoch, lastSeq: messages.lastSeq, page: page, bytes: bytes)), for: caller.requester))
   }
 
   /// The messages that the caller may see; 10007 where the type has no history.
@@ -77,7 +77,7 @@ extension GroupState {
   func unreadCount(for caller: Caller) throws(WireError) -> Decision {
     try requireMembership(caller)
     guard let member = caller.userID.flatMap({ roster[$0] }) else { return Decision(.unreadCount(0)) }
-    return .answer(.stored(.unread(unread(of: member))))
+    return .answer(.stored(.unread(unread(of: member)), for: caller.requester))
   }
 
   /// "Text and Custom of others after readSeq, not recalled"; imported messages and those that came

@@ -22,7 +22,7 @@ extension GroupState {
     guard let user = caller.userID, let member = roster[user],
       lastChange(for: member, in: context) >= since
     else { return .noRow }
-    return infoReply(forMember: member, in: context)
+    return infoReply(forMember: member, by: caller, in: context)
   }
 
   /// When the group or the member's own view of it last changed; the end of a mute is such a
@@ -42,16 +42,16 @@ extension GroupState {
 
   private func memberInfoReply(for caller: Caller, in context: DecisionContext) -> Decision {
     guard let member = caller.userID.flatMap({ roster.member($0) }) else { return infoReply(for: .administrator, in: context) }
-    return infoReply(forMember: member, in: context)
+    return infoReply(forMember: member, by: caller, in: context)
   }
 
   /// The unread count needs the store, unless memory holds all of it.
-  private func infoReply(forMember member: Member, in context: DecisionContext) -> Decision {
+  private func infoReply(forMember member: Member, by caller: Caller, in context: DecisionContext) -> Decision {
     let member = member.current(at: context.wall)
     let unread = unread(of: member)
     let reader = GroupInfo.Reader.member(GroupInfo.SelfInfo(member: member, unreadCount: unread.total()))
     guard unread.range != nil else { return infoReply(for: reader, in: context) }
-    return .answer(.stored(.info(groupInfo(for: reader, in: context), of: member, unread)))
+    return .answer(.stored(.info(groupInfo(for: reader, in: context), of: member, unread), for: caller.requester))
   }
 
   private func infoReply(for reader: GroupInfo.Reader, in context: DecisionContext) -> Decision {

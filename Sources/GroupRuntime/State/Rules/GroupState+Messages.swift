@@ -24,38 +24,29 @@ extension GroupState {
       msgID: messages.nextMessageID(seq: seq), groupID: record.id, seq: seq, sender: caller.senderID, nameCard: sender.nameCard,
       timestamp: context.now, content: content, priority: options.priority, clientMsgID: options.clientMsgID,
       atUserIDList: options.atUserIDList, platform: caller.platform, isFromManager: sender.isManager)
-    var decision = Decision(.empty)
-    let status: MessageReceipt.Status
-    if rateLimiter != nil {
-      status = offer(message, from: caller.session, in: context, into: &decision)
-    } else {
-      status = isStored ? .stored : .delivered
-      deliver(message, from: caller.session, [.accepted, .delivered], in: context, into: &decision)
-    }
-    if isStored {
-      messages.append(message)
-      decision.changes.append(.append(message))
-    }
+    if rateLimiter != nil { return offer(message, from: caller.session, in: context) }
+    let answer = acknowledge(message, isStored ? .stored : .delivered, in: context)
+    if isStored { messages.append(message) }
+    return Decision(
+      changes: isStored ? [.append(message)] : [],
+      effects: [publication(of: message, from: caller.session, in: context)],
+      counts: [MessageCount(type: record.type, priority: message.priority, steps: [.accepted, .delivered])],
+      answer: answer)
+  }
+
+  /// The reply to a message's sender, which a repeated send gets again.
+  mutating func acknowledge(_ message: Message, _ status: MessageReceipt.Status, in context: DecisionContext) -> Answer {
+    let receipt = MessageReceipt(msgID: message.msgID, seq: message.seq, timestamp: message.timestamp, status: status)
     if status != .dropped { messages.recordReceipt(of: message, status, at: context.steady) }
-    decision.answer = .reply(
-      .success(
-        .receipt(MessageReceipt(msgID: message.msgID, seq: seq, timestamp: message.timestamp, status: status))))
-    return decision
+    return .reply(.success(.receipt(receipt)))
   }
 
-  /// Publishes a message to "all members but the sending session".
-  func deliver(
-    _ message: Message, from session: SessionKey?, _ steps: MessageCount.Steps, in context: DecisionContext,
-    into decision: inout Decision
-  ) {
-    decision.effects.append(
-      .publish(event(.onRecvNewMessage(message), in: context), chatClass(of: message), except: session))
-    decision.counts.append(MessageCount(type: record.type, priority: message.priority, steps: steps))
-  }
-
-  private func chatClass(of message: Message) -> EventClass {
-    record.type.storesMessages
+  /// The event of a message to "all members but the sending session".
+  func publication(of message: Message, from session: SessionKey?, in context: DecisionContext) -> Effect {
+    let kind: EventClass =
+      record.type.storesMessages
       ? .storedChat(fromManager: message.isFromManager) : .liveChat(fromManager: message.isFromManager)
+    return .publish(event(.onRecvNewMessage(message), in: context), kind, except: session)
   }
 
   /// The caller's record, looked up once per message.
