@@ -1,4 +1,5 @@
 import Authentication
+import Foundation
 import Gateway
 import GroupModel
 import GroupRuntime
