@@ -85,8 +85,8 @@ extension Group {
     beginBackoff(after: error)
     alarm = nil
     mustRepublishAttributes = mustRepublishAttributes || box?.state.attributes.eventDue != nil
-    let discarded = pipeline.discard(with: box, at: services.clocks.wall)
-    performEffects(of: discarded.drops)
+    var discarded = pipeline.discard(with: box, at: services.clocks.wall)
+    performEffects(of: &discarded.drops)
     topic?.close()
     topic = nil
     // Loading starts first, so that inputs from completions wait for it.

@@ -105,9 +105,9 @@ public actor Group: ExecutorActor {
       switch consume input {
       case .request(let request, let caller, let completion):
         lastUse = services.clocks.monotonic
-        let decision = box.state.decide(
-          request, by: caller, at: services.clocks.wall, usersSignedIn: usersSignedIn(for: box))
-        submit(decision, completion)
+        submit(
+          box.state.decide(
+            request, by: caller, at: services.clocks.wall, usersSignedIn: usersSignedIn(for: box)), completion)
         commitCorrections()
       case .presence(let presence, let completion):
         if let since = presence.awaySince { endGrace(of: presence.user, awaySince: since) }
