@@ -66,9 +66,9 @@ extension Group {
 
   // MARK: Failures
 
-  /// How long a group starts no commit by itself after the store has failed, in milliseconds: a
-  /// commit that is due would fail again, at once and without end.
-  static let backoffTime: Instant = 1000
+  /// How long a group starts no commit by itself after the store has failed: a commit that is
+  /// due would fail again, at once and without end.
+  static let backoffTime = Duration.seconds(1)
 
   var isBackingOff: Bool { backoff.contains(services.clocks.wall) }
 

@@ -94,7 +94,7 @@ public final class Server: Sendable {
         "openFiles": .stringConvertible(openFiles),
       ])
     let certificate = transport.certificateExpiry.flatMap {
-      StartWarnings.certificate(expiring: $0, now: services.clocks.wall / 1000)
+      StartWarnings.certificate(expiring: $0, now: services.clocks.wall)
     }
     let connections = StartWarnings.connections(settings.limits.connections, openFiles: openFiles)
     for warning in [certificate, connections].compactMap({ $0 }) { logger.warning("\(warning)") }

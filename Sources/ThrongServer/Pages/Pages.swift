@@ -6,14 +6,14 @@ import ServerConfiguration
 struct DemoPage: Sendable {
   private let issuer: TokenIssuer?
 
-  /// How long a guest may stay, in seconds.
-  static let lifetime: Seconds = 3600
+  /// How long a guest may stay.
+  static let lifetime = Duration.seconds(3600)
 
   /// - Parameter issuer: nil = the page has no token and asks for one.
   init(issuer: TokenIssuer?) { self.issuer = issuer }
 
   /// The page of one load, with the token of a new guest.
-  func load(now: Instant) throws(AuthenticationError) -> Page {
+  func load(now: WallInstant) throws(AuthenticationError) -> Page {
     let guest = "guest-" + PageTemplate.random(8)
     let token = try issuer?.issue(user: guest, lifetime: DemoPage.lifetime, now: now)
     return DemoPage.template.load(["token": token ?? ""])
