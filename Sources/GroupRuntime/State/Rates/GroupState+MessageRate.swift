@@ -76,7 +76,7 @@ extension GroupState {
   // MARK: Notices
 
   /// Announces a new member: to the user at once, "outside the limit", to the others by a notice.
-  mutating func noticeEntry(of info: MemberInfo, _ event: GroupEvent, in context: DecisionContext, into decision: inout Decision)
+  mutating func announceJoin(of info: MemberInfo, _ event: GroupEvent, in context: DecisionContext, into decision: inout Decision)
   {
     // An expired notice must not name a new member.
     deliverWaiting(in: context, into: &decision)
@@ -92,7 +92,7 @@ extension GroupState {
   }
 
   /// Announces former members by a notice.
-  mutating func noticeLeave(of list: [MemberInfo], in context: DecisionContext, into decision: inout Decision) {
+  mutating func announceLeave(of list: [MemberInfo], in context: DecisionContext, into decision: inout Decision) {
     guard record.policy.memberChangeNotification else { return }
     deliverWaiting(in: context, into: &decision)
     // The notice of a user's leaving must not precede that of joining.

@@ -14,7 +14,7 @@ struct SlidingWindowLimiter: Sendable {
 
   /// Counts a pass, unless it would exceed the limit.
   /// - Returns: nil = passed; else the wait before the next attempt, in milliseconds.
-  mutating func pass(at now: MonotonicInstant) -> Int64? {
+  mutating func acquire(at now: MonotonicInstant) -> Int64? {
     while let oldest = passes.first, now.milliseconds(since: oldest) >= windowMilliseconds { passes.removeFirst() }
     if passes.count >= limit, let oldest = passes.first { return windowMilliseconds - now.milliseconds(since: oldest) }
     passes.append(now)
@@ -39,9 +39,10 @@ struct KeyedRateLimiter<Key: Hashable & Sendable>: Sendable {
 
   /// Counts a pass of the key, unless it would exceed the limit.
   /// - Returns: nil = passed; else the wait before the next attempt, in milliseconds.
-  mutating func pass(_ key: Key, at now: MonotonicInstant) -> Int64? {
+  mutating func acquire(_ key: Key, at now: MonotonicInstant) -> Int64? {
     removeUnused(at: now)
-    if let wait = windows[key, default: SlidingWindowLimiter(limit: limit, windowMilliseconds: windowMilliseconds)].pass(at: now)
+    if let wait = windows[key, default: SlidingWindowLimiter(limit: limit, windowMilliseconds: windowMilliseconds)].acquire(
+      at: now)
     {
       return wait
     }

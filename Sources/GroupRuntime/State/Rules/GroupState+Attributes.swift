@@ -33,7 +33,7 @@ extension GroupState {
 
   mutating func readAttributes(_ keys: [String]?, by caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
     try requireAttributes(caller)
-    if let user = caller.userID, let wait = attributes.reads.pass(user, at: context.monotonic) {
+    if let user = caller.userID, let wait = attributes.reads.acquire(user, at: context.monotonic) {
       throw WireError(.attributeCallsTooOften, retryAfterMs: wait)
     }
     let wanted = keys.map { Set($0.map { ExactText($0) }) }
@@ -63,10 +63,10 @@ extension GroupState {
 
   private mutating func countWrite(_ caller: Caller, in context: DecisionContext) throws(WireError) {
     if let user = caller.userID {
-      if let wait = attributes.writes.pass(user, at: context.monotonic) {
+      if let wait = attributes.writes.acquire(user, at: context.monotonic) {
         throw WireError(.attributeCallsTooOften, retryAfterMs: wait)
       }
-    } else if let wait = attributes.administratorWrites.pass(at: context.monotonic) {
+    } else if let wait = attributes.administratorWrites.acquire(at: context.monotonic) {
       throw WireError(.attributeWritesTooOften, retryAfterMs: wait)
     }
   }

@@ -37,7 +37,7 @@ extension GroupState {
   private mutating func announceLeave(
     of list: [MemberInfo], _ tip: EventTip?, in context: DecisionContext, into decision: inout Decision
   ) {
-    if rateLimiter != nil { return noticeLeave(of: list, in: context, into: &decision) }
+    if rateLimiter != nil { return announceLeave(of: list, in: context, into: &decision) }
     let event = event(.onMemberLeave(list, memberCount: roster.count, tip), in: context)
     announce(event, as: noticeClass, whenOff: [], into: &decision)
   }

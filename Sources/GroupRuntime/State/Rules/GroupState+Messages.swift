@@ -16,7 +16,7 @@ extension GroupState {
       return Decision(.receipt(first))
     }
     try requireNotMuted(sender, at: context.wall)
-    if let wait = messageRate?.pass(at: context.monotonic) { throw WireError(.groupMessageRate, retryAfterMs: wait) }
+    if let wait = messageRate?.acquire(at: context.monotonic) { throw WireError(.groupMessageRate, retryAfterMs: wait) }
 
     let isStored = record.type.storesMessages && !options.onlineUserOnly
     let seq = isStored ? messages.lastSeq + 1 : nil
