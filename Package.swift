@@ -141,7 +141,7 @@ let package = Package(
       name: "ThrongServerTests",
       dependencies: [
         "Authentication", "Gateway", "GroupModel", "GroupPermissions", "GroupRuntime", "ServerConfiguration", "ThrongServer",
-        "WebSocketTransport", logging, metrics,
+        "ThrongTestKit", "WebSocketTransport", logging, metrics,
       ], swiftSettings: strict),
   ],
   cxxLanguageStandard: .cxx17

@@ -87,7 +87,7 @@ public final class GatewayServices: Sendable {
     observer = StoreObserver(logger: logger)
     budgets = UserBudgets(configuration)
     signInLimiter = SignInLimiter(configuration)
-    refusals = RefusalLog(logger: logger)
+    refusals = RefusalLog(clocks: clocks, logger: logger)
     connectionLimiter = ConnectionLimiter(
       connections: configuration.connections, connectionsPerAddress: configuration.connectionsPerAddress)
     registry = GroupRegistry(

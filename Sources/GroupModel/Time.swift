@@ -73,6 +73,8 @@ public struct WallInstant: Comparable, Hashable, Sendable, CustomStringConvertib
 /// A point in time on the monotonic clock, which never goes back. Its start has no meaning, and no
 /// instant outlives the process.
 public struct MonotonicInstant: Comparable, Hashable, Sendable {
+  /// Before all others.
+  @inlinable public static var distantPast: MonotonicInstant { MonotonicInstant(nanoseconds: .min) }
   /// After all others: a deadline that never comes.
   @inlinable public static var distantFuture: MonotonicInstant { MonotonicInstant(nanoseconds: .max) }
 

@@ -70,11 +70,36 @@ extension WallInstant: ExpressibleByIntegerLiteral {
 extension MonotonicInstant: ExpressibleByIntegerLiteral {
   public init(integerLiteral milliseconds: Int64) { self.init(milliseconds: milliseconds) }
 
+  /// The whole milliseconds since the start of the clock.
+  public var milliseconds: Int64 { nanoseconds / 1_000_000 }
+
   /// The instant so many milliseconds after the start of the clock.
   public init(milliseconds: some BinaryInteger) { self.init(nanoseconds: Int64(milliseconds) * 1_000_000) }
 
   /// The instant so many milliseconds later.
   public static func + (instant: MonotonicInstant, milliseconds: Int64) -> MonotonicInstant {
     instant.advanced(byMilliseconds: milliseconds)
+  }
+
+  /// The instant so many milliseconds earlier.
+  public static func - (instant: MonotonicInstant, milliseconds: Int64) -> MonotonicInstant {
+    instant.advanced(byMilliseconds: -milliseconds)
+  }
+
+  /// Moves the instant on by milliseconds.
+  public static func += (instant: inout MonotonicInstant, milliseconds: Int64) { instant = instant + milliseconds }
+}
+
+extension ClockReading: ExpressibleByIntegerLiteral {
+  public init(integerLiteral milliseconds: Int64) { self.init(both: milliseconds) }
+
+  /// Both clocks show so many milliseconds.
+  public init(both milliseconds: Int64) {
+    self.init(wall: WallInstant(milliseconds: milliseconds), monotonic: MonotonicInstant(milliseconds: milliseconds))
+  }
+
+  /// Both clocks so many milliseconds later.
+  public static func + (reading: ClockReading, milliseconds: Int64) -> ClockReading {
+    ClockReading(wall: reading.wall + milliseconds, monotonic: reading.monotonic + milliseconds)
   }
 }

@@ -21,7 +21,7 @@ import WebSocketTransport
     try await LiveGateway.with { live in
       let phone = try await Client.open(port: live.port, query: "token=mary&platform=iOS&deviceID=d")
       let login = try await phone.event("onConnectSuccess")
-      live.backend.clocks.moveWall(by: 5)
+      live.backend.clocks.advance(by: 5)
       let web = try await live.signIn("mary", "platform=Web")
       let list = try await sessions("mary", live)
       #expect(

@@ -1,6 +1,7 @@
 import GroupModel
 import Logging
 import Testing
+import ThrongTestKit
 import WireProtocol
 
 @testable import Gateway
@@ -29,19 +30,21 @@ import WireProtocol
   }
 
   @Test func thePairIsToldAgainAMinuteLater() {
-    let refusals = RefusalLog(logger: log.logger)
-    let start = ContinuousClock.now
-    for second in [0, 59, 60, 61] {
-      refusals.upgrade(.origin, head(origin: "https://a.example"), from: client, at: start + .seconds(second))
+    let clocks = ManualClocks()
+    let refusals = RefusalLog(clocks: clocks, logger: log.logger)
+    for wait in [0, 59, 1, 1] {
+      clocks.advance(for: .seconds(wait))
+      refusals.upgrade(.origin, head(origin: "https://a.example"), from: client)
     }
     #expect(lines("upgrade refused").count == 2)
   }
 
   @Test func manyOriginsAtOnceDoNotFillTheLog() {
-    let refusals = RefusalLog(logger: log.logger)
-    let start = ContinuousClock.now + .seconds(2)
-    for number in 0..<100 { refusals.upgrade(.origin, head(origin: "https://\(number).example"), from: client, at: start) }
-    refusals.upgrade(.origin, head(origin: "https://99.example"), from: client, at: start + .seconds(1))
+    let clocks = ManualClocks()
+    let refusals = RefusalLog(clocks: clocks, logger: log.logger)
+    for number in 0..<100 { refusals.upgrade(.origin, head(origin: "https://\(number).example"), from: client) }
+    clocks.advance(by: 1000)
+    refusals.upgrade(.origin, head(origin: "https://99.example"), from: client)
     #expect(lines("upgrade refused").count == 6, "one that was not written is not told of as known")
     #expect(log.lines.last?.metadata["dropped"] == "95")
   }
@@ -86,10 +89,11 @@ import WireProtocol
   }
 
   @Test func afterAFewASecondTheNextLineTellsHowMany() {
-    let refusals = RefusalLog(logger: log.logger)
-    let start = ContinuousClock.now + .seconds(2)
-    for _ in 0..<12 { refusals.signIn(WireError(.tokenMalformed), from: "192.0.2.7", user: nil, at: start) }
-    refusals.signIn(WireError(.tokenMalformed), from: "192.0.2.8", user: nil, at: start + .seconds(1))
+    let clocks = ManualClocks()
+    let refusals = RefusalLog(clocks: clocks, logger: log.logger)
+    for _ in 0..<12 { refusals.signIn(WireError(.tokenMalformed), from: "192.0.2.7", user: nil) }
+    clocks.advance(by: 1000)
+    refusals.signIn(WireError(.tokenMalformed), from: "192.0.2.8", user: nil)
     #expect(lines("sign-in refused").count == 6)
     #expect(log.lines.last?.metadata["dropped"] == "7")
   }
@@ -133,7 +137,7 @@ import WireProtocol
   // MARK: HTTP
 
   @Test func httpIsToldByMethodAndPathWithoutTheQuery() {
-    let refusals = RefusalLog(logger: log.logger)
+    let refusals = RefusalLog(clocks: ManualClocks(), logger: log.logger)
     refusals.httpRequest(404, "nothing here", head(path: "/x", query: "token=a-secret-token"), from: "192.0.2.7")
     refusals.httpRequest(401, "no credential", head(path: "/rpc"), from: "192.0.2.7", isToldElsewhere: true)
     #expect(

@@ -10,7 +10,7 @@ import WireProtocol
 @Suite struct WriteAllowanceTests {
   // MARK: The value
 
-  private let rate = Int(WriteAllowance.bytesPerMillisecond)
+  private let rate = Int(WriteAllowance.leastBytesPerMillisecond)
   private let burst = Int(WriteAllowance.burst)
 
   @Test func overFourSecondsNobodyFillsMoreThanAMegabyteASecond() {
@@ -44,7 +44,7 @@ import WireProtocol
       : #"{"groupID":"g","userIDList":[\#(names)],\#(texts)}"#
     let cost = try #require(call(method, params)).writeCost
     #expect(cost.isHeavy)
-    var allowance = WriteAllowance(now: 0)
+    var allowance = WriteAllowance(requestsPerSecond: 50, now: 0)
     #expect(allowance.charge(cost.bytes, at: 0) == 0)
   }
 
@@ -68,7 +68,7 @@ import WireProtocol
   }
 
   @Test func aStockIsThereAtOnceAndTheRestComesWithTime() {
-    var allowance = WriteAllowance(now: 1000)
+    var allowance = WriteAllowance(requestsPerSecond: 50, now: 1000)
     // Waiting requests come first.
     let takes: [(Int, at: MonotonicInstant)] = [(burst, 1000), (rate, 1000), (rate * 99, 1000), (0, 1100), (1, 1100)]
     let waits = takes.map { allowance.charge($0.0, at: $0.at) }
@@ -77,8 +77,17 @@ import WireProtocol
     #expect(isFull == [false, true])
   }
 
+  @Test func aHigherRequestRateFillsAsMuchMore() {
+    // The longest texts of one second, behind the burst.
+    for (requestsPerSecond, wait) in [(1, 20), (50, 1000), (1000, 1000), (1_000_000, 1000)] {
+      var allowance = WriteAllowance(requestsPerSecond: requestsPerSecond, now: 0)
+      #expect(allowance.charge(burst, at: 0) == 0)
+      #expect(allowance.charge(requestsPerSecond * 13_600, at: 0) == wait)
+    }
+  }
+
   @Test func anEarlierInstantFillsNothing() {
-    var allowance = WriteAllowance(now: 1000)
+    var allowance = WriteAllowance(requestsPerSecond: 50, now: 1000)
     let waits = [
       allowance.charge(burst + rate * 50, at: 2000), allowance.charge(0, at: 1000), allowance.charge(0, at: 2050),
     ]
@@ -88,7 +97,7 @@ import WireProtocol
   @Test func theLongestMessagesAtTheRequestRateDoNotWait() throws {
     let request = try #require(
       call("sendGroupTextMessage", #"{"groupID":"g","text":"\#(String(repeating: "x", count: 12_288))"}"#))
-    var allowance = WriteAllowance(now: 0)
+    var allowance = WriteAllowance(requestsPerSecond: 50, now: 0)
     var waits: Set<Int64> = []
     // The burst, and then 50 a second for a minute.
     for _ in 0..<50 { waits.insert(allowance.charge(request.writeCost.bytes, at: 0)) }

@@ -2,8 +2,17 @@ import GroupModel
 import GroupPermissions
 import Testing
 
-/// Every possible question, not a sample.
+/// Every possible question, not a sample; only Scripts/sanitize takes every seventh policy
+/// (`GroupPolicy.deciding`).
 @Suite struct EnumerationTests {
+  @Test func thePoliciesHoldEveryValueOfEveryField() {
+    #expect(Set(GroupPolicy.allDeciding).count == 162)
+    for field in GroupPolicy.decidingFields {
+      let tried = Set(GroupPolicy.deciding.map { $0[field] })
+      #expect(tried == Set(PolicyTable.values(of: field)), "\(field)")
+    }
+  }
+
   @Test func everyAnswerIsTheOracles() throws {
     let oracle = try RightsOracle()
     let permissions = GroupPermissions()
@@ -27,7 +36,7 @@ import Testing
     }
     print("questions asked of the table: \(asked), answered otherwise than by the oracle: \(wrong.count)")
     #expect(wrong.isEmpty, "\(wrong.prefix(5).joined(separator: "\n"))")
-    #expect(asked == 5 * 18 * 162 * 7 * 6 * 2)
+    #expect(asked == 5 * 18 * GroupPolicy.deciding.count * 7 * 6 * 2)
     #expect(codes == [0, 10007, 10009, 8508, 10032, 10033], "every error is reached")
   }
 

@@ -1,6 +1,7 @@
 import Logging
 import Synchronization
 import Testing
+import ThrongTestKit
 
 @testable import ThrongServer
 
@@ -9,10 +10,11 @@ import Testing
   @Test func eachIsCountedAndAFewASecondAreWrittenDown() throws {
     let lines = Lines()
     let metrics = PrometheusRegistry()
-    let calls = UnauthorizedCalls(metrics: metrics, logger: Logger(label: "test") { _ in lines })
-    let start = ContinuousClock.now
-    for _ in 0..<12 { calls.note(from: "192.0.2.7", at: start) }
-    calls.note(from: "192.0.2.8", at: start + .seconds(2))
+    let clocks = ManualClocks()
+    let calls = UnauthorizedCalls(metrics: metrics, clocks: clocks, logger: Logger(label: "test") { _ in lines })
+    for _ in 0..<12 { calls.note(from: "192.0.2.7") }
+    clocks.advance(by: 2000)
+    calls.note(from: "192.0.2.8")
     let text = String(decoding: metrics.render(), as: UTF8.self)
     #expect(text.contains("# TYPE throng_http_unauthorized_total counter\n"))
     #expect(text.contains("\nthrong_http_unauthorized_total 13\n"))
@@ -23,7 +25,8 @@ import Testing
 
   @Test func zeroIsShownBeforeTheFirst() {
     let metrics = PrometheusRegistry()
-    let calls = UnauthorizedCalls(metrics: metrics, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    let calls = UnauthorizedCalls(
+      metrics: metrics, clocks: ManualClocks(), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     withExtendedLifetime(calls) {
       #expect(String(decoding: metrics.render(), as: UTF8.self).contains("\nthrong_http_unauthorized_total 0\n"))
     }

@@ -1,3 +1,4 @@
+import GroupModel
 import Synchronization
 
 /// Limits log lines that clients can cause to five a second.
@@ -5,21 +6,21 @@ public final class LogRateLimiter: Sendable {
   private static let perSecond = 5
 
   private struct Second {
-    var begun: ContinuousClock.Instant
+    var begun = MonotonicInstant.distantPast
     var written = 0
     var dropped = 0
   }
 
-  private let second = Mutex(Second(begun: .now))
+  private let second = Mutex(Second())
 
   /// No line has been written yet.
   public init() {}
 
   /// Counts a line.
   /// - Returns: nil = drop the line; else how many lines were dropped before it.
-  public func acquire(at now: ContinuousClock.Instant) -> Int? {
+  public func acquire(at now: MonotonicInstant) -> Int? {
     second.withLock { second in
-      if now - second.begun >= .seconds(1) {
+      if second.begun + .seconds(1) <= now {
         second = Second(begun: now, written: 0, dropped: second.dropped)
       }
       guard second.written < LogRateLimiter.perSecond else {

@@ -1,5 +1,6 @@
 import CoreMetrics
 import GroupModel
+import GroupRuntime
 import Logging
 import Synchronization
 import WebSocketTransport
@@ -11,6 +12,7 @@ import WireProtocol
 /// No line holds a token or a query, and texts of clients are shortened. Nothing here runs for a
 /// request that succeeds.
 public final class RefusalLog: Sendable {
+  private let clocks: any Clocks
   private let logger: Logger
   private let upgrades: RefusalCounters
   private let signIns: RefusalCounters
@@ -22,7 +24,8 @@ public final class RefusalLog: Sendable {
   private let requestLines = LogRateLimiter()
   private let httpLines = LogRateLimiter()
 
-  init(logger: Logger) {
+  init(clocks: any Clocks, logger: Logger) {
+    self.clocks = clocks
     self.logger = logger
     upgrades = RefusalCounters("throng_upgrades_refused_total", by: "reason", UpgradeRefusal.Kind.allCases.map(\.rawValue))
     let codes: [ErrorCode] = [
@@ -35,13 +38,12 @@ public final class RefusalLog: Sendable {
 
   /// An upgrade was answered with a status.
   func upgrade(
-    _ refusal: UpgradeRefusal, _ head: borrowing RequestHead, from client: ForwardedClient,
-    at now: ContinuousClock.Instant = .now
+    _ refusal: UpgradeRefusal, _ head: borrowing RequestHead, from client: ForwardedClient
   ) {
     upgrades.increment(refusal.kind.rawValue)
-    guard refusal.kind != .origin else { return origin(refusal, head, from: client, at: now) }
+    guard refusal.kind != .origin else { return origin(refusal, head, from: client) }
     let (path, address) = (RefusalLog.shortened(head.path), client.address)
-    note("upgrade refused", .debug, upgradeLines, at: now) {
+    note("upgrade refused", .debug, upgradeLines) {
       [
         "status": .stringConvertible(refusal.status), "reason": "\(refusal.sentence)", "path": "\(path)", "address": "\(address)",
       ]
@@ -50,11 +52,11 @@ public final class RefusalLog: Sendable {
 
   /// Once a minute for each pair of Origin and the host that it was compared with.
   private func origin(
-    _ refusal: UpgradeRefusal, _ head: borrowing RequestHead, from client: ForwardedClient, at now: ContinuousClock.Instant
+    _ refusal: UpgradeRefusal, _ head: borrowing RequestHead, from client: ForwardedClient
   ) {
     let pair = RecentPairs.Pair(
       origin: RefusalLog.shortened(head.origin ?? ""), host: RefusalLog.shortened(client.host ?? ""))
-    guard let dropped = originLines.acquire(pair, at: now) else { return }
+    guard let dropped = originLines.acquire(pair, at: clocks.monotonic) else { return }
     var fields: Logger.Metadata = [
       "status": .stringConvertible(refusal.status), "reason": "\(refusal.sentence)", "origin": "\(pair.origin)",
       "host": "\(pair.host)", "address": "\(client.address)",
@@ -66,24 +68,24 @@ public final class RefusalLog: Sendable {
 
   /// A sign-in or renewal was refused.
   /// - Parameter user: nil where the token's signature was invalid.
-  func signIn(_ error: WireError, from address: String, user: UserID?, at now: ContinuousClock.Instant = .now) {
+  func signIn(_ error: WireError, from address: String, user: UserID?) {
     signIns.increment("\(error.code.rawValue)")
-    note("sign-in refused", .info, signInLines, at: now) { RefusalLog.fields(error, from: address, user) }
+    note("sign-in refused", .info, signInLines) { RefusalLog.fields(error, from: address, user) }
   }
 
   /// A request was answered with an error.
   /// - Parameter method: nil where it does not exist.
   func request(
-    _ error: WireError, _ method: String?, from address: String? = nil, user: UserID?, at now: ContinuousClock.Instant = .now
+    _ error: WireError, _ method: String?, from address: String? = nil, user: UserID?
   ) {
-    note("request refused", .debug, requestLines, at: now) {
+    note("request refused", .debug, requestLines) {
       RefusalLog.fields(error, from: address, user).merging(["method": "\(method ?? "unknown")"]) { $1 }
     }
   }
 
   /// The server has closed a connection.
-  func close(_ code: Int, _ reason: String, from address: String, user: UserID?, at now: ContinuousClock.Instant = .now) {
-    note("connection closed", .debug, closeLines, at: now) {
+  func close(_ code: Int, _ reason: String, from address: String, user: UserID?) {
+    note("connection closed", .debug, closeLines) {
       var fields: Logger.Metadata = ["code": .stringConvertible(code), "reason": "\(reason)", "address": "\(address)"]
       if let user { fields["userID"] = "\(user)" }
       return fields
@@ -95,13 +97,12 @@ public final class RefusalLog: Sendable {
   ///   - address: the client's, behind proxies too.
   ///   - isToldElsewhere: another log has a line for it (401); it is only counted here.
   public func httpRequest(
-    _ status: Int, _ reason: String, _ head: borrowing RequestHead, from address: String, isToldElsewhere: Bool = false,
-    at now: ContinuousClock.Instant = .now
+    _ status: Int, _ reason: String, _ head: borrowing RequestHead, from address: String, isToldElsewhere: Bool = false
   ) {
     http.increment("\(status)")
     guard !isToldElsewhere else { return }
     let (path, method) = (RefusalLog.shortened(head.path), head.method)
-    note("HTTP request refused", .debug, httpLines, at: now) {
+    note("HTTP request refused", .debug, httpLines) {
       [
         "status": .stringConvertible(status), "reason": "\(reason)", "method": "\(method)", "path": "\(path)",
         "address": "\(address)",
@@ -111,10 +112,9 @@ public final class RefusalLog: Sendable {
 
   /// A line below the log level does not count for the limit.
   private func note(
-    _ message: Logger.Message, _ level: Logger.Level, _ limit: LogRateLimiter, at now: ContinuousClock.Instant,
-    _ fields: () -> Logger.Metadata
+    _ message: Logger.Message, _ level: Logger.Level, _ limit: LogRateLimiter, _ fields: () -> Logger.Metadata
   ) {
-    guard logger.logLevel <= level, let dropped = limit.acquire(at: now) else { return }
+    guard logger.logLevel <= level, let dropped = limit.acquire(at: clocks.monotonic) else { return }
     var fields = fields()
     if dropped > 0 { fields["dropped"] = .stringConvertible(dropped) }
     logger.log(level: level, message, metadata: fields)
@@ -165,13 +165,13 @@ private final class RecentPairs: Sendable {
   private static let sweepAt = 1024
   private let period: Duration
   private let limit = LogRateLimiter()
-  private let logged = Mutex<[Pair: ContinuousClock.Instant]>([:])
+  private let logged = Mutex<[Pair: MonotonicInstant]>([:])
 
   init(period: Duration) { self.period = period }
 
   /// - Returns: nil = drop the line: the pair was logged lately, or the rate is reached; else how
   ///   many lines were dropped before it.
-  func acquire(_ pair: Pair, at now: ContinuousClock.Instant) -> Int? {
+  func acquire(_ pair: Pair, at now: MonotonicInstant) -> Int? {
     logged.withLock { logged in
       if let last = logged[pair], now - last < period { return nil }
       guard let dropped = limit.acquire(at: now) else { return nil }

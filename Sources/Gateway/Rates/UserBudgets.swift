@@ -24,9 +24,9 @@ final class UserBudget: Sendable {
   private let writes: Mutex<Writes>
   private let reads = Mutex(Reads())
 
-  fileprivate init(_ requests: TokenBucket, now: MonotonicInstant) {
-    self.requests = Mutex(requests)
-    writes = Mutex(Writes(allowance: WriteAllowance(now: now)))
+  fileprivate init(requestsPerSecond: Int, burst: Int, now: MonotonicInstant) {
+    requests = Mutex(TokenBucket(perSecond: requestsPerSecond, burst: burst, now: now))
+    writes = Mutex(Writes(allowance: WriteAllowance(requestsPerSecond: requestsPerSecond, now: now)))
   }
 
   /// Counts one request.
@@ -114,7 +114,7 @@ final class UserBudgets: Sendable {
   func budget(of user: UserID, at now: MonotonicInstant) -> UserBudget {
     shards[Int(UInt(bitPattern: user.hashValue) % UInt(shards.count))].budgets.withLock { budgets in
       if let budget = budgets[user] { return budget }
-      let budget = UserBudget(TokenBucket(perSecond: perSecond, burst: burst, now: now), now: now)
+      let budget = UserBudget(requestsPerSecond: perSecond, burst: burst, now: now)
       budgets[user] = budget
       return budget
     }

@@ -147,25 +147,33 @@ extension Call.Content {
 /// The bytes of the disk that one user may fill: a rate and a burst. A request beyond them waits
 /// (Protocol.md, "Write rate"). A pure value over an injected clock.
 struct WriteAllowance: Sendable {
-  /// 680 KB a second: 50 of the longest texts, the default request rate, do not wait. With the
-  /// burst it stays below 1 MB a second over any four seconds.
-  static let bytesPerMillisecond: Int64 = 680
+  /// 680 KB a second at least: 50 of the longest texts, the default request rate, do not wait. With
+  /// the burst it stays below 1 MB a second over any four seconds.
+  static let leastBytesPerMillisecond: Int64 = 680
+  /// The longest text. A higher request rate lets a user fill as much more.
+  private static let bytesPerRequest: Int64 = 13_600
   /// The largest request runs at once, an invitation of 100 users with the longest texts; so do 50
   /// of the longest messages.
   static let burst: Int64 = 704 << 10
 
+  private let bytesPerMillisecond: Int64
   /// Below zero while more was written than allowed.
   private var level = WriteAllowance.burst
   private var updated: MonotonicInstant
 
-  init(now: MonotonicInstant) { updated = now }
+  /// - Parameter requestsPerSecond: the user's request rate.
+  init(requestsPerSecond: Int, now: MonotonicInstant) {
+    bytesPerMillisecond = max(
+      WriteAllowance.leastBytesPerMillisecond, Int64(requestsPerSecond) * WriteAllowance.bytesPerRequest / 1000)
+    updated = now
+  }
 
   /// Charges the bytes of a request.
   /// - Returns: how many milliseconds the request has to wait; 0 = it runs at once.
   mutating func charge(_ bytes: Int, at now: MonotonicInstant) -> Int64 {
     fill(to: now)
     level -= Int64(bytes)
-    return level >= 0 ? 0 : (-level + WriteAllowance.bytesPerMillisecond - 1) / WriteAllowance.bytesPerMillisecond
+    return level >= 0 ? 0 : (-level + bytesPerMillisecond - 1) / bytesPerMillisecond
   }
 
   /// Whether the whole burst is available.
@@ -177,7 +185,7 @@ struct WriteAllowance: Sendable {
   private mutating func fill(to now: MonotonicInstant) {
     let passed = now.milliseconds(since: updated)
     guard passed > 0 else { return }
-    level = min(WriteAllowance.burst, level + passed * WriteAllowance.bytesPerMillisecond)
+    level = min(WriteAllowance.burst, level + passed * bytesPerMillisecond)
     updated = updated.advanced(byMilliseconds: passed)
   }
 }

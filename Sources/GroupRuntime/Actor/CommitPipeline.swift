@@ -50,7 +50,7 @@ struct CommitPipeline {
     }
     let entry = entries.removeFirst()
     let deliveries = entry.decision.rateLimited.deliveries
-    if deliveries > 0 { box?.state.deliverPostponed(deliveries, at: clocks.wall) }
+    if deliveries > 0 { box?.state.deliverPostponed(deliveries, at: clocks.monotonic) }
     return entry
   }
 

@@ -5,17 +5,17 @@ extension Group {
   /// Sets the alarm for the instant that the state wants, if any.
   func scheduleWake() {
     guard let box, let due = box.state.currentNextWake() else { return }
-    let instant = due < backoff.upperBound && isBackingOff ? backoff.upperBound : due
+    let instant = max(due, backoffEnd)
     guard instant < alarm ?? .distantFuture else { return }
     alarm = instant
     guard pendingAlarms.insert(instant).inserted else { return }
-    services.alarms.ring(at: instant, on: executor) { [weak self] in
+    services.alarms.schedule(at: instant, on: executor) { [weak self] in
       self?.assumeIsolated { $0.alarmRang(at: instant) }
     }
   }
 
   /// An alarm cannot be cancelled: one that was replaced rings in vain.
-  private func alarmRang(at instant: WallInstant) {
+  private func alarmRang(at instant: MonotonicInstant) {
     pendingAlarms.remove(instant)
     guard instant == alarm else { return }
     alarm = nil
@@ -25,11 +25,11 @@ extension Group {
   func runDueWork() {
     guard let box else { return }
     guard !isBackingOff else { return scheduleWake() }
-    submit(box.state.wake(at: services.clocks.wall, usersSignedIn: usersSignedIn(for: box))) { _ in }
+    submit(box.state.wake(at: services.clocks.now, usersSignedIn: usersSignedIn(for: box))) { _ in }
   }
 }
 
 extension GroupState {
   /// `nextWake` without a copy of the state, which its getter would be given.
-  fileprivate mutating func currentNextWake() -> WallInstant? { nextWake }
+  fileprivate mutating func currentNextWake() -> MonotonicInstant? { nextWake }
 }

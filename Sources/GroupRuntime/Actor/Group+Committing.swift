@@ -70,13 +70,12 @@ extension Group {
   /// due would fail again, at once and without end.
   static let backoffTime = Duration.seconds(1)
 
-  var isBackingOff: Bool { backoff.contains(services.clocks.wall) }
+  var isBackingOff: Bool { services.clocks.monotonic < backoffEnd }
 
   private func beginBackoff(after error: StoreError) {
     services.observer.storeFailed(error, group: id)
     generation = CommitGeneration()
-    let now = services.clocks.wall
-    backoff = now..<now + Group.backoffTime
+    backoffEnd = services.clocks.monotonic + Group.backoffTime
   }
 
   /// Discards the state, which is ahead of the disk, and all decisions since; loads the group

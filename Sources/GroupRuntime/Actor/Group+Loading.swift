@@ -35,12 +35,12 @@ extension Group {
       }
     }
     guard let stored = try stored.get() else { return nil }
-    let now = services.clocks.wall
+    let now = services.clocks.now
     var state = GroupState(stored, at: now, rules: services.rules)
     // Later changes of presence wait in the backlog. A group of everybody looks when the registry
     // can tell it of later ones.
     let present = stored.record.type.everyoneIsMember ? [] : services.broker.signedIn(among: stored.members.map(\.userID))
-    state.setAbsent(except: Set(present), at: now)
+    state.setAbsent(except: Set(present), at: now.monotonic)
     return (StateBox(state), present)
   }
 
@@ -88,7 +88,7 @@ extension Group {
   private func republishAttributes() {
     guard mustRepublishAttributes else { return }
     mustRepublishAttributes = false
-    let now = services.clocks.wall
+    let now = services.clocks.monotonic
     box?.state.republishAttributes(at: now)
   }
 
@@ -110,7 +110,7 @@ extension Group {
   private func retireUnlessBusy() {
     guard pipeline.isEmpty, backlog.isEmpty, pendingMessageReads == 0 else { return }
     switch phase {
-    case .loaded(let box) where box.state.isBusy(at: services.clocks.wall): return
+    case .loaded(let box) where box.state.isBusy(at: services.clocks.monotonic): return
     case .loaded, .absent, .unloaded: retire()
     case .loading, .retired: return
     }

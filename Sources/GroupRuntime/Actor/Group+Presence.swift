@@ -11,18 +11,18 @@ extension Group {
   /// A member's choice of chat; nil = no member, or one who is about to leave after the grace.
   private func receiveOption(of user: UserID) -> ReceiveOption? {
     guard let box, box.state.isMember(user) else { return nil }
-    return box.state.isGraceExceeded(by: user, at: services.clocks.wall) ? nil : box.state.receiveOption(of: user)
+    return box.state.isGraceExceeded(by: user, at: services.clocks.monotonic) ? nil : box.state.receiveOption(of: user)
   }
 
   func setOnline(_ user: UserID, _ isOnline: Bool) {
-    box?.state.setOnline(user, isOnline, since: services.clocks.wall)
+    box?.state.setOnline(user, isOnline, since: services.clocks.monotonic)
     scheduleWake()
   }
 
   /// Lets a user leave who signs in after the grace, though no alarm has noticed the end.
   func endGrace(of user: UserID, awaySince: WallInstant) {
-    let now = services.clocks.wall
-    guard let box, now - awaySince > services.rules.limits.offlineGrace else { return }
+    let now = services.clocks.now
+    guard let box, now.wall - awaySince > services.rules.limits.offlineGrace else { return }
     submit(box.state.removeAfterGrace(user, at: now)) { _ in }
   }
 }

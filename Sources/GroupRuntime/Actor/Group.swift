@@ -52,12 +52,11 @@ public actor Group: ExecutorActor {
   var isOnlyRead = false
   nonisolated let footprint = ResidentGroups.Footprint()
   /// The instant of the next wake-up; nil = none is needed.
-  var alarm: WallInstant?
+  var alarm: MonotonicInstant?
   /// The instants for which `services.alarms` was asked, each once.
-  var pendingAlarms: Set<WallInstant> = []
-  /// The time after a failure of the store in which the group starts no commit by itself. A range,
-  /// so that a clock that is set back ends it.
-  var backoff = WallInstant.unset..<WallInstant.unset
+  var pendingAlarms: Set<MonotonicInstant> = []
+  /// Until then the group starts no commit by itself, because the store has failed.
+  var backoffEnd = MonotonicInstant.distantPast
   /// Whether the attributes are to be published again after loading.
   var mustRepublishAttributes = false
   /// How many recalls wait for their message to be read.
@@ -104,10 +103,9 @@ public actor Group: ExecutorActor {
     case .loaded(let box):
       switch consume input {
       case .request(let request, let caller, let completion):
-        lastUse = services.clocks.monotonic
-        submit(
-          box.state.decide(
-            request, by: caller, at: services.clocks.wall, usersSignedIn: usersSignedIn(for: box)), completion)
+        let now = services.clocks.now
+        lastUse = now.monotonic
+        submit(box.state.decide(request, by: caller, at: now, usersSignedIn: usersSignedIn(for: box)), completion)
         commitCorrections()
       case .presence(let presence, let completion):
         if let since = presence.awaySince { endGrace(of: presence.user, awaySince: since) }
@@ -145,7 +143,7 @@ public actor Group: ExecutorActor {
   /// Processes a request where there is no group: one that creates it, or 10010.
   private func create(_ request: GroupOperation, by caller: Caller, _ completion: @escaping Completion) {
     do throws(WireError) {
-      let now = services.clocks.wall
+      let now = services.clocks.now
       let (state, decision) =
         switch request {
         case .create(let request, let owner, let facts):

@@ -12,7 +12,7 @@ public protocol Clocks: Sendable {
 
 extension Clocks {
   /// Both clocks, one after the other.
-  public var now: ClockReading { ClockReading(wall: wall, monotonic: monotonic) }
+  @inlinable public var now: ClockReading { ClockReading(wall: wall, monotonic: monotonic) }
 }
 
 /// A point in time by both clocks.
@@ -21,9 +21,15 @@ public struct ClockReading: Sendable {
   public let monotonic: MonotonicInstant
 
   /// A reading with both given.
-  public init(wall: WallInstant, monotonic: MonotonicInstant) {
+  @inlinable public init(wall: WallInstant, monotonic: MonotonicInstant) {
     self.wall = wall
     self.monotonic = monotonic
+  }
+
+  /// The monotonic instant of something that happened at an instant of the wall clock, as far as
+  /// this clock was not set since; this reading where it lies ahead.
+  func monotonic(of past: WallInstant) -> MonotonicInstant {
+    monotonic.advanced(byMilliseconds: -max(0, wall.milliseconds(since: past)))
   }
 }
 
@@ -54,10 +60,10 @@ public struct SystemClocks: Clocks {
   }
 }
 
-/// Wakes groups at instants of the wall clock.
+/// Wakes groups at instants of the monotonic clock.
 public protocol Alarms: Sendable {
   /// Runs `body` once on the executor, at the instant or soon after it. It cannot be cancelled.
-  func ring(at instant: WallInstant, on executor: any GroupExecutor, _ body: @escaping @Sendable () -> Void)
+  func schedule(at instant: MonotonicInstant, on executor: any GroupExecutor, _ body: @escaping @Sendable () -> Void)
 }
 
 /// Alarms by tasks that sleep, for a clock that advances as the system's does.
@@ -67,8 +73,8 @@ public struct TaskAlarms: Alarms {
   /// - Parameter clocks: tell how long to sleep.
   public init(clocks: any Clocks) { self.clocks = clocks }
 
-  public func ring(at instant: WallInstant, on executor: any GroupExecutor, _ body: @escaping @Sendable () -> Void) {
-    let wait = Duration.milliseconds(max(0, instant.milliseconds(since: clocks.wall)))
+  public func schedule(at instant: MonotonicInstant, on executor: any GroupExecutor, _ body: @escaping @Sendable () -> Void) {
+    let wait = max(.zero, instant - clocks.monotonic)
     Task {
       // This task is never cancelled, so the sleep cannot fail.
       try? await Task.sleep(for: wait)

@@ -7,9 +7,9 @@ struct AttributeState: Sendable {
   static let eventInterval = Duration.milliseconds(50)
 
   private(set) var values: GroupAttributes
-  private var lastEvent: WallInstant?
+  private var lastEvent: MonotonicInstant?
   /// When the next event is due; nil = the members have the newest state.
-  private(set) var eventDue: WallInstant?
+  private(set) var eventDue: MonotonicInstant?
   /// Writes of each user.
   var writes = KeyedRateLimiter<UserID>(limit: 10, windowMilliseconds: 5000)
   /// Writes of all application administrators.
@@ -20,18 +20,18 @@ struct AttributeState: Sendable {
   init(_ values: GroupAttributes) { self.values = values }
 
   /// Sets the attributes and schedules an event.
-  mutating func set(_ values: GroupAttributes, at now: WallInstant) {
+  mutating func set(_ values: GroupAttributes, at now: MonotonicInstant) {
     self.values = values
     if eventDue == nil { eventDue = lastEvent.map { max(now, $0 + AttributeState.eventInterval) } ?? now }
   }
 
   /// Schedules an event of unchanged attributes, where the members may not have had the last one.
-  mutating func scheduleEvent(at now: WallInstant) {
+  mutating func scheduleEvent(at now: MonotonicInstant) {
     if eventDue == nil { eventDue = now }
   }
 
   /// Whether an event is due; it counts as published then.
-  mutating func popDueEvent(at now: WallInstant) -> Bool {
+  mutating func popDueEvent(at now: MonotonicInstant) -> Bool {
     guard let eventDue, eventDue <= now else { return false }
     lastEvent = now
     self.eventDue = nil

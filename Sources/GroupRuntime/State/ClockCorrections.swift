@@ -15,20 +15,22 @@ struct ClockCorrection {
 /// The changes that correct the stored ends of mutes and bans, until a commit holds them. Without
 /// them the next loading would begin these mutes and bans once more.
 struct ClockCorrections: Sendable {
-  /// How much of the clock's lead the ends have been corrected by.
-  private var correctedLead = Duration.zero
+  /// By how many milliseconds the wall clock was ahead of the monotonic one at most, since the last
+  /// correction.
+  private var mostAhead: Int64 = .min
   private var changes: [StoreChange] = []
 
   var isEmpty: Bool { changes.isEmpty }
 
-  /// How far the clock was set back since the last correction; nil = less than a second, which
-  /// daily adjustments of a clock stay below.
-  /// - Parameter lead: how far it was set back in all.
-  mutating func nextShift(forLead lead: Duration) -> Duration? {
-    let shift = lead - correctedLead
-    guard shift >= .seconds(1) else { return nil }
-    correctedLead = lead
-    return shift
+  /// Notes a reading of the clocks.
+  /// - Returns: how far the wall clock was set back since the last correction; nil = less than a
+  ///   second, which daily adjustments of a clock stay below.
+  mutating func nextShift(at now: ClockReading) -> Duration? {
+    let ahead = now.wall.milliseconds - now.monotonic.nanoseconds / 1_000_000
+    if ahead >= mostAhead { mostAhead = ahead }
+    guard mostAhead - ahead >= 1000 else { return nil }
+    defer { mostAhead = ahead }
+    return .milliseconds(mostAhead - ahead)
   }
 
   mutating func append(_ change: StoreChange) { changes.append(change) }

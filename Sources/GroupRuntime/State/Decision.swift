@@ -110,9 +110,9 @@ struct DecisionContext: Sendable {
   /// The instant in the group's history, for everything stored and shown. It stands still while a
   /// clock that was set back catches up.
   let now: WallInstant
-  /// The instant for rates, waits and retention.
-  let steady: WallInstant
-  /// The clock's instant, for ends of mutes and bans, which must not lie further ahead than
+  /// The instant for rates, waits and retention, however the wall clock is set.
+  let monotonic: MonotonicInstant
+  /// The wall clock's instant, for ends of mutes and bans, which must not lie further ahead than
   /// requested.
   let wall: WallInstant
   /// How many users have a session.

@@ -5,11 +5,14 @@ import GroupPermissions
 public struct GroupRules: Sendable {
   public let permissions: GroupPermissions
   public let limits: GroupLimits
+  /// `limits.offlineGrace` in 64 bits, for every message of a live room.
+  let offlineGraceMilliseconds: Int64
 
   /// Rules with everything given.
   public init(permissions: GroupPermissions = GroupPermissions(), limits: GroupLimits = .standard) {
     self.permissions = permissions
     self.limits = limits
+    offlineGraceMilliseconds = limits.offlineGrace.wholeMilliseconds
   }
 }
 

@@ -16,24 +16,23 @@ public struct GroupState: Sendable {
   var rateLimiter: PriorityRateLimiter<WaitingMessage>?
   var joins = CoalescedNotice()
   var leaves = CoalescedNotice()
-  var steady: AdvancingTime
   var corrections = ClockCorrections()
   let rules: GroupRules
 
   /// The state of a group that is being loaded.
-  public init(_ stored: StoredGroup, at now: WallInstant, rules: GroupRules) {
+  public init(_ stored: StoredGroup, at now: ClockReading, rules: GroupRules) {
     record = stored.record
     roster = Roster(stored, at: now)
     messages = MessageHistory(stored, at: now)
     applications = OpenApplications(stored.openApplications)
     attributes = AttributeState(stored.attributes)
-    steady = AdvancingTime(at: now)
     let limit = rules.limits.messagesPerSecond[stored.record.type, default: 0]
     if limit > 0, stored.record.type.storesMessages { messageRate = SlidingWindowLimiter(limit: limit, windowMilliseconds: 1000) }
     if limit > 0, !stored.record.type.storesMessages { rateLimiter = PriorityRateLimiter(limit: limit) }
     self.rules = rules
     record.nextOrdinal = roster.nextOrdinal
-    correctEnds(by: ClockCorrection(now: now, shift: nil))
+    _ = corrections.nextShift(at: now)
+    correctEnds(by: ClockCorrection(now: now.wall, shift: nil))
   }
 
   /// Decides an operation. A refused one leaves the state as it was.
@@ -41,7 +40,7 @@ public struct GroupState: Sendable {
   ///   - now: the instant of the decision.
   ///   - usersSignedIn: the number of users with a session, for a group of everybody.
   public mutating func decide(
-    _ operation: GroupOperation, by caller: Caller, at now: WallInstant, usersSignedIn: Int = 0
+    _ operation: GroupOperation, by caller: Caller, at now: ClockReading, usersSignedIn: Int = 0
   ) -> Decision {
     let context = self.makeContext(at: now, usersSignedIn: usersSignedIn)
     do throws(WireError) {
@@ -102,7 +101,7 @@ public struct GroupState: Sendable {
   }
 
   /// Performs what is due by itself: see `nextWake`.
-  public mutating func wake(at now: WallInstant, usersSignedIn: Int = 0) -> Decision {
+  public mutating func wake(at now: ClockReading, usersSignedIn: Int = 0) -> Decision {
     let context = self.makeContext(at: now, usersSignedIn: usersSignedIn)
     var decision = Decision(.empty)
     publishAttributesIfDue(in: context, into: &decision)
@@ -111,16 +110,16 @@ public struct GroupState: Sendable {
     return decision
   }
 
-  /// When `wake` is due next, by the clock; nil = nothing is due by itself.
-  public var nextWake: WallInstant? {
+  /// When `wake` is due next; nil = nothing is due by itself.
+  public var nextWake: MonotonicInstant? {
     var wake = attributes.eventDue ?? .distantFuture
     if let instant = nextDelivery { wake = min(wake, instant) }
-    if let instant = roster.firstGraceEnd(after: rules.limits.offlineGrace) { wake = min(wake, instant) }
-    return wake == .distantFuture ? nil : steady.clock(at: wake)
+    if let instant = roster.firstGraceEnd(afterMilliseconds: rules.offlineGraceMilliseconds) { wake = min(wake, instant) }
+    return wake == .distantFuture ? nil : wake
   }
 
   /// Whether something is due by itself, or remembered that no store keeps.
-  func isBusy(at now: WallInstant) -> Bool { nextWake != nil || messages.hasVolatileReceipt(at: steady.time(at: now)) }
+  func isBusy(at now: MonotonicInstant) -> Bool { nextWake != nil || messages.hasVolatileReceipt(at: now) }
 
   /// Whether the user gets the group's events.
   public func isMember(_ user: UserID) -> Bool { roster.isMember(user) }
@@ -137,13 +136,11 @@ public struct GroupState: Sendable {
   // MARK: Time
 
   /// The instants of a decision. Time in the group's history never runs backwards.
-  mutating func makeContext(at now: WallInstant, usersSignedIn: Int) -> DecisionContext {
-    let time = steady.advance(to: now)
-    if let shift = corrections.nextShift(forLead: .milliseconds(steady.lead)) {
-      correctEnds(by: ClockCorrection(now: now, shift: shift))
-    }
+  mutating func makeContext(at now: ClockReading, usersSignedIn: Int) -> DecisionContext {
+    if let shift = corrections.nextShift(at: now) { correctEnds(by: ClockCorrection(now: now.wall, shift: shift)) }
     return DecisionContext(
-      now: max(now, messages.lastMessage?.timestamp ?? .unset), steady: time, wall: now, usersSignedIn: usersSignedIn)
+      now: max(now.wall, messages.lastMessage?.timestamp ?? .unset), monotonic: now.monotonic, wall: now.wall,
+      usersSignedIn: usersSignedIn)
   }
 
   /// Moves back the ends of mutes and bans that were decided at an instant still to come.

@@ -29,7 +29,8 @@ public final class Server: Sendable {
     self.settings = settings
     self.metrics = metrics
     self.logger = logger
-    let library = LibraryLog(logger)
+    let clocks = SystemClocks()
+    let library = LibraryLog(clocks: clocks, logger: logger)
     TransportLog.setSink { level, text in library.write(level, text) }
     store = try StartError.translating { () throws(StoreOpenError) in
       try SQLiteStore.open(
@@ -40,7 +41,7 @@ public final class Server: Sendable {
     services = GatewayServices(
       configuration: GatewayConfiguration(settings),
       stores: GatewayServices.Stores(groups: store, messages: store, users: store, personal: store), tokens: TokenChecker(tokens),
-      clocks: SystemClocks(),
+      clocks: clocks,
       rules: GroupRules(permissions: GroupPermissions(settings), limits: GroupLimits(settings)),
       product: GatewayServices.Product(name: "Throng", version: Release.version, limits: settings.limits.flattened),
       logger: logger)

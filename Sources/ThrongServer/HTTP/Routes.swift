@@ -27,7 +27,7 @@ struct Routes: HTTPHandling {
     self.readiness = readiness
     self.credential = credential
     self.demo = demo
-    unauthorized = UnauthorizedCalls(metrics: metrics, logger: logger)
+    unauthorized = UnauthorizedCalls(metrics: metrics, clocks: services.clocks, logger: logger)
     self.logger = logger
   }
 

@@ -1,5 +1,6 @@
 import CoreMetrics
 import Gateway
+import GroupRuntime
 import Logging
 import WebSocketTransport
 
@@ -10,19 +11,21 @@ final class UnauthorizedCalls: Sendable {
 
   private let limit = LogRateLimiter()
   private let counter: Counter
+  private let clocks: any Clocks
   private let logger: Logger
 
-  init(metrics: PrometheusRegistry, logger: Logger) {
+  init(metrics: PrometheusRegistry, clocks: any Clocks, logger: Logger) {
     metrics.describe(
       UnauthorizedCalls.metricName, help: "Requests to POST /rpc without a credential that holds.", type: .counter)
     counter = Counter(label: UnauthorizedCalls.metricName, dimensions: [], factory: metrics)
+    self.clocks = clocks
     self.logger = logger
   }
 
   /// - Parameter peer: the address that the request came from.
-  func note(from peer: String, at now: ContinuousClock.Instant = .now) {
+  func note(from peer: String) {
     counter.increment()
-    guard let dropped = limit.acquire(at: now) else { return }
+    guard let dropped = limit.acquire(at: clocks.monotonic) else { return }
     var metadata: Logger.Metadata = ["address": "\(peer)"]
     if dropped > 0 { metadata["dropped"] = .stringConvertible(dropped) }
     logger.warning("unauthorized call", metadata: metadata)
@@ -33,12 +36,16 @@ final class UnauthorizedCalls: Sendable {
 /// written; the next line tells how many were left out.
 final class LibraryLog: Sendable {
   private let limit = LogRateLimiter()
+  private let clocks: any Clocks
   private let logger: Logger
 
-  init(_ logger: Logger) { self.logger = logger }
+  init(clocks: any Clocks, logger: Logger) {
+    self.clocks = clocks
+    self.logger = logger
+  }
 
-  func write(_ level: TransportLog.Level, _ text: String, at now: ContinuousClock.Instant = .now) {
-    guard let dropped = limit.acquire(at: now) else { return }
+  func write(_ level: TransportLog.Level, _ text: String) {
+    guard let dropped = limit.acquire(at: clocks.monotonic) else { return }
     let more: Logger.Metadata = dropped > 0 ? ["dropped": .stringConvertible(dropped)] : [:]
     logger.log(level: level == .error ? .error : .warning, "\(text)", metadata: more)
   }

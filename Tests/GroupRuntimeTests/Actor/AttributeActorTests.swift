@@ -25,7 +25,7 @@ import ThrongTestKit
   @Test func writesInQuickSuccessionAreMergedAndTheLastIsTold() async throws {
     for value in ["a", "b", "c"] { #expect(try await write(value, by: "w1") == 0) }
     #expect(try told().map { $0["groupAttributeMap"] } == [["k": "a"]])
-    #expect(scene.alarms.instants == [scene.clocks.wall + 50])
+    #expect(scene.alarms.instants == [scene.clocks.monotonic + 50])
     scene.advance(by: 49)
     #expect(try told().isEmpty)
     scene.advance(by: 1)

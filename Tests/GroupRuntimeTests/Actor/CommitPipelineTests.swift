@@ -19,7 +19,7 @@ import WireProtocol
     var limits = GroupLimits.standard
     limits.messagesPerSecond = [.avChatRoom: 1]
     let stored = StoredGroup(record: record, members: [], lastMessage: nil, recentlySent: [])
-    box = Group.StateBox(GroupState(stored, at: clocks.wall, rules: GroupRules(limits: limits)))
+    box = Group.StateBox(GroupState(stored, at: clocks.now, rules: GroupRules(limits: limits)))
   }
 
   private static func change(_ user: UserID) -> StoreChange { .forgetFormer(user, in: "g") }
@@ -42,7 +42,7 @@ import WireProtocol
 
   private func returnFailedCorrections() -> Bool { pipeline.returnFailedCorrections(to: box) }
 
-  private func acquire() -> Bool? { box.state.rateLimiter?.acquire(at: clocks.wall) }
+  private func acquire() -> Bool? { box.state.rateLimiter?.acquire(at: clocks.monotonic) }
 
   private static func message(_ id: String) -> WaitingMessage {
     let message = Message(
@@ -101,7 +101,7 @@ import WireProtocol
   }
 
   @Test func postponedDeliveriesOccupyTheirSlotsFromTheirDeliveryOn() {
-    let start = clocks.wall
+    let start = clocks.monotonic
     #expect(acquire() == true)
     var decision = Self.decision("a")
     decision.rateLimited.deliveries = 1

@@ -10,6 +10,8 @@ import WireProtocol
 struct LiveRoomScene {
   private(set) var state: GroupState
   private(set) var now: WallInstant
+  /// Both clocks show the same number.
+  private var reading: ClockReading { ClockReading(both: now.milliseconds) }
   private(set) var log: [String] = []
   private(set) var counts: [MessageCount] = []
   /// Violations of the rules.
@@ -29,7 +31,7 @@ struct LiveRoomScene {
     var limits = GroupLimits.standard
     limits.messagesPerSecond = [.avChatRoom: limit]
     state = GroupState(
-      StoredGroup(record: record, members: members, lastMessage: nil, recentlySent: []), at: now,
+      StoredGroup(record: record, members: members, lastMessage: nil, recentlySent: []), at: ClockReading(both: now.milliseconds),
       rules: GroupRules(limits: limits))
   }
 
@@ -42,11 +44,13 @@ struct LiveRoomScene {
   /// - Parameter lateness: of each wake-up.
   mutating func pass(until end: WallInstant, late lateness: () -> Int64 = { 0 }) {
     while let wake = state.nextWake {
-      let instant = max(wake + lateness(), now)
+      let instant = max(WallInstant(wake.milliseconds + lateness()), now)
       guard instant <= end else { break }
       now = instant
-      write(state.wake(at: now))
-      if let next = state.nextWake, next <= now { return faults.append("\(now): wants to be woken again at \(next)") }
+      write(state.wake(at: reading))
+      if let next = state.nextWake, next <= reading.monotonic {
+        return faults.append("\(now): wants to be woken again at \(next)")
+      }
     }
     now = end
   }
@@ -69,9 +73,9 @@ struct LiveRoomScene {
   mutating func leave(_ number: Int) { _ = ask(.request(.quitGroup(QuitGroup())), as: number) }
 
   private mutating func ask(_ request: GroupOperation, as number: Int) -> Decision {
-    let decision = state.decide(request, by: LiveRoomScene.caller(number), at: now)
+    let decision = state.decide(request, by: LiveRoomScene.caller(number), at: reading)
     write(decision)
-    if let next = state.nextWake, next <= now { faults.append("\(now): wants to be woken at \(next)") }
+    if let next = state.nextWake, next <= reading.monotonic { faults.append("\(now): wants to be woken at \(next)") }
     return decision
   }
 

@@ -26,7 +26,7 @@ import ThrongTestKit
     var statuses: [String?] = []
     for _ in 0..<6 { statuses.append(status(try send(scene))) }
     #expect(statuses == ["Delivered", "Delivered", "Queued", "Queued", "Dropped", "Dropped"])
-    #expect(scene.state?.nextWake == scene.clocks.wall + 1000)
+    #expect(scene.state?.nextWake == scene.clocks.monotonic + 1000)
     scene.clocks.advance(by: 1000)
     let woken = try scene.wake()
     #expect(woken.names("olga") == ["onRecvNewMessage", "onRecvNewMessage"] && woken.names("mary").isEmpty)

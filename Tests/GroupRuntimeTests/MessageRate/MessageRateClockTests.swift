@@ -33,7 +33,7 @@ import ThrongTestKit
     #expect(try say(scene) == "Queued")
     scene.clocks.moveWall(by: -3_600_000)
     #expect(try scene.wake().events.isEmpty)
-    #expect(scene.state?.nextWake == scene.clocks.wall + 600)
+    #expect(scene.state?.nextWake == scene.clocks.monotonic + 600)
     scene.clocks.advance(by: 599)
     #expect(try scene.wake().events.isEmpty)
     scene.clocks.advance(by: 1)

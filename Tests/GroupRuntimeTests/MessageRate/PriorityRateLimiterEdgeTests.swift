@@ -19,7 +19,8 @@ import ThrongTestKit
 
   /// Lets time pass; the limiter advances whenever it has an item to remove.
   private func pass(
-    _ limiter: inout Limiter, from start: WallInstant, until end: WallInstant, _ note: (Limiter.Dequeued, WallInstant) -> Void
+    _ limiter: inout Limiter, from start: MonotonicInstant, until end: MonotonicInstant,
+    _ note: (Limiter.Dequeued, MonotonicInstant) -> Void
   ) {
     var now = start
     while let wake = limiter.nextChange, wake <= end {
@@ -33,7 +34,7 @@ import ThrongTestKit
     var random = SeededGenerator(seed: seed)
     let limit = [1, 2, 5, 40].randomElement(using: &random)!
     var limiter = Limiter(limit: limit)
-    var (now, high, lost): (WallInstant, [WallInstant], [Int]) = (0, [], [])
+    var (now, high, lost): (MonotonicInstant, [MonotonicInstant], [Int]) = (0, [], [])
     var isHigh: [Bool] = []
     for number in 0..<500 {
       let next = now + ([0, 0, 0, 0, 1, 5, 30, 200, 999] as [Int64]).randomElement(using: &random)!
@@ -64,8 +65,8 @@ import ThrongTestKit
     var random = SeededGenerator(seed: seed)
     let limit = [1, 2, 5, 40].randomElement(using: &random)!
     var limiter = Limiter(limit: limit)
-    var (now, left): (WallInstant, [Int]) = (0, [])
-    var (arrivals, deliveries): ([WallInstant], [WallInstant]) = ([], [])
+    var (now, left): (MonotonicInstant, [Int]) = (0, [])
+    var (arrivals, deliveries): ([MonotonicInstant], [MonotonicInstant]) = ([], [])
     func note(_ dequeued: [Limiter.Dequeued]) {
       left += delivered(dequeued) + dropped(dequeued)
       for number in delivered(dequeued) {
@@ -92,7 +93,7 @@ import ThrongTestKit
   // MARK: Examples
 
   @Test func twoThatAreASecondApartAreNotInOneWindow() {
-    for (gap, outcome) in [(999, .queued), (1000, .delivered)] as [(WallInstant, Limiter.Outcome)] {
+    for (gap, outcome) in [(999, .queued), (1000, .delivered)] as [(MonotonicInstant, Limiter.Outcome)] {
       var limiter = Limiter(limit: 1)
       _ = limiter.offer(0, .normal, at: 0)
       _ = limiter.advance(to: gap)
@@ -101,7 +102,7 @@ import ThrongTestKit
   }
 
   @Test func aCallMayBeATenthOfASecondLate() {
-    for (now, expected) in [(1110, [1]), (1111, [])] as [(WallInstant, [Int])] {
+    for (now, expected) in [(1110, [1]), (1111, [])] as [(MonotonicInstant, [Int])] {
       var limiter = Limiter(limit: 1)
       _ = limiter.offer(0, .normal, at: 0)
       _ = limiter.offer(1, .normal, at: 10)
@@ -113,7 +114,7 @@ import ThrongTestKit
   /// Others have occupied all slots of its second.
   @Test func anItemWithoutASlotForASecondIsDropped() {
     var limiter = Limiter(limit: 2)
-    for (number, now) in [(0, 0), (1, 900)] as [(Int, WallInstant)] { _ = limiter.offer(number, .normal, at: now) }
+    for (number, now) in [(0, 0), (1, 900)] as [(Int, MonotonicInstant)] { _ = limiter.offer(number, .normal, at: now) }
     #expect(limiter.offer(2, .low, at: 910).outcome == .queued)
     #expect(limiter.offer(3, .high, at: 915).outcome == .queued)
     #expect(delivered(limiter.advance(to: 1000)) == [3])

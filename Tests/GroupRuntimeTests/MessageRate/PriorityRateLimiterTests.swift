@@ -12,14 +12,14 @@ import ThrongTestKit
     struct Message: Sendable, Equatable {
       let number: Int
       let priority: Priority
-      let time: WallInstant
+      let time: MonotonicInstant
     }
 
     enum Fate: Equatable { case delivered, tooOld, queueFull }
 
     let limit: Int
     var offered: [Message] = []
-    var fates: [(message: Message, fate: Fate, time: WallInstant)] = []
+    var fates: [(message: Message, fate: Fate, time: MonotonicInstant)] = []
     /// Messages that were dropped by a full queue, each with the number of the cause.
     var refused: [(message: Message, by: Int)] = []
     /// Messages that had a free slot and an empty queue, and were not delivered at once.
@@ -30,7 +30,7 @@ import ThrongTestKit
       var generator = SeededGenerator(seed: seed)
       limit = [1, 2, 5, 40].randomElement(using: &generator) ?? 1
       var limiter = PriorityRateLimiter<Message>(limit: limit)
-      var now: WallInstant = 1_700_000_000_000
+      var now: MonotonicInstant = 1_700_000_000_000
       for number in 0..<400 {
         let next = now + ([0, 0, 0, 1, 5, 20, 100, 700, 1500].randomElement(using: &generator) ?? 0)
         pass(&limiter, from: now, until: next)
@@ -42,7 +42,9 @@ import ThrongTestKit
     }
 
     /// Lets time pass; the limiter advances whenever it has an item to remove.
-    private mutating func pass(_ limiter: inout PriorityRateLimiter<Message>, from start: WallInstant, until end: WallInstant) {
+    private mutating func pass(
+      _ limiter: inout PriorityRateLimiter<Message>, from start: MonotonicInstant, until end: MonotonicInstant
+    ) {
       var now = start
       while let wake = limiter.nextChange, wake <= end {
         now = max(now, wake)
@@ -71,7 +73,7 @@ import ThrongTestKit
       mostWaiting = max(mostWaiting, limiter.count)
     }
 
-    private mutating func leave(_ dequeued: [PriorityRateLimiter<Message>.Dequeued], at now: WallInstant) {
+    private mutating func leave(_ dequeued: [PriorityRateLimiter<Message>.Dequeued], at now: MonotonicInstant) {
       for item in dequeued {
         switch item {
         case .delivered(let message): fates.append((message, .delivered, now))
@@ -80,7 +82,7 @@ import ThrongTestKit
       }
     }
 
-    var delivered: [(message: Message, time: WallInstant)] {
+    var delivered: [(message: Message, time: MonotonicInstant)] {
       fates.filter { $0.fate == .delivered }.map { ($0.message, $0.time) }
     }
   }

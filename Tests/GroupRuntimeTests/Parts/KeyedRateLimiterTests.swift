@@ -8,18 +8,18 @@ import ThrongTestKit
 @Suite struct KeyedRateLimiterTests {
   @Test func eachKeyHasItsOwnCount() {
     var counts = KeyedRateLimiter<String>(limit: 1, windowMilliseconds: 1000)
-    func wait(at now: WallInstant, _ key: String = "a") -> Int64? { counts.pass(key, at: now) }
+    func wait(at now: MonotonicInstant, _ key: String = "a") -> Int64? { counts.acquire(key, at: now) }
     for key in ["a", "b", "c"] { #expect(wait(at: 0, key) == nil) }
     for key in ["a", "b", "c"] { #expect(wait(at: 1, key) == 999) }
   }
 
   @Test func aKeyIsForgottenWhenItsLastPassIsAWindowOld() {
     var counts = KeyedRateLimiter<Int>(limit: 2, windowMilliseconds: 1000)
-    for number in 0..<100 { _ = counts.pass(number % 10, at: WallInstant(number)) }
+    for number in 0..<100 { _ = counts.acquire(number % 10, at: MonotonicInstant(milliseconds: number)) }
     #expect(counts.count == 10)
-    _ = counts.pass(0, at: 1000)
+    _ = counts.acquire(0, at: 1000)
     #expect(counts.count == 10)
-    _ = counts.pass(0, at: 2100)
+    _ = counts.acquire(0, at: 2100)
     #expect(counts.count == 1)
   }
 
@@ -29,13 +29,13 @@ import ThrongTestKit
     let limit = Int.random(in: 1...5, using: &random)
     let window = Int64.random(in: 1...50, using: &random)
     var counts = KeyedRateLimiter<Int>(limit: limit, windowMilliseconds: window)
-    var passed: [Int: [WallInstant]] = [:]
-    var now: WallInstant = 1_700_000_000_000
+    var passed: [Int: [MonotonicInstant]] = [:]
+    var now: MonotonicInstant = 1_700_000_000_000
     for step in 0..<400 {
       now += Int64.random(in: 0...8, using: &random)
       let key = Int.random(in: 0..<3, using: &random)
       let within = passed[key, default: []].filter { $0 > now - window }
-      let wait = counts.pass(key, at: now)
+      let wait = counts.acquire(key, at: now)
       if within.count < limit {
         #expect(wait == nil, "seed \(seed), step \(step)")
         passed[key, default: []].append(now)

@@ -45,7 +45,7 @@ import ThrongTestKit
     #expect(roster["mary"] == nil && !roster.isOnline("mary") && roster.onlineCount(usersSignedIn: 7) == 0)
     #expect(roster.page(rank: nil, after: 0, count: 9).members.map(\.userID) == ["olga"])
     roster.setOffline("mary", since: 30)
-    #expect(roster.absentSince("mary") == nil && roster.firstGraceEnd(after: .milliseconds(5)) == nil)
+    #expect(roster.absentSince("mary") == nil && roster.firstGraceEnd(afterMilliseconds: 5) == nil)
   }
 
   @Test func membersOfALiveRoomAreAbsentWithoutASessionExceptTheOwner() {
@@ -55,8 +55,8 @@ import ThrongTestKit
       roster.setOffline(user, since: 30)
     }
     #expect(roster.absentSince("mary") == 30 && roster.absentSince("olga") == nil)
-    #expect(roster.popAbsent(since: 30, atMost: 9).map(\.userID) == ["mary"])
-    #expect(roster.firstGraceEnd(after: .milliseconds(5)) == nil, "the caller removes the member")
+    #expect(roster.popAbsent(forMilliseconds: 5, at: 35, atMost: 9).map(\.userID) == ["mary"])
+    #expect(roster.firstGraceEnd(afterMilliseconds: 5) == nil, "the caller removes the member")
   }
 
   @Test func otherTypesRecordNoAbsence() {
@@ -77,12 +77,36 @@ import ThrongTestKit
 
 /// The changes that correct the stored ends of mutes and bans.
 @Suite struct ClockCorrectionsTests {
+  private static let start: ClockReading = 1_700_000_000_000
+
+  /// The shift that a wall clock shows which is ahead by milliseconds, or behind.
+  private func shift(_ corrections: inout ClockCorrections, ahead: Int64, after passed: Int64 = 0) -> Duration? {
+    let now = ClockCorrectionsTests.start + passed
+    return corrections.nextShift(at: ClockReading(wall: now.wall + ahead, monotonic: now.monotonic))
+  }
+
   @Test func everySecondSetBackIsCorrectedOnce() {
     var corrections = ClockCorrections()
-    #expect(corrections.nextShift(forLead: .milliseconds(999)) == nil)
-    #expect(corrections.nextShift(forLead: .milliseconds(1500)) == .milliseconds(1500))
-    #expect(corrections.nextShift(forLead: .milliseconds(2400)) == nil)
-    #expect(corrections.nextShift(forLead: .milliseconds(2500)) == .milliseconds(1000))
+    #expect(shift(&corrections, ahead: 0) == nil)
+    #expect(shift(&corrections, ahead: -999) == nil)
+    #expect(shift(&corrections, ahead: -1500) == .milliseconds(1500))
+    #expect(shift(&corrections, ahead: -2400) == nil)
+    #expect(shift(&corrections, ahead: -2500) == .milliseconds(1000))
+  }
+
+  @Test func theTimeUntilAGroupLooksDoesNotHideHowFarTheClockWasSetBack() {
+    var corrections = ClockCorrections()
+    #expect(shift(&corrections, ahead: 0) == nil)
+    #expect(shift(&corrections, ahead: 0, after: 600_000) == nil, "time that passes is no shift")
+    #expect(shift(&corrections, ahead: -3_600_000, after: 9_000_000) == .milliseconds(3_600_000))
+  }
+
+  @Test func aClockThatIsSetAheadIsCorrectedWhenItIsSetBack() {
+    var corrections = ClockCorrections()
+    #expect(shift(&corrections, ahead: 0) == nil)
+    #expect(shift(&corrections, ahead: 60_000, after: 1) == nil)
+    #expect(shift(&corrections, ahead: 0, after: 2) == .milliseconds(60_000))
+    #expect(shift(&corrections, ahead: 0, after: 3) == nil)
   }
 
   @Test func failedChangesComeBeforeLaterOnes() {

@@ -8,8 +8,8 @@ import ThrongTestKit
 @Suite struct SlidingWindowLimiterTests {
   @Test func theLimitHoldsForEveryWindowAndSaysWhenToTryAgain() {
     var window = SlidingWindowLimiter(limit: 3, windowMilliseconds: 1000)
-    func wait(at now: WallInstant) -> Int64? { window.pass(at: now) }
-    for now in [0, 400, 900] as [WallInstant] { #expect(wait(at: now) == nil) }
+    func wait(at now: MonotonicInstant) -> Int64? { window.acquire(at: now) }
+    for now in [0, 400, 900] as [MonotonicInstant] { #expect(wait(at: now) == nil) }
     #expect(wait(at: 900) == 100)
     #expect(wait(at: 999) == 1)
     #expect(wait(at: 1000) == nil, "the first is a whole window old")
@@ -19,16 +19,16 @@ import ThrongTestKit
 
   @Test func whatIsRefusedDoesNotCount() {
     var window = SlidingWindowLimiter(limit: 1, windowMilliseconds: 1000)
-    func wait(at now: WallInstant) -> Int64? { window.pass(at: now) }
+    func wait(at now: MonotonicInstant) -> Int64? { window.acquire(at: now) }
     #expect(wait(at: 0) == nil)
-    for now in (1...999).map(WallInstant.init) { #expect(wait(at: now) != nil) }
+    for now in (1...999).map(MonotonicInstant.init) { #expect(wait(at: now) != nil) }
     #expect(wait(at: 1000) == nil)
   }
 
   @Test func itIsEmptyWhenTheLastPassIsAWindowOld() {
     var window = SlidingWindowLimiter(limit: 2, windowMilliseconds: 1000)
     #expect(window.isEmpty(at: 0))
-    for now in [0, 500] as [WallInstant] { _ = window.pass(at: now) }
+    for now in [0, 500] as [MonotonicInstant] { _ = window.acquire(at: now) }
     #expect(!window.isEmpty(at: 1499) && window.isEmpty(at: 1500))
   }
 }

@@ -69,7 +69,7 @@ final class ActorScene: Sendable {
   }
 
   private func ringDueAlarms() {
-    alarms.ring(upTo: clocks.wall)
+    alarms.ring(upTo: clocks.monotonic)
     settle()
   }
 

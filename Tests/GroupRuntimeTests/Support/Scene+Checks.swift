@@ -75,7 +75,7 @@ extension Scene {
   func reload() async throws {
     let stored = try #require(
       try await store.group("g", sentSince: clocks.wall - RecentlySent.retentionMilliseconds, at: 0, mostFormer: .max))
-    state = GroupState(stored, at: clocks.wall, rules: rules)
+    state = GroupState(stored, at: clocks.now, rules: rules)
     if let corrections = state?.corrections.popAll(), !corrections.isEmpty { try commit(corrections) }
     for session in sessions.keys { refreshPresence(of: String(session.prefix { $0 != "/" })) }
   }

@@ -87,7 +87,7 @@ final class Scene {
     clocks.advance(by: 10_000)
     try commit([.putGroup(record, isNew: true)] + list.map { .putMember($0, in: "g") })
     let stored = StoredGroup(record: record, members: list, lastMessage: nil, recentlySent: [])
-    state = GroupState(stored, at: clocks.wall, rules: rules)
+    state = GroupState(stored, at: clocks.now, rules: rules)
     for member in list { perform(.attach(member.userID, receiving: member.receiveOption)) }
     if type.everyoneIsMember { for user in broker.signedInUsers() { admit(user) } }
   }
@@ -139,7 +139,7 @@ final class Scene {
   @discardableResult
   func wake() throws -> Outcome {
     for session in sessions.values { _ = broker.takeFrames(of: session) }
-    let decision = state?.wake(at: clocks.wall, usersSignedIn: broker.usersSignedIn) ?? Decision(answer: .reply(.empty))
+    let decision = state?.wake(at: clocks.now, usersSignedIn: broker.usersSignedIn) ?? Decision(answer: .reply(.empty))
     return try carryOut(decision, by: .administrator)
   }
 
@@ -183,7 +183,7 @@ final class Scene {
   }
 
   private func decide(_ request: GroupOperation, by caller: Caller) -> Decision {
-    if let decision = state?.decide(request, by: caller, at: clocks.wall, usersSignedIn: broker.usersSignedIn) { return decision }
+    if let decision = state?.decide(request, by: caller, at: clocks.now, usersSignedIn: broker.usersSignedIn) { return decision }
     do throws(WireError) {
       let (created, decision) = try create(request, by: caller)
       state = created
@@ -196,9 +196,9 @@ final class Scene {
   private func create(_ request: GroupOperation, by caller: Caller) throws(WireError) -> (GroupState, Decision) {
     switch request {
     case .create(let create, let owner, let facts):
-      try GroupState.create(create, id: "g", owner: owner, facts, by: caller, at: clocks.wall, rules: rules)
+      try GroupState.create(create, id: "g", owner: owner, facts, by: caller, at: clocks.now, rules: rules)
     case .importGroup(let create, let owner, let facts):
-      try GroupState.imported(create, id: "g", owner: owner, facts, at: clocks.wall, rules: rules)
+      try GroupState.imported(create, id: "g", owner: owner, facts, at: clocks.now, rules: rules)
     default: throw WireError(.noSuchGroup)
     }
   }
@@ -235,7 +235,7 @@ final class Scene {
   private func perform(_ effect: Effect) {
     switch effect {
     case .attach(let user, let option), .setReceiveOption(let user, let option):
-      state?.setOnline(user, topic.attach(user, receiving: option), since: clocks.wall)
+      state?.setOnline(user, topic.attach(user, receiving: option), since: clocks.monotonic)
     case .attachSignedInUsers: for user in broker.signedInUsers() { admit(user) }
     case .detach(let user): topic.detach(user)
     case .publish(let event, let kind, let session): topic.publish(event.frame, kind, except: session)

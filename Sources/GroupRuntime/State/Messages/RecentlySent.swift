@@ -11,7 +11,7 @@ struct RecentlySent: Sendable {
   private struct Entry: Sendable {
     let receipt: MessageReceipt
     /// When it was recorded: an imported message is older than its import.
-    let time: WallInstant
+    let time: MonotonicInstant
   }
 
   private struct Key: Hashable, Sendable {
@@ -22,21 +22,23 @@ struct RecentlySent: Sendable {
   private var entries: [Key: Entry] = [:]
   /// The keys in the order of recording. A key that was used again, after its message was dropped,
   /// appears twice; only the newer entry is kept.
-  private var byAge: Deque<(key: Key, time: WallInstant)> = []
+  private var byAge: Deque<(key: Key, time: MonotonicInstant)> = []
   /// When the newest receipt without `seq` was recorded.
-  private var lastVolatile: WallInstant?
+  private var lastVolatile: MonotonicInstant?
 
-  /// The stored messages' receipts. The clock may have been set back since, so none counts as later
-  /// than `now`.
-  init(_ messages: [SentMessage], at now: WallInstant) {
+  /// The stored messages' receipts. The wall clock may have been set back since, so none counts as
+  /// later than `now`.
+  init(_ messages: [SentMessage], at now: ClockReading) {
     for message in messages {
       let receipt = MessageReceipt(msgID: message.msgID, seq: message.seq, timestamp: message.timestamp, status: .stored)
-      record(receipt, Key(sender: message.sender, clientMsgID: ExactText(message.clientMsgID)), at: min(message.timestamp, now))
+      record(
+        receipt, Key(sender: message.sender, clientMsgID: ExactText(message.clientMsgID)),
+        at: now.monotonic(of: message.timestamp))
     }
   }
 
   /// Whether a receipt is kept of a message that no store holds.
-  func remembersVolatile(at now: WallInstant) -> Bool {
+  func remembersVolatile(at now: MonotonicInstant) -> Bool {
     guard let newest = lastVolatile else { return false }
     return now.milliseconds(since: newest) < RecentlySent.retentionMilliseconds
   }
@@ -45,7 +47,7 @@ struct RecentlySent: Sendable {
   var count: Int { byAge.count }
 
   /// The first receipt, where the sender used this clientMsgID before.
-  func receipt(of clientMsgID: String?, from sender: UserID, at now: WallInstant) -> MessageReceipt? {
+  func receipt(of clientMsgID: String?, from sender: UserID, at now: MonotonicInstant) -> MessageReceipt? {
     guard let clientMsgID, let entry = entries[Key(sender: sender, clientMsgID: ExactText(clientMsgID))],
       now.milliseconds(since: entry.time) < RecentlySent.retentionMilliseconds
     else { return nil }
@@ -53,14 +55,14 @@ struct RecentlySent: Sendable {
   }
 
   /// Records the receipt of a message that has a clientMsgID, and deletes expired ones.
-  mutating func record(_ message: Message, _ status: MessageReceipt.Status, at now: WallInstant) {
+  mutating func record(_ message: Message, _ status: MessageReceipt.Status, at now: MonotonicInstant) {
     deleteExpired(through: now.advanced(byMilliseconds: -RecentlySent.retentionMilliseconds))
     guard let clientMsgID = message.clientMsgID else { return }
     let receipt = MessageReceipt(msgID: message.msgID, seq: message.seq, timestamp: message.timestamp, status: status)
     record(receipt, Key(sender: message.sender, clientMsgID: ExactText(clientMsgID)), at: now)
   }
 
-  private mutating func record(_ receipt: MessageReceipt, _ key: Key, at now: WallInstant) {
+  private mutating func record(_ receipt: MessageReceipt, _ key: Key, at now: MonotonicInstant) {
     if receipt.seq == nil { lastVolatile = now }
     entries[key] = Entry(receipt: receipt, time: now)
     byAge.append((key, now))
@@ -74,7 +76,7 @@ struct RecentlySent: Sendable {
     if entries[key]?.receipt.msgID == message.msgID { entries[key] = nil }
   }
 
-  private mutating func deleteExpired(through limit: WallInstant) {
+  private mutating func deleteExpired(through limit: MonotonicInstant) {
     while let oldest = byAge.first, oldest.time <= limit {
       if entries[oldest.key]?.time == oldest.time { entries[oldest.key] = nil }
       byAge.removeFirst()

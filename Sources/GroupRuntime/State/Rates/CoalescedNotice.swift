@@ -7,23 +7,23 @@ import WireProtocol
 struct CoalescedNotice: Sendable {
   /// "Each notice names the 50 newest users and counts the rest in memberCount, never naming them."
   static let maxNamed = 50
-  /// The least time between notices, and the longest wait of a due one.
-  private static let second = Duration.seconds(1)
+  /// The least time between notices, and the longest wait of a due one, in milliseconds.
+  private static var second: Int64 { 1000 }
 
   private var users: Deque<MemberInfo> = []
-  private var lastSent: WallInstant?
+  private var lastSent: MonotonicInstant?
   /// The instant from which the notice may be sent; nil = there is none.
-  private(set) var due: WallInstant?
+  private(set) var due: MonotonicInstant?
 
   /// The last instant at which the notice may be sent.
-  var expiry: WallInstant? { due.map { $0 + CoalescedNotice.second } }
+  var expiry: MonotonicInstant? { due.map { $0.advanced(byMilliseconds: CoalescedNotice.second) } }
 
   /// Adds users.
   /// - Parameter earliest: the notice must not be sent before.
-  mutating func add(_ members: [MemberInfo], at now: WallInstant, notBefore earliest: WallInstant = .distantPast) {
+  mutating func add(_ members: [MemberInfo], at now: MonotonicInstant, notBefore earliest: MonotonicInstant = .distantPast) {
     users.append(contentsOf: members)
     if users.count > CoalescedNotice.maxNamed { users.removeFirst(users.count - CoalescedNotice.maxNamed) }
-    let next = lastSent.map { max(now, $0 + CoalescedNotice.second) } ?? now
+    let next = lastSent.map { max(now, $0.advanced(byMilliseconds: CoalescedNotice.second)) } ?? now
     due = max(due ?? next, earliest)
   }
 
@@ -44,13 +44,13 @@ struct CoalescedNotice: Sendable {
   }
 
   /// Removes all users, because the notice is sent.
-  mutating func takeUsers(at now: WallInstant) -> [MemberInfo] {
+  mutating func takeUsers(at now: MonotonicInstant) -> [MemberInfo] {
     defer { removeAll() }
     lastSent = now
     return Array(users)
   }
 
-  mutating func removeExpired(at now: WallInstant) {
+  mutating func removeExpired(at now: MonotonicInstant) {
     if let expiry, expiry < now { removeAll() }
   }
 }

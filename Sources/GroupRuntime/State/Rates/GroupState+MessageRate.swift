@@ -9,7 +9,7 @@ extension GroupState {
     var decision = Decision(.empty)
     deliverWaiting(in: context, into: &decision)
     let waiting = WaitingMessage(message: message, session: session, type: record.type)
-    let offered = rateLimiter?.offer(waiting, message.priority, at: context.steady)
+    let offered = rateLimiter?.offer(waiting, message.priority, at: context.monotonic)
     if let displaced = offered?.displaced { drop(displaced, in: context, into: &decision) }
     decision.rateLimited.offeredID = message.msgID
     switch offered?.outcome {
@@ -37,7 +37,7 @@ extension GroupState {
 
   /// Delivers queued messages, and then the notices, as far as the rate allows.
   mutating func deliverWaiting(in context: DecisionContext, into decision: inout Decision) {
-    for dequeued in rateLimiter?.advance(to: context.steady) ?? [] {
+    for dequeued in rateLimiter?.advance(to: context.monotonic) ?? [] {
       switch dequeued {
       case .delivered(let waiting):
         decision.rateLimited.dequeued.append(waiting)
@@ -49,8 +49,8 @@ extension GroupState {
   }
 
   /// The oldest deliveries that waited for the store take place now.
-  mutating func deliverPostponed(_ count: Int, at now: WallInstant) {
-    rateLimiter?.deliverPostponed(count, at: steady.advance(to: now))
+  mutating func deliverPostponed(_ count: Int, at now: MonotonicInstant) {
+    rateLimiter?.deliverPostponed(count, at: now)
   }
 
   /// Empties the queue, because the state is discarded.
@@ -76,7 +76,7 @@ extension GroupState {
   // MARK: Notices
 
   /// Announces a new member: to the user at once, "outside the limit", to the others by a notice.
-  mutating func noticeEntry(of info: MemberInfo, _ event: GroupEvent, in context: DecisionContext, into decision: inout Decision)
+  mutating func announceJoin(of info: MemberInfo, _ event: GroupEvent, in context: DecisionContext, into decision: inout Decision)
   {
     // An expired notice must not name a new member.
     deliverWaiting(in: context, into: &decision)
@@ -84,7 +84,7 @@ extension GroupState {
       // The last notice about a user must be true.
       leaves.remove(info.userID)
       joins.remove(info.userID)
-      joins.add([info], at: context.steady)
+      joins.add([info], at: context.monotonic)
       publishNotices(in: context, into: &decision)
       if joins.due == nil { return }
     }
@@ -92,31 +92,31 @@ extension GroupState {
   }
 
   /// Announces former members by a notice.
-  mutating func noticeLeave(of list: [MemberInfo], in context: DecisionContext, into decision: inout Decision) {
+  mutating func announceLeave(of list: [MemberInfo], in context: DecisionContext, into decision: inout Decision) {
     guard record.policy.memberChangeNotification else { return }
     deliverWaiting(in: context, into: &decision)
     // The notice of a user's leaving must not precede that of joining.
     let earliest = joins.names(anyOf: list) ? joins.due : nil
-    leaves.add(list, at: context.steady, notBefore: earliest ?? .distantPast)
+    leaves.add(list, at: context.monotonic, notBefore: earliest ?? .distantPast)
     publishNotices(in: context, into: &decision)
   }
 
   /// "Join and leave notices come after Lowest", "each kind for itself".
   private mutating func publishNotices(in context: DecisionContext, into decision: inout Decision) {
-    joins.removeExpired(at: context.steady)
-    leaves.removeExpired(at: context.steady)
+    joins.removeExpired(at: context.monotonic)
+    leaves.removeExpired(at: context.monotonic)
     if !record.policy.memberChangeNotification {
       joins.removeAll()
       leaves.removeAll()
     }
     if rateLimiter?.count == 0 {
-      if let due = joins.due, due <= context.steady, rateLimiter?.acquire(at: context.steady) == true {
-        let event = event(.onMemberEnter(joins.takeUsers(at: context.steady), memberCount: roster.count, nil), in: context)
+      if let due = joins.due, due <= context.monotonic, rateLimiter?.acquire(at: context.monotonic) == true {
+        let event = event(.onMemberEnter(joins.takeUsers(at: context.monotonic), memberCount: roster.count, nil), in: context)
         decision.effects.append(.publish(event, .notice, except: nil))
         decision.rateLimited.deliveries += 1
       }
-      if let due = leaves.due, due <= context.steady, rateLimiter?.acquire(at: context.steady) == true {
-        let event = event(.onMemberLeave(leaves.takeUsers(at: context.steady), memberCount: roster.count, nil), in: context)
+      if let due = leaves.due, due <= context.monotonic, rateLimiter?.acquire(at: context.monotonic) == true {
+        let event = event(.onMemberLeave(leaves.takeUsers(at: context.monotonic), memberCount: roster.count, nil), in: context)
         decision.effects.append(.publish(event, .notice, except: nil))
         decision.rateLimited.deliveries += 1
       }
@@ -124,7 +124,7 @@ extension GroupState {
   }
 
   /// The instant of the next delivery or drop; nil = nothing is queued.
-  var nextDelivery: WallInstant? {
+  var nextDelivery: MonotonicInstant? {
     guard let rateLimiter else { return nil }
     return [rateLimiter.nextChange, nextChange(of: joins, at: rateLimiter), nextChange(of: leaves, at: rateLimiter)].compactMap {
       $0
@@ -133,7 +133,7 @@ extension GroupState {
 
   /// A notice waits for its second to end, for queued messages, and for a slot of the window, until
   /// it expires.
-  private func nextChange(of notice: CoalescedNotice, at rateLimiter: PriorityRateLimiter<WaitingMessage>) -> WallInstant? {
+  private func nextChange(of notice: CoalescedNotice, at rateLimiter: PriorityRateLimiter<WaitingMessage>) -> MonotonicInstant? {
     guard let due = notice.due, let expiry = notice.expiry else { return nil }
     let expired = expiry.advanced(byMilliseconds: 1)
     return rateLimiter.count > 0 ? expired : min(max(due, rateLimiter.nextSlot), expired)

@@ -23,7 +23,7 @@ struct PriorityRateLimiter<Item: Sendable>: Sendable {
 
   private struct Queued: Sendable {
     let item: Item
-    let since: WallInstant
+    let since: MonotonicInstant
   }
 
   /// The length of the window, and the longest wait of an item, in milliseconds.
@@ -34,7 +34,7 @@ struct PriorityRateLimiter<Item: Sendable>: Sendable {
 
   private let limit: Int
   /// The instants of the deliveries in the window: its occupied slots.
-  private var deliveries: Deque<WallInstant> = []
+  private var deliveries: Deque<MonotonicInstant> = []
   /// How many of them, the newest, are still to take place.
   private var postponed = 0
   /// The queued items by priority, the oldest first.
@@ -51,7 +51,7 @@ struct PriorityRateLimiter<Item: Sendable>: Sendable {
   /// Offers an item. Call `advance` first, so that older items precede it.
   /// - Returns: its outcome, and the item that it has displaced: "the newest of the lowest priority
   ///   first".
-  mutating func offer(_ item: Item, _ priority: Priority, at now: WallInstant) -> (outcome: Outcome, displaced: Item?) {
+  mutating func offer(_ item: Item, _ priority: Priority, at now: MonotonicInstant) -> (outcome: Outcome, displaced: Item?) {
     if count == 0, acquire(at: now) { return (.delivered, nil) }
     var displaced: Item?
     if count >= limit {
@@ -65,7 +65,7 @@ struct PriorityRateLimiter<Item: Sendable>: Sendable {
   }
 
   /// Removes the queued items that have a slot now, the most important first, and those too old.
-  mutating func advance(to now: WallInstant) -> [Dequeued] {
+  mutating func advance(to now: MonotonicInstant) -> [Dequeued] {
     guard count > 0 else { return [] }
     var dequeued: [Dequeued] = []
     for priority in Priority.allCases.sorted(by: >) {
@@ -86,15 +86,15 @@ struct PriorityRateLimiter<Item: Sendable>: Sendable {
 
   /// Whether the item's second has ended before it had a slot. A late call costs it nothing, within
   /// limits.
-  private func isTooOld(_ queued: Queued, at now: WallInstant) -> Bool {
+  private func isTooOld(_ queued: Queued, at now: MonotonicInstant) -> Bool {
     let end = queued.since.advanced(byMilliseconds: Self.second)
     return end < now && (end < nextSlot || end.advanced(byMilliseconds: Self.lateness) < now)
   }
 
   /// Occupies a slot of the window for a delivery now, if there is one.
-  mutating func acquire(at now: WallInstant) -> Bool {
+  mutating func acquire(at now: MonotonicInstant) -> Bool {
     // Two deliveries that are a second apart are not in one window.
-    while deliveries.count > postponed, let first = deliveries.first, now.milliseconds(since: first) >= Self.second {
+    while deliveries.count > postponed, let first = deliveries.first, first.advanced(byMilliseconds: Self.second) <= now {
       deliveries.removeFirst()
     }
     guard deliveries.count < limit else { return false }
@@ -103,7 +103,7 @@ struct PriorityRateLimiter<Item: Sendable>: Sendable {
   }
 
   /// The instant from which a slot is free.
-  var nextSlot: WallInstant {
+  var nextSlot: MonotonicInstant {
     guard deliveries.count >= limit else { return .distantPast }
     // The newest delivery that must have left the window.
     let index = deliveries.count - limit
@@ -114,7 +114,7 @@ struct PriorityRateLimiter<Item: Sendable>: Sendable {
   mutating func postponeDeliveries(_ count: Int) { postponed += count }
 
   /// The oldest postponed deliveries take place now.
-  mutating func deliverPostponed(_ count: Int, at now: WallInstant) {
+  mutating func deliverPostponed(_ count: Int, at now: MonotonicInstant) {
     let first = deliveries.count - postponed
     for index in first..<first + min(count, postponed) { deliveries[index] = now }
     postponed -= min(count, postponed)
@@ -131,7 +131,7 @@ struct PriorityRateLimiter<Item: Sendable>: Sendable {
   }
 
   /// The instant at which `advance` has an item to remove; nil = the queue is empty.
-  var nextChange: WallInstant? {
+  var nextChange: MonotonicInstant? {
     guard count > 0 else { return nil }
     let oldest = queues.values.compactMap { $0.first?.since }.min()
     return min(nextSlot, oldest?.advanced(byMilliseconds: Self.second + 1) ?? .distantFuture)

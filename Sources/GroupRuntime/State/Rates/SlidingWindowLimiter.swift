@@ -5,7 +5,7 @@ import GroupModel
 struct SlidingWindowLimiter: Sendable {
   private let limit: Int
   private let windowMilliseconds: Int64
-  private var passes: Deque<WallInstant> = []
+  private var passes: Deque<MonotonicInstant> = []
 
   init(limit: Int, windowMilliseconds: Int64) {
     self.limit = limit
@@ -14,7 +14,7 @@ struct SlidingWindowLimiter: Sendable {
 
   /// Counts a pass, unless it would exceed the limit.
   /// - Returns: nil = passed; else the wait before the next attempt, in milliseconds.
-  mutating func pass(at now: WallInstant) -> Int64? {
+  mutating func acquire(at now: MonotonicInstant) -> Int64? {
     while let oldest = passes.first, now.milliseconds(since: oldest) >= windowMilliseconds { passes.removeFirst() }
     if passes.count >= limit, let oldest = passes.first { return windowMilliseconds - now.milliseconds(since: oldest) }
     passes.append(now)
@@ -22,7 +22,7 @@ struct SlidingWindowLimiter: Sendable {
   }
 
   /// Whether the current window has no passes.
-  func isEmpty(at now: WallInstant) -> Bool { passes.last.map { now.milliseconds(since: $0) >= windowMilliseconds } ?? true }
+  func isEmpty(at now: MonotonicInstant) -> Bool { passes.last.map { now.milliseconds(since: $0) >= windowMilliseconds } ?? true }
 }
 
 /// A sliding window for each key with a pass in the current window. Instants never go back.
@@ -30,7 +30,7 @@ struct KeyedRateLimiter<Key: Hashable & Sendable>: Sendable {
   private let limit: Int
   private let windowMilliseconds: Int64
   private var windows: [Key: SlidingWindowLimiter] = [:]
-  private var passes: Deque<(key: Key, time: WallInstant)> = []
+  private var passes: Deque<(key: Key, time: MonotonicInstant)> = []
 
   init(limit: Int, windowMilliseconds: Int64) {
     self.limit = limit
@@ -39,9 +39,10 @@ struct KeyedRateLimiter<Key: Hashable & Sendable>: Sendable {
 
   /// Counts a pass of the key, unless it would exceed the limit.
   /// - Returns: nil = passed; else the wait before the next attempt, in milliseconds.
-  mutating func pass(_ key: Key, at now: WallInstant) -> Int64? {
+  mutating func acquire(_ key: Key, at now: MonotonicInstant) -> Int64? {
     removeUnused(at: now)
-    if let wait = windows[key, default: SlidingWindowLimiter(limit: limit, windowMilliseconds: windowMilliseconds)].pass(at: now)
+    if let wait = windows[key, default: SlidingWindowLimiter(limit: limit, windowMilliseconds: windowMilliseconds)].acquire(
+      at: now)
     {
       return wait
     }
@@ -52,7 +53,7 @@ struct KeyedRateLimiter<Key: Hashable & Sendable>: Sendable {
   /// How many keys have a window.
   var count: Int { windows.count }
 
-  private mutating func removeUnused(at now: WallInstant) {
+  private mutating func removeUnused(at now: MonotonicInstant) {
     while let oldest = passes.first, now.milliseconds(since: oldest.time) >= windowMilliseconds {
       passes.removeFirst()
       if windows[oldest.key]?.isEmpty(at: now) == true { windows[oldest.key] = nil }

@@ -6,15 +6,15 @@ import GroupModel
 struct AbsentMembers: Sendable {
   private struct Departure: Sendable {
     let user: UserID
-    let since: WallInstant
+    let since: MonotonicInstant
   }
 
-  private var since: [UserID: WallInstant]
+  private var since: [UserID: MonotonicInstant]
   /// Holds a departure for each entry of `since`, and outdated ones. Instants ascend.
   private var byTime: Deque<Departure>
 
   /// The members absent when the group was loaded.
-  init(since: [UserID: WallInstant]) {
+  init(since: [UserID: MonotonicInstant]) {
     self.since = since
     byTime = Deque(since.map { Departure(user: $0.key, since: $0.value) }.sorted { $0.since < $1.since })
   }
@@ -23,11 +23,11 @@ struct AbsentMembers: Sendable {
   var count: Int { since.count }
 
   /// The instant since which a member is absent; nil = not absent.
-  subscript(user: UserID) -> WallInstant? { since[user] }
+  subscript(user: UserID) -> MonotonicInstant? { since[user] }
 
   /// A member has lost the last session; a known absence goes on.
   /// - Parameter now: not before that of an earlier call.
-  mutating func add(_ user: UserID, since now: WallInstant) {
+  mutating func add(_ user: UserID, since now: MonotonicInstant) {
     guard since[user] == nil else { return }
     since[user] = now
     byTime.append(Departure(user: user, since: now))
@@ -41,13 +41,14 @@ struct AbsentMembers: Sendable {
   }
 
   /// When the longest absence has lasted that long; nil = no member is absent.
-  func firstEnd(after grace: Duration) -> WallInstant? { byTime.first.map { $0.since + grace } }
+  func firstEnd(afterMilliseconds grace: Int64) -> MonotonicInstant? {
+    byTime.first?.since.advanced(byMilliseconds: grace)
+  }
 
-  /// Removes and returns those absent since an instant or longer, the longest first, at most so
-  /// many.
-  mutating func removeExpired(absentSince limit: WallInstant, atMost count: Int) -> [UserID] {
+  /// Removes and returns those absent for that long, the longest first, at most so many.
+  mutating func removeExpired(afterMilliseconds grace: Int64, at now: MonotonicInstant, atMost count: Int) -> [UserID] {
     var removed: [UserID] = []
-    while removed.count < count, let first = byTime.first, first.since <= limit {
+    while removed.count < count, let first = byTime.first, first.since.advanced(byMilliseconds: grace) <= now {
       byTime.removeFirst()
       guard since[first.user] == first.since else { continue }
       since[first.user] = nil

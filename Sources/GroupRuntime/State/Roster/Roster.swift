@@ -23,16 +23,16 @@ struct Roster: Sendable {
   private(set) var nextOrdinal: Int64
 
   /// The roster of a group that is being loaded. The store's instants may lie ahead of `now`,
-  /// because the clock was set back since.
-  init(_ stored: StoredGroup, at now: WallInstant) {
+  /// because the wall clock was set back since.
+  init(_ stored: StoredGroup, at now: ClockReading) {
     type = stored.record.type
     members = Dictionary(uniqueKeysWithValues: stored.members.map { ($0.userID, $0) })
     order = MemberOrder(stored.members)
-    former = FormerMembers(stored.former, at: now)
+    former = FormerMembers(stored.former, at: now.wall)
     // A user who was offline when added is absent since then.
     let joinTimes = members.mapValues(\.joinTime)
     absent = AbsentMembers(
-      since: Dictionary(uniqueKeysWithValues: stored.offlineSince.map { ($0, min(max($1, joinTimes[$0] ?? $1), now)) }))
+      since: Dictionary(uniqueKeysWithValues: stored.offlineSince.map { ($0, now.monotonic(of: max($1, joinTimes[$0] ?? $1))) }))
     nextOrdinal = max(stored.record.nextOrdinal, (stored.members.map(\.ordinal).max() ?? 0) + 1)
   }
 
@@ -164,14 +164,14 @@ struct Roster: Sendable {
   }
 
   /// The last session of a member ended. "Except the owner, who never leaves that way."
-  mutating func setOffline(_ user: UserID, since instant: WallInstant) {
+  mutating func setOffline(_ user: UserID, since instant: MonotonicInstant) {
     guard let member = members[user] else { return }
     online.remove(user)
     if type.removesAbsentMembers, member.role != .owner { absent.add(user, since: instant) }
   }
 
   /// Members of whom no absence is known are absent since an instant, unless they are present.
-  mutating func setAbsent(except present: Set<UserID>, since instant: WallInstant) {
+  mutating func setAbsent(except present: Set<UserID>, since instant: MonotonicInstant) {
     guard type.removesAbsentMembers else { return }
     for member in members.values where member.role != .owner && !present.contains(member.userID) {
       absent.add(member.userID, since: instant)
@@ -179,15 +179,15 @@ struct Roster: Sendable {
   }
 
   /// The instant since which a member is absent; nil = not absent.
-  func absentSince(_ user: UserID) -> WallInstant? { absent[user] }
+  func absentSince(_ user: UserID) -> MonotonicInstant? { absent[user] }
 
   /// When the grace of the member who is absent longest ends; nil = no member is absent.
-  func firstGraceEnd(after grace: Duration) -> WallInstant? { absent.firstEnd(after: grace) }
+  func firstGraceEnd(afterMilliseconds grace: Int64) -> MonotonicInstant? { absent.firstEnd(afterMilliseconds: grace) }
 
-  /// The members absent since an instant or longer, the longest first, at most so many. Their
-  /// absences end with this; the caller removes the members.
-  mutating func popAbsent(since limit: WallInstant, atMost count: Int) -> [Member] {
-    absent.removeExpired(absentSince: limit, atMost: count).compactMap { members[$0] }.filter { $0.role != .owner }
+  /// The members absent for that long, the longest first, at most so many. Their absences end with
+  /// this; the caller removes the members.
+  mutating func popAbsent(forMilliseconds grace: Int64, at now: MonotonicInstant, atMost count: Int) -> [Member] {
+    absent.removeExpired(afterMilliseconds: grace, at: now, atMost: count).compactMap { members[$0] }.filter { $0.role != .owner }
   }
 
   // MARK: Ends of mutes and bans

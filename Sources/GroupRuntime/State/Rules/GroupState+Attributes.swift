@@ -33,7 +33,7 @@ extension GroupState {
 
   mutating func readAttributes(_ keys: [String]?, by caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
     try requireAttributes(caller)
-    if let user = caller.userID, let wait = attributes.reads.pass(user, at: context.steady) {
+    if let user = caller.userID, let wait = attributes.reads.acquire(user, at: context.monotonic) {
       throw WireError(.attributeCallsTooOften, retryAfterMs: wait)
     }
     let wanted = keys.map { Set($0.map { ExactText($0) }) }
@@ -55,7 +55,7 @@ extension GroupState {
     try countWrite(caller, in: context)
     var decision = Decision(.empty)
     guard edited != attributes.values else { return decision }
-    attributes.set(edited, at: context.steady)
+    attributes.set(edited, at: context.monotonic)
     decision.changes.append(.putAttributes(edited, in: record.id))
     publishAttributesIfDue(in: context, into: &decision)
     return decision
@@ -63,21 +63,21 @@ extension GroupState {
 
   private mutating func countWrite(_ caller: Caller, in context: DecisionContext) throws(WireError) {
     if let user = caller.userID {
-      if let wait = attributes.writes.pass(user, at: context.steady) {
+      if let wait = attributes.writes.acquire(user, at: context.monotonic) {
         throw WireError(.attributeCallsTooOften, retryAfterMs: wait)
       }
-    } else if let wait = attributes.administratorWrites.pass(at: context.steady) {
+    } else if let wait = attributes.administratorWrites.acquire(at: context.monotonic) {
       throw WireError(.attributeWritesTooOften, retryAfterMs: wait)
     }
   }
 
   /// Schedules an event for members who may not have had the last one.
-  mutating func republishAttributes(at now: WallInstant) { attributes.scheduleEvent(at: steady.advance(to: now)) }
+  mutating func republishAttributes(at now: MonotonicInstant) { attributes.scheduleEvent(at: now) }
 
   /// onGroupAttributeChanged with the whole set: at most 20 a second, and the last state always
   /// arrives.
   mutating func publishAttributesIfDue(in context: DecisionContext, into decision: inout Decision) {
-    guard attributes.popDueEvent(at: context.steady) else { return }
+    guard attributes.popDueEvent(at: context.monotonic) else { return }
     let event = event(.onGroupAttributeChanged(TextMap(attributes.values.entries)), in: context)
     decision.effects.append(.publish(event, .control, except: nil))
   }

@@ -11,29 +11,29 @@ extension GroupState {
 
   /// A new group, and the decision to create it.
   public static func create(
-    _ request: CreateGroup, id: GroupID, owner: UserID, _ facts: UserFacts, by caller: Caller, at now: WallInstant,
+    _ request: CreateGroup, id: GroupID, owner: UserID, _ facts: UserFacts, by caller: Caller, at now: ClockReading,
     rules: GroupRules
   ) throws(WireError) -> (GroupState, Decision) {
-    let record = try newRecord(request, id: id, owner: owner, facts, by: caller, at: now, rules: rules)
+    let record = try newRecord(request, id: id, owner: owner, facts, by: caller, at: now.wall, rules: rules)
     let rows = initialMemberResults(request, owner: owner, facts)
     if record.type.limitsMembers, rows.count(where: { $0.result == .success }) + 1 > record.maxMemberNum {
       throw WireError(.tooManyMembers, field: "memberList")
     }
     var state = GroupState(StoredGroup(record: record, members: [], lastMessage: nil, recentlySent: []), at: now, rules: rules)
-    let decision = state.addInitialMembers(request, rows: rows)
+    let decision = state.addInitialMembers(request, rows: rows, at: now)
     return (state, decision)
   }
 
   /// A group as it was in another system, without events.
   public static func imported(
-    _ request: ImportGroup, id: GroupID, owner: UserID, _ facts: UserFacts, at now: WallInstant, rules: GroupRules
+    _ request: ImportGroup, id: GroupID, owner: UserID, _ facts: UserFacts, at now: ClockReading, rules: GroupRules
   ) throws(WireError) -> (GroupState, Decision) {
     guard request.group.groupType.storesMessages else { throw WireError(.noRight, "This type of group cannot be imported") }
-    let createTime = request.createTime ?? now
+    let createTime = request.createTime ?? now.wall
     var record = try newRecord(
       request.group, id: id, owner: owner, facts, by: .administrator, at: createTime, rules: rules)
     // Lists with `updatedSince` name the group from now on, however old it is.
-    record.changeTime = now
+    record.changeTime = now.wall
     var state = GroupState(StoredGroup(record: record, members: [], lastMessage: nil, recentlySent: []), at: now, rules: rules)
     var decision = Decision(.importedGroup(ImportGroup.Result(groupID: id)))
     state.addFirstMembers([(owner, .owner)], into: &decision)
@@ -103,13 +103,13 @@ extension GroupState {
   // MARK: First members
 
   /// Adds the owner and the initial members, in the order of the list.
-  private mutating func addInitialMembers(_ request: CreateGroup, rows: [MemberResult]) -> Decision {
+  private mutating func addInitialMembers(_ request: CreateGroup, rows: [MemberResult], at now: ClockReading) -> Decision {
     var decision = Decision(
       .createdGroup(CreateGroup.Result(groupID: record.id, groupType: request.groupType, memberList: rows)))
     let roles = Dictionary(request.memberList.map { ($0.userID, $0.role) }) { first, _ in first }
     let joining = rows.filter { $0.result == .success }.map { ($0.userID, roles[$0.userID] ?? .member) }
     addFirstMembers([(record.owner, .owner)] + joining, into: &decision)
-    let context = self.makeContext(at: record.createTime, usersSignedIn: 0)
+    let context = self.makeContext(at: now, usersSignedIn: 0)
     decision.effects.append(.send(event(.onGroupCreated, in: context), to: [record.owner] + joining.map(\.0)))
     notify(.groupCreated, [record.owner], by: memberInfo(of: record.owner), in: context, into: &decision)
     return decision
@@ -203,7 +203,7 @@ extension GroupState {
   /// The `seq` of a message that was imported a moment ago: a caller who lost the answer repeats
   /// the batch.
   private func importedSeq(of given: ImportGroupMessages.ImportedMessage, in context: DecisionContext) -> Int64? {
-    messages.receipt(of: given.clientMsgID, from: given.sender, at: context.steady)?.seq
+    messages.receipt(of: given.clientMsgID, from: given.sender, at: context.monotonic)?.seq
   }
 
   private mutating func importMessage(
@@ -216,7 +216,7 @@ extension GroupState {
       nameCard: sender?.nameCard ?? "",
       timestamp: given.timestamp, content: given.content, priority: .normal, clientMsgID: given.clientMsgID,
       platform: .restAPI, isFromManager: sender?.role.isManager ?? false)
-    messages.recordReceipt(of: message, .stored, at: context.steady)
+    messages.recordReceipt(of: message, .stored, at: context.monotonic)
     messages.append(message)
     decision.changes.append(.append(message))
     return seq

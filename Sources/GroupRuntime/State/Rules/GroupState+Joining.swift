@@ -84,7 +84,7 @@ extension GroupState {
     if rateLimiter == nil {
       announce(event, as: noticeClass, whenOff: [user], into: &decision)
     } else {
-      noticeEntry(of: info, event, in: context, into: &decision)
+      announceJoin(of: info, event, in: context, into: &decision)
     }
   }
 

@@ -37,7 +37,7 @@ extension GroupState {
   private mutating func announceLeave(
     of list: [MemberInfo], _ tip: EventTip?, in context: DecisionContext, into decision: inout Decision
   ) {
-    if rateLimiter != nil { return noticeLeave(of: list, in: context, into: &decision) }
+    if rateLimiter != nil { return announceLeave(of: list, in: context, into: &decision) }
     let event = event(.onMemberLeave(list, memberCount: roster.count, tip), in: context)
     announce(event, as: noticeClass, whenOff: [], into: &decision)
   }
@@ -139,39 +139,35 @@ extension GroupState {
 
   /// Records whether a member has a session.
   /// - Parameter since: when the last session ended, where there is none.
-  public mutating func setOnline(_ user: UserID, _ isOnline: Bool, since: WallInstant) {
-    if isOnline {
-      roster.setOnline(user)
-    } else {
-      roster.setOffline(user, since: record.type.removesAbsentMembers ? steady.advance(to: since) : since)
-    }
+  public mutating func setOnline(_ user: UserID, _ isOnline: Bool, since: MonotonicInstant) {
+    if isOnline { roster.setOnline(user) } else { roster.setOffline(user, since: since) }
   }
 
   /// In a live room that was just loaded, members without a session and a known absence are absent
   /// from now on.
-  mutating func setAbsent(except present: Set<UserID>, at now: WallInstant) {
-    roster.setAbsent(except: present, since: steady.advance(to: now))
+  mutating func setAbsent(except present: Set<UserID>, at now: MonotonicInstant) {
+    roster.setAbsent(except: present, since: now)
   }
 
   /// Whether a member was absent for longer than the grace and is to be removed, back or not.
-  func isGraceExceeded(by user: UserID, at now: WallInstant) -> Bool {
+  func isGraceExceeded(by user: UserID, at now: MonotonicInstant) -> Bool {
     guard let since = roster.absentSince(user) else { return false }
-    return since + rules.limits.offlineGrace < steady.time(at: now) && user != record.owner
+    return since.advanced(byMilliseconds: rules.offlineGraceMilliseconds) < now && user != record.owner
   }
 
   /// Removes the members whose grace has ended.
   mutating func removeAbsentMembers(in context: DecisionContext, into decision: inout Decision) {
-    let limit = context.steady - rules.limits.offlineGrace
-    let absent = roster.popAbsent(since: limit, atMost: GroupState.maxRemovedAtOnce)
+    let absent = roster.popAbsent(
+      forMilliseconds: rules.offlineGraceMilliseconds, at: context.monotonic, atMost: GroupState.maxRemovedAtOnce)
     removeAbsent(absent, in: context, into: &decision)
   }
 
   /// Removes a member who signs in after an absence beyond the grace. A member who was added during
   /// that absence still has time.
-  public mutating func removeAfterGrace(_ user: UserID, at now: WallInstant) -> Decision {
+  public mutating func removeAfterGrace(_ user: UserID, at now: ClockReading) -> Decision {
     var decision = Decision(.empty)
     guard record.type.removesAbsentMembers, let member = roster[user], member.role != .owner,
-      now - member.joinTime > rules.limits.offlineGrace
+      now.wall - member.joinTime > rules.limits.offlineGrace
     else { return decision }
     removeAbsent([member], in: makeContext(at: now, usersSignedIn: 0), into: &decision)
     return decision

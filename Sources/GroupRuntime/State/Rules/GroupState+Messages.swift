@@ -12,11 +12,11 @@ extension GroupState {
     if sender.principal == .outsider { throw WireError(.noRight, "Not a member") }
     try require(.send, by: sender.principal)
     try checkMentions(options, by: sender)
-    if let first = messages.receipt(of: options.clientMsgID, from: caller.senderID, at: context.steady) {
+    if let first = messages.receipt(of: options.clientMsgID, from: caller.senderID, at: context.monotonic) {
       return Decision(.receipt(first))
     }
     try requireNotMuted(sender, at: context.wall)
-    if let wait = messageRate?.pass(at: context.steady) { throw WireError(.groupMessageRate, retryAfterMs: wait) }
+    if let wait = messageRate?.acquire(at: context.monotonic) { throw WireError(.groupMessageRate, retryAfterMs: wait) }
 
     let isStored = record.type.storesMessages && !options.onlineUserOnly
     let seq = isStored ? messages.lastSeq + 1 : nil
@@ -37,7 +37,7 @@ extension GroupState {
   /// The reply to a message's sender, which a repeated send gets again.
   mutating func acknowledge(_ message: Message, _ status: MessageReceipt.Status, in context: DecisionContext) -> Answer {
     let receipt = MessageReceipt(msgID: message.msgID, seq: message.seq, timestamp: message.timestamp, status: status)
-    if status != .dropped { messages.recordReceipt(of: message, status, at: context.steady) }
+    if status != .dropped { messages.recordReceipt(of: message, status, at: context.monotonic) }
     return .reply(.success(.receipt(receipt)))
   }
 

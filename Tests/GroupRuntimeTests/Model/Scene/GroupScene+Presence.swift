@@ -11,7 +11,7 @@ extension GroupScene {
   mutating func pass(_ milliseconds: Int64) throws {
     let target = now + milliseconds
     var rings = 0
-    while let due = state?.nextWake, due <= target {
+    while let due = (state?.nextWake).map({ WallInstant($0.milliseconds) }), due <= target {
       now = max(now, due)
       try wake()
       rings += 1
@@ -21,7 +21,7 @@ extension GroupScene {
   }
 
   mutating func wake() throws {
-    let users = usersSignedIn
+    let (now, users) = (reading, usersSignedIn)
     guard let decision = state?.wake(at: now, usersSignedIn: users) else { return }
     try carryOut(decision)
   }
@@ -32,7 +32,8 @@ extension GroupScene {
     let name = user(session.user)
     let awaySince = offlineSince.removeValue(forKey: name)
     sessions.insert(session)
-    if let awaySince, now > awaySince + GroupScene.offlineGrace, let decision = state?.removeAfterGrace(name, at: now) {
+    let reading = reading
+    if let awaySince, now > awaySince + GroupScene.offlineGrace, let decision = state?.removeAfterGrace(name, at: reading) {
       try carryOut(decision)
     }
     refreshPresence(of: name)
@@ -46,13 +47,14 @@ extension GroupScene {
   }
 
   mutating func refreshPresence(of user: UserID) {
-    guard let state, state.isMember(user), !state.isGraceExceeded(by: user, at: now) else { return }
+    guard let state, state.isMember(user), !state.isGraceExceeded(by: user, at: reading.monotonic) else { return }
     attach(user, receiving: state.receiveOption(of: user))
   }
 
   mutating func attach(_ user: UserID, receiving option: ReceiveOption) {
     let isOnline = users(with: sessions).contains(user)
     attached[user] = isOnline ? option : nil
+    let now = reading.monotonic
     if state?.roster[user] != nil { state?.setOnline(user, isOnline, since: now) }
   }
 
@@ -72,9 +74,10 @@ extension GroupScene {
   }
 
   mutating func load(tellingAttributes: Bool = false) throws {
-    state = picture.group(at: now, offlineSince: offlineSince).map { GroupState($0, at: now, rules: rules) }
+    state = picture.group(at: now, offlineSince: offlineSince).map { GroupState($0, at: reading, rules: rules) }
     attached = [:]
-    if tellingAttributes { state?.republishAttributes(at: now) }
+    let monotonic = reading.monotonic
+    if tellingAttributes { state?.republishAttributes(at: monotonic) }
     guard let state else { return }
     let all = state.record.type.everyoneIsMember ? users(with: sessions) : Set(state.roster.userIDs)
     for user in all { refreshPresence(of: user) }

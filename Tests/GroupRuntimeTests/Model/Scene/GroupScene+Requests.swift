@@ -100,7 +100,7 @@ extension GroupScene {
   }
 
   mutating func decide(_ request: GroupOperation, by caller: Caller) throws -> Decision {
-    let users = usersSignedIn
+    let (now, users) = (reading, usersSignedIn)
     if let decision = state?.decide(request, by: caller, at: now, usersSignedIn: users) { return decision }
     do throws(WireError) {
       switch request {

@@ -36,6 +36,8 @@ struct GroupScene {
 
   let rules: GroupRules
   var now: WallInstant = 1_700_000_000_000
+  /// Both clocks show the same number.
+  var reading: ClockReading { ClockReading(both: now.milliseconds) }
   var state: GroupState?
   var picture = StorePicture()
   var sessions: Set<SessionName> = []
