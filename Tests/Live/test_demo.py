@@ -78,16 +78,18 @@ async def test_a_proxy_without_upgrades_is_named(start, browser):  # noqa: F811
     assert "something before it does not pass on WebSockets" in await page.text("#banner-words")
 
 
-async def test_a_draining_server_says_so(make_server, browser):
-    own = make_server({"demo": "true", "drain.duration": "1m"})
-    first = await guest(browser, f"http://{own.address}/")
-    # Without a session of its own it is not told of the drain.
-    late = await browser.open(f"http://{own.address}/")
-    await late.sees("Connected", "#state")
+async def test_a_draining_server_says_so(make_server, make_world, browser):
+    own = make_server({"demo": "true", "drain.duration": "2m"})
+    # The drain lasts while one of them is connected.
+    await make_world(own).users(*["user"] * 20)
     own.terminate()
-    for page in (first, late):
-        await page.sees("the server is draining", "#banner-words", patience=120)
-        assert await page.text("#state") == "Refused"
+    own.wait_until(lambda: own.http("GET", "/readyz").status == 503, "the drain")
+    page = await browser.open(f"http://{own.address}/")
+    await page.sees("The connection is refused: 503: the server is draining; try again later", "#banner-words")
+    assert await page.text("#state") == "Refused"
+    own.kill()
+    await page.sees("Not connected: the server cannot be reached", "#banner-words")
+    assert await page.text("#state") == "Reconnecting"
 
 
 async def test_a_lost_connection_is_not_refused_and_comes_back(start, browser):  # noqa: F811

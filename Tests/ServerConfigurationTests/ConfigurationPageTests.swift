@@ -44,7 +44,8 @@ import Testing
     for key in Settings.keys where sections.last != key.section { sections.append(key.section) }
     return sections.map { section in
       let rows = Settings.keys.filter { $0.section == section }.map(row).joined()
-      return "### \(section)\n\n| key | meaning | value | unit | default | example | since |\n|---|---|---|---|---|---|---|\n\(rows)"
+      let head = "| key | meaning | value | unit | default | example | since |\n|---|---|---|---|---|---|---|\n"
+      return "### \(section)\n\n\(head)\(rows)"
     }
   }
 
