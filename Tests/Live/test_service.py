@@ -29,6 +29,18 @@ def test_the_servers_file_is_right(tmp_path):
         assert value == SETTINGS[key], "the proxies are tested with other settings"
 
 
+def test_the_proxies_wait_longer_than_the_heartbeat(tmp_path):
+    """A silent connection is pinged before any proxy gives it up."""
+    shown = run_throng("config", "show", cwd=tmp_path).stdout
+    heartbeat = sum(int(re.search(rf"^heartbeat.{part} +(\d+)s", shown, re.M)[1]) for part in ("interval", "timeout"))
+    timeouts = {
+        "nginx.conf": r"proxy_(?:read|send)_timeout (\d+)s", "haproxy.cfg": r"timeout tunnel (\d+)s",
+        "haproxy-tcp.cfg": r"timeout (?:client|server) (\d+)s"}
+    for name, pattern in timeouts.items():
+        found = re.findall(pattern, (DEPLOY / name).read_text())
+        assert found and all(int(seconds) > heartbeat for seconds in found), name
+
+
 def installed(directory):
     """The unit as it is where the program is installed."""
     program = directory / "throng"

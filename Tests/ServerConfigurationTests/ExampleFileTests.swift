@@ -7,7 +7,8 @@ import Testing
   private let lines = Settings.exampleFile.split(separator: "\n", omittingEmptySubsequences: false)
 
   @Test func itChangesNothingAsItIs() throws {
-    let file = try Scratch().file(Settings.exampleFile)
+    let scratch = try Scratch()
+    let file = try scratch.file(Settings.exampleFile)
     #expect(try Settings.load(configFile: file).entries == Settings.load().entries)
   }
 
@@ -34,7 +35,8 @@ import Testing
   @Test(arguments: Settings.keys.map(\.path))
   func anExampleIsAGoodValueOtherThanTheDefault(path: String) throws {
     let key = try #require(Settings.keys.first { $0.path == path })
-    let file = try Scratch().file("\(path): \(key.example)\n")
+    let scratch = try Scratch()
+    let file = try scratch.file("\(path): \(key.example)\n")
     for found in [problems(file), problems(flags: [(path, key.environmentExample)])] {
       #expect(!found.contains { $0.contains("expected") }, "\(found)")
     }
