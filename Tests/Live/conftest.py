@@ -22,7 +22,7 @@ def server(tmp_path_factory):
     directory, kind = tmp_path_factory.mktemp("shared"), os.environ.get("THRONG_LIVE_THROUGH")
     shared = Server(directory / "data", {**SHARED, **(SETTINGS if kind else {})}).start()
     if kind:
-        # The address that tests name is a client's, not the proxy's.
+        # Clients connect to the proxy; what a test asks by HTTP or raw goes to the server itself.
         shared.front = Proxy(kind, directory / "proxy", shared.address, make_certificate(directory))
     yield shared
     if shared.front:
