@@ -3,7 +3,7 @@ import Foundation
 /// Every key, in the order of `config show` (Configuration.md, "Configuration keys").
 enum Keys {
   static let sections = [
-    KeySection("Listeners", isDeployment: true, [listen, internalListen, path, demo, loops, tlsCertificateFile, tlsKeyFile]),
+    KeySection("Listeners", isDeployment: true, [listen, internalListen, demo, path, loops, tlsCertificateFile, tlsKeyFile]),
     KeySection("Browsers and proxies", isDeployment: true, [allowedOrigins, trustedProxies, proxyProtocol]),
     KeySection("Store", isDeployment: true, [dataDir, storeURL, storeSync]),
     KeySection(

@@ -38,7 +38,7 @@ const probeTimeout = 5_000;
  */
 async function reasonNotOpened(socketURL) {
   const url = new URL(socketURL);
-  url.protocol = url.protocol === "wss:" ? "https:" : "http:";
+  url.protocol = url.protocol.replace("ws", "http");
   try {
     const signal = AbortSignal.timeout(probeTimeout);
     const answer = await fetch(url, { method: "POST", cache: "no-store", credentials: "omit", redirect: "manual", signal });
