@@ -9,22 +9,19 @@ import WireProtocol
 public final class Gateway: TransportDelegate {
   private let services: GatewayServices
   private let http: any HTTPHandling
-  private let origins: OriginPolicy
   private let contexts = Mutex<[Int: LoopContext]>([:])
-  private let isDraining = Atomic<Bool>(false)
 
   /// - Parameter http: gets the HTTP requests of both listeners.
   public init(_ services: GatewayServices, http: any HTTPHandling) {
     self.services = services
     self.http = http
-    origins = OriginPolicy(allowed: Set(services.configuration.allowedOrigins.map { $0.lowercased() }))
   }
 
   // MARK: TransportDelegate
 
   public func upgradeVerdict(for head: borrowing RequestHead, on loop: EventLoop) -> UpgradeVerdict {
     let client = services.client(of: head)
-    guard let refusal = refusal(of: head, from: client) else { return .accept }
+    guard let refusal = services.upgradeRefusal(of: head, from: client) else { return .accept }
     services.refusals.upgrade(refusal, head, from: client)
     return .refuse(status: refusal.status, reason: refusal.sentence)
   }
@@ -33,15 +30,6 @@ public final class Gateway: TransportDelegate {
     let client = services.client(of: head)
     guard isUpgrade else { return services.refusals.httpRequest(status, reason, head, from: client.address) }
     services.refusals.upgrade(.byTransport(status, reason), head, from: client)
-  }
-
-  private func refusal(of head: borrowing RequestHead, from client: ForwardedClient) -> UpgradeRefusal? {
-    let path = services.configuration.path
-    guard head.path == path, !head.isInternal else { return .path(expected: path) }
-    guard !isDraining.load(ordering: .acquiring) else { return .draining }
-    guard !origins.allows(origin: head.origin, host: client.host) else { return nil }
-    let claimed = services.clientIfTrusted(head)
-    return origins.allows(origin: head.origin, host: claimed.host) ? .untrustedProxy : .origin
   }
 
   public func didOpen(_ connection: Connection, head: borrowing RequestHead) -> any ConnectionHandler {
@@ -83,7 +71,7 @@ public final class Gateway: TransportDelegate {
   /// Refuses upgrades from now on, tells every session to reconnect, and closes each at a random
   /// instant within the time, so that they do not all return at once (Protocol.md, "Draining").
   public func drain(over duration: Duration, on loops: [EventLoop]) {
-    isDraining.store(true, ordering: .releasing)
+    services.upgrades.beginDraining()
     let end = services.clocks.monotonic + duration
     for loop in loops {
       loop.perform {

@@ -1,6 +1,6 @@
 import GroupModel
 
-/// The configuration of sessions (Operations.md, "Configuration keys").
+/// The configuration of sessions (Configuration.md, "Configuration keys").
 public struct GatewayConfiguration: Sendable {
   /// Where the WebSocket is.
   public var path: String

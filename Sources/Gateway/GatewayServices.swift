@@ -60,6 +60,7 @@ public final class GatewayServices: Sendable {
   private let offlineGrace: Duration
   let directory: SessionDirectory
   let connectionLimiter: ConnectionLimiter
+  let upgrades: UpgradePolicy
   let budgets: UserBudgets
   let signInLimiter: SignInLimiter
   /// Gets every refusal.
@@ -74,6 +75,7 @@ public final class GatewayServices: Sendable {
     product: Product, logger: Logger
   ) {
     self.configuration = configuration
+    upgrades = UpgradePolicy(configuration)
     self.tokens = tokens
     self.clocks = clocks
     offlineGrace = rules.limits.offlineGrace

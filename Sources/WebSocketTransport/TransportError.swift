@@ -12,7 +12,8 @@ public enum TransportError: Error, Equatable, CustomStringConvertible {
   /// The error as a sentence for an operator.
   public var description: String {
     switch self {
-    case .cannotBind(let host, let port, let reason): "cannot listen on \(host):\(port): \(reason)"
+    case .cannotBind(let host, let port, let reason):
+      "cannot listen on \(host.contains(":") ? "[\(host)]" : host):\(port): \(reason)"
     case .cannotMakeSocket(let path, let reason): "cannot listen on unix:\(path): \(reason)"
     case .tls(let reason): "cannot use the TLS files: \(reason)"
     case .context(let reason): "cannot make an event loop: \(reason)"

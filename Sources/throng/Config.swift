@@ -3,10 +3,10 @@ import Authentication
 import ServerConfiguration
 import ThrongServer
 
-/// `throng config`: reads the configuration without starting a server.
+/// `throng config`: commands about the configuration, without a server.
 struct Config: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Check or show the configuration.", subcommands: [ConfigCheck.self, ConfigShow.self])
+    abstract: "Check, show or begin a configuration.", subcommands: [ConfigCheck.self, ConfigShow.self, ConfigExample.self])
 }
 
 /// `throng config check`: prints `ok`, or all problems.
@@ -44,6 +44,14 @@ struct ConfigShow: AsyncParsableCommand {
       print("\(entry.key.padded(to: keyWidth))  \(entry.value.padded(to: valueWidth))  \(entry.source)")
     }
   }
+}
+
+/// `throng config example`: prints a file with every key.
+struct ConfigExample: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "example", abstract: "Print a configuration file with every key, commented out at its default.")
+
+  func run() { print(Settings.exampleFile, terminator: "") }
 }
 
 extension String {

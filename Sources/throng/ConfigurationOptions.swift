@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import ServerConfiguration
 
-/// The flags of every subcommand that reads the configuration (Operations.md, "Sources").
+/// The flags of every subcommand that reads the configuration (Configuration.md, "Sources").
 struct ConfigurationOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The configuration file, YAML or JSON; otherwise that of THRONG_CONFIG.", valueName: "file"))
   var config: String?

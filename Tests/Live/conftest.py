@@ -1,6 +1,9 @@
 """Fixtures: one server shared by most tests, servers of one's own, and the world of a test."""
+import os
+
 import pytest
 
+from harness.proxy import SETTINGS, Proxy, make_certificate
 from harness.server import BINARY, Server
 from harness.world import World
 
@@ -16,8 +19,14 @@ def pytest_configure(config):
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
-    shared = Server(tmp_path_factory.mktemp("shared") / "data", SHARED).start()
+    directory, kind = tmp_path_factory.mktemp("shared"), os.environ.get("THRONG_LIVE_THROUGH")
+    shared = Server(directory / "data", {**SHARED, **(SETTINGS if kind else {})}).start()
+    if kind:
+        # Clients connect to the proxy; what a test asks by HTTP or raw goes to the server itself.
+        shared.front = Proxy(kind, directory / "proxy", shared.address, make_certificate(directory))
     yield shared
+    if shared.front:
+        shared.front.end()
     assert shared.running, f"the shared server ended by itself:\n{shared.log[-8000:]}"
     shared.kill()
 

@@ -34,6 +34,14 @@ def test_a_room_in_the_open_loop(quick_server):
     demand_groups(quick_server, 0)
 
 
+def test_a_room_without_a_rate_sends_as_much_as_a_live_room_surely_takes(make_server):
+    """At the defaults nothing is queued or dropped."""
+    own = make_server()
+    figures, _ = bench(own, "room", "--members", 3, *SHORT)
+    assert figures["parameters"]["rate"] == 20 and figures["messages"] == 20
+    assert figures["statuses"]["Delivered"] == 20 and figures["lost"] == 0
+
+
 @pytest.mark.parametrize("type, status", [("AVChatRoom", "Delivered"), ("Public", "Stored"), ("Meeting", "Stored"), ("Work", "Stored")])
 def test_a_room_of_any_type_in_the_closed_loop(quick_server, type, status):
     figures, table = bench(

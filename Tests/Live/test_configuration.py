@@ -23,7 +23,7 @@ def shown(key, *arguments, **options):
 
 
 def test_help_everywhere_and_version():
-    for arguments in (["--help"], ["serve", "--help"], ["token", "--help"], ["config", "--help"], ["config", "check", "--help"],
+    for arguments in (["--help"], ["serve", "--help"], ["token", "--help"], ["config", "--help"], ["config", "check", "--help"], ["config", "example", "--help"],
                       ["config", "show", "--help"], ["bench", "--help"], ["version", "--help"]):
         done = run_throng(*arguments)
         assert done.returncode == 0 and "USAGE" in done.stdout.upper(), arguments
@@ -254,3 +254,19 @@ def test_two_servers_on_one_database_are_refused(make_server, tmp_path):
 def test_a_store_url_that_is_no_path_stops_with_1(tmp_path, url):
     done = check("--set", f"store.url={url}", cwd=tmp_path)
     assert done.returncode == 1 and "store.url" in done.stderr
+
+
+def test_the_example_file_holds_every_key(tmp_path):
+    """As it is it changes nothing; uncommented as Configuration.md says, it sets each key to its default."""
+    printed = run_throng("config", "example", cwd=tmp_path)
+    assert printed.returncode == 0 and not printed.stderr
+    (tmp_path / "throng.yaml").write_text(printed.stdout)
+    subprocess.run("sed 's/^# \\{0,1\\}//' throng.yaml > all.yaml", shell=True, cwd=tmp_path, check=True)
+    usual, as_it_is, everything = [
+        run_throng("config", "show", *file, cwd=tmp_path).stdout.splitlines() for file in ([], ["--config", "throng.yaml"], ["--config", "all.yaml"])]
+    assert as_it_is == usual
+    assert [line.split()[:2] for line in everything] == [line.split()[:2] for line in usual]
+    unset = [line.split()[0] for line in everything if line.endswith("  default")]
+    assert all("(none)" in line or line.startswith("loops ") for line in everything if line.split()[0] in unset)
+    assert len(everything) - len(unset) > 30
+    assert run_throng("config", "check", "--config", "all.yaml", cwd=tmp_path).stdout == "ok\n"

@@ -3,6 +3,7 @@ library keeps connections, but a client that sends the next request before the a
 When it fails, the library can do more, and so can the server. The others show what backends do."""
 import http.client
 import json
+import os
 import shutil
 import socket
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.proxy import free_port, replaced
 from harness.tokens import admin_token
 from test_unix_sockets import ask
 
@@ -64,3 +66,38 @@ def test_a_backend_on_a_unix_socket_takes_no_ports(make_server, tmp_path):
         status, answer = ask(f"{tmp_path}/i", "POST", "/rpc", body, Authorization=credential)
         assert status == 200 and b"result" in answer
     assert own.internal_address == f"unix:{tmp_path}/i"
+
+
+def can_connect(port):
+    with socket.socket() as one:
+        return one.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_nginx_before_the_socket_keeps_connections(make_server, tmp_path):
+    """Scripts/deploy/nginx-internal.conf: a thousand calls of a backend on one connection."""
+    nginx = shutil.which("nginx", path="/usr/sbin:/usr/bin")
+    if not nginx:
+        pytest.skip("there is no nginx")
+    own, port = make_server(internal=f"unix:{tmp_path}/i"), free_port()
+    block = replaced(
+        "nginx-internal.conf", socket=("/run/throng/internal.sock", f"{tmp_path}/i"), listen=("127.0.0.1:8081", f"127.0.0.1:{port}"))
+    user = "user root;" if os.geteuid() == 0 else ""
+    (tmp_path / "nginx.conf").write_text(f"{user} daemon off; pid {tmp_path}/pid; events {{}} http {{ {block} }}")
+    process = subprocess.Popen([nginx, "-p", tmp_path, "-e", "stderr", "-c", tmp_path / "nginx.conf"], stderr=subprocess.DEVNULL)
+    try:
+        own.wait_until(lambda: can_connect(port), "nginx")
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        connection.connect()
+        kept = connection.sock
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "getStats"})
+        for _ in range(1000):
+            connection.request("POST", "/rpc", body, {"Authorization": f"Bearer {admin_token()}"})
+            answer = connection.getresponse()
+            assert answer.status == 200 and b"result" in answer.read() and connection.sock is kept
+        # The server's own refusal arrives.
+        connection.request("POST", "/rpc", b" " * (1 << 20 | 1), {"Authorization": f"Bearer {admin_token()}"})
+        assert connection.getresponse().read() == b"413: the body is over 1 MiB\n"
+        connection.close()
+    finally:
+        process.terminate()
+        process.wait(20)

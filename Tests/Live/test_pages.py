@@ -5,6 +5,7 @@ import re
 
 import jwt
 import pytest
+from websockets.sync.client import connect
 
 from harness.client import has
 from harness.tokens import SECRET, expiry_of
@@ -138,6 +139,25 @@ def test_where_others_sign_there_is_no_token(make_server, tmp_path):
     assert token_in(page) == ""
     demand_closed(page)
     assert not (own.data_dir / "auth-secret").exists()
+
+
+def test_a_page_may_ask_why_its_upgrade_was_refused(make_server):
+    """Browsers do not show it the answer; a POST has the page's Origin (Protocol.md, "Public listener")."""
+    own = make_server({"drain.duration": "20"})
+
+    def ask(origin, method="POST"):
+        answer = own.http(method, "/ws", headers={"Origin": origin} if origin else {}, public=True)
+        return answer.status, answer.text
+    for method, allowed in (("POST", 405), ("GET", 426), ("OPTIONS", 405)):
+        status, text = ask("http://evil.example", method)
+        assert status == 403 and text.startswith("403: the Origin does not match the Host; allowedOrigins names"), text
+        assert ask(f"http://{own.address}", method)[0] == ask(None, method)[0] == allowed
+    assert own.metric("throng_http_refused_total", status="403") == 3
+    assert own.metric("throng_upgrades_refused_total") == 0, "none was asked for"
+    with connect(f"ws://{own.address}/ws", proxy=None):  # it keeps the drain from its end
+        own.terminate()
+        own.wait_until(lambda: ask(None)[0] == 503, "the drain")
+        assert ask("http://evil.example") == (503, "503: the server is draining; try again later\n")
 
 
 # The console

@@ -6,21 +6,15 @@ import time
 
 import pytest
 
+from harness.proxy import make_certificate, openssl
 from harness.server import StartFailed, run_throng
-
-
-def openssl(*arguments):
-    subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True)
 
 
 @pytest.fixture
 def certificate(tmp_path):
     """Makes a certificate and its key: `certificate(days)`."""
     def make(days=365, name="tls"):
-        files = tmp_path / f"{name}-certificate.pem", tmp_path / f"{name}-key.pem"
-        openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=localhost",
-                "-days", days, "-keyout", files[1], "-out", files[0])
-        return {"tls.certificateFile": files[0], "tls.keyFile": files[1]}
+        return make_certificate(tmp_path, days, name)
     return make
 
 

@@ -2,7 +2,7 @@ import Foundation
 import ServerConfiguration
 import Testing
 
-/// The defaults of Operations.md, "Configuration keys".
+/// The defaults of Configuration.md, "Configuration keys".
 @Suite struct DefaultsTests {
   let settings: Settings
 

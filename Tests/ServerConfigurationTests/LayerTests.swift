@@ -1,7 +1,7 @@
 import ServerConfiguration
 import Testing
 
-/// Defaults < file < environment < flags (Operations.md, "Sources").
+/// Defaults < file < environment < flags (Configuration.md, "Sources").
 @Suite struct LayerTests {
   let scratch: Scratch
 

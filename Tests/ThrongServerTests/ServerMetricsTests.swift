@@ -7,11 +7,11 @@ import Testing
   @Test func theFieldsAreThoseOfProc() {
     let numbers = (4...52).map { "\($0)" }.joined(separator: " ")
     let status = ProcessStatus(
-      stat: "77 (a ) name) S \(numbers)\n", system: "cpu 1 2\nbtime 1000\nprocesses 5\n", ticksPerSecond: 10, pageBytes: 4096)
+      stat: "77 (a ) name) S \(numbers)\n", bootSeconds: 1000, ticksPerSecond: 10, pageBytes: 4096)
     #expect(status?.cpuSeconds == 2.9 && status?.threads == 20)
     #expect(status?.startSeconds == 1002.2)
     #expect(status?.virtualBytes == 23 && status?.residentBytes == 24 * 4096)
-    #expect(ProcessStatus(stat: "77 (x) S 1 2", system: "btime 1\n", ticksPerSecond: 1, pageBytes: 1) == nil)
+    #expect(ProcessStatus(stat: "77 (x) S 1 2", bootSeconds: 1, ticksPerSecond: 1, pageBytes: 1) == nil)
   }
 
   @Test func thisProcessIsMeasured() async throws {

@@ -67,6 +67,66 @@ import Testing
     #expect((first["enum"] as? [String])?.contains("AVChatRoom") == true)
   }
 
+  /// A parameter, or a member of the objects that one takes.
+  private struct Described {
+    let path: String
+    let schema: [String: Any]
+    let description: String
+
+    init(_ path: String, _ schema: [String: Any]) {
+      self.path = path
+      self.schema = schema
+      description = schema["description"] as? String ?? ""
+    }
+
+    /// The members of the objects in its list.
+    var members: [Described] {
+      let items = schema["items"] as? [String: Any]
+      let properties = items?["properties"] as? [String: [String: Any]] ?? [:]
+      return properties.map { Described("\(path).\($0)", $1) }
+    }
+  }
+
+  private func described() throws -> [Described] {
+    try rows("methods").flatMap { method in
+      let params = try #require(method["params"] as? [[String: Any]])
+      return try params.flatMap { param in
+        let one = Described("\(method["name"] ?? "").\(param["name"] ?? "")", try #require(param["schema"] as? [String: Any]))
+        #expect(param["description"] as? String == one.description)
+        return [one] + one.members
+      }
+    }
+  }
+
+  @Test func everyParameterSaysWhatItMeans() throws {
+    let all = try described()
+    #expect(all.count > 173)
+    for one in all {
+      #expect(one.description.hasSuffix(".") && one.description.split(separator: " ").count >= 2, "\(one.path)")
+    }
+  }
+
+  @Test func everyIntegerSaysItsUnit() throws {
+    let units = ["in seconds", "in milliseconds since 1970", "seq", "The most ", "How many ", "Where the page begins"]
+    for one in try described() where one.schema["type"] as? String == "integer" {
+      #expect(units.contains { one.description.contains($0) }, "\(one.path): \(one.description)")
+    }
+    // Durations have the range of a 32-bit number, instants and seqs that of JSON.
+    for one in try described() where one.schema["maximum"] as? Int == Int(UInt32.max) && !one.path.hasSuffix(".unreadCount") {
+      #expect(one.description.contains("in seconds"), "\(one.path)")
+    }
+  }
+
+  @Test func everyDescriptionSaysTheBounds() throws {
+    for one in try described() {
+      let numbers = ["minimum", "minItems", "maxItems", "maxProperties"].compactMap { one.schema[$0] as? Int }
+      var bounds = (one.schema["enum"] as? [String] ?? []) + numbers.map { "\($0)" }
+      if let most = one.schema["maximum"] as? Int, most < 1 << 53 { bounds.append("\(most)") }
+      if let least = one.schema["minLength"] as? Int { bounds.append("\(least) to ") }
+      for bound in bounds { #expect(one.description.contains(bound), "\(one.path): \(bound)") }
+    }
+  }
+
   @Test func everyResultAndErrorIsDescribed() throws {
     for (method, entry) in zip(try rows("methods"), methods.entries) {
       let schema = try #require((method["result"] as? [String: Any])?["schema"] as? [String: Any])

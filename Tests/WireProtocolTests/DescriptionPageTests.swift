@@ -31,20 +31,24 @@ import WireProtocol
   }
 
   @Test func parametersAreSaidInWords() {
-    #expect(page.contains("\n| `groupName` | string, not empty, at most 30 bytes of UTF-8 |\n"))
-    #expect(page.contains("\n| `count?` | integer from 1 to 200 |\n"))
-    #expect(page.contains("\n| `fromSeq?` | integer from 0 |\n"))
-    #expect(page.contains("\n| `direction?` | one of Older, Newer |\n"))
-    #expect(
-      page.contains(
-        "| list of at most 100: {userID: string, not empty, at most 32 bytes of UTF-8; role?: one of Admin, Member, or 100 to 2147483647} |\n"
-      ))
-    #expect(page.contains("\n| `role` | one of Admin, Member, or 100 to 2147483647 |\n"))
-    #expect(page.contains("\n| `roles?` | list of at most 50: one of Admin, Member, or 100 to 2147483647 |\n"))
-    #expect(
-      page.contains(
-        "\n| `attributes` | object of at most 16 members, keys 1 to 32 bytes, values at most 4096 bytes of UTF-8 |\n"))
-    #expect(page.contains("data?: string, not empty, at most 12288 bytes of UTF-8, this or text; clientMsgID?:"))
+    let role = "one of Admin, Member, or 100 to 2147483647"
+    for row in [
+      "`groupName` | string, 1 to 30 bytes of UTF-8, no control characters | The group's name, for people.",
+      "`count?` | integer, 1 to 200 | The most groups of the page; absent = 50.",
+      "`fromSeq?` | integer, 0 or more | The page begins next to this seq; 0 or absent = at the newest or oldest message.",
+      "`direction?` | one of Older, Newer | Whether the page goes back in time or forward; absent = Older.",
+      "`isSearchable?` | boolean | Whether others find the group by searchGroups.",
+      "`memberList?` | list of at most 100: {userID: string, 1 to 32 bytes of UTF-8; role?: \(role)} "
+        + "| The first members, besides the owner.",
+      "`role` | \(role) | The new role.",
+      "`roles?` | list of at most 50: \(role) | The roles that are silenced, for mode Custom only.",
+      "`keys?` | list of at most 100: string, 1 to 32 bytes of UTF-8 | The keys that are read; absent = all.",
+      "`attributes` | object of at most 16 members, keys 1 to 32 bytes, values at most 4096 bytes of UTF-8 "
+        + "| The attributes that take the place of all there are.",
+    ] {
+      #expect(page.contains("\n| \(row) |\n"), "\(row)")
+    }
+    #expect(page.contains("data?: string, 1 to 12288 bytes of UTF-8; clientMsgID?:"))
   }
 
   /// The text between the heading of a method and the next heading, in one line.

@@ -1,3 +1,6 @@
+import Synchronization
+import WebSocketTransport
+
 /// Why an upgrade was refused, and the status and reason that its client gets.
 struct UpgradeRefusal: Sendable {
   /// The raw value is the label of `throng_upgrades_refused_total`.
@@ -43,6 +46,39 @@ struct UpgradeRefusal: Sendable {
       default: .handshake
       }
     return UpgradeRefusal(kind: kind, status: status, sentence: sentence)
+  }
+}
+
+/// What upgrades are decided by, besides their heads.
+final class UpgradePolicy: Sendable {
+  let origins: OriginPolicy
+  private let draining = Atomic<Bool>(false)
+
+  init(_ configuration: GatewayConfiguration) {
+    origins = OriginPolicy(allowed: Set(configuration.allowedOrigins.map { $0.lowercased() }))
+  }
+
+  /// Whether all upgrades are refused.
+  var isDraining: Bool { draining.load(ordering: .acquiring) }
+
+  /// Refuses all upgrades from now on.
+  func beginDraining() { draining.store(true, ordering: .releasing) }
+}
+
+extension GatewayServices {
+  /// Why an upgrade with this head is refused; nil = it is not.
+  func upgradeRefusal(of head: borrowing RequestHead, from client: ForwardedClient) -> UpgradeRefusal? {
+    guard head.path == configuration.path, !head.isInternal else { return .path(expected: configuration.path) }
+    guard !upgrades.isDraining else { return .draining }
+    guard !upgrades.origins.allows(origin: head.origin, host: client.host) else { return nil }
+    let claimed = clientIfTrusted(head)
+    return upgrades.origins.allows(origin: head.origin, host: claimed.host) ? .untrustedProxy : .origin
+  }
+
+  /// The status and sentence that an upgrade with this head would be refused with, or nil. Pages ask
+  /// for it, because browsers do not show them the answer to an upgrade.
+  public func upgradeObstacle(of head: borrowing RequestHead) -> (status: Int, sentence: String)? {
+    upgradeRefusal(of: head, from: client(of: head)).map { ($0.status, $0.sentence) }
   }
 }
 

@@ -32,7 +32,7 @@ public final class RefusalLog: Sendable {
       .tokenExpired, .tokenMalformed, .tokenWrongSignature, .badValue, .otherUserSignedIn, .temporary, .requestRate,
     ]
     signIns = RefusalCounters("throng_sign_ins_refused_total", by: "code", codes.map { "\($0.rawValue)" })
-    let statuses = [400, 401, 404, 405, 411, 413, 426, 431, 500]
+    let statuses = [400, 401, 403, 404, 405, 411, 413, 426, 431, 500, 503]
     http = RefusalCounters("throng_http_refused_total", by: "status", statuses.map { "\($0)" })
   }
 

@@ -16,7 +16,7 @@ public struct GroupRules: Sendable {
   }
 }
 
-/// The limits of groups, by configuration (Operations.md, "Configuration keys").
+/// The limits of groups, by configuration (Configuration.md, "Configuration keys").
 public struct GroupLimits: Sendable {
   /// `limits.{work,public,meeting}.maxMemberNum`; an absent type has no limit.
   public var maxMemberNum: [GroupType: Int]

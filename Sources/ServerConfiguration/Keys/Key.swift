@@ -1,42 +1,67 @@
-/// A key of the configuration (Operations.md, "Configuration keys").
+/// A key of the configuration (Configuration.md, "Configuration keys").
 struct Key<Value: Sendable>: ConfigurationKey {
   let path: String
   let type: ValueType<Value>
   let fallback: Value
-  var isSecret = false
+  let isSecret: Bool
+  let computedFallback: String?
+  let example: String
+  let since: String
   let documentation: String
 
-  init(_ path: String, _ type: ValueType<Value>, _ fallback: Value, isSecret: Bool = false, _ documentation: String) {
+  /// - Parameters:
+  ///   - fallback: the default.
+  ///   - computedFallback: the default in words, where it depends on the machine.
+  ///   - example: a value as a variable of the environment has it, other than the default.
+  ///   - since: the first release that has the key.
+  ///   - documentation: the meaning, a sentence or two.
+  init(
+    _ path: String, _ type: ValueType<Value>, _ fallback: Value, isSecret: Bool = false, computedFallback: String? = nil,
+    example: String, since: String, _ documentation: String
+  ) {
     self.path = path
     self.type = type
     self.fallback = fallback
     self.isSecret = isSecret
+    self.computedFallback = computedFallback
+    self.example = example
+    self.since = since
     self.documentation = documentation
   }
 
   var typeName: String { type.name }
+  var unit: String? { type.unit }
 
   func read(_ given: GivenValue) -> Result<ResolvedValue, Refusal> { type.read(given).map(resolved) }
 
   var resolvedFallback: ResolvedValue { resolved(fallback) }
 
-  private func resolved(_ value: Value) -> ResolvedValue { ResolvedValue(value: value, text: type.show(value)) }
+  private func resolved(_ value: Value) -> ResolvedValue {
+    ResolvedValue(value: value, text: type.show(value), yaml: type.yaml(value))
+  }
 }
 
 /// A key with its value type erased.
 protocol ConfigurationKey: Sendable {
   var path: String { get }
   var typeName: String { get }
+  var unit: String? { get }
   var isSecret: Bool { get }
+  var computedFallback: String? { get }
+  var example: String { get }
+  var since: String { get }
   var documentation: String { get }
   var resolvedFallback: ResolvedValue { get }
   func read(_ given: GivenValue) -> Result<ResolvedValue, Refusal>
 }
 
-/// A value that its key has accepted, and its text.
+/// A value that its key has accepted, and its texts.
 struct ResolvedValue: Sendable {
   let value: any Sendable
+  /// The text of `config show`.
   let text: String
+  /// The text of a file.
+  let yaml: String
 }
 
 extension ConfigurationKey {
@@ -54,5 +79,30 @@ extension ConfigurationKey {
   /// The text of `config show` for a value; a secret that is set shows as stars.
   func shown(_ resolved: ResolvedValue, source: Source) -> String {
     isSecret && source != .fallback ? "********" : resolved.text
+  }
+
+  /// The default as a file writes it; unset where it depends on the machine.
+  var yamlFallback: String { computedFallback == nil ? resolvedFallback.yaml : YAMLText.unset }
+
+  /// The example as a file writes it.
+  var yamlExample: String {
+    // Every example is read by a test.
+    guard case .success(let resolved) = read(.text(example)) else { return example }
+    return resolved.yaml
+  }
+}
+
+/// Keys that belong together, for the page and the example file.
+struct KeySection: Sendable {
+  let title: String
+  /// Whether an operator sets them for the place where the server runs; the others are rules for
+  /// users and groups.
+  let isDeployment: Bool
+  let keys: [any ConfigurationKey]
+
+  init(_ title: String, isDeployment: Bool, _ keys: [any ConfigurationKey]) {
+    self.title = title
+    self.isDeployment = isDeployment
+    self.keys = keys
   }
 }

@@ -1,16 +1,23 @@
 import Foundation
 
-/// Every key, in the order of `config show` (Operations.md, "Configuration keys").
+/// Every key, in the order of `config show` (Configuration.md, "Configuration keys").
 enum Keys {
-  static let all: [any ConfigurationKey] =
-    [
-      listen, internalListen, dataDir, demo, path, loops, logLevel, logFormat, authSecret, authJWKSFile, authAlgorithms,
-      authAudience,
-      authIssuer, authFailureDelay, adminAPIKey, allowedOrigins, trustedProxies, proxyProtocol, tlsCertificateFile, tlsKeyFile,
-      storeURL,
-      storeSync, usersRequireKnown, attributesGroupTypes, avChatRoomOfflineGrace, fanoutFlushWindow, heartbeatInterval,
-      heartbeatTimeout, drainDuration,
-    ] + SessionKeys.all + LimitKeys.all
+  static let sections = [
+    KeySection("Listeners", isDeployment: true, [listen, internalListen, demo, path, loops, tlsCertificateFile, tlsKeyFile]),
+    KeySection("Browsers and proxies", isDeployment: true, [allowedOrigins, trustedProxies, proxyProtocol]),
+    KeySection("Store", isDeployment: true, [dataDir, storeURL, storeSync]),
+    KeySection(
+      "Credentials", isDeployment: true,
+      [authSecret, authJWKSFile, authAlgorithms, authAudience, authIssuer, authFailureDelay, adminAPIKey]),
+    KeySection("Log", isDeployment: true, [logLevel, logFormat]),
+    KeySection("Connections", isDeployment: true, [heartbeatInterval, heartbeatTimeout, drainDuration, fanoutFlushWindow]),
+    KeySection("Sessions of a user", isDeployment: false, SessionKeys.all),
+    KeySection(
+      "Users and groups", isDeployment: false, [usersRequireKnown, attributesGroupTypes, avChatRoomOfflineGrace]),
+    KeySection("Limits", isDeployment: false, LimitKeys.all),
+  ]
+
+  static let all = sections.flatMap(\.keys)
 
   static let byPath: [String: any ConfigurationKey] = Dictionary(uniqueKeysWithValues: all.map { ($0.path, $0) })
   static let byEnvironmentName: [String: any ConfigurationKey] =
@@ -19,73 +26,116 @@ enum Keys {
   private static let anyDuration = Duration.zero ... .seconds(4_294_967_295)
 
   static let listen = Key(
-    "listen", .listenAddress, ListenAddress.tcp(host: "0.0.0.0", port: 8080), "The public listener; port 0 is any free one.")
+    "listen", .listenAddress, ListenAddress.tcp(host: "0.0.0.0", port: 8080), example: "127.0.0.1:8080", since: "0.1.0",
+    "The public listener; port 0 is any free one.")
   static let internalListen = Key(
     "internalListen", .listenAddress, ListenAddress.tcp(host: "127.0.0.1", port: 8081),
+    example: "unix:/run/throng/internal.sock", since: "0.1.0",
     "The internal listener: health, metrics, administration. Never make it public.")
   static let path = Key(
-    "path", .urlPath, "/ws", "Where the WebSocket is; exact, so there is nothing at the path with a slash behind it.")
-  static let dataDir = Key("dataDir", .path, "./throng-data", "The directory of the store and of the secret that is made.")
+    "path", .urlPath, "/ws", example: "/chat/ws", since: "0.1.0",
+    "Where the WebSocket is; exact, so there is nothing at the path with a slash behind it.")
   static let demo = Key(
-    "demo", .boolean, false, "Serve a small demo chat page on the public listener, in the directory of path: at / for /ws.")
+    "demo", .boolean, false, example: "true", since: "0.1.0",
+    "Serve a small demo chat page on the public listener, in the directory of path: at / for /ws.")
   static let loops = Key(
-    "loops", .integer(1...1024), max(1, ProcessInfo.processInfo.activeProcessorCount - 1),
+    "loops", .integer(1...1024, of: "event loops"), max(1, ProcessInfo.processInfo.activeProcessorCount - 1),
+    computedFallback: "the number of cores less one, at least 1", example: "4", since: "0.1.0",
     "The number of event loops, each with a thread of its own; the default leaves one core to the rest.")
-
-  static let logLevel = Key("log.level", .oneOfCases(), LogLevel.info, "The least severe log entries that are written.")
-  static let logFormat = Key("log.format", .oneOfCases(), LogFormat.json, "How a log entry is written: a JSON object or text.")
-
-  static let authSecret = Key(
-    "auth.secret", ValueType.hs256Secret.optional, nil, isSecret: true,
-    "The HS256 secret, at least 32 bytes; without it the first start makes one in dataDir/auth-secret.")
-  static let authJWKSFile = Key(
-    "auth.jwksFile", ValueType.path.optional, nil, "A JWKS file with the public keys of RS256, ES256 and EdDSA tokens.")
-  static let authAlgorithms = Key(
-    "auth.algorithms", .tokenAlgorithms, nil,
-    "The algorithms that tokens may use; unset = HS256 and those of the keys in auth.jwksFile.")
-  static let authAudience = Key(
-    "auth.audience", ValueType.text.optional, nil, "What a token's aud must name; unset = anything.")
-  static let authIssuer = Key("auth.issuer", ValueType.text.optional, nil, "What a token's iss must be; unset = anything.")
-  static let authFailureDelay = Key(
-    "auth.failureDelay", .duration(.zero ... .seconds(60)), .seconds(1),
-    "How long answers wait after 20 failed sign-ins in 10 s from one address; 0 = not at all.")
-  static let adminAPIKey = Key(
-    "admin.apiKey", ValueType.apiKey.optional, nil, isSecret: true,
-    "The credential of the application's backend on the internal listener, at least 32 bytes.")
+  static let tlsCertificateFile = Key(
+    "tls.certificateFile", ValueType.path.optional, nil, example: "/etc/throng/certificate.pem", since: "0.1.0",
+    "The certificate chain of the public listener, PEM; it needs tls.keyFile. SIGHUP reads it again.")
+  static let tlsKeyFile = Key(
+    "tls.keyFile", ValueType.path.optional, nil, example: "/etc/throng/key.pem", since: "0.1.0",
+    "The private key of the public listener, PEM. SIGHUP reads it again.")
 
   static let allowedOrigins = Key(
-    "allowedOrigins", ValueType.origin.list(of: ValueType.origin.name), [],
+    "allowedOrigins", ValueType.origin.list(of: ValueType.origin.name), [], example: "https://chat.example.com", since: "0.1.0",
     "The web origins that may connect; * = any; without it only the host's own.")
   static let trustedProxies = Key(
     "trustedProxies", ValueType.addressRange.list(of: "addresses and ranges such as 10.0.0.0/8"), [],
+    example: "127.0.0.1,10.0.0.0/8", since: "0.1.0",
     "The proxies whose Forwarded, X-Forwarded-For and X-Forwarded-Host are believed; the peer of a Unix socket is one.")
   static let proxyProtocol = Key(
-    "proxyProtocol", .boolean, false,
+    "proxyProtocol", .boolean, false, example: "true", since: "0.1.0",
     "Connections from trustedProxies to the public listener begin with a PROXY header, version 1 or 2.")
-  static let tlsCertificateFile = Key(
-    "tls.certificateFile", ValueType.path.optional, nil, "The certificate chain of the public listener, PEM.")
-  static let tlsKeyFile = Key("tls.keyFile", ValueType.path.optional, nil, "The private key of the public listener, PEM.")
+
+  static let dataDir = Key(
+    "dataDir", .path, "./throng-data", example: "/var/lib/throng", since: "0.1.0",
+    "The directory of the store and of the secret that is made.")
   static let storeURL = Key(
-    "store.url", .storeURL, "sqlite:",
+    "store.url", .storeURL, "sqlite:", example: "sqlite:/var/lib/throng/chat.db", since: "0.1.0",
     "Where groups and messages are kept; sqlite:PATH, or sqlite: alone for throng.db in dataDir.")
   static let storeSync = Key(
-    "store.sync", .oneOfCases(), StoreSync.full, "full: what is acknowledged outlives a power failure; normal: only a crash.")
+    "store.sync", .oneOfCases(), StoreSync.full, example: "normal", since: "0.1.0",
+    "full: what is acknowledged outlives a power failure; normal: only a crash.")
 
-  static let usersRequireKnown = Key(
-    "users.requireKnown", .boolean, false, "Refuse to act on users who never signed in and were not imported.")
-  static let attributesGroupTypes = Key(
-    "attributes.groupTypes", .groupTypes, ["AVChatRoom"], "The group types whose members may read and write attributes.")
-  static let avChatRoomOfflineGrace = Key(
-    "avChatRoom.offlineGrace", .duration(anyDuration), .seconds(300),
-    "How long a member of an AVChatRoom stays one after the last session ended.")
-  static let fanoutFlushWindow = Key(
-    "fanout.flushWindow", .milliseconds(.zero ... .seconds(1)), .zero,
-    "In milliseconds: how far apart the flushes of one group are at least, latency for CPU; 0 = what is sent leaves at once.")
+  static let authSecret = Key(
+    "auth.secret", ValueType.hs256Secret.optional, nil, isSecret: true, example: "the-output-of-openssl-rand-base64-48",
+    since: "0.1.0", "The HS256 secret, at least 32 bytes; without it the first start makes one in dataDir/auth-secret.")
+  static let authJWKSFile = Key(
+    "auth.jwksFile", ValueType.path.optional, nil, example: "/etc/throng/jwks.json", since: "0.1.0",
+    "A JWKS file with the public keys of RS256, ES256 and EdDSA tokens. SIGHUP reads it again.")
+  static let authAlgorithms = Key(
+    "auth.algorithms", .tokenAlgorithms, nil, example: "HS256", since: "0.1.0",
+    "The algorithms that tokens may use; unset = HS256 and those of the keys in auth.jwksFile.")
+  static let authAudience = Key(
+    "auth.audience", ValueType.text.optional, nil, example: "chat", since: "0.1.0",
+    "What a token's aud must name; unset = anything.")
+  static let authIssuer = Key(
+    "auth.issuer", ValueType.text.optional, nil, example: "https://accounts.example.com", since: "0.1.0",
+    "What a token's iss must be; unset = anything.")
+  static let authFailureDelay = Key(
+    "auth.failureDelay", .duration(.zero ... .seconds(60)), .seconds(1), example: "5s", since: "0.1.0",
+    "How long answers wait after 20 failed sign-ins in 10 s from one address; 0 = not at all.")
+  static let adminAPIKey = Key(
+    "admin.apiKey", ValueType.apiKey.optional, nil, isSecret: true, example: "the-output-of-openssl-rand-base64-33",
+    since: "0.1.0", "The credential of the application's backend on the internal listener, at least 32 bytes.")
+
+  static let logLevel = Key(
+    "log.level", .oneOfCases(), LogLevel.info, example: "debug", since: "0.1.0", "The least severe log entries that are written.")
+  static let logFormat = Key(
+    "log.format", .oneOfCases(), LogFormat.json, example: "text", since: "0.1.0",
+    "How a log entry is written: a JSON object or text.")
+
   static let heartbeatInterval = Key(
-    "heartbeat.interval", .duration(.milliseconds(100) ... .seconds(86_400)), .seconds(25), "The time between WebSocket pings.")
+    "heartbeat.interval", .duration(.milliseconds(100) ... .seconds(86_400)), .seconds(25), example: "50s", since: "0.1.0",
+    "The time between WebSocket pings.")
   static let heartbeatTimeout = Key(
-    "heartbeat.timeout", .duration(.milliseconds(100) ... .seconds(86_400)), .seconds(10),
+    "heartbeat.timeout", .duration(.milliseconds(100) ... .seconds(86_400)), .seconds(10), example: "20s", since: "0.1.0",
     "How long a ping may stay without any frame in answer.")
   static let drainDuration = Key(
-    "drain.duration", .duration(.zero ... .seconds(86_400)), .seconds(10), "Over how long the sessions are closed on SIGTERM.")
+    "drain.duration", .duration(.zero ... .seconds(86_400)), .seconds(10), example: "1m", since: "0.1.0",
+    "Over how long the sessions are closed on SIGTERM.")
+  static let fanoutFlushWindow = Key(
+    "fanout.flushWindow", .milliseconds(.zero ... .seconds(1)), .zero, example: "10", since: "0.1.0",
+    "How far apart the flushes of one group are at least, latency for CPU; 0 = what is sent leaves at once.")
+
+  static let usersRequireKnown = Key(
+    "users.requireKnown", .boolean, false, example: "true", since: "0.1.0",
+    "Refuse to act on users who never signed in and were not imported.")
+  static let attributesGroupTypes = Key(
+    "attributes.groupTypes", .groupTypes, ["AVChatRoom"], example: "AVChatRoom,Meeting", since: "0.1.0",
+    "The group types whose members may read and write attributes.")
+  static let avChatRoomOfflineGrace = Key(
+    "avChatRoom.offlineGrace", .duration(anyDuration), .seconds(300), example: "10m", since: "0.1.0",
+    "How long a member of an AVChatRoom stays one after the last session ended.")
+}
+
+/// The keys of `sessions.perPlatform.…` (Protocol.md, "Sessions per user").
+enum SessionKeys {
+  static let all: [any ConfigurationKey] = [ios, android, windows, mac, web, unknown]
+
+  static let ios = sessions("ios", 1)
+  static let android = sessions("android", 1)
+  static let windows = sessions("windows", 1)
+  static let mac = sessions("mac", 1)
+  static let web = sessions("web", 10)
+  static let unknown = sessions("unknown", 10)
+
+  private static func sessions(_ platform: String, _ fallback: Int) -> Key<Int> {
+    Key(
+      "sessions.perPlatform.\(platform)", .integer(0...1_000_000, of: "sessions"), fallback, example: "2", since: "0.1.0",
+      "The sessions that a user may have on this platform; 0 refuses it.")
+  }
 }

@@ -18,55 +18,48 @@ enum LimitKeys {
   static let meetingMaxMemberNum = maxMemberNum("meeting")
 
   static let requestsPerSecond = Key(
-    "limits.requestsPerSecond", .integer(1...1_000_000), 50, "The requests that a user may send each second, over all sessions.")
+    "limits.requestsPerSecond", .integer(1...1_000_000, of: "requests a second"), 50, example: "20", since: "0.1.0",
+    "The requests that a user may send each second, over all sessions.")
   static let requestBurst = Key(
-    "limits.requestBurst", .integer(1...1_000_000), 100, "The requests that a user may send at once after a pause.")
+    "limits.requestBurst", .integer(1...1_000_000, of: "requests"), 100, example: "40", since: "0.1.0",
+    "The requests that a user may send at once after a pause.")
   static let signInsPerSecond = Key(
-    "limits.signInsPerSecond", .integer(0...1_000_000), 2000,
+    "limits.signInsPerSecond", .integer(0...1_000_000, of: "sign-ins a second"), 2000, example: "1000", since: "0.1.0",
     "The sign-ins of all users that are admitted each second; 0 = no limit.")
-  static let connections = count("limits.connections", "The connections to the public listener")
-  static let connectionsPerAddress = count("limits.connectionsPerAddress", "The connections from one address")
-  static let groupsPerUser = count("limits.groupsPerUser", "The groups that a user may be a member of, AVChatRooms aside", 1000)
-  static let avChatRoomsPerUser = count("limits.avChatRoomsPerUser", "The AVChatRooms that a user may own", 50)
-  static let avChatRooms = count("limits.avChatRooms", "The AVChatRooms of this server")
+  static let connections = count(
+    "limits.connections", "The connections to the public listener", of: "connections", example: "50000")
+  static let connectionsPerAddress = count(
+    "limits.connectionsPerAddress", "The connections from one address", of: "connections", example: "200")
+  static let groupsPerUser = count(
+    "limits.groupsPerUser", "The groups that a user may be a member of, AVChatRooms aside", 1000, of: "groups", example: "500")
+  static let avChatRoomsPerUser = count(
+    "limits.avChatRoomsPerUser", "The AVChatRooms that a user may own", 50, of: "groups", example: "5")
+  static let avChatRooms = count("limits.avChatRooms", "The AVChatRooms of this server", of: "groups", example: "10000")
   static let sendQueueBytes = Key(
-    "limits.sendQueueBytes", .integer(1024...1_073_741_824), 1_048_576, "The bytes that may wait for one connection.")
+    "limits.sendQueueBytes", .integer(1024...1_073_741_824, of: "bytes"), 1_048_576, example: "4194304", since: "0.1.0",
+    "The bytes that may wait for one connection.")
   static let revokeWindow = Key(
-    "limits.revokeWindow", .duration(.zero ... .seconds(4_294_967_295)), .seconds(120),
+    "limits.revokeWindow", .duration(.zero ... .seconds(4_294_967_295)), .seconds(120), example: "5m", since: "0.1.0",
     "How long senders may recall their own messages.")
   static let unreadCount = Key(
-    "limits.unreadCount", .integer(1...1_000_000), 1000,
+    "limits.unreadCount", .integer(1...1_000_000, of: "messages"), 1000, example: "99", since: "0.1.0",
     "Up to where unread messages are counted: an unread count is exact below it and reads this number beyond.")
 
   private static func messagesPerSecond(_ groupType: String, _ fallback: Int) -> Key<Int> {
     Key(
-      "limits.\(groupType).messagesPerSecond", .integer(0...1_000_000), fallback,
-      "The messages that one such group may have in a second; 0 = no limit.")
+      "limits.\(groupType).messagesPerSecond", .integer(0...1_000_000, of: "messages a second"), fallback, example: "20",
+      since: "0.1.0", "The messages that one such group may have in a second; 0 = no limit.")
   }
 
   private static func maxMemberNum(_ groupType: String) -> Key<Int> {
-    Key("limits.\(groupType).maxMemberNum", .integer(1...1_000_000), 6000, "The members that one such group may have.")
-  }
-
-  private static func count(_ path: String, _ what: String, _ fallback: Int = 0) -> Key<Int> {
-    Key(path, .integer(0...1_000_000_000), fallback, "\(what); 0 = no limit.")
-  }
-}
-
-/// The keys of `sessions.perPlatform.…` (Protocol.md, "Sessions per user").
-enum SessionKeys {
-  static let all: [any ConfigurationKey] = [ios, android, windows, mac, web, unknown]
-
-  static let ios = sessions("ios", 1)
-  static let android = sessions("android", 1)
-  static let windows = sessions("windows", 1)
-  static let mac = sessions("mac", 1)
-  static let web = sessions("web", 10)
-  static let unknown = sessions("unknown", 10)
-
-  private static func sessions(_ platform: String, _ fallback: Int) -> Key<Int> {
     Key(
-      "sessions.perPlatform.\(platform)", .integer(0...1_000_000), fallback,
-      "The sessions that a user may have on this platform; 0 refuses it.")
+      "limits.\(groupType).maxMemberNum", .integer(1...1_000_000, of: "members"), 6000, example: "200", since: "0.1.0",
+      "The members that one such group may have.")
+  }
+
+  private static func count(
+    _ path: String, _ meaning: String, _ fallback: Int = 0, of unit: String, example: String
+  ) -> Key<Int> {
+    Key(path, .integer(0...1_000_000_000, of: unit), fallback, example: example, since: "0.1.0", "\(meaning); 0 = no limit.")
   }
 }

@@ -1,5 +1,5 @@
 extension Settings {
-  /// `limits.…` (Operations.md, "Configuration keys"). 0 = no limit where it says so.
+  /// `limits.…` (Configuration.md, "Configuration keys"). 0 = no limit where it says so.
   public struct Limits: Sendable {
     /// Work groups.
     public var work: GroupLimits

@@ -1,6 +1,6 @@
 extension Settings {
   /// The checked configuration from the defaults, the file, the environment and the flags; the
-  /// later win (Operations.md, "Sources").
+  /// later win (Configuration.md, "Sources").
   /// - Parameters:
   ///   - configFile: the path given by `--config`; nil = that of `THRONG_CONFIG`, if any.
   ///   - environment: all variables of the process; those without the prefix `THRONG_` are ignored.
@@ -26,11 +26,9 @@ extension Settings {
     return Settings(resolution)
   }
 
-  /// Every key, for help texts and the documentation, in the order of `config show`.
-  public static let keys: [KeyDescription] = Keys.all.map { key in
-    KeyDescription(
-      path: key.path, environmentName: key.environmentName, type: key.typeName, defaultValue: key.resolvedFallback.text,
-      isSecret: key.isSecret, documentation: key.documentation)
+  /// Every key, for the documentation, in the order of `config show`.
+  public static let keys: [KeyDescription] = Keys.sections.flatMap { section in
+    section.keys.map { KeyDescription($0, in: section) }
   }
 }
 
@@ -38,16 +36,46 @@ extension Settings {
 public struct KeyDescription: Sendable, Equatable {
   /// The full path, such as `limits.avChatRoom.messagesPerSecond`.
   public let path: String
+  /// The title of the keys that belong together.
+  public let section: String
+  /// Whether operators set it for the place where the server runs.
+  public let isDeployment: Bool
   /// The variable that sets it.
   public let environmentName: String
   /// The type in words, such as `an integer of 0 to 100`.
   public let type: String
+  /// The unit of a plain number; nil for values that have none.
+  public let unit: String?
   /// The default as text; `(none)` where there is none.
   public let defaultValue: String
+  /// The default in words, where it depends on the machine.
+  public let computedDefault: String?
+  /// A value other than the default, as a file writes it.
+  public let example: String
+  /// The same value as a variable of the environment has it.
+  public let environmentExample: String
+  /// The first release that has it.
+  public let since: String
   /// Whether its value is never shown.
   public let isSecret: Bool
   /// The meaning in a sentence.
   public let documentation: String
+
+  init(_ key: any ConfigurationKey, in section: KeySection) {
+    path = key.path
+    self.section = section.title
+    isDeployment = section.isDeployment
+    environmentName = key.environmentName
+    type = key.typeName
+    unit = key.unit
+    defaultValue = key.resolvedFallback.text
+    computedDefault = key.computedFallback
+    example = key.yamlExample
+    environmentExample = key.example
+    since = key.since
+    isSecret = key.isSecret
+    documentation = key.documentation
+  }
 }
 
 /// All problems of a configuration, found in one pass.

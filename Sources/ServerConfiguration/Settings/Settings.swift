@@ -1,5 +1,5 @@
-/// The checked configuration of a server; each field has the place of its key (Operations.md,
-/// "Configuration").
+/// The checked configuration of a server; each field has the place of its key (Configuration.md,
+/// "Configuration keys").
 public struct Settings: Sendable {
   /// The public listener.
   public var listen: ListenAddress

@@ -1,4 +1,4 @@
-/// The variables of the environment that set keys (Operations.md, "Sources").
+/// The variables of the environment that set keys (Configuration.md, "Sources").
 struct Environment {
   private(set) var entries: [GivenEntry] = []
   private(set) var problems: [String] = []

@@ -38,7 +38,7 @@ extension String {
   }
 }
 
-/// The source of a value; a later case wins over an earlier one (Operations.md, "Sources").
+/// The source of a value; a later case wins over an earlier one (Configuration.md, "Sources").
 public enum Source: Sendable, Hashable, CustomStringConvertible {
   /// The default of the key.
   case fallback

@@ -65,9 +65,10 @@ extension ValueType where Value == Bool {
 
 extension ValueType where Value == Int {
   /// A decimal integer within the range.
-  static func integer(_ range: ClosedRange<Int>) -> ValueType {
+  /// - Parameter unit: what it counts, such as `bytes`.
+  static func integer(_ range: ClosedRange<Int>, of unit: String) -> ValueType {
     let name = "an integer of \(range.lowerBound) to \(range.upperBound)"
-    return scalar(name, as: [.integer], show: { "\($0)" }) { text in
+    return scalar(name, unit: unit, as: [.integer], show: { "\($0)" }) { text in
       Int(text).flatMap { range.contains($0) ? $0 : nil }
     }
   }
@@ -78,7 +79,7 @@ extension ValueType where Value == Duration {
   static func duration(_ range: ClosedRange<Duration>) -> ValueType {
     let bounds = "\(range.lowerBound.configurationText) to \(range.upperBound.configurationText)"
     return scalar(
-      "a duration of \(bounds)", as: [.integer, .fraction, .string], show: \.configurationText
+      "a duration of \(bounds)", unit: "seconds", as: [.integer, .fraction, .string], show: \.configurationText
     ) { text in
       Duration(configurationText: text).flatMap { range.contains($0) ? $0 : nil }
     }
@@ -87,7 +88,7 @@ extension ValueType where Value == Duration {
   /// A duration within the range, in milliseconds or with a unit.
   static func milliseconds(_ range: ClosedRange<Duration>) -> ValueType {
     let name = "milliseconds of \(range.lowerBound.wholeMilliseconds) to \(range.upperBound.wholeMilliseconds)"
-    return scalar(name, as: [.integer, .string], show: { "\($0.wholeMilliseconds)" }) { text in
+    return scalar(name, unit: "milliseconds", as: [.integer, .string], show: { "\($0.wholeMilliseconds)" }) { text in
       let duration = Int64(text).map { Duration.milliseconds($0) } ?? Duration(configurationText: text)
       return duration.flatMap { range.contains($0) ? $0 : nil }
     }

@@ -2,19 +2,25 @@
 struct ValueType<Value: Sendable>: Sendable {
   /// The description in messages, such as `an integer of 0 to 100`.
   let name: String
+  /// The unit of a plain number; nil for values that have none.
+  var unit: String?
   let read: @Sendable (GivenValue) -> Result<Value, Refusal>
+  /// The text of `config show`.
   let show: @Sendable (Value) -> String
+  /// The text of a file.
+  let yaml: @Sendable (Value) -> String
 
   /// A type that is written as one scalar.
   /// - Parameters:
+  ///   - unit: the unit of a plain number.
   ///   - kinds: the kinds of scalar that a file may use.
   ///   - unless: a better description of the expected value for some texts than the type's name.
   static func scalar(
-    _ name: String, as kinds: Set<GivenValue.ScalarKind>, show: @escaping @Sendable (Value) -> String,
+    _ name: String, unit: String? = nil, as kinds: Set<GivenValue.ScalarKind>, show: @escaping @Sendable (Value) -> String,
     parse: @escaping @Sendable (String) -> Value?, unless: @escaping @Sendable (String) -> String? = { _ in nil }
   ) -> ValueType {
     ValueType(
-      name: name,
+      name: name, unit: unit,
       read: { given in
         let text: String
         switch given {
@@ -26,12 +32,14 @@ struct ValueType<Value: Sendable>: Sendable {
         }
         guard let value = parse(text) else { return .failure(Refusal(expected: unless(text) ?? name, found: text.quoted)) }
         return .success(value)
-      }, show: show)
+      }, show: show, yaml: { YAMLText.scalar(show($0)) })
   }
 
   /// The same type for a key that may stay unset.
   var optional: ValueType<Value?> {
-    ValueType<Value?>(name: name, read: { read($0).map(Optional.some) }, show: { $0.map(show) ?? "(none)" })
+    ValueType<Value?>(
+      name: name, unit: unit, read: { read($0).map(Optional.some) }, show: { $0.map(show) ?? ShownText.unset },
+      yaml: { $0.map(yaml) ?? YAMLText.unset })
   }
 
   /// A list of such values: a sequence in a file, comma-separated elsewhere.
@@ -48,7 +56,8 @@ struct ValueType<Value: Sendable>: Sendable {
           }
         }
         return .success(values)
-      }, show: { $0.isEmpty ? "(none)" : $0.map(show).joined(separator: ",") })
+      }, show: { $0.isEmpty ? ShownText.unset : $0.map(show).joined(separator: ",") },
+      yaml: { "[" + $0.map(yaml).joined(separator: ", ") + "]" })
   }
 }
 
@@ -82,5 +91,24 @@ extension Substring {
   fileprivate func trimmingSpaces() -> String {
     guard let first = firstIndex(where: { $0 != " " }), let last = lastIndex(where: { $0 != " " }) else { return "" }
     return String(self[first...last])
+  }
+}
+
+/// Words of `config show`.
+enum ShownText {
+  /// The key has no value.
+  static let unset = "(none)"
+}
+
+/// Values as a YAML file writes them.
+enum YAMLText {
+  /// The key has no value.
+  static let unset = "null"
+
+  /// A scalar, in quotes where its characters could mean something to YAML.
+  static func scalar(_ text: String) -> String {
+    if text == ShownText.unset { return unset }
+    let isPlain = text.wholeMatch(of: /[A-Za-z0-9.\/][A-Za-z0-9.\/_~+-]*(:[A-Za-z0-9.\/_~+-]+)*/) != nil
+    return isPlain ? text : text.debugDescription
   }
 }

@@ -32,7 +32,7 @@ extension ValueType where Value == [String] {
       name: name,
       read: { given in
         read(given).flatMap { $0.isEmpty ? .failure(Refusal(expected: name, found: "an empty list")) : .success($0) }
-      }, show: show)
+      }, show: show, yaml: yaml)
   }
 }
 

@@ -68,6 +68,9 @@ struct Routes: HTTPHandling {
     if let demo, request.head.path == demo.path { return show(demo, request, exchange) }
     let path = services.configuration.path
     guard request.head.path == path else { return refuse(request, exchange, .noSuchPath(besides: path)) }
+    if let obstacle = services.upgradeObstacle(of: request.head) {
+      return refuse(request, exchange, HTTPRefusal(status: obstacle.status, sentence: obstacle.sentence))
+    }
     guard request.head.method == "GET" else { return refuse(request, exchange, .method(["GET"])) }
     refuse(request, exchange, .upgradeRequired)
   }

@@ -72,21 +72,28 @@ struct ProcessStatus: Equatable {
 
   /// Nil where the system has no such file.
   static var now: ProcessStatus? {
-    guard let stat = text("/proc/self/stat"), let system = text("/proc/stat") else { return nil }
+    guard let stat = text("/proc/self/stat") else { return nil }
     return ProcessStatus(
-      stat: stat, system: system, ticksPerSecond: Double(sysconf(Int32(_SC_CLK_TCK))),
+      stat: stat, bootSeconds: bootSeconds, ticksPerSecond: Double(sysconf(Int32(_SC_CLK_TCK))),
       pageBytes: Double(sysconf(Int32(_SC_PAGESIZE))))
+  }
+
+  /// When the system started, in Unix seconds. `/proc/stat` says so too, but a service manager may
+  /// hide it (`ProcSubset=pid`). Read once, so that the process' start does not move.
+  private static let bootSeconds = seconds(CLOCK_REALTIME) - seconds(CLOCK_BOOTTIME)
+
+  private static func seconds(_ clock: clockid_t) -> Double {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
   /// - Parameters:
   ///   - stat: `/proc/PID/stat`, whose fields are counted from 1 in proc(5); the second is a name
   ///     that may hold anything.
-  ///   - system: `/proc/stat`, which tells when the system started.
-  init?(stat: String, system: String, ticksPerSecond: Double, pageBytes: Double) {
-    guard let name = stat.lastIndex(of: ")"),
-      let boot = system.split(separator: "\n").first(where: { $0.hasPrefix("btime ") }),
-      let bootSeconds = Double(boot.dropFirst(6))
-    else { return nil }
+  ///   - bootSeconds: when the system started, in Unix seconds.
+  init?(stat: String, bootSeconds: Double, ticksPerSecond: Double, pageBytes: Double) {
+    guard let name = stat.lastIndex(of: ")") else { return nil }
     let fields = stat[stat.index(after: name)...].split(whereSeparator: \.isWhitespace)
     func field(_ number: Int) -> Double? { number - 3 < fields.count ? Double(fields[number - 3]) : nil }
     guard let user = field(14), let kernel = field(15), let threads = field(20), let start = field(22), let virtual = field(23),

@@ -48,6 +48,7 @@ extension ParameterDescription: WireEncodable {
   public func encode(into writer: inout JSONWriter) {
     writer.object { writer in
       writer.member("name", name)
+      writer.member("description", description)
       writer.member("required", isRequired)
       writer.key("schema")
       writer.raw(schema)

@@ -1,7 +1,6 @@
 extension MethodTable {
   /// Every method, named type, event, error and close code in Markdown.
   public func referencePage() -> String {
-    let summary = SchemaSummary()
     var page = ReferenceText()
     page.paragraph("# Reference")
     page.paragraph("For everybody who writes a client or a backend: every method, type, event, error and close code.")
@@ -13,10 +12,10 @@ extension MethodTable {
     page.paragraph(
       "Besides the errors it lists, a method can answer those of JSON-RPC (-32700 to -32600), 6014 before sign-in, 7008 when "
         + "requests come too fast, and 10002 when the server cannot do its work.")
-    for entry in entries where entry.specification.callers != .application { page.method(entry, summary) }
+    for entry in entries where entry.specification.callers != .application { page.method(entry) }
     page.paragraph("## Only for the application's backend")
     page.paragraph("By `POST /rpc` of the internal listener: on a WebSocket these methods are -32601, and with `asUser` 10007.")
-    for entry in entries where entry.specification.callers == .application { page.method(entry, summary) }
+    for entry in entries where entry.specification.callers == .application { page.method(entry) }
     page.types()
     page.paragraph("## Events")
     for event in EventName.allCases { page.event(event) }
@@ -74,15 +73,15 @@ private struct ReferenceText {
     table([head, "type"], fields.map { ["`\($0.name)\($0.isOptional ? "?" : "")`", "`\($0.type)`"] })
   }
 
-  mutating func method(_ entry: MethodTable.Entry, _ summary: SchemaSummary) {
+  mutating func method(_ entry: MethodTable.Entry) {
     paragraph("### \(entry.name)")
     paragraph([entry.specification.summary, entry.specification.callers.note].compactMap { $0 }.joined(separator: " "))
     if entry.parameters.isEmpty {
       paragraph("No parameters.")
     } else {
       table(
-        ["parameter", "value"],
-        entry.parameters.map { ["`\($0.name)\($0.isRequired ? "" : "?")`", summary.text(of: $0)] })
+        ["parameter", "value", "meaning"],
+        entry.parameters.map { ["`\($0.name)\($0.isRequired ? "" : "?")`", $0.value, $0.meaning] })
     }
     if entry.specification.result.isEmpty {
       paragraph("Result: `{}`.")

@@ -59,7 +59,9 @@ extension Call {
     do throws(WireError) {
       let params = try Call.object(value["params"])
       var reader = JSONParameterReader(params, servesApplication: servesApplication)
-      if servesApplication { asUser = try reader.optionalString("asUser", .userID).flatMap { UserID($0) } }
+      if servesApplication {
+        asUser = try reader.optionalString("asUser", .userID, "The user as whom the method runs.").flatMap { UserID($0) }
+      }
       let subjects = servesApplication ? Call.subjects(in: params) : [:]
       self.init(id: id, content: .request(try entry.decode(&reader)), method: entry, asUser: asUser, subjects: subjects)
     } catch {

@@ -34,7 +34,7 @@ public struct GetGroupApplicationList: Method {
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     nextSeq = try reader.nextSeq()
-    count = try reader.count(upTo: 50, otherwise: 50)
+    count = try reader.count(upTo: 50, otherwise: 50, "The most applications of the page; absent = 50.")
   }
 }
 
@@ -46,8 +46,8 @@ public struct ApplicationDecision: Sendable, Equatable {
 
   init(from reader: inout some ParameterReader, agrees: Bool) throws(WireError) {
     self.agrees = agrees
-    applicationID = try reader.requiredString("applicationID", .any)
-    reason = try reader.optionalString("reason", .remark)
+    applicationID = try reader.requiredString("applicationID", .any, "The application or invitation that is decided.")
+    reason = try reader.optionalString("reason", .remark, "A word to whoever asked.")
   }
 
   static let errors: [ErrorCode] = [.badValue, .noSuchGroup, .noRight, .applicationHandled]
@@ -88,6 +88,7 @@ public struct SetGroupApplicationRead: Method {
     errors: [.badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    timestamp = try reader.optionalInstant("timestamp")
+    timestamp = try reader.optionalInstant(
+      "timestamp", "The instant up to which applications are read, in milliseconds since 1970; absent = now.")
   }
 }

@@ -8,7 +8,7 @@ public struct InitGroupAttributes: Method {
     "initGroupAttributes", "Replaces all attributes of a group.", writes: true, errors: AttributeErrors.write)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    attributes = try reader.requiredEntries("attributes", .attributes)
+    attributes = try reader.requiredEntries("attributes", .attributes, "The attributes that take the place of all there are.")
   }
 }
 
@@ -20,7 +20,8 @@ public struct SetGroupAttributes: Method {
     "setGroupAttributes", "Sets some attributes of a group and leaves the others.", writes: true, errors: AttributeErrors.write)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    attributes = try reader.requiredEntries("attributes", .attributes)
+    attributes = try reader.requiredEntries(
+      "attributes", .attributes, "The attributes that are set; the others stay as they are.")
   }
 }
 
@@ -37,7 +38,7 @@ public struct DeleteGroupAttributes: Method {
     ])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    keys = try reader.optionalStrings("keys", .optional(upTo: 100), .attributeKey)
+    keys = try reader.optionalStrings("keys", .optional(upTo: 100), .attributeKey, "The keys that are removed; absent = all.")
   }
 }
 
@@ -68,7 +69,7 @@ public struct GetGroupAttributes: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    keys = try reader.optionalStrings("keys", .optional(upTo: 100), .attributeKey)
+    keys = try reader.optionalStrings("keys", .optional(upTo: 100), .attributeKey, "The keys that are read; absent = all.")
   }
 }
 

@@ -19,11 +19,16 @@ public struct GroupFields: Sendable, Equatable {
   public init() {}
 
   init(from reader: inout some ParameterReader) throws(WireError) {
-    introduction = try reader.optionalString("introduction", TextDomain(0...240, .introductionTooLong))
-    notification = try reader.optionalString("notification", TextDomain(0...300, .notificationTooLong))
-    faceURL = try reader.optionalString("faceURL", TextDomain(0...100, .faceURLTooLong))
-    maxMemberNum = try reader.optionalInteger("maxMemberNum", in: 1...(1 << 53)).map { Int($0) }
-    customInfo = try reader.optionalMap("customInfo", .groupCustomInfo)
+    introduction = try reader.optionalString(
+      "introduction", TextDomain(0...240, .introductionTooLong), "What the group is about, for people.")
+    notification = try reader.optionalString(
+      "notification", TextDomain(0...300, .notificationTooLong), "An announcement to the members.")
+    faceURL = try reader.optionalString("faceURL", TextDomain(0...100, .faceURLTooLong), "The address of the group's picture.")
+    maxMemberNum = try reader.optionalInteger(
+      "maxMemberNum", in: 1...(1 << 53), "The most members that the group may have; absent = as many as its type may."
+    ).map { Int($0) }
+    customInfo = try reader.optionalMap(
+      "customInfo", .groupCustomInfo, "The application's own texts about the group, by key; an empty text removes its key.")
     for field in PolicyField.allCases {
       if let value = try GroupFields.value(of: field, from: &reader) { policy.append(PolicyChange(field: field, value: value)) }
     }
@@ -33,22 +38,28 @@ public struct GroupFields: Sendable, Equatable {
     of field: PolicyField, from reader: inout some ParameterReader
   ) throws(WireError) -> PolicyValue? {
     switch field {
-    case .joinMode: try word("joinMode", field, from: &reader)
-    case .inviteMode: try word("inviteMode", field, from: &reader)
-    case .beInviteMode: try word("beInviteMode", field, from: &reader)
-    case .updateInfoMode: try word("updateInfoMode", field, from: &reader)
-    case .updateCustomMode: try word("updateCustomMode", field, from: &reader)
-    case .ownerQuitMode: try word("ownerQuitMode", field, from: &reader)
-    case .memberChangeNotification: try reader.optionalFlag("memberChangeNotification").map(PolicyValue.flag)
-    case .isSearchable: try reader.optionalFlag("isSearchable").map(PolicyValue.flag)
-    case .isMemberVisible: try reader.optionalFlag("isMemberVisible").map(PolicyValue.flag)
+    case .joinMode:
+      try word("joinMode", field, "Whether joinGroup joins at once, asks the managers, or is refused.", from: &reader)
+    case .inviteMode: try word("inviteMode", field, "Who may invite; Any = every member.", from: &reader)
+    case .beInviteMode: try word("beInviteMode", field, "Whether an invited user is asked first (Auth).", from: &reader)
+    case .updateInfoMode:
+      try word("updateInfoMode", field, "Who may edit name, introduction, notification and faceURL.", from: &reader)
+    case .updateCustomMode: try word("updateCustomMode", field, "Who may edit customInfo.", from: &reader)
+    case .ownerQuitMode:
+      try word("ownerQuitMode", field, "Whether the owner may quit, and the group passes on (Transfer).", from: &reader)
+    case .memberChangeNotification:
+      try reader.optionalFlag("memberChangeNotification", "Whether all members hear of changes among them.").map(PolicyValue.flag)
+    case .isSearchable:
+      try reader.optionalFlag("isSearchable", "Whether others find the group by searchGroups.").map(PolicyValue.flag)
+    case .isMemberVisible:
+      try reader.optionalFlag("isMemberVisible", "Whether ordinary members may list and read the members.").map(PolicyValue.flag)
     }
   }
 
   private static func word(
-    _ name: StaticString, _ field: PolicyField, from reader: inout some ParameterReader
+    _ name: StaticString, _ field: PolicyField, _ meaning: StaticString, from reader: inout some ParameterReader
   ) throws(WireError) -> PolicyValue? {
-    try reader.optionalWord(name, of: AllowedWords(field.words)) { field.words.contains($0) ? .word($0) : nil }
+    try reader.optionalWord(name, of: AllowedWords(field.words), meaning) { field.words.contains($0) ? .word($0) : nil }
   }
 }
 
@@ -119,21 +130,28 @@ public struct CreateGroup: Method {
 
   /// - Parameter isImported: the parameters are those of importGroup: an owner, and no members.
   init(from reader: inout some ParameterReader, isImported: Bool) throws(WireError) {
-    groupType = try reader.requiredGroupType()
-    groupName = try reader.requiredString("groupName", .groupName)
-    groupID = try reader.optionalString("groupID", .newGroupID).flatMap { GroupID($0) }
+    groupType = try reader.requiredGroupType("The group's type; the old names are taken too.")
+    groupName = try reader.requiredString("groupName", .groupName, "The group's name, for people.")
+    groupID = try reader.optionalString(
+      "groupID", .newGroupID, "The new group's ID, not beginning with @TGS#; absent = the server chooses one."
+    ).flatMap { GroupID($0) }
     fields = try GroupFields(from: &reader)
     guard !isImported else {
       memberList = []
-      ownerUserID = try reader.requiredUserID("ownerUserID")
+      ownerUserID = try reader.requiredUserID("ownerUserID", "The owner of the group.")
       return
     }
     memberList =
-      try reader.optionalObjects("memberList", .optional(upTo: 100)) { (reader) throws(WireError) in
-        let user = try reader.requiredUserID()
+      try reader.optionalObjects("memberList", .optional(upTo: 100), "The first members, besides the owner.") {
+        (reader) throws(WireError) in
+        let user = try reader.requiredUserID("userID", "The member.")
         return InitialMember(userID: user, role: try reader.optionalInitialRole() ?? .member)
       } ?? []
-    ownerUserID = reader.servesApplication ? try reader.optionalString("ownerUserID", .userID).flatMap { UserID($0) } : nil
+    ownerUserID =
+      reader.servesApplication
+      ? try reader.optionalString(
+        "ownerUserID", .userID, "The owner of the group; an application administrator without asUser must give it."
+      ).flatMap { UserID($0) } : nil
   }
 
   /// A group with everything given, for tests and tools.
@@ -153,7 +171,7 @@ public struct CreateGroup: Method {
 extension ParameterReader {
   /// The role of a new member, or nil; Owner is 8509.
   mutating func optionalInitialRole() throws(WireError) -> Role? {
-    let role = try optionalWord("role", of: Role.givenNames) { Role(wireName: $0) }
+    let role = try optionalWord("role", of: Role.givenNames, "The member's role; absent = Member.") { Role(wireName: $0) }
     if role == .owner { throw WireError(.ownerInMemberList, field: "memberList") }
     return role
   }
@@ -189,7 +207,7 @@ public struct JoinGroup: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    message = try reader.optionalString("message", .remark)
+    message = try reader.optionalString("message", .remark, "A word to those who decide, where joinMode is Auth.")
   }
 }
 
@@ -247,9 +265,10 @@ public struct GetJoinedGroupList: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupType = try reader.optionalGroupType()
-    updatedSince = try reader.optionalInstant("updatedSince")
-    count = try reader.count(upTo: 200, otherwise: 50)
+    groupType = try reader.optionalGroupType("Lists groups of this type only; absent = of every type that is listed.")
+    updatedSince = try reader.optionalInstant(
+      "updatedSince", "Lists what has changed or was left since then, in milliseconds since 1970; absent = all.")
+    count = try reader.count(upTo: 200, otherwise: 50, "The most groups of the page; absent = 50.")
     nextSeq = try reader.nextSeq()
   }
 }
@@ -306,7 +325,7 @@ public struct GetGroupsInfo: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupIDList = try reader.requiredStrings("groupIDList", ListDomain(1...50), .any)
+    groupIDList = try reader.requiredStrings("groupIDList", ListDomain(1...50), .any, "The groups; each has a row in the answer.")
   }
 }
 
@@ -324,8 +343,9 @@ public struct SetGroupInfo: Method {
     ])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupName = try reader.optionalString("groupName", .groupName)
+    groupName = try reader.optionalString("groupName", .groupName, "The group's new name.")
     fields = try GroupFields(from: &reader)
-    allMuted = try reader.optionalFlag("allMuted")
+    allMuted = try reader.optionalFlag(
+      "allMuted", "true silences ordinary members without end, as muteGroup does; false lets all speak.")
   }
 }

@@ -11,8 +11,8 @@ public struct TransferGroupOwner: Method {
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    userID = try reader.requiredUserID()
-    quit = try reader.optionalFlag("quit") ?? false
+    userID = try reader.requiredUserID("userID", "The member who becomes the owner.")
+    quit = try reader.optionalFlag("quit", "true = the old owner leaves the group; absent = false.") ?? false
   }
 }
 
@@ -48,9 +48,12 @@ public struct MuteGroup: Method {
   static let maxRoles = 50
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    let mode = try reader.requiredWord("mode", of: GroupMute.Mode.self)
-    let names = try reader.optionalStrings("roles", .optional(upTo: MuteGroup.maxRoles), .role) ?? []
-    duration = try reader.optionalInteger("duration", in: .seconds) ?? 0
+    let mode = try reader.requiredWord(
+      "mode", of: GroupMute.Mode.self, "The silenced: nobody, ordinary members, everybody, or the roles that are named.")
+    let names =
+      try reader.optionalStrings(
+        "roles", .optional(upTo: MuteGroup.maxRoles), .role, "The roles that are silenced, for mode Custom only.") ?? []
+    duration = try reader.optionalInteger("duration", in: .seconds, "How long, in seconds; 0 or absent = without end.") ?? 0
     mute = GroupMute(mode: mode, roles: mode == .custom ? MuteGroup.roles(names) : [])
     if mode == .custom, mute.roles.isEmpty { throw WireError(.badValue, "mode Custom needs roles", field: "roles") }
   }
@@ -68,7 +71,7 @@ public struct SetGroupReceiveMessageOpt: Method {
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    option = try reader.requiredWord("opt")
+    option = try reader.requiredWord("opt", "The messages that the caller receives from now on.")
   }
 }
 
@@ -110,15 +113,19 @@ public struct SearchGroups: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    keywords = try reader.requiredStrings("keywordList", ListDomain(1...5), TextDomain(1...512))
+    keywords = try reader.requiredStrings(
+      "keywordList", ListDomain(1...5), TextDomain(1...512), "The texts to look for; a group is found by any of them.")
     fields = try SearchGroups.fields(from: &reader)
-    ignoresCase = try reader.optionalFlag("ignoreCase") ?? true
-    count = try reader.count(upTo: 50, otherwise: 20)
+    ignoresCase = try reader.optionalFlag("ignoreCase", "Whether upper and lower case are the same; absent = true.") ?? true
+    count = try reader.count(upTo: 50, otherwise: 20, "The most groups of the page; absent = 20.")
     nextSeq = try reader.nextSeq()
   }
 
   private static func fields(from reader: inout some ParameterReader) throws(WireError) -> [Field] {
-    let names = try reader.optionalStrings("matchFields", .optional(upTo: Field.allCases.count), .searchField) ?? []
+    let names =
+      try reader.optionalStrings(
+        "matchFields", .optional(upTo: Field.allCases.count), .searchField, "Where to look; absent = groupID and groupName.")
+      ?? []
     let fields = names.compactMap { Field(rawValue: $0) }
     return fields.isEmpty ? [.groupID, .groupName] : fields
   }

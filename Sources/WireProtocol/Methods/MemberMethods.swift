@@ -40,9 +40,10 @@ public struct GetGroupMemberList: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    filter = try reader.optionalWord("filter") ?? .all
+    filter =
+      try reader.optionalWord("filter", "Lists these members only; Common = neither owner nor admin. Absent = All.") ?? .all
     nextSeq = try reader.nextSeq()
-    count = try reader.count(upTo: 50, otherwise: 50)
+    count = try reader.count(upTo: 50, otherwise: 50, "The most members of the page; absent = 50.")
   }
 }
 
@@ -72,7 +73,8 @@ public struct GetGroupMembersInfo: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    userIDList = try reader.requiredUserIDs("userIDList", upTo: 50)
+    userIDList = try reader.requiredUserIDs(
+      "userIDList", upTo: 50, "The users; those who are no members are left out of the answer.")
   }
 }
 
@@ -114,7 +116,7 @@ public struct GetGroupMutedMembers: Method {
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     nextSeq = try reader.nextSeq()
-    count = try reader.count(upTo: 50, otherwise: 50)
+    count = try reader.count(upTo: 50, otherwise: 50, "The most members of the page; absent = 50.")
   }
 }
 
@@ -164,7 +166,7 @@ public struct GetGroupMemberInviters: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    userIDList = try reader.requiredUserIDs("userIDList", upTo: 200)
+    userIDList = try reader.requiredUserIDs("userIDList", upTo: 200, "The users; each has a row in the answer.")
   }
 }
 
@@ -214,6 +216,6 @@ public struct GetGroupMemberRoles: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    userIDList = try reader.requiredUserIDs("userIDList", upTo: 100)
+    userIDList = try reader.requiredUserIDs("userIDList", upTo: 100, "The users; each has a row in the answer.")
   }
 }

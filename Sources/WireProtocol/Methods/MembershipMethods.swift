@@ -12,9 +12,9 @@ public struct InviteUserToGroup: Method {
     errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    userIDList = try reader.requiredUserIDs("userIDList", upTo: 100)
-    message = try reader.optionalString("message", .remark)
-    attach = try reader.optionalString("attach", .remark)
+    userIDList = try reader.requiredUserIDs("userIDList", upTo: 100, "The invited users.")
+    message = try reader.optionalString("message", .remark, "A word to those who are asked.")
+    attach = try reader.optionalString("attach", .remark, "The application's own data beside the invitation.")
   }
 }
 
@@ -31,9 +31,11 @@ public struct KickGroupMember: Method {
     errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    userIDList = try reader.requiredUserIDs("userIDList", upTo: 50)
-    reason = try reader.optionalString("reason", .remark)
-    banTime = try reader.optionalInteger("banTime", in: .seconds) ?? 0
+    userIDList = try reader.requiredUserIDs("userIDList", upTo: 50, "The members who are removed.")
+    reason = try reader.optionalString("reason", .remark, "The reason, which all members are told.")
+    banTime =
+      try reader.optionalInteger("banTime", in: .seconds, "How long they are kept out, in seconds; 0 or absent = not at all.")
+      ?? 0
   }
 }
 
@@ -47,8 +49,8 @@ public struct SetGroupMemberRole: Method {
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .userUnknown])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    userID = try reader.requiredUserID()
-    role = try reader.requiredWord("role", of: Role.givenNames) { Role(givenName: $0) }
+    userID = try reader.requiredUserID("userID", "The member whose role changes.")
+    role = try reader.requiredWord("role", of: Role.givenNames, "The new role.") { Role(givenName: $0) }
   }
 }
 
@@ -65,11 +67,14 @@ public struct SetGroupMemberInfo: Method {
     writes: true, errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .nameCardTooLong, .userUnknown])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    userID = try reader.requiredUserID()
-    nameCard = try reader.optionalString("nameCard", TextDomain(0...50, .nameCardTooLong, .printable))
-    customInfo = try reader.optionalMap("customInfo", .memberCustomInfo)
-    role = try reader.optionalWord("role", of: Role.givenNames) { Role(givenName: $0) }
-    muteUntil = try reader.optionalInstant("muteUntil")
+    userID = try reader.requiredUserID("userID", "The member whose info changes, or the caller.")
+    nameCard = try reader.optionalString(
+      "nameCard", TextDomain(0...50, .nameCardTooLong, .printable), "The member's name in this group; empty = none.")
+    customInfo = try reader.optionalMap(
+      "customInfo", .memberCustomInfo, "The application's own texts about the member, by key; an empty text removes its key.")
+    role = try reader.optionalWord("role", of: Role.givenNames, "The member's new role.") { Role(givenName: $0) }
+    muteUntil = try reader.optionalInstant(
+      "muteUntil", "When the member may speak again, in milliseconds since 1970; 0 = at once.")
   }
 }
 
@@ -101,8 +106,8 @@ public struct MuteGroupMember: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    userID = try reader.requiredUserID()
-    muteTime = try reader.requiredInteger("muteTime", in: .seconds)
+    userID = try reader.requiredUserID("userID", "The member who is silenced.")
+    muteTime = try reader.requiredInteger("muteTime", in: .seconds, "How long, in seconds; 0 = the member may speak again.")
   }
 }
 

@@ -22,10 +22,18 @@ public struct MessageOptions: Sendable, Equatable {
   }
 
   init(from reader: inout some ParameterReader) throws(WireError) {
-    priority = try reader.optionalWord("priority") ?? .normal
-    clientMsgID = try reader.optionalString("clientMsgID", TextDomain(1...64))
-    atUserIDList = try reader.optionalStrings("atUserIDList", .optional(upTo: 30, whenTooMany: .tooManyMentions), .any) ?? []
-    onlineUserOnly = try reader.optionalFlag("onlineUserOnly") ?? false
+    priority =
+      try reader.optionalWord("priority", "Which messages a group over its rate keeps and sends first; absent = Normal.")
+      ?? .normal
+    clientMsgID = try reader.optionalString(
+      "clientMsgID", TextDomain(1...64), "The sender's own ID: repeated within 5 minutes, the message is not delivered again.")
+    atUserIDList =
+      try reader.optionalStrings(
+        "atUserIDList", .optional(upTo: 30, whenTooMany: .tooManyMentions), .any,
+        "The userIDs that the message mentions, or @all, which only managers may use.") ?? []
+    onlineUserOnly =
+      try reader.optionalFlag(
+        "onlineUserOnly", "true = only members who are online get it, and it is not stored; absent = false.") ?? false
     for name in atUserIDList where name != MessageOptions.everybody && UserID(name) == nil {
       throw WireError(.badValue, "Not a userID", field: "atUserIDList")
     }
@@ -89,7 +97,7 @@ public struct SendGroupTextMessage: Method {
   )
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    text = try reader.requiredString("text", .messageBody)
+    text = try reader.requiredString("text", .messageBody, "The text that is sent.")
     options = try MessageOptions(from: &reader)
   }
 
@@ -110,7 +118,7 @@ public struct SendGroupCustomMessage: Method {
     errors: MessageOptions.errors)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    data = try reader.requiredString("data", .messageBody)
+    data = try reader.requiredString("data", .messageBody, "The data that is sent, in any form of the application's.")
     options = try MessageOptions(from: &reader)
   }
 }
@@ -154,9 +162,11 @@ public struct GetGroupHistoryMessageList: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    count = try reader.count(upTo: 100, otherwise: 20)
-    fromSeq = try reader.optionalInteger("fromSeq", in: .seqs) ?? 0
-    direction = try reader.optionalWord("direction") ?? .older
+    count = try reader.count(upTo: 100, otherwise: 20, "The most messages of the page; absent = 20.")
+    fromSeq =
+      try reader.optionalInteger(
+        "fromSeq", in: .seqs, "The page begins next to this seq; 0 or absent = at the newest or oldest message.") ?? 0
+    direction = try reader.optionalWord("direction", "Whether the page goes back in time or forward; absent = Older.") ?? .older
   }
 }
 
@@ -250,10 +260,12 @@ public struct SyncGroups: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groups = try reader.requiredObjects("groups", ListDomain(1...50)) { (reader) throws(WireError) in
+    groups = try reader.requiredObjects("groups", ListDomain(1...50), "The position in each group from which to go on.") {
+      (reader) throws(WireError) in
       Position(
-        groupID: try reader.requiredString("groupID", .any), epoch: try reader.requiredString("epoch", .any),
-        seq: try reader.requiredInteger("seq", in: .seqs))
+        groupID: try reader.requiredString("groupID", .any, "The group."),
+        epoch: try reader.requiredString("epoch", .any, "The epoch that the client has of the group."),
+        seq: try reader.requiredInteger("seq", in: .seqs, "The seq up to which the client has every message."))
     }
   }
 }

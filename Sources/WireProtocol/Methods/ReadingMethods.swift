@@ -11,7 +11,7 @@ public struct RevokeGroupMessage: Method {
     ])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    seq = try reader.requiredInteger("seq", in: .seqs)
+    seq = try reader.requiredInteger("seq", in: .seqs, "The seq of the message that is taken back.")
   }
 
   /// The recall of a message.
@@ -28,7 +28,7 @@ public struct MarkGroupMessageAsRead: Method {
     writes: true, errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    seq = try reader.optionalInteger("seq", in: .seqs)
+    seq = try reader.optionalInteger("seq", in: .seqs, "The seq up to which the caller has read; absent = all there is.")
   }
 }
 
@@ -81,7 +81,9 @@ public struct GetGroupUnreadCount: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    let names = try reader.optionalStrings("groupIDList", .optional(upTo: 200), .groupID) ?? []
+    let names =
+      try reader.optionalStrings(
+        "groupIDList", .optional(upTo: 200), .groupID, "The groups; absent or empty = all that getJoinedGroupList lists.") ?? []
     groupIDList = names.uniqued().compactMap { GroupID($0) }
   }
 }
@@ -120,7 +122,7 @@ public struct GetSystemNotificationList: Method {
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     nextSeq = try reader.nextSeq()
-    count = try reader.count(upTo: 100, otherwise: 50)
+    count = try reader.count(upTo: 100, otherwise: 50, "The most notifications of the page; absent = 50.")
   }
 }
 
@@ -134,6 +136,7 @@ public struct SetSystemNotificationRead: Method {
     errors: [.badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    notificationID = try reader.optionalString("notificationID", .any)
+    notificationID = try reader.optionalString(
+      "notificationID", .any, "The newest notification that the caller has read; absent = all there are.")
   }
 }

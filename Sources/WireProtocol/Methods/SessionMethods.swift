@@ -13,9 +13,13 @@ public struct Login: Method {
     errors: [.tokenExpired, .tokenMalformed, .tokenWrongSignature, .otherUserSignedIn, .badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    token = try reader.requiredString("token", .any)
-    platform = try reader.optionalString("platform", .any)
-    deviceID = try reader.optionalString("deviceID", .any)
+    token = try reader.requiredString("token", .any, "A JWT that names the user in sub and its own end in exp.")
+    platform = try reader.optionalString(
+      "platform", .any, "The client's platform: iOS, Android, Windows, Mac, Web or Unknown; absent = Unknown. Renewals ignore it."
+    )
+    deviceID = try reader.optionalString(
+      "deviceID", .any,
+      "The device, at most 512 bytes of UTF-8: a new session ends the one on the same device. Renewals ignore it.")
   }
 
   /// The sign-in of an upgrade, by its header or query.

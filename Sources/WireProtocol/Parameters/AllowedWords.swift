@@ -37,11 +37,10 @@ public struct AllowedWords: Sendable, Equatable {
     WireError(.badValue, "\(name) is one of \(sentence)", field: "\(name)")
   }
 
-  /// Writes the members of a JSON Schema: an enumeration, or a pattern with its meaning beside it.
+  /// Writes the members of a JSON Schema: an enumeration, or a pattern.
   func encodeSchema(into writer: inout JSONWriter) {
     writer.member("type", "string")
     guard let pattern else { return writer.member("enum", listed) }
     writer.member("pattern", "^(\((listed + [pattern.expression]).joined(separator: "|")))$")
-    writer.member("description", "one of \(sentence)")
   }
 }

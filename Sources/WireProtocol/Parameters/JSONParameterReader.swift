@@ -23,13 +23,17 @@ public struct JSONParameterReader: ParameterReader {
 
   public func missing(_ name: StaticString) -> WireError { WireError(.invalidParams, "\(name) is missing", field: "\(name)") }
 
-  public mutating func optionalString(_ name: StaticString, _ domain: TextDomain) throws(WireError) -> String? {
+  public mutating func optionalString(
+    _ name: StaticString, _ domain: TextDomain, _ meaning: StaticString
+  ) throws(WireError) -> String? {
     guard let value = value(name) else { return nil }
     return try string(value, name, domain)
   }
 
-  public mutating func requiredString(_ name: StaticString, _ domain: TextDomain) throws(WireError) -> String {
-    guard let text = try optionalString(name, domain) else { throw missing(name) }
+  public mutating func requiredString(
+    _ name: StaticString, _ domain: TextDomain, _ meaning: StaticString
+  ) throws(WireError) -> String {
+    guard let text = try optionalString(name, domain, meaning) else { throw missing(name) }
     return text
   }
 
@@ -39,7 +43,9 @@ public struct JSONParameterReader: ParameterReader {
     return text
   }
 
-  public mutating func optionalInteger(_ name: StaticString, in range: ClosedRange<Int64>) throws(WireError) -> Int64? {
+  public mutating func optionalInteger(
+    _ name: StaticString, in range: ClosedRange<Int64>, _ meaning: StaticString
+  ) throws(WireError) -> Int64? {
     guard let value = value(name) else { return nil }
     guard let number = value.wholeNumber else { throw wrongType(name, "an integer") }
     guard range.contains(number) else {
@@ -48,34 +54,36 @@ public struct JSONParameterReader: ParameterReader {
     return number
   }
 
-  public mutating func requiredInteger(_ name: StaticString, in range: ClosedRange<Int64>) throws(WireError) -> Int64 {
-    guard let number = try optionalInteger(name, in: range) else { throw missing(name) }
+  public mutating func requiredInteger(
+    _ name: StaticString, in range: ClosedRange<Int64>, _ meaning: StaticString
+  ) throws(WireError) -> Int64 {
+    guard let number = try optionalInteger(name, in: range, meaning) else { throw missing(name) }
     return number
   }
 
-  public mutating func optionalFlag(_ name: StaticString) throws(WireError) -> Bool? {
+  public mutating func optionalFlag(_ name: StaticString, _ meaning: StaticString) throws(WireError) -> Bool? {
     guard let value = value(name) else { return nil }
     guard let flag = value.bool else { throw wrongType(name, "true or false") }
     return flag
   }
 
   public mutating func optionalWord<Value>(
-    _ name: StaticString, of words: @autoclosure () -> AllowedWords, _ parse: (String) -> Value?
+    _ name: StaticString, of words: @autoclosure () -> AllowedWords, _ meaning: StaticString, _ parse: (String) -> Value?
   ) throws(WireError) -> Value? {
-    guard let word = try optionalString(name, .any) else { return nil }
+    guard let word = try optionalString(name, .any, meaning) else { return nil }
     guard let value = parse(word) else { throw words().fault(in: name) }
     return value
   }
 
   public mutating func requiredWord<Value>(
-    _ name: StaticString, of words: AllowedWords, _ parse: (String) -> Value?
+    _ name: StaticString, of words: AllowedWords, _ meaning: StaticString, _ parse: (String) -> Value?
   ) throws(WireError) -> Value {
-    guard let value = try optionalWord(name, of: words, parse) else { throw missing(name) }
+    guard let value = try optionalWord(name, of: words, meaning, parse) else { throw missing(name) }
     return value
   }
 
   public mutating func optionalStrings(
-    _ name: StaticString, _ list: ListDomain, _ domain: TextDomain
+    _ name: StaticString, _ list: ListDomain, _ domain: TextDomain, _ meaning: StaticString
   ) throws(WireError) -> [String]? {
     guard let list = try array(name, list) else { return nil }
     var texts: [String] = []
@@ -84,7 +92,8 @@ public struct JSONParameterReader: ParameterReader {
   }
 
   public mutating func optionalObjects<Value>(
-    _ name: StaticString, _ list: ListDomain, _ element: (inout JSONParameterReader) throws(WireError) -> Value
+    _ name: StaticString, _ list: ListDomain, _ meaning: StaticString,
+    _ element: (inout JSONParameterReader) throws(WireError) -> Value
   ) throws(WireError) -> [Value]? {
     guard let list = try array(name, list) else { return nil }
     var values: [Value] = []
@@ -108,9 +117,9 @@ public struct JSONParameterReader: ParameterReader {
   }
 
   public mutating func requiredEither(
-    _ first: StaticString, _ second: StaticString, _ domain: TextDomain
+    _ first: StaticString, _ second: StaticString, _ domain: TextDomain, _ meaning: StaticString
   ) throws(WireError) -> (isFirst: Bool, text: String) {
-    switch (try optionalString(first, domain), try optionalString(second, domain)) {
+    switch (try optionalString(first, domain, meaning), try optionalString(second, domain, meaning)) {
     case (let text?, nil): return (true, text)
     case (nil, let text?): return (false, text)
     case (nil, nil): throw missing(first)
@@ -118,12 +127,16 @@ public struct JSONParameterReader: ParameterReader {
     }
   }
 
-  public mutating func requiredEntries(_ name: StaticString, _ domain: MapDomain) throws(WireError) -> [MapEntry] {
-    guard let entries = try optionalEntries(name, domain) else { throw missing(name) }
+  public mutating func requiredEntries(
+    _ name: StaticString, _ domain: MapDomain, _ meaning: StaticString
+  ) throws(WireError) -> [MapEntry] {
+    guard let entries = try optionalEntries(name, domain, meaning) else { throw missing(name) }
     return entries
   }
 
-  public mutating func optionalEntries(_ name: StaticString, _ domain: MapDomain) throws(WireError) -> [MapEntry]? {
+  public mutating func optionalEntries(
+    _ name: StaticString, _ domain: MapDomain, _ meaning: StaticString
+  ) throws(WireError) -> [MapEntry]? {
     guard let value = value(name) else { return nil }
     guard value.kind == .object else { throw wrongType(name, "an object of strings") }
     var entries: [MapEntry] = []

@@ -2,55 +2,60 @@ import GroupModel
 
 /// The source of a method's parameters: the params of a request, or a recorder that notes them for
 /// descriptions. A `required…` member is -32602 where it is absent or null; an `optional…` one is
-/// nil. The first fault in the order of the calls is the reply.
+/// nil. The first fault in the order of the calls is the reply. `meaning` is what the value means, its
+/// unit included, in a sentence or two; descriptions add the bounds.
 public protocol ParameterReader {
   /// Whether the members that only the application's backend may give are read (Protocol.md,
   /// "Application interface"); elsewhere they are unknown members, which are ignored.
   var servesApplication: Bool { get }
 
   /// The text behind a name, or nil.
-  mutating func optionalString(_ name: StaticString, _ domain: TextDomain) throws(WireError) -> String?
+  mutating func optionalString(_ name: StaticString, _ domain: TextDomain, _ meaning: StaticString) throws(WireError) -> String?
   /// The text behind a name.
-  mutating func requiredString(_ name: StaticString, _ domain: TextDomain) throws(WireError) -> String
+  mutating func requiredString(_ name: StaticString, _ domain: TextDomain, _ meaning: StaticString) throws(WireError) -> String
 
   /// The whole number behind a name, or nil. Outside the range is 10004.
-  mutating func optionalInteger(_ name: StaticString, in range: ClosedRange<Int64>) throws(WireError) -> Int64?
+  mutating func optionalInteger(_ name: StaticString, in range: ClosedRange<Int64>, _ meaning: StaticString) throws(WireError)
+    -> Int64?
   /// The whole number behind a name. Outside the range is 10004.
-  mutating func requiredInteger(_ name: StaticString, in range: ClosedRange<Int64>) throws(WireError) -> Int64
+  mutating func requiredInteger(_ name: StaticString, in range: ClosedRange<Int64>, _ meaning: StaticString) throws(WireError)
+    -> Int64
 
   /// The text behind one of two names: -32602 where neither is there, 10004 where both are.
   mutating func requiredEither(
-    _ first: StaticString, _ second: StaticString, _ domain: TextDomain
+    _ first: StaticString, _ second: StaticString, _ domain: TextDomain, _ meaning: StaticString
   ) throws(WireError) -> (isFirst: Bool, text: String)
 
   /// True or false behind a name, or nil.
-  mutating func optionalFlag(_ name: StaticString) throws(WireError) -> Bool?
+  mutating func optionalFlag(_ name: StaticString, _ meaning: StaticString) throws(WireError) -> Bool?
 
   /// One of a few words behind a name, or nil; another is 10004.
   mutating func optionalWord<Value>(
-    _ name: StaticString, of words: @autoclosure () -> AllowedWords, _ parse: (String) -> Value?
+    _ name: StaticString, of words: @autoclosure () -> AllowedWords, _ meaning: StaticString, _ parse: (String) -> Value?
   ) throws(WireError) -> Value?
   /// One of a few words behind a name; another is 10004.
   mutating func requiredWord<Value>(
-    _ name: StaticString, of words: AllowedWords, _ parse: (String) -> Value?
+    _ name: StaticString, of words: AllowedWords, _ meaning: StaticString, _ parse: (String) -> Value?
   ) throws(WireError) -> Value
 
   /// The texts of an array behind a name, or nil.
   mutating func optionalStrings(
-    _ name: StaticString, _ list: ListDomain, _ domain: TextDomain
+    _ name: StaticString, _ list: ListDomain, _ domain: TextDomain, _ meaning: StaticString
   ) throws(WireError) -> [String]?
 
   /// An object for each element of an array behind a name, or nil.
   mutating func optionalObjects<Value>(
-    _ name: StaticString, _ list: ListDomain,
+    _ name: StaticString, _ list: ListDomain, _ meaning: StaticString,
     _ element: (inout Self) throws(WireError) -> Value
   ) throws(WireError) -> [Value]?
 
   /// The members of an object of texts behind a name, or nil. Each key stands there once: the first
   /// of a doubled key counts, and two spellings that Unicode takes for the same are two keys.
-  mutating func optionalEntries(_ name: StaticString, _ domain: MapDomain) throws(WireError) -> [MapEntry]?
+  mutating func optionalEntries(_ name: StaticString, _ domain: MapDomain, _ meaning: StaticString) throws(WireError)
+    -> [MapEntry]?
   /// The members of an object of texts behind a name.
-  mutating func requiredEntries(_ name: StaticString, _ domain: MapDomain) throws(WireError) -> [MapEntry]
+  mutating func requiredEntries(_ name: StaticString, _ domain: MapDomain, _ meaning: StaticString) throws(WireError)
+    -> [MapEntry]
 
   /// The error of a required member that is missing.
   func missing(_ name: StaticString) -> WireError
@@ -82,55 +87,63 @@ public struct ListDomain: Sendable {
 extension ParameterReader {
   /// The groupID of a group.
   public mutating func requiredGroupID() throws(WireError) -> GroupID {
-    GroupID(allowed: try requiredString("groupID", .groupID))
+    GroupID(allowed: try requiredString("groupID", .groupID, "The group that the request is about."))
   }
 
   /// The userID behind a name.
-  public mutating func requiredUserID(_ name: StaticString = "userID") throws(WireError) -> UserID {
-    guard let user = UserID(try requiredString(name, .userID)) else {
+  public mutating func requiredUserID(_ name: StaticString, _ meaning: StaticString) throws(WireError) -> UserID {
+    guard let user = UserID(try requiredString(name, .userID, meaning)) else {
       throw WireError(.badValue, "Not a userID", field: "\(name)")
     }
     return user
   }
 
   /// The userIDs of an array behind a name, each once, in the order of the list; or nil.
-  public mutating func optionalUserIDs(_ name: StaticString, _ list: ListDomain) throws(WireError) -> [UserID]? {
-    try optionalStrings(name, list, .userID)?.uniqued().compactMap { UserID($0) }
+  public mutating func optionalUserIDs(_ name: StaticString, _ list: ListDomain, _ meaning: StaticString) throws(WireError)
+    -> [UserID]?
+  {
+    try optionalStrings(name, list, .userID, meaning)?.uniqued().compactMap { UserID($0) }
   }
 
   /// The userIDs of an array behind a name, each once, in the order of the list.
-  public mutating func requiredUserIDs(_ name: StaticString, upTo bound: Int) throws(WireError) -> [UserID] {
-    guard let users = try optionalUserIDs(name, ListDomain(1...bound, whenEmpty: .emptyUserList)) else { throw missing(name) }
+  public mutating func requiredUserIDs(
+    _ name: StaticString, upTo bound: Int, _ meaning: StaticString
+  ) throws(WireError) -> [UserID] {
+    let list = ListDomain(1...bound, whenEmpty: .emptyUserList)
+    guard let users = try optionalUserIDs(name, list, meaning) else { throw missing(name) }
     return users
   }
 
   /// The instant behind a name, or nil.
-  mutating func optionalInstant(_ name: StaticString) throws(WireError) -> WallInstant? {
-    try optionalInteger(name, in: .instants).map(WallInstant.init(milliseconds:))
+  mutating func optionalInstant(_ name: StaticString, _ meaning: StaticString) throws(WireError) -> WallInstant? {
+    try optionalInteger(name, in: .instants, meaning).map(WallInstant.init(milliseconds:))
   }
 
   /// The instant behind a name.
-  mutating func requiredInstant(_ name: StaticString) throws(WireError) -> WallInstant {
-    WallInstant(milliseconds: try requiredInteger(name, in: .instants))
+  mutating func requiredInstant(_ name: StaticString, _ meaning: StaticString) throws(WireError) -> WallInstant {
+    WallInstant(milliseconds: try requiredInteger(name, in: .instants, meaning))
   }
 
   /// `groupType`, old names included, or nil.
-  mutating func optionalGroupType() throws(WireError) -> GroupType? {
-    try optionalWord("groupType", of: GroupType.allowedWords) { GroupType(wireName: $0) }
+  mutating func optionalGroupType(_ meaning: StaticString) throws(WireError) -> GroupType? {
+    try optionalWord("groupType", of: GroupType.allowedWords, meaning) { GroupType(wireName: $0) }
   }
 
   /// `groupType`, old names included.
-  mutating func requiredGroupType() throws(WireError) -> GroupType {
-    try requiredWord("groupType", of: GroupType.allowedWords) { GroupType(wireName: $0) }
+  mutating func requiredGroupType(_ meaning: StaticString) throws(WireError) -> GroupType {
+    try requiredWord("groupType", of: GroupType.allowedWords, meaning) { GroupType(wireName: $0) }
   }
 
   /// `count`: 1 to a bound, with a default.
-  public mutating func count(upTo bound: Int, otherwise: Int) throws(WireError) -> Int {
-    Int(try optionalInteger("count", in: 1...Int64(bound)) ?? Int64(min(otherwise, bound)))
+  public mutating func count(upTo bound: Int, otherwise: Int, _ meaning: StaticString) throws(WireError) -> Int {
+    Int(try optionalInteger("count", in: 1...Int64(bound), meaning) ?? Int64(min(otherwise, bound)))
   }
 
   /// `nextSeq`: opaque, 0 starts.
-  public mutating func nextSeq() throws(WireError) -> Int64 { try optionalInteger("nextSeq", in: .seqs) ?? 0 }
+  public mutating func nextSeq() throws(WireError) -> Int64 {
+    try optionalInteger(
+      "nextSeq", in: .seqs, "Where the page begins: 0 or absent = the first page, else as the last answer said.") ?? 0
+  }
 }
 
 extension GroupType {
@@ -164,34 +177,40 @@ extension Sequence where Element: Hashable {
 extension ParameterReader {
   /// One of the words of an enumeration, or nil.
   public mutating func optionalWord<Value: RawRepresentable<String> & CaseIterable>(
-    _ name: StaticString, of type: Value.Type = Value.self
+    _ name: StaticString, of type: Value.Type = Value.self, _ meaning: StaticString
   ) throws(WireError) -> Value? {
-    try optionalWord(name, of: AllowedWords(Value.allCases.map(\.rawValue))) { Value(rawValue: $0) }
+    try optionalWord(name, of: AllowedWords(Value.allCases.map(\.rawValue)), meaning) { Value(rawValue: $0) }
   }
 
   /// One of the words of an enumeration.
   public mutating func requiredWord<Value: RawRepresentable<String> & CaseIterable>(
-    _ name: StaticString, of type: Value.Type = Value.self
+    _ name: StaticString, of type: Value.Type = Value.self, _ meaning: StaticString
   ) throws(WireError) -> Value {
-    try requiredWord(name, of: AllowedWords(Value.allCases.map(\.rawValue))) { Value(rawValue: $0) }
+    try requiredWord(name, of: AllowedWords(Value.allCases.map(\.rawValue)), meaning) { Value(rawValue: $0) }
   }
 
   /// The texts of an array behind a name.
-  mutating func requiredStrings(_ name: StaticString, _ list: ListDomain, _ domain: TextDomain) throws(WireError) -> [String] {
-    guard let texts = try optionalStrings(name, list, domain) else { throw missing(name) }
+  mutating func requiredStrings(
+    _ name: StaticString, _ list: ListDomain, _ domain: TextDomain, _ meaning: StaticString
+  ) throws(WireError) -> [String] {
+    guard let texts = try optionalStrings(name, list, domain, meaning) else { throw missing(name) }
     return texts
   }
 
   /// An object for each element of an array behind a name.
   mutating func requiredObjects<Value>(
-    _ name: StaticString, _ list: ListDomain, _ element: (inout Self) throws(WireError) -> Value
+    _ name: StaticString, _ list: ListDomain, _ meaning: StaticString, _ element: (inout Self) throws(WireError) -> Value
   ) throws(WireError) -> [Value] {
-    guard let values = try optionalObjects(name, list, element) else { throw missing(name) }
+    guard let values = try optionalObjects(name, list, meaning, element) else { throw missing(name) }
     return values
   }
 
   /// An object of texts behind a name, or nil; for keys that are ASCII.
-  public mutating func optionalMap(_ name: StaticString, _ domain: MapDomain) throws(WireError) -> [String: String]? {
-    try optionalEntries(name, domain).map { entries in Dictionary(entries.map { ($0.key, $0.value) }) { first, _ in first } }
+  public mutating func optionalMap(
+    _ name: StaticString, _ domain: MapDomain, _ meaning: StaticString
+  ) throws(WireError) -> [String: String]? {
+    try optionalEntries(name, domain, meaning).map { entries in
+      Dictionary(entries.map { ($0.key, $0.value) }) { first, _ in first }
+    }
   }
 }

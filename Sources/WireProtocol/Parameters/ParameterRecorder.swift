@@ -3,9 +3,25 @@ import GroupModel
 /// The description of one parameter.
 public struct ParameterDescription: Sendable, Equatable {
   public let name: String
-  /// A JSON Schema (draft 2020-12) of the value, as JSON text.
+  /// Meaning and unit, in sentences.
+  public let meaning: String
+  /// Meaning, unit and bound.
+  public let description: String
+  /// The type with its bound, as in `list of 1 to 50: string, 1 to 32 bytes of UTF-8`.
+  public let value: String
+  /// A JSON Schema (draft 2020-12) of the value, as JSON text, with the description.
   public let schema: String
   public let isRequired: Bool
+}
+
+/// The values that a parameter takes, in words and as a JSON Schema.
+private struct ValueDomain {
+  /// The type and the bound.
+  let words: String
+  /// Nil where the type is the only bound.
+  let bound: String?
+  /// Writes the members of the schema, without a description.
+  let encodeSchema: (inout JSONWriter) -> Void
 }
 
 /// Notes the parameters that a method reads, so that descriptions cannot drift from decoding.
@@ -22,126 +38,181 @@ struct ParameterRecorder: ParameterReader {
     return recorder.parameters
   }
 
-  private mutating func note(_ name: StaticString, required: Bool = false, _ schema: (inout JSONWriter) -> Void) {
-    let text = String(decoding: JSONWriter.text { $0.object(schema) }, as: UTF8.self)
-    parameters.append(ParameterDescription(name: "\(name)", schema: text, isRequired: required))
-  }
-
-  /// - Parameter remark: follows the length in the description.
-  private static func encodeSchema(of domain: TextDomain, remark: String? = nil, into writer: inout JSONWriter) {
-    if case .word(let words, _) = domain.form { return words.encodeSchema(into: &writer) }
-    writer.member("type", "string")
-    if domain.bytes.lowerBound > 0 { writer.member("minLength", domain.bytes.lowerBound) }
-    let length = domain.bytes.upperBound < Int.max ? "at most \(domain.bytes.upperBound) bytes of UTF-8" : nil
-    let description = [length, remark].compactMap { $0 }
-    if !description.isEmpty { writer.member("description", description.joined(separator: ", ")) }
+  /// - Parameter remark: a sentence behind the meaning.
+  private mutating func note(
+    _ name: StaticString, _ meaning: StaticString, _ domain: ValueDomain, required: Bool = false, remark: String? = nil
+  ) {
+    let bound = domain.bound.map { $0.prefix(1).uppercased() + $0.dropFirst() + "." }
+    let meaning = ["\(meaning)", remark].compactMap { $0 }.joined(separator: " ")
+    let description = [meaning, bound].compactMap { $0 }.joined(separator: " ")
+    let text = JSONWriter.text { writer in
+      writer.object { writer in
+        domain.encodeSchema(&writer)
+        writer.member("description", description)
+      }
+    }
+    parameters.append(
+      ParameterDescription(
+        name: "\(name)", meaning: meaning, description: description, value: domain.words,
+        schema: String(decoding: text, as: UTF8.self),
+        isRequired: required))
   }
 
   func missing(_ name: StaticString) -> WireError { WireError(.invalidParams, field: "\(name)") }
 
-  mutating func optionalString(_ name: StaticString, _ domain: TextDomain) throws(WireError) -> String? {
-    note(name) { ParameterRecorder.encodeSchema(of: domain, into: &$0) }
+  mutating func optionalString(
+    _ name: StaticString, _ domain: TextDomain, _ meaning: StaticString
+  ) throws(WireError) -> String? {
+    note(name, meaning, .text(domain))
     return nil
   }
 
-  mutating func requiredString(_ name: StaticString, _ domain: TextDomain) throws(WireError) -> String {
-    note(name, required: true) { ParameterRecorder.encodeSchema(of: domain, into: &$0) }
+  mutating func requiredString(
+    _ name: StaticString, _ domain: TextDomain, _ meaning: StaticString
+  ) throws(WireError) -> String {
+    note(name, meaning, .text(domain), required: true)
     return "example"
   }
 
-  private mutating func noteInteger(_ name: StaticString, _ range: ClosedRange<Int64>, required: Bool) {
-    note(name, required: required) { writer in
+  mutating func optionalInteger(
+    _ name: StaticString, in range: ClosedRange<Int64>, _ meaning: StaticString
+  ) throws(WireError) -> Int64? {
+    note(name, meaning, .integer(range))
+    return nil
+  }
+
+  mutating func requiredInteger(
+    _ name: StaticString, in range: ClosedRange<Int64>, _ meaning: StaticString
+  ) throws(WireError) -> Int64 {
+    note(name, meaning, .integer(range), required: true)
+    return range.lowerBound
+  }
+
+  mutating func optionalFlag(_ name: StaticString, _ meaning: StaticString) throws(WireError) -> Bool? {
+    note(name, meaning, .flag)
+    return nil
+  }
+
+  mutating func optionalWord<Value>(
+    _ name: StaticString, of words: @autoclosure () -> AllowedWords, _ meaning: StaticString, _ parse: (String) -> Value?
+  ) throws(WireError) -> Value? {
+    note(name, meaning, .word(words()))
+    return nil
+  }
+
+  mutating func requiredWord<Value>(
+    _ name: StaticString, of words: AllowedWords, _ meaning: StaticString, _ parse: (String) -> Value?
+  ) throws(WireError) -> Value {
+    note(name, meaning, .word(words), required: true)
+    guard let value = words.listed.first.flatMap(parse) else { throw missing(name) }
+    return value
+  }
+
+  mutating func optionalStrings(
+    _ name: StaticString, _ list: ListDomain, _ domain: TextDomain, _ meaning: StaticString
+  ) throws(WireError) -> [String]? {
+    let elements = ValueDomain.text(domain)
+    let domain = ValueDomain.list(list, words: elements.words, bound: elements.bound) { writer in
+      writer.object { elements.encodeSchema(&$0) }
+    }
+    note(name, meaning, domain, required: list.count.lowerBound > 0)
+    return ["example"]
+  }
+
+  mutating func optionalObjects<Value>(
+    _ name: StaticString, _ list: ListDomain, _ meaning: StaticString,
+    _ element: (inout ParameterRecorder) throws(WireError) -> Value
+  ) throws(WireError) -> [Value]? {
+    var inner = ParameterRecorder()
+    let value = try element(&inner)
+    let members = inner.parameters
+    let words = members.map { "\($0.name)\($0.isRequired ? "" : "?"): \($0.value)" }.joined(separator: "; ")
+    let domain = ValueDomain.list(list, words: "{\(words)}", bound: nil) { $0.objectSchema(members) }
+    note(name, meaning, domain, required: list.count.lowerBound > 0)
+    return [value]
+  }
+
+  mutating func requiredEither(
+    _ first: StaticString, _ second: StaticString, _ domain: TextDomain, _ meaning: StaticString
+  ) throws(WireError) -> (isFirst: Bool, text: String) {
+    note(first, meaning, .text(domain), remark: "Either this or \(second) is given.")
+    note(second, meaning, .text(domain), remark: "Either this or \(first) is given.")
+    return (true, "example")
+  }
+
+  mutating func optionalEntries(
+    _ name: StaticString, _ domain: MapDomain, _ meaning: StaticString
+  ) throws(WireError) -> [MapEntry]? {
+    note(name, meaning, .map(domain))
+    return nil
+  }
+
+  mutating func requiredEntries(
+    _ name: StaticString, _ domain: MapDomain, _ meaning: StaticString
+  ) throws(WireError) -> [MapEntry] {
+    note(name, meaning, .map(domain), required: true)
+    return []
+  }
+}
+
+extension ValueDomain {
+  static func text(_ domain: TextDomain) -> ValueDomain {
+    if case .word(let words, _) = domain.form { return word(words) }
+    let (least, most) = (domain.bytes.lowerBound, domain.bytes.upperBound)
+    let length = most == Int.max ? nil : least > 0 ? "\(least) to \(most) bytes of UTF-8" : "at most \(most) bytes of UTF-8"
+    let form: String? = if case .printable = domain.form { "no control characters" } else { nil }
+    let bound = [length, form].compactMap { $0 }.joined(separator: ", ")
+    return ValueDomain(words: bound.isEmpty ? "string" : "string, \(bound)", bound: bound.isEmpty ? nil : bound) { writer in
+      writer.member("type", "string")
+      if least > 0 { writer.member("minLength", least) }
+    }
+  }
+
+  static func word(_ words: AllowedWords) -> ValueDomain {
+    let sentence = "one of \(words.sentence)"
+    return ValueDomain(words: sentence, bound: sentence) { words.encodeSchema(into: &$0) }
+  }
+
+  static func integer(_ range: ClosedRange<Int64>) -> ValueDomain {
+    // The largest whole number of JSON is no bound of the parameter's own.
+    let isOpen = range.upperBound >= 1 << 53
+    let bound = isOpen ? "\(range.lowerBound) or more" : "\(range.lowerBound) to \(range.upperBound)"
+    return ValueDomain(words: "integer, \(bound)", bound: bound) { writer in
       writer.member("type", "integer")
       writer.member("minimum", range.lowerBound)
       writer.member("maximum", range.upperBound)
     }
   }
 
-  mutating func optionalInteger(_ name: StaticString, in range: ClosedRange<Int64>) throws(WireError) -> Int64? {
-    noteInteger(name, range, required: false)
-    return nil
-  }
+  static var flag: ValueDomain { ValueDomain(words: "boolean", bound: nil) { $0.member("type", "boolean") } }
 
-  mutating func requiredInteger(_ name: StaticString, in range: ClosedRange<Int64>) throws(WireError) -> Int64 {
-    noteInteger(name, range, required: true)
-    return range.lowerBound
-  }
-
-  mutating func optionalFlag(_ name: StaticString) throws(WireError) -> Bool? {
-    note(name) { $0.member("type", "boolean") }
-    return nil
-  }
-
-  mutating func optionalWord<Value>(
-    _ name: StaticString, of words: @autoclosure () -> AllowedWords, _ parse: (String) -> Value?
-  ) throws(WireError) -> Value? {
-    let words = words()
-    note(name) { words.encodeSchema(into: &$0) }
-    return nil
-  }
-
-  mutating func requiredWord<Value>(
-    _ name: StaticString, of words: AllowedWords, _ parse: (String) -> Value?
-  ) throws(WireError) -> Value {
-    note(name, required: true) { words.encodeSchema(into: &$0) }
-    guard let value = words.listed.first.flatMap(parse) else { throw missing(name) }
-    return value
-  }
-
-  mutating func optionalStrings(
-    _ name: StaticString, _ list: ListDomain, _ domain: TextDomain
-  ) throws(WireError) -> [String]? {
-    noteList(name, list) { writer in writer.object { ParameterRecorder.encodeSchema(of: domain, into: &$0) } }
-    return ["example"]
-  }
-
-  mutating func optionalObjects<Value>(
-    _ name: StaticString, _ list: ListDomain, _ element: (inout ParameterRecorder) throws(WireError) -> Value
-  ) throws(WireError) -> [Value]? {
-    var inner = ParameterRecorder()
-    let value = try element(&inner)
-    let members = inner.parameters
-    noteList(name, list) { $0.objectSchema(members) }
-    return [value]
-  }
-
-  private mutating func noteList(_ name: StaticString, _ list: ListDomain, _ items: (inout JSONWriter) -> Void) {
-    note(name, required: list.count.lowerBound > 0) { writer in
+  /// - Parameters:
+  ///   - words: those of an element.
+  ///   - bound: that of an element.
+  static func list(
+    _ list: ListDomain, words: String, bound: String?, items: @escaping (inout JSONWriter) -> Void
+  ) -> ValueDomain {
+    let (least, most) = (list.count.lowerBound, list.count.upperBound)
+    let count = least > 0 ? "\(least) to \(most)" : "at most \(most)"
+    let elements = bound.map { ", each \($0)" } ?? ""
+    return ValueDomain(words: "list of \(count): \(words)", bound: "\(count) elements\(elements)") { writer in
       writer.member("type", "array")
       writer.key("items")
       items(&writer)
-      if list.count.lowerBound > 0 { writer.member("minItems", list.count.lowerBound) }
-      writer.member("maxItems", list.count.upperBound)
+      if least > 0 { writer.member("minItems", least) }
+      writer.member("maxItems", most)
     }
   }
 
-  mutating func requiredEither(
-    _ first: StaticString, _ second: StaticString, _ domain: TextDomain
-  ) throws(WireError) -> (isFirst: Bool, text: String) {
-    note(first) { ParameterRecorder.encodeSchema(of: domain, remark: "this or \(second)", into: &$0) }
-    note(second) { ParameterRecorder.encodeSchema(of: domain, remark: "this or \(first)", into: &$0) }
-    return (true, "example")
-  }
-
-  mutating func optionalEntries(_ name: StaticString, _ domain: MapDomain) throws(WireError) -> [MapEntry]? {
-    noteMap(name, domain, required: false)
-    return nil
-  }
-
-  mutating func requiredEntries(_ name: StaticString, _ domain: MapDomain) throws(WireError) -> [MapEntry] {
-    noteMap(name, domain, required: true)
-    return []
-  }
-
-  private mutating func noteMap(_ name: StaticString, _ domain: MapDomain, required: Bool) {
-    note(name, required: required) { writer in
+  static func map(_ domain: MapDomain) -> ValueDomain {
+    let bound = "at most \(domain.entries) members, \(domain.description)"
+    return ValueDomain(words: "object of \(bound)", bound: bound) { writer in
       writer.member("type", "object")
       writer.key("additionalProperties")
       writer.object { writer in
         writer.key("type")
         if domain.nullRemoves { writer.array(["string", "null"]) { $0.value($1) } } else { writer.value("string") }
       }
-      writer.member("description", domain.description)
       writer.member("maxProperties", domain.entries)
     }
   }

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import websockets
 from websockets.asyncio.client import connect
 
+from .proxy import trusting
 from .tokens import make_token
 
 PATIENCE = 20
@@ -65,6 +66,8 @@ class Client:
         """A connection with nothing but what is given."""
         url = server.url + ("?" + urlencode(query) if query else "")
         options.setdefault("proxy", None)
+        if server.front:
+            options.update(host=server.front.address, ssl=trusting())
         socket = await connect(
             url, additional_headers=headers, compression=None, max_size=None, max_queue=None, ping_interval=None,
             open_timeout=PATIENCE, close_timeout=PATIENCE, **options,

@@ -20,7 +20,7 @@ class RawSocket:
         self.headers = {}
 
     @classmethod
-    async def open(cls, server, path="/ws", headers=(), receive_buffer=None):
+    async def open(cls, server, path=None, headers=(), receive_buffer=None):
         host, port = server.address.rsplit(":", 1)
         plain = socket.socket()
         if receive_buffer is not None:
@@ -29,7 +29,7 @@ class RawSocket:
         await asyncio.get_running_loop().sock_connect(plain, (host, int(port)))
         self = cls(*await asyncio.open_connection(sock=plain, limit=receive_buffer or 65536))
         lines = [
-            f"GET {path} HTTP/1.1", f"Host: {server.address}", "Upgrade: websocket", "Connection: Upgrade",
+            f"GET {path or server.path} HTTP/1.1", f"Host: {server.address}", "Upgrade: websocket", "Connection: Upgrade",
             "Sec-WebSocket-Key: " + base64.b64encode(os.urandom(16)).decode(), "Sec-WebSocket-Version: 13", *headers,
         ]
         self.writer.write(("\r\n".join(lines) + "\r\n\r\n").encode())

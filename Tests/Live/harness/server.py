@@ -68,6 +68,8 @@ class Server:
         self.internal = internal
         self.listen = listen
         self.binary = binary or BINARY
+        # A proxy before it, which clients connect to.
+        self.front = None
         self.process = None
         self.lines = []
         self.listening = None
@@ -149,7 +151,12 @@ class Server:
 
     @property
     def url(self):
-        return f"ws://{self.address}{self.settings.get('path', '/ws')}"
+        place = f"wss://{self.front.host}" if self.front else f"ws://{self.address}"
+        return place + self.path
+
+    @property
+    def path(self):
+        return self.settings.get("path", "/ws")
 
     # HTTP
 

@@ -29,6 +29,30 @@ const longestDelay = 30_000;
 const goodSession = 10_000;
 /** How long a reply to `ping` may take. */
 const pingTimeout = 10_000;
+/** How long the server may take to say why it refuses an upgrade. */
+const probeTimeout = 5_000;
+
+/**
+ * Why no WebSocket opened at the URL: a browser tells nothing of it, so an ordinary request asks there. It is a POST because
+ * browsers name their origin with that, which the server compares as it does for an upgrade. Answers `{ isRefused, words }`.
+ */
+async function reasonNotOpened(socketURL) {
+  const url = new URL(socketURL);
+  url.protocol = url.protocol.replace("ws", "http");
+  try {
+    const signal = AbortSignal.timeout(probeTimeout);
+    const answer = await fetch(url, { method: "POST", cache: "no-store", credentials: "omit", redirect: "manual", signal });
+    // The server takes upgrades at this path, and no POST.
+    if (answer.status === 405 || answer.status === 426) {
+      return { isRefused: true, words: "the server is there, but something before it does not pass on WebSockets" };
+    }
+    const isText = answer.headers.get("content-type")?.startsWith("text/plain");
+    const reason = isText ? (await answer.text()).trim().slice(0, 300) : "";
+    return { isRefused: true, words: reason || `${answer.status || "a redirect"} ${answer.statusText}`.trim() };
+  } catch {
+    return { isRefused: false, words: "the server cannot be reached" };
+  }
+}
 
 class Connection {
   #url;
@@ -44,8 +68,9 @@ class Connection {
   #notBefore = 0;
   #refusal = null;
   #heard = false;
+  #hasOpened = false;
 
-  /** Hooks: `onState({name, words})` with connecting, online, waiting, ended; `onSession(login result)`, `onEvent`, `onFrame`. */
+  /** Hooks: `onState({name, words})` with connecting, online, waiting (`isRefused` or not), ended; `onSession(login result)`, `onEvent`, `onFrame`. */
   constructor(url, token, hooks) {
     this.#url = url;
     this.#token = token;
@@ -62,7 +87,11 @@ class Connection {
     this.#hooks.onState({ name: "connecting", words: "Connecting" });
     const socket = new WebSocket(this.#url, ["throng.v1.json"]);
     this.#socket = socket;
-    socket.onopen = () => this.#signIn();
+    this.#hasOpened = false;
+    socket.onopen = () => {
+      this.#hasOpened = true;
+      this.#signIn();
+    };
     socket.onmessage = (message) => this.#receive(message.data);
     socket.onclose = (event) => this.#lost(event.code, event.reason);
   }
@@ -132,10 +161,16 @@ class Connection {
     this.#signedInAt = 0;
     for (const { reject } of this.#pending.values()) reject(new Disconnected());
     this.#pending.clear();
+    if (!this.#hasOpened) return this.#explain();
     const words = this.#refusal?.message ?? closeWords.get(code) ?? (reason || "the connection was lost");
     // "4500–4999 mean do not reconnect unchanged", 4006 asks for a new token, which only a new page has.
     if (code >= 4500 || code === 4006 || this.#refusal) return this.#end(words, code);
     this.#retry(words);
+  }
+
+  async #explain() {
+    const { isRefused, words } = await reasonNotOpened(this.#url);
+    this.#retry(words, isRefused);
   }
 
   #end(words, code) {
@@ -143,12 +178,12 @@ class Connection {
     this.#hooks.onState({ name: "ended", words, code });
   }
 
-  #retry(words) {
+  #retry(words, isRefused = false) {
     const backoff = Math.min(longestDelay, firstDelay * 2 ** this.#losses) * (0.5 + Math.random() / 2);
     const delay = Math.max(backoff, this.#notBefore);
     this.#losses += 1;
     this.#notBefore = 0;
     this.#retryTimer = setTimeout(() => this.open(), delay);
-    this.#hooks.onState({ name: "waiting", words, delay });
+    this.#hooks.onState({ name: "waiting", words, delay, isRefused });
   }
 }

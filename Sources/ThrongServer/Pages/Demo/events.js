@@ -4,6 +4,8 @@
 const groupEvents = {
   onRecvNewMessage(group, { message }) {
     addMessage(group, message);
+    // A backend sends in the name of users who need not be there.
+    if (message.platform !== "RESTful API") markOnline(group, message.sender);
     if (isLookedAt(group)) markRead(group);
     else if (message.sender !== chat.me) group.unread += 1;
   },
@@ -74,7 +76,9 @@ function enter(group, params, name) {
   addTip(group, name, params);
   group.info.memberCount = params.memberCount;
   for (const member of params.memberList) {
-    group.members.set(member.userID, { isOnline: true, ...group.members.get(member.userID), ...member });
+    const known = group.members.get(member.userID);
+    const isOnline = name === "onMemberEnter" || (known?.isOnline ?? true);
+    group.members.set(member.userID, { ...known, ...member, isOnline });
     for (const [applicationID, user] of group.applications) {
       if (user === member.userID) group.applications.delete(applicationID);
     }

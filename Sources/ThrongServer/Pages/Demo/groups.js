@@ -2,6 +2,8 @@
 
 const historyPage = 30;
 const memberPage = 50;
+/** How often an open list of members asks who is online, which the server does not push. */
+const presenceInterval = 5_000;
 /** `name` is null until the user has chosen one; `knocking` holds the groups that the user waits to be let into. */
 const chat = { connection: null, me: "", name: null, groups: new Map(), current: null, knocking: new Set(), farewell: "" };
 const admissions = new Map();
@@ -155,6 +157,19 @@ async function loadMembers(group, more = false) {
     if (error.code !== 10007) throw error;
     group.areMembersHidden = true;
   }
+}
+
+/** Asks which of the first members that are listed are online. */
+async function refreshPresence(group) {
+  const userIDList = [...group.members.keys()].slice(0, memberPage);
+  if (userIDList.length === 0) return;
+  const { memberList } = await call("getGroupMembersInfo", { groupID: group.id, userIDList });
+  for (const { userID, isOnline } of memberList) markOnline(group, userID, isOnline);
+}
+
+function markOnline(group, userID, isOnline = true) {
+  const member = group.members.get(userID);
+  if (member) member.isOnline = isOnline;
 }
 
 /** Who waits at the door; only owners and admins decide. */

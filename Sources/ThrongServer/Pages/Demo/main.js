@@ -87,7 +87,7 @@ for (const id of ["to-members", "close-members"]) {
   byID(id).addEventListener("click", () => {
     areMembersOpen = !areMembersOpen;
     render();
-    // Who is online is not pushed; who opens the list sees it as it is.
+    // The server does not push who is online.
     if (areMembersOpen) loadMembers(chat.current).then(render, (error) => composerFault(inWords(error)));
   });
 }
@@ -166,13 +166,14 @@ function setReady(isReady) {
 /** Whether the page waits for somebody's token: it came without one, and none has signed in yet. */
 const asksForToken = () => !guestToken && !chat.me;
 
-function showState({ name, words, code, delay }) {
+function showState({ name, words, code, delay, isRefused }) {
   byID("state").dataset.state = name;
-  byID("state").textContent = { waiting: "Reconnecting", ended: "Signed out" }[name] ?? words;
+  byID("state").textContent = { waiting: isRefused ? "Refused" : "Reconnecting", ended: "Signed out" }[name] ?? words;
   byID("retry").hidden = false;
   byID("banner").hidden = name === "online" || name === "connecting" || (name === "ended" && asksForToken());
   if (name === "waiting") {
-    say("banner-words", `Not connected: ${words}. Next try in ${Math.ceil(delay / 1000)} s.`);
+    const what = isRefused ? "The connection is refused" : "Not connected";
+    say("banner-words", `${what}: ${words}. Next try in ${Math.ceil(delay / 1000)} s.`);
     byID("retry").textContent = "Try now";
   }
   if (name === "ended") {
@@ -209,6 +210,10 @@ addEventListener("online", () => chat.connection?.hurry());
 document.addEventListener("visibilitychange", () => {
   if (chat.current && isLookedAt(chat.current)) markRead(chat.current);
 });
+setInterval(() => {
+  const isSeen = chat.current && isLookedAt(chat.current) && !byID("members").hidden && chat.connection.isOnline;
+  if (isSeen) refreshPresence(chat.current).then(render, () => {});
+}, presenceInterval);
 
 const meta = document.querySelector("meta[name=guest-token]");
 const guestToken = meta.content;

@@ -77,8 +77,8 @@ function renderMembers(group) {
 }
 
 function memberRow(member, hasRank) {
-  const online = member.isOnline ? "online" : "offline";
   const isMe = member.userID === chat.me;
+  const online = isMe || member.isOnline ? "online" : "offline";
   return element("li", {},
     element("span", { class: `dot ${online}`, title: online }),
     element("span", { class: "who", title: member.userID }, styled("name", nameOf(member)), isMe && styled("quiet", " (you)")),

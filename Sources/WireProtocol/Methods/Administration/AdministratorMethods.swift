@@ -34,9 +34,9 @@ public struct ListGroups: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupType = try reader.optionalGroupType()
+    groupType = try reader.optionalGroupType("Lists groups of this type only; absent = all.")
     nextSeq = try reader.nextSeq()
-    count = try reader.count(upTo: 200, otherwise: 50)
+    count = try reader.count(upTo: 200, otherwise: 50, "The most groups of the page; absent = 50.")
   }
 }
 
@@ -51,9 +51,11 @@ public struct SendGroupSystemNotification: Method {
     callers: .application, writes: true, errors: [.badGroupID, .noSuchGroup, .badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    let users = try reader.optionalUserIDs("userIDList", .optional(upTo: 500)) ?? []
+    let users =
+      try reader.optionalUserIDs(
+        "userIDList", .optional(upTo: 500), "The members who get it; absent or empty = all. Others are ignored.") ?? []
     userIDList = users.isEmpty ? nil : users
-    content = try reader.requiredString("content", TextDomain(1...4096))
+    content = try reader.requiredString("content", TextDomain(1...4096), "The application's own data.")
   }
 }
 
@@ -90,7 +92,9 @@ public struct ListSessions: Method {
     }
   }
 
-  public init(from reader: inout some ParameterReader) throws(WireError) { userID = try reader.requiredUserID() }
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    userID = try reader.requiredUserID("userID", "The user whose sessions are listed.")
+  }
 }
 
 /// Ends all sessions of a user.
@@ -119,8 +123,8 @@ public struct KickUser: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    userID = try reader.requiredUserID()
-    reason = try reader.optionalString("reason", .remark)
+    userID = try reader.requiredUserID("userID", "The user whose sessions end.")
+    reason = try reader.optionalString("reason", .remark, "A message to the user.")
   }
 }
 
@@ -134,8 +138,9 @@ public struct SetUnreadCount: Method {
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    userID = try reader.requiredUserID()
-    unreadCount = Int(try reader.requiredInteger("unreadCount", in: .unreadCounts))
+    userID = try reader.requiredUserID("userID", "The member whose count is set.")
+    unreadCount = Int(
+      try reader.requiredInteger("unreadCount", in: .unreadCounts, "How many messages of the group count as unread."))
   }
 }
 

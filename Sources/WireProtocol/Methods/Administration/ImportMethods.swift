@@ -9,7 +9,7 @@ public struct ImportUsers: Method {
     errors: [.emptyUserList, .badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    userIDList = try reader.requiredUserIDs("userIDList", upTo: 100)
+    userIDList = try reader.requiredUserIDs("userIDList", upTo: 100, "The users who become known.")
   }
 }
 
@@ -46,7 +46,7 @@ public struct ImportGroup: Method {
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     group = try CreateGroup(from: &reader, isImported: true)
-    createTime = try reader.optionalInstant("createTime")
+    createTime = try reader.optionalInstant("createTime", "When the group was made, in milliseconds since 1970; absent = now.")
   }
 }
 
@@ -78,13 +78,18 @@ public struct ImportGroupMembers: Method {
     errors: [.badGroupID, .noSuchGroup, .noRight, .ownerInMemberList, .emptyUserList, .badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    memberList = try reader.requiredObjects("memberList", ListDomain(1...300, whenEmpty: .emptyUserList)) {
-      (reader) throws(WireError) in
-      let user = try reader.requiredUserID()
+    memberList = try reader.requiredObjects(
+      "memberList", ListDomain(1...300, whenEmpty: .emptyUserList), "The members, as they were in the other system."
+    ) { (reader) throws(WireError) in
+      let user = try reader.requiredUserID("userID", "The member.")
       let role = try reader.optionalInitialRole() ?? .member
       return ImportedMember(
-        userID: user, role: role, joinTime: try reader.optionalInstant("joinTime"),
-        unreadCount: Int(try reader.optionalInteger("unreadCount", in: .unreadCounts) ?? 0))
+        userID: user, role: role,
+        joinTime: try reader.optionalInstant(
+          "joinTime", "When the member came, in milliseconds since 1970; absent = with the group."),
+        unreadCount: Int(
+          try reader.optionalInteger("unreadCount", in: .unreadCounts, "How many messages the member has not read; absent = 0.")
+            ?? 0))
     }
   }
 }
@@ -152,13 +157,15 @@ public struct ImportGroupMessages: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    messageList = try reader.requiredObjects("messageList", ListDomain(1...100)) { (reader) throws(WireError) in
-      let sender = try reader.requiredUserID("sender")
-      let timestamp = try reader.requiredInstant("timestamp")
-      let body = try reader.requiredEither("text", "data", .messageBody)
+    messageList = try reader.requiredObjects("messageList", ListDomain(1...100), "The messages, oldest first.") {
+      (reader) throws(WireError) in
+      let sender = try reader.requiredUserID("sender", "The user who sent the message.")
+      let timestamp = try reader.requiredInstant("timestamp", "When the message was sent, in milliseconds since 1970.")
+      let body = try reader.requiredEither("text", "data", .messageBody, "The content of the message.")
       return ImportedMessage(
         sender: sender, timestamp: timestamp, content: body.isFirst ? .text(body.text) : .custom(body.text),
-        clientMsgID: try reader.optionalString("clientMsgID", TextDomain(1...64)))
+        clientMsgID: try reader.optionalString(
+          "clientMsgID", TextDomain(1...64), "The message's own ID: imported again, it is not stored again."))
     }
     guard zip(messageList, messageList.dropFirst()).allSatisfy({ $0.timestamp <= $1.timestamp }) else {
       throw WireError(.badValue, "Messages are imported in the order of their timestamps", field: "messageList")

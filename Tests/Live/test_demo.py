@@ -1,0 +1,117 @@
+"""The demo page in a browser (Protocol.md, "Pages"): a chat through each proxy, and what the page says of a
+connection that is refused, lost, or back."""
+import re
+
+import pytest
+
+from harness.browser import Browser
+from harness.proxy import PROXIES, start  # noqa: F401 - a fixture
+
+
+@pytest.fixture
+async def browser(tmp_path):
+    one = await Browser.start(tmp_path)
+    yield one
+    await one.close()
+
+
+async def guest(browser, url):
+    page = await browser.open(url)
+    await page.sees("Connected", "#state")
+    return page
+
+
+async def new_group(page):
+    """Makes a group with the page's form; gives its link."""
+    await page.click("#create-form button")
+    await page.sees("Meeting", "#subtitle")
+    return await page.run("location.href")
+
+
+async def say(page, text):
+    await page.write("#text", text)
+    await page.click("#composer button")
+
+
+async def hears(page, text):
+    await page.sees(text, "#timeline")
+
+
+@pytest.mark.parametrize("kind", PROXIES)
+async def test_two_browsers_chat_through_the_proxy(start, browser, kind):  # noqa: F811
+    own, proxy = start(kind)
+    alice = await guest(browser, f"https://{proxy.host}/chat/")
+    link = await new_group(alice)
+    assert link.startswith(f"https://{proxy.host}/chat/#")
+    bob = await guest(browser, link)
+    await bob.sees("Meeting", "#subtitle")
+    await say(bob, "hello from bob")
+    await hears(alice, "hello from bob")
+    await say(alice, "hello from alice")
+    await hears(bob, "hello from alice")
+    (session,) = own.rpc("listSessions", userID=await alice.text("#user"))["result"]["sessionList"]
+    assert session["address"] in ("127.0.0.1", "::1") and session["platform"] == "Web"
+
+
+def naive(text):
+    """nginx without what the file says about hosts: it sends its own name for the server as `Host`."""
+    return re.sub(r"\n *proxy_set_header (X-Forwarded|Forwarded)[^\n]*", "", text)
+
+
+def without_upgrades(text):
+    return re.sub(r"\n *proxy_set_header (Upgrade|Connection)[^\n]*", "", text)
+
+
+async def test_a_refused_upgrade_shows_the_servers_reason(start, browser):  # noqa: F811
+    own, proxy = start("nginx", {"trustedProxies": ""}, edit=naive)
+    page = await browser.open(f"https://{proxy.host}/chat/")
+    await page.sees("Refused", "#state")
+    told = await page.text("#banner-words")
+    assert "The connection is refused: 403: the Origin does not match the Host; allowedOrigins" in told
+    assert own.metric("throng_upgrades_refused_total", reason="origin") >= 1
+
+
+async def test_a_proxy_without_upgrades_is_named(start, browser):  # noqa: F811
+    _, proxy = start("nginx", edit=without_upgrades)
+    page = await browser.open(f"https://{proxy.host}/chat/")
+    await page.sees("Refused", "#state")
+    assert "something before it does not pass on WebSockets" in await page.text("#banner-words")
+
+
+async def test_a_draining_server_says_so(make_server, make_world, browser):
+    own = make_server({"demo": "true", "drain.duration": "2m"})
+    # The drain lasts while one of them is connected.
+    await make_world(own).users(*["user"] * 20)
+    own.terminate()
+    own.wait_until(lambda: own.http("GET", "/readyz").status == 503, "the drain")
+    page = await browser.open(f"http://{own.address}/")
+    await page.sees("The connection is refused: 503: the server is draining; try again later", "#banner-words")
+    assert await page.text("#state") == "Refused"
+    own.kill()
+    await page.sees("Not connected: the server cannot be reached", "#banner-words")
+    assert await page.text("#state") == "Reconnecting"
+
+
+async def test_a_lost_connection_is_not_refused_and_comes_back(start, browser):  # noqa: F811
+    """The other page shows the guest offline, then online again; what was said meanwhile arrives."""
+    own, proxy = start("haproxy")
+    alice = await guest(browser, f"http://{own.address}/chat/")
+    link = await new_group(alice)
+    bob = await guest(browser, f"https://{proxy.host}/chat/{link[link.index('#'):]}")
+    await bob.sees("Meeting", "#subtitle")
+    bobs = f'#member-list li:has([title="{await bob.text("#user")}"]) .dot'
+    await alice.until(f"document.querySelector('{bobs}')?.title === 'online'")
+    proxy.end()
+    await bob.sees("Not connected: the server cannot be reached", "#banner-words")
+    assert await bob.text("#state") == "Reconnecting"
+    await alice.until(f"document.querySelector('{bobs}')?.title === 'offline'")
+    await say(alice, "while bob is away")
+    await say(bob, "written without a connection")
+    proxy.start()
+    await bob.click("#retry")
+    await bob.sees("Connected", "#state")
+    await bob.until("document.querySelector('#banner').hidden")
+    await alice.until(f"document.querySelector('{bobs}')?.title === 'online'")
+    await hears(bob, "while bob is away")
+    await hears(alice, "written without a connection")
+    assert "offline" not in await bob.run("[...document.querySelectorAll('#member-list .dot')].map((dot) => dot.title).join()")

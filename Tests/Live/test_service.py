@@ -1,0 +1,172 @@
+"""throng.yaml, throng.service and compose.yaml of Scripts/deploy, each checked by what reads it, and the server
+under the unit's restrictions."""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.proxy import DEPLOY, SETTINGS
+from harness.server import BINARY, REPOSITORY, run_throng
+from harness.tokens import make_token
+from test_unix_sockets import ask
+
+UNIT = DEPLOY / "throng.service"
+needs_analyze = pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="there is no systemd-analyze")
+
+
+def test_the_servers_file_is_right(tmp_path):
+    done = run_throng("config", "check", "--config", DEPLOY / "throng.yaml", "--data-dir", tmp_path, cwd=tmp_path)
+    assert done.stdout == "ok\n", done.stderr
+    shown = run_throng("config", "show", "--config", DEPLOY / "throng.yaml", cwd=tmp_path).stdout
+    for key in ("path", "trustedProxies"):
+        (value,) = re.findall(rf"^{key} +(\S+) +file ", shown, re.M)
+        assert value == SETTINGS[key], "the proxies are tested with other settings"
+
+
+def test_the_proxies_wait_longer_than_the_heartbeat(tmp_path):
+    """A silent connection is pinged before any proxy gives it up."""
+    shown = run_throng("config", "show", cwd=tmp_path).stdout
+    heartbeat = sum(int(re.search(rf"^heartbeat.{part} +(\d+)s", shown, re.M)[1]) for part in ("interval", "timeout"))
+    timeouts = {
+        "nginx.conf": r"proxy_(?:read|send)_timeout (\d+)s", "haproxy.cfg": r"timeout tunnel (\d+)s",
+        "haproxy-tcp.cfg": r"timeout (?:client|server) (\d+)s"}
+    for name, pattern in timeouts.items():
+        found = re.findall(pattern, (DEPLOY / name).read_text())
+        assert found and all(int(seconds) > heartbeat for seconds in found), name
+
+
+def installed(directory):
+    """The unit as it is where the program is installed."""
+    program = directory / "throng"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    unit = directory / "throng.service"
+    unit.write_text(UNIT.read_text().replace("/usr/local/bin/throng", str(program)))
+    return unit
+
+
+@needs_analyze
+def test_systemd_understands_the_unit(tmp_path):
+    command = ["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", str(installed(tmp_path))]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0 and "throng.service" not in done.stderr, done.stderr
+
+
+@needs_analyze
+def test_systemd_finds_the_unit_well_confined():
+    """systemd calls an exposure below 2 of 10 OK, its best word for a service on the network."""
+    done = subprocess.run(
+        ["systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold=20", str(UNIT)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-300:]
+
+
+def test_the_units_commands_are_the_programs():
+    """Each `throng …` of the unit is one that the program has, with the options that it takes."""
+    commands = re.findall(r"/usr/local/bin/throng ((?:[a-z]+ )+)(.*?)(?:;|$)", UNIT.read_text(), re.M)
+    assert [words.strip() for words, _ in commands] == ["serve", "health"]
+    for words, options in commands:
+        text = run_throng(*words.split(), "--help").stdout
+        for option in re.findall(r"--[a-z-]+", options):
+            assert option in text
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give its rights up")
+@needs_analyze
+async def test_the_server_works_under_the_units_restrictions(make_server, make_world, tmp_path):
+    """What systemd would forbid is forbidden: the server signs in, stores, shows its metrics, reloads and drains."""
+    data_dir = tmp_path / "state"
+    data_dir.mkdir()
+    as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", str(BINARY), "version"]
+    if subprocess.run(as_nobody, capture_output=True, cwd="/").returncode != 0:
+        pytest.skip("the program stands where another user cannot run it")
+    # The same for the directory.
+    for directory in (tmp_path, *tmp_path.parents):
+        if directory.stat().st_uid == 0 and str(directory).startswith("/tmp/"):
+            directory.chmod(directory.stat().st_mode | 0o011)
+    wrapper = tmp_path / "throng"
+    confined = Path(__file__).parent / "harness/confined.py"
+    wrapper.write_text(f'#!/bin/sh\nexec {sys.executable} -B {confined} {UNIT} {data_dir} {BINARY} "$@"\n')
+    wrapper.chmod(0o755)
+    run = tmp_path / "run"
+    run.mkdir()
+    os.chown(run, 65534, 65534)
+    settings = {"loops": 2, "drain.duration": "1"}
+    own = make_server(settings, data_dir=data_dir, binary=wrapper, internal=f"unix:{run}/internal.sock", secret=None)
+    assert "Seccomp:\t2" in Path(f"/proc/{own.process.pid}/status").read_text()
+    assert oct((run / "internal.sock").stat().st_mode)[-3:] == "660", "whatever the umask is"
+    assert oct((data_dir / "auth-secret").stat().st_mode)[-3:] == "600"
+    secret = (data_dir / "auth-secret").read_text().strip()
+    world = make_world(own)
+    alice, bob = [await world.session(user, token=make_token(user, secret=secret)) for user in ("alice", "bob")]
+    group = await world.group(alice, "Public", [bob])
+    sent = await alice.call("sendGroupTextMessage", groupID=group, text="confined")
+    assert sent["status"] == "Stored"
+    status, body = ask(f"{run}/internal.sock", "GET", "/metrics")
+    metrics = body.decode()
+    assert status == 200 and "throng_sessions 2" in metrics
+    for name in ("process_cpu_seconds_total", "process_resident_memory_bytes", "process_start_time_seconds", "process_open_fds"):
+        assert re.search(rf"^{name} [0-9.e+]+$", metrics, re.M), name
+    own.process.send_signal(signal.SIGHUP)
+    await alice.call("ping")
+    own.terminate()
+    assert own.wait() == 0
+    assert not [line for line in own.lines if '"level":"error"' in line], own.log
+
+
+# compose.yaml
+
+
+def composition():
+    """compose.yaml as docker-compose understands it."""
+    program = shutil.which("docker-compose")
+    if not program:
+        pytest.skip("there is no docker-compose")
+    done = subprocess.run(
+        [program, "-f", DEPLOY / "compose.yaml", "config"], capture_output=True, text=True, cwd=REPOSITORY,
+        env={**os.environ, "CHAT_HOST": "chat.example.com"})
+    assert done.returncode == 0, done.stderr
+    return json.loads(subprocess.run(
+        ["/usr/bin/python3", "-c", "import json,sys,yaml; print(json.dumps(yaml.safe_load(sys.stdin)))"], input=done.stdout,
+        capture_output=True, text=True, check=True).stdout)
+
+
+def test_compose_understands_the_composition():
+    services = composition()["services"]
+    assert set(services) == {"throng", "caddy"}
+    assert services["caddy"]["environment"] == {"CHAT_HOST": "chat.example.com", "THRONG": "throng:8080"}
+    assert services["caddy"]["volumes"][0].split(":")[0] == str(DEPLOY / "Caddyfile")
+    assert services["throng"]["build"]["context"] == str(REPOSITORY) and (REPOSITORY / "Dockerfile").exists()
+
+
+def test_the_composition_needs_the_certificates_name():
+    program = shutil.which("docker-compose")
+    if not program:
+        pytest.skip("there is no docker-compose")
+    environment = {name: value for name, value in os.environ.items() if name != "CHAT_HOST"}
+    done = subprocess.run([program, "-f", DEPLOY / "compose.yaml", "config"], capture_output=True, text=True, env=environment)
+    assert done.returncode != 0 and "the name that the certificate is for" in done.stderr
+
+
+def test_the_compositions_server_starts(make_server):
+    """The server with the variables that it has in the container, but for its port."""
+    variables = composition()["services"]["throng"]["environment"]
+    assert variables.pop("THRONG_LISTEN").endswith(":8080")
+    own = make_server(environment=variables)
+    assert own.http("GET", "/chat/ws", public=True).status == 426
+
+
+def test_the_image_is_what_the_page_says():
+    """Operations.md and GettingStarted.md: the volume, the drain within Docker's ten seconds, the health check."""
+    text = (REPOSITORY / "Dockerfile").read_text()
+    variables = dict(re.findall(r"(THRONG_[A-Z_]+)=(\S+)", text))
+    done = run_throng("config", "show", environment=variables)
+    shown = dict(line.split()[:2] for line in done.stdout.splitlines())
+    assert done.returncode == 0 and shown["dataDir"] == "/var/lib/throng" and shown["drain.duration"] == "7s"
+    assert "throng" in re.search(r"HEALTHCHECK[\s\S]*?CMD (.*)", text)[1] and "health" in text
+    assert shown["listen"].endswith(":8080")
