@@ -11,6 +11,8 @@ public struct FormerMember: Sendable, Equatable {
   public var mutedAt: Instant = 0
   /// The end of a ban, during which the user can neither join nor be invited; 0 or past = none.
   public var bannedUntil: Instant
+  /// The reason of the removal that began the ban, up to 512 bytes; empty = none.
+  public var banReason = ""
   /// The end of the last membership.
   public var leftTime: Instant
 

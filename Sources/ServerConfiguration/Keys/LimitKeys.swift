@@ -4,7 +4,8 @@ enum LimitKeys {
     workMessagesPerSecond, publicMessagesPerSecond, meetingMessagesPerSecond, avChatRoomMessagesPerSecond,
     bChatRoomMessagesPerSecond, workMaxMemberNum, publicMaxMemberNum, meetingMaxMemberNum, requestsPerSecond, requestBurst,
     signInsPerSecond, connections, connectionsPerAddress, groupsPerUser, avChatRoomsPerUser, avChatRooms,
-    sendQueueBytes, revokeWindow, unreadCount,
+    sendQueueBytes, revokeWindow, unreadCount, groupNameText, introductionText, notificationText, faceURLText, nameCardText,
+    messageText,
   ]
 
   static let workMessagesPerSecond = messagesPerSecond("work", 0)
@@ -37,6 +38,17 @@ enum LimitKeys {
   static let unreadCount = Key(
     "limits.unreadCount", .integer(1...1_000_000), 1000,
     "Up to where unread messages are counted: an unread count is exact below it and reads this number beyond.")
+
+  static let groupNameText = text("limits.text.groupName", 30, "a group's name")
+  static let introductionText = text("limits.text.introduction", 240, "a group's introduction")
+  static let notificationText = text("limits.text.notification", 300, "a group's notification")
+  static let faceURLText = text("limits.text.faceURL", 100, "a group's faceURL")
+  static let nameCardText = text("limits.text.nameCard", 50, "a member's name card")
+  static let messageText = text("limits.text.message", 12_288, "the text or data of a message")
+
+  private static func text(_ path: String, _ fallback: Int, _ what: String) -> Key<Int> {
+    Key(path, .integer(1...65_536), fallback, "The bytes of UTF-8 that \(what) may have.")
+  }
 
   private static func messagesPerSecond(_ groupType: String, _ fallback: Int) -> Key<Int> {
     Key(

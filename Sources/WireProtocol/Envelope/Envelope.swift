@@ -58,7 +58,7 @@ extension Call {
     var asUser: UserID?
     do throws(WireError) {
       let params = try Call.object(value["params"])
-      var reader = JSONParameterReader(params, servesApplication: servesApplication)
+      var reader = JSONParameterReader(params, servesApplication: servesApplication, textLimits: methods.textLimits)
       if servesApplication { asUser = try reader.optionalString("asUser", .userID).flatMap { UserID($0) } }
       let subjects = servesApplication ? Call.subjects(in: params) : [:]
       self.init(id: id, content: .request(try entry.decode(&reader)), method: entry, asUser: asUser, subjects: subjects)

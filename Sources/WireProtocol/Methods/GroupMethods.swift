@@ -13,17 +13,20 @@ public struct GroupFields: Sendable, Equatable {
   public var faceURL: String?
   public var maxMemberNum: Int?
   public var customInfo: [String: String]?
+  /// Only an application administrator may give it.
+  public var serverCustomInfo: String?
   public var policy: [PolicyChange] = []
 
   /// Nothing is given.
   public init() {}
 
   init(from reader: inout some ParameterReader) throws(WireError) {
-    introduction = try reader.optionalString("introduction", TextDomain(0...240, .introductionTooLong))
-    notification = try reader.optionalString("notification", TextDomain(0...300, .notificationTooLong))
-    faceURL = try reader.optionalString("faceURL", TextDomain(0...100, .faceURLTooLong))
+    introduction = try reader.optionalString("introduction", reader.textLimits.introductions)
+    notification = try reader.optionalString("notification", reader.textLimits.notifications)
+    faceURL = try reader.optionalString("faceURL", reader.textLimits.faceURLs)
     maxMemberNum = try reader.optionalInteger("maxMemberNum", in: 1...(1 << 53)).map { Int($0) }
     customInfo = try reader.optionalMap("customInfo", .groupCustomInfo)
+    serverCustomInfo = try reader.optionalString("serverCustomInfo", TextDomain(0...4096))
     for field in PolicyField.allCases {
       if let value = try GroupFields.value(of: field, from: &reader) { policy.append(PolicyChange(field: field, value: value)) }
     }
@@ -52,11 +55,6 @@ public struct GroupFields: Sendable, Equatable {
   }
 }
 
-extension TextDomain {
-  /// 1–30 bytes without control characters (8502, 10004).
-  static let groupName = TextDomain(1...30, .badGroupName, .printable)
-}
-
 /// Makes a group (Protocol.md, "Creating a group").
 public struct CreateGroup: Method {
   /// A member from the beginning.
@@ -78,6 +76,8 @@ public struct CreateGroup: Method {
   public let fields: GroupFields
   /// As listed; a user may stand there twice.
   public let memberList: [InitialMember]
+  /// For the initial members, where they are asked first.
+  public let inviteMessage: String?
   /// Only for the application's backend.
   public let ownerUserID: UserID?
 
@@ -120,11 +120,12 @@ public struct CreateGroup: Method {
   /// - Parameter isImported: the parameters are those of importGroup: an owner, and no members.
   init(from reader: inout some ParameterReader, isImported: Bool) throws(WireError) {
     groupType = try reader.requiredGroupType()
-    groupName = try reader.requiredString("groupName", .groupName)
+    groupName = try reader.requiredString("groupName", reader.textLimits.groupNames)
     groupID = try reader.optionalString("groupID", .newGroupID).flatMap { GroupID($0) }
     fields = try GroupFields(from: &reader)
     guard !isImported else {
       memberList = []
+      inviteMessage = nil
       ownerUserID = try reader.requiredUserID("ownerUserID")
       return
     }
@@ -133,19 +134,21 @@ public struct CreateGroup: Method {
         let user = try reader.requiredUserID()
         return InitialMember(userID: user, role: try reader.optionalInitialRole() ?? .member)
       } ?? []
+    inviteMessage = try reader.optionalString("inviteMessage", .remark)
     ownerUserID = reader.servesApplication ? try reader.optionalString("ownerUserID", .userID).flatMap { UserID($0) } : nil
   }
 
   /// A group with everything given, for tests and tools.
   public init(
     groupType: GroupType, groupName: String, groupID: GroupID? = nil, fields: GroupFields = GroupFields(),
-    memberList: [InitialMember] = [], ownerUserID: UserID? = nil
+    memberList: [InitialMember] = [], inviteMessage: String? = nil, ownerUserID: UserID? = nil
   ) {
     self.groupType = groupType
     self.groupName = groupName
     self.groupID = groupID
     self.fields = fields
     self.memberList = memberList
+    self.inviteMessage = inviteMessage
     self.ownerUserID = ownerUserID
   }
 }
@@ -324,7 +327,7 @@ public struct SetGroupInfo: Method {
     ])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupName = try reader.optionalString("groupName", .groupName)
+    groupName = try reader.optionalString("groupName", reader.textLimits.groupNames)
     fields = try GroupFields(from: &reader)
     allMuted = try reader.optionalFlag("allMuted")
   }

@@ -82,6 +82,7 @@ public struct SearchGroups: Method {
   public let keywords: [String]
   public let fields: [Field]
   public let ignoresCase: Bool
+  public let joinedOnly: Bool
   public let count: Int
   public let nextSeq: Int64
 
@@ -113,6 +114,7 @@ public struct SearchGroups: Method {
     keywords = try reader.requiredStrings("keywordList", ListDomain(1...5), TextDomain(1...512))
     fields = try SearchGroups.fields(from: &reader)
     ignoresCase = try reader.optionalFlag("ignoreCase") ?? true
+    joinedOnly = try reader.optionalFlag("joinedOnly") ?? false
     count = try reader.count(upTo: 50, otherwise: 20)
     nextSeq = try reader.nextSeq()
   }

@@ -74,11 +74,6 @@ public struct MessageReceipt: WireObject, Equatable {
   }
 }
 
-extension TextDomain {
-  /// The content of a message: 1–12,288 bytes (10004 when empty, 80002 when longer).
-  static let messageBody = TextDomain(1...12_288, .messageTooLong, whenEmpty: .badValue)
-}
-
 /// Sends text to a group.
 public struct SendGroupTextMessage: Method {
   public let text: String
@@ -89,7 +84,7 @@ public struct SendGroupTextMessage: Method {
   )
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    text = try reader.requiredString("text", .messageBody)
+    text = try reader.requiredString("text", reader.textLimits.messages)
     options = try MessageOptions(from: &reader)
   }
 
@@ -110,7 +105,7 @@ public struct SendGroupCustomMessage: Method {
     errors: MessageOptions.errors)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    data = try reader.requiredString("data", .messageBody)
+    data = try reader.requiredString("data", reader.textLimits.messages)
     options = try MessageOptions(from: &reader)
   }
 }

@@ -7,6 +7,8 @@ public protocol ParameterReader {
   /// Whether the members that only the application's backend may give are read (Protocol.md,
   /// "Application interface"); elsewhere they are unknown members, which are ignored.
   var servesApplication: Bool { get }
+  /// The bounds of texts, by configuration.
+  var textLimits: TextLimits { get }
 
   /// The text behind a name, or nil.
   mutating func optionalString(_ name: StaticString, _ domain: TextDomain) throws(WireError) -> String?
@@ -22,6 +24,11 @@ public protocol ParameterReader {
   mutating func requiredEither(
     _ first: StaticString, _ second: StaticString, _ domain: TextDomain
   ) throws(WireError) -> (isFirst: Bool, text: String)
+
+  /// -32602 unless exactly one of two members is there.
+  func requireOne(
+    _ first: StaticString, isThere isFirstThere: Bool, or second: StaticString, isThere isSecondThere: Bool
+  ) throws(WireError)
 
   /// True or false behind a name, or nil.
   mutating func optionalFlag(_ name: StaticString) throws(WireError) -> Bool?
@@ -63,12 +70,19 @@ public struct ListDomain: Sendable {
   public let whenEmpty: ErrorCode
   /// The error of a list with too many.
   public let whenTooMany: ErrorCode
+  /// Whether descriptions call the list required.
+  public let isRequired: Bool
 
   /// Lists of so many elements.
-  public init(_ count: ClosedRange<Int>, whenEmpty: ErrorCode = .badValue, whenTooMany: ErrorCode = .badValue) {
+  /// - Parameter isRequired: false where another member may stand instead; nil = unless the list
+  ///   may be empty.
+  public init(
+    _ count: ClosedRange<Int>, whenEmpty: ErrorCode = .badValue, whenTooMany: ErrorCode = .badValue, isRequired: Bool? = nil
+  ) {
     self.count = count
     self.whenEmpty = whenEmpty
     self.whenTooMany = whenTooMany
+    self.isRequired = isRequired ?? (count.lowerBound > 0)
   }
 
   /// An optional list of at most so many elements.
@@ -102,6 +116,15 @@ extension ParameterReader {
   public mutating func requiredUserIDs(_ name: StaticString, upTo bound: Int) throws(WireError) -> [UserID] {
     guard let users = try optionalUserIDs(name, ListDomain(1...bound, whenEmpty: .emptyUserList)) else { throw missing(name) }
     return users
+  }
+
+  /// The targets of a request: `userID`, or `userIDList` with each user once; -32602 unless it is
+  /// exactly one of them.
+  mutating func requiredTargets(upTo bound: Int) throws(WireError) -> TargetUsers {
+    let user = try optionalString("userID", .userID).flatMap { UserID($0) }
+    let users = try optionalUserIDs("userIDList", ListDomain(1...bound, whenEmpty: .emptyUserList, isRequired: false))
+    try requireOne("userID", isThere: user != nil, or: "userIDList", isThere: users != nil)
+    return user.map { .one($0) } ?? .list(users ?? [])
   }
 
   /// `groupType`, old names included, or nil.

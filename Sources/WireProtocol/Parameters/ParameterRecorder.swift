@@ -12,12 +12,13 @@ public struct ParameterDescription: Sendable, Equatable {
 struct ParameterRecorder: ParameterReader {
   private(set) var parameters: [ParameterDescription] = []
   var servesApplication: Bool { true }
+  let textLimits: TextLimits
 
   /// The parameters that `read` reads.
   static func parameters<Value>(
-    of read: (inout ParameterRecorder) throws(WireError) -> Value
+    textLimits: TextLimits, of read: (inout ParameterRecorder) throws(WireError) -> Value
   ) throws(WireError) -> [ParameterDescription] {
-    var recorder = ParameterRecorder()
+    var recorder = ParameterRecorder(textLimits: textLimits)
     _ = try read(&recorder)
     return recorder.parameters
   }
@@ -98,7 +99,7 @@ struct ParameterRecorder: ParameterReader {
   mutating func optionalObjects<Value>(
     _ name: StaticString, _ list: ListDomain, _ element: (inout ParameterRecorder) throws(WireError) -> Value
   ) throws(WireError) -> [Value]? {
-    var inner = ParameterRecorder()
+    var inner = ParameterRecorder(textLimits: textLimits)
     let value = try element(&inner)
     let members = inner.parameters
     noteList(name, list) { $0.objectSchema(members) }
@@ -106,7 +107,7 @@ struct ParameterRecorder: ParameterReader {
   }
 
   private mutating func noteList(_ name: StaticString, _ list: ListDomain, _ items: (inout JSONWriter) -> Void) {
-    note(name, required: list.count.lowerBound > 0) { writer in
+    note(name, required: list.isRequired) { writer in
       writer.member("type", "array")
       writer.key("items")
       items(&writer)
@@ -122,6 +123,10 @@ struct ParameterRecorder: ParameterReader {
     note(second) { ParameterRecorder.encodeSchema(of: domain, remark: "this or \(first)", into: &$0) }
     return (true, "example")
   }
+
+  func requireOne(
+    _ first: StaticString, isThere isFirstThere: Bool, or second: StaticString, isThere isSecondThere: Bool
+  ) throws(WireError) {}
 
   mutating func optionalEntries(_ name: StaticString, _ domain: MapDomain) throws(WireError) -> [MapEntry]? {
     noteMap(name, domain, required: false)

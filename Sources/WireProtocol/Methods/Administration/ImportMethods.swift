@@ -155,7 +155,7 @@ public struct ImportGroupMessages: Method {
     messageList = try reader.requiredObjects("messageList", ListDomain(1...100)) { (reader) throws(WireError) in
       let sender = try reader.requiredUserID("sender")
       let timestamp = try reader.requiredInteger("timestamp", in: .instants)
-      let body = try reader.requiredEither("text", "data", .messageBody)
+      let body = try reader.requiredEither("text", "data", reader.textLimits.messages)
       return ImportedMessage(
         sender: sender, timestamp: timestamp, content: body.isFirst ? .text(body.text) : .custom(body.text),
         clientMsgID: try reader.optionalString("clientMsgID", TextDomain(1...64)))

@@ -58,9 +58,10 @@ extension SequenceRandom {
   // MARK: Reading
 
   mutating func reading() -> Operation {
-    switch number(0...9) {
+    switch number(0...10) {
+    case 10: return Operation(manager(), .getGroupBannedMembers, ["count": one([1, 2, 50])])
     case 0: return Operation(reader(), .getGroupsInfo)
-    case 1: return Operation(reader(), .searchGroups)
+    case 1: return Operation(reader(), .searchGroups, chance(30) ? ["joinedOnly": true] : [:])
     case 2 where keepsHistory: return Operation(member(), .getJoinedGroupList, ["updatedSince": .string("$now-\(time())")])
     case 3: return Operation(member(), .syncGroups, ["epoch": chance(80) ? "$epoch" : "other", "seq": seq()])
     case 4, 5:
