@@ -39,7 +39,7 @@ extension InMemoryStore: PersonalStore {
   }
 
   /// The marks of those who may decide an application; users without a mark are absent.
-  public func readMarks(ofDecidersOf application: GroupApplication) async throws(StoreError) -> [UserID: Instant] {
+  public func readMarks(ofDecidersOf application: GroupApplication) async throws(StoreError) -> [UserID: WallInstant] {
     contents.withLock { contents in
       let managers = contents.groups[application.groupID]?.members.values.filter(\.role.isManager).map(\.userID) ?? []
       let deciders = Set(application.toUser.map { [$0] } ?? managers)
@@ -58,8 +58,8 @@ extension InMemoryStore: PersonalStore {
     }
   }
 
-  /// Up to when the user has read applications; 0 = none.
-  public func applicationsReadThrough(by user: UserID) async throws(StoreError) -> Instant {
+  /// Up to when the user has read applications; unset = none.
+  public func applicationsReadThrough(by user: UserID) async throws(StoreError) -> WallInstant {
     contents.withLock { $0.applicationMarks[user] ?? 0 }
   }
 
@@ -68,7 +68,7 @@ extension InMemoryStore: PersonalStore {
   ///   - since: only those with a timestamp at or after it.
   ///   - before: only those with a smaller number; 0 = from the newest.
   public func notifications(
-    of user: UserID, since: Instant, before: Int64, limit: Int
+    of user: UserID, since: WallInstant, before: Int64, limit: Int
   ) async throws(StoreError) -> [NumberedNotification] {
     contents.withLock { contents in
       let newest = contents.newestNotifications(of: user, since: since)
@@ -77,7 +77,7 @@ extension InMemoryStore: PersonalStore {
   }
 
   /// The number of the user's notifications, at or after an instant, that are newer than the mark.
-  public func unreadNotifications(of user: UserID, since: Instant) async throws(StoreError) -> Int {
+  public func unreadNotifications(of user: UserID, since: WallInstant) async throws(StoreError) -> Int {
     contents.withLock { contents in
       let mark = contents.notificationMarks[user] ?? 0
       return contents.newestNotifications(of: user, since: since).count { $0.number > mark }

@@ -41,10 +41,10 @@ struct ModelTests {
   /// Answers to one question about the whole store; without the numbers, which only have to grow.
   private enum Answers: Equatable {
     case group(StoredGroup?, [Message], [Int64?])
-    case user([GroupID], [[GroupID]], Instant?, [Int])
+    case user([GroupID], [[GroupID]], WallInstant?, [Int])
     case applications([GroupApplication], [GroupApplication], Int)
     case sent([GroupApplication], [GroupApplication])
-    case marks([[UserID: Instant]])
+    case marks([[UserID: WallInstant]])
     case notifications([SystemNotification], [SystemNotification], Int)
     case application(StoredApplication?)
     case lists([GroupID], [GroupType: Int], Set<UserID>, Int)
@@ -66,7 +66,7 @@ struct ModelTests {
     private static func group(_ id: GroupID, _ store: some AnyStore) async throws -> Answers {
       let messages = try await store.messages(of: id, in: 2...100, newestFirst: true, limit: 5)
       var numbers: [Int64?] = []
-      for time: Instant in [0, 200, 500] { numbers.append(try await store.firstSeq(of: id, notBefore: time)) }
+      for time: WallInstant in [0, 200, 500] { numbers.append(try await store.firstSeq(of: id, notBefore: time)) }
       return .group(try await store.group(id, sentSince: 150), messages, numbers)
     }
 
@@ -95,7 +95,7 @@ struct ModelTests {
 
     /// The marks of those who decide on a request to each group, and on an invitation of each user.
     private static func marks(_ store: some AnyStore) async throws -> Answers {
-      var marks: [[UserID: Instant]] = []
+      var marks: [[UserID: WallInstant]] = []
       for id in RandomChanges.groups { marks.append(try await store.readMarks(ofDecidersOf: .sample("a", to: id))) }
       for user in RandomChanges.users {
         marks.append(try await store.readMarks(ofDecidersOf: .sample("a", .invite, inviting: user)))
@@ -149,7 +149,7 @@ private struct RandomChanges {
   }
 
   private var generator: SeededGenerator
-  private var now: Instant = 0
+  private var now: WallInstant = 0
   private var known: [GroupID: Known] = [:]
   private var knownBefore: [GroupID: Known] = [:]
 
@@ -165,7 +165,7 @@ private struct RandomChanges {
   mutating func wasRefused() { known = knownBefore }
 
   /// Sometimes changes the presence of a user.
-  mutating func presence() -> (UserID, Instant?)? {
+  mutating func presence() -> (UserID, WallInstant?)? {
     chance(3) ? (one(Self.users), chance(2) ? now : nil) : nil
   }
 

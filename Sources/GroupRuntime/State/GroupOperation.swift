@@ -18,7 +18,7 @@ public enum GroupOperation: Sendable {
   case foundInfo(joinedOnly: Bool)
   /// The row of getJoinedGroupList; nil where nothing changed since the instant, or the caller is
   /// no member.
-  case joinedInfo(updatedSince: Instant)
+  case joinedInfo(updatedSince: WallInstant)
   /// The row of getGroupUnreadCount.
   case unreadCount
   /// The row of syncGroups.
@@ -34,11 +34,11 @@ public struct UserFacts: Sendable {
     let atGroupLimit: Set<UserID>
     let isAtRoomLimit: Bool
     let firstSeqs: [UserID: Int64]
-    let readMarks: [UserID: Instant]
+    let readMarks: [UserID: WallInstant]
 
     init(
       unknown: Set<UserID>, atGroupLimit: Set<UserID>, isAtRoomLimit: Bool, firstSeqs: [UserID: Int64],
-      readMarks: [UserID: Instant]
+      readMarks: [UserID: WallInstant]
     ) {
       self.unknown = unknown
       self.atGroupLimit = atGroupLimit
@@ -58,7 +58,7 @@ public struct UserFacts: Sendable {
   /// Facts; each is empty by default.
   public init(
     unknown: Set<UserID> = [], atGroupLimit: Set<UserID> = [], isAtRoomLimit: Bool = false, firstSeqs: [UserID: Int64] = [:],
-    readMarks: [UserID: Instant] = [:]
+    readMarks: [UserID: WallInstant] = [:]
   ) {
     self.init(
       Found(
@@ -75,5 +75,5 @@ public struct UserFacts: Sendable {
   /// The first message since each imported member joined, where there is one.
   public var firstSeqs: [UserID: Int64] { found?.firstSeqs ?? [:] }
   /// Up to where the deciders of an application have read their applications; absent = nothing.
-  public var readMarks: [UserID: Instant] { found?.readMarks ?? [:] }
+  public var readMarks: [UserID: WallInstant] { found?.readMarks ?? [:] }
 }

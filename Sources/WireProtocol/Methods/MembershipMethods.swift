@@ -75,7 +75,7 @@ public struct GetGroupBannedMembers: Method {
 /// A removed user whose ban has not ended.
 public struct BannedMember: WireObject {
   public let userID: UserID
-  public let bannedUntil: Instant
+  public let bannedUntil: WallInstant
   /// The reason of the removal; empty = none.
   public let reason: String
 
@@ -146,7 +146,7 @@ public struct SetGroupMemberInfo: Method {
   public let nameCard: String?
   public let customInfo: [String: String]?
   public let role: Role?
-  public let muteUntil: Instant?
+  public let muteUntil: WallInstant?
 
   public static let specification = MethodSpecification(
     "setGroupMemberInfo", "Changes name card, customInfo, role or mute of a member, all of what is given or nothing.",
@@ -157,7 +157,7 @@ public struct SetGroupMemberInfo: Method {
     nameCard = try reader.optionalString("nameCard", reader.textLimits.nameCards)
     customInfo = try reader.optionalMap("customInfo", .memberCustomInfo)
     role = try reader.optionalWord("role", of: Role.givenNames) { Role(givenName: $0) }
-    muteUntil = try reader.optionalInteger("muteUntil", in: .instants)
+    muteUntil = try reader.optionalInstant("muteUntil")
   }
 }
 
@@ -174,14 +174,14 @@ public struct MuteGroupMember: Method {
   /// When the mute ends.
   public struct Result: WireObject {
     /// 0 = the members may speak again.
-    public let muteUntil: Instant
+    public let muteUntil: WallInstant
     /// Nil = the request named one member, not a list.
     public let memberList: [MemberResult]?
 
-    public static let example = Result(muteUntil: 0)
+    public static let example = Result(muteUntil: .unset)
 
     /// With everything given.
-    public init(muteUntil: Instant, memberList: [MemberResult]? = nil) {
+    public init(muteUntil: WallInstant, memberList: [MemberResult]? = nil) {
       self.muteUntil = muteUntil
       self.memberList = memberList
     }

@@ -62,7 +62,7 @@ import ThrongTestKit
     let scene = try scene()
     let made = try scene.ask("joinGroup", by: "oscar").application()
     scene.clocks.advance(by: 5)
-    let marks = UserFacts(readMarks: ["olga": made.addTime, "oscar": .max, "mary": .max])
+    let marks = UserFacts(readMarks: ["olga": made.addTime, "oscar": .distantFuture, "mary": .distantFuture])
     let decided = try scene.decide(made, agrees, reason: "so", by: "adam", marks)
     #expect(receivers(decided) == ["adam", "adam/2", "olga", "oscar", "oscar/2"])
     let byDecider = try application(decided, to: "adam/2")
@@ -89,7 +89,7 @@ import ThrongTestKit
   @Test func aMarkBeforeTheApplicationLeavesItUnread() throws {
     let scene = try scene()
     let made = try scene.ask("joinGroup", by: "oscar").application()
-    let decided = try scene.decide(made, false, by: "adam", UserFacts(readMarks: ["olga": made.addTime.advanced(by: -1)]))
+    let decided = try scene.decide(made, false, by: "adam", UserFacts(readMarks: ["olga": made.addTime.advanced(byMilliseconds: -1)]))
     #expect(try application(decided, to: "olga")["isRead"] == false)
   }
 
@@ -141,7 +141,7 @@ import ThrongTestKit
     let renewed = try scene.ask("inviteUserToGroup", Scene.users(["oscar"]), by: "carl")
     #expect(receivers(renewed) == ["carl", "oscar", "oscar/2"])
     #expect(try application(renewed, to: "oscar")["fromUser"] == "carl")
-    let decided = try scene.decide(try renewed.application(), false, by: "oscar", UserFacts(readMarks: ["oscar": .max]))
+    let decided = try scene.decide(try renewed.application(), false, by: "oscar", UserFacts(readMarks: ["oscar": .distantFuture]))
     #expect(receivers(decided) == ["carl", "oscar", "oscar/2"])
     #expect(try application(decided, to: "oscar")["handleStatus"] == "HandledBySelf")
     #expect(try application(decided, to: "oscar/2")["isRead"] == true)

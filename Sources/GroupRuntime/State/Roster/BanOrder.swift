@@ -12,7 +12,7 @@ struct BanOrder: Sendable {
   }
 
   private struct Place: Sendable, Comparable {
-    let until: Instant
+    let until: WallInstant
     let userID: UserID
 
     static func < (a: Place, b: Place) -> Bool { (a.until, a.userID) < (b.until, b.userID) }
@@ -27,22 +27,22 @@ struct BanOrder: Sendable {
     /// Ends are below 2^43 until the year 2248, and a `nextSeq` below 2^53.
     private static let mostTies: Int64 = 1 << 10
 
-    let until: Instant
+    let until: WallInstant
     let ties: Int
 
-    init(until: Instant, ties: Int) {
+    init(until: WallInstant, ties: Int) {
       self.until = until
       self.ties = min(ties, Int(Cursor.mostTies) - 1)
     }
 
     init?(_ nextSeq: Int64) {
       guard nextSeq > 0 else { return nil }
-      until = nextSeq / Cursor.mostTies
+      until = WallInstant(milliseconds: nextSeq / Cursor.mostTies)
       ties = Int(nextSeq % Cursor.mostTies)
     }
 
-    /// Never 0, because no ban ends at 0.
-    var nextSeq: Int64 { until * Cursor.mostTies + Int64(ties) }
+    /// Never 0, because no ban ends at the instant that is unset.
+    var nextSeq: Int64 { until.milliseconds * Cursor.mostTies + Int64(ties) }
   }
 
   /// Sorted.
@@ -50,13 +50,13 @@ struct BanOrder: Sendable {
 
   /// The bans of some former members.
   init(_ members: some Collection<FormerMember>) {
-    places = members.filter { $0.bannedUntil > 0 }.map { Place(until: $0.bannedUntil, userID: $0.userID) }.sorted()
+    places = members.filter { $0.bannedUntil.isSet }.map { Place(until: $0.bannedUntil, userID: $0.userID) }.sorted()
   }
 
   /// Adds a former member who is under a ban.
   /// - Parameter members: all former members, this one included.
   mutating func insert(_ former: FormerMember, among members: [UserID: FormerMember]) {
-    guard former.bannedUntil > 0 else { return }
+    guard former.bannedUntil.isSet else { return }
     let place = Place(until: former.bannedUntil, userID: former.userID)
     let index = places.firstIndexInOrder { $0 >= place }
     if index < places.endIndex, places[index] == place { return }
@@ -65,7 +65,7 @@ struct BanOrder: Sendable {
   }
 
   /// A page of the bans that have not ended.
-  func page(of members: [UserID: FormerMember], at now: Instant, after nextSeq: Int64, count: Int) -> Page {
+  func page(of members: [UserID: FormerMember], at now: WallInstant, after nextSeq: Int64, count: Int) -> Page {
     var listed: [FormerMember] = []
     var last = places.startIndex
     for index in start(at: now, after: nextSeq)..<places.endIndex {
@@ -77,7 +77,7 @@ struct BanOrder: Sendable {
     return Page(members: listed, nextSeq: 0)
   }
 
-  private func start(at now: Instant, after nextSeq: Int64) -> Int {
+  private func start(at now: WallInstant, after nextSeq: Int64) -> Int {
     let first = places.firstIndexInOrder { $0.until > now }
     guard let cursor = Cursor(nextSeq) else { return first }
     let tied = places.firstIndexInOrder { $0.until >= cursor.until }

@@ -10,12 +10,12 @@ struct FormerMembers: Sendable {
 
   private struct Departure: Sendable {
     let user: UserID
-    let time: Instant
+    let time: WallInstant
   }
 
   private struct Restriction: Comparable, Sendable {
     let departure: Departure
-    let end: Instant
+    let end: WallInstant
 
     static func == (a: Restriction, b: Restriction) -> Bool { a.end == b.end }
     static func < (a: Restriction, b: Restriction) -> Bool { a.end < b.end }
@@ -27,12 +27,12 @@ struct FormerMembers: Sendable {
   private var free: Deque<Departure> = []
   /// Departures with a ban or mute, so that a long one does not hold up those that have ended.
   private var restricted: Heap<Restriction> = []
-  private var lastDeparture = Instant.min
+  private var lastDeparture = WallInstant.distantPast
   /// The bans in the order of their ends; nil until the first list.
   private var bans: BanOrder?
 
   /// The stored records, except those that are of no use any more.
-  init(_ stored: [FormerMember], at now: Instant) {
+  init(_ stored: [FormerMember], at now: WallInstant) {
     for former in stored.sorted(by: { $0.leftTime < $1.leftTime }) where former.isMemorable(at: now) { insert(former, at: now) }
     while byUser.count > FormerMembers.maxCount, let user = popOldest() { byUser[user] = nil }
   }
@@ -47,7 +47,7 @@ struct FormerMembers: Sendable {
 
   /// Adds the record of a user who leaves now.
   /// - Returns: the users whose records are deleted to make room.
-  mutating func add(_ former: FormerMember, at now: Instant) -> [UserID] {
+  mutating func add(_ former: FormerMember, at now: WallInstant) -> [UserID] {
     // First, so that a record whose ban has ended counts as an earlier departure than this one.
     dropEnded(at: now)
     insert(former, at: now)
@@ -65,7 +65,7 @@ struct FormerMembers: Sendable {
   // MARK: Bans
 
   /// A page of the users under a ban, the soonest end first.
-  mutating func bannedPage(at now: Instant, after nextSeq: Int64, count: Int) -> BanOrder.Page {
+  mutating func bannedPage(at now: WallInstant, after nextSeq: Int64, count: Int) -> BanOrder.Page {
     let bans = bans ?? BanOrder(byUser.values)
     self.bans = bans
     return bans.page(of: byUser, at: now, after: nextSeq, count: count)
@@ -73,9 +73,9 @@ struct FormerMembers: Sendable {
 
   /// Ends a user's ban.
   /// - Returns: the record without the ban; nil = the user is under none.
-  mutating func liftBan(of user: UserID, at now: Instant) -> FormerMember? {
+  mutating func liftBan(of user: UserID, at now: WallInstant) -> FormerMember? {
     guard var former = byUser[user], former.bannedUntil > now else { return nil }
-    former.bannedUntil = 0
+    former.bannedUntil = .unset
     former.banReason = ""
     // The departure stays among those with a ban until that end. A later one of the user counts
     // instead.
@@ -86,11 +86,11 @@ struct FormerMembers: Sendable {
   // MARK: All records
 
   /// Whether a record has a departure after an instant.
-  func hasDeparture(after instant: Instant) -> Bool { lastDeparture > instant }
+  func hasDeparture(after instant: WallInstant) -> Bool { lastDeparture > instant }
 
   /// Changes all records.
   /// - Returns: those that are different now.
-  mutating func updateAll(at now: Instant, _ change: (inout FormerMember) -> Void) -> [FormerMember] {
+  mutating func updateAll(at now: WallInstant, _ change: (inout FormerMember) -> Void) -> [FormerMember] {
     var changed: [FormerMember] = []
     let all = byUser.values.map { known in
       var former = known
@@ -102,7 +102,7 @@ struct FormerMembers: Sendable {
     return changed
   }
 
-  private mutating func insert(_ former: FormerMember, at now: Instant) {
+  private mutating func insert(_ former: FormerMember, at now: WallInstant) {
     byUser[former.userID] = former
     bans?.insert(former, among: byUser)
     lastDeparture = max(lastDeparture, former.leftTime)
@@ -132,7 +132,7 @@ struct FormerMembers: Sendable {
   }
 
   /// Deletes a few ended records, as the store does by itself. Visits each departure twice at most.
-  private mutating func dropEnded(at now: Instant) {
+  private mutating func dropEnded(at now: WallInstant) {
     for _ in 0..<4 {
       guard let first = free.first, !isCurrent(first) || byUser[first.user]?.isMemorable(at: now) == false else { break }
       if isCurrent(first) { byUser[first.user] = nil }

@@ -8,7 +8,7 @@ extension GroupState {
   /// the application as that user sees it.
   /// - Parameter readMarks: up to where deciders have read; a new or renewed application is unread.
   func announceListChange(
-    of application: GroupApplication, readMarks: [UserID: Instant] = [:], in context: DecisionContext,
+    of application: GroupApplication, readMarks: [UserID: WallInstant] = [:], in context: DecisionContext,
     into decision: inout Decision
   ) {
     var views: [(application: ApplicationInfo, users: [UserID])] = []

@@ -18,7 +18,7 @@ struct RequestParser {
     switch operation.verb {
     case .getGroupsInfo: return .info
     case .searchGroups: return .foundInfo(joinedOnly: operation["joinedOnly"] == true)
-    case .getJoinedGroupList: return .joinedInfo(updatedSince: operation["updatedSince"].integer ?? 0)
+    case .getJoinedGroupList: return .joinedInfo(updatedSince: operation["updatedSince"].instant ?? .unset)
     case .getGroupUnreadCount: return .unreadCount
     case .syncGroups:
       return .sync(epoch: operation["epoch"].string!, seq: operation["seq"].integer!, bytes: GroupLimits.standardPageBytes)
@@ -31,7 +31,7 @@ struct RequestParser {
   }
 
   /// These users have read the application.
-  private func readMarks(_ names: JSON, _ application: GroupApplication?) -> [UserID: Instant] {
+  private func readMarks(_ names: JSON, _ application: GroupApplication?) -> [UserID: WallInstant] {
     guard let application else { return [:] }
     return Dictionary(uniqueKeysWithValues: users(names).map { ($0, application.addTime) })
   }
