@@ -45,7 +45,8 @@ public struct SystemNotification: Sendable, Equatable {
 
   /// A notification with everything given.
   public init(
-    kind: Kind, groupID: GroupID, groupName: String? = nil, opUser: String, applicationID: String? = nil, reason: String? = nil, data: String? = nil,
+    kind: Kind, groupID: GroupID, groupName: String? = nil, opUser: String, applicationID: String? = nil, reason: String? = nil,
+    data: String? = nil,
     timestamp: WallInstant
   ) {
     self.kind = kind

@@ -63,7 +63,8 @@ import ThrongTestKit
       let (olga, mary) = (try await live.signIn("olga"), try await live.signIn("mary"))
       let made = try await olga.call(
         "createGroup",
-        #"{"groupType":"Work","groupName":"n","groupID":"w","beInviteMode":"Auth","inviteMessage":"come","memberList":[{"userID":"mary"}]}"#)
+        #"{"groupType":"Work","groupName":"n","groupID":"w","beInviteMode":"Auth","inviteMessage":"come","memberList":[{"userID":"mary"}]}"#
+      )
       #expect(made["result"]["memberList"] == [["userID": "mary", "result": "Pending"]])
       let invitation = try await mary.event("onReceiveGroupInvitation")
       #expect(invitation["opReason"] == "come" && invitation["groupName"] == "n" && invitation["groupType"] == "Work")

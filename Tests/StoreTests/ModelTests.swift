@@ -227,7 +227,8 @@ private struct RandomChanges {
 
   private mutating func notification(_ group: GroupID) -> SystemNotification {
     SystemNotification(
-      kind: one(SystemNotification.Kind.allCases), groupID: group, groupName: chance(2) ? "name" : nil, opUser: "{}", data: "\(now)",
+      kind: one(SystemNotification.Kind.allCases), groupID: group, groupName: chance(2) ? "name" : nil, opUser: "{}",
+      data: "\(now)",
       timestamp: now - Int64(pick(0...50)))
   }
 

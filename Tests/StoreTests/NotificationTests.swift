@@ -13,7 +13,8 @@ struct NotificationTests {
         let text = difficultTexts[index % difficultTexts.count]
         sent.append(
           SystemNotification(
-            kind: kind, groupID: team, groupName: index == 3 ? nil : text, opUser: text, reason: index == 1 ? nil : text, data: index == 2 ? nil : text,
+            kind: kind, groupID: team, groupName: index == 3 ? nil : text, opUser: text, reason: index == 1 ? nil : text,
+            data: index == 2 ? nil : text,
             timestamp: WallInstant(1 << 42)))
       }
       try await store.put(sent.map { .notify($0, .users([alice])) }).get()

@@ -36,7 +36,8 @@ import WireProtocol
       EventName.allCases.map(\.rawValue) == [
         "onMemberEnter", "onMemberLeave", "onMemberInvited", "onMemberKicked", "onGroupMemberInfoChanged", "onGroupCreated",
         "onGroupDismissed", "onGroupRecycled", "onGroupInfoChanged", "onReceiveJoinApplication", "onReceiveGroupInvitation",
-        "onApplicationProcessed", "onGroupApplicationListChanged", "onGrantAdministrator", "onRevokeAdministrator", "onQuitFromGroup",
+        "onApplicationProcessed", "onGroupApplicationListChanged", "onGrantAdministrator", "onRevokeAdministrator",
+        "onQuitFromGroup",
         "onReceiveMessageOptChanged", "onGroupAttributeChanged", "onRecvNewMessage", "onRecvMessageRevoked",
         "onMessageDropped", "onConversationRead", "onReceiveRESTCustomData", "onConnectSuccess", "onKickedOffline",
         "onUserSigExpired",

@@ -89,7 +89,7 @@ struct Samples {
   mutating func application() -> ApplicationInfo {
     ApplicationInfo(
       GroupApplication(
-        id: text(), groupID: .generate(), epoch: "", kind: one(), fromUser: user(), toUser: optional { $0.user() }, addTime: 0,
+        id: text(), groupID: .generate(), epoch: "", kind: one(), fromUser: user(), toUser: optional { $0.user() }, addTime: .unset,
         requestMsg: ""), reader: user(), isRead: flag())
   }
 
@@ -124,7 +124,7 @@ struct Samples {
     case .onGroupRecycled: .onGroupRecycled(by: by)
     case .onGroupInfoChanged: .onGroupInfoChanged([infoChange()], by: by, tip)
     case .onReceiveJoinApplication: .onReceiveJoinApplication(applicationID: id, member: memberInfo(), opReason: reason)
-    case .onReceiveGroupInvitation: 
+    case .onReceiveGroupInvitation:
       .onReceiveGroupInvitation(
         applicationID: id, opReason: reason, attach: text(), by: by,
         to: InvitedGroup(groupName: text(), groupType: one(), faceURL: text(), memberCount: count))

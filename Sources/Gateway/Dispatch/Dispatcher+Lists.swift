@@ -45,7 +45,9 @@ extension Dispatcher {
       // The store refuses searches that come too fast, and logs its own faults.
       return .error(.temporary)
     }
-    switch await infos(of: found.groups, hasMore: found.next > 0, next: found.next, .foundInfo(joinedOnly: request.joinedOnly), by: caller) {
+    switch await infos(
+      of: found.groups, hasMore: found.next > 0, next: found.next, .foundInfo(joinedOnly: request.joinedOnly), by: caller)
+    {
     case .success(let page): return .success(.foundGroups(SearchGroups.Result(groupList: page.rows, nextSeq: page.next)))
     case .failure(let error): return .failure(error)
     }

@@ -99,7 +99,8 @@ struct NamedType {
     fields: [
       ResultField("notificationID", "string"), ResultField("type", words(SystemNotification.Kind.self)),
       ResultField("groupID", "string"), ResultField("groupName?", "string"), ResultField("opUser", "MemberInfo"),
-      ResultField("applicationID?", "string"), ResultField("reason?", "string"), ResultField("data?", "string"), ResultField("timestamp", "integer"), ResultField("isRead", "boolean"),
+      ResultField("applicationID?", "string"), ResultField("reason?", "string"), ResultField("data?", "string"),
+      ResultField("timestamp", "integer"), ResultField("isRead", "boolean"),
     ])
 
   private static let session = NamedType(
@@ -114,7 +115,8 @@ struct NamedType {
 
   /// The types of members that specifications list by name only, as in `{userID, result}`.
   static let memberTypes: [String: String] = [
-    "bannedUntil": "integer", "code": "integer", "epoch": "string", "groupID": "string", "info": "GroupInfo", "inviter": "string", "key": "string",
+    "bannedUntil": "integer", "code": "integer", "epoch": "string", "groupID": "string", "info": "GroupInfo", "inviter": "string",
+    "key": "string",
     "lastSeq": "integer", "message": "string", "messageList": "[Message]", "more": "boolean",
     "reason": "string", "recovered": "boolean",
     "result": words(MemberResult.Outcome.self), "role": roleOrNone, "seq": "integer", "type": "string",

@@ -216,7 +216,8 @@ extension EventTip? {
 extension ApplicationInfo {
   static let example = ApplicationInfo(
     GroupApplication(
-      id: "", groupID: .generate(), epoch: "", kind: .join, fromUser: .administrator, toUser: nil, addTime: .unset, requestMsg: ""),
+      id: "", groupID: .generate(), epoch: "", kind: .join, fromUser: .administrator, toUser: nil, addTime: .unset, requestMsg: ""
+    ),
     reader: .administrator, isRead: false)
 }
 

@@ -89,7 +89,8 @@ import ThrongTestKit
   @Test func aMarkBeforeTheApplicationLeavesItUnread() throws {
     let scene = try scene()
     let made = try scene.ask("joinGroup", by: "oscar").application()
-    let decided = try scene.decide(made, false, by: "adam", UserFacts(readMarks: ["olga": made.addTime.advanced(byMilliseconds: -1)]))
+    let decided = try scene.decide(
+      made, false, by: "adam", UserFacts(readMarks: ["olga": made.addTime.advanced(byMilliseconds: -1)]))
     #expect(try application(decided, to: "olga")["isRead"] == false)
   }
 

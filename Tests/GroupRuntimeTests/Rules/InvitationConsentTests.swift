@@ -68,7 +68,9 @@ import ThrongTestKit
     let accepted = try scene.decide(application, true, reason: "gladly", by: "oscar")
     let everybody = ["adam", "carl", "mary", "olga", "oscar"]
     #expect(
-      accepted.heardBesidesLists == ["onMemberInvited": notification ? everybody : ["mary", "oscar"], "onApplicationProcessed": ["mary"]])
+      accepted.heardBesidesLists == [
+        "onMemberInvited": notification ? everybody : ["mary", "oscar"], "onApplicationProcessed": ["mary"],
+      ])
     let event = try accepted.params("onMemberInvited", to: "oscar")
     #expect(event["opUser"] == Person.mary && event["memberList"] == [Person.oscar] && event["memberCount"] == 5)
     let told = try accepted.params("onApplicationProcessed", to: "mary")

@@ -13,7 +13,9 @@ import ThrongTestKit
 
   private func mute(_ users: [String], _ seconds: Int) -> String { Scene.users(users, #""muteTime":\#(seconds)"#) }
 
-  private func person(_ name: String, _ role: String) -> JSON { ["userID": .string(name), "nameCard": "", "role": .string(role)] }
+  private func person(_ name: String, _ role: String) -> JSON {
+    ["userID": .string(name), "nameCard": "", "role": .string(role)]
+  }
 
   private func scene(_ type: GroupType = .public, notification: Bool = true) throws -> Scene {
     try Scene(type) { $0.memberChangeNotification = notification }

@@ -16,7 +16,8 @@ extension GroupState {
   ) throws(WireError) -> (GroupState, Decision) {
     let record = try newRecord(request, id: id, owner: owner, facts, by: caller, at: now, rules: rules)
     let rows = initialMemberResults(request, owner: owner, facts, asksFirst: asksFirst(request, by: caller))
-    if record.type.limitsMembers, rows.count(where: { $0.result == .success || $0.result == .pending }) + 1 > record.maxMemberNum {
+    if record.type.limitsMembers, rows.count(where: { $0.result == .success || $0.result == .pending }) + 1 > record.maxMemberNum
+    {
       throw WireError(.tooManyMembers, field: "memberList")
     }
     var state = GroupState(StoredGroup(record: record, members: [], lastMessage: nil, recentlySent: []), at: now, rules: rules)

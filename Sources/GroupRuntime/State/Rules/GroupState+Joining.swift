@@ -93,7 +93,8 @@ extension GroupState {
   /// Adds users who were invited, and have accepted where that is needed: onMemberInvited.
   /// - Parameter application: the invitation that was accepted.
   private mutating func addInvitees(
-    _ users: [UserID], invitedBy inviter: Caller, about application: GroupApplication? = nil, in context: DecisionContext, into decision: inout Decision
+    _ users: [UserID], invitedBy inviter: Caller, about application: GroupApplication? = nil, in context: DecisionContext,
+    into decision: inout Decision
   ) {
     addNewMembers(users, invitedBy: inviter.senderID, in: context, into: &decision)
     let list = users.map { memberInfo(of: $0) }

@@ -256,7 +256,8 @@ extension GroupState {
   /// Removes a member, and stores the record of the former member where one is of use.
   /// - Parameter visibleRange: the messages that this membership has shown; nil = none to remember.
   mutating func removeMember(
-    _ user: UserID, visibleRange: ClosedRange<Int64>?, bannedUntil: WallInstant = .unset, banReason: String = "", in context: DecisionContext,
+    _ user: UserID, visibleRange: ClosedRange<Int64>?, bannedUntil: WallInstant = .unset, banReason: String = "",
+    in context: DecisionContext,
     into decision: inout Decision
   ) {
     let removal = roster.remove(

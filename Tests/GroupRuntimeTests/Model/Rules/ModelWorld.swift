@@ -191,7 +191,8 @@ struct ModelWorld {
     let users = Set(users).subtracting(["administrator"])
     guard g.keepsHistory, !users.isEmpty else { return }
     var content: [String: JSON] = [
-      "type": .string(type), "groupID": "g", "groupName": .string(g.texts["groupName"]!), "opUser": opUser, "timestamp": .int(now),
+      "type": .string(type), "groupID": "g", "groupName": .string(g.texts["groupName"]!), "opUser": opUser,
+      "timestamp": .int(now),
     ]
     if let application { content["applicationID"] = application }
     if let reason { content["reason"] = .string(reason) }
