@@ -23,7 +23,7 @@ import WireProtocol
       case .group(_, .setGroupMemberRole(let set)) = try decoded(
         "setGroupMemberRole", #"{"groupID":"g","userID":"u","role":"\#(name)"}"#)
     else { return fail("setGroupMemberRole") }
-    #expect(set.role == role && set.targets == .one(try #require(UserID("u"))))
+    #expect(set.role == role && set.targets.users.map(\.rawValue) == ["u"])
   }
 
   private static let byList = [("setGroupMemberRole", #""role":"Admin""#), ("muteGroupMember", #""muteTime":5"#)]

@@ -159,7 +159,7 @@ import ThrongTestKit
 
   @Test func strangePositionsAreAnswered() {
     var former = FormerMembers([departed(1, at: 1, banned: 50), departed(2, at: 1, banned: 60)], at: 2)
-    for next in [1, 1023, 50 * 1024 + 999, 1 << 53, Int64.max] {
+    for next in [1, 1023, 50 * 1024 + 999, 1 << 53, Int64.max] as [Int64] {
       #expect(former.bannedPage(at: 2, after: next, count: 5).members.count <= 2, "\(next)")
     }
     #expect(former.bannedPage(at: 2, after: 50 * 1024 + 999, count: 5).members.map(\.userID) == [user(2)])
@@ -168,7 +168,7 @@ import ThrongTestKit
   @Test func endedBansDoNotAccumulate() {
     var former = FormerMembers([departed(0, at: 0)], at: 0)
     _ = listed(&former, at: 0)
-    for time in 1...2000 as ClosedRange<WallInstant> {
+    for time in (1...2000).map({ WallInstant($0) }) {
       _ = former.add(departed(1, at: time, banned: time + Self.day), at: time)
       #expect(former.liftBan(of: user(1), at: time)?.visibleRanges == [1...2])
       #expect(former.liftBan(of: user(1), at: time) == nil)

@@ -42,7 +42,7 @@ import ThrongTestKit
     #expect(
       seen == [
         "applicationID": .string(made.id), "groupID": "g", "type": "Join", "fromUser": "oscar", "toUser": "",
-        "addTime": .number(Double(scene.clocks.wall)), "requestMsg": "please", "handleStatus": "Unhandled", "isRead": false,
+        "addTime": .number(Double(scene.clocks.wall.milliseconds)), "requestMsg": "please", "handleStatus": "Unhandled", "isRead": false,
       ])
     #expect(try application(asked, to: "oscar")["isRead"] == true, "one's own is read")
   }
@@ -68,7 +68,7 @@ import ThrongTestKit
     let byDecider = try application(decided, to: "adam/2")
     #expect(byDecider["handleStatus"] == "HandledBySelf" && byDecider["isRead"] == false)
     #expect(byDecider["handleResult"] == (agrees ? "Agree" : "Refuse") && byDecider["handledMsg"] == "so")
-    #expect(byDecider["handledBy"] == "adam" && byDecider["handledTime"].integer == scene.clocks.wall)
+    #expect(byDecider["handledBy"] == "adam" && byDecider["handledTime"].integer == scene.clocks.wall.milliseconds)
     let byOther = try application(decided, to: "olga")
     #expect(byOther["handleStatus"] == "HandledByOther" && byOther["isRead"] == true, "as the own mark says")
     let bySender = try application(decided, to: "oscar")

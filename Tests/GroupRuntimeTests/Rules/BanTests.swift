@@ -23,7 +23,7 @@ import ThrongTestKit
   @Test(arguments: [GroupType.work, .public, .meeting])
   func theSoonestEndIsTheFirst(type: GroupType) async throws {
     let scene = try scene(type)
-    let end = { (seconds: Int64) in JSON.number(Double(scene.clocks.wall + seconds * 1000)) }
+    let end = { (seconds: Int64) in JSON.number(Double((scene.clocks.wall + seconds * 1000).milliseconds)) }
     let expected: [JSON] = [
       ["userID": "mary", "bannedUntil": end(100), "reason": "r mary"],
       ["userID": "carl", "bannedUntil": end(200), "reason": "r carl"],
