@@ -43,7 +43,7 @@ extension InMemoryStore: PersonalStore {
     contents.withLock { contents in
       let managers = contents.groups[application.groupID]?.members.values.filter(\.role.isManager).map(\.userID) ?? []
       let deciders = Set(application.toUser.map { [$0] } ?? managers)
-      return contents.applicationMarks.filter { deciders.contains($0.key) }
+      return contents.applicationMarks.filter { deciders.contains($0.key) && $0.value > 0 }
     }
   }
 

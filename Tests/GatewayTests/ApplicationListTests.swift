@@ -39,7 +39,8 @@ import ThrongTestKit
   }
 
   @Test func anInvitationIsTheInvitedUsersAlone() async throws {
-    try await backend.create("w", "Work", #""beInviteMode":"Auth",\#(memberList("ivan"))"#)
+    try await backend.create("w", "Work", #""beInviteMode":"Auth""#)
+    try await backend.bring("ivan", into: "w")
     let rows = try await backend.result(
       "inviteUserToGroup", as: "ivan", #""groupID":"w","userIDList":["mary"],"message":"come","attach":"x=1""#)
     #expect(rows["memberList"][0]["result"] == "Pending")
