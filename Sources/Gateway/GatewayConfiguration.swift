@@ -1,4 +1,5 @@
 import GroupModel
+import WireProtocol
 
 /// The configuration of sessions (Configuration.md, "Configuration keys").
 public struct GatewayConfiguration: Sendable {
@@ -36,6 +37,8 @@ public struct GatewayConfiguration: Sendable {
   public var avChatRooms: Int
   /// Whether only known users can be made members (Protocol.md, "Known users").
   public var requiresKnownUsers: Bool
+  /// The most bytes of texts.
+  public var textLimits: TextLimits
 
   /// The defaults.
   public init() {
@@ -56,5 +59,6 @@ public struct GatewayConfiguration: Sendable {
     avChatRoomsPerUser = 50
     avChatRooms = 0
     requiresKnownUsers = false
+    textLimits = .standard
   }
 }

@@ -84,7 +84,7 @@ public final class GatewayServices: Sendable {
     directory = SessionDirectory { user, isHere in
       stores.users.notePresence(of: user, offlineSince: isHere ? nil : clocks.wall)
     }
-    methods = MethodTable()
+    methods = MethodTable(textLimits: configuration.textLimits)
     metrics = RequestMetrics(methods)
     observer = StoreObserver(logger: logger)
     budgets = UserBudgets(configuration)

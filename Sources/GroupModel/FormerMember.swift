@@ -7,12 +7,12 @@ public struct FormerMember: Sendable, Equatable {
   public var visibleRanges: [ClosedRange<Int64>]
   /// The end of a mute, which outlasts leaving and joining again; unset or past = none.
   public var muteUntil: WallInstant
-  /// The time at which `muteUntil` was set, by the clock of that time; unset =
-  /// long ago.
+  /// The time at which `muteUntil` was set, by the clock of that time; unset = long ago.
   public var mutedAt = WallInstant.unset
-  /// The end of a ban, during which the user can neither join nor be invited; unset or
-  /// past = none.
+  /// The end of a ban, during which the user can neither join nor be invited; unset or past = none.
   public var bannedUntil: WallInstant
+  /// The reason of the removal that began the ban, up to 512 bytes; empty = none.
+  public var banReason = ""
   /// The end of the last membership.
   public var leftTime: WallInstant
 

@@ -11,18 +11,20 @@ public struct GroupRecord: Sendable, Equatable {
   public let createTime: WallInstant
   /// The owner, who is a member.
   public var owner: UserID
-  /// 1–30 bytes, no control characters.
+  /// Not empty, no control characters; `limits.text` bounds this text and those below.
   public var name: String
-  /// Up to 240 bytes.
+  /// A text for everybody.
   public var introduction: String
-  /// Up to 300 bytes.
+  /// A text for members.
   public var notification: String
-  /// Up to 100 bytes.
+  /// The address of a picture.
   public var faceURL: String
   /// The most members of the group; 0 = no bound (AVChatRoom, BChatRoom).
   public var maxMemberNum: Int
   /// The application's own fields: at most 10.
   public var customInfo: [String: String]
+  /// The application's own text, which only it can set: up to 4096 bytes.
+  public var serverCustomInfo = ""
   /// Without meaning in a BChatRoom, which has no policy fields.
   public var policy: GroupPolicy
   /// The group mute; `current(at:)` tells whether it has ended.

@@ -9,7 +9,7 @@ public struct Member: Sendable, Equatable {
   /// Counts the joins of the group, to order members with the same `joinTime`. Unique among
   /// members; a former member's may be used again after a restart.
   public var ordinal: Int64
-  /// The name in this group, up to 50 bytes; empty = none.
+  /// The name in this group, bounded by `limits.text`; empty = none.
   public var nameCard: String
   /// The application's own fields of this membership: at most 5.
   public var customInfo: [String: String]

@@ -29,9 +29,11 @@ public struct SystemNotification: Sendable, Equatable {
   public let kind: Kind
   /// The group it is about.
   public let groupID: GroupID
+  /// The group's name at the time of the event; nil in notifications from before it was kept.
+  public let groupName: String?
   /// The user who caused it: a MemberInfo, encoded. The server never reads it back.
   public let opUser: String
-  /// The application it is about. A recipient has one notification of a kind for an application: a
+  /// The application it is about, where there is one. A recipient has one notification of a kind for an application: a
   /// renewed application replaces it.
   public let applicationID: String?
   /// The reason that was given; nil = none.
@@ -43,12 +45,14 @@ public struct SystemNotification: Sendable, Equatable {
 
   /// A notification with everything given.
   public init(
-    kind: Kind, groupID: GroupID, opUser: String, applicationID: String? = nil, reason: String? = nil, data: String? = nil,
+    kind: Kind, groupID: GroupID, groupName: String? = nil, opUser: String, applicationID: String? = nil, reason: String? = nil,
+    data: String? = nil,
     timestamp: WallInstant
   ) {
     self.kind = kind
     self.applicationID = applicationID
     self.groupID = groupID
+    self.groupName = groupName
     self.opUser = opUser
     self.reason = reason
     self.data = data

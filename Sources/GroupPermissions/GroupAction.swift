@@ -1,7 +1,7 @@
 /// An action on a group that needs a right: a row of the rights table (Permissions.md, "Tables").
 public enum GroupAction: String, CaseIterable, Sendable {
   case create, join, invite, send
-  case editInfo, editCustomInfo, editPolicy
+  case editInfo, editCustomInfo, editServerCustomInfo, editPolicy
   case decideApplications, remove, muteMember, muteGroup, editMember
   case changeRole, transfer, quitAsOwner, disband
   case useAttributes, recallOthers
@@ -15,6 +15,7 @@ public enum GroupAction: String, CaseIterable, Sendable {
     case .send: "send a message"
     case .editInfo: "edit name, introduction, notification, faceURL"
     case .editCustomInfo: "edit customInfo"
+    case .editServerCustomInfo: "edit serverCustomInfo"
     case .editPolicy: "edit policy fields, maxMemberNum, isSearchable, isMemberVisible"
     case .decideApplications: "decide applications to join"
     case .remove: "remove members"
@@ -35,14 +36,14 @@ public enum GroupAction: String, CaseIterable, Sendable {
   public var actsOnMember: Bool {
     switch self {
     case .remove, .muteMember, .editMember, .changeRole, .transfer, .recallOthers: true
-    case .create, .join, .invite, .send, .editInfo, .editCustomInfo, .editPolicy, .decideApplications, .muteGroup, .quitAsOwner,
-      .disband, .useAttributes:
+    case .create, .join, .invite, .send, .editInfo, .editCustomInfo, .editServerCustomInfo, .editPolicy, .decideApplications,
+      .muteGroup, .quitAsOwner, .disband, .useAttributes:
       false
     }
   }
 
   /// Whether getServerInfo tells the right. Clients of v1 know the others only.
-  var isInServerInfo: Bool { self != .editMember }
+  var isInServerInfo: Bool { self != .editMember && self != .editServerCustomInfo }
 
   /// Whether the action makes sense for a user who is not a member.
   var isOpenToOutsiders: Bool { self == .create || self == .join }

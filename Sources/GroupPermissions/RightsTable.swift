@@ -13,6 +13,8 @@ enum RightsTable {
     case .send:               TypeRow(.member,           .member,           .member,           .member,           .admin)
     case .editInfo:           TypeRow(.updateInfoMode,   .updateInfoMode,   .updateInfoMode,   .updateInfoMode,   .admin)
     case .editCustomInfo:     TypeRow(.updateCustomMode, .updateCustomMode, .updateCustomMode, .updateCustomMode, .admin)
+    case .editServerCustomInfo:
+                              TypeRow(.administrator,    .administrator,    .administrator,    .administrator,    .administrator)
     case .editPolicy:         TypeRow(.owner,            .admin,            .admin,            .owner,            .owner)
     case .decideApplications: TypeRow(.nobody,           .admin,            .admin,            .owner,            .nobody)
     case .remove:             TypeRow(.owner,            .admin,            .admin,            .nobody,           .nobody)
@@ -38,8 +40,8 @@ enum RightsTable {
     case .join:         TypeRow(.workNotJoinable, .noRight,         .noRight,         .noRight,            .noRight)
     case .quitAsOwner:  TypeRow(.ownerMayNotQuit, .ownerMayNotQuit, .ownerMayNotQuit, .ownerMayNotQuit,    .noRight)
     case .recallOthers: TypeRow(.recallNotYours,  .recallNotYours,  .recallNotYours,  .recallUnsupported,  .recallUnsupported)
-    case .create, .invite, .send, .editInfo, .editCustomInfo, .editPolicy, .decideApplications, .remove, .muteMember,
-      .muteGroup, .editMember, .changeRole, .transfer, .disband, .useAttributes:
+    case .create, .invite, .send, .editInfo, .editCustomInfo, .editServerCustomInfo, .editPolicy, .decideApplications, .remove,
+      .muteMember, .muteGroup, .editMember, .changeRole, .transfer, .disband, .useAttributes:
                         TypeRow(.noRight,         .noRight,         .noRight,         .noRight,            .noRight)
     }
   }

@@ -26,7 +26,28 @@ extension InMemoryStore: PersonalStore {
     }
   }
 
-  /// The number of those applications that are newer than the user's mark, or all for an
+  /// Applications that a user has sent, handled ones included, newest first; those of disbanded
+  /// groups are left out.
+  /// - Parameter before: only those with a smaller number; 0 = from the newest.
+  public func applications(
+    sentBy user: UserID, before: Int64, limit: Int
+  ) async throws(StoreError) -> [NumberedApplication] {
+    contents.withLock { contents in
+      let older = contents.applications(sentBy: user).filter { before == 0 || $0.number < before }
+      return Array(older.prefix(max(0, limit)))
+    }
+  }
+
+  /// The marks of those who may decide an application; users without a mark are absent.
+  public func readMarks(ofDecidersOf application: GroupApplication) async throws(StoreError) -> [UserID: WallInstant] {
+    contents.withLock { contents in
+      let managers = contents.groups[application.groupID]?.members.values.filter(\.role.isManager).map(\.userID) ?? []
+      let deciders = Set(application.toUser.map { [$0] } ?? managers)
+      return contents.applicationMarks.filter { deciders.contains($0.key) && $0.value > 0 }
+    }
+  }
+
+  /// The number of received applications that are newer than the user's mark, or all for an
   /// application administrator, who has none.
   public func unreadApplications(of user: UserID?, limit: Int) async throws(StoreError) -> Int {
     contents.withLock { contents in

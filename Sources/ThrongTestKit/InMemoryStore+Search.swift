@@ -22,12 +22,13 @@ extension InMemoryStore {
 
 extension StoreContents.Group {
   fileprivate func matches(_ query: GroupSearch) -> Bool {
-    isFound(by: query.reader) && texts(for: query).contains(where: query.matches)
+    isFound(by: query.reader, joinedOnly: query.joinedOnly) && texts(for: query).contains(where: query.matches)
   }
 
-  private func isFound(by reader: UserID?) -> Bool {
+  private func isFound(by reader: UserID?, joinedOnly: Bool) -> Bool {
     guard let reader else { return true }
     if members[reader] != nil || record.type.everyoneIsMember { return true }
+    if joinedOnly { return false }
     return record.policy.isSearchable && record.type.isVisibleToNonMembers
   }
 

@@ -35,6 +35,12 @@ extension StoreContents {
     return decidable.sorted { $0.number > $1.number }.map(\.numbered)
   }
 
+  /// The applications that a user has sent, newest first.
+  func applications(sentBy user: UserID) -> [NumberedApplication] {
+    applications.values.filter { $0.application.fromUser == user && !isGroupGone(of: $0) }
+      .sorted { $0.number > $1.number }.map(\.numbered)
+  }
+
   /// When the last session of users ended, for those who are offline.
   func offlineSince(among users: some Sequence<UserID>) -> [UserID: WallInstant] {
     var absent: [UserID: WallInstant] = [:]

@@ -39,7 +39,8 @@ import ThrongTestKit
   }
 
   @Test func anInvitationIsTheInvitedUsersAlone() async throws {
-    try await backend.create("w", "Work", #""beInviteMode":"Auth",\#(memberList("ivan"))"#)
+    try await backend.create("w", "Work", #""beInviteMode":"Auth""#)
+    try await backend.bring("ivan", into: "w")
     let rows = try await backend.result(
       "inviteUserToGroup", as: "ivan", #""groupID":"w","userIDList":["mary"],"message":"come","attach":"x=1""#)
     #expect(rows["memberList"][0]["result"] == "Pending")
@@ -88,6 +89,60 @@ import ThrongTestKit
     #expect(try await list("hans")["applicationList"][0]["handleStatus"] == "HandledByOther")
     let mark = try await backend.rpc("setGroupApplicationRead")["error"]
     #expect(mark["code"] == -32602 && mark["data"]["field"] == "asUser")
+  }
+
+  // MARK: Sent
+
+  private func sent(_ user: String?, _ members: String = "") async throws -> JSON {
+    try await list(user, #""box":"Sent""# + (members.isEmpty ? "" : ",") + members)
+  }
+
+  @Test func whatAUserHasSent() async throws {
+    try await backend.create("g", "Public", #""memberList":[{"userID":"nick","role":"Admin"}]"#)
+    try await backend.create("w", "Work", #""beInviteMode":"Auth""#)
+    try await backend.bring("mary", into: "w")
+    try await backend.apply("mary", to: "g")
+    _ = try await backend.result("inviteUserToGroup", as: "mary", #""groupID":"w","userIDList":["ivan"],"attach":"x""#)
+    let both = try await sent("mary")
+    #expect(both["applicationList"].column("type") == ["Invite", "Join"] && both["unreadCount"] == 0 && both["nextSeq"] == 0)
+    #expect(
+      both["applicationList"].column("toUser") == ["ivan", ""] && both["applicationList"].column("isRead") == [true, true])
+    #expect(both["applicationList"].column("handleStatus") == ["Unhandled", "Unhandled"])
+    for user in ["olga", "nick", "ivan", nil] {
+      #expect(try await sent(user) == ["applicationList": [], "unreadCount": 0, "nextSeq": 0], "\(user ?? "administrator")")
+    }
+    #expect(try await list("mary")["applicationList"] == [], "nothing received")
+
+    let id = try #require(both["applicationList"][1]["applicationID"].string)
+    _ = try await backend.result("refuseGroupApplication", as: "nick", #""applicationID":"\#(id)","reason":"no""#)
+    let refused = try await sent("mary")["applicationList"][1]
+    #expect(refused["handleStatus"] == "HandledByOther" && refused["handleResult"] == "Refuse" && refused["handledMsg"] == "no")
+    _ = try await backend.result("dismissGroup", as: "olga", #""groupID":"g""#)
+    #expect(try await sent("mary")["applicationList"].column("type") == ["Invite"], "it leaves both boxes")
+    #expect(try await list("nick")["applicationList"] == [])
+  }
+
+  @Test func pagesOfTheSentOnes() async throws {
+    for group in ["g0", "g1", "g2"] {
+      try await backend.create(group, "Public")
+      try await backend.apply("mary", to: group)
+    }
+    let first = try await sent("mary", #""count":2"#)
+    #expect(first["applicationList"].column("groupID") == ["g2", "g1"])
+    let next = try #require(first["nextSeq"].integer)
+    let last = try await sent("mary", #""count":2,"nextSeq":\#(next)"#)
+    #expect(last["applicationList"].column("groupID") == ["g0"] && last["nextSeq"] == 0)
+  }
+
+  @Test func theBoxIsReceivedOrSent() async throws {
+    try await backend.create("g", "Public")
+    try await backend.apply("mary", to: "g")
+    let received = try await list("olga")
+    #expect(try await list("olga", #""box":"Received""#) == received)
+    for box in ["sent", "All", ""] {
+      let error = try await backend.rpc("getGroupApplicationList", as: "olga", #""box":"\#(box)""#)["error"]
+      #expect(error["code"] == 10004 && error["data"]["field"] == "box")
+    }
   }
 
   // MARK: Order and pages

@@ -33,12 +33,25 @@ import ThrongTestKit
   @Test func aNotificationAsItsUserReadsIt() async throws {
     try await tell("x")
     let row = try await list()["notificationList"][0]
-    #expect(row.names == ["data", "groupID", "isRead", "notificationID", "opUser", "timestamp", "type"])
+    #expect(row.names == ["data", "groupID", "groupName", "isRead", "notificationID", "opUser", "timestamp", "type"])
+    #expect(row["groupName"] == "g")
     #expect(row["type"] == "Custom" && row["groupID"] == "g" && row["data"] == "x" && row["isRead"] == false)
     #expect(row["opUser"]["userID"] == "administrator" && row["timestamp"] == 1_700_000_000_000)
     _ = try await backend.result("kickGroupMember", as: "olga", #""groupID":"g","userIDList":["mary"],"reason":"why""#)
     let kicked = try await list()["notificationList"][0]
     #expect(kicked["type"] == "KickedOff" && kicked["reason"] == "why" && kicked["opUser"]["role"] == "Owner")
+  }
+
+  @Test func oneAboutAnApplicationNamesIt() async throws {
+    try await backend.apply("pavel", to: "g")
+    let request = try await list(of: "olga")["notificationList"][0]
+    let id = try #require(request["applicationID"].string)
+    #expect(request["type"] == "AddGroupRequest" && !id.isEmpty)
+    _ = try await backend.result("setGroupInfo", as: "olga", #""groupID":"g","groupName":"later""#)
+    _ = try await backend.result("refuseGroupApplication", as: "olga", #""applicationID":"\#(id)""#)
+    let refusal = try await list(of: "pavel")["notificationList"][0]
+    #expect(refusal["applicationID"].string == id && refusal["groupName"] == "later")
+    #expect(try await list(of: "olga")["notificationList"][0]["groupName"] == "g", "the name of its moment")
   }
 
   @Test func eachHasTheirOwn() async throws {

@@ -35,6 +35,14 @@ import ThrongTestKit
     #expect(try await search("mary", #""keywordList":["none"]"#) == ["groupList": [], "nextSeq": 0])
   }
 
+  @Test func joinedGroupsAloneOnDemand() async throws {
+    let joined = #""keywordList":["alpha","beta"],"joinedOnly":true"#
+    #expect(try await names("mary", joined) == ["Alpha-mine", "alpha-hidden-mine"])
+    #expect(try await names("stranger", joined) == [])
+    #expect(try await names(nil, joined).count == 7)
+    #expect(try await names("mary", #""keywordList":["beta"],"joinedOnly":false"#) == ["beta"])
+  }
+
   @Test func theApplicationFindsAll() async throws {
     let found = try await search(nil, #""keywordList":["alpha"]"#)["groupList"]
     #expect(

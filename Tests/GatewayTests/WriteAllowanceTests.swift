@@ -22,7 +22,7 @@ import WireProtocol
     let notifications = [0: 376, 500: 1335, 700: 4874, 1024: 4837]
     let messages = [1: 98, 400: 587, 700: 823, 1000: 4680, 4000: 4683, 4500: 4678, 8000: 8779, 12_288: 12_876]
     var costs: [(charged: Int, measured: Int)] = [
-      (RowCost.member, 225 + 377 + 376), (RowCost.formerMember, 183), (RowCost.group(textBytes: 0), 295),
+      (RowCost.member, 225 + 377 + 376), (RowCost.formerMember(), 183), (RowCost.group(textBytes: 0), 295),
       (RowCost.application(), 374), (RowCost.application(textBytes: 1024), 1589),
     ]
     costs += notifications.map { (RowCost.notification(textBytes: $0), $1) }
@@ -40,7 +40,7 @@ import WireProtocol
     let texts = ["message", "attach", "reason"].map { #""\#($0)":"\#(text)""# }.joined(separator: ",")
     let params =
       method == "createGroup"
-      ? #"{"groupType":"Work","groupName":"g","memberList":[\#(rows)]}"#
+      ? #"{"groupType":"Work","groupName":"g","beInviteMode":"Auth","inviteMessage":"\#(text)","memberList":[\#(rows)]}"#
       : #"{"groupID":"g","userIDList":[\#(names)],\#(texts)}"#
     let cost = try #require(call(method, params)).writeCost
     #expect(cost.isHeavy)

@@ -13,6 +13,7 @@ enum ExpectedTables {
     | send a message | Member | Member | Member | Member | Admin |
     | edit name, introduction, notification, faceURL | updateInfoMode | updateInfoMode | updateInfoMode | updateInfoMode | Admin |
     | edit customInfo | updateCustomMode | updateCustomMode | updateCustomMode | updateCustomMode | Admin |
+    | edit serverCustomInfo | admin | admin | admin | admin | admin |
     | edit policy fields, maxMemberNum, isSearchable, isMemberVisible | Owner | Admin | Admin | Owner | Owner |
     | decide applications to join | × | Admin | Admin | Owner | × |
     | remove members | Owner | Admin | Admin | × | × |
@@ -75,7 +76,8 @@ enum ExpectedTables {
   /// The row of an action is found by the start of its title.
   static let openings: [(start: String, action: String)] = [
     ("create", "create"), ("join by application", "join"), ("invite others", "invite"), ("send a message", "send"),
-    ("edit name", "editInfo"), ("edit customInfo", "editCustomInfo"), ("edit policy fields", "editPolicy"),
+    ("edit name", "editInfo"), ("edit customInfo", "editCustomInfo"),
+    ("edit serverCustomInfo", "editServerCustomInfo"), ("edit policy fields", "editPolicy"),
     ("decide applications", "decideApplications"), ("remove members", "remove"), ("mute a member", "muteMember"),
     ("mute the group", "muteGroup"), ("edit another member", "editMember"), ("change a role", "changeRole"),
     ("transfer ownership", "transfer"),

@@ -15,7 +15,9 @@ import ThrongTestKit
     "updateCustomMode",
     "updateInfoMode",
   ]
-  static let innerNames = ["allMuted", "epoch", "lastInfoTime", "lastMessageTime", "lastSeq", "mute", "notification"]
+  static let innerNames = [
+    "allMuted", "epoch", "lastInfoTime", "lastMessageTime", "lastSeq", "mute", "notification", "serverCustomInfo",
+  ]
 
   @Test(arguments: [GroupType.public, .meeting, .avChatRoom])
   func anOutsiderReadsThePublicFieldsOnly(type: GroupType) throws {

@@ -20,6 +20,7 @@ async def test_an_application_is_told_to_the_managers_and_changes_nothing(world,
     async with room.unchanged():
         assert await room.outsider.call("joinGroup", groupID=room.group, message="let me in") == {"status": "Pending"}
         event = await room.told("onReceiveJoinApplication", managers(room))
+        await room.listed(managers(room) + [room.outsider])
     assert event["member"] == {"userID": room.outsider.user, "nameCard": "", "role": "NotMember"}
     assert event["opReason"] == "let me in"
     for client in managers(room):
@@ -72,6 +73,7 @@ async def test_refusing_leaves_the_applicant_outside_who_may_ask_again(world, gr
         event = await room.told("onApplicationProcessed", room.sessions("outsider"))
         assert has(applicationID=first, isAgreeJoin=False, opReason="not now")(event)
         assert event["opUser"]["userID"] == room.owner.user
+        await room.listed(managers(room) + room.sessions("outsider"))
     assert await room.role("outsider") == "NotMember"
     second = await apply(room, room.outsider)
     assert second != first
@@ -163,6 +165,7 @@ async def test_a_second_request_renews_the_first(world):
     async with room.unchanged():
         assert await room.outsider.call("joinGroup", groupID=room.group, message="two") == {"status": "Pending"}
         event = await room.told("onReceiveJoinApplication", managers(room))
+        await room.listed(managers(room) + [room.outsider])
     assert event["applicationID"] == first and event["opReason"] == "two"
     (after,) = await applications(room.owner, room.group)
     assert after == {**before, "requestMsg": "two", "addTime": after["addTime"]} and after["addTime"] > before["addTime"]
@@ -219,8 +222,9 @@ async def test_a_request_of_somebody_who_is_a_member_by_now_closes_without_an_ev
         await room.member.call("inviteUserToGroup", groupID=room.group, userIDList=[room.outsider.user])
     async with room.unchanged():
         assert await room.owner.call("acceptGroupApplication", applicationID=application) == {}
+        seen = await room.listed(managers(room) + [room.outsider])
     (row,) = await applications(room.owner, room.group)
-    assert row["handleStatus"] == "HandledBySelf" and row["handleResult"] == "Agree"
+    assert row == seen[0] and row["handleStatus"] == "HandledBySelf" and row["handleResult"] == "Agree"
     await room.owner.refused(10024, "acceptGroupApplication", applicationID=application)
 
 

@@ -16,6 +16,7 @@ async def test_an_invitation_is_told_to_the_invited_user_alone(world, groupType)
             "inviteUserToGroup", groupID=room.group, userIDList=[guest.user], message="come", attach="{}")
         assert results(answer) == {guest.user: "Pending"}
         event = await room.told("onReceiveGroupInvitation", room.sessions("guest"))
+        await room.listed(room.sessions("guest") + [room.member])
     assert has(opReason="come", attach="{}", opUser={"userID": room.member.user, "nameCard": "", "role": "Member"})(event)
     (row,) = await applications(guest)
     wanted = has(applicationID=event["applicationID"], groupID=room.group, type="Invite", fromUser=room.member.user,
@@ -53,6 +54,7 @@ async def test_refusing_an_invitation(world):
         await guest.call("refuseGroupApplication", applicationID=application, reason="no")
         event = await room.told("onApplicationProcessed", room.sessions("member"))
         assert has(applicationID=application, isAgreeJoin=False, opReason="no")(event)
+        await room.listed([guest, room.member])
     await guest.refused(10024, "acceptGroupApplication", applicationID=application)
     assert await ask(room, room.member, guest) != application
 
@@ -105,6 +107,7 @@ async def test_an_invitation_of_a_member_by_now_closes_without_an_event(world):
     await guest.call("joinGroup", groupID=room.group)
     async with room.unchanged():
         assert await guest.call("acceptGroupApplication", applicationID=application) == {}
+        await room.listed([guest, room.member])
     (row,) = await applications(guest)
     assert row["handleStatus"] == "HandledBySelf" and row["handleResult"] == "Agree"
 
@@ -146,6 +149,7 @@ async def test_a_request_and_an_invitation_of_one_user_are_two(world):
     await room.outsider.call("acceptGroupApplication", applicationID=invitation)
     async with room.unchanged():
         await room.owner.call("acceptGroupApplication", applicationID=request)
+        await room.listed([room.owner, room.admin, room.outsider])
 
 
 @pytest.mark.parametrize("verb, agreed, result", VERBS)

@@ -36,6 +36,7 @@ async def test_who_may_invite_and_whether_consent_is_needed(world, groupType, in
             for client in (guest, again):
                 event = await client.expect("onReceiveGroupInvitation", groupID=room.group)
                 assert event["opUser"]["userID"] == caller.user and event["opReason"] == "come"
+            await room.listed([caller, guest, again])
     else:
         assert await invite(caller, room, guest) == {guest.user: "Success"}
         event = await room.told("onMemberInvited", room.sessions_but("outsider"))

@@ -95,7 +95,9 @@ async def test_an_accepted_invitation_is_told_to_inviter_and_invited(world, grou
     guest = room.add("guest", await world.user("guest"))
     await room.other.call("inviteUserToGroup", groupID=room.group, userIDList=[guest.user])
     application = (await guest.expect("onReceiveGroupInvitation", groupID=room.group))["applicationID"]
+    await room.listed(room.sessions("other", "guest"))
     await guest.call("acceptGroupApplication", applicationID=application)
+    await room.listed(room.sessions("other", "guest"))
     event = await room.told("onMemberInvited", room.sessions("other", "guest"))
     assert event["opUser"]["userID"] == room.other.user
     await room.told("onApplicationProcessed", room.sessions("other"))

@@ -7,8 +7,9 @@ import pytest
 from harness.backend import all_of, denied, done, notifications_of
 from harness.client import has
 
-FIELDS = {"notificationID", "type", "groupID", "timestamp", "isRead"}
-OPTIONAL = {"opUser", "reason", "data"}
+FIELDS = {"notificationID", "type", "groupID", "groupName", "timestamp", "isRead"}
+OPTIONAL = {"opUser", "applicationID", "reason", "data"}
+OF_APPLICATIONS = {"AddGroupRequest", "AddGroupAccept", "AddGroupRefuse", "InviteRequest", "InviteAccept", "InviteRefuse"}
 
 
 class People:
@@ -163,6 +164,7 @@ async def test_who_is_told_what(server, world, kind):
     assert isinstance(row["notificationID"], str) and row["timestamp"] > 1_600_000_000_000
     assert row["opUser"]["userID"] == (people[operator].user if operator else "administrator")
     assert row["isRead"] == (kind == "GroupCreated")
+    assert row["groupName"] == "group" and ("applicationID" in row) == (kind in OF_APPLICATIONS)
 
 
 @pytest.mark.parametrize("groupType", ["Work", "Meeting"])

@@ -50,6 +50,7 @@ struct Sample: CustomTestStringConvertible {
       "avChatRoomsPerUser", "avChatRooms", "unreadCount",
     ]
     .map { Sample("limits.\($0)", "7777") }
+    + ["groupName", "introduction", "notification", "faceURL", "nameCard", "message"].map { Sample("limits.text.\($0)", "7777") }
 }
 
 /// Every key through every layer. The variable's name is worked out here by another rule than the

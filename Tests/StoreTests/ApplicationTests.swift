@@ -85,6 +85,54 @@ struct ApplicationTests {
   }
 
   @Test(arguments: Backing.allCases)
+  func `a user's own are requests and invitations of the user, newest first`(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      try await store.put([.create(), .create(team), .join(alice, as: .owner), .join(bob, team, as: .owner)]).get()
+      try await store.put([
+        .apply(.sample("join", from: bob)), .apply(.sample("invite", .invite, from: bob)),
+        .apply(.sample("carol's")), .apply(.sample("join team", to: team, from: bob)),
+      ]).get()
+      func sent(_ user: UserID, before: Int64 = 0, limit: Int = 9) async throws -> [NumberedApplication] {
+        try await store.applications(sentBy: user, before: before, limit: limit)
+      }
+      #expect(try await sent(bob).map(\.application.id) == ["join team", "invite", "join"])
+      #expect(try await sent(carol).map(\.application.id) == ["carol's"])
+      for user in [alice, .administrator] { #expect(try await sent(user).isEmpty) }
+      let first = try await sent(bob, limit: 1)
+      #expect(try await sent(bob, before: first[0].number).map(\.application.id) == ["invite", "join"])
+      #expect(try await sent(bob, limit: 0).isEmpty)
+      // Handled it keeps its place; renewed it is the newest, of whoever renewed it.
+      try await store.put([.putApplication(.sample("join", from: bob).handled(), asNewest: false)]).get()
+      try await store.put([.apply(.sample("invite", .invite, from: alice, at: 30))]).get()
+      #expect(try await sent(bob).map(\.application.id) == ["join team", "join"])
+      #expect(try await sent(bob).last?.application.handling?.isAgreed == true)
+      #expect(try await sent(alice).map(\.application.id) == ["invite"])
+      try await store.put([.dismiss(club, at: 40)]).get()
+      #expect(try await sent(bob).map(\.application.id) == ["join team"])
+      #expect(try await sent(alice).isEmpty)
+      // Another group of that ID does not bring them back.
+      try await store.put([.create()]).get()
+      #expect(try await sent(bob).map(\.application.id) == ["join team"])
+      #expect(try await sent(carol).isEmpty)
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func `the marks of those who decide are found together`(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      try await store.put([
+        .create(), .join(alice, as: .owner), .join(bob, as: .admin), .join(carol), .markApplicationsRead(bob, through: 7),
+        .markApplicationsRead(carol, through: 8), .markNotificationsRead(alice, through: 9),
+      ]).get()
+      let (request, invitation) = (GroupApplication.sample("join"), GroupApplication.sample("invite", .invite, inviting: carol))
+      #expect(try await store.readMarks(ofDecidersOf: request) == [bob: 7], "no mark of its own, no manager")
+      #expect(try await store.readMarks(ofDecidersOf: invitation) == [carol: 8])
+      #expect(try await store.readMarks(ofDecidersOf: .sample("other", to: team)).isEmpty, "no such group")
+      #expect(try await store.readMarks(ofDecidersOf: .sample("other", .invite, inviting: alice)).isEmpty)
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
   func `a group knows its open applications, in order`(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([.create(), .create(team)]).get()

@@ -26,6 +26,7 @@ struct GroupStoreTests {
       record.faceURL = "https://example.org/ä.png"
       record.maxMemberNum = 17
       record.customInfo = ["level": "3\0", "tag": "é"]
+      record.serverCustomInfo = "e\u{301}\0"
       record.mute = GroupMute(mode: .custom, roles: [.admin, .custom(Int32.max)], muteUntil: 99)
       record.lastInfoTime = 7
       record.changeTime = 8
@@ -35,6 +36,7 @@ struct GroupStoreTests {
       let stored = try #require(try await store.group(club, sentSince: 0))
       #expect(stored.record == record)
       #expect(stored.record.introduction.bytes == record.introduction.bytes)
+      #expect(stored.record.serverCustomInfo.bytes == record.serverCustomInfo.bytes)
       #expect(stored.members.isEmpty && stored.lastMessage == nil && stored.recentlySent.isEmpty)
     }
   }
@@ -207,7 +209,8 @@ struct GroupStoreTests {
       try await store.put([.putFormer(FormerMember(userID: bob, visibleRanges: [1...4]), in: club)]).get()
       try await store.put([.putFormer(known, in: club)]).get()
       #expect(try await store.group(club, sentSince: 0)?.former == [known])
-      let banned = FormerMember(userID: alice, muteUntil: WallInstant(1 << 42), bannedUntil: WallInstant(1 << 43))
+      var banned = FormerMember(userID: alice, muteUntil: WallInstant(1 << 42), bannedUntil: WallInstant(1 << 43))
+      banned.banReason = "a\0 reason"
       try await store.put([.putFormer(banned, in: club)]).get()
       #expect(try await store.group(club, sentSince: 0)?.former == [banned, known])
       try await store.put([.forgetFormer(bob, in: club), .forgetFormer(alice, in: club)]).get()

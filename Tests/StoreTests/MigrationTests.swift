@@ -85,6 +85,7 @@ struct MigrationTests {
       #expect(
         ofBob
           == SystemNotification(kind: .quitGroup, groupID: Self.live, opUser: "{}", reason: "r", data: "d", timestamp: 100))
+      #expect(ofBob?.groupName == nil)
       #expect(try await store.unreadNotifications(of: alice, since: 0) == 1)
       #expect(try await store.unreadNotifications(of: bob, since: 0) == 0)
       try await store.put([.notify(.sample(at: 600), .users([bob])), .notify(.sample(at: 601), .managers(of: Self.live))]).get()
@@ -100,6 +101,7 @@ struct MigrationTests {
       #expect(group.members.map(\.userID) == [alice, bob] && group.members.map(\.role) == [.owner, .admin])
       #expect(group.members[1].unreadBase == 3 && group.members[1].customInfo == ["a": "b"] && group.members[1].muteUntil == 5000)
       #expect(group.members[1].earlierVisibleRanges == [1...1] && group.members[0].nameCard == "Al")
+      #expect(group.record.serverCustomInfo.isEmpty)
       #expect(group.record.mutedAt == 0 && group.members.allSatisfy { $0.mutedAt == 0 })
       #expect(group.lastMessage?.seq == 2 && group.recentlySent.map(\.clientMsgID) == ["c1"])
       #expect(group.openApplications.map(\.id) == ["request", "invitation"])
@@ -119,6 +121,7 @@ struct MigrationTests {
       let leftTime = try #require(former["seen"]).leftTime
       #expect(abs(leftTime.milliseconds(since: now)) < 3_600_000 && former["seen"]?.visibleRanges == [1...2])
       #expect(former["seen"]?.memorableUntil == leftTime + FormerMember.lifetime)
+      #expect(former["banned"]?.banReason.isEmpty == true)
       #expect(former["banned"]?.bannedUntil == 4_000_000_000_000 && former["muted"]?.muteUntil == 3_000_000_000_000)
       let ends = try await store.pool.read { db in
         try Row.fetchAll(db, sql: "SELECT userID, memorableUntil FROM formerMember").map { row in
@@ -160,6 +163,8 @@ struct MigrationTests {
       #expect(try await decidable(carol) == ["invitation"])
       #expect(try await decidable(bob) == ["handled", "request"])
       #expect(try await decidable(nil) == ["handled", "request"])
+      #expect(try await store.applications(sentBy: carol, before: 0, limit: 9).map(\.application.id) == ["request"])
+      #expect(try await store.applications(sentBy: bob, before: 0, limit: 9).map(\.application.id) == ["invitation"])
       #expect(try await store.unreadApplications(of: alice) == 1)
       #expect(try await store.unreadApplications(of: carol) == 1)
       #expect(try await store.unreadApplications(of: nil) == 2)

@@ -43,6 +43,8 @@ struct ModelTests {
     case group(StoredGroup?, [Message], [Int64?])
     case user([GroupID], [[GroupID]], WallInstant?, [Int])
     case applications([GroupApplication], [GroupApplication], Int)
+    case sent([GroupApplication], [GroupApplication])
+    case marks([[UserID: WallInstant]])
     case notifications([SystemNotification], [SystemNotification], Int)
     case application(StoredApplication?)
     case lists([GroupID], [GroupType: Int], Set<UserID>, Int)
@@ -54,6 +56,7 @@ struct ModelTests {
       for user in RandomChanges.users { answers += try await ofUser(user, store) }
       answers.append(try await applications(nil, store))
       for id in RandomChanges.applications { answers.append(.application(try await store.application(id))) }
+      answers.append(try await marks(store))
       let groups = try await store.groups(ofType: nil, after: 0, limit: 100).map(\.groupID)
       let known = try await store.known(among: RandomChanges.users)
       answers.append(.lists(groups, try await store.groupCounts(), known, try await store.knownCount()))
@@ -79,8 +82,25 @@ struct ModelTests {
       let memberships = try await store.memberships(of: user).map(\.groupID)
       return [
         .user(memberships, departures, try await store.offlineSince(of: user), unread),
-        try await applications(user, store), try await notifications(user, store),
+        try await applications(user, store), try await sent(user, store), try await notifications(user, store),
       ]
+    }
+
+    private static func sent(_ user: UserID, _ store: some AnyStore) async throws -> Answers {
+      let all = try await store.applications(sentBy: user, before: 0, limit: 100)
+      let before = all.dropFirst().first?.number ?? 0
+      let page = try await store.applications(sentBy: user, before: before, limit: 2)
+      return .sent(all.map(\.application), page.map(\.application))
+    }
+
+    /// The marks of those who decide on a request to each group, and on an invitation of each user.
+    private static func marks(_ store: some AnyStore) async throws -> Answers {
+      var marks: [[UserID: WallInstant]] = []
+      for id in RandomChanges.groups { marks.append(try await store.readMarks(ofDecidersOf: .sample("a", to: id))) }
+      for user in RandomChanges.users {
+        marks.append(try await store.readMarks(ofDecidersOf: .sample("a", .invite, inviting: user)))
+      }
+      return .marks(marks)
     }
 
     private static func applications(_ user: UserID?, _ store: some AnyStore) async throws -> Answers {
@@ -102,10 +122,12 @@ struct ModelTests {
       var answers: [Answers] = []
       for reader in [nil, alice, carol] {
         for fields in [Set([SearchGroups.Field.groupName]), [.memberUserID], [.groupID, .memberNameCard]] {
-          let query = GroupSearch(["2", "ar"], in: fields, ignoresCase: true, by: reader)
-          let page = try await store.search(query, after: 0, limit: 100)
-          #expect(page.next == 0)
-          answers.append(.search(page.groups.map(\.groupID)))
+          for joinedOnly in [false, true] {
+            let query = GroupSearch(["2", "ar"], in: fields, ignoresCase: true, joinedOnly: joinedOnly, by: reader)
+            let page = try await store.search(query, after: 0, limit: 100)
+            #expect(page.next == 0)
+            answers.append(.search(page.groups.map(\.groupID)))
+          }
         }
       }
       return answers
@@ -154,7 +176,10 @@ private struct RandomChanges {
     case 2: return .putGroup(record(group), isNew: false)
     case 3...6: return .putMember(member(user), in: group)
     case 7: return .removeMember(user, from: group, at: now)
-    case 8: return .putFormer(FormerMember(userID: user, visibleRanges: [1...2], muteUntil: now, bannedUntil: now + 1), in: group)
+    case 8:
+      var former = FormerMember(userID: user, visibleRanges: [1...2], muteUntil: now, bannedUntil: now + 1)
+      former.banReason = chance(2) ? "reason \(pick(1...3))" : ""
+      return .putFormer(former, in: group)
     case 9: return .forgetFormer(user, in: group)
     case 10: return .putAttributes(GroupAttributes(chance(3) ? [] : [.init(key: "k\(pick(1...2))", value: "\(now)")]), in: group)
     case 11...12: return .putApplication(application(group, user), asNewest: !chance(3))
@@ -176,6 +201,7 @@ private struct RandomChanges {
     let known = known[group] ?? Known()
     var record = GroupRecord.sample(group, type: known.type, epoch: known.epoch)
     record.name = "name \(pick(1...3))"
+    record.serverCustomInfo = chance(2) ? "server \(pick(1...3))" : ""
     record.policy.isSearchable = chance(2)
     record.policy.isMemberVisible = chance(2)
     record.changeTime = now
@@ -201,7 +227,8 @@ private struct RandomChanges {
 
   private mutating func notification(_ group: GroupID) -> SystemNotification {
     SystemNotification(
-      kind: one(SystemNotification.Kind.allCases), groupID: group, opUser: "{}", data: "\(now)",
+      kind: one(SystemNotification.Kind.allCases), groupID: group, groupName: chance(2) ? "name" : nil, opUser: "{}",
+      data: "\(now)",
       timestamp: now - Int64(pick(0...50)))
   }
 

@@ -13,7 +13,8 @@ struct NotificationTests {
         let text = difficultTexts[index % difficultTexts.count]
         sent.append(
           SystemNotification(
-            kind: kind, groupID: team, opUser: text, reason: index == 1 ? nil : text, data: index == 2 ? nil : text,
+            kind: kind, groupID: team, groupName: index == 3 ? nil : text, opUser: text, reason: index == 1 ? nil : text,
+            data: index == 2 ? nil : text,
             timestamp: WallInstant(1 << 42)))
       }
       try await store.put(sent.map { .notify($0, .users([alice])) }).get()
@@ -21,7 +22,7 @@ struct NotificationTests {
       #expect(stored == sent.reversed())
       for (stored, sent) in zip(stored.reversed(), sent) {
         #expect(stored.opUser.bytes == sent.opUser.bytes && stored.reason?.bytes == sent.reason?.bytes)
-        #expect(stored.data?.bytes == sent.data?.bytes)
+        #expect(stored.data?.bytes == sent.data?.bytes && stored.groupName?.bytes == sent.groupName?.bytes)
       }
     }
   }

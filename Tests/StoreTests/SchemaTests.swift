@@ -19,7 +19,7 @@ struct SchemaTests {
             try String.fetchOne(db, sql: "PRAGMA integrity_check")
           )
         }
-        #expect(applied == ["v1", "v2", "v3"])
+        #expect(applied == ["v1", "v2", "v3", "groupsAndApplications"])
         #expect(
           tables == [
             "groupRecord", "groupAttributes", "member", "formerMember", "message", "departure", "dismissedGroup", "application",
@@ -62,6 +62,11 @@ struct SchemaTests {
       + "AND number < 9 ORDER BY number DESC LIMIT 1",
     "SELECT id FROM application INDEXED BY applicationOfInvited WHERE toUser = 'u' AND isGroupGone = 0 AND number < 9 "
       + "ORDER BY number DESC LIMIT 1",
+    "SELECT id FROM application INDEXED BY applicationOfSender WHERE fromUser = 'u' AND isGroupGone = 0 AND number < 9 "
+      + "ORDER BY number DESC LIMIT 3",
+    "SELECT mark.userID FROM groupRecord AS g CROSS JOIN member AS m INDEXED BY managerOfGroup ON m.number = g.number "
+      + "CROSS JOIN readMark AS mark ON mark.userID = m.userID WHERE g.groupID = 'g' AND m.role IN ('Owner', 'Admin')",
+    GroupScan.joinedGroupsAndThoseOfEverybody.withNumbers,
     "SELECT count(*) FROM application INDEXED BY applicationOfInvitedByTime WHERE toUser = 'u' AND isGroupGone = 0 AND addTime > 4",
     "SELECT number FROM member INDEXED BY managerByUser WHERE userID = 'u' AND role IN ('Owner', 'Admin')",
     "SELECT number FROM application WHERE endTime < 4 LIMIT 3",

@@ -25,9 +25,9 @@ struct SearchTests {
 
   private static func find(
     _ store: any AnyStore, _ keywords: [String], in fields: Set<SearchGroups.Field> = names, ignoresCase: Bool = true,
-    by reader: UserID?
+    joinedOnly: Bool = false, by reader: UserID?
   ) async throws -> [String] {
-    let query = GroupSearch(keywords, in: fields, ignoresCase: ignoresCase, by: reader)
+    let query = GroupSearch(keywords, in: fields, ignoresCase: ignoresCase, joinedOnly: joinedOnly, by: reader)
     let page = try await store.search(query, after: 0, limit: 100)
     #expect(page.next == 0)
     return page.groups.map(\.groupID.rawValue)
@@ -53,6 +53,13 @@ struct SearchTests {
       for suffix in ["joined", "shown", "hidden"] {
         #expect(try await found(suffix, nil) == all.map { "\($0)-\(suffix)" })
       }
+      func joined(_ suffix: String, _ reader: UserID?) async throws -> [String] {
+        try await Self.find(store, ["-\(suffix)"], joinedOnly: true, by: reader)
+      }
+      #expect(try await joined("joined", alice) == all.map { $0 + "-joined" })
+      for suffix in ["shown", "hidden"] { #expect(try await joined(suffix, alice) == ["BChatRoom-\(suffix)"]) }
+      #expect(try await joined("joined", bob) == ["BChatRoom-joined"])
+      #expect(try await joined("hidden", nil) == all.map { $0 + "-hidden" }, "for the application every group is joined")
     }
   }
 
@@ -164,6 +171,10 @@ struct BoundedSearchTests {
           let page = try await store.search(query, after: 0, limit: limit)
           #expect(page == GroupSearch.Page(groups: Array(joined.prefix(limit)), next: limit == 1 ? joined[0].groupNumber : 0))
         }
+        // Joined groups alone are looked at, whatever the field.
+        let names = GroupSearch(["g"], in: [.groupID, .memberUserID], ignoresCase: true, joinedOnly: true, by: alice)
+        let page = try await store.search(names, after: joined[0].groupNumber, limit: 9)
+        #expect(page == GroupSearch.Page(groups: [joined[1]], next: 0))
         // With a field of groups among them all are looked at.
         let query = GroupSearch(["bob"], in: [.memberUserID, .groupName], ignoresCase: true, by: alice)
         #expect(try await store.search(query, after: 0, limit: 9).groups.isEmpty)

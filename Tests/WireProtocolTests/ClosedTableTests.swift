@@ -36,7 +36,8 @@ import WireProtocol
       EventName.allCases.map(\.rawValue) == [
         "onMemberEnter", "onMemberLeave", "onMemberInvited", "onMemberKicked", "onGroupMemberInfoChanged", "onGroupCreated",
         "onGroupDismissed", "onGroupRecycled", "onGroupInfoChanged", "onReceiveJoinApplication", "onReceiveGroupInvitation",
-        "onApplicationProcessed", "onGrantAdministrator", "onRevokeAdministrator", "onQuitFromGroup",
+        "onApplicationProcessed", "onGroupApplicationListChanged", "onGrantAdministrator", "onRevokeAdministrator",
+        "onQuitFromGroup",
         "onReceiveMessageOptChanged", "onGroupAttributeChanged", "onRecvNewMessage", "onRecvMessageRevoked",
         "onMessageDropped", "onConversationRead", "onReceiveRESTCustomData", "onConnectSuccess", "onKickedOffline",
         "onUserSigExpired",
@@ -54,7 +55,9 @@ import WireProtocol
     ("onGroupDismissed", "opUser platform"), ("onGroupRecycled", "opUser platform"),
     ("onGroupInfoChanged", "opUser platform changeInfoList seq? msgID?"),
     ("onReceiveJoinApplication", "applicationID member opReason"),
-    ("onReceiveGroupInvitation", "opUser platform applicationID opReason attach"),
+    (
+      "onReceiveGroupInvitation", "opUser platform applicationID opReason attach groupName groupType faceURL memberCount"
+    ), ("onGroupApplicationListChanged", "application"),
     ("onApplicationProcessed", "opUser platform applicationID isAgreeJoin opReason"),
     ("onGrantAdministrator", "opUser platform memberList seq? msgID?"),
     ("onRevokeAdministrator", "opUser platform memberList seq? msgID?"), ("onQuitFromGroup", ""),

@@ -23,7 +23,46 @@ import WireProtocol
       case .group(_, .setGroupMemberRole(let set)) = try decoded(
         "setGroupMemberRole", #"{"groupID":"g","userID":"u","role":"\#(name)"}"#)
     else { return fail("setGroupMemberRole") }
-    #expect(set.role == role)
+    #expect(set.role == role && set.targets.users.map(\.rawValue) == ["u"])
+  }
+
+  private static let byList = [("setGroupMemberRole", #""role":"Admin""#), ("muteGroupMember", #""muteTime":5"#)]
+
+  @Test(arguments: byList)
+  func aListStandsForOneUser(method: String, more: String) throws {
+    let user = try #require(UserID("u"))
+    func targets(_ members: String) throws -> TargetUsers? {
+      switch try decoded(method, #"{"groupID":"g",\#(members),\#(more)}"#) {
+      case .group(_, .setGroupMemberRole(let set)): set.targets
+      case .group(_, .muteGroupMember(let mute)): mute.targets
+      default: nil
+      }
+    }
+    #expect(try targets(#""userID":"u""#) == .one(user))
+    #expect(try targets(#""userIDList":["u"]"#) == .list([user]))
+    #expect(try targets(#""userID":null,"userIDList":["u","v","u"]"#)?.users.map(\.rawValue) == ["u", "v"])
+    #expect(try targets(#""userID":"u","userIDList":null"#) == .one(user))
+    let fifty = (0..<50).map { #""u\#($0)""# }.joined(separator: ",")
+    #expect(try targets(#""userIDList":[\#(fifty)]"#)?.users.count == 50)
+    for (members, code) in [
+      ("", -32602), (#""userID":null"#, -32602), (#""userID":"u","userIDList":["u"]"#, -32602),
+      (#""userID":"u","userIDList":["v"]"#, -32602), (#""userIDList":[]"#, 8510), (#""userIDList":[\#(fifty),"v"]"#, 10004),
+      (#""userIDList":["@u"]"#, 10004), (#""userIDList":"u""#, -32602), (#""userIDList":[5]"#, -32602),
+    ] {
+      let params = #"{"groupID":"g",\#(members.isEmpty ? "" : members + ",")\#(more)}"#
+      #expect(fault(method, params)?.code.rawValue == code, "\(members.prefix(60))")
+    }
+  }
+
+  @Test func bansAreListedAndEnded() throws {
+    guard case .group(_, .getGroupBannedMembers(let plain)) = try decoded("getGroupBannedMembers", #"{"groupID":"g"}"#),
+      case .group(_, .getGroupBannedMembers(let page)) = try decoded(
+        "getGroupBannedMembers", #"{"groupID":"g","count":7,"nextSeq":9}"#),
+      case .group(_, .unbanGroupMember(let unban)) = try decoded(
+        "unbanGroupMember", #"{"groupID":"g","userIDList":["b","a","b"]}"#)
+    else { return fail("bans") }
+    #expect(plain.count == 50 && plain.nextSeq == 0 && page.count == 7 && page.nextSeq == 9)
+    #expect(unban.userIDList.map(\.rawValue) == ["b", "a"])
   }
 
   @Test func mutesAndRemovalsAreInSeconds() throws {
@@ -75,7 +114,11 @@ import WireProtocol
       case .setGroupApplicationRead(let now) = try decoded("setGroupApplicationRead", "{}"),
       case .setGroupApplicationRead(let then) = try decoded("setGroupApplicationRead", #"{"timestamp":12}"#)
     else { return fail("applications") }
-    #expect(list.count == 50 && list.nextSeq == 0)
+    #expect(list.count == 50 && list.nextSeq == 0 && list.box == .received)
+    guard case .getGroupApplicationList(let sent) = try decoded("getGroupApplicationList", #"{"box":"Sent"}"#) else {
+      return fail("the box")
+    }
+    #expect(sent.box == .sent)
     #expect(now.timestamp == nil && then.timestamp == 12)
   }
 }

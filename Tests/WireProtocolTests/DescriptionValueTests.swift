@@ -90,8 +90,8 @@ import ThrongTestKit
       NotificationInfo(
         number: 1,
         notification: SystemNotification(
-          kind: .custom, groupID: try #require(GroupID("g")), opUser: "{}", reason: text, data: text, timestamp: 1), isRead: false
-      )
+          kind: .custom, groupID: try #require(GroupID("g")), groupName: text, opUser: "{}", applicationID: text, reason: text,
+          data: text, timestamp: 1), isRead: false)
     }
     #expect(try names(notification("x")) == (try described("SystemNotification")))
     #expect(try names(notification(nil)) == (try described("SystemNotification", required: true)))

@@ -136,12 +136,7 @@ import ThrongTestKit
     try expectDescribed([
       GetSystemNotificationList.Result(notificationList: notifications, unreadCount: 1, nextSeq: samples.number())
     ])
-    let applications = samples.list { samples in
-      ApplicationInfo(
-        GroupApplication(
-          id: samples.text(), groupID: .generate(), epoch: "", kind: samples.one(), fromUser: samples.user(),
-          toUser: samples.optional { $0.user() }, addTime: 0, requestMsg: ""), reader: samples.user(), isRead: samples.flag())
-    }
+    let applications = samples.list { $0.application() }
     try expectDescribed([
       GetGroupApplicationList.Result(applicationList: applications, unreadCount: 2, nextSeq: samples.number())
     ])

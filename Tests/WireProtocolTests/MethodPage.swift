@@ -41,11 +41,16 @@ struct Field: Sendable {
   let isRequired: Bool
   let domain: Domain
 
+  /// Another member may stand instead, so that descriptions call it optional.
+  var hasAlternative = false
+
   static func need(_ name: String, _ domain: Domain) -> Field { Field(name: name, isRequired: true, domain: domain) }
   static func may(_ name: String, _ domain: Domain) -> Field { Field(name: name, isRequired: false, domain: domain) }
 
   static let groupID = need("groupID", .groupID)
   static let userID = need("userID", .userID)
+  /// The alternative is `userIDList`.
+  static let userOrUsers = Field(name: "userID", isRequired: true, domain: .userID, hasAlternative: true)
   static let nextSeq = may("nextSeq", .instant)
 
   static func count(_ bound: Int64) -> Field { may("count", .integer(1...bound)) }

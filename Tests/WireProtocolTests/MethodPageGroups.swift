@@ -5,7 +5,9 @@ extension MethodPage {
   static let groups: [MethodPage] = [
     MethodPage(
       "createGroup",
-      Field.newGroup + [.may("memberList", .objects([.userID, .may("role", .initialRole)], 0...100))],
+      Field.newGroup + [
+        .may("memberList", .objects([.userID, .may("role", .initialRole)], 0...100)), .may("inviteMessage", .remark),
+      ],
       "groupID groupType memberList"),
     MethodPage("joinGroup", [.groupID, .may("message", .remark)], "status", for: .user),
     MethodPage("quitGroup", [.groupID], for: .user), MethodPage("dismissGroup", [.groupID]),
@@ -21,7 +23,7 @@ extension MethodPage {
       [
         .need("keywordList", .list(.text(1...512, empty: 10004), 1...5, empty: 10004)),
         .may("matchFields", .list(.word(["groupID", "groupName", "memberUserID", "memberNameCard"]), 0...4)),
-        .may("ignoreCase", .flag), .count(50), .nextSeq,
+        .may("ignoreCase", .flag), .may("joinedOnly", .flag), .count(50), .nextSeq,
       ], "groupList nextSeq"),
     MethodPage("transferGroupOwner", [.groupID, .userID, .may("quit", .flag)]),
     // Custom needs roles: WordTests.
@@ -50,6 +52,7 @@ extension Field {
   static let groupInfo: [Field] = [
     may("introduction", .text(0...240, 8503)), may("notification", .text(0...300, 8504)), may("faceURL", .text(0...100, 8505)),
     may("maxMemberNum", .integer(1...(1 << 53))), may("customInfo", .customInfo(valueBytes: 512)),
+    may("serverCustomInfo", .text(0...4096)),
     may("joinMode", .word(["Any", "Auth", "Forbid"])), may("inviteMode", .word(["Any", "Admin", "Nobody"])),
     may("beInviteMode", .word(["None", "Auth"])), may("updateInfoMode", .word(["Any", "Admin", "Owner"])),
     may("updateCustomMode", .word(["Any", "Admin", "Owner"])), may("ownerQuitMode", .word(["Transfer", "Forbid"])),

@@ -14,17 +14,22 @@ extension MethodPage {
         .groupID, .userID, .may("nameCard", .name(0...50, 8506)), .may("customInfo", .customInfo(valueBytes: 64)),
         .may("role", .role), .may("muteUntil", .instant),
       ]),
-    MethodPage("muteGroupMember", [.groupID, .userID, .need("muteTime", .duration)], "muteUntil"),
+    // A list instead of the user: DecodingMemberTests.
+    MethodPage("muteGroupMember", [.groupID, .userOrUsers, .need("muteTime", .duration)], "memberList? muteUntil"),
     MethodPage("getGroupMutedMembers", [.groupID, .nextSeq, .count(50)], "memberList nextSeq"),
+    MethodPage("getGroupBannedMembers", [.groupID, .nextSeq, .count(50)], "memberList nextSeq"),
     MethodPage("inviteUserToGroup", [.groupID, .users(100), .may("message", .remark), .may("attach", .remark)], "memberList"),
     MethodPage("kickGroupMember", [.groupID, .users(50), .may("reason", .remark), .may("banTime", .duration)], "memberList"),
-    MethodPage("setGroupMemberRole", [.groupID, .userID, .need("role", .role)]),
+    MethodPage("unbanGroupMember", [.groupID, .users(50)], "memberList"),
+    MethodPage("setGroupMemberRole", [.groupID, .userOrUsers, .need("role", .role)], "memberList?"),
     MethodPage("getGroupMemberInviters", [.groupID, .users(200)], "inviterList"),
     MethodPage("getGroupMemberRoles", [.groupID, .users(100)], "roleList"),
   ]
 
   static let applications: [MethodPage] = [
-    MethodPage("getGroupApplicationList", [.nextSeq, .count(50)], "applicationList unreadCount nextSeq"),
+    MethodPage(
+      "getGroupApplicationList", [.may("box", .word(["Received", "Sent"])), .nextSeq, .count(50)],
+      "applicationList unreadCount nextSeq"),
     MethodPage("acceptGroupApplication", [.need("applicationID", .any), .may("reason", .remark)]),
     MethodPage("refuseGroupApplication", [.need("applicationID", .any), .may("reason", .remark)]),
     MethodPage("setGroupApplicationRead", [.may("timestamp", .instant)], for: .user),

@@ -208,7 +208,8 @@ private struct ProtocolVocabulary {
   /// everybody, and the enumerations of `GroupModel`.
   private static let unlistedValues: Set<String> = Set(
     [
-      "GroupName", "Introduction", "Notification", "FaceURL", "Owner", "CustomInfo", "AllMuted", "Mute", "MaxMemberNum",
+      "GroupName", "Introduction", "Notification", "FaceURL", "Owner", "CustomInfo", "ServerCustomInfo", "AllMuted", "Mute",
+      "MaxMemberNum",
       "Admin", "Member", "OtherDevice", "@all",
     ] + Platform.allCases.map(\.rawValue) + ReceiveOption.allCases.map(\.rawValue)
       + PolicyField.allCases.flatMap(\.words) + SystemNotification.Kind.allCases.map(\.rawValue))

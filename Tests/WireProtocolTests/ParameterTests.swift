@@ -96,8 +96,12 @@ import WireProtocol
   func theDescriptionRequiresWhatThePageRequires(method: MethodPage) throws {
     let entry = try #require(MethodTable()[method.name])
     let described = Dictionary(uniqueKeysWithValues: entry.parameters.map { ($0.name, $0.isRequired) })
-    for field in method.fields { #expect(described[field.name] == field.isRequired, "\(field.name)") }
-    #expect(Set(described.keys).subtracting(method.fields.map(\.name)) == (method.name == "createGroup" ? ["ownerUserID"] : []))
+    for field in method.fields {
+      #expect(described[field.name] == (field.isRequired && !field.hasAlternative), "\(field.name)")
+    }
+    let others: Set =
+      method.fields.contains(where: \.hasAlternative) ? ["userIDList"] : method.name == "createGroup" ? ["ownerUserID"] : []
+    #expect(Set(described.keys).subtracting(method.fields.map(\.name)) == others)
   }
 }
 

@@ -86,6 +86,13 @@ struct Samples {
     return change
   }
 
+  mutating func application() -> ApplicationInfo {
+    ApplicationInfo(
+      GroupApplication(
+        id: text(), groupID: .generate(), epoch: "", kind: one(), fromUser: user(), toUser: optional { $0.user() }, addTime: .unset,
+        requestMsg: ""), reader: user(), isRead: flag())
+  }
+
   private mutating func infoChange() -> InfoChange {
     flag() ? .customInfo(text(), text()) : .maxMemberNum(7)
   }
@@ -117,8 +124,12 @@ struct Samples {
     case .onGroupRecycled: .onGroupRecycled(by: by)
     case .onGroupInfoChanged: .onGroupInfoChanged([infoChange()], by: by, tip)
     case .onReceiveJoinApplication: .onReceiveJoinApplication(applicationID: id, member: memberInfo(), opReason: reason)
-    case .onReceiveGroupInvitation: .onReceiveGroupInvitation(applicationID: id, opReason: reason, attach: text(), by: by)
+    case .onReceiveGroupInvitation:
+      .onReceiveGroupInvitation(
+        applicationID: id, opReason: reason, attach: text(), by: by,
+        to: InvitedGroup(groupName: text(), groupType: one(), faceURL: text(), memberCount: count))
     case .onApplicationProcessed: .onApplicationProcessed(applicationID: id, isAgreeJoin: flag(), opReason: reason, by: by)
+    case .onGroupApplicationListChanged: .onGroupApplicationListChanged(application())
     case .onGrantAdministrator: .onGrantAdministrator(list, by: by, tip)
     case .onRevokeAdministrator: .onRevokeAdministrator(list, by: by, tip)
     case .onQuitFromGroup: .onQuitFromGroup

@@ -5,19 +5,42 @@ import WireProtocol
 /// Lists of applications over all groups, and decisions (Protocol.md, "Applications").
 extension Dispatcher {
   func applications(_ request: GetGroupApplicationList, for caller: Caller) async throws(StoreError) -> Reply {
+    switch request.box {
+    case .received: try await receivedApplications(request, of: caller)
+    case .sent: try await sentApplications(request, of: caller)
+    }
+  }
+
+  /// The requests to join and the invitations of the caller. Nobody asks for an application
+  /// administrator's: they join at once.
+  private func sentApplications(_ request: GetGroupApplicationList, of caller: Caller) async throws(StoreError) -> Reply {
+    guard let user = caller.userID else {
+      return .success(.applications(GetGroupApplicationList.Result(applicationList: [], unreadCount: 0, nextSeq: 0)))
+    }
+    let found = try await stores.personal.applications(sentBy: user, before: request.nextSeq, limit: request.count + 1)
+    return page(of: found, request, unreadCount: 0) { ApplicationInfo($0, reader: user, isRead: true) }
+  }
+
+  private func receivedApplications(_ request: GetGroupApplicationList, of caller: Caller) async throws(StoreError) -> Reply {
     let found = try await stores.personal.applications(
       decidableBy: caller.userID, before: request.nextSeq, limit: request.count + 1)
     let unread = try await stores.personal.unreadApplications(of: caller.userID, limit: unreadLimit)
     let readThrough = try await readApplications(by: caller.userID)
-    let page = found.prefix(request.count)
-    let views = page.map { row in
-      ApplicationInfo(
-        row.application, reader: caller.userID ?? .administrator, isRead: row.application.addTime <= readThrough)
+    return page(of: found, request, unreadCount: unread) { application in
+      ApplicationInfo(application, reader: caller.userID ?? .administrator, isRead: application.addTime <= readThrough)
     }
+  }
+
+  /// - Parameter found: one more than the page holds, where there is one.
+  private func page(
+    of found: [NumberedApplication], _ request: GetGroupApplicationList, unreadCount: Int,
+    _ view: (GroupApplication) -> ApplicationInfo
+  ) -> Reply {
+    let page = found.prefix(request.count)
     return .success(
       .applications(
         GetGroupApplicationList.Result(
-          applicationList: views, unreadCount: unread,
+          applicationList: page.map { view($0.application) }, unreadCount: unreadCount,
           nextSeq: found.count > page.count ? page.last?.number ?? 0 : 0)))
   }
 
@@ -35,9 +58,10 @@ extension Dispatcher {
     }
     guard !stored.isGroupGone else { return .error(.noSuchGroup) }
     let application = stored.application
+    let readMarks = try await stores.personal.readMarks(ofDecidersOf: application)
     let users = ConcernedUsers(joining: request.agrees ? [application.candidate] : [])
     return try await withFacts(about: users, by: caller) { (unknown, atGroupLimit) async throws(StoreError) in
-      let facts = UserFacts(unknown: unknown, atGroupLimit: atGroupLimit)
+      let facts = UserFacts(unknown: unknown, atGroupLimit: atGroupLimit, readMarks: readMarks)
       return await self.registry.group(application.groupID).ask(
         .decide(application, agrees: request.agrees, reason: request.reason ?? "", facts), by: caller)
     }

@@ -104,7 +104,7 @@ extension GroupRequest {
     case .joinGroup: ConcernedUsers(joining: caller.userID.map { [$0] } ?? [])
     case .inviteUserToGroup(let request): ConcernedUsers(named: request.userIDList, joining: request.userIDList)
     case .setGroupMemberInfo(let request): ConcernedUsers(named: [request.userID])
-    case .setGroupMemberRole(let request): ConcernedUsers(named: [request.userID])
+    case .setGroupMemberRole(let request): ConcernedUsers(named: request.targets.users)
     default: nil
     }
   }

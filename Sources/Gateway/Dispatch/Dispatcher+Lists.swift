@@ -36,7 +36,8 @@ extension Dispatcher {
   /// searchGroups: the store finds, and each group shows what the caller may know of it.
   func searchGroups(_ request: SearchGroups, for caller: Caller) async throws(StoreError) -> Reply {
     let query = GroupSearch(
-      request.keywords, in: Set(request.fields), ignoresCase: request.ignoresCase, by: caller.userID)
+      request.keywords, in: Set(request.fields), ignoresCase: request.ignoresCase, joinedOnly: request.joinedOnly,
+      by: caller.userID)
     let found: GroupSearch.Page
     do throws(StoreError) {
       found = try await stores.groups.search(query, after: request.nextSeq, limit: request.count)
@@ -44,7 +45,9 @@ extension Dispatcher {
       // The store refuses searches that come too fast, and logs its own faults.
       return .error(.temporary)
     }
-    switch await infos(of: found.groups, hasMore: found.next > 0, next: found.next, .foundInfo, by: caller) {
+    switch await infos(
+      of: found.groups, hasMore: found.next > 0, next: found.next, .foundInfo(joinedOnly: request.joinedOnly), by: caller)
+    {
     case .success(let page): return .success(.foundGroups(SearchGroups.Result(groupList: page.rows, nextSeq: page.next)))
     case .failure(let error): return .failure(error)
     }

@@ -30,8 +30,8 @@ enum RowCost {
   /// The member and an unknown user: 225. The departure (377) and the notification (376) of a
   /// disbanded group are charged here, because dismissGroup does not know how many it will cause.
   static let member = 1024
-  /// 183.
-  static let formerMember = 192
+  /// 183, and the reason of a ban.
+  static func formerMember(textBytes: Int = 0) -> Int { 192 + textBytes * 3 / 2 }
   /// 295, and its texts.
   static func group(textBytes: Int) -> Int { 384 + textBytes * 5 / 4 }
   /// In five indexes: 374, with 1,024 bytes of text 1,589.
@@ -65,17 +65,16 @@ extension Request {
     case .group(_, .sendGroupCustomMessage(let request)): message(request.data, request.options)
     case .group(_, .inviteUserToGroup(let request)):
       invitation(of: request.userIDList.count, texts: [request.message, request.attach])
-    case .createGroup(let request):
-      WriteCost(
-        bytes: RowCost.group(textBytes: request.groupName.utf8.count + request.fields.textBytes) + RowCost.notification()
-          + (request.memberList.count + 1) * RowCost.member,
-        targets: request.memberList.count + 1)
+    case .createGroup(let request): creation(request)
     case .group(_, .kickGroupMember(let request)):
       WriteCost(
         bytes: RowCost.tip(members: request.userIDList.count)
           + request.userIDList.count
-          * (RowCost.formerMember + RowCost.notification(textBytes: request.reason?.utf8.count ?? 0)),
+          * (RowCost.formerMember(textBytes: request.reason?.utf8.count ?? 0)
+            + RowCost.notification(textBytes: request.reason?.utf8.count ?? 0)),
         targets: request.userIDList.count)
+    case .group(_, .setGroupMemberRole(let request)): change(of: request.targets)
+    case .group(_, .muteGroupMember(let request)): change(of: request.targets)
     case .group(_, .joinGroup(let request)): WriteCost(bytes: invitation(of: 1, texts: [request.message]).bytes)
     case .group(_, .setGroupInfo(let request)):
       WriteCost(
@@ -103,6 +102,23 @@ extension Request {
     return WriteCost(bytes: max(count * asked, count * entered + RowCost.tip(members: count)), targets: count)
   }
 
+  /// The owner becomes a member, and each initial member, too, or is asked with the text.
+  private func creation(_ request: CreateGroup) -> WriteCost {
+    let (count, textBytes) = (request.memberList.count, request.inviteMessage?.utf8.count ?? 0)
+    let asked = RowCost.application(textBytes: textBytes) + RowCost.notification(textBytes: textBytes)
+    return WriteCost(
+      bytes: RowCost.group(textBytes: request.groupName.utf8.count + request.fields.textBytes) + RowCost.notification()
+        + RowCost.member + count * max(RowCost.member, asked),
+      targets: count + 1)
+  }
+
+  /// Each user may get a row, in a group of everybody, and a notification; one tip names all.
+  private func change(of targets: TargetUsers) -> WriteCost {
+    let count = targets.users.count
+    return WriteCost(
+      bytes: count * (RowCost.member + RowCost.notification()) + RowCost.tip(members: count), targets: count)
+  }
+
   private var reasonBytes: Int {
     switch self {
     case .acceptGroupApplication(let request): request.decision.reason?.utf8.count ?? 0
@@ -114,7 +130,7 @@ extension Request {
 
 extension GroupFields {
   fileprivate var textBytes: Int {
-    let texts = [introduction, notification, faceURL].reduce(0) { $0 + ($1?.bytesInJSON ?? 0) }
+    let texts = [introduction, notification, faceURL, serverCustomInfo].reduce(0) { $0 + ($1?.bytesInJSON ?? 0) }
     return (customInfo ?? [:]).reduce(texts) { $0 + $1.key.bytesInJSON + $1.value.bytesInJSON + 8 }
   }
 }

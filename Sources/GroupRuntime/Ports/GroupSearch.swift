@@ -22,11 +22,16 @@ public struct GroupSearch: Sendable {
   /// joined.
   public let reader: UserID?
   public let fields: Set<SearchGroups.Field>
+  /// Whether only joined groups are found.
+  public let joinedOnly: Bool
   private let keywords: [String]
   private let ignoresCase: Bool
 
   /// A search for texts that contain any of the keywords.
-  public init(_ keywords: [String], in fields: Set<SearchGroups.Field>, ignoresCase: Bool, by reader: UserID?) {
+  public init(
+    _ keywords: [String], in fields: Set<SearchGroups.Field>, ignoresCase: Bool, joinedOnly: Bool = false, by reader: UserID?
+  ) {
+    self.joinedOnly = joinedOnly
     self.reader = reader
     self.fields = fields
     self.ignoresCase = ignoresCase

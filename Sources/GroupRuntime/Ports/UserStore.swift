@@ -36,7 +36,15 @@ public protocol PersonalStore: Sendable {
   ///   - before: only those with a smaller number; 0 = from the newest.
   func applications(decidableBy user: UserID?, before: Int64, limit: Int) async throws(StoreError) -> [NumberedApplication]
 
-  /// The number of those behind the user's mark (`StoreChange.markApplicationsRead`); counting
+  /// Applications that a user has sent, handled ones included, the newest first: the user's requests
+  /// to join, and invitations by the user. Disbanded groups have none.
+  /// - Parameter before: only those with a smaller number; 0 = from the newest.
+  func applications(sentBy user: UserID, before: Int64, limit: Int) async throws(StoreError) -> [NumberedApplication]
+
+  /// The marks of those who may decide an application; users without a mark are absent.
+  func readMarks(ofDecidersOf application: GroupApplication) async throws(StoreError) -> [UserID: WallInstant]
+
+  /// The number of received ones behind the user's mark (`StoreChange.markApplicationsRead`); counting
   /// stops at `limit`.
   func unreadApplications(of user: UserID?, limit: Int) async throws(StoreError) -> Int
 

@@ -15,7 +15,7 @@ public enum GroupOperation: Sendable {
   /// The row of getGroupsInfo.
   case info
   /// The row of searchGroups; nil where the caller may not find the group.
-  case foundInfo
+  case foundInfo(joinedOnly: Bool)
   /// The row of getJoinedGroupList; nil where nothing changed since the instant, or the caller is
   /// no member.
   case joinedInfo(updatedSince: WallInstant)
@@ -34,12 +34,17 @@ public struct UserFacts: Sendable {
     let atGroupLimit: Set<UserID>
     let isAtRoomLimit: Bool
     let firstSeqs: [UserID: Int64]
+    let readMarks: [UserID: WallInstant]
 
-    init(unknown: Set<UserID>, atGroupLimit: Set<UserID>, isAtRoomLimit: Bool, firstSeqs: [UserID: Int64]) {
+    init(
+      unknown: Set<UserID>, atGroupLimit: Set<UserID>, isAtRoomLimit: Bool, firstSeqs: [UserID: Int64],
+      readMarks: [UserID: WallInstant]
+    ) {
       self.unknown = unknown
       self.atGroupLimit = atGroupLimit
       self.isAtRoomLimit = isAtRoomLimit
       self.firstSeqs = firstSeqs
+      self.readMarks = readMarks
     }
   }
 
@@ -52,10 +57,12 @@ public struct UserFacts: Sendable {
 
   /// Facts; each is empty by default.
   public init(
-    unknown: Set<UserID> = [], atGroupLimit: Set<UserID> = [], isAtRoomLimit: Bool = false, firstSeqs: [UserID: Int64] = [:]
+    unknown: Set<UserID> = [], atGroupLimit: Set<UserID> = [], isAtRoomLimit: Bool = false, firstSeqs: [UserID: Int64] = [:],
+    readMarks: [UserID: WallInstant] = [:]
   ) {
     self.init(
-      Found(unknown: unknown, atGroupLimit: atGroupLimit, isAtRoomLimit: isAtRoomLimit, firstSeqs: firstSeqs))
+      Found(
+        unknown: unknown, atGroupLimit: atGroupLimit, isAtRoomLimit: isAtRoomLimit, firstSeqs: firstSeqs, readMarks: readMarks))
   }
 
   /// The users that are not known, where they have to be (`users.requireKnown`).
@@ -67,4 +74,6 @@ public struct UserFacts: Sendable {
   public var isAtRoomLimit: Bool { found?.isAtRoomLimit ?? false }
   /// The first message since each imported member joined, where there is one.
   public var firstSeqs: [UserID: Int64] { found?.firstSeqs ?? [:] }
+  /// Up to where the deciders of an application have read their applications; absent = nothing.
+  public var readMarks: [UserID: WallInstant] { found?.readMarks ?? [:] }
 }

@@ -12,6 +12,7 @@ enum Schema {
     migrator.registerMigration("v1") { try $0.execute(sql: v1) }
     migrator.registerMigration("v2") { try $0.execute(sql: v2) }
     migrator.registerMigration("v3") { try $0.execute(sql: v3) }
+    migrator.registerMigration("groupsAndApplications") { try $0.execute(sql: groupsAndApplications) }
     return migrator
   }()
 
@@ -246,5 +247,17 @@ enum Schema {
     ALTER TABLE formerMember ADD COLUMN restrictedUntil INTEGER NOT NULL AS (max(muteUntil, bannedUntil)) VIRTUAL;
     CREATE INDEX formerMemberRestricted ON formerMember (number, restrictedUntil) WHERE restrictedUntil > 0;
     CREATE INDEX formerMemberOfGroup ON formerMember (number, memorableUntil);
+    """
+
+  // - `formerMember.banReason`: the reason of the removal that began the ban.
+  // - `notification.groupName`: NULL in those from before it was kept.
+  // - `applicationOfSender`: a list reads only the rows that it shows.
+  // - `managerOfGroup`: the managers of a group are found without reading its members.
+  private static let groupsAndApplications = """
+    ALTER TABLE groupRecord ADD COLUMN serverCustomInfo ANY NOT NULL DEFAULT '';
+    ALTER TABLE formerMember ADD COLUMN banReason ANY NOT NULL DEFAULT '';
+    ALTER TABLE notification ADD COLUMN groupName ANY;
+    CREATE INDEX applicationOfSender ON application (fromUser) WHERE isGroupGone = 0;
+    CREATE INDEX managerOfGroup ON member (number) WHERE role IN ('Owner', 'Admin');
     """
 }

@@ -43,7 +43,37 @@ extension SQLiteStore: PersonalStore {
     }
   }
 
-  /// The number of those applications that are newer than the user's mark, or all for an
+  /// Applications that a user has sent, handled ones included, newest first; those of disbanded
+  /// groups are left out.
+  /// - Parameter before: only those with a smaller number; 0 = from the newest.
+  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
+  public func applications(
+    sentBy user: UserID, before: Int64, limit: Int
+  ) async throws(StoreError) -> [NumberedApplication] {
+    let end = before == 0 ? Int64.max : before
+    return try await read { db in
+      try db.rows(
+        """
+        SELECT number, \(ApplicationRows.columns) FROM application INDEXED BY applicationOfSender
+        WHERE fromUser = ? AND isGroupGone = 0 AND number < ? AND \(ApplicationRows.isOfLiveGroup)
+        ORDER BY number DESC LIMIT ?
+        """, [user.rawValue, end, max(0, limit)], NumberedApplication.init(row:))
+    }
+  }
+
+  /// The marks of those who may decide an application; users without a mark are absent.
+  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
+  public func readMarks(ofDecidersOf application: GroupApplication) async throws(StoreError) -> [UserID: WallInstant] {
+    try await read { db in
+      guard let user = application.toUser else {
+        return try ReadMarks.applicationMarks(ofManagersOf: application.groupID, in: db)
+      }
+      let mark = try ReadMarks.mark(.applications, of: user, in: db)
+      return mark == 0 ? [:] : [user: WallInstant(milliseconds: mark)]
+    }
+  }
+
+  /// The number of received applications that are newer than the user's mark, or all for an
   /// application administrator, who has none; at most `limit`.
   /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
   public func unreadApplications(of user: UserID?, limit: Int) async throws(StoreError) -> Int {

@@ -27,7 +27,7 @@ extension SQLiteStore {
 }
 
 /// One pass over the groups for one page of a search.
-private struct GroupScan {
+struct GroupScan {
   let query: GroupSearch
   let limit: Int
   let maxGroups: Int
@@ -53,9 +53,22 @@ private struct GroupScan {
     WHERE m.userID = ? AND m.number > ? ORDER BY m.number
     """
 
+  // Every user has joined the groups of everybody, with a row or without one.
+  static let joinedGroupsAndThoseOfEverybody = """
+    SELECT g.groupID, g.type, m.number, g.name, g.isSearchable, g.isMemberVisible, m.role FROM member AS m INDEXED BY memberByUser
+    CROSS JOIN groupRecord AS g ON g.number = m.number WHERE m.userID = ?1 AND m.number > ?2
+    UNION ALL
+    SELECT g.groupID, g.type, g.number, g.name, g.isSearchable, g.isMemberVisible, NULL
+    FROM groupRecord AS g INDEXED BY groupRecordByType WHERE g.type IN (\(GroupType.everybodysSQL)) AND g.number > ?2
+      AND NOT EXISTS (SELECT 1 FROM member AS m WHERE m.number = g.number AND m.userID = ?1)
+    ORDER BY 3
+    """
+
   /// A search by member names alone finds only groups that the reader has joined.
   private var sql: String {
-    query.reader != nil && query.fields.allSatisfy(\.isOfMembers) ? Self.joinedGroups : Self.everyGroup
+    guard query.reader != nil else { return Self.everyGroup }
+    if query.fields.allSatisfy(\.isOfMembers) { return Self.joinedGroups }
+    return query.joinedOnly ? Self.joinedGroupsAndThoseOfEverybody : Self.everyGroup
   }
 
   mutating func page(after: Int64, in db: Database) throws -> GroupSearch.Page {
@@ -76,7 +89,7 @@ private struct GroupScan {
   }
 
   private mutating func matches(_ candidate: Candidate, _ db: Database) throws -> Bool {
-    guard candidate.isFound(by: query.reader) else { return false }
+    guard candidate.isFound(by: query.reader, joinedOnly: query.joinedOnly) else { return false }
     if query.fields.contains(.groupID), query.matches(candidate.group.groupID.rawValue) { return true }
     if query.fields.contains(.groupName), query.matches(candidate.name) { return true }
     guard query.fields.contains(where: \.isOfMembers) else { return false }
@@ -122,9 +135,9 @@ private struct Candidate {
 
   /// Members find their groups; others find the searchable ones, if the type lets them
   /// (Protocol.md, "Search").
-  func isFound(by reader: UserID?) -> Bool {
+  func isFound(by reader: UserID?, joinedOnly: Bool) -> Bool {
     if reader == nil || role != nil || group.type.everyoneIsMember { return true }
-    return isSearchable && group.type.isVisibleToNonMembers
+    return !joinedOnly && isSearchable && group.type.isVisibleToNonMembers
   }
 
   enum VisibleMembers { case none, onlyReader, all }

@@ -8,16 +8,15 @@ enum FormerMemberRows {
     let stays = try jsonColumn(former.visibleRanges.map { [$0.lowerBound, $0.upperBound] })
     let changed = try db.run(
       """
-      INSERT INTO formerMember (number, userID, muteUntil, bannedUntil, stays, leftTime, mutedAt, memorableUntil)
-      SELECT number, ?, ?, ?, ?, ?, ?, ? FROM groupRecord WHERE groupID = ?
+      INSERT INTO formerMember (number, userID, muteUntil, bannedUntil, stays, leftTime, mutedAt, memorableUntil, banReason)
+      SELECT number, ?, ?, ?, ?, ?, ?, ?, ? FROM groupRecord WHERE groupID = ?
       ON CONFLICT (number, userID) DO UPDATE SET muteUntil = excluded.muteUntil, bannedUntil = excluded.bannedUntil,
       stays = excluded.stays, leftTime = excluded.leftTime, mutedAt = excluded.mutedAt,
-      memorableUntil = excluded.memorableUntil
+      memorableUntil = excluded.memorableUntil, banReason = excluded.banReason
       """,
       [
         former.userID.rawValue, former.muteUntil, former.bannedUntil, stays, former.leftTime, former.mutedAt,
-        former.memorableUntil,
-        group.rawValue,
+        former.memorableUntil, former.banReason.column, group.rawValue,
       ])
     guard changed == 1 else { throw StoreError(.inconsistent, "no group \(group) to remember somebody in") }
   }
@@ -48,7 +47,7 @@ enum FormerMemberRows {
     init(behind former: FormerMember, _ instant: WallInstant) { self.init(instant: instant, userID: former.userID.rawValue) }
   }
 
-  private static let columns = "userID, muteUntil, bannedUntil, stays, leftTime, mutedAt"
+  private static let columns = "userID, muteUntil, bannedUntil, stays, leftTime, mutedAt, banReason"
   // `> 0` is the condition of the partial index.
   static let restrictedSQL = """
     SELECT \(columns) FROM formerMember INDEXED BY formerMemberRestricted
@@ -84,6 +83,7 @@ enum FormerMemberRows {
     var former = FormerMember(
       userID: user, visibleRanges: stays, muteUntil: muteUntil, bannedUntil: bannedUntil, leftTime: try row.instant())
     former.mutedAt = try row.instant()
+    former.banReason = try row.text()
     return former
   }
 }

@@ -8,7 +8,7 @@ enum GroupRows {
     "groupID", "type", "epoch", "createTime", "owner", "name", "introduction", "notification", "faceURL", "maxMemberNum",
     "customInfo", "joinMode", "inviteMode", "beInviteMode", "updateInfoMode", "updateCustomMode", "ownerQuitMode",
     "memberChangeNotification", "isSearchable", "isMemberVisible", "muteMode", "muteRoles", "muteUntil", "lastInfoTime",
-    "changeTime", "importedThroughSeq", "nextOrdinal", "mutedAt",
+    "changeTime", "importedThroughSeq", "nextOrdinal", "mutedAt", "serverCustomInfo",
   ]
   private static let insertSQL =
     "INSERT INTO groupRecord (\(columns.joined(separator: ", "))) VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))"
@@ -39,7 +39,7 @@ enum GroupRows {
       policy.updateInfoMode.rawValue, policy.updateCustomMode.rawValue, policy.ownerQuitMode.rawValue,
       policy.memberChangeNotification, policy.isSearchable, policy.isMemberVisible, record.mute.mode.rawValue,
       try jsonColumn(record.mute.roles.map(\.wireName)), record.mute.muteUntil, record.lastInfoTime, record.changeTime,
-      record.importedThroughSeq, record.nextOrdinal, record.mutedAt,
+      record.importedThroughSeq, record.nextOrdinal, record.mutedAt, record.serverCustomInfo.column,
     ]
   }
 
@@ -54,6 +54,7 @@ enum GroupRows {
     record.importedThroughSeq = try row.integer()
     record.nextOrdinal = try row.integer()
     record.mutedAt = try row.instant()
+    record.serverCustomInfo = try row.text()
     return record
   }
 

@@ -106,6 +106,8 @@ enum MemberRows {
 }
 
 extension GroupType {
+  /// The types that every user is a member of, as SQL writes a list of texts.
+  static let everybodysSQL = allCases.filter(\.everyoneIsMember).map { "'\($0.rawValue)'" }.joined(separator: ", ")
   /// The types that getJoinedGroupList names, as SQL writes a list of texts.
   static let listedSQL = allCases.filter(\.isListed).map { "'\($0.rawValue)'" }.joined(separator: ", ")
 }

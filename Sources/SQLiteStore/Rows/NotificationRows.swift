@@ -6,12 +6,12 @@ import GroupRuntime
 /// disbanded group. The users behind it are resolved when a list is read: a notification is one row
 /// however large the group is.
 enum NotificationRows {
-  private static let columns = "timestamp, kind, groupID, opUser, applicationID, reason, data"
+  private static let columns = "timestamp, kind, groupID, opUser, applicationID, reason, data, groupName"
 
   private static let nextNumberSQL = "UPDATE notificationNumber SET last = last + 1 RETURNING last"
   // One statement for all addressees.
   private static let insertSQL = """
-    INSERT INTO notification (addressee, number, \(columns)) SELECT value, ?, ?, ?, ?, ?, ?, ?, ? FROM json_each(?)
+    INSERT INTO notification (addressee, number, \(columns)) SELECT value, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM json_each(?)
     """
   private static let forgetFormerSQL = """
     DELETE FROM notification WHERE (addressee, number) IN (
@@ -51,7 +51,8 @@ enum NotificationRows {
       insertSQL,
       [
         number, notification.timestamp, notification.kind.rawValue, notification.groupID.rawValue, notification.opUser.column,
-        notification.applicationID?.column, notification.reason?.column, notification.data?.column, names,
+        notification.applicationID?.column, notification.reason?.column, notification.data?.column,
+        notification.groupName?.column, names,
       ])
     try db.run(trimSQL, [names])
   }
@@ -114,9 +115,10 @@ enum NotificationRows {
     let opUser = try row.text()
     let applicationID = try row.optionalText()
     let reason = try row.optionalText()
+    let data = try row.optionalText()
     return SystemNotification(
-      kind: kind, groupID: groupID, opUser: opUser, applicationID: applicationID, reason: reason, data: try row.optionalText(),
-      timestamp: timestamp)
+      kind: kind, groupID: groupID, groupName: try row.optionalText(), opUser: opUser, applicationID: applicationID,
+      reason: reason, data: data, timestamp: timestamp)
   }
 }
 

@@ -96,6 +96,19 @@ enum ReadMarks {
       """, [user.rawValue, mark])
   }
 
+  /// The marks of a group's managers; those without one are absent.
+  static func applicationMarks(ofManagersOf group: GroupID, in db: Database) throws -> [UserID: WallInstant] {
+    let marks = try db.rows(
+      """
+      SELECT mark.userID, mark.applications FROM groupRecord AS g
+      CROSS JOIN member AS m INDEXED BY managerOfGroup ON m.number = g.number
+      CROSS JOIN readMark AS mark ON mark.userID = m.userID
+      WHERE g.groupID = ? AND m.role IN ('Owner', 'Admin') AND mark.applications > 0
+      """, [group.rawValue]
+    ) { (try $0.value(UserID.init(stored:)), try $0.instant()) }
+    return Dictionary(uniqueKeysWithValues: marks)
+  }
+
   /// 0 = nothing is read.
   static func mark(_ kind: Kind, of user: UserID, in db: Database) throws -> Int64 {
     try db.rows("SELECT \(kind.rawValue) FROM readMark WHERE userID = ?", [user.rawValue]) { try $0.integer() }.first ?? 0

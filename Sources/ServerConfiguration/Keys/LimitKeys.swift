@@ -4,7 +4,8 @@ enum LimitKeys {
     workMessagesPerSecond, publicMessagesPerSecond, meetingMessagesPerSecond, avChatRoomMessagesPerSecond,
     bChatRoomMessagesPerSecond, workMaxMemberNum, publicMaxMemberNum, meetingMaxMemberNum, requestsPerSecond, requestBurst,
     signInsPerSecond, connections, connectionsPerAddress, groupsPerUser, avChatRoomsPerUser, avChatRooms,
-    sendQueueBytes, revokeWindow, unreadCount,
+    sendQueueBytes, revokeWindow, unreadCount, groupNameText, introductionText, notificationText, faceURLText, nameCardText,
+    messageText,
   ]
 
   static let workMessagesPerSecond = messagesPerSecond("work", 0)
@@ -44,6 +45,19 @@ enum LimitKeys {
   static let unreadCount = Key(
     "limits.unreadCount", .integer(1...1_000_000, of: "messages"), 1000, example: "99", since: "0.1.0",
     "Up to where unread messages are counted: an unread count is exact below it and reads this number beyond.")
+
+  static let groupNameText = text("limits.text.groupName", 30, "a group's name", example: "100")
+  static let introductionText = text("limits.text.introduction", 240, "a group's introduction", example: "400")
+  static let notificationText = text("limits.text.notification", 300, "a group's notification", example: "400")
+  static let faceURLText = text("limits.text.faceURL", 100, "a group's faceURL", example: "500")
+  static let nameCardText = text("limits.text.nameCard", 50, "a member's name card", example: "100")
+  static let messageText = text("limits.text.message", 12_288, "the text or data of a message", example: "4096")
+
+  private static func text(_ path: String, _ fallback: Int, _ what: String, example: String) -> Key<Int> {
+    Key(
+      path, .integer(1...65_536, of: "bytes"), fallback, example: example, since: "0.1.0",
+      "The bytes of UTF-8 that \(what) may have.")
+  }
 
   private static func messagesPerSecond(_ groupType: String, _ fallback: Int) -> Key<Int> {
     Key(

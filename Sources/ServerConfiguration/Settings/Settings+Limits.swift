@@ -33,6 +33,8 @@ extension Settings {
     public var revokeWindow: Duration
     /// The largest number of unread messages that is counted exactly.
     public var unreadCount: Int
+    /// The most bytes of texts.
+    public var text: Texts
     /// Every key of `limits.…` with its number, durations in whole seconds, for `getServerInfo`.
     public let flattened: [(key: String, value: Int64)]
 
@@ -53,7 +55,33 @@ extension Settings {
       sendQueueBytes = values[LimitKeys.sendQueueBytes]
       revokeWindow = values[LimitKeys.revokeWindow]
       unreadCount = values[LimitKeys.unreadCount]
+      text = Texts(values)
       flattened = LimitKeys.all.compactMap { key in values.number(of: key).map { (key.path, $0) } }
+    }
+  }
+
+  /// `limits.text.…`: the most bytes of UTF-8.
+  public struct Texts: Sendable {
+    /// A group's name.
+    public var groupName: Int
+    /// A group's introduction.
+    public var introduction: Int
+    /// A group's notification.
+    public var notification: Int
+    /// A group's faceURL.
+    public var faceURL: Int
+    /// A member's name card.
+    public var nameCard: Int
+    /// The text or data of a message.
+    public var message: Int
+
+    init(_ values: Resolution) {
+      groupName = values[LimitKeys.groupNameText]
+      introduction = values[LimitKeys.introductionText]
+      notification = values[LimitKeys.notificationText]
+      faceURL = values[LimitKeys.faceURLText]
+      nameCard = values[LimitKeys.nameCardText]
+      message = values[LimitKeys.messageText]
     }
   }
 

@@ -7,6 +7,7 @@ import GroupRuntime
 import SQLiteStore
 import ServerConfiguration
 import WebSocketTransport
+import WireProtocol
 
 // Translates the configuration into the parameters of each part.
 
@@ -124,6 +125,19 @@ extension GatewayConfiguration {
     avChatRoomsPerUser = settings.limits.avChatRoomsPerUser
     avChatRooms = settings.limits.avChatRooms
     requiresKnownUsers = settings.users.requireKnown
+    textLimits = TextLimits(settings.limits.text)
+  }
+}
+
+extension TextLimits {
+  init(_ texts: Settings.Texts) {
+    self.init()
+    groupName = texts.groupName
+    introduction = texts.introduction
+    notification = texts.notification
+    faceURL = texts.faceURL
+    nameCard = texts.nameCard
+    message = texts.message
   }
 }
 

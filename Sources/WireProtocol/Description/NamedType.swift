@@ -25,6 +25,7 @@ struct NamedType {
       ResultField("lastMessageTime?", "integer"), ResultField("lastSeq?", "integer"), ResultField("epoch?", "string"),
       ResultField("memberCount", "integer"), ResultField("onlineCount", "integer"), ResultField("maxMemberNum", "integer"),
       ResultField("allMuted?", "boolean"), ResultField("mute?", "GroupMute"), ResultField("customInfo", "map"),
+      ResultField("serverCustomInfo?", "string"),
     ] + PolicyField.allCases.map { ResultField($0.rawValue + "?", $0.isFlag ? "boolean" : quoted($0.words)) } + [
       ResultField("lastMessage?", "Message"), ResultField("selfInfo?", "SelfInfo"),
     ])
@@ -97,8 +98,9 @@ struct NamedType {
     name: "SystemNotification", summary: "An event in a group that concerned the user, kept for later.",
     fields: [
       ResultField("notificationID", "string"), ResultField("type", words(SystemNotification.Kind.self)),
-      ResultField("groupID", "string"), ResultField("opUser", "MemberInfo"), ResultField("reason?", "string"),
-      ResultField("data?", "string"), ResultField("timestamp", "integer"), ResultField("isRead", "boolean"),
+      ResultField("groupID", "string"), ResultField("groupName?", "string"), ResultField("opUser", "MemberInfo"),
+      ResultField("applicationID?", "string"), ResultField("reason?", "string"), ResultField("data?", "string"),
+      ResultField("timestamp", "integer"), ResultField("isRead", "boolean"),
     ])
 
   private static let session = NamedType(
@@ -113,8 +115,10 @@ struct NamedType {
 
   /// The types of members that specifications list by name only, as in `{userID, result}`.
   static let memberTypes: [String: String] = [
-    "code": "integer", "epoch": "string", "groupID": "string", "info": "GroupInfo", "inviter": "string", "key": "string",
-    "lastSeq": "integer", "message": "string", "messageList": "[Message]", "more": "boolean", "recovered": "boolean",
+    "bannedUntil": "integer", "code": "integer", "epoch": "string", "groupID": "string", "info": "GroupInfo", "inviter": "string",
+    "key": "string",
+    "lastSeq": "integer", "message": "string", "messageList": "[Message]", "more": "boolean",
+    "reason": "string", "recovered": "boolean",
     "result": words(MemberResult.Outcome.self), "role": roleOrNone, "seq": "integer", "type": "string",
     "unreadCount": "integer", "userID": "string", "value": "any",
   ]

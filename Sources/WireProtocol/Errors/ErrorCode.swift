@@ -67,11 +67,11 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
     case .tokenMalformed: "The token cannot be accepted"
     case .tokenWrongSignature: "The token was signed with another key"
     case .badNewGroupID: "A groupID is 1 to 48 visible ASCII characters and does not start with @TGS#"
-    case .badGroupName: "A group name is 1 to 30 bytes"
-    case .introductionTooLong: "An introduction is at most 240 bytes"
-    case .notificationTooLong: "A notification is at most 300 bytes"
-    case .faceURLTooLong: "A faceURL is at most 100 bytes"
-    case .nameCardTooLong: "A name card is at most 50 bytes"
+    case .badGroupName: "The group name is empty or too long"
+    case .introductionTooLong: "The introduction is too long"
+    case .notificationTooLong: "The notification is too long"
+    case .faceURLTooLong: "The faceURL is too long"
+    case .nameCardTooLong: "The name card is too long"
     case .tooManyMembers: "More members than the group may have"
     case .workNotJoinable: "Nobody can apply to join a Work group"
     case .ownerInMemberList: "Owner is not a role for a listed member"
@@ -105,7 +105,7 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
     case .attributeWritesTooOften: "Too many writes to the attributes of this group by the application"
     case .attributeUnknown: "No such attribute"
     case .tooManyMentions: "At most 30 users can be mentioned"
-    case .messageTooLong: "A message is at most 12288 bytes"
+    case .messageTooLong: "The message is too long"
     }
   }
 

@@ -38,9 +38,13 @@ extension EventName {
     case .onReceiveJoinApplication:
       GroupEvent.example(.onReceiveJoinApplication(applicationID: "", member: .administrator, opReason: ""))
     case .onReceiveGroupInvitation:
-      GroupEvent.example(.onReceiveGroupInvitation(applicationID: "", opReason: "", attach: "", by: by))
+      GroupEvent.example(
+        .onReceiveGroupInvitation(
+          applicationID: "", opReason: "", attach: "", by: by,
+          to: InvitedGroup(groupName: "", groupType: .work, faceURL: "", memberCount: 0)))
     case .onApplicationProcessed:
       GroupEvent.example(.onApplicationProcessed(applicationID: "", isAgreeJoin: true, opReason: "", by: by))
+    case .onGroupApplicationListChanged: GroupEvent.example(.onGroupApplicationListChanged(.example))
     case .onGrantAdministrator: GroupEvent.example(.onGrantAdministrator(members, by: by, nil))
     case .onRevokeAdministrator: GroupEvent.example(.onRevokeAdministrator(members, by: by, nil))
     case .onQuitFromGroup: GroupEvent.example(.onQuitFromGroup)

@@ -2,7 +2,7 @@
 public enum EventName: String, CaseIterable, Sendable {
   case onMemberEnter, onMemberLeave, onMemberInvited, onMemberKicked, onGroupMemberInfoChanged
   case onGroupCreated, onGroupDismissed, onGroupRecycled, onGroupInfoChanged
-  case onReceiveJoinApplication, onReceiveGroupInvitation, onApplicationProcessed
+  case onReceiveJoinApplication, onReceiveGroupInvitation, onApplicationProcessed, onGroupApplicationListChanged
   case onGrantAdministrator, onRevokeAdministrator, onQuitFromGroup, onReceiveMessageOptChanged, onGroupAttributeChanged
   case onRecvNewMessage, onRecvMessageRevoked, onMessageDropped, onConversationRead, onReceiveRESTCustomData
   case onConnectSuccess, onKickedOffline, onUserSigExpired, onServerDraining
@@ -25,6 +25,9 @@ public enum EventName: String, CaseIterable, Sendable {
     case .onReceiveJoinApplication: "managers"
     case .onReceiveGroupInvitation: "the invited user"
     case .onApplicationProcessed: "the applicant; for an invitation, the inviter"
+    case .onGroupApplicationListChanged:
+      "everybody in whose list of received or sent applications it stands: the managers and the applicant, or the invited "
+        + "user and the inviter"
     case .onGrantAdministrator, .onRevokeAdministrator: "all members; notification off: the operator and the one concerned"
     case .onQuitFromGroup: "all sessions of the user who quit"
     case .onReceiveMessageOptChanged: "the user's other sessions"

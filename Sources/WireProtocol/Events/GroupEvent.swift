@@ -14,8 +14,11 @@ public struct GroupEvent: Event, Equatable {
     case onGroupRecycled(by: EventOperator)
     case onGroupInfoChanged([InfoChange], by: EventOperator, EventTip?)
     case onReceiveJoinApplication(applicationID: String, member: MemberInfo, opReason: String)
-    case onReceiveGroupInvitation(applicationID: String, opReason: String, attach: String, by: EventOperator)
+    // Indirect, because every event takes the memory of the largest.
+    indirect case onReceiveGroupInvitation(
+      applicationID: String, opReason: String, attach: String, by: EventOperator, to: InvitedGroup)
     case onApplicationProcessed(applicationID: String, isAgreeJoin: Bool, opReason: String, by: EventOperator)
+    indirect case onGroupApplicationListChanged(ApplicationInfo)
     case onGrantAdministrator([MemberInfo], by: EventOperator, EventTip?)
     case onRevokeAdministrator([MemberInfo], by: EventOperator, EventTip?)
     case onQuitFromGroup
@@ -79,16 +82,18 @@ public struct GroupEvent: Event, Equatable {
       writer.member("applicationID", id)
       writer.member("member", member)
       writer.member("opReason", reason)
-    case .onReceiveGroupInvitation(let id, let reason, let attach, let opUser):
+    case .onReceiveGroupInvitation(let id, let reason, let attach, let opUser, let group):
       opUser.encodeFields(into: &writer)
       writer.member("applicationID", id)
       writer.member("opReason", reason)
       writer.member("attach", attach)
+      group.encodeFields(into: &writer)
     case .onApplicationProcessed(let id, let isAgreeJoin, let reason, let opUser):
       opUser.encodeFields(into: &writer)
       writer.member("applicationID", id)
       writer.member("isAgreeJoin", isAgreeJoin)
       writer.member("opReason", reason)
+    case .onGroupApplicationListChanged(let application): writer.member("application", application)
     case .onReceiveMessageOptChanged(let option): writer.member("opt", option.rawValue)
     case .onGroupAttributeChanged(let attributes): writer.member("groupAttributeMap", attributes)
     case .onRecvMessageRevoked(let msgID, let seq, let opUser):
@@ -115,6 +120,7 @@ public struct GroupEvent: Event, Equatable {
     case .onRecvNewMessage: 448
     case .onGroupAttributeChanged(let attributes): 160 + attributes.byteCount
     case .onReceiveRESTCustomData(let data): 160 + data.utf8.count
+    case .onGroupApplicationListChanged: 768
     default: 320
     }
   }
@@ -133,6 +139,7 @@ public struct GroupEvent: Event, Equatable {
     case .onReceiveJoinApplication: .onReceiveJoinApplication
     case .onReceiveGroupInvitation: .onReceiveGroupInvitation
     case .onApplicationProcessed: .onApplicationProcessed
+    case .onGroupApplicationListChanged: .onGroupApplicationListChanged
     case .onGrantAdministrator: .onGrantAdministrator
     case .onRevokeAdministrator: .onRevokeAdministrator
     case .onQuitFromGroup: .onQuitFromGroup
@@ -164,6 +171,29 @@ public struct EventOperator: FieldEncodable, Equatable {
   }
 }
 
+/// The group of an invitation, for users who know nothing of it yet.
+public struct InvitedGroup: FieldEncodable, Equatable {
+  public let groupName: String
+  public let groupType: GroupType
+  public let faceURL: String
+  public let memberCount: Int
+
+  /// With everything given.
+  public init(groupName: String, groupType: GroupType, faceURL: String, memberCount: Int) {
+    self.groupName = groupName
+    self.groupType = groupType
+    self.faceURL = faceURL
+    self.memberCount = memberCount
+  }
+
+  public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+    writer.member("groupName", groupName)
+    writer.member("groupType", groupType.rawValue)
+    writer.member("faceURL", faceURL)
+    writer.member("memberCount", memberCount)
+  }
+}
+
 /// The stored tip of an event (Protocol.md, "Tips").
 public struct EventTip: Sendable, Equatable {
   public let seq: Int64
@@ -181,6 +211,14 @@ extension EventTip? {
     writer.member("seq", ifPresent: self?.seq)
     writer.member("msgID", ifPresent: self?.msgID)
   }
+}
+
+extension ApplicationInfo {
+  static let example = ApplicationInfo(
+    GroupApplication(
+      id: "", groupID: .generate(), epoch: "", kind: .join, fromUser: .administrator, toUser: nil, addTime: .unset, requestMsg: ""
+    ),
+    reader: .administrator, isRead: false)
 }
 
 extension Message {

@@ -1,12 +1,22 @@
 import GroupModel
 
-/// The applications that the caller may decide.
+/// The applications that the caller may decide, or those of the caller.
 public struct GetGroupApplicationList: Method {
+  /// The applications that are listed.
+  public enum Box: String, CaseIterable, Sendable {
+    /// Those that the caller may decide.
+    case received = "Received"
+    /// The caller's requests to join, and invitations.
+    case sent = "Sent"
+  }
+
+  public let box: Box
   public let nextSeq: Int64
   public let count: Int
 
   public static let specification = MethodSpecification(
-    "getGroupApplicationList", "Lists the applications that the caller may decide, handled ones included, newest first.",
+    "getGroupApplicationList",
+    "Lists the applications that the caller may decide, or has sent, handled ones included, newest first.",
     result: Result.fields, errors: [.badValue])
 
   /// A page of applications.
@@ -33,6 +43,9 @@ public struct GetGroupApplicationList: Method {
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
+    box =
+      try reader.optionalWord(
+        "box", "Received: those that the caller may decide; Sent: those that the caller made. Absent = Received.") ?? .received
     nextSeq = try reader.nextSeq()
     count = try reader.count(upTo: 50, otherwise: 50, "The most applications of the page; absent = 50.")
   }

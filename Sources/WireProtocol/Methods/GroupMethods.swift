@@ -13,6 +13,8 @@ public struct GroupFields: Sendable, Equatable {
   public var faceURL: String?
   public var maxMemberNum: Int?
   public var customInfo: [String: String]?
+  /// Only an application administrator may give it.
+  public var serverCustomInfo: String?
   public var policy: [PolicyChange] = []
 
   /// Nothing is given.
@@ -20,15 +22,17 @@ public struct GroupFields: Sendable, Equatable {
 
   init(from reader: inout some ParameterReader) throws(WireError) {
     introduction = try reader.optionalString(
-      "introduction", TextDomain(0...240, .introductionTooLong), "What the group is about, for people.")
+      "introduction", reader.textLimits.introductions, "What the group is about, for people.")
     notification = try reader.optionalString(
-      "notification", TextDomain(0...300, .notificationTooLong), "An announcement to the members.")
-    faceURL = try reader.optionalString("faceURL", TextDomain(0...100, .faceURLTooLong), "The address of the group's picture.")
+      "notification", reader.textLimits.notifications, "An announcement to the members.")
+    faceURL = try reader.optionalString("faceURL", reader.textLimits.faceURLs, "The address of the group's picture.")
     maxMemberNum = try reader.optionalInteger(
       "maxMemberNum", in: 1...(1 << 53), "The most members that the group may have; absent = as many as its type may."
     ).map { Int($0) }
     customInfo = try reader.optionalMap(
       "customInfo", .groupCustomInfo, "The application's own texts about the group, by key; an empty text removes its key.")
+    serverCustomInfo = try reader.optionalString(
+      "serverCustomInfo", TextDomain(0...4096), "What only application administrators read and write; empty = nothing.")
     for field in PolicyField.allCases {
       if let value = try GroupFields.value(of: field, from: &reader) { policy.append(PolicyChange(field: field, value: value)) }
     }
@@ -63,11 +67,6 @@ public struct GroupFields: Sendable, Equatable {
   }
 }
 
-extension TextDomain {
-  /// 1–30 bytes without control characters (8502, 10004).
-  static let groupName = TextDomain(1...30, .badGroupName, .printable)
-}
-
 /// Makes a group (Protocol.md, "Creating a group").
 public struct CreateGroup: Method {
   /// A member from the beginning.
@@ -89,6 +88,8 @@ public struct CreateGroup: Method {
   public let fields: GroupFields
   /// As listed; a user may stand there twice.
   public let memberList: [InitialMember]
+  /// For the initial members, where they are asked first.
+  public let inviteMessage: String?
   /// Only for the application's backend.
   public let ownerUserID: UserID?
 
@@ -131,13 +132,14 @@ public struct CreateGroup: Method {
   /// - Parameter isImported: the parameters are those of importGroup: an owner, and no members.
   init(from reader: inout some ParameterReader, isImported: Bool) throws(WireError) {
     groupType = try reader.requiredGroupType("The group's type; the old names are taken too.")
-    groupName = try reader.requiredString("groupName", .groupName, "The group's name, for people.")
+    groupName = try reader.requiredString("groupName", reader.textLimits.groupNames, "The group's name, for people.")
     groupID = try reader.optionalString(
       "groupID", .newGroupID, "The new group's ID, not beginning with @TGS#; absent = the server chooses one."
     ).flatMap { GroupID($0) }
     fields = try GroupFields(from: &reader)
     guard !isImported else {
       memberList = []
+      inviteMessage = nil
       ownerUserID = try reader.requiredUserID("ownerUserID", "The owner of the group.")
       return
     }
@@ -147,6 +149,8 @@ public struct CreateGroup: Method {
         let user = try reader.requiredUserID("userID", "The member.")
         return InitialMember(userID: user, role: try reader.optionalInitialRole() ?? .member)
       } ?? []
+    inviteMessage = try reader.optionalString(
+      "inviteMessage", .remark, "A remark that those read who are asked whether they want to be members.")
     ownerUserID =
       reader.servesApplication
       ? try reader.optionalString(
@@ -157,13 +161,14 @@ public struct CreateGroup: Method {
   /// A group with everything given, for tests and tools.
   public init(
     groupType: GroupType, groupName: String, groupID: GroupID? = nil, fields: GroupFields = GroupFields(),
-    memberList: [InitialMember] = [], ownerUserID: UserID? = nil
+    memberList: [InitialMember] = [], inviteMessage: String? = nil, ownerUserID: UserID? = nil
   ) {
     self.groupType = groupType
     self.groupName = groupName
     self.groupID = groupID
     self.fields = fields
     self.memberList = memberList
+    self.inviteMessage = inviteMessage
     self.ownerUserID = ownerUserID
   }
 }
@@ -343,7 +348,7 @@ public struct SetGroupInfo: Method {
     ])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    groupName = try reader.optionalString("groupName", .groupName, "The group's new name.")
+    groupName = try reader.optionalString("groupName", reader.textLimits.groupNames, "The group's new name.")
     fields = try GroupFields(from: &reader)
     allMuted = try reader.optionalFlag(
       "allMuted", "true silences ordinary members without end, as muteGroup does; false lets all speak.")

@@ -85,6 +85,7 @@ public struct SearchGroups: Method {
   public let keywords: [String]
   public let fields: [Field]
   public let ignoresCase: Bool
+  public let joinedOnly: Bool
   public let count: Int
   public let nextSeq: Int64
 
@@ -117,6 +118,7 @@ public struct SearchGroups: Method {
       "keywordList", ListDomain(1...5), TextDomain(1...512), "The texts to look for; a group is found by any of them.")
     fields = try SearchGroups.fields(from: &reader)
     ignoresCase = try reader.optionalFlag("ignoreCase", "Whether upper and lower case are the same; absent = true.") ?? true
+    joinedOnly = try reader.optionalFlag("joinedOnly", "true finds only groups of which the caller is a member.") ?? false
     count = try reader.count(upTo: 50, otherwise: 20, "The most groups of the page; absent = 20.")
     nextSeq = try reader.nextSeq()
   }

@@ -39,17 +39,106 @@ public struct KickGroupMember: Method {
   }
 }
 
-/// Gives a member another role.
-public struct SetGroupMemberRole: Method {
+/// The bans of a group, a page at a time.
+public struct GetGroupBannedMembers: Method {
+  public let nextSeq: Int64
+  public let count: Int
+
+  public static let specification = MethodSpecification(
+    "getGroupBannedMembers", "Lists the removed users whose ban has not ended, the soonest end first.",
+    result: Result.fields, errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
+
+  /// A page of bans.
+  public struct Result: WireObject {
+    public let memberList: [BannedMember]
+    /// 0 = there is no more.
+    public let nextSeq: Int64
+
+    public static let example = Result(memberList: [], nextSeq: 0)
+
+    /// With everything given.
+    public init(memberList: [BannedMember], nextSeq: Int64) {
+      self.memberList = memberList
+      self.nextSeq = nextSeq
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("memberList", memberList)
+      writer.member("nextSeq", nextSeq)
+    }
+  }
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    nextSeq = try reader.nextSeq()
+    count = try reader.count(upTo: 50, otherwise: 50, "The most bans of the page; absent = 50.")
+  }
+}
+
+/// A removed user whose ban has not ended.
+public struct BannedMember: WireObject {
   public let userID: UserID
+  public let bannedUntil: WallInstant
+  /// The reason of the removal; empty = none.
+  public let reason: String
+
+  public static let example = BannedMember(FormerMember(userID: .administrator))
+
+  /// A former member, as far as the ban goes.
+  public init(_ former: FormerMember) {
+    userID = former.userID
+    bannedUntil = former.bannedUntil
+    reason = former.banReason
+  }
+
+  public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+    writer.member("userID", userID.rawValue)
+    writer.member("bannedUntil", bannedUntil)
+    writer.member("reason", reason)
+  }
+}
+
+/// Ends bans.
+public struct UnbanGroupMember: Method {
+  public let userIDList: [UserID]
+
+  public static let specification = MethodSpecification(
+    "unbanGroupMember", "Ends the bans of users; no event tells of it.", writes: true, result: MemberResults.fields,
+    errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    userIDList = try reader.requiredUserIDs("userIDList", upTo: 50, "The users whose bans end.")
+  }
+}
+
+/// The users whom a request changes.
+public enum TargetUsers: Sendable, Equatable {
+  /// Everything about the user is an error of the call.
+  case one(UserID)
+  /// Everything about a user is a row of the result.
+  case list([UserID])
+
+  /// All of them.
+  public var users: [UserID] {
+    switch self {
+    case .one(let user): [user]
+    case .list(let users): users
+    }
+  }
+}
+
+/// Gives members another role.
+public struct SetGroupMemberRole: Method {
+  public let targets: TargetUsers
   public let role: Role
 
   public static let specification = MethodSpecification(
-    "setGroupMemberRole", "Makes a member an admin, an ordinary member, or gives a custom role.", writes: true,
-    errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .userUnknown])
+    "setGroupMemberRole", "Makes members admins, ordinary members, or gives a custom role: one, or up to 50 by list.",
+    writes: true, result: MemberResults.optionalFields,
+    errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue, .userUnknown])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    userID = try reader.requiredUserID("userID", "The member whose role changes.")
+    targets = try reader.requiredTargets(
+      upTo: 50, one: "The member whose role changes.", several: "The members whose roles change: this or userID.")
     role = try reader.requiredWord("role", of: Role.givenNames, "The new role.") { Role(givenName: $0) }
   }
 }
@@ -69,7 +158,7 @@ public struct SetGroupMemberInfo: Method {
   public init(from reader: inout some ParameterReader) throws(WireError) {
     userID = try reader.requiredUserID("userID", "The member whose info changes, or the caller.")
     nameCard = try reader.optionalString(
-      "nameCard", TextDomain(0...50, .nameCardTooLong, .printable), "The member's name in this group; empty = none.")
+      "nameCard", reader.textLimits.nameCards, "The member's name in this group; empty = none.")
     customInfo = try reader.optionalMap(
       "customInfo", .memberCustomInfo, "The application's own texts about the member, by key; an empty text removes its key.")
     role = try reader.optionalWord("role", of: Role.givenNames, "The member's new role.") { Role(givenName: $0) }
@@ -78,35 +167,40 @@ public struct SetGroupMemberInfo: Method {
   }
 }
 
-/// Mutes one member.
+/// Mutes members.
 public struct MuteGroupMember: Method {
-  public let userID: UserID
+  public let targets: TargetUsers
   /// 0 = may speak again.
   public let muteTime: Seconds
 
   public static let specification = MethodSpecification(
-    "muteGroupMember", "Silences a member for a time; it survives leaving and coming back.", writes: true,
-    result: Result.fields, errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
+    "muteGroupMember", "Silences members, one or up to 50 by list, for a time; it survives leaving and coming back.",
+    writes: true, result: Result.fields, errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue])
 
   /// When the mute ends.
   public struct Result: WireObject {
-    /// 0 = the member may speak again.
+    /// 0 = the members may speak again.
     public let muteUntil: WallInstant
+    /// Nil = the request named one member, not a list.
+    public let memberList: [MemberResult]?
 
     public static let example = Result(muteUntil: .unset)
 
     /// With everything given.
-    public init(muteUntil: WallInstant) {
+    public init(muteUntil: WallInstant, memberList: [MemberResult]? = nil) {
       self.muteUntil = muteUntil
+      self.memberList = memberList
     }
 
     public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("memberList", ifPresent: memberList)
       writer.member("muteUntil", muteUntil)
     }
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    userID = try reader.requiredUserID("userID", "The member who is silenced.")
+    targets = try reader.requiredTargets(
+      upTo: 50, one: "The member who is silenced.", several: "The members who are silenced: this or userID.")
     muteTime = try reader.requiredInteger("muteTime", in: .seconds, "How long, in seconds; 0 = the member may speak again.")
   }
 }

@@ -82,11 +82,6 @@ public struct MessageReceipt: WireObject, Equatable {
   }
 }
 
-extension TextDomain {
-  /// The content of a message: 1–12,288 bytes (10004 when empty, 80002 when longer).
-  static let messageBody = TextDomain(1...12_288, .messageTooLong, whenEmpty: .badValue)
-}
-
 /// Sends text to a group.
 public struct SendGroupTextMessage: Method {
   public let text: String
@@ -97,7 +92,7 @@ public struct SendGroupTextMessage: Method {
   )
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    text = try reader.requiredString("text", .messageBody, "The text that is sent.")
+    text = try reader.requiredString("text", reader.textLimits.messages, "The text that is sent.")
     options = try MessageOptions(from: &reader)
   }
 
@@ -118,7 +113,8 @@ public struct SendGroupCustomMessage: Method {
     errors: MessageOptions.errors)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    data = try reader.requiredString("data", .messageBody, "The data that is sent, in any form of the application's.")
+    data = try reader.requiredString(
+      "data", reader.textLimits.messages, "The data that is sent, in any form of the application's.")
     options = try MessageOptions(from: &reader)
   }
 }

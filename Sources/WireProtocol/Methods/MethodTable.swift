@@ -15,18 +15,22 @@ public struct MethodTable: Sendable {
     /// The method's name.
     public var name: String { specification.name }
 
-    fileprivate init<M: Method>(_ number: Int, _ request: @escaping @Sendable (consuming M) -> Request) {
+    fileprivate init<M: Method>(
+      _ number: Int, textLimits: TextLimits, _ request: @escaping @Sendable (consuming M) -> Request
+    ) {
       self.number = number
       specification = M.specification
       nameBytes = M.specification.name.utf8.map { CChar(bitPattern: $0) }
-      parameters = Entry.parameters(of: M.self)
+      parameters = Entry.parameters(of: M.self, textLimits: textLimits)
       decode = { (reader) throws(WireError) in request(try M(from: &reader)) }
     }
 
     /// Runs a method's reading over a recorder.
-    private static func parameters<M: Method>(of method: M.Type) -> [ParameterDescription] {
+    private static func parameters<M: Method>(of method: M.Type, textLimits: TextLimits) -> [ParameterDescription] {
       do throws(WireError) {
-        return try ParameterRecorder.parameters { (recorder) throws(WireError) in try M(from: &recorder) }
+        return try ParameterRecorder.parameters(textLimits: textLimits) { (recorder) throws(WireError) in
+          try M(from: &recorder)
+        }
       } catch {
         // A method accepts the examples of the recorder; TableTests makes the table.
         preconditionFailure("\(M.specification.name) does not describe itself: \(error.message)")
@@ -38,9 +42,14 @@ public struct MethodTable: Sendable {
   public private(set) var entries: [Entry] = []
   /// By the length of their names, so that a request's is found by its bytes.
   private var byLength: [[Entry]] = []
+  /// The bounds of texts, for reading and descriptions.
+  let textLimits: TextLimits
 
   /// All methods.
-  public init() { addMethods() }
+  public init(textLimits: TextLimits = .standard) {
+    self.textLimits = textLimits
+    addMethods()
+  }
 
   /// The method of that name.
   public subscript(name: String) -> Entry? { entries.first { $0.name == name } }
@@ -53,7 +62,7 @@ public struct MethodTable: Sendable {
 
   /// Adds a method by the case of its requests.
   mutating func add<M: Method>(_ request: @escaping @Sendable (consuming M) -> Request) {
-    let entry = Entry(entries.count, request)
+    let entry = Entry(entries.count, textLimits: textLimits, request)
     precondition(self[entry.name] == nil, "\(entry.name) is declared twice")
     entries.append(entry)
     let length = entry.nameBytes.count

@@ -4,11 +4,13 @@ import GroupModel
 public struct JSONParameterReader: ParameterReader {
   private let object: JSONValue?
   public let servesApplication: Bool
+  public let textLimits: TextLimits
 
   /// - Parameter object: nil where `params` is absent.
-  public init(_ object: JSONValue?, servesApplication: Bool = false) {
+  public init(_ object: JSONValue?, servesApplication: Bool = false, textLimits: TextLimits = .standard) {
     self.object = object
     self.servesApplication = servesApplication
+    self.textLimits = textLimits
   }
 
   /// The value behind a name; null counts as absent (Protocol.md, "Texts").
@@ -99,7 +101,7 @@ public struct JSONParameterReader: ParameterReader {
     var values: [Value] = []
     try list.forEachElement { (value) throws(WireError) in
       guard value.kind == .object else { throw wrongType(name, "an array of objects") }
-      var reader = JSONParameterReader(value, servesApplication: servesApplication)
+      var reader = JSONParameterReader(value, servesApplication: servesApplication, textLimits: textLimits)
       values.append(try element(&reader))
     }
     return values
@@ -125,6 +127,13 @@ public struct JSONParameterReader: ParameterReader {
     case (nil, nil): throw missing(first)
     case (.some, .some): throw WireError(.badValue, "There is \(first) or \(second), not both", field: "\(second)")
     }
+  }
+
+  public func requireOne(
+    _ first: StaticString, isThere isFirstThere: Bool, or second: StaticString, isThere isSecondThere: Bool
+  ) throws(WireError) {
+    guard isFirstThere == isSecondThere else { return }
+    throw WireError(.invalidParams, "There is exactly one of \(first) and \(second)", field: "\(first)")
   }
 
   public mutating func requiredEntries(

@@ -8,6 +8,8 @@ public protocol ParameterReader {
   /// Whether the members that only the application's backend may give are read (Protocol.md,
   /// "Application interface"); elsewhere they are unknown members, which are ignored.
   var servesApplication: Bool { get }
+  /// The bounds of texts, by configuration.
+  var textLimits: TextLimits { get }
 
   /// The text behind a name, or nil.
   mutating func optionalString(_ name: StaticString, _ domain: TextDomain, _ meaning: StaticString) throws(WireError) -> String?
@@ -25,6 +27,11 @@ public protocol ParameterReader {
   mutating func requiredEither(
     _ first: StaticString, _ second: StaticString, _ domain: TextDomain, _ meaning: StaticString
   ) throws(WireError) -> (isFirst: Bool, text: String)
+
+  /// -32602 unless exactly one of two members is there.
+  func requireOne(
+    _ first: StaticString, isThere isFirstThere: Bool, or second: StaticString, isThere isSecondThere: Bool
+  ) throws(WireError)
 
   /// True or false behind a name, or nil.
   mutating func optionalFlag(_ name: StaticString, _ meaning: StaticString) throws(WireError) -> Bool?
@@ -68,12 +75,19 @@ public struct ListDomain: Sendable {
   public let whenEmpty: ErrorCode
   /// The error of a list with too many.
   public let whenTooMany: ErrorCode
+  /// Whether descriptions call the list required.
+  public let isRequired: Bool
 
   /// Lists of so many elements.
-  public init(_ count: ClosedRange<Int>, whenEmpty: ErrorCode = .badValue, whenTooMany: ErrorCode = .badValue) {
+  /// - Parameter isRequired: false where another member may stand instead; nil = unless the list
+  ///   may be empty.
+  public init(
+    _ count: ClosedRange<Int>, whenEmpty: ErrorCode = .badValue, whenTooMany: ErrorCode = .badValue, isRequired: Bool? = nil
+  ) {
     self.count = count
     self.whenEmpty = whenEmpty
     self.whenTooMany = whenTooMany
+    self.isRequired = isRequired ?? (count.lowerBound > 0)
   }
 
   /// An optional list of at most so many elements.
@@ -112,6 +126,18 @@ extension ParameterReader {
     let list = ListDomain(1...bound, whenEmpty: .emptyUserList)
     guard let users = try optionalUserIDs(name, list, meaning) else { throw missing(name) }
     return users
+  }
+
+  /// The targets of a request: `userID`, or `userIDList` with each user once; -32602 unless it is
+  /// exactly one of them.
+  mutating func requiredTargets(
+    upTo bound: Int, one: StaticString, several: StaticString
+  ) throws(WireError) -> TargetUsers {
+    let user = try optionalString("userID", .userID, one).flatMap { UserID($0) }
+    let list = ListDomain(1...bound, whenEmpty: .emptyUserList, isRequired: false)
+    let users = try optionalUserIDs("userIDList", list, several)
+    try requireOne("userID", isThere: user != nil, or: "userIDList", isThere: users != nil)
+    return user.map { .one($0) } ?? .list(users ?? [])
   }
 
   /// The instant behind a name, or nil.

@@ -28,12 +28,13 @@ private struct ValueDomain {
 struct ParameterRecorder: ParameterReader {
   private(set) var parameters: [ParameterDescription] = []
   var servesApplication: Bool { true }
+  let textLimits: TextLimits
 
   /// The parameters that `read` reads.
   static func parameters<Value>(
-    of read: (inout ParameterRecorder) throws(WireError) -> Value
+    textLimits: TextLimits, of read: (inout ParameterRecorder) throws(WireError) -> Value
   ) throws(WireError) -> [ParameterDescription] {
-    var recorder = ParameterRecorder()
+    var recorder = ParameterRecorder(textLimits: textLimits)
     _ = try read(&recorder)
     return recorder.parameters
   }
@@ -115,7 +116,7 @@ struct ParameterRecorder: ParameterReader {
     let domain = ValueDomain.list(list, words: elements.words, bound: elements.bound) { writer in
       writer.object { elements.encodeSchema(&$0) }
     }
-    note(name, meaning, domain, required: list.count.lowerBound > 0)
+    note(name, meaning, domain, required: list.isRequired)
     return ["example"]
   }
 
@@ -123,12 +124,12 @@ struct ParameterRecorder: ParameterReader {
     _ name: StaticString, _ list: ListDomain, _ meaning: StaticString,
     _ element: (inout ParameterRecorder) throws(WireError) -> Value
   ) throws(WireError) -> [Value]? {
-    var inner = ParameterRecorder()
+    var inner = ParameterRecorder(textLimits: textLimits)
     let value = try element(&inner)
     let members = inner.parameters
     let words = members.map { "\($0.name)\($0.isRequired ? "" : "?"): \($0.value)" }.joined(separator: "; ")
     let domain = ValueDomain.list(list, words: "{\(words)}", bound: nil) { $0.objectSchema(members) }
-    note(name, meaning, domain, required: list.count.lowerBound > 0)
+    note(name, meaning, domain, required: list.isRequired)
     return [value]
   }
 
@@ -139,6 +140,10 @@ struct ParameterRecorder: ParameterReader {
     note(second, meaning, .text(domain), remark: "Either this or \(first) is given.")
     return (true, "example")
   }
+
+  func requireOne(
+    _ first: StaticString, isThere isFirstThere: Bool, or second: StaticString, isThere isSecondThere: Bool
+  ) throws(WireError) {}
 
   mutating func optionalEntries(
     _ name: StaticString, _ domain: MapDomain, _ meaning: StaticString

@@ -1,5 +1,34 @@
 import GroupModel
 
+/// The most bytes of the texts that the configuration bounds (`limits.text.…`).
+public struct TextLimits: Sendable, Equatable {
+  public var groupName = 30
+  public var introduction = 240
+  public var notification = 300
+  public var faceURL = 100
+  public var nameCard = 50
+  public var message = 12_288
+
+  /// The defaults.
+  public static let standard = TextLimits()
+
+  /// The defaults, to be changed.
+  public init() {}
+
+  /// A group's name: not empty, no control characters (8502, 10004).
+  var groupNames: TextDomain { TextDomain(1...groupName, .badGroupName, .printable) }
+  /// A group's introduction (8503).
+  var introductions: TextDomain { TextDomain(0...introduction, .introductionTooLong) }
+  /// A group's notification (8504).
+  var notifications: TextDomain { TextDomain(0...notification, .notificationTooLong) }
+  /// A group's faceURL (8505).
+  var faceURLs: TextDomain { TextDomain(0...faceURL, .faceURLTooLong) }
+  /// A name card: no control characters (8506, 10004).
+  var nameCards: TextDomain { TextDomain(0...nameCard, .nameCardTooLong, .printable) }
+  /// The content of a message: not empty (10004), not longer (80002).
+  var messages: TextDomain { TextDomain(1...message, .messageTooLong, whenEmpty: .badValue) }
+}
+
 /// The texts that a parameter takes.
 public struct TextDomain: Sendable {
   /// A condition besides the length.
@@ -52,7 +81,9 @@ public struct TextDomain: Sendable {
   func fault(of text: String, in name: StaticString) -> WireError? {
     let count = text.utf8.count
     guard count >= bytes.lowerBound else { return WireError(whenEmpty, field: "\(name)") }
-    guard count <= bytes.upperBound else { return WireError(code, field: "\(name)") }
+    guard count <= bytes.upperBound else {
+      return WireError(code, "\(name) is at most \(bytes.upperBound) bytes", field: "\(name)")
+    }
     switch form {
     case .any: return nil
     case .printable: return text.hasControlCharacter ? WireError(.badValue, "No control characters", field: "\(name)") : nil

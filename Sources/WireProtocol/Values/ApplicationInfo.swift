@@ -1,18 +1,17 @@
 import GroupModel
 
-/// An application for one of its deciders (Protocol.md, "Application lists").
-public struct ApplicationInfo: FieldValue {
+/// An application for one of its deciders, or its sender (Protocol.md, "Application lists").
+public struct ApplicationInfo: FieldValue, Equatable {
   public static let notation = "Application"
 
   public let application: GroupApplication
-  /// The decider; `.administrator` for the application's backend.
-  public let reader: UserID
+  public let isHandledByReader: Bool
   public let isRead: Bool
 
-  /// An application for a reader.
+  /// An application for a reader; `.administrator` is the application's backend.
   public init(_ application: GroupApplication, reader: UserID, isRead: Bool) {
     self.application = application
-    self.reader = reader
+    isHandledByReader = application.handling?.by == reader
     self.isRead = isRead
   }
 
@@ -38,7 +37,7 @@ public struct ApplicationInfo: FieldValue {
   }
 
   private var handleStatus: String {
-    guard let handling = application.handling else { return "Unhandled" }
-    return handling.by == reader ? "HandledBySelf" : "HandledByOther"
+    if application.handling == nil { return "Unhandled" }
+    return isHandledByReader ? "HandledBySelf" : "HandledByOther"
   }
 }

@@ -79,6 +79,7 @@ public struct GroupInfo: FieldValue {
     writer.member("lastMessageTime", lastMessageTime)
     writer.member("lastSeq", lastSeq)
     writer.member("epoch", record.epoch)
+    writer.member("serverCustomInfo", record.serverCustomInfo)
     writer.member("allMuted", mute.isAllMuted)
     writer.member("mute", mute)
     if hasPolicy {

@@ -102,6 +102,9 @@ public struct MemberResults: WireObject {
 
   public static let example = MemberResults(memberList: [])
 
+  /// The members of a result that has rows only where the request gave a list.
+  static let optionalFields = fields.map { ResultField($0.name + "?", $0.type) }
+
   /// With everything given.
   public init(memberList: [MemberResult]) { self.memberList = memberList }
 

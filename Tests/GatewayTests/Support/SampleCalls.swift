@@ -19,6 +19,7 @@ let sampleCalls: [String: String] = [
   "getGroupMembersInfo": #""groupID":"g","userIDList":["mary"]"#, "getGroupOnlineMemberCount": #""groupID":"g""#,
   "setGroupMemberInfo": #""groupID":"g","userID":"mary","nameCard":"M""#,
   "muteGroupMember": #""groupID":"g","userID":"mary","muteTime":1"#, "getGroupMutedMembers": #""groupID":"g""#,
+  "getGroupBannedMembers": #""groupID":"g""#, "unbanGroupMember": #""groupID":"g","userIDList":["mary"]"#,
   "inviteUserToGroup": #""groupID":"g","userIDList":["mary"]"#, "kickGroupMember": #""groupID":"g","userIDList":["mary"]"#,
   "setGroupMemberRole": #""groupID":"g","userID":"mary","role":"Admin""#,
   "getGroupMemberInviters": #""groupID":"g","userIDList":["mary"]"#,

@@ -112,6 +112,84 @@ import ThrongTestKit
     #expect(former.count == 1 && former.departureCount < 100)
   }
 
+  // MARK: Bans
+
+  private func listed(_ former: inout FormerMembers, at now: WallInstant, count: Int = 3) -> [UserID] {
+    var (listed, next): ([UserID], Int64) = ([], 0)
+    repeat {
+      let page = former.bannedPage(at: now, after: next, count: count)
+      listed += page.members.map(\.userID)
+      next = page.nextSeq
+    } while next != 0 && listed.count < 100
+    return listed
+  }
+
+  @Test func bansAreListedByTheirEndsThenByUser() {
+    var former = FormerMembers(
+      [departed(4, at: 1, banned: 50), departed(2, at: 2, banned: 90), departed(3, at: 3, banned: 50), departed(1, at: 4)], at: 5)
+    for count in 1...4 { #expect(listed(&former, at: 10, count: count) == [user(3), user(4), user(2)]) }
+    _ = former.add(departed(5, at: 10, banned: 60), at: 10)
+    _ = former.add(departed(6, at: 10, muted: 60), at: 10)
+    _ = former.remove(user(4))
+    #expect(listed(&former, at: 10) == [user(3), user(5), user(2)])
+    #expect(listed(&former, at: 50) == [user(5), user(2)] && listed(&former, at: 89) == [user(2)])
+    #expect(listed(&former, at: 90) == [])
+  }
+
+  @Test func aLaterBanOfAUserTakesThePlaceOfTheFirst() {
+    var former = FormerMembers([departed(1, at: 1, banned: 50)], at: 2)
+    #expect(listed(&former, at: 2) == [user(1)])
+    _ = former.remove(user(1))
+    _ = former.add(departed(1, at: 3, banned: 40), at: 3)
+    #expect(listed(&former, at: 3, count: 1) == [user(1)])
+  }
+
+  @Test func manyBansOfOneEndGoPageByPageWhileSomeAreLifted() {
+    var former = FormerMembers((0..<60).map { departed(100 + $0, at: 1, banned: 1000) }, at: 1)
+    var (seen, next): ([UserID], Int64) = ([], 0)
+    repeat {
+      let page = former.bannedPage(at: 10, after: next, count: 7)
+      for member in page.members { #expect(former.liftBan(of: member.userID, at: 10) != nil) }
+      seen += page.members.map(\.userID)
+      next = page.nextSeq
+    } while next != 0 && seen.count < 100
+    #expect(seen == (100..<160).map(user))
+    #expect(listed(&former, at: 10) == [])
+  }
+
+  @Test func strangePositionsAreAnswered() {
+    var former = FormerMembers([departed(1, at: 1, banned: 50), departed(2, at: 1, banned: 60)], at: 2)
+    for next in [1, 1023, 50 * 1024 + 999, 1 << 53, Int64.max] as [Int64] {
+      #expect(former.bannedPage(at: 2, after: next, count: 5).members.count <= 2, "\(next)")
+    }
+    #expect(former.bannedPage(at: 2, after: 50 * 1024 + 999, count: 5).members.map(\.userID) == [user(2)])
+  }
+
+  @Test func endedBansDoNotAccumulate() {
+    var former = FormerMembers([departed(0, at: 0)], at: 0)
+    _ = listed(&former, at: 0)
+    for time in (1...2000).map({ WallInstant($0) }) {
+      _ = former.add(departed(1, at: time, banned: time + Self.day), at: time)
+      #expect(former.liftBan(of: user(1), at: time)?.visibleRanges == [1...2])
+      #expect(former.liftBan(of: user(1), at: time) == nil)
+      _ = former.remove(user(1))
+    }
+    #expect(former.count == 1 && former.departureCount < 200)
+    _ = former.add(departed(2, at: 2001, banned: 3000), at: 2001)
+    #expect(listed(&former, at: 2001) == [user(2)])
+  }
+
+  @Test func aLiftedBanKeepsTheMuteAndTheMessages() {
+    var former = FormerMembers(
+      [departed(1, at: 1, banned: 50, muted: 70, saw: false), departed(2, at: 1, banned: 50, saw: false)], at: 2)
+    let muted = former.liftBan(of: user(1), at: 2)
+    #expect(muted?.bannedUntil == 0 && muted?.muteUntil == 70 && former[user(1)] == muted)
+    #expect(former.liftBan(of: user(2), at: 2)?.isMemorable(at: 2) == false && former[user(2)] == nil)
+    #expect(former.liftBan(of: user(3), at: 2) == nil)
+  }
+
+  // MARK: All records
+
   @Test func updatingAllChangesRecordsAndTheirOrder() {
     let now = WallInstant(Self.maxCount)
     var former = full(at: now, restricted: 0...9)

@@ -39,7 +39,7 @@ import ThrongTestKit
   @Test func aRemovedMemberIsNeitherOnlineNorAbsentNorListed() {
     var roster = roster(.avChatRoom)
     roster.setOnline("mary")
-    let removal = roster.remove("mary", visibleRange: 2...4, bannedUntil: 50, at: 20)
+    let removal = roster.remove("mary", visibleRange: 2...4, bannedUntil: 50, banReason: "r", at: 20)
     #expect(removal.former == roster.former["mary"] && removal.forgotten.isEmpty)
     #expect(roster.former["mary"]?.visibleRanges == [2...4] && roster.isBanned("mary", at: 49))
     #expect(roster["mary"] == nil && !roster.isOnline("mary") && roster.onlineCount(usersSignedIn: 7) == 0)

@@ -6,8 +6,8 @@ import ThrongTestKit
 /// The row of searchGroups: "joined groups, and other groups that are searchable (their public
 /// fields only)".
 @Suite struct FoundGroupTests {
-  private func row(_ scene: Scene, by name: String) throws -> JSON {
-    try scene.ask(.foundInfo, by: scene.caller(name)).result
+  private func row(_ scene: Scene, by name: String, joinedOnly: Bool = false) throws -> JSON {
+    try scene.ask(.foundInfo(joinedOnly: joinedOnly), by: scene.caller(name)).result
   }
 
   @Test(arguments: GroupType.allCases, [true, false])
@@ -33,11 +33,20 @@ import ThrongTestKit
     #expect(try row(try Scene(.bChatRoom), by: "oscar")["selfInfo"]["role"] == "Member")
   }
 
+  @Test(arguments: GroupType.allCases)
+  func joinedGroupsAloneLeaveOutTheSearchableOnes(type: GroupType) throws {
+    let scene = try Scene(type) { $0.isSearchable = true }
+    for name in ["olga", "mary", "administrator"] {
+      #expect(try row(scene, by: name, joinedOnly: true) == row(scene, by: name), "\(name)")
+    }
+    #expect((try row(scene, by: "oscar", joinedOnly: true) == .null) == (type != .bChatRoom))
+  }
+
   @Test func findingChangesNothing() throws {
     let scene = try Scene(.public)
     let before = scene.fingerprint
     for name in ["olga", "oscar", "administrator"] {
-      scene.expectNothingDone(try scene.ask(.foundInfo, by: scene.caller(name)), code: 0, before: before, name)
+      scene.expectNothingDone(try scene.ask(.foundInfo(joinedOnly: false), by: scene.caller(name)), code: 0, before: before, name)
     }
   }
 }

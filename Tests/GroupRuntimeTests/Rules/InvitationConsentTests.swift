@@ -24,10 +24,16 @@ import ThrongTestKit
     scene.signIn("oscar", as: "oscar/2")
     let invited = try scene.ask("inviteUserToGroup", Scene.users(["oscar"], #""message":"come","attach":"data""#), by: "mary")
     #expect(invited.rows == ["oscar Pending"])
-    #expect(invited.heard == ["onReceiveGroupInvitation": ["oscar", "oscar/2"]])
+    #expect(invited.heardBesidesLists == ["onReceiveGroupInvitation": ["oscar", "oscar/2"]])
     let application = try invited.application()
     let event = try invited.params("onReceiveGroupInvitation", to: "oscar")
-    #expect(event.names == ["applicationID", "attach", "groupID", "opReason", "opTime", "opUser", "platform"])
+    #expect(
+      event.names == [
+        "applicationID", "attach", "faceURL", "groupID", "groupName", "groupType", "memberCount", "opReason", "opTime", "opUser",
+        "platform",
+      ])
+    #expect(event["groupName"] == "n" && event["groupType"] == .string(type.rawValue) && event["faceURL"] == "")
+    #expect(event["memberCount"] == 4)
     #expect(event["applicationID"] == .string(application.id) && event["opUser"] == Person.mary)
     #expect(event["opReason"] == "come" && event["attach"] == "data" && event["platform"] == "Web")
     #expect(application.fromUser == "mary" && application.toUser == "oscar" && application.handling == nil)
@@ -44,7 +50,7 @@ import ThrongTestKit
     let first = try invite(scene)
     scene.clocks.advance(by: 5000)
     let again = try scene.ask("inviteUserToGroup", Scene.users(["oscar"]), by: "carl")
-    #expect(again.rows == ["oscar Pending"] && again.heard == ["onReceiveGroupInvitation": ["oscar"]])
+    #expect(again.rows == ["oscar Pending"] && again.heardBesidesLists == ["onReceiveGroupInvitation": ["oscar"]])
     let event = try again.params("onReceiveGroupInvitation", to: "oscar")
     #expect(event["opUser"] == Person.carl && event["opReason"] == "" && event["attach"] == "")
     let renewed = try again.application()
@@ -62,7 +68,9 @@ import ThrongTestKit
     let accepted = try scene.decide(application, true, reason: "gladly", by: "oscar")
     let everybody = ["adam", "carl", "mary", "olga", "oscar"]
     #expect(
-      accepted.heard == ["onMemberInvited": notification ? everybody : ["mary", "oscar"], "onApplicationProcessed": ["mary"]])
+      accepted.heardBesidesLists == [
+        "onMemberInvited": notification ? everybody : ["mary", "oscar"], "onApplicationProcessed": ["mary"],
+      ])
     let event = try accepted.params("onMemberInvited", to: "oscar")
     #expect(event["opUser"] == Person.mary && event["memberList"] == [Person.oscar] && event["memberCount"] == 5)
     let told = try accepted.params("onApplicationProcessed", to: "mary")
@@ -84,7 +92,7 @@ import ThrongTestKit
     let scene = try scene(type, notification: notification)
     let application = try invite(scene)
     let refused = try scene.decide(application, false, reason: "no", by: "oscar")
-    #expect(refused.heard == ["onApplicationProcessed": ["mary"]])
+    #expect(refused.heardBesidesLists == ["onApplicationProcessed": ["mary"]])
     let told = try refused.params("onApplicationProcessed", to: "mary")
     #expect(told["isAgreeJoin"] == false && told["opReason"] == "no" && told["opUser"] == Person.outside("oscar"))
     #expect(refused.notifications == [.inviteRefuse: ["mary"]])
@@ -115,7 +123,7 @@ import ThrongTestKit
     let accepted = try scene.decide(application, true, by: "oscar")
     // A former member gets the decision on the invitation, and no event of the group.
     #expect(
-      accepted.heard == [
+      accepted.heardBesidesLists == [
         "onMemberInvited": notification ? ["adam", "carl", "olga", "oscar"] : ["oscar"], "onApplicationProcessed": ["mary"],
       ])
     #expect(try accepted.params("onMemberInvited", to: "oscar")["opUser"] == Person.outside("mary"))
@@ -136,7 +144,7 @@ import ThrongTestKit
     try scene.ask("inviteUserToGroup", Scene.users(["oscar"]), by: "administrator")
     let stored = scene.messages.count
     let accepted = try scene.decide(application, true, by: "oscar")
-    #expect(accepted.code == 0 && accepted.events.isEmpty && accepted.notifications.isEmpty)
+    #expect(accepted.code == 0 && accepted.heardBesidesLists.isEmpty && accepted.notifications.isEmpty)
     #expect(try accepted.application().handling?.isAgreed == true)
     #expect(scene.messages.count == stored && scene.state?.roster["oscar"]?.inviter == .administrator)
   }
@@ -173,7 +181,7 @@ import ThrongTestKit
     #expect(application.id != invitation.id)
     #expect(try scene.decide(application, true, by: "adam").receivers(of: "onMemberEnter").contains("oscar"))
     #expect(scene.state?.applications.application(.invite, of: "oscar") == invitation)
-    #expect(try scene.decide(invitation, false, by: "oscar").heard == ["onApplicationProcessed": ["mary"]])
+    #expect(try scene.decide(invitation, false, by: "oscar").heardBesidesLists == ["onApplicationProcessed": ["mary"]])
   }
 
   @Test func beyondTheMaximumTheRowIsOverLimit() throws {

@@ -62,7 +62,7 @@ import ThrongTestKit
     let outcome = try scene.ask(row.method, row.params, by: row.by)
     #expect(outcome.code == 0 && outcome.notifications == row.kept, "\(row.testDescription)")
     for (kept, _) in outcome.notified {
-      #expect(kept.groupID == "g" && kept.timestamp == scene.clocks.wall)
+      #expect(kept.groupID == "g" && kept.groupName == "n" && kept.timestamp == scene.clocks.wall)
       #expect(try JSON(kept.opUser)["userID"].string == row.by, "\(row.testDescription)")
     }
   }
@@ -89,9 +89,12 @@ import ThrongTestKit
       let asked = try scene.ask("joinGroup", #"{"message":"please"}"#, by: "oscar")
       #expect(asked.notifications == [.addGroupRequest: ["adam", "olga"]])
       #expect(try asked.notification(.addGroupRequest).reason == "please")
+      let id = try asked.application().id
+      #expect(try asked.notification(.addGroupRequest).applicationID == id)
       let decided = try scene.decide(try asked.application(), agrees, reason: "so", by: "adam")
       #expect(decided.notifications == [kind: ["oscar"]])
       #expect(try decided.notification(kind).reason == "so")
+      #expect(try decided.notification(kind).applicationID == id)
     }
   }
 
@@ -100,10 +103,22 @@ import ThrongTestKit
       let scene = try Scene(.work) { $0.beInviteMode = .auth }
       let asked = try scene.ask("inviteUserToGroup", Scene.users(["oscar"], #""message":"hi""#), by: "mary")
       #expect(asked.notifications == [.inviteRequest: ["oscar"]])
+      let id = try asked.application().id
+      #expect(try asked.notification(.inviteRequest).applicationID == id)
       let decided = try scene.decide(try asked.application(), agrees, reason: "so", by: "oscar")
       #expect(decided.notifications == (agrees ? [kind: ["mary"], .invitedToGroup: ["oscar"]] : [kind: ["mary"]]))
       #expect(try decided.notification(kind).reason == "so")
+      #expect(decided.notified.allSatisfy { $0.notification.applicationID == id }, "the acceptance and the joining")
     }
+  }
+
+  @Test func theNameOfTheGroupIsThatOfTheMoment() throws {
+    let scene = try Scene(.public)
+    try scene.ask("setGroupInfo", #"{"groupName":"before"}"#, by: "olga")
+    let kept = try scene.ask("kickGroupMember", Scene.users(["mary"]), by: "olga").notification(.kickedOff)
+    try scene.ask("setGroupInfo", #"{"groupName":"after"}"#, by: "olga")
+    #expect(kept.groupName == "before" && kept.applicationID == nil)
+    #expect(try scene.ask("dismissGroup", by: "olga").notification(.groupDismissed).groupName == "after")
   }
 
   /// "Not for AVChatRoom and BChatRoom": all that can happen there.
@@ -121,7 +136,7 @@ import ThrongTestKit
     #expect(try Scene().ask("createGroup", params, by: "administrator").notifications.isEmpty)
     let auth = try Scene(.avChatRoom, members: ["mary": .member]) { $0.joinMode = .auth }
     let asked = try auth.ask("joinGroup", by: "oscar")
-    #expect(asked.notifications.isEmpty && asked.heard == ["onReceiveJoinApplication": ["olga"]])
+    #expect(asked.notifications.isEmpty && asked.heardBesidesLists == ["onReceiveJoinApplication": ["olga"]])
     #expect(try auth.decide(try asked.application(), true, by: "olga").notifications.isEmpty)
   }
 }

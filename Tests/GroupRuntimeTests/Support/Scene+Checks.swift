@@ -106,6 +106,9 @@ extension Scene.Outcome {
     return Dictionary(uniqueKeysWithValues: names.map { ($0, receivers(of: $0)) })
   }
 
+  /// The same without onGroupApplicationListChanged (ApplicationListEventTests).
+  var heardBesidesLists: [String: [String]] { heard.filter { $0.key != "onGroupApplicationListChanged" } }
+
   /// The rows of a bulk answer: what became of each user.
   var rows: [String] {
     result["memberList"].elements.map { "\($0["userID"].string ?? "?") \($0["result"].string ?? "?")" }

@@ -122,6 +122,15 @@ class Room:
             assert {**params, "opTime": 0} == {**events[0], "opTime": 0}
         return events[0]
 
+    async def listed(self, to):
+        """Demands that each of `to` hears of one change in a list of applications, the same one,
+        and nobody else in the room; gives the application as each sees it."""
+        seen = [(await client.expect("onGroupApplicationListChanged", groupID=self.group))["application"] for client in to]
+        await self.untold("onGroupApplicationListChanged")
+        for application in seen:
+            assert {**application, "handleStatus": "", "isRead": ""} == {**seen[0], "handleStatus": "", "isRead": ""}
+        return seen
+
     async def untold(self, event, **where):
         """Demands that no session of the room has (another) such event."""
         await self.settle()

@@ -54,6 +54,10 @@ class World:
         if rows and groupType != "AVChatRoom":
             fields["memberList"] = rows
         fields.setdefault("groupName", "group")
+        if fields.get("beInviteMode") == "Auth" and "memberList" in fields:
+            # Those whom a user names would be asked first.
+            answer = self.server.rpc("createGroup", groupType=groupType, ownerUserID=owner.user, **fields)
+            return answer["result"]["groupID"]
         group = (await owner.call("createGroup", groupType=groupType, **fields))["groupID"]
         if groupType == "AVChatRoom":
             for client in members:

@@ -28,6 +28,8 @@ struct FormerMembers: Sendable {
   /// Departures with a ban or mute, so that a long one does not hold up those that have ended.
   private var restricted: Heap<Restriction> = []
   private var lastDeparture = WallInstant.distantPast
+  /// The bans in the order of their ends; nil until the first list.
+  private var bans: BanOrder?
 
   /// The stored records, except those that are of no use any more.
   init(_ stored: [FormerMember], at now: WallInstant) {
@@ -60,6 +62,29 @@ struct FormerMembers: Sendable {
   /// Removes the record of a user who is back.
   mutating func remove(_ user: UserID) -> FormerMember? { byUser.removeValue(forKey: user) }
 
+  // MARK: Bans
+
+  /// A page of the users under a ban, the soonest end first.
+  mutating func bannedPage(at now: WallInstant, after nextSeq: Int64, count: Int) -> BanOrder.Page {
+    let bans = bans ?? BanOrder(byUser.values)
+    self.bans = bans
+    return bans.page(of: byUser, at: now, after: nextSeq, count: count)
+  }
+
+  /// Ends a user's ban.
+  /// - Returns: the record without the ban; nil = the user is under none.
+  mutating func liftBan(of user: UserID, at now: WallInstant) -> FormerMember? {
+    guard var former = byUser[user], former.bannedUntil > now else { return nil }
+    former.bannedUntil = .unset
+    former.banReason = ""
+    // The departure stays among those with a ban until that end. A later one of the user counts
+    // instead.
+    if former.isMemorable(at: now) { insert(former, at: now) } else { byUser[user] = nil }
+    return former
+  }
+
+  // MARK: All records
+
   /// Whether a record has a departure after an instant.
   func hasDeparture(after instant: WallInstant) -> Bool { lastDeparture > instant }
 
@@ -79,6 +104,7 @@ struct FormerMembers: Sendable {
 
   private mutating func insert(_ former: FormerMember, at now: WallInstant) {
     byUser[former.userID] = former
+    bans?.insert(former, among: byUser)
     lastDeparture = max(lastDeparture, former.leftTime)
     let departure = Departure(user: former.userID, time: former.leftTime)
     if former.isRestricted(at: now) {

@@ -98,6 +98,15 @@ struct Roster: Sendable {
     order.mutedPage(of: members, at: now, after: nextSeq, count: count)
   }
 
+  /// A page of the users under a ban, the soonest end first.
+  mutating func bannedPage(at now: WallInstant, after nextSeq: Int64, count: Int) -> BanOrder.Page {
+    former.bannedPage(at: now, after: nextSeq, count: count)
+  }
+
+  /// Ends a user's ban.
+  /// - Returns: the record without the ban; nil = the user is under none.
+  mutating func liftBan(of user: UserID, at now: WallInstant) -> FormerMember? { former.liftBan(of: user, at: now) }
+
   // MARK: Changing members
 
   /// Adds a member with the next ordinal. The visible ranges and the mute of an earlier membership
@@ -140,7 +149,7 @@ struct Roster: Sendable {
   /// back.
   /// - Parameter visibleRange: the messages that this membership has shown; nil = none to remember.
   mutating func remove(
-    _ user: UserID, visibleRange: ClosedRange<Int64>?, bannedUntil: WallInstant, at now: WallInstant
+    _ user: UserID, visibleRange: ClosedRange<Int64>?, bannedUntil: WallInstant, banReason: String, at now: WallInstant
   ) -> Removal {
     online.remove(user)
     absent.remove(user)
@@ -150,6 +159,7 @@ struct Roster: Sendable {
       userID: user, visibleRanges: member.earlierVisibleRanges + (visibleRange.map { [$0] } ?? []),
       muteUntil: member.muteUntil > now ? member.muteUntil : .unset, bannedUntil: bannedUntil, leftTime: now)
     record.mutedAt = member.mutedAt
+    record.banReason = banReason
     guard record.isMemorable(at: now) else { return Removal(former: nil, forgotten: []) }
     return Removal(former: record, forgotten: former.add(record, at: now))
   }

@@ -15,12 +15,13 @@ extension GroupState {
     rules: GroupRules
   ) throws(WireError) -> (GroupState, Decision) {
     let record = try newRecord(request, id: id, owner: owner, facts, by: caller, at: now.wall, rules: rules)
-    let rows = initialMemberResults(request, owner: owner, facts)
-    if record.type.limitsMembers, rows.count(where: { $0.result == .success }) + 1 > record.maxMemberNum {
+    let rows = initialMemberResults(request, owner: owner, facts, asksFirst: asksFirst(request, by: caller))
+    if record.type.limitsMembers, rows.count(where: { $0.result == .success || $0.result == .pending }) + 1 > record.maxMemberNum
+    {
       throw WireError(.tooManyMembers, field: "memberList")
     }
     var state = GroupState(StoredGroup(record: record, members: [], lastMessage: nil, recentlySent: []), at: now, rules: rules)
-    let decision = state.addInitialMembers(request, rows: rows, at: now)
+    let decision = state.addInitialMembers(request, rows: rows, by: caller, at: now)
     return (state, decision)
   }
 
@@ -50,6 +51,8 @@ extension GroupState {
     let principal: Principal = caller.userID == nil ? .administrator : .outsider
     let defaults = GroupPolicy.defaults(for: type)
     if let denial = rules.permissions.denial(of: .create, in: type, policy: defaults, by: principal) { throw WireError(denial) }
+    try checkServerCustomInfo(request, by: principal, rules: rules)
+    try checkInitialRoles(request, by: caller)
     let policy = try initialPolicy(request, defaults: defaults)
     try checkMemberList(request, by: rules.permissions)
     let maxMemberNum = try initialMaxMemberNum(request, rules: rules)
@@ -58,22 +61,49 @@ extension GroupState {
     if facts.unknown.contains(owner) { throw WireError(.userUnknown, field: "ownerUserID") }
     if type.isListed, facts.atGroupLimit.contains(owner) { throw WireError(.tooManyGroups) }
     if type == .avChatRoom, facts.isAtRoomLimit { throw WireError(.tooManyAVChatRooms) }
-    return GroupRecord(
+    var record = GroupRecord(
       id: id, type: type, epoch: makeEpoch(), createTime: now, owner: owner, name: request.groupName,
       introduction: request.fields.introduction ?? "", notification: request.fields.notification ?? "",
       faceURL: request.fields.faceURL ?? "", maxMemberNum: maxMemberNum, customInfo: customInfo, policy: policy)
+    record.serverCustomInfo = request.fields.serverCustomInfo ?? ""
+    return record
   }
 
   private static func makeEpoch() -> String { RandomID.with64Bits() }
 
+  /// Whether the initial members are asked first: with beInviteMode Auth, which binds no application
+  /// administrator. Every type's default is None.
+  private static func asksFirst(_ request: CreateGroup, by caller: Caller) -> Bool {
+    let given = request.fields.policy.last { $0.field == .beInviteMode }?.value
+    return given == .word(BeInviteMode.auth.rawValue) && caller.userID != nil
+  }
+
+  /// An invitation gives no role but Member.
+  private static func checkInitialRoles(_ request: CreateGroup, by caller: Caller) throws(WireError) {
+    let canAsk = PolicyTable.isSettable(.beInviteMode, in: request.groupType)
+    guard canAsk, asksFirst(request, by: caller), request.memberList.contains(where: { $0.role != .member }) else { return }
+    throw WireError(.badValue, "Users who are asked first become Members", field: "memberList")
+  }
+
+  private static func checkServerCustomInfo(
+    _ request: CreateGroup, by principal: Principal, rules: GroupRules
+  ) throws(WireError) {
+    guard request.fields.serverCustomInfo != nil else { return }
+    let denial = rules.permissions.denial(
+      of: .editServerCustomInfo, in: request.groupType, policy: .defaults(for: request.groupType), by: principal)
+    if denial != nil { throw WireError(.noRight, field: "serverCustomInfo") }
+  }
+
   /// One row per distinct user: Invalid for the owner, Fail for an unknown user where users must be
   /// known, OverLimit for a user in the maximum number of groups.
-  private static func initialMemberResults(_ request: CreateGroup, owner: UserID, _ facts: UserFacts) -> [MemberResult] {
+  private static func initialMemberResults(
+    _ request: CreateGroup, owner: UserID, _ facts: UserFacts, asksFirst: Bool
+  ) -> [MemberResult] {
     var seen: Set<UserID> = []
     return request.memberList.map(\.userID).filter { seen.insert($0).inserted }.map { user in
       if user == owner { return MemberResult(userID: user, result: .invalid) }
       if facts.unknown.contains(user) { return MemberResult(userID: user, result: .fail) }
-      return MemberResult(userID: user, result: facts.atGroupLimit.contains(user) ? .overLimit : .success)
+      return MemberResult(userID: user, result: facts.atGroupLimit.contains(user) ? .overLimit : asksFirst ? .pending : .success)
     }
   }
 
@@ -102,8 +132,10 @@ extension GroupState {
 
   // MARK: First members
 
-  /// Adds the owner and the initial members, in the order of the list.
-  private mutating func addInitialMembers(_ request: CreateGroup, rows: [MemberResult], at now: ClockReading) -> Decision {
+  /// Adds the owner and the initial members, or invites these, in the order of the list.
+  private mutating func addInitialMembers(
+    _ request: CreateGroup, rows: [MemberResult], by caller: Caller, at now: ClockReading
+  ) -> Decision {
     var decision = Decision(
       .createdGroup(CreateGroup.Result(groupID: record.id, groupType: request.groupType, memberList: rows)))
     let roles = Dictionary(request.memberList.map { ($0.userID, $0.role) }) { first, _ in first }
@@ -112,6 +144,10 @@ extension GroupState {
     let context = self.makeContext(at: now, usersSignedIn: 0)
     decision.effects.append(.send(event(.onGroupCreated, in: context), to: [record.owner] + joining.map(\.0)))
     notify(.groupCreated, [record.owner], by: memberInfo(of: record.owner), in: context, into: &decision)
+    for row in rows where row.result == .pending {
+      _ = submitInvitation(
+        of: row.userID, message: request.inviteMessage ?? "", attach: nil, by: caller, in: context, into: &decision)
+    }
     return decision
   }
 

@@ -84,7 +84,7 @@ extension GroupState {
     data: String? = nil, in context: DecisionContext
   ) -> SystemNotification {
     SystemNotification(
-      kind: kind, groupID: record.id, opUser: String(decoding: Encoded(opUser).text, as: UTF8.self),
+      kind: kind, groupID: record.id, groupName: record.name, opUser: String(decoding: Encoded(opUser).text, as: UTF8.self),
       applicationID: application?.id, reason: reason, data: data, timestamp: context.now)
   }
 }

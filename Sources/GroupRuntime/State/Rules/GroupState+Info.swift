@@ -35,8 +35,9 @@ extension GroupState {
 
   /// The row of searchGroups: "joined groups, and other groups that are searchable (their public
   /// fields only)".
-  func foundInfo(for caller: Caller, in context: DecisionContext) -> Decision {
+  func foundInfo(joinedOnly: Bool, for caller: Caller, in context: DecisionContext) -> Decision {
     guard principal(of: caller) == .outsider else { return memberInfoReply(for: caller, in: context) }
+    if joinedOnly { return .noRow }
     return record.policy.isSearchable && record.type.isVisibleToNonMembers ? infoReply(for: .outsider, in: context) : .noRow
   }
 
@@ -126,6 +127,7 @@ extension GroupState {
       actions.append(.editInfo)
     }
     if fields.customInfo != nil { actions.append(.editCustomInfo) }
+    if fields.serverCustomInfo != nil { actions.append(.editServerCustomInfo) }
     if fields.maxMemberNum != nil || !fields.policy.isEmpty { actions.append(.editPolicy) }
     if request.allMuted != nil { actions.append(.muteGroup) }
     return actions
@@ -156,6 +158,7 @@ extension GroupRecord {
     set(\.notification, to: fields.notification, "Notification", &changes)
     set(\.faceURL, to: fields.faceURL, "FaceURL", &changes)
     changes += customInfo.mergeCustomInfo(fields.customInfo ?? [:]).map { .customInfo($0.key, $0.value) }
+    set(\.serverCustomInfo, to: fields.serverCustomInfo, "ServerCustomInfo", &changes)
     if let wanted = fields.maxMemberNum, wanted != maxMemberNum {
       maxMemberNum = wanted
       changes.append(.maxMemberNum(wanted))

@@ -51,7 +51,9 @@ extension GroupState {
     for user in request.userIDList {
       var result = invitationOutcome(of: user, facts, by: caller, joining: joining.count, in: context)
       if result == .success, needsConsent {
-        result = submitInvitation(of: user, request, by: caller, in: context, into: &decision) ? .pending : .overLimit
+        let isSubmitted = submitInvitation(
+          of: user, message: request.message ?? "", attach: request.attach, by: caller, in: context, into: &decision)
+        result = isSubmitted ? .pending : .overLimit
       } else if result == .success {
         joining.append(user)
       }
@@ -89,8 +91,10 @@ extension GroupState {
   }
 
   /// Adds users who were invited, and have accepted where that is needed: onMemberInvited.
+  /// - Parameter application: the invitation that was accepted.
   private mutating func addInvitees(
-    _ users: [UserID], invitedBy inviter: Caller, in context: DecisionContext, into decision: inout Decision
+    _ users: [UserID], invitedBy inviter: Caller, about application: GroupApplication? = nil, in context: DecisionContext,
+    into decision: inout Decision
   ) {
     addNewMembers(users, invitedBy: inviter.senderID, in: context, into: &decision)
     let list = users.map { memberInfo(of: $0) }
@@ -101,7 +105,7 @@ extension GroupState {
     // An inviter may have left before the invitation was accepted.
     let present = inviter.userID.flatMap { roster[$0] == nil ? nil : $0 }
     announce(event, whenOff: (present.map { [$0] } ?? []) + users, into: &decision)
-    notify(.invitedToGroup, users, by: operatorInfo(inviter), in: context, into: &decision)
+    notify(.invitedToGroup, users, by: operatorInfo(inviter), about: application, in: context, into: &decision)
   }
 
   /// "A joiner's visible history begins with the own Join or Invite tip."
@@ -143,28 +147,35 @@ extension GroupState {
     notify(
       .addGroupRequest, .managers(of: record.id), by: applicant, about: application, reason: message, in: context, into: &decision
     )
+    announceListChange(of: application, in: context, into: &decision)
     return decision
   }
 
   /// An invitation under beInviteMode Auth: the invited user decides.
   /// - Returns: false where the group has too many applications.
-  private mutating func submitInvitation(
-    of user: UserID, _ request: InviteUserToGroup, by caller: Caller, in context: DecisionContext, into decision: inout Decision
+  mutating func submitInvitation(
+    of user: UserID, message: String, attach: String?, by caller: Caller, in context: DecisionContext,
+    into decision: inout Decision
   ) -> Bool {
-    let message = request.message ?? ""
     let submitted = submitApplication(
-      .invite, from: caller.senderID, to: user, message: message, attach: request.attach, in: context, into: &decision)
+      .invite, from: caller.senderID, to: user, message: message, attach: attach, in: context, into: &decision)
     guard let application = submitted else { return false }
     let event = event(
       .onReceiveGroupInvitation(
-        applicationID: application.id, opReason: message, attach: application.attach ?? "", by: eventOperator(caller)),
+        applicationID: application.id, opReason: message, attach: application.attach ?? "", by: eventOperator(caller),
+        to: invitedGroup),
       in: context)
     decision.effects.append(.send(event, to: [user]))
     notify(
       .inviteRequest, [user], by: operatorInfo(caller), about: application, reason: message, data: application.attach,
       in: context,
       into: &decision)
+    announceListChange(of: application, in: context, into: &decision)
     return true
+  }
+
+  private var invitedGroup: InvitedGroup {
+    InvitedGroup(groupName: record.name, groupType: record.type, faceURL: record.faceURL, memberCount: roster.count)
   }
 
   /// Creates or renews an application: "renews message and addTime under the same applicationID".
@@ -217,8 +228,9 @@ extension GroupState {
     applications.remove(application)
     decision.changes.append(.putApplication(application, asNewest: false))
     if joins { addCandidate(of: application, decidedBy: caller, in: context, into: &decision) }
-    // "For somebody who is a member by now it closes as Agree without an event."
+    // "For somebody who is a member by now it closes as Agree without an event", but in the lists.
     if joins || !agrees { announceDecision(on: application, reason: reason, by: caller, in: context, into: &decision) }
+    announceListChange(of: application, readMarks: facts.readMarks, in: context, into: &decision)
     return decision
   }
 
@@ -246,7 +258,7 @@ extension GroupState {
       let inviter: Caller =
         application.fromUser == .administrator
         ? .administrator : .user(application.fromUser, platform: caller.platform, session: nil)
-      addInvitees([application.candidate], invitedBy: inviter, in: context, into: &decision)
+      addInvitees([application.candidate], invitedBy: inviter, about: application, in: context, into: &decision)
     }
   }
 
@@ -268,6 +280,7 @@ extension GroupState {
       case (.invite, true): .inviteAccept
       case (.invite, false): .inviteRefuse
       }
-    notify(kind, [application.fromUser], by: operatorInfo(caller), reason: reason, in: context, into: &decision)
+    notify(
+      kind, [application.fromUser], by: operatorInfo(caller), about: application, reason: reason, in: context, into: &decision)
   }
 }

@@ -63,17 +63,11 @@ extension GroupState {
   mutating func kick(_ request: KickGroupMember, by caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
     try requireMembership(caller)
     try require(.remove, by: caller)
-    let rows = request.userIDList.map { MemberResult(userID: $0, result: removalOutcome(of: $0, by: caller)) }
+    let rows = request.userIDList.map { MemberResult(userID: $0, result: outcome(of: .remove, on: $0, by: caller)) }
     var decision = Decision(.memberResults(MemberResults(memberList: rows)))
     let removed = rows.filter { $0.result == .success }.compactMap { roster[$0.userID] }
     if !removed.isEmpty { kick(removed, request, by: caller, in: context, into: &decision) }
     return decision
-  }
-
-  private func removalOutcome(of user: UserID, by caller: Caller) -> MemberResult.Outcome {
-    if user == caller.userID { return .fail }
-    guard let member = roster[user] else { return .invalid }
-    return isAllowed(.remove, by: caller, on: member.role) ? .success : .fail
   }
 
   private mutating func kick(
@@ -83,12 +77,13 @@ extension GroupState {
     let list = removed.map { MemberInfo($0) }
     let users = removed.map(\.userID)
     let bannedUntil = request.banTime == 0 ? .unset : context.wall + .seconds(request.banTime)
+    let reason = request.reason ?? ""
     for member in removed {
       removeMember(
-        member.userID, visibleRange: visibleRange(of: member), bannedUntil: bannedUntil, in: context, into: &decision)
+        member.userID, visibleRange: visibleRange(of: member), bannedUntil: bannedUntil,
+        banReason: request.banTime == 0 ? "" : reason, in: context, into: &decision)
     }
     let tip = appendTips(.kicked(list), by: caller, in: context, into: &decision)
-    let reason = request.reason ?? ""
     let event = event(
       .onMemberKicked(list, memberCount: roster.count, reason: reason, by: eventOperator(caller), tip), in: context)
     announce(event, whenOff: users + (caller.userID.map { [$0] } ?? []), into: &decision)

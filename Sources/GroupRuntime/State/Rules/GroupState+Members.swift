@@ -97,27 +97,40 @@ extension GroupState {
     }
     if !change.isEmpty {
       updateMember(member.userID, in: context, into: &decision) { $0 = edited }
-      announce(change, by: caller, in: context, into: &decision)
+      announce([change], by: caller, in: context, into: &decision)
     }
-    if isGrantOrRevoke { changeRole(of: edited, to: role, by: caller, in: context, into: &decision) }
+    if isGrantOrRevoke { changeRoles(of: [edited], to: role, by: caller, in: context, into: &decision) }
     return decision
   }
 
-  mutating func muteMember(_ request: MuteGroupMember, by caller: Caller, in context: DecisionContext) throws(WireError)
+  mutating func muteMembers(_ request: MuteGroupMember, by caller: Caller, in context: DecisionContext) throws(WireError)
     -> Decision
   {
     try requireMembership(caller)
     try require(.muteMember, by: caller)
-    let member = try requireTarget(request.userID)
-    try require(.muteMember, by: caller, on: member)
     let until = request.muteTime == 0 ? .unset : context.wall + .seconds(request.muteTime)
-    var decision = Decision(.memberMute(MuteGroupMember.Result(muteUntil: until)))
-    var edited = member
-    var change = MemberChange(userID: member.userID)
-    edited.mute(until: until, at: context.wall, &change)
-    guard !change.isEmpty else { return decision }
-    updateMember(member.userID, in: context, into: &decision) { $0 = edited }
-    announce(change, by: caller, in: context, into: &decision)
+    let targets: [UserID]
+    var result = MuteGroupMember.Result(muteUntil: until)
+    switch request.targets {
+    case .one(let user):
+      try require(.muteMember, by: caller, on: try requireTarget(user))
+      targets = [user]
+    case .list(let users):
+      let rows = users.map { MemberResult(userID: $0, result: outcome(of: .muteMember, on: $0, by: caller)) }
+      targets = rows.succeeded
+      result = MuteGroupMember.Result(muteUntil: until, memberList: rows)
+    }
+    var decision = Decision(.memberMute(result))
+    var changes: [MemberChange] = []
+    for user in targets {
+      guard var edited = roster.member(user) else { continue }
+      var change = MemberChange(userID: user)
+      edited.mute(until: until, at: context.wall, &change)
+      if change.isEmpty { continue }
+      updateMember(user, in: context, into: &decision) { $0 = edited }
+      changes.append(change)
+    }
+    announce(changes, by: caller, in: context, into: &decision)
     return decision
   }
 
@@ -127,19 +140,19 @@ extension GroupState {
     if request.muteUntil != nil { try require(.muteMember, by: caller) }
   }
 
-  /// A user without a record is about to get one, and must be known where users must be.
   private func requireKnown(_ member: Member, _ facts: UserFacts) throws(WireError) {
-    if roster[member.userID] == nil, facts.unknown.contains(member.userID) { throw WireError(.userUnknown, field: "userID") }
+    if !isKnown(member, facts) { throw WireError(.userUnknown, field: "userID") }
   }
 
   /// onGroupMemberInfoChanged: "all members, the one concerned included; off, and AVChatRoom: the
-  /// one concerned and the operator".
+  /// one concerned and the operator". One event names all who changed.
   private mutating func announce(
-    _ change: MemberChange, by caller: Caller, in context: DecisionContext, into decision: inout Decision
+    _ changes: [MemberChange], by caller: Caller, in context: DecisionContext, into decision: inout Decision
   ) {
-    let tip = appendTips(.memberInfoChange([change]), by: caller, in: context, into: &decision)
-    let event = event(.onGroupMemberInfoChanged([change], by: eventOperator(caller), tip), in: context)
-    let concerned = caller.userID.map { $0 == change.userID ? [$0] : [change.userID, $0] } ?? [change.userID]
+    guard !changes.isEmpty else { return }
+    let tip = appendTips(.memberInfoChange(changes), by: caller, in: context, into: &decision)
+    let event = event(.onGroupMemberInfoChanged(changes, by: eventOperator(caller), tip), in: context)
+    let concerned = (changes.map(\.userID) + (caller.userID.map { [$0] } ?? [])).uniqued()
     if record.type.announcesMemberInfo {
       announce(event, whenOff: concerned, into: &decision)
     } else {
@@ -149,49 +162,71 @@ extension GroupState {
 
   // MARK: Roles
 
-  mutating func setRole(
+  mutating func setRoles(
     _ request: SetGroupMemberRole, _ facts: UserFacts, by caller: Caller, in context: DecisionContext
   ) throws(WireError) -> Decision {
     try requireMembership(caller)
     try require(.changeRole, by: caller)
-    let member = try requireTarget(request.userID)
-    try require(.changeRole, by: caller, on: member)
-    try requireKnown(member, facts)
     var decision = Decision(.empty)
-    changeRole(of: member, to: request.role, by: caller, in: context, into: &decision)
+    let members: [Member]
+    switch request.targets {
+    case .one(let user):
+      let member = try requireTarget(user)
+      try require(.changeRole, by: caller, on: member)
+      try requireKnown(member, facts)
+      members = [member]
+    case .list(let users):
+      let rows = users.map { MemberResult(userID: $0, result: outcome(of: .changeRole, on: $0, facts, by: caller)) }
+      decision.answer = .reply(.success(.memberResults(MemberResults(memberList: rows))))
+      members = rows.succeeded.compactMap { roster.member($0) }
+    }
+    changeRoles(of: members, to: request.role, by: caller, in: context, into: &decision)
     return decision
   }
 
-  /// "Setting the role somebody has changes nothing and sends nothing."
-  private mutating func changeRole(
-    of member: Member, to role: Role, by caller: Caller, in context: DecisionContext, into decision: inout Decision
+  /// "Setting the role somebody has changes nothing and sends nothing." One event of each kind names
+  /// all who changed.
+  private mutating func changeRoles(
+    of members: [Member], to role: Role, by caller: Caller, in context: DecisionContext, into decision: inout Decision
   ) {
-    guard role != member.role else { return }
-    updateMember(member.userID, in: context, into: &decision) { $0.role = role }
-    switch (member.role, role) {
-    case (_, .admin):
-      let list = [memberInfo(of: member.userID)]
-      let tip = appendTips(.setAdmin(list), by: caller, in: context, into: &decision)
-      let event = event(.onGrantAdministrator(list, by: eventOperator(caller), tip), in: context)
-      announceRole(of: member.userID, event, .grantAdmin, by: caller, in: context, into: &decision)
-    case (.admin, _):
-      let list = [memberInfo(of: member.userID)]
-      let tip = appendTips(.cancelAdmin(list), by: caller, in: context, into: &decision)
-      let event = event(.onRevokeAdministrator(list, by: eventOperator(caller), tip), in: context)
-      announceRole(of: member.userID, event, .cancelAdmin, by: caller, in: context, into: &decision)
-    default:
+    let changed = members.filter { $0.role != role }
+    for member in changed { updateMember(member.userID, in: context, into: &decision) { $0.role = role } }
+    guard role != .admin else { return announceGrant(to: changed.map(\.userID), by: caller, in: context, into: &decision) }
+    announceRevocation(of: changed.filter { $0.role == .admin }.map(\.userID), by: caller, in: context, into: &decision)
+    let changes = changed.filter { $0.role != .admin }.map { member in
       var change = MemberChange(userID: member.userID)
       change.role = role
-      announce(change, by: caller, in: context, into: &decision)
+      return change
     }
+    announce(changes, by: caller, in: context, into: &decision)
+  }
+
+  private mutating func announceGrant(
+    to users: [UserID], by caller: Caller, in context: DecisionContext, into decision: inout Decision
+  ) {
+    guard !users.isEmpty else { return }
+    let list = users.map { memberInfo(of: $0) }
+    let tip = appendTips(.setAdmin(list), by: caller, in: context, into: &decision)
+    let event = event(.onGrantAdministrator(list, by: eventOperator(caller), tip), in: context)
+    announceRole(of: users, event, .grantAdmin, by: caller, in: context, into: &decision)
+  }
+
+  private mutating func announceRevocation(
+    of users: [UserID], by caller: Caller, in context: DecisionContext, into decision: inout Decision
+  ) {
+    guard !users.isEmpty else { return }
+    let list = users.map { memberInfo(of: $0) }
+    let tip = appendTips(.cancelAdmin(list), by: caller, in: context, into: &decision)
+    let event = event(.onRevokeAdministrator(list, by: eventOperator(caller), tip), in: context)
+    announceRole(of: users, event, .cancelAdmin, by: caller, in: context, into: &decision)
   }
 
   private func announceRole(
-    of user: UserID, _ event: GroupEvent, _ kind: SystemNotification.Kind, by caller: Caller, in context: DecisionContext,
+    of users: [UserID], _ event: GroupEvent, _ kind: SystemNotification.Kind, by caller: Caller, in context: DecisionContext,
     into decision: inout Decision
   ) {
-    announce(event, whenOff: (caller.userID.map { [$0] } ?? []) + [user], into: &decision)
-    notify(kind, [user], by: operatorInfo(caller), in: context, into: &decision)
+    announce(event, whenOff: (caller.userID.map { [$0] } ?? []) + users, into: &decision)
+    notify(kind, users, by: operatorInfo(caller), in: context, into: &decision)
   }
 
   // MARK: Changing the roster
@@ -221,14 +256,21 @@ extension GroupState {
   /// Removes a member, and stores the record of the former member where one is of use.
   /// - Parameter visibleRange: the messages that this membership has shown; nil = none to remember.
   mutating func removeMember(
-    _ user: UserID, visibleRange: ClosedRange<Int64>?, bannedUntil: WallInstant = .unset, in context: DecisionContext,
+    _ user: UserID, visibleRange: ClosedRange<Int64>?, bannedUntil: WallInstant = .unset, banReason: String = "",
+    in context: DecisionContext,
     into decision: inout Decision
   ) {
-    let removal = roster.remove(user, visibleRange: visibleRange, bannedUntil: bannedUntil, at: context.wall)
+    let removal = roster.remove(
+      user, visibleRange: visibleRange, bannedUntil: bannedUntil, banReason: banReason, at: context.wall)
     if let former = removal.former { decision.changes.append(.putFormer(former, in: record.id)) }
     decision.changes += removal.forgotten.map { .forgetFormer($0, in: record.id) }
     decision.changes.append(.removeMember(user, from: record.id, at: context.now))
   }
+}
+
+extension [MemberResult] {
+  /// The users whose outcome is a success.
+  var succeeded: [UserID] { filter { $0.result == .success }.map(\.userID) }
 }
 
 extension GetGroupMemberList.Filter {

@@ -48,6 +48,22 @@ extension GroupState {
       of: action, in: record.type, policy: record.policy, by: principal(of: caller), on: role, isSelf: isSelf)
   }
 
+  /// The outcome of an action for one of several targets, as far as rights go: no member is Invalid,
+  /// oneself and an equal or higher role Fail.
+  func outcome(
+    of action: GroupAction, on user: UserID, _ facts: UserFacts = .none, by caller: Caller
+  ) -> MemberResult.Outcome {
+    if user == caller.userID { return .fail }
+    guard let member = roster.member(user) else { return .invalid }
+    guard isKnown(member, facts), isAllowed(action, by: caller, on: member.role) else { return .fail }
+    return .success
+  }
+
+  /// A user without a record is about to get one, and must be known where users must be.
+  func isKnown(_ member: Member, _ facts: UserFacts) -> Bool {
+    roster[member.userID] != nil || !facts.unknown.contains(member.userID)
+  }
+
   /// The member that a request is about; "a single target that is not a member is 10007".
   func requireTarget(_ user: UserID) throws(WireError) -> Member {
     guard let member = roster.member(user) else { throw WireError(.noRight, "Not a member", field: "userID") }

@@ -3,8 +3,8 @@
 const refusals = new Map([
   [7008, "That was too fast for the server. Try again in a moment."],
   [8501, "A group ID has 1 to 48 visible characters and does not begin with @TGS#."],
-  [8502, "A group name has 1 to 30 bytes."],
-  [8506, "A display name has at most 50 bytes."],
+  [8502, "The group name is missing or too long."],
+  [8506, "The display name is too long."],
   [8508, "A Work group is joined by invitation only."],
   [10002, "The server cannot do this just now. Nothing was changed."],
   [10007, "That is not allowed to you in this group."],
@@ -20,7 +20,7 @@ const refusals = new Map([
   [10025, "You have a group with this ID already."],
   [10031, "It is too late to recall this message."],
   [10037, "You are in as many groups as this server allows."],
-  [80002, "A message has at most 12 kB."],
+  [80002, "The message is too long."],
 ]);
 
 /** Why a request failed, for people; codes without a sentence of their own keep the server's. */

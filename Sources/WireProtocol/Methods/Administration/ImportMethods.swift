@@ -161,7 +161,7 @@ public struct ImportGroupMessages: Method {
       (reader) throws(WireError) in
       let sender = try reader.requiredUserID("sender", "The user who sent the message.")
       let timestamp = try reader.requiredInstant("timestamp", "When the message was sent, in milliseconds since 1970.")
-      let body = try reader.requiredEither("text", "data", .messageBody, "The content of the message.")
+      let body = try reader.requiredEither("text", "data", reader.textLimits.messages, "The content of the message.")
       return ImportedMessage(
         sender: sender, timestamp: timestamp, content: body.isFirst ? .text(body.text) : .custom(body.text),
         clientMsgID: try reader.optionalString(

@@ -79,6 +79,23 @@ struct ModelApplication {
 
   /// The user who would become a member.
   var candidate: String { type == "Join" ? fromUser : toUser }
+
+  /// The application as a user's list has it.
+  func json(for user: String, isRead: Bool) -> JSON {
+    var view: [String: JSON] = [
+      "applicationID": id, "groupID": "g", "type": .string(type), "fromUser": .string(fromUser), "toUser": .string(toUser),
+      "addTime": .int(addTime), "requestMsg": .string(message), "handleStatus": "Unhandled", "isRead": .bool(isRead),
+    ]
+    if let attach { view["attach"] = .string(attach) }
+    if let handling {
+      view["handleStatus"] = handling["by"] == .string(user) ? "HandledBySelf" : "HandledByOther"
+      view["handleResult"] = handling["isAgreed"] == true ? "Agree" : "Refuse"
+      view["handledMsg"] = handling["message"]
+      view["handledBy"] = handling["by"]
+      view["handledTime"] = handling["time"]
+    }
+    return .object(view)
+  }
 }
 
 /// The roles that a group mute silences.
@@ -113,6 +130,7 @@ struct ModelGroup {
   let createTime: Int64
   var texts: [String: String]
   var customInfo: [String: String] = [:]
+  var serverCustomInfo = ""
   var maxMemberNum: Int
   var policy: [String: JSON]
   var mute = ModelMute()
@@ -121,6 +139,7 @@ struct ModelGroup {
   /// By user, members or not: both outlive the membership.
   var mutedUntil: [String: Int64] = [:]
   var bannedUntil: [String: Int64] = [:]
+  var banReasons: [String: String] = [:]
   var messages: [ModelMessage] = []
   var attributes: [String: String] = [:]
   /// When name, texts, policy, owner, customInfo or mute last changed.

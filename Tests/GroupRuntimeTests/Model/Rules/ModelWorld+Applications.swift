@@ -9,18 +9,33 @@ extension ModelWorld {
     tell(
       "onReceiveJoinApplication", g.managers,
       ["applicationID": application, "member": person(user), "opReason": .string(message)])
-    notify("AddGroupRequest", g.managers, by: person(user), reason: message)
+    notify("AddGroupRequest", g.managers, by: person(user), about: application, reason: message)
+    tellLists(of: applications.last!)
   }
 
   /// The user is asked whether to come in.
-  mutating func askToCome(_ user: String, _ operation: Operation) {
-    let message = operation["message"].string ?? ""
-    let attach = operation["attach"].string
-    let application = lodge("Invite", from: operation.by.name!, to: user, message: message, attach: attach)
+  mutating func askToCome(_ user: String, by who: Operator, message: String, attach: String?) {
+    let application = lodge("Invite", from: who.name!, to: user, message: message, attach: attach)
     tell(
-      "onReceiveGroupInvitation", [user], by: operation.by,
-      ["applicationID": application, "opReason": .string(message), "attach": .string(attach ?? "")])
-    notify("InviteRequest", [user], by: person(operation.by), reason: message, data: attach)
+      "onReceiveGroupInvitation", [user], by: who,
+      [
+        "applicationID": application, "opReason": .string(message), "attach": .string(attach ?? ""),
+        "groupName": .string(g.texts["groupName"]!), "groupType": .string(g.type), "faceURL": .string(g.texts["faceURL"]!),
+        "memberCount": .int(g.members.count),
+      ])
+    notify("InviteRequest", [user], by: person(who), about: application, reason: message, data: attach)
+    tellLists(of: applications.last!)
+  }
+
+  /// onGroupApplicationListChanged: "to all sessions of everybody in whose Received or Sent list the
+  /// application stands; handleStatus as that user sees it".
+  private mutating func tellLists(of application: ModelApplication, readBy readers: [String] = []) {
+    let deciders = application.type == "Join" ? g.managers : [application.toUser]
+    let senders = deciders.contains(application.fromUser) ? [] : [application.fromUser]
+    var users: [JSON: [String]] = [:]
+    for user in deciders { users[application.json(for: user, isRead: readers.contains(user)), default: []].append(user) }
+    for user in senders { users[application.json(for: user, isRead: true), default: []].append(user) }
+    for (view, users) in users { tell("onGroupApplicationListChanged", users, ["application": view]) }
   }
 
   /// "One user has at most one open application of a kind per group": a second one "renews message
@@ -60,6 +75,7 @@ extension ModelWorld {
     if joins { letIn(application, platformOf: operation.by) }
     // "For somebody who is a member by now it closes as Agree without an event."
     if joins || !agrees { tellProcessed(application, agrees, reason, by: operation.by) }
+    tellLists(of: applications[index], readBy: operation["$read"].strings)
     return .object([:])
   }
 
@@ -84,7 +100,7 @@ extension ModelWorld {
     if application.type == "Join" {
       enter(application.fromUser, by: opUser)
     } else {
-      enter([application.toUser], invitedBy: opUser)
+      enter([application.toUser], invitedBy: opUser, about: application.id)
     }
   }
 
@@ -94,6 +110,6 @@ extension ModelWorld {
       "onApplicationProcessed", [application.fromUser], by: who,
       ["applicationID": application.id, "isAgreeJoin": .bool(agrees), "opReason": .string(reason)])
     let kind = (application.type == "Join" ? "AddGroup" : "Invite") + (agrees ? "Accept" : "Refuse")
-    notify(kind, [application.fromUser], by: person(who), reason: reason)
+    notify(kind, [application.fromUser], by: person(who), about: application.id, reason: reason)
   }
 }

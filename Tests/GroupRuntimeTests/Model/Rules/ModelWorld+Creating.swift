@@ -10,8 +10,13 @@ extension ModelWorld {
     if type == "BChatRoom", operation.by != .administrator { throw ModelRefusal(10007) }
     let isLive = type == "AVChatRoom" || type == "BChatRoom"
     if operation.verb == .importGroup, isLive { throw ModelRefusal(10007) }
-    let policy = try initialPolicy(operation, type)
+    if operation["serverCustomInfo"] != .null, operation.by != .administrator { throw ModelRefusal(10007) }
     let list = operation["memberList"].elements
+    // "The initial members are invited instead of joined"; an application administrator's join at
+    // once.
+    let asksFirst = operation["beInviteMode"] == "Auth" && operation.by != .administrator
+    if asksFirst, !isLive, list.contains(where: { ($0["role"].string ?? "Member") != "Member" }) { throw ModelRefusal(10004) }
+    let policy = try initialPolicy(operation, type)
     if !list.isEmpty, isLive { throw ModelRefusal(10007) }
     if type == "Work", list.contains(where: { $0["role"] == "Admin" }) { throw ModelRefusal(10007) }
     if isLive, operation["maxMemberNum"] != .null { throw ModelRefusal(10007) }
@@ -22,9 +27,11 @@ extension ModelWorld {
     if type == "AVChatRoom", operation["$roomLimit"] != .null { throw ModelRefusal(10036) }
     if !isLive, atLimit.contains(owner) { throw ModelRefusal(10037) }
 
-    let rows = initialRows(list, owner, unknown: operation["$unknown"].strings, atLimit)
+    var rows = initialRows(list, owner, unknown: operation["$unknown"].strings, atLimit)
+    if asksFirst { for index in rows.indices where rows[index].result == "Success" { rows[index].result = "Pending" } }
     let joining = rows.filter { $0.result == "Success" }
-    if !isLive, joining.count + 1 > size { throw ModelRefusal(8507) }
+    let invited = rows.filter { $0.result == "Pending" }
+    if !isLive, joining.count + invited.count + 1 > size { throw ModelRefusal(8507) }
     let createTime = operation.verb == .importGroup ? operation["createTime"].integer ?? now : now
     make(operation, type, policy: policy, size: size, at: createTime)
     seat(owner, "Owner", inviter: nil)
@@ -38,6 +45,7 @@ extension ModelWorld {
     // "Initial members get onGroupCreated only."
     tell("onGroupCreated", [owner] + joining.map(\.name), [:])
     notify("GroupCreated", [owner], by: person(owner))
+    for row in invited { askToCome(row.name, by: operation.by, message: operation["inviteMessage"].string ?? "", attach: nil) }
     let results = rows.map { row in JSON.object(["userID": .string(row.name), "result": .string(row.result)]) }
     return ["groupID": "g", "groupType": .string(type), "memberList": .array(results)]
   }
@@ -74,6 +82,7 @@ extension ModelWorld {
     group = ModelGroup(
       type: type, epoch: token("epoch"), createTime: time, texts: Dictionary(uniqueKeysWithValues: texts), maxMemberNum: size,
       policy: policy, infoTime: time)
+    g.serverCustomInfo = operation["serverCustomInfo"].string ?? ""
     g.customInfo = operation["customInfo"].members.compactMapValues(\.string).filter { !$0.value.isEmpty }
   }
 

@@ -13,6 +13,7 @@ extension ModelWorld {
     let policies = RightsPage.fields.filter(given.contains)
     if !given.isDisjoint(with: ModelWorld.names.keys) { try require(.editInfo, operation) }
     if given.contains("customInfo") { try require(.editCustomInfo, operation) }
+    if given.contains("serverCustomInfo") { try require(.editServerCustomInfo, operation) }
     if given.contains("maxMemberNum") || !policies.isEmpty { try require(.editPolicy, operation) }
     if given.contains("allMuted") { try require(.muteGroup, operation) }
     if given.contains("maxMemberNum"), !g.keepsHistory { throw ModelRefusal(10007) }
@@ -38,6 +39,10 @@ extension ModelWorld {
       guard let text = operation[field].string, text != g.texts[field] else { continue }
       g.texts[field] = text
       changes.append(["type": .string(type), "value": .string(text)])
+    }
+    if let text = operation["serverCustomInfo"].string, text != g.serverCustomInfo {
+      g.serverCustomInfo = text
+      changes.append(["type": "ServerCustomInfo", "value": .string(text)])
     }
     return changes
   }

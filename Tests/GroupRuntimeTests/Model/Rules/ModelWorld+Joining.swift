@@ -37,7 +37,8 @@ extension ModelWorld {
   }
 
   /// onMemberInvited: "all members, inviter and invited included; off: inviter and invited".
-  mutating func enter(_ users: [String], invitedBy inviter: Operator) {
+  /// - Parameter application: the invitation that was accepted.
+  mutating func enter(_ users: [String], invitedBy inviter: Operator, about application: JSON? = nil) {
     for user in users { bring(user, invitedBy: inviter.name ?? "administrator") }
     let list = JSON.array(users.map { person($0) })
     let tip = tip("Invite", by: inviter, ["memberList": list])
@@ -47,7 +48,7 @@ extension ModelWorld {
     tell(
       "onMemberInvited", g.notifies ? everybody : concerned, by: inviter, tip: tip,
       ["memberList": list, "memberCount": .int(g.members.count)])
-    notify("InvitedToGroup", users, by: person(inviter))
+    notify("InvitedToGroup", users, by: person(inviter), about: application)
   }
 
   private mutating func bring(_ user: String, invitedBy inviter: String?) {
@@ -78,7 +79,8 @@ extension ModelWorld {
       var result = verdict(onInviting: user, operation, joining: joining.count)
       if result == "Success", asksFirst {
         result = "Pending"
-        askToCome(user, operation)
+        let message = operation["message"].string ?? ""
+        askToCome(user, by: operation.by, message: message, attach: operation["attach"].string)
       } else if result == "Success" {
         joining.append(user)
       }

@@ -90,6 +90,7 @@ extension ModelWorld {
     for user in users {
       depart(user)
       g.bannedUntil[user] = banTime == 0 ? 0 : now + banTime * 1000
+      g.banReasons[user] = operation["reason"].string ?? ""
     }
     let tip = tip("Kicked", by: operation.by, ["memberList": list])
     let reason = operation["reason"].string ?? ""
@@ -97,5 +98,17 @@ extension ModelWorld {
       "onMemberKicked", audience, by: operation.by, tip: tip,
       ["memberList": list, "reason": .string(reason), "memberCount": .int(g.members.count)])
     notify("KickedOff", users, by: person(operation.by), reason: reason)
+  }
+
+  /// "Both by the row 'remove members'; unbanning sends no event."
+  mutating func unban(_ operation: Operation) throws(ModelRefusal) -> JSON {
+    try requireMembership(operation)
+    try require(.remove, operation)
+    let rows = operation.users.map { user -> JSON in
+      let result = g.bannedUntil[user, default: 0] > now ? "Success" : "Invalid"
+      g.bannedUntil[user] = 0
+      return ["userID": .string(user), "result": .string(result)]
+    }
+    return ["memberList": .array(rows)]
   }
 }

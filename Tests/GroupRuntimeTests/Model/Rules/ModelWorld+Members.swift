@@ -45,11 +45,34 @@ extension ModelWorld {
   mutating func setRole(_ operation: Operation) throws(ModelRefusal) -> JSON {
     try requireMembership(operation)
     try require(.changeRole, operation)
+    let role = operation["role"].string!
+    guard operation["userIDList"] == .null else {
+      let unknown = operation["$unknown"].strings
+      let rows = rows(operation) { member in
+        member.role == "Owner" || (g.member(member.name) == nil && unknown.contains(member.name))
+      }
+      give(role, to: rows.changed.map { g.anyMember($0)! }, by: operation.by)
+      return ["memberList": rows.json]
+    }
     let member = try target(operation)
     try checkRole(operation, member)
     try checkKnown(operation)
-    give(operation["role"].string!, to: member, by: operation.by)
+    give(role, to: [member], by: operation.by)
     return .object([:])
+  }
+
+  /// "What concerns one target is its row: no member Invalid; oneself, an equal or higher role Fail."
+  private func rows(
+    _ operation: Operation, failsFor isRefused: (ModelMember) -> Bool = { _ in false }
+  ) -> (json: JSON, changed: [String]) {
+    let rows = operation.users.map { user -> (String, String) in
+      if user == operation.by.name { return (user, "Fail") }
+      guard let member = g.anyMember(user) else { return (user, "Invalid") }
+      return (user, outranks(operation, member) && !isRefused(member) ? "Success" : "Fail")
+    }
+    return (
+      .array(rows.map { ["userID": .string($0.0), "result": .string($0.1)] }), rows.filter { $0.1 == "Success" }.map(\.0)
+    )
   }
 
   /// Rule 1, and no caller "gives the owner another role (transfer first)".
@@ -68,20 +91,25 @@ extension ModelWorld {
   /// "Setting the role somebody has changes nothing and sends nothing." To or from Admin it is
   /// onGrantAdministrator or onRevokeAdministrator: "all members; off: the operator and the one
   /// concerned".
-  private mutating func give(_ role: String, to member: ModelMember, by who: Operator) {
-    guard role != member.role else { return }
-    g.update(member.name, at: now) { $0.role = role }
-    guard role == "Admin" || member.role == "Admin" else {
-      return tellChange(["userID": .string(member.name), "role": .string(role)], by: who)
-    }
-    let isGrant = role == "Admin"
-    let list: JSON = [person(member.name)]
+  /// "One event and one tip of each kind name all who changed."
+  private mutating func give(_ role: String, to members: [ModelMember], by who: Operator) {
+    let changed = members.filter { $0.role != role }
+    for member in changed { g.update(member.name, at: now) { $0.role = role } }
+    if role == "Admin" { return tellAdmins(changed.map(\.name), isGrant: true, by: who) }
+    tellAdmins(changed.filter { $0.role == "Admin" }.map(\.name), isGrant: false, by: who)
+    tellChanges(
+      changed.filter { $0.role != "Admin" }.map { ["userID": .string($0.name), "role": .string(role)] }, by: who)
+  }
+
+  private mutating func tellAdmins(_ users: [String], isGrant: Bool, by who: Operator) {
+    guard !users.isEmpty else { return }
+    let list = JSON.array(users.map { person($0) })
     let tip = tip(isGrant ? "SetAdmin" : "CancelAdmin", by: who, ["memberList": list])
-    let concerned = [member.name] + (who.name.map { [$0] } ?? [])
+    let concerned = users + (who.name.map { [$0] } ?? [])
     tell(
       isGrant ? "onGrantAdministrator" : "onRevokeAdministrator", g.notifies ? everybody : concerned, by: who, tip: tip,
       ["memberList": list])
-    notify(isGrant ? "GrantAdmin" : "CancelAdmin", [member.name], by: person(who))
+    notify(isGrant ? "GrantAdmin" : "CancelAdmin", users, by: person(who))
   }
 
   // MARK: Name cards, customInfo, mutes
@@ -126,9 +154,9 @@ extension ModelWorld {
     }
     if !change.isEmpty {
       change["userID"] = .string(member.name)
-      tellChange(change, by: who)
+      tellChanges([change], by: who)
     }
-    if let role, !isPlain { give(role, to: member, by: who) }
+    if let role, !isPlain { give(role, to: [member], by: who) }
   }
 
   /// "Own nameCard and customInfo always; others' need Admin (Owner in Work) and rule 1."
@@ -149,14 +177,25 @@ extension ModelWorld {
   mutating func muteMember(_ operation: Operation) throws(ModelRefusal) -> JSON {
     try requireMembership(operation)
     try require(.muteMember, operation)
-    let member = try target(operation)
-    try requireOutranking(operation, member)
     let time = operation["muteTime"].integer!
     let until = time == 0 ? 0 : now + time * 1000
-    if let left = mute(member.name, until: until) {
-      tellChange(["userID": .string(member.name), "muteTime": left], by: operation.by)
+    guard operation["userIDList"] == .null else {
+      let rows = rows(operation)
+      silence(rows.changed, until: until, by: operation.by)
+      return ["memberList": rows.json, "muteUntil": .int(until)]
     }
+    let member = try target(operation)
+    try requireOutranking(operation, member)
+    silence([member.name], until: until, by: operation.by)
     return ["muteUntil": .int(until)]
+  }
+
+  private mutating func silence(_ users: [String], until: Int64, by who: Operator) {
+    var changes: [[String: JSON]] = []
+    for user in users {
+      if let left = mute(user, until: until) { changes.append(["userID": .string(user), "muteTime": left]) }
+    }
+    tellChanges(changes, by: who)
   }
 
   /// The end of a user's own mute, which a member need not be to have; 0 = may speak.
@@ -176,10 +215,11 @@ extension ModelWorld {
 
   /// onGroupMemberInfoChanged: "all members, the one concerned included; off, and AVChatRoom: the
   /// one concerned and the operator".
-  private mutating func tellChange(_ change: [String: JSON], by who: Operator) {
-    let list: JSON = [.object(change)]
+  private mutating func tellChanges(_ changes: [[String: JSON]], by who: Operator) {
+    guard !changes.isEmpty else { return }
+    let list = JSON.array(changes.map { .object($0) })
     let tip = tip("MemberInfoChange", by: who, ["changeInfoList": list])
-    let concerned = [change["userID"]!.string!] + (who.name.map { [$0] } ?? [])
+    let concerned = changes.map { $0["userID"]!.string! } + (who.name.map { [$0] } ?? [])
     let isForAll = g.notifies && g.type != "AVChatRoom"
     tell("onGroupMemberInfoChanged", isForAll ? everybody : concerned, by: who, tip: tip, ["changeInfoList": list])
   }

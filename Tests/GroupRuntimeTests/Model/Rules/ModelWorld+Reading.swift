@@ -8,7 +8,8 @@ extension ModelWorld {
     case .getGroupsInfo: return try info(operation)
     case .searchGroups:
       // "Joined groups, and other groups that are searchable (their public fields only)."
-      let isFound = rank(operation) > 0 || (g.policy["isSearchable"] == true && g.type != "Work")
+      let isOpen = operation["joinedOnly"] != true && g.policy["isSearchable"] == true && g.type != "Work"
+      let isFound = rank(operation) > 0 || isOpen
       return isFound ? try info(operation) : .null
     case .getJoinedGroupList: return try joined(operation)
     case .syncGroups: return try sync(operation)
@@ -19,6 +20,7 @@ extension ModelWorld {
     switch operation.verb {
     case .getGroupUnreadCount: return .int(g.member(operation.by.name!).map { unreadCount(of: $0) } ?? 0)
     case .getGroupOnlineMemberCount: return ["count": .int(onlineCount)]
+    case .getGroupBannedMembers: return try readBans(operation)
     default: return try readMembers(operation)
     }
   }
@@ -56,7 +58,7 @@ extension ModelWorld {
     let inner: [String: JSON] = [
       "notification": .string(g.texts["notification"]!), "lastInfoTime": .int(g.infoTime),
       "lastMessageTime": .int(g.messages.last?.time ?? 0), "lastSeq": .int(g.lastSeq), "epoch": g.epoch,
-      "allMuted": .bool(currentMute.isAllMuted), "mute": currentMute.json,
+      "serverCustomInfo": .string(g.serverCustomInfo), "allMuted": .bool(currentMute.isAllMuted), "mute": currentMute.json,
     ]
     return inner.merging(g.policy) { $1 }
   }
@@ -111,6 +113,18 @@ extension ModelWorld {
   }
 
   // MARK: Members
+
+  /// "Soonest end first, ties by userID", by the row "remove members".
+  private func readBans(_ operation: Operation) throws(ModelRefusal) -> JSON {
+    try require(.remove, operation)
+    let bans = g.bannedUntil.filter { $0.value > now }.sorted { ($0.value, $0.key) < ($1.value, $1.key) }
+    let rows = bans.map { ban in
+      JSON.object([
+        "userID": .string(ban.key), "bannedUntil": .int(ban.value), "reason": .string(g.banReasons[ban.key]!),
+      ])
+    }
+    return ["memberList": .array(rows), "nextSeq": 0]
+  }
 
   private func readMembers(_ operation: Operation) throws(ModelRefusal) -> JSON {
     let named = operation.users

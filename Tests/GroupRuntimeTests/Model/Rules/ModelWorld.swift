@@ -68,6 +68,7 @@ struct ModelWorld {
     case .muteGroupMember: try muteMember(operation)
     case .inviteUserToGroup: try invite(operation)
     case .kickGroupMember: try kick(operation)
+    case .unbanGroupMember: try unban(operation)
     case .sendGroupTextMessage, .sendGroupCustomMessage: try send(operation)
     case .revokeGroupMessage: try revoke(operation)
     case .markGroupMessageAsRead: try markRead(operation)
@@ -185,11 +186,15 @@ struct ModelWorld {
   /// "Personal happenings are also kept as the user's system notifications (not for AVChatRoom and
   /// BChatRoom)."
   mutating func notify(
-    _ type: String, _ users: [String], by opUser: JSON, reason: String? = nil, data: String? = nil
+    _ type: String, _ users: [String], by opUser: JSON, about application: JSON? = nil, reason: String? = nil, data: String? = nil
   ) {
     let users = Set(users).subtracting(["administrator"])
     guard g.keepsHistory, !users.isEmpty else { return }
-    var content: [String: JSON] = ["type": .string(type), "groupID": "g", "opUser": opUser, "timestamp": .int(now)]
+    var content: [String: JSON] = [
+      "type": .string(type), "groupID": "g", "groupName": .string(g.texts["groupName"]!), "opUser": opUser,
+      "timestamp": .int(now),
+    ]
+    if let application { content["applicationID"] = application }
     if let reason { content["reason"] = .string(reason) }
     if let data { content["data"] = .string(data) }
     said.notifications.append(ModelExpectation.Notification(users: users, content: .object(content)))

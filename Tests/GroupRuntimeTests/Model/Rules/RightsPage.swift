@@ -12,6 +12,7 @@ enum RightsPage {
     send a message                 | Member           | Member           | Member           | Member           | Admin
     edit info                      | updateInfoMode   | updateInfoMode   | updateInfoMode   | updateInfoMode   | Admin
     edit customInfo                | updateCustomMode | updateCustomMode | updateCustomMode | updateCustomMode | Admin
+    edit serverCustomInfo          | admin            | admin            | admin            | admin            | admin
     edit policy                    | Owner            | Admin            | Admin            | Owner            | Owner
     decide applications            | ×                | Admin            | Admin            | Owner            | ×
     remove members                 | Owner            | Admin            | Admin            | ×                | ×
@@ -114,6 +115,7 @@ enum RightsRow: String {
   case send = "send a message"
   case editInfo = "edit info"
   case editCustomInfo = "edit customInfo"
+  case editServerCustomInfo = "edit serverCustomInfo"
   case editPolicy = "edit policy"
   case decide = "decide applications"
   case remove = "remove members"

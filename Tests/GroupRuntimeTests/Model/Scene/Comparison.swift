@@ -122,12 +122,22 @@ struct Comparison {
   ) -> String? {
     var left = expected
     for notification in notifications {
-      guard let index = left.firstIndex(of: notification) else {
+      guard let index = left.firstIndex(where: { isSame(notification, $0) }) else {
         return "notification \(notification.content.text) of \(notification.users), expected \(expected)"
       }
       left.remove(at: index)
     }
     return left.first.map { "missing notification \($0.content.text) of \($0.users)" }
+  }
+
+  private mutating func isSame(
+    _ notification: ModelExpectation.Notification, _ expected: ModelExpectation.Notification
+  ) -> Bool {
+    guard notification.users == expected.users else { return false }
+    var attempt = tokens
+    guard attempt.match(notification.content, expected.content) else { return false }
+    tokens = attempt
+    return true
   }
 
   // MARK: What is stored
@@ -221,7 +231,7 @@ struct Comparison {
         if let fault = await run(Operation(who, verb, params)) { return fault }
       }
     }
-    for verb in [Verb.getGroupMemberList, .getGroupMutedMembers, .getGroupAttributes, .getGroupsInfo] {
+    for verb in [Verb.getGroupMemberList, .getGroupMutedMembers, .getGroupBannedMembers, .getGroupAttributes, .getGroupsInfo] {
       if let fault = await run(Operation(.administrator, verb)) { return fault }
     }
     return nil

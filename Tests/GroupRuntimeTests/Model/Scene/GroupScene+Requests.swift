@@ -11,7 +11,7 @@ extension GroupScene {
     let caller = caller(operation.by)
     if let other = operation["$with"].string {
       outcome.result = try await revokeTogether([caller, self.caller(Operator(other))], seq: operation["seq"].integer!)
-    } else if operation.verb == .getGroupMemberList || operation.verb == .getGroupMutedMembers {
+    } else if [.getGroupMemberList, .getGroupMutedMembers, .getGroupBannedMembers].contains(operation.verb) {
       try await readPages(operation, by: caller)
     } else {
       note(try await answer(try request(operation), by: caller))

@@ -14,10 +14,10 @@ struct RequestParser {
   func request(_ operation: Operation, application: GroupApplication?, _ picture: StorePicture) throws -> GroupOperation {
     let facts = UserFacts(
       unknown: users(operation["$unknown"]), atGroupLimit: users(operation["$atLimit"]),
-      isAtRoomLimit: operation["$roomLimit"] != .null)
+      isAtRoomLimit: operation["$roomLimit"] != .null, readMarks: readMarks(operation["$read"], application))
     switch operation.verb {
     case .getGroupsInfo: return .info
-    case .searchGroups: return .foundInfo
+    case .searchGroups: return .foundInfo(joinedOnly: operation["joinedOnly"] == true)
     case .getJoinedGroupList: return .joinedInfo(updatedSince: operation["updatedSince"].instant ?? .unset)
     case .getGroupUnreadCount: return .unreadCount
     case .syncGroups:
@@ -28,6 +28,12 @@ struct RequestParser {
       return .decide(application, agrees: agrees, reason: operation["reason"].string ?? "", facts)
     default: return try groupRequest(try parsed(operation), by: operation.by, facts, picture)
     }
+  }
+
+  /// These users have read the application.
+  private func readMarks(_ names: JSON, _ application: GroupApplication?) -> [UserID: WallInstant] {
+    guard let application else { return [:] }
+    return Dictionary(uniqueKeysWithValues: users(names).map { ($0, application.addTime) })
   }
 
   private func users(_ names: JSON) -> Set<UserID> { Set(names.strings.compactMap { UserID($0) }) }

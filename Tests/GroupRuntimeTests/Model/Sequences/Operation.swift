@@ -62,13 +62,14 @@ enum Verb: String, CaseIterable, Sendable {
 
   case createGroup, importGroup, joinGroup, quitGroup, dismissGroup, recycleGroup
   case setGroupInfo, muteGroup, transferGroupOwner, setGroupMemberRole, setGroupMemberInfo, muteGroupMember
-  case inviteUserToGroup, acceptGroupApplication, refuseGroupApplication, kickGroupMember
+  case inviteUserToGroup, acceptGroupApplication, refuseGroupApplication, kickGroupMember, unbanGroupMember
   case sendGroupTextMessage, sendGroupCustomMessage, revokeGroupMessage, markGroupMessageAsRead, setGroupReceiveMessageOpt
   case initGroupAttributes, setGroupAttributes, deleteGroupAttributes, getGroupAttributes
   case sendGroupSystemNotification, importGroupMembers, importGroupMessages, setUnreadCount
 
   case getGroupsInfo, getJoinedGroupList, searchGroups, syncGroups, getGroupUnreadCount, getGroupHistoryMessageList
-  case getGroupMemberList, getGroupMembersInfo, getGroupMutedMembers, getGroupMemberInviters, getGroupMemberRoles
+  case getGroupMemberList, getGroupMembersInfo, getGroupMutedMembers, getGroupBannedMembers, getGroupMemberInviters
+  case getGroupMemberRoles
   case getGroupOnlineMemberCount
 }
 
@@ -79,6 +80,7 @@ enum Verb: String, CaseIterable, Sendable {
 ///   one may be;
 /// - `$roomLimit`: there are as many AVChatRooms as there may be;
 /// - `$with`: who recalls the same message at the same time;
+/// - `$read`: who has marked the application as read;
 /// - `$stale`: the application is given to the group as it was when it was made;
 /// - `$failed`: the group is read again at once, because the store could not keep something;
 /// - `$whenGone`: only where the groupID is not in use.

@@ -10,8 +10,9 @@ extension SequenceRandom {
     case 2..<26: Operation(outsider(), .joinGroup, facts(chance(50) ? ["message": .string("m\(time())")] : [:]))
     case 26..<50: Operation(chance(12) ? .administrator : member(), .inviteUserToGroup, facts(invitation()))
     case 50..<72: decision()
-    case 72..<84: Operation(member(), .quitGroup)
-    case 84..<97: kick()
+    case 72..<83: Operation(member(), .quitGroup)
+    case 83..<94: kick()
+    case 94..<97: Operation(manager(), .unbanGroupMember, ["userIDList": .strings(targets(["outsider", "outsider", "user"], 3))])
     case 97..<99: Operation(manager(), .dismissGroup)
     default: Operation(.administrator, .recycleGroup)
     }
@@ -27,9 +28,12 @@ extension SequenceRandom {
     if keepsHistory, chance(85) { params["memberList"] = .array(initialMembers()) }
     if chance(8) { params["maxMemberNum"] = one([1, 3, 4, 5, 6]) }
     if chance(20) { params["customInfo"] = texts(3) }
+    if chance(30) { params["inviteMessage"] = "come" }
+    if chance(3) { params["serverCustomInfo"] = "s" }
     if chance(12) { params["$roomLimit"] = true }
     if type == "BChatRoom" ? chance(95) : chance(10) {
       params["ownerUserID"] = .string(user(["user"]))
+      if chance(20) { params["serverCustomInfo"] = one(["", "s"]) }
       return Operation(.administrator, .createGroup, facts(params))
     }
     return Operation(by(["user"]), .createGroup, facts(params))
@@ -37,7 +41,8 @@ extension SequenceRandom {
 
   private mutating func initialMembers() -> [JSON] {
     targets(["user"], 4).map { name in
-      let role: JSON = type == "Work" && chance(97) ? one(["Member", "200"]) : self.role()
+      let other: JSON = type == "Work" && chance(97) ? "200" : self.role()
+      let role = chance(75) ? "Member" : other
       return ["userID": .string(name), "role": role]
     }
   }
@@ -53,6 +58,7 @@ extension SequenceRandom {
     var params: [String: JSON] = ["applicationID": .string("$application-\(one([0, 0, 0, 1, 1, 2, 3]))")]
     if chance(30) { params["reason"] = "because" }
     if chance(20) { params["$stale"] = true }
+    if chance(30) { params["$read"] = .strings(targets(["owner", "admin", "outsider", "user"], 3)) }
     let decider = chance(75) ? Operator.user("$decider", session: one([1, nil])) : manager()
     return Operation(decider, chance(70) ? .acceptGroupApplication : .refuseGroupApplication, facts(params))
   }
@@ -71,10 +77,16 @@ extension SequenceRandom {
     case 0..<32: Operation(manager(), .setGroupInfo, info())
     case 32..<42: muteGroup()
     case 42..<50: Operation(manager(), .transferGroupOwner, ["userID": .string(target()), "quit": .bool(chance(30))])
-    case 50..<68: Operation(manager(), .setGroupMemberRole, facts(["userID": .string(target()), "role": role()]))
+    case 50..<68: Operation(manager(), .setGroupMemberRole, facts(targets().merging(["role": role()]) { $1 }))
     case 68..<86: Operation(manager(), .setGroupMemberInfo, facts(memberInfo()))
-    default: Operation(manager(), .muteGroupMember, ["userID": .string(target()), "muteTime": seconds()])
+    default: Operation(manager(), .muteGroupMember, targets().merging(["muteTime": seconds()]) { $1 })
     }
+  }
+
+  /// One user, or a list.
+  private mutating func targets() -> [String: JSON] {
+    if chance(60) { return ["userID": .string(target())] }
+    return ["userIDList": .strings((1...number(1...4)).map { _ in target() })]
   }
 
   /// A field with a value that the type may have, or now and then one that it may not.
@@ -91,7 +103,8 @@ extension SequenceRandom {
     if chance(10) { return ["groupName": one(["n", "m"]), "allMuted": true, "maxMemberNum": one([1, 6])] }
     var params: [String: JSON] = [:]
     for _ in 0..<one([1, 1, 1, 2, 3]) {
-      switch number(0...9) {
+      switch number(0...10) {
+      case 10: params["serverCustomInfo"] = one(["", "s", "t"])
       case 0: params["groupName"] = one(["n", "m"])
       case 1: params["introduction"] = one(["", "i"])
       case 2: params["notification"] = one(["", "note"])

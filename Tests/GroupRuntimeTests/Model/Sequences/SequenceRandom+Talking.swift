@@ -38,8 +38,8 @@ extension SequenceRandom {
     switch number(0...99) {
     case 0..<35: return Operation(writer, .setGroupAttributes, ["attributes": texts(4), "$times": times])
     case 35..<45: return Operation(writer, .initGroupAttributes, ["attributes": texts(4)])
-    case 45..<50: return Operation(writer, .initGroupAttributes, ["attributes": tooMany()])
-    case 50..<75: return Operation(writer, .deleteGroupAttributes, chance(20) ? [:] : ["keys": .strings(keys())])
+    case 45..<55: return Operation(writer, .initGroupAttributes, ["attributes": tooMany()])
+    case 55..<75: return Operation(writer, .deleteGroupAttributes, chance(20) ? [:] : ["keys": .strings(keys())])
     default: return Operation(reader(), .getGroupAttributes, ["$times": times, "keys": chance(50) ? .null : .strings(keys())])
     }
   }
@@ -50,7 +50,7 @@ extension SequenceRandom {
   private mutating func tooMany() -> JSON {
     if chance(50) { return .texts(Dictionary(uniqueKeysWithValues: (0..<one([15, 16, 17])).map { ("key\($0)", "v") })) }
     // Four keys of one byte and four values: 16,384 bytes or one more.
-    let last = String(repeating: "x", count: one([4095, 4096]))
+    let last = String(repeating: "x", count: one([4095, 4096, 4096]))
     let others = String(repeating: "x", count: 4095)
     return .texts(["a": others, "b": others, "c": others, "d": last])
   }
@@ -58,9 +58,10 @@ extension SequenceRandom {
   // MARK: Reading
 
   mutating func reading() -> Operation {
-    switch number(0...9) {
+    switch number(0...10) {
+    case 10: return Operation(manager(), .getGroupBannedMembers, ["count": one([1, 2, 50])])
     case 0: return Operation(reader(), .getGroupsInfo)
-    case 1: return Operation(reader(), .searchGroups)
+    case 1: return Operation(reader(), .searchGroups, chance(30) ? ["joinedOnly": true] : [:])
     case 2 where keepsHistory: return Operation(member(), .getJoinedGroupList, ["updatedSince": .string("$now-\(time())")])
     case 3: return Operation(member(), .syncGroups, ["epoch": chance(80) ? "$epoch" : "other", "seq": seq()])
     case 4, 5:
