@@ -29,7 +29,7 @@ public struct SystemNotification: Sendable, Equatable {
   public let kind: Kind
   /// The group it is about.
   public let groupID: GroupID
-  /// The user who caused it: a MemberInfo, encoded. The server never reads it back.
+  /// The user who caused it: a MemberInfo without profile, encoded. The store reads its userID.
   public let opUser: String
   /// The application it is about. A recipient has one notification of a kind for an application: a
   /// renewed application replaces it.
@@ -40,11 +40,16 @@ public struct SystemNotification: Sendable, Equatable {
   public let data: String?
   /// The time of the event.
   public let timestamp: Instant
+  /// The platform of the user who caused it; nil in notifications from before it was kept.
+  public let platform: Platform?
+  /// The profile of the user who caused it, at the time of the event. The store fills it in when it
+  /// writes the notification.
+  public var operatorProfile: UserProfile?
 
   /// A notification with everything given.
   public init(
     kind: Kind, groupID: GroupID, opUser: String, applicationID: String? = nil, reason: String? = nil, data: String? = nil,
-    timestamp: Instant
+    timestamp: Instant, platform: Platform? = nil, operatorProfile: UserProfile? = nil
   ) {
     self.kind = kind
     self.applicationID = applicationID
@@ -53,5 +58,7 @@ public struct SystemNotification: Sendable, Equatable {
     self.reason = reason
     self.data = data
     self.timestamp = timestamp
+    self.platform = platform
+    self.operatorProfile = operatorProfile
   }
 }

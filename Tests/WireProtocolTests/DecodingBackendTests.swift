@@ -95,6 +95,7 @@ import WireProtocol
     #expect(all.groupType == nil && all.count == 50 && all.nextSeq == 0)
     #expect(some.groupType == .work && some.count == 200 && some.nextSeq == 4)
     #expect(kick.userID == UserID("u") && kick.reason == "r" && sessions.userID == UserID("u"))
-    #expect(users.userIDList.map(\.rawValue) == ["a", "b"] && unread.unreadCount == 7)
+    #expect(
+      users.users.map(\.userID.rawValue) == ["a", "b"] && users.users.allSatisfy(\.fields.isEmpty) && unread.unreadCount == 7)
   }
 }

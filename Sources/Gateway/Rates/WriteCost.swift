@@ -76,6 +76,7 @@ extension Request {
           + request.userIDList.count
           * (RowCost.formerMember + RowCost.notification(textBytes: request.reason?.utf8.count ?? 0)),
         targets: request.userIDList.count)
+    case .setSelfInfo(let request): WriteCost(bytes: RowCost.message(textBytes: request.fields.textBytes))
     case .group(_, .joinGroup(let request)): WriteCost(bytes: invitation(of: 1, texts: [request.message]).bytes)
     case .group(_, .setGroupInfo(let request)):
       WriteCost(
@@ -115,6 +116,13 @@ extension Request {
 extension GroupFields {
   fileprivate var textBytes: Int {
     let texts = [introduction, notification, faceURL].reduce(0) { $0 + ($1?.bytesInJSON ?? 0) }
+    return (customInfo ?? [:]).reduce(texts) { $0 + $1.key.bytesInJSON + $1.value.bytesInJSON + 8 }
+  }
+}
+
+extension UserInfoFields {
+  fileprivate var textBytes: Int {
+    let texts = (nickName?.utf8.count ?? 0) + (faceURL?.utf8.count ?? 0)
     return (customInfo ?? [:]).reduce(texts) { $0 + $1.key.bytesInJSON + $1.value.bytesInJSON + 8 }
   }
 }

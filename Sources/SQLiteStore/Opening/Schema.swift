@@ -12,6 +12,7 @@ enum Schema {
     migrator.registerMigration("v1") { try $0.execute(sql: v1) }
     migrator.registerMigration("v2") { try $0.execute(sql: v2) }
     migrator.registerMigration("v3") { try $0.execute(sql: v3) }
+    migrator.registerMigration("v4") { try $0.execute(sql: v4) }
     return migrator
   }()
 
@@ -246,5 +247,20 @@ enum Schema {
     ALTER TABLE formerMember ADD COLUMN restrictedUntil INTEGER NOT NULL AS (max(muteUntil, bannedUntil)) VIRTUAL;
     CREATE INDEX formerMemberRestricted ON formerMember (number, restrictedUntil) WHERE restrictedUntil > 0;
     CREATE INDEX formerMemberOfGroup ON formerMember (number, memorableUntil);
+    """
+
+  // - `userInfo`: the texts of users who have any; they are in `knownUser`, too, which stays small.
+  // - `notification.opNickName`, `opFaceURL`: the operator's when the notification was made.
+  private static let v4 = """
+    CREATE TABLE userInfo (
+      userID TEXT PRIMARY KEY,
+      nickName ANY NOT NULL,
+      faceURL ANY NOT NULL,
+      customInfo TEXT
+    ) STRICT, WITHOUT ROWID;
+
+    ALTER TABLE notification ADD COLUMN platform TEXT;
+    ALTER TABLE notification ADD COLUMN opNickName ANY;
+    ALTER TABLE notification ADD COLUMN opFaceURL ANY;
     """
 }

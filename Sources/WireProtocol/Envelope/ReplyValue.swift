@@ -26,6 +26,7 @@ public enum ReplyValue: Sendable {
   case inviters(GetGroupMemberInviters.Result)
   case roles(GetGroupMemberRoles.Result)
   case memberMute(MuteGroupMember.Result)
+  case usersInfo(GetUsersInfo.Result)
   case memberResults(MemberResults)
   case applications(GetGroupApplicationList.Result)
 
@@ -70,6 +71,7 @@ extension ReplyValue: WireEncodable {
     case .inviters(let result): writer.value(result)
     case .roles(let result): writer.value(result)
     case .memberMute(let result): writer.value(result)
+    case .usersInfo(let result): writer.value(result)
     case .memberResults(let result): writer.value(result)
     case .applications(let result): writer.value(result)
     case .history(let result): writer.value(result)
@@ -103,6 +105,7 @@ extension ReplyValue: WireEncodable {
     case .membersInfo(let result): 128 + result.memberList.count * 192
     case .inviters(let result): 64 + result.inviterList.count * 80
     case .roles(let result): 64 + result.roleList.count * 80
+    case .usersInfo(let result): 64 + result.userList.count * 256
     case .memberResults(let result): 64 + result.memberList.count * 64
     case .applications(let result): 128 + result.applicationList.count * 384
     case .history(let result): 64 + result.messageList.byteCount()

@@ -118,6 +118,13 @@ public struct JSONParameterReader: ParameterReader {
     }
   }
 
+  public func requireOne(
+    _ first: StaticString, isThere isFirstThere: Bool, or second: StaticString, isThere isSecondThere: Bool
+  ) throws(WireError) {
+    guard isFirstThere == isSecondThere else { return }
+    throw WireError(.invalidParams, "There is exactly one of \(first) and \(second)", field: "\(first)")
+  }
+
   public mutating func requiredEntries(_ name: StaticString, _ domain: MapDomain) throws(WireError) -> [MapEntry] {
     guard let entries = try optionalEntries(name, domain) else { throw missing(name) }
     return entries

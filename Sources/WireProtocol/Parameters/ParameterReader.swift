@@ -23,6 +23,11 @@ public protocol ParameterReader {
     _ first: StaticString, _ second: StaticString, _ domain: TextDomain
   ) throws(WireError) -> (isFirst: Bool, text: String)
 
+  /// -32602 unless exactly one of two members is there.
+  func requireOne(
+    _ first: StaticString, isThere isFirstThere: Bool, or second: StaticString, isThere isSecondThere: Bool
+  ) throws(WireError)
+
   /// True or false behind a name, or nil.
   mutating func optionalFlag(_ name: StaticString) throws(WireError) -> Bool?
 
@@ -63,12 +68,19 @@ public struct ListDomain: Sendable {
   public let whenEmpty: ErrorCode
   /// The error of a list with too many.
   public let whenTooMany: ErrorCode
+  /// Whether descriptions call the list required.
+  public let isRequired: Bool
 
   /// Lists of so many elements.
-  public init(_ count: ClosedRange<Int>, whenEmpty: ErrorCode = .badValue, whenTooMany: ErrorCode = .badValue) {
+  /// - Parameter isRequired: false where another member may stand instead; nil = unless the list
+  ///   may be empty.
+  public init(
+    _ count: ClosedRange<Int>, whenEmpty: ErrorCode = .badValue, whenTooMany: ErrorCode = .badValue, isRequired: Bool? = nil
+  ) {
     self.count = count
     self.whenEmpty = whenEmpty
     self.whenTooMany = whenTooMany
+    self.isRequired = isRequired ?? (count.lowerBound > 0)
   }
 
   /// An optional list of at most so many elements.

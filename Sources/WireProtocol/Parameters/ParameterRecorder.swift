@@ -106,7 +106,7 @@ struct ParameterRecorder: ParameterReader {
   }
 
   private mutating func noteList(_ name: StaticString, _ list: ListDomain, _ items: (inout JSONWriter) -> Void) {
-    note(name, required: list.count.lowerBound > 0) { writer in
+    note(name, required: list.isRequired) { writer in
       writer.member("type", "array")
       writer.key("items")
       items(&writer)
@@ -122,6 +122,10 @@ struct ParameterRecorder: ParameterReader {
     note(second) { ParameterRecorder.encodeSchema(of: domain, remark: "this or \(first)", into: &$0) }
     return (true, "example")
   }
+
+  func requireOne(
+    _ first: StaticString, isThere isFirstThere: Bool, or second: StaticString, isThere isSecondThere: Bool
+  ) throws(WireError) {}
 
   mutating func optionalEntries(_ name: StaticString, _ domain: MapDomain) throws(WireError) -> [MapEntry]? {
     noteMap(name, domain, required: false)

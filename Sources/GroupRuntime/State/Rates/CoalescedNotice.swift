@@ -10,7 +10,13 @@ struct CoalescedNotice: Sendable {
   /// The least time between notices, and the longest wait of a due one, in milliseconds.
   private static let second: Instant = 1000
 
-  private var users: Deque<MemberInfo> = []
+  private struct Entry {
+    let user: MemberInfo
+    /// Nil = the user has not done it.
+    let platform: Platform?
+  }
+
+  private var users: Deque<Entry> = []
   private var lastSent: Instant = .min / 2
   /// The instant from which the notice may be sent; nil = there is none.
   private(set) var due: Instant?
@@ -19,9 +25,13 @@ struct CoalescedNotice: Sendable {
   var expiry: Instant? { due.map { $0 + CoalescedNotice.second } }
 
   /// Adds users.
-  /// - Parameter earliest: the notice must not be sent before.
-  mutating func add(_ members: [MemberInfo], at now: Instant, notBefore earliest: Instant = .min) {
-    users.append(contentsOf: members)
+  /// - Parameters:
+  ///   - platform: of the user who has done it; nil = none has.
+  ///   - earliest: the notice must not be sent before.
+  mutating func add(
+    _ members: [MemberInfo], on platform: Platform?, at now: Instant, notBefore earliest: Instant = .min
+  ) {
+    users.append(contentsOf: members.map { Entry(user: $0, platform: platform) })
     if users.count > CoalescedNotice.maxNamed { users.removeFirst(users.count - CoalescedNotice.maxNamed) }
     due = max(due ?? max(now, lastSent + CoalescedNotice.second), earliest)
   }
@@ -29,11 +39,11 @@ struct CoalescedNotice: Sendable {
   /// Whether the notice names any of these.
   func names(anyOf members: [MemberInfo]) -> Bool {
     let named = Set(members.map(\.userID))
-    return users.contains { named.contains($0.userID) }
+    return users.contains { named.contains($0.user.userID) }
   }
 
   mutating func remove(_ user: UserID) {
-    users.removeAll { $0.userID == user }
+    users.removeAll { $0.user.userID == user }
     if users.isEmpty { due = nil }
   }
 
@@ -43,10 +53,12 @@ struct CoalescedNotice: Sendable {
   }
 
   /// Removes all users, because the notice is sent.
-  mutating func takeUsers(at now: Instant) -> [MemberInfo] {
+  /// - Returns: the platform where all users are on the same one.
+  mutating func takeUsers(at now: Instant) -> ([MemberInfo], Platform?) {
     defer { removeAll() }
     lastSent = now
-    return Array(users)
+    let platform = users.first?.platform
+    return (users.map(\.user), users.allSatisfy { $0.platform == platform } ? platform : nil)
   }
 
   mutating func removeExpired(at now: Instant) {

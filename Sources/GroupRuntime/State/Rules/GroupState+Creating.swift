@@ -20,7 +20,7 @@ extension GroupState {
       throw WireError(.tooManyMembers, field: "memberList")
     }
     var state = GroupState(StoredGroup(record: record, members: [], lastMessage: nil, recentlySent: []), at: now, rules: rules)
-    let decision = state.addInitialMembers(request, rows: rows)
+    let decision = state.addInitialMembers(request, by: caller, rows: rows)
     return (state, decision)
   }
 
@@ -103,15 +103,17 @@ extension GroupState {
   // MARK: First members
 
   /// Adds the owner and the initial members, in the order of the list.
-  private mutating func addInitialMembers(_ request: CreateGroup, rows: [MemberResult]) -> Decision {
+  private mutating func addInitialMembers(_ request: CreateGroup, by caller: Caller, rows: [MemberResult]) -> Decision {
     var decision = Decision(
       .createdGroup(CreateGroup.Result(groupID: record.id, groupType: request.groupType, memberList: rows)))
     let roles = Dictionary(request.memberList.map { ($0.userID, $0.role) }) { first, _ in first }
     let joining = rows.filter { $0.result == .success }.map { ($0.userID, roles[$0.userID] ?? .member) }
     addFirstMembers([(record.owner, .owner)] + joining, into: &decision)
     let context = self.makeContext(at: record.createTime, usersSignedIn: 0)
-    decision.effects.append(.send(event(.onGroupCreated, in: context), to: [record.owner] + joining.map(\.0)))
-    notify(.groupCreated, [record.owner], by: memberInfo(of: record.owner), in: context, into: &decision)
+    decision.effects.append(
+      .send(event(.onGroupCreated(on: caller.platform), in: context), to: [record.owner] + joining.map(\.0)))
+    let owner = EventOperator(memberInfo(of: record.owner), on: caller.platform)
+    notify(.groupCreated, [record.owner], by: owner, in: context, into: &decision)
     return decision
   }
 

@@ -55,7 +55,8 @@ extension GroupScene {
     try carryOut(decision)
     let counted = Mutex<(Int, UnreadMessages)?>(nil)
     let reader = StoredAnswerReader(
-      group: GroupScene.group, messages: picture, observer: RecordingObserver(), pageBytes: rules.limits.pageBytes,
+      group: GroupScene.group, messages: picture, profiles: ProfileCache(store: InMemoryStore()), observer: RecordingObserver(),
+      pageBytes: rules.limits.pageBytes,
       didCount: { count, unread in counted.withLock { $0 = (count, unread) } })
     // As the actor notes it: later questions build upon it.
     defer {
