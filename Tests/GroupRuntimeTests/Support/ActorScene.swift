@@ -21,10 +21,11 @@ final class ActorScene: Sendable {
 
   init(
     users: [String] = ["olga", "adam", "mary", "oscar"], store: InMemoryStore = InMemoryStore(),
-    groups: (any GroupStore)? = nil, messages: (any MessageStore)? = nil, limits: GroupLimits = .standard
+    groups: (any GroupStore)? = nil, messages: (any MessageStore)? = nil,
+    profileStore: (any UserStore)? = nil, limits: GroupLimits = .standard
   ) {
     self.store = store
-    profiles = ProfileCache(store: store)
+    profiles = ProfileCache(store: profileStore ?? store)
     registry = GroupRegistry(
       services: GroupServices(
         groups: groups ?? store, messages: messages ?? store, profiles: profiles, broker: broker, clocks: clocks, alarms: alarms,

@@ -4,12 +4,12 @@ import ThrongTestKit
 /// is an application" (Protocol.md, "Applications").
 extension ModelWorld {
   /// The managers are asked whether the user may come in.
-  mutating func applyToJoin(_ user: String, message: String) {
+  mutating func applyToJoin(_ user: String, on who: Operator, message: String) {
     let application = lodge("Join", from: user, to: "", message: message, attach: nil)
     tell(
-      "onReceiveJoinApplication", g.managers,
+      "onReceiveJoinApplication", g.managers, on: who,
       ["applicationID": application, "member": person(user), "opReason": .string(message)])
-    notify("AddGroupRequest", g.managers, by: person(user), reason: message)
+    notify("AddGroupRequest", g.managers, by: person(user), on: who, reason: message)
   }
 
   /// The user is asked whether to come in.
@@ -20,7 +20,7 @@ extension ModelWorld {
     tell(
       "onReceiveGroupInvitation", [user], by: operation.by,
       ["applicationID": application, "opReason": .string(message), "attach": .string(attach ?? "")])
-    notify("InviteRequest", [user], by: person(operation.by), reason: message, data: attach)
+    notify("InviteRequest", [user], by: person(operation.by), on: operation.by, reason: message, data: attach)
   }
 
   /// "One user has at most one open application of a kind per group": a second one "renews message
@@ -94,6 +94,6 @@ extension ModelWorld {
       "onApplicationProcessed", [application.fromUser], by: who,
       ["applicationID": application.id, "isAgreeJoin": .bool(agrees), "opReason": .string(reason)])
     let kind = (application.type == "Join" ? "AddGroup" : "Invite") + (agrees ? "Accept" : "Refuse")
-    notify(kind, [application.fromUser], by: person(who), reason: reason)
+    notify(kind, [application.fromUser], by: person(who), on: who, reason: reason)
   }
 }

@@ -81,7 +81,7 @@ extension ModelWorld {
     tell(
       isGrant ? "onGrantAdministrator" : "onRevokeAdministrator", g.notifies ? everybody : concerned, by: who, tip: tip,
       ["memberList": list])
-    notify(isGrant ? "GrantAdmin" : "CancelAdmin", [member.name], by: person(who))
+    notify(isGrant ? "GrantAdmin" : "CancelAdmin", [member.name], by: person(who), on: who)
   }
 
   // MARK: Name cards, customInfo, mutes
