@@ -18,11 +18,11 @@ struct SchemaTests {
             try String.fetchOne(db, sql: "PRAGMA integrity_check")
           )
         }
-        #expect(applied == ["v1", "v2", "v3"])
+        #expect(applied == ["v1", "v2", "v3", "v4"])
         #expect(
           tables == [
             "groupRecord", "groupAttributes", "member", "formerMember", "message", "departure", "dismissedGroup", "application",
-            "notification", "notificationNumber", "readMark", "knownUser", "probe", "grdb_migrations",
+            "notification", "notificationNumber", "readMark", "knownUser", "userInfo", "probe", "grdb_migrations",
           ])
         #expect(check == "ok")
       }
