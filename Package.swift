@@ -41,7 +41,10 @@ let package = Package(
   targets: [
     // Layer 6: the executable.
     .executableTarget(
-      name: "throng", dependencies: ["Authentication", "LoadGenerator", "ServerConfiguration", "ThrongServer", argumentParser],
+      name: "throng",
+      dependencies: [
+        "Authentication", "GroupRuntime", "LoadGenerator", "ServerConfiguration", "ThrongServer", argumentParser,
+      ],
       swiftSettings: strict),
     // Layer 5: composition.
     .target(
@@ -108,7 +111,8 @@ let package = Package(
 
     .testTarget(name: "GroupModelTests", dependencies: ["GroupModel"], swiftSettings: strict),
     .testTarget(name: "GroupPermissionsTests", dependencies: ["GroupModel", "GroupPermissions"], swiftSettings: strict),
-    .testTarget(name: "WireProtocolTests", dependencies: ["GroupModel", "WireProtocol"], swiftSettings: strict),
+    .testTarget(
+      name: "WireProtocolTests", dependencies: ["GroupModel", "ThrongTestKit", "WireProtocol"], swiftSettings: strict),
     .testTarget(name: "WebSocketTransportTests", dependencies: ["CTransport", "WebSocketTransport"], swiftSettings: strict),
     .testTarget(
       name: "GroupRuntimeTests",
@@ -119,7 +123,8 @@ let package = Package(
       dependencies: ["GroupModel", "GroupRuntime", "SQLiteStore", "ThrongTestKit", "WireProtocol", grdb, sqlite, logging],
       swiftSettings: strict),
     .testTarget(name: "AuthenticationTests", dependencies: ["Authentication", "GroupModel", jwt], swiftSettings: strict),
-    .testTarget(name: "ServerConfigurationTests", dependencies: ["ServerConfiguration"], swiftSettings: strict),
+    .testTarget(
+      name: "ServerConfigurationTests", dependencies: ["GroupModel", "ServerConfiguration"], swiftSettings: strict),
     .testTarget(
       name: "GatewayTests",
       dependencies: [
@@ -127,7 +132,8 @@ let package = Package(
         logging,
       ], swiftSettings: strict),
     .testTarget(
-      name: "WebhooksTests", dependencies: ["CTLSPeer", "GroupModel", "Webhooks", "WireProtocol", crypto], swiftSettings: strict),
+      name: "WebhooksTests", dependencies: ["CTLSPeer", "GroupModel", "ThrongTestKit", "Webhooks", "WireProtocol", crypto],
+      swiftSettings: strict),
     .testTarget(
       name: "LoadGeneratorTests", dependencies: ["CTLSPeer", "GroupModel", "LoadGenerator", "WireProtocol", histogram],
       swiftSettings: strict),

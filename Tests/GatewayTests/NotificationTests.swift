@@ -33,7 +33,7 @@ import ThrongTestKit
   @Test func aNotificationAsItsUserReadsIt() async throws {
     try await tell("x")
     let row = try await list()["notificationList"][0]
-    #expect(row.names == ["data", "groupID", "isRead", "notificationID", "opUser", "timestamp", "type"])
+    #expect(row.names == ["data", "groupID", "isRead", "notificationID", "opUser", "platform", "timestamp", "type"])
     #expect(row["type"] == "Custom" && row["groupID"] == "g" && row["data"] == "x" && row["isRead"] == false)
     #expect(row["opUser"]["userID"] == "administrator" && row["timestamp"] == 1_700_000_000_000)
     _ = try await backend.result("kickGroupMember", as: "olga", #""groupID":"g","userIDList":["mary"],"reason":"why""#)

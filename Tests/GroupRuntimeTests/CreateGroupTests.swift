@@ -36,7 +36,7 @@ import WireProtocol
     for session in made.events.keys { #expect(made.names(session) == ["onGroupCreated"]) }
     #expect(
       try made.params("onGroupCreated", to: "mary")
-        == ["groupID": "g", "opTime": .number(Double(scene.clocks.wall)), "platform": "Web"])
+        == ["groupID": "g", "opTime": .instant(scene.clocks.wall), "platform": "Web"])
   }
 
   @Test func createGroupStoresNoTip() throws {

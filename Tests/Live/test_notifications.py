@@ -7,7 +7,7 @@ import pytest
 from harness.backend import all_of, denied, done, notifications_of
 from harness.client import has
 
-FIELDS = {"notificationID", "type", "groupID", "timestamp", "isRead"}
+FIELDS = {"notificationID", "type", "groupID", "timestamp", "isRead", "platform"}
 OPTIONAL = {"opUser", "reason", "data"}
 
 

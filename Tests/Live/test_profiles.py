@@ -127,6 +127,8 @@ async def test_only_the_users_other_sessions_are_told(world, server):
     for session in (room.member, again):
         assert (await session.expect("onSelfInfoUpdated"))["nickName"] == "U"
     await room.silent()
+    for session in room.clients:
+        assert not session.received("onSelfInfoUpdated")
 
 
 # Groups

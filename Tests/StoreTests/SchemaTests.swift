@@ -3,6 +3,7 @@ import GRDB
 import GroupModel
 import GroupRuntime
 import Testing
+import ThrongTestKit
 
 @testable import SQLiteStore
 
@@ -71,6 +72,7 @@ struct SchemaTests {
     "SELECT userID, offlineSince FROM member JOIN knownUser USING (userID) WHERE number = 1 AND offlineSince > 0",
     "SELECT groupID, role FROM groupRecord AS g LEFT JOIN member AS m ON m.number = g.number AND m.userID = 'u' WHERE g.number > 5 "
       + "ORDER BY g.number",
+    "SELECT member.userID, nickName FROM member LEFT JOIN userInfo ON userInfo.userID = member.userID WHERE number = 1",
     "DELETE FROM member WHERE number IN (SELECT number FROM dismissedGroup WHERE groupID = 'g') AND userID = 'u'",
   ])
   func `no query of the running server scans a table or sorts`(_ sql: String) async throws {

@@ -67,7 +67,7 @@ struct UserInfoTests {
 
   // MARK: Notifications
 
-  private func notification(by user: UserID, at time: Instant) -> SystemNotification {
+  private func notification(by user: UserID, at time: WallInstant) -> SystemNotification {
     SystemNotification(
       kind: .kickedOff, groupID: club, opUser: #"{"userID":"\#(user)","nameCard":"","role":"Owner"}"#, timestamp: time,
       platform: .iOS)
@@ -144,6 +144,19 @@ struct UserInfoCostTests {
       #expect(found.count == 100)
     }
     #expect(infos == 1)
+  }
+
+  @Test(arguments: [UserInfoRows.profilesSQL, UserInfoRows.infosSQL])
+  func `only the rows of the users asked for are read`(_ sql: String) async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory) { store in
+        let plan = try await store.pool.read { db in
+          try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + sql, arguments: ["[]"]).map { $0["detail"] as String }
+        }
+        #expect(plan.contains { $0.hasPrefix("SEARCH userInfo USING PRIMARY KEY") }, "\(plan)")
+        #expect(!plan.contains { $0.hasPrefix("SCAN userInfo") || $0.hasPrefix("SCAN knownUser") }, "\(plan)")
+      }
+    }
   }
 
   @Test func `a search that asks for no nickname reads none`() async throws {

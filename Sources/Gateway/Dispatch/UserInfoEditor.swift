@@ -1,7 +1,5 @@
-import DequeModule
 import GroupModel
 import GroupRuntime
-import Synchronization
 import WireProtocol
 
 /// Changes the texts of users. The changes of one user are made one after the other: each is decided
@@ -18,9 +16,8 @@ final class UserInfoEditor: Sendable {
   private let profiles: ProfileCache
   private let directory: SessionDirectory
   private let clocks: any Clocks
-  /// The requests that wait for each user behind the running one; a user without requests is
-  /// absent.
-  private let queues = Mutex<[UserID: Deque<CheckedContinuation<Void, Never>>]>([:])
+  /// The requests of each user.
+  private let turns = TurnQueue<UserID>()
 
   init(users: any UserStore, profiles: ProfileCache, directory: SessionDirectory, clocks: any Clocks) {
     self.users = users
@@ -39,8 +36,8 @@ final class UserInfoEditor: Sendable {
   ) async throws(StoreError) -> Reply {
     // In sorted order: two requests for the same users would deadlock otherwise.
     let names = Set(given.map(\.userID)).sorted()
-    for user in names { await acquire(user) }
-    defer { for user in names { release(user) } }
+    for user in names { await turns.acquire(user) }
+    defer { for user in names { turns.release(user) } }
 
     var infos = Dictionary(uniqueKeysWithValues: try await users.infos(of: names).map { ($0.userID, $0) })
     let known = Set(infos.keys)
@@ -74,30 +71,6 @@ final class UserInfoEditor: Sendable {
         }
       await entry.session.userInfoChanged(to: info.profile, isTold ? frame : nil)
     }
-  }
-
-  /// Returns when no other request changes the user.
-  private func acquire(_ user: UserID) async {
-    await withCheckedContinuation { continuation in
-      let isFirst = queues.withLock { queues in
-        guard queues[user] != nil else {
-          queues[user] = []
-          return true
-        }
-        queues[user]?.append(continuation)
-        return false
-      }
-      if isFirst { continuation.resume() }
-    }
-  }
-
-  private func release(_ user: UserID) {
-    let next = queues.withLock { queues in
-      let next = queues[user]?.popFirst()
-      if next == nil { queues[user] = nil }
-      return next
-    }
-    next?.resume()
   }
 }
 

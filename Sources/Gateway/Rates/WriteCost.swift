@@ -36,6 +36,8 @@ enum RowCost {
   static func group(textBytes: Int) -> Int { 384 + textBytes * 5 / 4 }
   /// In five indexes: 374, with 1,024 bytes of text 1,589.
   static func application(textBytes: Int = 0) -> Int { 384 + textBytes * 5 / 4 }
+  /// The longest profile, which a notification keeps of its operator.
+  static let profile = 600
   /// 376, with 500 bytes of text 1,335, with 1,024 a page more: 4,837.
   static func notification(textBytes: Int = 0) -> Int { 64 + keyedRow(352 + textBytes) }
   /// 98, with 700 bytes of text 823, with 12,288 bytes 12,870.
@@ -67,14 +69,15 @@ extension Request {
       invitation(of: request.userIDList.count, texts: [request.message, request.attach])
     case .createGroup(let request):
       WriteCost(
-        bytes: RowCost.group(textBytes: request.groupName.utf8.count + request.fields.textBytes) + RowCost.notification()
+        bytes: RowCost.group(textBytes: request.groupName.utf8.count + request.fields.textBytes)
+          + RowCost.notification(textBytes: RowCost.profile)
           + (request.memberList.count + 1) * RowCost.member,
         targets: request.memberList.count + 1)
     case .group(_, .kickGroupMember(let request)):
       WriteCost(
         bytes: RowCost.tip(members: request.userIDList.count)
           + request.userIDList.count
-          * (RowCost.formerMember + RowCost.notification(textBytes: request.reason?.utf8.count ?? 0)),
+          * (RowCost.formerMember + RowCost.notification(textBytes: RowCost.profile + (request.reason?.utf8.count ?? 0))),
         targets: request.userIDList.count)
     case .setSelfInfo(let request): WriteCost(bytes: RowCost.message(textBytes: request.fields.textBytes))
     case .group(_, .joinGroup(let request)): WriteCost(bytes: invitation(of: 1, texts: [request.message]).bytes)
@@ -86,7 +89,9 @@ extension Request {
     // No other request brings more than an accepted application does: a member.
     default:
       writes
-        ? WriteCost(bytes: RowCost.member + RowCost.tip(members: 1) + RowCost.notification(textBytes: reasonBytes)) : .none
+        ? WriteCost(
+          bytes: RowCost.member + RowCost.tip(members: 1) + RowCost.notification(textBytes: RowCost.profile + reasonBytes))
+        : .none
     }
   }
 
@@ -99,8 +104,8 @@ extension Request {
   /// first, gets an application and a notification with the texts in both.
   private func invitation(of count: Int, texts: [String?]) -> WriteCost {
     let textBytes = texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) }
-    let asked = RowCost.application(textBytes: textBytes) + RowCost.notification(textBytes: textBytes)
-    let entered = RowCost.member + RowCost.notification()
+    let asked = RowCost.application(textBytes: textBytes) + RowCost.notification(textBytes: RowCost.profile + textBytes)
+    let entered = RowCost.member + RowCost.notification(textBytes: RowCost.profile)
     return WriteCost(bytes: max(count * asked, count * entered + RowCost.tip(members: count)), targets: count)
   }
 
@@ -144,7 +149,9 @@ extension Call {
 }
 
 extension Call.Content {
+  /// Never inlined: that would copy the request out of its call.
   /// - Parameter writes: as the method's specification says.
+  @inline(never)
   fileprivate func writeCost(writes: Bool) -> WriteCost {
     if case .request(let request) = self { request.writeCost(writes: writes) } else { .none }
   }

@@ -3,8 +3,8 @@ import WireProtocol
 
 /// Effects and replies of decisions that are durable. Each event is encoded here, once.
 extension Group {
-  func deliver(_ decision: Decision, _ completion: @escaping Completion) {
-    performEffects(of: decision)
+  func deliver(_ decision: consuming Decision, _ completion: @escaping Completion) {
+    performEffects(of: &decision)
     complete(completion, with: decision.answer)
     retireIfAbsent()
   }
@@ -17,8 +17,11 @@ extension Group {
     }
   }
 
-  func performEffects(of decision: Decision) {
-    for effect in decision.effects { perform(effect) }
+  /// Performs the effects in their order. Moves them out of the decision, because a message's event
+  /// takes 800 instructions to copy.
+  func performEffects(of decision: inout Decision) {
+    decision.effects.reverse()
+    while let effect = decision.effects.popLast() { perform(effect) }
     for message in decision.counts { services.observer.didCount(message) }
   }
 

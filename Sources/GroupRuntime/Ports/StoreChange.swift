@@ -7,7 +7,7 @@ public enum StoreChange: Sendable, Equatable {
   /// A new member, or the new state of a known one; forgets that the user ever left this group.
   case putMember(Member, in: GroupID)
   /// Removes a member; `GroupStore.departures` lists the group from then on if its type is listed.
-  case removeMember(UserID, from: GroupID, at: Instant)
+  case removeMember(UserID, from: GroupID, at: WallInstant)
   /// A former member, or the new state of one.
   case putFormer(FormerMember, in: GroupID)
   /// Removes a former member.
@@ -24,7 +24,7 @@ public enum StoreChange: Sendable, Equatable {
   /// The texts of a user, all of them. The user becomes known.
   case putUserInfo(UserInfo)
   /// Marks applications with an `addTime` up to an instant as read; a mark never goes back.
-  case markApplicationsRead(UserID, through: Instant)
+  case markApplicationsRead(UserID, through: WallInstant)
   /// Marks notifications up to a number as read; a mark never goes back.
   case markNotificationsRead(UserID, through: Int64)
   /// A new message; its `seq` is the next of its group.
@@ -33,7 +33,7 @@ public enum StoreChange: Sendable, Equatable {
   case revise(Message)
   /// Removes a group with its members and messages; its groupID is free.
   /// - Parameter notifying: a notification for every member; nil = none.
-  case dismiss(GroupID, at: Instant, notifying: SystemNotification?)
+  case dismiss(GroupID, at: WallInstant, notifying: SystemNotification?)
 }
 
 /// The recipients of a notification, which is stored once for all managers of a group.

@@ -5,10 +5,10 @@ import GroupRuntime
 /// `userInfo` rows: the texts of users who have any.
 enum UserInfoRows {
   // One statement for any number of users.
-  private static let profilesSQL = """
+  static let profilesSQL = """
     SELECT userID, nickName, faceURL FROM json_each(?) CROSS JOIN userInfo ON userInfo.userID = value
     """
-  private static let infosSQL = """
+  static let infosSQL = """
     SELECT value, EXISTS (SELECT 1 FROM knownUser WHERE knownUser.userID = value), nickName, faceURL, customInfo
     FROM json_each(?) LEFT JOIN userInfo ON userInfo.userID = value
     """
@@ -23,6 +23,12 @@ enum UserInfoRows {
         "INSERT OR REPLACE INTO userInfo VALUES (?, ?, ?, ?)",
         [info.userID.rawValue, info.nickName.column, info.faceURL.column, try jsonColumn(info.customInfo)])
     }
+  }
+
+  /// Nil = empty. For a sign-in, most of which find no row: a look by SQLite's C interface.
+  static func profile(of user: UserID, in db: Database) throws -> UserProfile? {
+    let isThere = try db.finds("SELECT 1 FROM userInfo WHERE userID = ?") { $0.append(user.rawValue) }
+    return isThere ? try profiles(of: [user], in: db)[user] : nil
   }
 
   static func profiles(of users: [UserID], in db: Database) throws -> [UserID: UserProfile] {

@@ -28,7 +28,7 @@ final class Writer: Sendable {
 
   /// Ends the sessions that the last run left, and tries whether the disk takes anything.
   /// - Throws: GRDB's error where the database is damaged. A full disk is no obstacle: writes wait.
-  func begin(sessionsEndedAt time: Instant) throws {
+  func begin(sessionsEndedAt time: WallInstant) throws {
     try pool.writeWithoutTransaction { db in
       do throws(StoreError) {
         _ = try transaction(db) {

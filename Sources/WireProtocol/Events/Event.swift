@@ -52,10 +52,10 @@ extension EventName {
     case .onMessageDropped: GroupEvent.example(.onMessageDropped(msgID: "", clientMsgID: nil, .normal))
     case .onConversationRead: GroupEvent.example(.onConversationRead(readSeq: 0))
     case .onReceiveRESTCustomData: GroupEvent.example(.onReceiveRESTCustomData(""))
-    case .onSelfInfoUpdated: SessionEvent.onSelfInfoUpdated(UserInfoFields(), opTime: 0)
+    case .onSelfInfoUpdated: SessionEvent.onSelfInfoUpdated(UserInfoFields(), opTime: .unset)
     case .onConnectSuccess: SessionEvent.onConnectSuccess(.example)
     case .onKickedOffline: SessionEvent.onKickedOffline(reason: "", message: nil)
-    case .onUserSigExpired: SessionEvent.onUserSigExpired(expiresAt: 0)
+    case .onUserSigExpired: SessionEvent.onUserSigExpired(expiresAt: .unset)
     case .onServerDraining: SessionEvent.onServerDraining(retryAfterMs: 0)
     }
   }

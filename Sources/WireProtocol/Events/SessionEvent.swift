@@ -3,11 +3,11 @@ import GroupModel
 /// An event of sessions, without a group.
 public enum SessionEvent: Event {
   /// The texts of the session's user have changed.
-  case onSelfInfoUpdated(UserInfoFields, opTime: Instant)
+  case onSelfInfoUpdated(UserInfoFields, opTime: WallInstant)
   case onConnectSuccess(Login.Result)
   case onKickedOffline(reason: String, message: String?)
-  case onUserSigExpired(expiresAt: Instant)
-  case onServerDraining(retryAfterMs: Instant)
+  case onUserSigExpired(expiresAt: WallInstant)
+  case onServerDraining(retryAfterMs: Int64)
 
   public var name: EventName {
     switch self {

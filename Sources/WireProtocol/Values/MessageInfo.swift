@@ -14,7 +14,9 @@ public struct MessageInfo: Equatable, FieldValue {
     self.senderProfile = senderProfile
   }
 
-  /// Writes the members of a Message in the order of Reference.md.
+  /// Writes the members of a Message in the order of Reference.md. Never inlined: that would copy the
+  /// message out of its event.
+  @inline(never)
   public func encode(into writer: inout JSONWriter) {
     writer.object { writer in
       writer.member("msgID", message.msgID)

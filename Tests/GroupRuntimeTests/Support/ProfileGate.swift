@@ -63,6 +63,6 @@ final class ProfileGate: UserStore {
   func known(among users: [UserID]) async throws(StoreError) -> Set<UserID> { Set(users) }
   func infos(of users: [UserID]) async throws(StoreError) -> [UserInfo] { [] }
   func knownCount() async throws(StoreError) -> Int { 0 }
-  func notePresence(of user: UserID, offlineSince: Instant?) {}
-  func offlineSince(of user: UserID) async throws(StoreError) -> Instant? { nil }
+  func notePresence(of user: UserID, offlineSince: WallInstant?) {}
+  func offlineSince(of user: UserID) async throws(StoreError) -> WallInstant? { nil }
 }

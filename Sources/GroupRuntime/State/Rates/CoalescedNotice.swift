@@ -7,8 +7,8 @@ import WireProtocol
 struct CoalescedNotice: Sendable {
   /// "Each notice names the 50 newest users and counts the rest in memberCount, never naming them."
   static let maxNamed = 50
-  /// The least time between notices, and the longest wait of a due one, in milliseconds.
-  private static let second: Instant = 1000
+  /// The least time between notices, and the longest wait of a due one.
+  private static let second = Duration.seconds(1)
 
   private struct Entry {
     let user: MemberInfo
@@ -17,23 +17,24 @@ struct CoalescedNotice: Sendable {
   }
 
   private var users: Deque<Entry> = []
-  private var lastSent: Instant = .min / 2
+  private var lastSent: WallInstant?
   /// The instant from which the notice may be sent; nil = there is none.
-  private(set) var due: Instant?
+  private(set) var due: WallInstant?
 
   /// The last instant at which the notice may be sent.
-  var expiry: Instant? { due.map { $0 + CoalescedNotice.second } }
+  var expiry: WallInstant? { due.map { $0 + CoalescedNotice.second } }
 
   /// Adds users.
   /// - Parameters:
   ///   - platform: of the user who has done it; nil = none has.
   ///   - earliest: the notice must not be sent before.
   mutating func add(
-    _ members: [MemberInfo], on platform: Platform?, at now: Instant, notBefore earliest: Instant = .min
+    _ members: [MemberInfo], on platform: Platform?, at now: WallInstant, notBefore earliest: WallInstant = .distantPast
   ) {
     users.append(contentsOf: members.map { Entry(user: $0, platform: platform) })
     if users.count > CoalescedNotice.maxNamed { users.removeFirst(users.count - CoalescedNotice.maxNamed) }
-    due = max(due ?? max(now, lastSent + CoalescedNotice.second), earliest)
+    let next = lastSent.map { max(now, $0 + CoalescedNotice.second) } ?? now
+    due = max(due ?? next, earliest)
   }
 
   /// Whether the notice names any of these.
@@ -54,14 +55,14 @@ struct CoalescedNotice: Sendable {
 
   /// Removes all users, because the notice is sent.
   /// - Returns: the platform where all users are on the same one.
-  mutating func takeUsers(at now: Instant) -> ([MemberInfo], Platform?) {
+  mutating func takeUsers(at now: WallInstant) -> ([MemberInfo], Platform?) {
     defer { removeAll() }
     lastSent = now
     let platform = users.first?.platform
     return (users.map(\.user), users.allSatisfy { $0.platform == platform } ? platform : nil)
   }
 
-  mutating func removeExpired(at now: Instant) {
+  mutating func removeExpired(at now: WallInstant) {
     if let expiry, expiry < now { removeAll() }
   }
 }
