@@ -70,7 +70,7 @@ import ThrongTestKit
 
   /// Left out where it is empty.
   @Test func profiles() throws {
-    var info = MemberInfo(member)
+    var info = MemberInfo.outsider(user)
     #expect(try names(info) == ["userID", "nameCard", "role"])
     info.profile = .make(nickName: "N", faceURL: "")
     #expect(try names(info) == ["userID", "nickName", "nameCard", "role"])
