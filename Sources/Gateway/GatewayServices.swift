@@ -53,6 +53,7 @@ public final class GatewayServices: Sendable {
   /// The OpenRPC document, encoded.
   public let openRPC: [UInt8]
   let tokens: any TokenChecking
+  let profiles: ProfileCache
   let groups: any GroupStore
   let users: any UserStore
   /// The clocks of the process.
@@ -81,6 +82,7 @@ public final class GatewayServices: Sendable {
     offlineGrace = rules.limits.offlineGrace
     groups = stores.groups
     users = stores.users
+    profiles = ProfileCache(store: stores.users)
     directory = SessionDirectory { user, isHere in
       stores.users.notePresence(of: user, offlineSince: isHere ? nil : clocks.wall)
     }
@@ -94,7 +96,8 @@ public final class GatewayServices: Sendable {
       connections: configuration.connections, connectionsPerAddress: configuration.connectionsPerAddress)
     registry = GroupRegistry(
       services: GroupServices(
-        groups: stores.groups, messages: stores.messages, broker: LocalBroker(directory: directory), clocks: clocks,
+        groups: stores.groups, messages: stores.messages, profiles: profiles, broker: LocalBroker(directory: directory),
+        clocks: clocks,
         alarms: TaskAlarms(clocks: clocks), rules: rules, observer: observer),
       executors: [])
     absenceTimers = AbsenceTimers(
@@ -105,18 +108,32 @@ public final class GatewayServices: Sendable {
       name: product.name, version: product.version, limits: product.limits,
       groupTypes: PermissionPage.describe(by: rules.permissions))
     dispatcher = Dispatcher(
-      registry: registry, stores: stores, directory: directory, clocks: clocks,
+      registry: registry, stores: stores, profiles: profiles, directory: directory, clocks: clocks,
       configuration: configuration, pageBytes: rules.limits.pageBytes,
       unreadLimit: rules.limits.unreadCount, observer: observer, product: product,
       serverInfo: serverInfo.reply(), openRPC: openRPC)
     administration = AdministratorRPC(
-      methods: methods, dispatcher: dispatcher, users: stores.users, metrics: metrics, clocks: clocks, refusals: refusals,
-      logger: logger)
+      methods: methods, dispatcher: dispatcher, users: stores.users, profiles: profiles, metrics: metrics, clocks: clocks,
+      refusals: refusals,
+      observer: observer, logger: logger)
   }
 
   /// Whether a user who is offline since an instant has lost the memberships of AVChatRooms
   /// (Protocol.md, "AVChatRoom").
   func isPastGrace(offlineSince awaySince: WallInstant) -> Bool { clocks.wall - awaySince > offlineGrace }
+
+  /// The stored data of a user who signs in, whose profile memory keeps from then on.
+  func signInRecord(of user: UserID) async throws(StoreError) -> SignInRecord {
+    let reading = profiles.begin([user])
+    do throws(StoreError) {
+      let record = try await groups.signInRecord(of: user)
+      profiles.end(reading, record.profile.map { [user: $0] } ?? [:])
+      return record
+    } catch {
+      profiles.cancel(reading)
+      throw error
+    }
+  }
 
   /// Drops the counts that are kept while a user has sessions. A sign-in at the same time counts
   /// again.

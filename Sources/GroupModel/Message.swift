@@ -24,7 +24,7 @@ public struct Message: Sendable, Equatable {
   public enum Content: Sendable, Equatable {
     case text(String)
     case custom(String)
-    /// A change in the group: the `tips` object, encoded. The server never reads it back.
+    /// A change in the group: the `tips` object, encoded, without profiles.
     case tips(String)
   }
 

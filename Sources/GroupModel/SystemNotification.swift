@@ -31,7 +31,7 @@ public struct SystemNotification: Sendable, Equatable {
   public let groupID: GroupID
   /// The group's name at the time of the event; nil in notifications from before it was kept.
   public let groupName: String?
-  /// The user who caused it: a MemberInfo, encoded. The server never reads it back.
+  /// The user who caused it: a MemberInfo without profile, encoded. The store reads its userID.
   public let opUser: String
   /// The application it is about, where there is one. A recipient has one notification of a kind for an application: a
   /// renewed application replaces it.
@@ -42,12 +42,16 @@ public struct SystemNotification: Sendable, Equatable {
   public let data: String?
   /// The time of the event.
   public let timestamp: WallInstant
+  /// The platform of the user who caused it; nil in notifications from before it was kept.
+  public let platform: Platform?
+  /// The profile of the user who caused it, at the time of the event. The store fills it in when it
+  /// writes the notification.
+  public var operatorProfile: UserProfile?
 
   /// A notification with everything given.
   public init(
     kind: Kind, groupID: GroupID, groupName: String? = nil, opUser: String, applicationID: String? = nil, reason: String? = nil,
-    data: String? = nil,
-    timestamp: WallInstant
+    data: String? = nil, timestamp: WallInstant, platform: Platform? = nil, operatorProfile: UserProfile? = nil
   ) {
     self.kind = kind
     self.applicationID = applicationID
@@ -57,5 +61,7 @@ public struct SystemNotification: Sendable, Equatable {
     self.reason = reason
     self.data = data
     self.timestamp = timestamp
+    self.platform = platform
+    self.operatorProfile = operatorProfile
   }
 }

@@ -13,7 +13,7 @@ extension InMemoryStore {
       var found: [Membership] = []
       for (index, group) in groups.enumerated() {
         if found.count == limit || index == 20_000 { return GroupSearch.Page(groups: found, next: groups[index - 1].number) }
-        if group.matches(query) { found.append(group.membership) }
+        if group.matches(query, contents.userInfos) { found.append(group.membership) }
       }
       return GroupSearch.Page(groups: found, next: 0)
     }
@@ -21,8 +21,8 @@ extension InMemoryStore {
 }
 
 extension StoreContents.Group {
-  fileprivate func matches(_ query: GroupSearch) -> Bool {
-    isFound(by: query.reader, joinedOnly: query.joinedOnly) && texts(for: query).contains(where: query.matches)
+  fileprivate func matches(_ query: GroupSearch, _ infos: [UserID: UserInfo]) -> Bool {
+    isFound(by: query.reader, joinedOnly: query.joinedOnly) && texts(for: query, infos).contains(where: query.matches)
   }
 
   private func isFound(by reader: UserID?, joinedOnly: Bool) -> Bool {
@@ -32,13 +32,14 @@ extension StoreContents.Group {
     return record.policy.isSearchable && record.type.isVisibleToNonMembers
   }
 
-  private func texts(for query: GroupSearch) -> [String] {
+  private func texts(for query: GroupSearch, _ infos: [UserID: UserInfo]) -> [String] {
     var texts: [String] = []
     if query.fields.contains(.groupID) { texts.append(record.id.rawValue) }
     if query.fields.contains(.groupName) { texts.append(record.name) }
     let seen = members(seenBy: query.reader)
     if query.fields.contains(.memberUserID) { texts += seen.map(\.userID.rawValue) }
     if query.fields.contains(.memberNameCard) { texts += seen.map(\.nameCard) }
+    if query.fields.contains(.memberNickName) { texts += seen.compactMap { infos[$0.userID]?.nickName } }
     return texts
   }
 

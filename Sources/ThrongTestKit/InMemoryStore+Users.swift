@@ -15,6 +15,18 @@ extension InMemoryStore: UserStore {
     contents.withLock { contents in Set(users.filter { contents.users[$0] != nil }) }
   }
 
+  /// The profiles of users; empty ones are absent.
+  public func profiles(of users: [UserID]) async throws(StoreError) -> [UserID: UserProfile] {
+    contents.withLock { contents in contents.userInfos.filter { users.contains($0.key) }.compactMapValues(\.profile) }
+  }
+
+  /// The texts of those of the users that are known, in the order given.
+  public func infos(of users: [UserID]) async throws(StoreError) -> [UserInfo] {
+    contents.withLock { contents in
+      users.filter { contents.users[$0] != nil }.map { contents.userInfos[$0] ?? UserInfo(userID: $0) }
+    }
+  }
+
   /// The number of known users.
   public func knownCount() async throws(StoreError) -> Int { contents.withLock { $0.users.count } }
 

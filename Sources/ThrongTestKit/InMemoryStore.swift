@@ -109,7 +109,9 @@ public final class InMemoryStore: GroupStore, StoreHealth, Sendable {
   /// The groups and presence that a sign-in needs.
   public func signInRecord(of user: UserID) async throws(StoreError) -> SignInRecord {
     contents.withLock { contents in
-      SignInRecord(memberships: contents.memberships(of: user), offlineSince: contents.offlineSince(among: [user])[user])
+      SignInRecord(
+        memberships: contents.memberships(of: user), offlineSince: contents.offlineSince(among: [user])[user],
+        profile: contents.userInfos[user]?.profile)
     }
   }
 

@@ -73,6 +73,8 @@ extension StoreContents {
   }
 
   mutating func notify(_ addressees: [Addressee], _ notification: SystemNotification) -> Undo {
+    var notification = notification
+    notification.operatorProfile = profile(of: notification)
     var before: [Addressee: [NumberedNotification]] = [:]
     lastNotification += 1
     for addressee in addressees where before[addressee] == nil {
@@ -87,6 +89,11 @@ extension StoreContents {
     return { [before] contents in
       for (addressee, own) in before { contents.notifications[addressee] = own }
     }
+  }
+
+  private func profile(of notification: SystemNotification) -> UserProfile? {
+    guard let name = try? JSON(notification.opUser)["userID"].string, let user = UserID(name) else { return nil }
+    return userInfos[user]?.profile
   }
 
   /// Notifications of a user, and of the managers of groups that the user manages, newest first.

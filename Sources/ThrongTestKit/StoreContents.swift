@@ -50,6 +50,8 @@ struct StoreContents {
   var groups: [GroupID: Group] = [:]
   var departures: [UserID: [GroupID: Departure]] = [:]
   var users: [UserID: Presence] = [:]
+  /// Without empty ones.
+  var userInfos: [UserID: UserInfo] = [:]
   /// By id.
   var applications: [ExactText: Application] = [:]
   /// Oldest first.
@@ -82,12 +84,21 @@ struct StoreContents {
     case .putAttributes(let attributes, in: let group): try set(attributes, group)
     case .putApplication(let application, let asNewest): try put(application, asNewest)
     case .notify(let notification, let recipients): notify(try addressees(of: recipients), notification)
+    case .putUserInfo(let info): put(info)
     case .markApplicationsRead(let user, through: let time): advance(\.applicationMarks, user, time)
     case .markNotificationsRead(let user, through: let number): advance(\.notificationMarks, user, number)
     case .append(let message): try append(message)
     case .revise(let message): try revise(message)
     case .dismiss(let group, let time, let notification): try dismiss(group, time, notification)
     }
+  }
+
+  private mutating func put(_ info: UserInfo) -> Undo {
+    let user = info.userID
+    let before = (users[user], userInfos[user])
+    users[user] = before.0 ?? .neverOnline
+    userInfos[user] = info.isEmpty ? nil : info
+    return { contents in (contents.users[user], contents.userInfos[user]) = before }
   }
 
   private mutating func put(_ record: GroupRecord, _ isNew: Bool) throws(StoreError) -> Undo {

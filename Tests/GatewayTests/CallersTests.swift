@@ -12,10 +12,12 @@ import WireProtocol
   private static let user = [
     "joinGroup", "quitGroup", "getJoinedGroupList", "syncGroups", "markGroupMessageAsRead", "getGroupUnreadCount",
     "setGroupReceiveMessageOpt", "getSystemNotificationList", "setSystemNotificationRead", "setGroupApplicationRead",
+    "setSelfInfo",
   ]
   /// "Only there."
   private static let application = [
-    "listGroups", "sendGroupSystemNotification", "recycleGroup", "listSessions", "kickUser", "importUsers", "importGroup",
+    "listGroups", "sendGroupSystemNotification", "recycleGroup", "listSessions", "kickUser", "setUserInfo", "importUsers",
+    "importGroup",
     "importGroupMembers", "importGroupMessages", "setUnreadCount", "getStats",
   ]
   private static let all = MethodTable().entries.map(\.name)

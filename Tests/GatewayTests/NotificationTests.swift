@@ -33,7 +33,8 @@ import ThrongTestKit
   @Test func aNotificationAsItsUserReadsIt() async throws {
     try await tell("x")
     let row = try await list()["notificationList"][0]
-    #expect(row.names == ["data", "groupID", "groupName", "isRead", "notificationID", "opUser", "timestamp", "type"])
+    #expect(
+      row.names == ["data", "groupID", "groupName", "isRead", "notificationID", "opUser", "platform", "timestamp", "type"])
     #expect(row["groupName"] == "g")
     #expect(row["type"] == "Custom" && row["groupID"] == "g" && row["data"] == "x" && row["isRead"] == false)
     #expect(row["opUser"]["userID"] == "administrator" && row["timestamp"] == 1_700_000_000_000)

@@ -63,8 +63,8 @@ import WireProtocol
     let text = String(repeating: "x", count: 500)
     #expect(
       try bytes(#","message":"\#(text)","attach":"\#(text)""#) == 2
-        * (RowCost.application(textBytes: 1000) + RowCost.notification(textBytes: 1000)))
-    #expect(try bytes("") == 2 * (RowCost.member + RowCost.notification()) + RowCost.tip(members: 2))
+        * (RowCost.application(textBytes: 1000) + RowCost.notification(textBytes: 1000 + RowCost.profile)))
+    #expect(try bytes("") == 2 * (RowCost.member + RowCost.notification(textBytes: RowCost.profile)) + RowCost.tip(members: 2))
   }
 
   @Test func aStockIsThereAtOnceAndTheRestComesWithTime() {

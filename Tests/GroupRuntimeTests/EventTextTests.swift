@@ -25,11 +25,11 @@ import WireProtocol
     let scene = try Scene(.public) { $0.joinMode = .any }
     #expect(
       try texts(scene, to: "mary", "joinGroup", by: "oscar") == [
-        #"{"jsonrpc":"2.0","method":"onMemberEnter","params":{"groupID":"g","opTime":1700000010000,"memberList":[{"userID":"oscar","nameCard":"","role":"Member"}],"memberCount":5,"seq":1,"msgID":"e-1"}}"#
+        #"{"jsonrpc":"2.0","method":"onMemberEnter","params":{"groupID":"g","opTime":1700000010000,"platform":"Web","memberList":[{"userID":"oscar","nameCard":"","role":"Member"}],"memberCount":5,"seq":1,"msgID":"e-1"}}"#
       ])
     #expect(
       try texts(scene, to: "mary", "quitGroup", by: "oscar") == [
-        #"{"jsonrpc":"2.0","method":"onMemberLeave","params":{"groupID":"g","opTime":1700000010000,"memberList":[{"userID":"oscar","nameCard":"","role":"Member"}],"memberCount":4,"seq":2,"msgID":"e-2"}}"#
+        #"{"jsonrpc":"2.0","method":"onMemberLeave","params":{"groupID":"g","opTime":1700000010000,"platform":"Web","memberList":[{"userID":"oscar","nameCard":"","role":"Member"}],"memberCount":4,"seq":2,"msgID":"e-2"}}"#
       ])
   }
 
@@ -37,10 +37,11 @@ import WireProtocol
     let scene = Scene()
     #expect(
       try texts(scene, to: "olga", "createGroup", #"{"groupType":"AVChatRoom","groupName":"n"}"#, by: "olga") == [
-        #"{"jsonrpc":"2.0","method":"onGroupCreated","params":{"groupID":"g","opTime":1700000000000}}"#
+        #"{"jsonrpc":"2.0","method":"onGroupCreated","params":{"groupID":"g","opTime":1700000000000,"platform":"Web"}}"#
       ])
     let quit = try texts(try Scene(.meeting), to: "mary", "quitGroup", by: "mary")
-    #expect(quit == [#"{"jsonrpc":"2.0","method":"onQuitFromGroup","params":{"groupID":"g","opTime":1700000010000}}"#])
+    #expect(
+      quit == [#"{"jsonrpc":"2.0","method":"onQuitFromGroup","params":{"groupID":"g","opTime":1700000010000,"platform":"Web"}}"#])
   }
 
   @Test func onGroupDismissed() throws {

@@ -42,7 +42,9 @@ import ThrongTestKit
     let joined = try scene.ask("joinGroup", by: "oscar")
     #expect(joined.receivers(of: "onMemberEnter") == ["oscar"])
     #expect(joined.events.count == 1)
-    #expect(try joined.params("onMemberEnter", to: "oscar").names == ["groupID", "memberCount", "memberList", "opTime"])
+    #expect(
+      try joined.params("onMemberEnter", to: "oscar").names
+        == ["groupID", "memberCount", "memberList", "opTime", "platform"])
     #expect(scene.messages.isEmpty)
   }
 

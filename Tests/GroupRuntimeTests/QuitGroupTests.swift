@@ -18,7 +18,7 @@ import ThrongTestKit
     let event = try quit.params("onMemberLeave", to: "olga")
     #expect(event["memberList"] == [["userID": "mary", "nameCard": "", "role": "Member"]])
     #expect(event["memberCount"] == 3 && event["seq"] == 1)
-    #expect(try quit.params("onQuitFromGroup", to: "mary").names == ["groupID", "opTime"])
+    #expect(try quit.params("onQuitFromGroup", to: "mary").names == ["groupID", "opTime", "platform"])
     #expect(scene.state?.roster["mary"] == nil)
   }
 

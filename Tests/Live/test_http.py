@@ -155,8 +155,8 @@ async def test_an_administrator_is_not_bound_by_membership_or_modes(server, worl
 
 async def test_what_only_the_backend_may_call_does_not_exist_on_the_websocket(world):
     alice = await world.user("alice")
-    for method in ("listGroups", "sendGroupSystemNotification", "recycleGroup", "listSessions", "kickUser", "importUsers",
-                   "importGroup", "importGroupMembers", "importGroupMessages", "setUnreadCount", "getStats"):
+    for method in ("listGroups", "sendGroupSystemNotification", "recycleGroup", "listSessions", "kickUser", "setUserInfo",
+                   "importUsers", "importGroup", "importGroupMembers", "importGroupMessages", "setUnreadCount", "getStats"):
         await alice.refused(-32601, method)
 
 

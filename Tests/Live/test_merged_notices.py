@@ -52,7 +52,8 @@ async def notices_of(world, count):
     await until_counted(alice, "onMemberLeave", group, 1)
     complete = check_notices(told(alice, "onMemberLeave"), fans, 1 + count, -1) and complete
     for event in told(alice, "onMemberEnter") + told(alice, "onMemberLeave"):
-        assert set(event) == {"groupID", "opTime", "memberList", "memberCount"}
+        assert set(event) == {"groupID", "opTime", "memberList", "memberCount", "platform"}
+        assert event["platform"] == "RESTful API"
     return complete
 
 

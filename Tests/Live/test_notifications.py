@@ -7,7 +7,7 @@ import pytest
 from harness.backend import all_of, denied, done, notifications_of
 from harness.client import has
 
-FIELDS = {"notificationID", "type", "groupID", "groupName", "timestamp", "isRead"}
+FIELDS = {"notificationID", "type", "groupID", "groupName", "timestamp", "isRead", "platform"}
 OPTIONAL = {"opUser", "applicationID", "reason", "data"}
 OF_APPLICATIONS = {"AddGroupRequest", "AddGroupAccept", "AddGroupRefuse", "InviteRequest", "InviteAccept", "InviteRefuse"}
 

@@ -49,6 +49,7 @@ struct ModelTests {
     case application(StoredApplication?)
     case lists([GroupID], [GroupType: Int], Set<UserID>, Int)
     case search([GroupID])
+    case infos([UserInfo], [UserID: UserProfile], [UserProfile?])
 
     static func all(of store: some AnyStore) async throws -> [Answers] {
       var answers: [Answers] = []
@@ -60,6 +61,10 @@ struct ModelTests {
       let groups = try await store.groups(ofType: nil, after: 0, limit: 100).map(\.groupID)
       let known = try await store.known(among: RandomChanges.users)
       answers.append(.lists(groups, try await store.groupCounts(), known, try await store.knownCount()))
+      let users = RandomChanges.users
+      var ofSignIns: [UserProfile?] = []
+      for user in users { ofSignIns.append(try await store.signInRecord(of: user).profile) }
+      answers.append(.infos(try await store.infos(of: users), try await store.profiles(of: users), ofSignIns))
       return answers + (try await searches(store))
     }
 
@@ -121,7 +126,7 @@ struct ModelTests {
     private static func searches(_ store: some AnyStore) async throws -> [Answers] {
       var answers: [Answers] = []
       for reader in [nil, alice, carol] {
-        for fields in [Set([SearchGroups.Field.groupName]), [.memberUserID], [.groupID, .memberNameCard]] {
+        for fields in [Set([SearchGroups.Field.groupName]), [.memberUserID], [.groupID, .memberNameCard], [.memberNickName]] {
           for joinedOnly in [false, true] {
             let query = GroupSearch(["2", "ar"], in: fields, ignoresCase: true, joinedOnly: joinedOnly, by: reader)
             let page = try await store.search(query, after: 0, limit: 100)
@@ -171,7 +176,7 @@ private struct RandomChanges {
 
   private mutating func change() -> StoreChange {
     let (group, user) = (one(Self.groups), one(Self.users))
-    switch pick(0...19) {
+    switch pick(0...21) {
     case 0...1: return create(group)
     case 2: return .putGroup(record(group), isNew: false)
     case 3...6: return .putMember(member(user), in: group)
@@ -188,6 +193,7 @@ private struct RandomChanges {
     case 15: return .markNotificationsRead(user, through: Int64.max)
     case 16...17: return append(to: group)
     case 18: return revise(in: group)
+    case 20...21: return .putUserInfo(info(user))
     default: return chance(2) ? .dismiss(group, at: now) : append(to: group)
     }
   }
@@ -217,6 +223,12 @@ private struct RandomChanges {
     return member
   }
 
+  private mutating func info(_ user: UserID) -> UserInfo {
+    UserInfo(
+      userID: user, nickName: chance(2) ? "car \(pick(1...3))" : "", faceURL: chance(2) ? "f\(now)" : "",
+      customInfo: chance(3) ? ["k": "\(now)"] : [:])
+  }
+
   private mutating func application(_ group: GroupID, _ user: UserID) -> GroupApplication {
     let index = pick(0...5)
     let application = GroupApplication.sample(
@@ -227,9 +239,9 @@ private struct RandomChanges {
 
   private mutating func notification(_ group: GroupID) -> SystemNotification {
     SystemNotification(
-      kind: one(SystemNotification.Kind.allCases), groupID: group, groupName: chance(2) ? "name" : nil, opUser: "{}",
-      data: "\(now)",
-      timestamp: now - Int64(pick(0...50)))
+      kind: one(SystemNotification.Kind.allCases), groupID: group, groupName: chance(2) ? "name" : nil,
+      opUser: chance(4) ? "{}" : #"{"userID":"\#(one(Self.users))","nameCard":""}"#, data: "\(now)",
+      timestamp: now - Int64(pick(0...50)), platform: chance(2) ? .web : nil)
   }
 
   private mutating func append(to group: GroupID) -> StoreChange {

@@ -19,11 +19,11 @@ struct SchemaTests {
             try String.fetchOne(db, sql: "PRAGMA integrity_check")
           )
         }
-        #expect(applied == ["v1", "v2", "v3", "groupsAndApplications"])
+        #expect(applied == ["v1", "v2", "v3", "v4", "v5"])
         #expect(
           tables == [
             "groupRecord", "groupAttributes", "member", "formerMember", "message", "departure", "dismissedGroup", "application",
-            "notification", "notificationNumber", "readMark", "knownUser", "probe", "grdb_migrations",
+            "notification", "notificationNumber", "readMark", "knownUser", "userInfo", "probe", "grdb_migrations",
           ])
         #expect(check == "ok")
       }
@@ -77,6 +77,7 @@ struct SchemaTests {
     "SELECT userID, offlineSince FROM member JOIN knownUser USING (userID) WHERE number = 1 AND offlineSince > 0",
     "SELECT groupID, role FROM groupRecord AS g LEFT JOIN member AS m ON m.number = g.number AND m.userID = 'u' WHERE g.number > 5 "
       + "ORDER BY g.number",
+    "SELECT member.userID, nickName FROM member LEFT JOIN userInfo ON userInfo.userID = member.userID WHERE number = 1",
     "DELETE FROM member WHERE number IN (SELECT number FROM dismissedGroup WHERE groupID = 'g') AND userID = 'u'",
   ])
   func `no query of the running server scans a table or sorts`(_ sql: String) async throws {

@@ -48,11 +48,14 @@ struct StoreCheckTests {
   @Test(arguments: [
     ("DELETE FROM message WHERE seq = 2", "the messages of group club have gaps: 2 of 3"),
     ("DELETE FROM groupRecord", "rows of 1 groups that are gone are left in message"),
+    ("DELETE FROM knownUser", "the texts of 1 users are there, and the users are not known"),
   ])
   func `a contradiction is found`(_ damage: String, _ fault: String) async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
-        try await store.put([.create()] + (1...3).map { .append(.sample($0)) }).get()
+        try await store.put(
+          [.create(), .putUserInfo(UserInfo(userID: bob, nickName: "B"))] + (1...3).map { .append(.sample($0)) }
+        ).get()
         try await store.pool.writeWithoutTransaction { try $0.execute(sql: damage) }
       }
       let faults = try StoreCheck.faults(directory: directory, database: nil)

@@ -14,10 +14,12 @@ import WireProtocol
       sets[.user] == [
         "joinGroup", "quitGroup", "getJoinedGroupList", "syncGroups", "markGroupMessageAsRead", "getGroupUnreadCount",
         "setGroupReceiveMessageOpt", "getSystemNotificationList", "setSystemNotificationRead", "setGroupApplicationRead",
+        "setSelfInfo",
       ])
     #expect(
       sets[.application] == [
-        "listGroups", "sendGroupSystemNotification", "recycleGroup", "listSessions", "kickUser", "importUsers", "importGroup",
+        "listGroups", "sendGroupSystemNotification", "recycleGroup", "listSessions", "kickUser", "setUserInfo", "importUsers",
+        "importGroup",
         "importGroupMembers", "importGroupMessages", "setUnreadCount", "getStats",
       ])
   }

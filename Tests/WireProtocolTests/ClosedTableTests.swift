@@ -39,7 +39,8 @@ import WireProtocol
         "onApplicationProcessed", "onGroupApplicationListChanged", "onGrantAdministrator", "onRevokeAdministrator",
         "onQuitFromGroup",
         "onReceiveMessageOptChanged", "onGroupAttributeChanged", "onRecvNewMessage", "onRecvMessageRevoked",
-        "onMessageDropped", "onConversationRead", "onReceiveRESTCustomData", "onConnectSuccess", "onKickedOffline",
+        "onMessageDropped", "onConversationRead", "onReceiveRESTCustomData", "onSelfInfoUpdated", "onConnectSuccess",
+        "onKickedOffline",
         "onUserSigExpired",
         "onServerDraining",
       ])
@@ -48,19 +49,20 @@ import WireProtocol
   /// All but the events of a session carry groupID and opTime. `seq` and `msgID` are those of the
   /// tip that is stored for the event.
   @Test(arguments: [
-    ("onMemberEnter", "memberList memberCount seq? msgID?"), ("onMemberLeave", "memberList memberCount seq? msgID?"),
+    ("onMemberEnter", "platform? memberList memberCount seq? msgID?"),
+    ("onMemberLeave", "platform? memberList memberCount seq? msgID?"),
     ("onMemberInvited", "opUser platform memberList memberCount seq? msgID?"),
     ("onMemberKicked", "opUser platform memberList reason memberCount seq? msgID?"),
-    ("onGroupMemberInfoChanged", "opUser platform changeInfoList seq? msgID?"), ("onGroupCreated", ""),
+    ("onGroupMemberInfoChanged", "opUser platform changeInfoList seq? msgID?"), ("onGroupCreated", "platform"),
     ("onGroupDismissed", "opUser platform"), ("onGroupRecycled", "opUser platform"),
     ("onGroupInfoChanged", "opUser platform changeInfoList seq? msgID?"),
-    ("onReceiveJoinApplication", "applicationID member opReason"),
+    ("onReceiveJoinApplication", "applicationID member platform opReason"),
     (
       "onReceiveGroupInvitation", "opUser platform applicationID opReason attach groupName groupType faceURL memberCount"
     ), ("onGroupApplicationListChanged", "application"),
     ("onApplicationProcessed", "opUser platform applicationID isAgreeJoin opReason"),
     ("onGrantAdministrator", "opUser platform memberList seq? msgID?"),
-    ("onRevokeAdministrator", "opUser platform memberList seq? msgID?"), ("onQuitFromGroup", ""),
+    ("onRevokeAdministrator", "opUser platform memberList seq? msgID?"), ("onQuitFromGroup", "platform"),
     ("onReceiveMessageOptChanged", "opt"), ("onGroupAttributeChanged", "groupAttributeMap"), ("onRecvNewMessage", "message"),
     ("onRecvMessageRevoked", "opUser platform msgID seq"), ("onConversationRead", "readSeq"),
     ("onMessageDropped", "msgID clientMsgID? priority reason"), ("onConversationRead", "readSeq"),

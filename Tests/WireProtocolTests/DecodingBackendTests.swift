@@ -35,6 +35,38 @@ import WireProtocol
       ])
   }
 
+  @Test func importUsersTakesOneOfTwoLists() throws {
+    let params =
+      #"{"userList":[{"userID":"a","nickName":"N","customInfo":{"k":null}},{"userID":"b"},{"userID":"a","faceURL":""}]}"#
+    guard case .importUsers(let imported) = try decoded("importUsers", params) else { return fail("importUsers") }
+    let (a, b) = (try #require(UserID("a")), try #require(UserID("b")))
+    #expect(
+      imported.users == [
+        ImportUsers.ImportedUser(userID: a, fields: UserInfoFields(nickName: "N", customInfo: ["k": ""])),
+        ImportUsers.ImportedUser(userID: b), ImportUsers.ImportedUser(userID: a, fields: UserInfoFields(faceURL: "")),
+      ])
+    func code(_ params: String) -> [String?] {
+      let found = fault("importUsers", params)
+      return [found.map { String($0.code.rawValue) }, found?.field]
+    }
+    let one = #"{"userID":"a"}"#
+    for params in ["{}", #"{"userIDList":null,"userList":null}"#, #"{"userIDList":["a"],"userList":[\#(one)]}"#] {
+      #expect(code(params) == ["-32602", "userIDList"], "\(params)")
+    }
+    #expect(code(#"{"userIDList":null,"userList":[\#(one)]}"#) == [nil, nil])
+    #expect(code(#"{"userList":[]}"#) == ["8510", "userList"])
+    #expect(code(#"{"userList":\#(array(one, 101))}"#) == ["10004", "userList"])
+    #expect(code(#"{"userList":\#(array(one, 100))}"#) == [nil, nil])
+    #expect(code(#"{"userList":["a"]}"#) == ["-32602", "userList"])
+    #expect(code(#"{"userList":[{"nickName":"N"}]}"#) == ["-32602", "userID"])
+    #expect(code(#"{"userList":[{"userID":"@a"}]}"#) == ["10004", "userID"])
+    #expect(code(#"{"userList":[{"userID":"administrator"}]}"#) == ["10004", "userID"])
+    #expect(code(#"{"userList":[{"userID":"a","nickName":"\u0007"}]}"#) == ["10004", "nickName"])
+    #expect(code(#"{"userList":[{"userID":"a","nickName":\#(quoted(exactly(101)))}]}"#) == ["10004", "nickName"])
+    #expect(code(#"{"userList":[{"userID":"a","faceURL":\#(quoted(exactly(501)))}]}"#) == ["10004", "faceURL"])
+    #expect(code(#"{"userList":[{"userID":"a","customInfo":{"-":"v"}}]}"#) == ["10004", "customInfo"])
+  }
+
   private func message(_ members: String) -> String {
     #"{"groupID":"g","messageList":[{"sender":"u","timestamp":1\#(members)}]}"#
   }
@@ -96,6 +128,7 @@ import WireProtocol
     #expect(all.groupType == nil && all.count == 50 && all.nextSeq == 0)
     #expect(some.groupType == .work && some.count == 200 && some.nextSeq == 4)
     #expect(kick.userID == UserID("u") && kick.reason == "r" && sessions.userID == UserID("u"))
-    #expect(users.userIDList.map(\.rawValue) == ["a", "b"] && unread.unreadCount == 7)
+    #expect(
+      users.users.map(\.userID.rawValue) == ["a", "b"] && users.users.allSatisfy(\.fields.isEmpty) && unread.unreadCount == 7)
   }
 }

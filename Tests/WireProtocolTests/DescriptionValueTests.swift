@@ -8,6 +8,7 @@ import ThrongTestKit
 /// The named types against what is really written: neither has a member that the other lacks.
 @Suite struct DescriptionValueTests {
   private let user: UserID
+  private let profile = UserProfile.make(nickName: "N", faceURL: "F")
   private let member = Member(
     userID: .administrator, role: .custom(100), joinTime: 1, ordinal: 1, receiveOption: .receive, inviter: .administrator)
 
@@ -39,7 +40,7 @@ import ThrongTestKit
         memberChangeNotification: true, isSearchable: true, isMemberVisible: true))
     return GroupInfo(
       record: record, now: 2, memberCount: 1, onlineCount: 1, lastSeq: 1, lastMessageTime: 1,
-      lastMessage: try message(.text("x")),
+      lastMessage: MessageInfo(try message(.text("x"))),
       reader: reader)
   }
 
@@ -56,12 +57,28 @@ import ThrongTestKit
   }
 
   @Test func memberInfo() throws {
-    #expect(try names(ListedMember(member, isOnline: true, isReader: true)) == (try described("MemberInfo")))
+    var listed = ListedMember(member, isOnline: true, isReader: true)
+    #expect(try names(listed) == (try described("MemberInfo")).subtracting(["nickName", "faceURL"]))
+    listed.profile = profile
+    #expect(try names(listed) == (try described("MemberInfo")))
     #expect(try names(MemberInfo.administrator) == (try described("MemberInfo", required: true)))
     #expect(try names(MemberInfo(member)).isSubset(of: try described("MemberInfo")))
     let words = String(decoding: JSONWriter.text { $0.value(MemberInfo.outsider(user)) }, as: UTF8.self)
     let role = try #require(NamedType.named("MemberInfo")?.fields.first { $0.name == "role" })
     #expect(words.contains(#""role":"NotMember""#) && role.type.contains(#""NotMember""#))
+  }
+
+  /// Left out where it is empty.
+  @Test func profiles() throws {
+    var info = MemberInfo.outsider(user)
+    #expect(try names(info) == ["userID", "nameCard", "role"])
+    info.profile = .make(nickName: "N", faceURL: "")
+    #expect(try names(info) == ["userID", "nickName", "nameCard", "role"])
+    info.profile = .make(nickName: "", faceURL: "F")
+    #expect(try names(info) == ["userID", "faceURL", "nameCard", "role"])
+    #expect(UserProfile.make(nickName: "", faceURL: "") == nil)
+    #expect(try names(UserInfo(userID: user)) == (try described("UserInfo", required: true)))
+    #expect(try names(UserInfo(userID: user)) == (try described("UserInfo")))
   }
 
   @Test func memberChange() throws {
@@ -91,19 +108,21 @@ import ThrongTestKit
         number: 1,
         notification: SystemNotification(
           kind: .custom, groupID: try #require(GroupID("g")), groupName: text, opUser: "{}", applicationID: text, reason: text,
-          data: text, timestamp: 1), isRead: false)
+          data: text, timestamp: 1, platform: text.map { _ in .web }), isRead: false)
     }
     #expect(try names(notification("x")) == (try described("SystemNotification")))
     #expect(try names(notification(nil)) == (try described("SystemNotification", required: true)))
   }
 
   @Test func messages() throws {
-    let written = try [Message.Content.text("x"), .custom("x"), .tips("{}")].map { try names(message($0)) }
+    let written = try [Message.Content.text("x"), .custom("x"), .tips("{}")].map {
+      try names(MessageInfo(message($0), senderProfile: profile))
+    }
     // No message written here is recalled.
     #expect(written.reduce([]) { $0.union($1) } == (try described("Message")).subtracting(["isRevoked"]))
     var recalled = try message(.text("x"))
     recalled.isRevoked = true
-    #expect(try names(recalled).contains("isRevoked"))
+    #expect(try names(MessageInfo(recalled)).contains("isRevoked"))
     for names in written { #expect(try described("Message", required: true).isSubset(of: names)) }
   }
 }

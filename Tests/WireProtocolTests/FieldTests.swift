@@ -113,7 +113,7 @@ import ThrongTestKit
       MessageReceipt(
         msgID: samples.text(), seq: samples.optional { $0.number() }, timestamp: samples.instant(), status: samples.one())
     ])
-    let messages = samples.list { Encoded($0.message()) }
+    let messages = samples.list { Encoded(MessageInfo($0.message(), senderProfile: $0.profile())) }
     try expectDescribed([GetGroupHistoryMessageList.Result(messageList: messages, isFinished: samples.flag())])
     let groups = [
       SyncGroups.Row(groupID: "?", code: 10015, message: samples.text()),

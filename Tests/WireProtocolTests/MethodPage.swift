@@ -23,7 +23,7 @@ struct MethodPage: Sendable, CustomTestStringConvertible {
   /// left out).
   func params(_ changed: [String: String?] = [:]) -> String { fields.object(changed) }
 
-  static let all = session + groups + members + applications + messages + backend
+  static let all = session + groups + members + users + applications + messages + backend
 
   private static let session: [MethodPage] = [
     MethodPage(

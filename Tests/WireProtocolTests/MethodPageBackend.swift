@@ -12,6 +12,8 @@ extension MethodPage {
     MethodPage("recycleGroup", [.groupID], for: .application),
     MethodPage("listSessions", [.userID], "sessionList", for: .application),
     MethodPage("kickUser", [.userID, .may("reason", .remark)], "kicked", for: .application),
+    MethodPage("setUserInfo", [.userID] + Field.userInfo, for: .application),
+    // A userList instead: DecodingBackendTests.
     MethodPage("importUsers", [.users(100)], for: .application),
     MethodPage(
       "importGroup", Field.newGroup + [.need("ownerUserID", .userID), .may("createTime", .instant)], "groupID",

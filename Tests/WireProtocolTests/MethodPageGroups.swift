@@ -22,7 +22,7 @@ extension MethodPage {
       "searchGroups",
       [
         .need("keywordList", .list(.text(1...512, empty: 10004), 1...5, empty: 10004)),
-        .may("matchFields", .list(.word(["groupID", "groupName", "memberUserID", "memberNameCard"]), 0...4)),
+        .may("matchFields", .list(.word(["groupID", "groupName", "memberUserID", "memberNameCard", "memberNickName"]), 0...5)),
         .may("ignoreCase", .flag), .may("joinedOnly", .flag), .count(50), .nextSeq,
       ], "groupList nextSeq"),
     MethodPage("transferGroupOwner", [.groupID, .userID, .may("quit", .flag)]),

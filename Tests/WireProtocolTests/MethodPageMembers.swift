@@ -26,6 +26,11 @@ extension MethodPage {
     MethodPage("getGroupMemberRoles", [.groupID, .users(100)], "roleList"),
   ]
 
+  static let users: [MethodPage] = [
+    MethodPage("setSelfInfo", Field.userInfo, for: .user),
+    MethodPage("getUsersInfo", [.users(100)], "userList"),
+  ]
+
   static let applications: [MethodPage] = [
     MethodPage(
       "getGroupApplicationList", [.may("box", .word(["Received", "Sent"])), .nextSeq, .count(50)],
@@ -33,5 +38,12 @@ extension MethodPage {
     MethodPage("acceptGroupApplication", [.need("applicationID", .any), .may("reason", .remark)]),
     MethodPage("refuseGroupApplication", [.need("applicationID", .any), .may("reason", .remark)]),
     MethodPage("setGroupApplicationRead", [.may("timestamp", .instant)], for: .user),
+  ]
+}
+
+extension Field {
+  /// The texts of a user.
+  static let userInfo: [Field] = [
+    may("nickName", .name(0...100, 10004)), may("faceURL", .text(0...500)), may("customInfo", .customInfo(valueBytes: 512)),
   ]
 }

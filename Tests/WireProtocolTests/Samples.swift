@@ -57,6 +57,8 @@ struct Samples {
       atUserIDList: list { $0.text() }, isRevoked: flag(), platform: one())
   }
 
+  mutating func profile() -> UserProfile? { .make(nickName: flag() ? text() : "", faceURL: flag() ? text() : "") }
+
   mutating func info() -> GroupInfo {
     let policy = GroupPolicy(
       joinMode: .any, inviteMode: .any, beInviteMode: .none, updateInfoMode: .any, updateCustomMode: .any,
@@ -66,7 +68,8 @@ struct Samples {
       policy: policy)
     return GroupInfo(
       record: record, now: instant(), memberCount: 1, onlineCount: 1, lastSeq: 1, lastMessageTime: instant(),
-      lastMessage: optional { $0.message() }, reader: flag() ? .outsider : .administrator)
+      lastMessage: optional { MessageInfo($0.message(), senderProfile: $0.profile()) },
+      reader: flag() ? .outsider : .administrator)
   }
 
   mutating func groupRow() -> GetGroupsInfo.Row {
@@ -89,7 +92,8 @@ struct Samples {
   mutating func application() -> ApplicationInfo {
     ApplicationInfo(
       GroupApplication(
-        id: text(), groupID: .generate(), epoch: "", kind: one(), fromUser: user(), toUser: optional { $0.user() }, addTime: .unset,
+        id: text(), groupID: .generate(), epoch: "", kind: one(), fromUser: user(), toUser: optional { $0.user() },
+        addTime: .unset,
         requestMsg: ""), reader: user(), isRead: flag())
   }
 
@@ -100,6 +104,11 @@ struct Samples {
   /// An event of that name.
   mutating func event(_ name: EventName) -> any Event {
     switch name {
+    case .onSelfInfoUpdated:
+      return SessionEvent.onSelfInfoUpdated(
+        UserInfoFields(
+          nickName: optional { $0.text() }, faceURL: optional { $0.text() }, customInfo: flag() ? ["k": text()] : nil),
+        opTime: instant())
     case .onConnectSuccess: return SessionEvent.onConnectSuccess(session())
     case .onKickedOffline: return SessionEvent.onKickedOffline(reason: text(), message: optional { $0.text() })
     case .onUserSigExpired: return SessionEvent.onUserSigExpired(expiresAt: instant())
@@ -114,16 +123,17 @@ struct Samples {
     let list = list { $0.memberInfo() }
     let (id, reason, count) = (text(), text(), list.count)
     return switch name {
-    case .onMemberEnter: .onMemberEnter(list, memberCount: count, tip)
-    case .onMemberLeave: .onMemberLeave(list, memberCount: count, tip)
+    case .onMemberEnter: .onMemberEnter(list, memberCount: count, on: optional { $0.one() }, tip)
+    case .onMemberLeave: .onMemberLeave(list, memberCount: count, on: optional { $0.one() }, tip)
     case .onMemberInvited: .onMemberInvited(list, memberCount: count, by: by, tip)
     case .onMemberKicked: .onMemberKicked(list, memberCount: count, reason: reason, by: by, tip)
     case .onGroupMemberInfoChanged: .onGroupMemberInfoChanged([memberChange()], by: by, tip)
-    case .onGroupCreated: .onGroupCreated
+    case .onGroupCreated: .onGroupCreated(on: one())
     case .onGroupDismissed: .onGroupDismissed(by: by)
     case .onGroupRecycled: .onGroupRecycled(by: by)
     case .onGroupInfoChanged: .onGroupInfoChanged([infoChange()], by: by, tip)
-    case .onReceiveJoinApplication: .onReceiveJoinApplication(applicationID: id, member: memberInfo(), opReason: reason)
+    case .onReceiveJoinApplication:
+      .onReceiveJoinApplication(applicationID: id, member: memberInfo(), on: one(), opReason: reason)
     case .onReceiveGroupInvitation:
       .onReceiveGroupInvitation(
         applicationID: id, opReason: reason, attach: text(), by: by,
@@ -132,14 +142,14 @@ struct Samples {
     case .onGroupApplicationListChanged: .onGroupApplicationListChanged(application())
     case .onGrantAdministrator: .onGrantAdministrator(list, by: by, tip)
     case .onRevokeAdministrator: .onRevokeAdministrator(list, by: by, tip)
-    case .onQuitFromGroup: .onQuitFromGroup
+    case .onQuitFromGroup: .onQuitFromGroup(on: one())
     case .onReceiveMessageOptChanged: .onReceiveMessageOptChanged(one())
     case .onGroupAttributeChanged: .onGroupAttributeChanged(map())
-    case .onRecvNewMessage: .onRecvNewMessage(message())
+    case .onRecvNewMessage: .onRecvNewMessage(MessageInfo(message(), senderProfile: profile()))
     case .onRecvMessageRevoked: .onRecvMessageRevoked(msgID: id, seq: number(), by: by)
     case .onMessageDropped: .onMessageDropped(msgID: id, clientMsgID: optional { $0.text() }, one())
     case .onConversationRead: .onConversationRead(readSeq: number())
-    case .onReceiveRESTCustomData, .onConnectSuccess, .onKickedOffline, .onUserSigExpired, .onServerDraining:
+    case .onReceiveRESTCustomData, .onSelfInfoUpdated, .onConnectSuccess, .onKickedOffline, .onUserSigExpired, .onServerDraining:
       .onReceiveRESTCustomData(text())
     }
   }

@@ -31,7 +31,7 @@ import WireProtocol
   @Test func anEnumerationListsNothingThatIsNoWord() throws {
     #expect(try schema("muteGroup", "mode")["enum"] as? [String] == ["None", "Ordinary", "All", "Custom"])
     let fields = try #require(try schema("searchGroups", "matchFields")["items"] as? [String: Any])
-    #expect(fields["enum"] as? [String] == ["groupID", "groupName", "memberUserID", "memberNameCard"])
+    #expect(fields["enum"] as? [String] == ["groupID", "groupName", "memberUserID", "memberNameCard", "memberNickName"])
     for entry in MethodTable().entries {
       for parameter in entry.parameters { #expect(!parameter.schema.contains(#" to 2147483647",""#), "\(entry.name)") }
     }

@@ -9,21 +9,26 @@ public final class AdministratorRPC: Sendable {
   private let methods: MethodTable
   private let dispatcher: Dispatcher
   private let users: any UserStore
+  private let profiles: ProfileCache
   private let metrics: RequestMetrics
   private let clocks: any Clocks
   private let refusals: RefusalLog
+  private let observer: StoreObserver
   private let audit: AuditLog
 
   init(
-    methods: MethodTable, dispatcher: Dispatcher, users: any UserStore, metrics: RequestMetrics, clocks: any Clocks,
-    refusals: RefusalLog, logger: Logger
+    methods: MethodTable, dispatcher: Dispatcher, users: any UserStore, profiles: ProfileCache, metrics: RequestMetrics,
+    clocks: any Clocks,
+    refusals: RefusalLog, observer: StoreObserver, logger: Logger
   ) {
     self.methods = methods
     self.dispatcher = dispatcher
     self.users = users
+    self.profiles = profiles
     self.metrics = metrics
     self.clocks = clocks
     self.refusals = refusals
+    self.observer = observer
     audit = AuditLog(logger: logger)
   }
 
@@ -90,7 +95,17 @@ public final class AdministratorRPC: Sendable {
     case (.application, nil), (.anyone, nil): return await run(request, by: .administrator)
     case (.anyone, let user?), (.user, let user?):
       users.remember([user])
-      return await run(request, by: .user(user, platform: .restAPI, session: nil))
+      return await run(request, asUser: user)
+    }
+  }
+
+  private func run(_ request: Request, asUser user: UserID) async -> Reply {
+    do throws(StoreError) {
+      let profile = try await profiles.profiles(of: [user])[user]
+      return await run(request, by: .user(user, platform: .restAPI, session: nil, profile: profile))
+    } catch {
+      observer.storeFailed(error)
+      return .error(.temporary)
     }
   }
 

@@ -46,11 +46,6 @@ extension Dispatcher {
 
   // MARK: Imports
 
-  func importUsers(_ request: ImportUsers, by _: Caller) async -> Reply {
-    stores.users.remember(request.userIDList)
-    return await commit([])
-  }
-
   func importMembers(
     _ request: ImportGroupMembers, into id: GroupID, by caller: Caller, _ completion: @escaping Completion
   ) {
@@ -59,7 +54,7 @@ extension Dispatcher {
       return completion(.error(.badValue, "In the future", field: "joinTime"))
     }
     let named = request.memberList.map(\.userID)
-    run(Requester(caller.userID), rememberingMembers(completion)) { () async throws(StoreError) in
+    run(Requester(caller.userID), rememberingImported(completion)) { () async throws(StoreError) in
       var firstSeqs: [UserID: Int64] = [:]
       // The first entry of a user counts.
       for member in request.memberList.uniqued(by: \.userID) {

@@ -14,7 +14,6 @@ extension Dispatcher {
       // An owner that the application names may be unknown.
       named: caller.userID == nil ? members + [owner] : members,
       joining: request.groupType.isListed ? members + [owner] : [])
-    let completion = rememberingMembers(and: owner, completion)
     guard quotas.limitsCreation(of: request.groupType, by: caller.userID) else {
       return ask(id, about: users, by: caller, completion) { .create(request, owner: owner, $0) }
     }
@@ -38,6 +37,6 @@ extension Dispatcher {
     }
     let id = request.group.groupID ?? GroupID.generate()
     let users = ConcernedUsers(named: [owner], joining: [owner])
-    ask(id, about: users, by: caller, rememberingMembers(and: owner, completion)) { .importGroup(request, owner: owner, $0) }
+    ask(id, about: users, by: caller, rememberingImported(and: owner, completion)) { .importGroup(request, owner: owner, $0) }
   }
 }

@@ -18,8 +18,7 @@ extension Dispatcher {
   private func ask(
     _ id: GroupID, _ request: GroupRequest, about users: ConcernedUsers, by caller: Caller, _ completion: @escaping Completion
   ) {
-    let namesNewMembers = !users.named.isEmpty && !users.joining.isEmpty
-    ask(id, about: users, by: caller, namesNewMembers ? rememberingMembers(completion) : completion) { .request(request, $0) }
+    ask(id, about: users, by: caller, completion) { .request(request, $0) }
   }
 
   /// Asks a group for an operation that concerns users.
@@ -75,12 +74,12 @@ extension Dispatcher {
     }
   }
 
-  /// New members become known, where users need not be known before. A refused request or row makes
-  /// no user known: otherwise any caller could fill the store with names.
+  /// Imported members become known, where users need not be known before. A refused request or row
+  /// makes no user known.
   /// - Parameters:
-  ///   - owner: becomes known with the success of the whole request.
+  ///   - owner: of an imported group; becomes known with the success of the whole request.
   ///   - completion: called afterwards, so that the caller finds the users known.
-  func rememberingMembers(and owner: UserID? = nil, _ completion: @escaping Completion) -> Completion {
+  func rememberingImported(and owner: UserID? = nil, _ completion: @escaping Completion) -> Completion {
     guard !requiresKnownUsers else { return completion }
     return { [stores] reply in
       if case .success(let value) = reply { stores.users.remember(value.newMembers + (owner.map { [$0] } ?? [])) }
@@ -115,7 +114,6 @@ extension ReplyValue {
   fileprivate var newMembers: [UserID] {
     let rows: [MemberResult]
     switch self {
-    case .createdGroup(let result): rows = result.memberList
     case .memberResults(let result): rows = result.memberList
     default: return []
     }

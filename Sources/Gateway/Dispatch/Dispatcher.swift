@@ -10,6 +10,7 @@ public final class Dispatcher: Sendable {
   let directory: SessionDirectory
   let clocks: any Clocks
   let quotas: GroupQuotas
+  let userInfos: UserInfoEditor
   let requiresKnownUsers: Bool
   /// Unread applications are counted up to this number.
   let unreadLimit: Int
@@ -25,8 +26,8 @@ public final class Dispatcher: Sendable {
   public typealias Completion = @Sendable (Reply) -> Void
 
   init(
-    registry: GroupRegistry, stores: GatewayServices.Stores, directory: SessionDirectory, clocks: any Clocks,
-    configuration: GatewayConfiguration, pageBytes: Int, unreadLimit: Int, observer: StoreObserver,
+    registry: GroupRegistry, stores: GatewayServices.Stores, profiles: ProfileCache, directory: SessionDirectory,
+    clocks: any Clocks, configuration: GatewayConfiguration, pageBytes: Int, unreadLimit: Int, observer: StoreObserver,
     product: GatewayServices.Product, serverInfo: Reply, openRPC: [UInt8]
   ) {
     self.registry = registry
@@ -34,6 +35,7 @@ public final class Dispatcher: Sendable {
     self.directory = directory
     self.clocks = clocks
     quotas = GroupQuotas(groups: stores.groups, configuration: configuration)
+    userInfos = UserInfoEditor(users: stores.users, profiles: profiles, directory: directory, clocks: clocks)
     requiresKnownUsers = configuration.requiresKnownUsers
     self.pageBytes = pageBytes
     self.unreadLimit = unreadLimit
@@ -67,6 +69,9 @@ public final class Dispatcher: Sendable {
     case .refuseGroupApplication(let request): write(request.decision, by: caller, completion, decide)
     case .setGroupApplicationRead(let request): write(request, by: caller, completion, markApplicationsRead)
 
+    case .setSelfInfo(let request): write(request, by: caller, completion, setSelfInfo)
+    case .getUsersInfo(let request): read(request, by: caller, completion, usersInfo)
+
     case .syncGroups(let request): read(request, by: caller, completion, syncGroups)
     case .getGroupUnreadCount(let request): read(request, by: caller, completion, unreadCounts)
     case .getSystemNotificationList(let request): read(request, by: caller, completion, notifications)
@@ -75,6 +80,7 @@ public final class Dispatcher: Sendable {
     case .listGroups(let request): read(request, by: caller, completion, listGroups)
     case .listSessions(let request): completion(listSessions(request))
     case .kickUser(let request): write(request, by: caller, completion, kick)
+    case .setUserInfo(let request): write(request, by: caller, completion, setUserInfo)
     case .importUsers(let request): write(request, by: caller, completion, importUsers)
     case .importGroup(let request): importGroup(request, by: caller, completion)
     case .getStats(let request): read(request, by: caller, completion, stats)

@@ -1,4 +1,3 @@
-import DequeModule
 import GroupModel
 import GroupRuntime
 import Synchronization
@@ -45,9 +44,8 @@ final class GroupQuotas: Sendable {
   private let avChatRooms: Int
   private let avChatRoomsPerUser: Int
   private let counts = Mutex<[UserID: Count]>([:])
-  /// The requests that wait in each scope behind the running one; a scope without requests is
-  /// absent.
-  private let queues = Mutex<[Scope: Deque<CheckedContinuation<Void, Never>>]>([:])
+  /// The requests that ask the store, by scope.
+  private let turns = TurnQueue<Scope>()
 
   init(groups: any GroupStore, configuration: GatewayConfiguration) {
     self.groups = groups
@@ -157,8 +155,8 @@ final class GroupQuotas: Sendable {
     }
     // In sorted order: two requests for the same users would deadlock otherwise.
     let users = Set(users).sorted()
-    for user in users { await acquire(.groups(of: user)) }
-    defer { for user in users { release(.groups(of: user)) } }
+    for user in users { await turns.acquire(.groups(of: user)) }
+    defer { for user in users { turns.release(.groups(of: user)) } }
     for user in users { await beginCounting(user) }
     var found: [UserID: Int] = [:]
     defer { endCounting(users, found) }
@@ -209,8 +207,8 @@ final class GroupQuotas: Sendable {
     of type: GroupType, by owner: UserID?, _ body: (_ isAtLimit: Bool) async throws(StoreError) -> Reply
   ) async throws(StoreError) -> Reply {
     guard type == .avChatRoom, avChatRoomsPerUser > 0, let owner else { return try await withServerRoomLimit(of: type, body) }
-    await acquire(.avChatRoomsOwned(by: owner))
-    defer { release(.avChatRoomsOwned(by: owner)) }
+    await turns.acquire(.avChatRoomsOwned(by: owner))
+    defer { turns.release(.avChatRoomsOwned(by: owner)) }
     let owned = try await groups.ownedCount(of: owner, type: type, limit: avChatRoomsPerUser)
     return try await withServerRoomLimit(of: type) { (isAtLimit) async throws(StoreError) in
       try await body(isAtLimit || owned >= self.avChatRoomsPerUser)
@@ -221,39 +219,13 @@ final class GroupQuotas: Sendable {
     of type: GroupType, _ body: (_ isAtLimit: Bool) async throws(StoreError) -> Reply
   ) async throws(StoreError) -> Reply {
     guard type == .avChatRoom, avChatRooms > 0 else { return try await body(false) }
-    await acquire(.avChatRooms)
-    defer { release(.avChatRooms) }
+    await turns.acquire(.avChatRooms)
+    defer { turns.release(.avChatRooms) }
     return try await body(try await groups.groupCounts()[.avChatRoom] ?? 0 >= avChatRooms)
   }
 
-  // MARK: Queues
-
-  /// Returns when no other request of the scope runs.
-  private func acquire(_ scope: Scope) async {
-    await withCheckedContinuation { continuation in
-      let isFirst = queues.withLock { queues in
-        guard queues[scope] != nil else {
-          queues[scope] = []
-          return true
-        }
-        queues[scope]?.append(continuation)
-        return false
-      }
-      if isFirst { continuation.resume() }
-    }
-  }
-
-  private func release(_ scope: Scope) {
-    let next = queues.withLock { queues in
-      let next = queues[scope]?.popFirst()
-      if next == nil { queues[scope] = nil }
-      return next
-    }
-    next?.resume()
-  }
-
   /// The number of scopes with a request that runs or waits.
-  var scopeCount: Int { queues.withLock { $0.count } }
+  var scopeCount: Int { turns.count }
 
   /// The number of users with a count.
   var userCount: Int { counts.withLock { $0.count } }

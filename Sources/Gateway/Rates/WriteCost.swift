@@ -36,6 +36,8 @@ enum RowCost {
   static func group(textBytes: Int) -> Int { 384 + textBytes * 5 / 4 }
   /// In five indexes: 374, with 1,024 bytes of text 1,589.
   static func application(textBytes: Int = 0) -> Int { 384 + textBytes * 5 / 4 }
+  /// The longest profile, which a notification keeps of its operator.
+  static let profile = 600
   /// 376, with 500 bytes of text 1,335, with 1,024 a page more: 4,837.
   static func notification(textBytes: Int = 0) -> Int { 64 + keyedRow(352 + textBytes) }
   /// 98, with 700 bytes of text 823, with 12,288 bytes 12,870.
@@ -71,10 +73,11 @@ extension Request {
         bytes: RowCost.tip(members: request.userIDList.count)
           + request.userIDList.count
           * (RowCost.formerMember(textBytes: request.reason?.utf8.count ?? 0)
-            + RowCost.notification(textBytes: request.reason?.utf8.count ?? 0)),
+            + RowCost.notification(textBytes: RowCost.profile + (request.reason?.utf8.count ?? 0))),
         targets: request.userIDList.count)
     case .group(_, .setGroupMemberRole(let request)): change(of: request.targets)
     case .group(_, .muteGroupMember(let request)): change(of: request.targets)
+    case .setSelfInfo(let request): WriteCost(bytes: RowCost.message(textBytes: request.fields.textBytes))
     case .group(_, .joinGroup(let request)): WriteCost(bytes: invitation(of: 1, texts: [request.message]).bytes)
     case .group(_, .setGroupInfo(let request)):
       WriteCost(
@@ -84,7 +87,9 @@ extension Request {
     // No other request brings more than an accepted application does: a member.
     default:
       writes
-        ? WriteCost(bytes: RowCost.member + RowCost.tip(members: 1) + RowCost.notification(textBytes: reasonBytes)) : .none
+        ? WriteCost(
+          bytes: RowCost.member + RowCost.tip(members: 1) + RowCost.notification(textBytes: RowCost.profile + reasonBytes))
+        : .none
     }
   }
 
@@ -97,18 +102,18 @@ extension Request {
   /// first, gets an application and a notification with the texts in both.
   private func invitation(of count: Int, texts: [String?]) -> WriteCost {
     let textBytes = texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) }
-    let asked = RowCost.application(textBytes: textBytes) + RowCost.notification(textBytes: textBytes)
-    let entered = RowCost.member + RowCost.notification()
+    let asked = RowCost.application(textBytes: textBytes) + RowCost.notification(textBytes: RowCost.profile + textBytes)
+    let entered = RowCost.member + RowCost.notification(textBytes: RowCost.profile)
     return WriteCost(bytes: max(count * asked, count * entered + RowCost.tip(members: count)), targets: count)
   }
 
   /// The owner becomes a member, and each initial member, too, or is asked with the text.
   private func creation(_ request: CreateGroup) -> WriteCost {
     let (count, textBytes) = (request.memberList.count, request.inviteMessage?.utf8.count ?? 0)
-    let asked = RowCost.application(textBytes: textBytes) + RowCost.notification(textBytes: textBytes)
+    let asked = RowCost.application(textBytes: textBytes) + RowCost.notification(textBytes: RowCost.profile + textBytes)
     return WriteCost(
-      bytes: RowCost.group(textBytes: request.groupName.utf8.count + request.fields.textBytes) + RowCost.notification()
-        + RowCost.member + count * max(RowCost.member, asked),
+      bytes: RowCost.group(textBytes: request.groupName.utf8.count + request.fields.textBytes)
+        + RowCost.notification(textBytes: RowCost.profile) + RowCost.member + count * max(RowCost.member, asked),
       targets: count + 1)
   }
 
@@ -116,7 +121,8 @@ extension Request {
   private func change(of targets: TargetUsers) -> WriteCost {
     let count = targets.users.count
     return WriteCost(
-      bytes: count * (RowCost.member + RowCost.notification()) + RowCost.tip(members: count), targets: count)
+      bytes: count * (RowCost.member + RowCost.notification(textBytes: RowCost.profile)) + RowCost.tip(members: count),
+      targets: count)
   }
 
   private var reasonBytes: Int {
@@ -131,6 +137,13 @@ extension Request {
 extension GroupFields {
   fileprivate var textBytes: Int {
     let texts = [introduction, notification, faceURL, serverCustomInfo].reduce(0) { $0 + ($1?.bytesInJSON ?? 0) }
+    return (customInfo ?? [:]).reduce(texts) { $0 + $1.key.bytesInJSON + $1.value.bytesInJSON + 8 }
+  }
+}
+
+extension UserInfoFields {
+  fileprivate var textBytes: Int {
+    let texts = (nickName?.utf8.count ?? 0) + (faceURL?.utf8.count ?? 0)
     return (customInfo ?? [:]).reduce(texts) { $0 + $1.key.bytesInJSON + $1.value.bytesInJSON + 8 }
   }
 }

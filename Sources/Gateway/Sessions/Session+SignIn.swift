@@ -140,10 +140,13 @@ extension Session {
     do throws(StoreError) {
       let quotas = services.dispatcher.quotas
       quotas.startCounting(user)
-      let record = try await services.groups.signInRecord(of: user)
+      let profileChanges = profileChanges
+      let record = try await services.signInRecord(of: user)
       // The next sign-in does not wait for the groups of this one.
       context.signInEnded(on: connection.loop)
       guard case .signingIn = phase else { return services.forgetIfAbsent(user) }
+      // A change since the store was read has set it.
+      if self.profileChanges == profileChanges { setProfile(record.profile) }
       quotas.record(user, groups: record.memberships.count { $0.type.isListed })
       // Only live rooms end the membership of an offline user.
       let isInRooms = record.memberships.contains { $0.type == .avChatRoom }

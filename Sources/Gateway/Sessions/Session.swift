@@ -60,6 +60,10 @@ actor Session: ConnectionHandler, ExecutorActor {
   var platform = Platform.unknown
   /// The caller of each request, while a user is signed in.
   private(set) var caller: Caller?
+  /// The user's profile, for messages; nil = empty, or nobody has signed in.
+  private var profile: UserProfile?
+  /// How often the profile has changed on this session.
+  private(set) var profileChanges = 0
   /// Tells stores that no client waits for replies. Outlives a logout, which comes before the last
   /// replies.
   private(set) var requester: Requester?
@@ -265,10 +269,32 @@ actor Session: ConnectionHandler, ExecutorActor {
   func setCaller(_ user: UserID?) {
     guard let user else {
       caller = nil
+      profile = nil
       return
     }
     let requester = Requester(user)
     self.requester = requester
-    caller = .user(user, platform: platform, session: key, requester: requester)
+    caller = .user(user, platform: platform, session: key, requester: requester, profile: profile)
+  }
+
+  /// Sets the profile of the user who signs in, or has signed in.
+  func setProfile(_ profile: UserProfile?) {
+    self.profile = profile
+    profileChanges += 1
+    caller = caller?.with(profile: profile)
+  }
+
+  /// The texts of the session's user have changed. Returns when its messages show them.
+  /// - Parameter frame: tells the session; nil = it is not told.
+  nonisolated func userInfoChanged(to profile: UserProfile?, _ frame: [UInt8]?) async {
+    await withCheckedContinuation { continuation in
+      connection.loop.perform {
+        self.assumeIsolated { session in
+          session.setProfile(profile)
+          if session.identity != nil, let frame { session.connection.sendAfterTopics(frame) }
+        }
+        continuation.resume()
+      }
+    }
   }
 }

@@ -6,11 +6,14 @@ import WireProtocol
 /// behind them. Bounded by the requests that sessions may have in flight.
 struct CommitPipeline {
   struct Entry {
-    let decision: Decision
+    let number: Int
+    var decision: Decision
     let completion: Group.Completion
     /// It stores corrected ends of mutes and bans, and nothing else. No later decision depends on
     /// it.
     let isCorrection: Bool
+    /// Its events wait for profiles that the store reads.
+    var awaitsProfiles = false
 
     /// Whether its delivery has changed `GroupState.nextWake`.
     var movesNextWake: Bool { decision.rateLimited.deliveries > 0 }
@@ -19,31 +22,65 @@ struct CommitPipeline {
   private var entries: Deque<Entry> = []
   /// How many of the entries with changes, the oldest, are durable.
   private var durableCount = 0
+  private var lastNumber = 0
 
   var isEmpty: Bool { entries.isEmpty }
 
   /// Appends a decision. The messages that it delivers count for the rate when it is delivered
   /// (Protocol.md, "Message rate of live types").
-  /// - Parameter box: the state that has decided; nil = there is no group.
-  mutating func append(_ decision: consuming Decision, from box: Group.StateBox?, _ completion: @escaping Group.Completion) {
+  /// - Parameters:
+  ///   - box: the state that has decided; nil = there is no group.
+  ///   - awaitsProfiles: `show` or `stopAwaitingProfiles` must follow.
+  /// - Returns: the number of its entry.
+  @discardableResult
+  mutating func append(
+    _ decision: consuming Decision, from box: Group.StateBox?, awaitsProfiles: Bool = false,
+    _ completion: @escaping Group.Completion
+  ) -> Int {
     let deliveries = decision.rateLimited.deliveries
     if deliveries > 0 { box?.state.rateLimiter?.postponeDeliveries(deliveries) }
-    entries.append(Entry(decision: decision, completion: completion, isCorrection: false))
+    lastNumber += 1
+    entries.append(
+      Entry(
+        number: lastNumber, decision: decision, completion: completion, isCorrection: false, awaitsProfiles: awaitsProfiles))
+    return lastNumber
   }
 
   mutating func append(corrections changes: [StoreChange]) {
     var decision = Decision(.empty)
     decision.changes = changes
-    entries.append(Entry(decision: decision, completion: { _ in }, isCorrection: true))
+    lastNumber += 1
+    entries.append(Entry(number: lastNumber, decision: decision, completion: { _ in }, isCorrection: true))
+  }
+
+  // MARK: Profiles
+
+  /// The profiles that an entry waited for were read. The entry may be gone.
+  mutating func show(_ profiles: [UserID: UserProfile], in number: Int) {
+    guard let index = entries.firstIndex(where: { $0.number == number }) else { return }
+    entries[index].decision.show(profiles)
+    entries[index].awaitsProfiles = false
+  }
+
+  /// Lets the entries go without profiles.
+  /// - Returns: whether any waited.
+  mutating func stopAwaitingProfiles() -> Bool {
+    var waited = false
+    for index in entries.indices where entries[index].awaitsProfiles {
+      entries[index].awaitsProfiles = false
+      waited = true
+    }
+    return waited
   }
 
   /// The oldest commit in flight is durable.
   mutating func didCommit() { durableCount += 1 }
 
-  /// Removes the oldest decision if nothing delays its delivery: it is durable, or changes nothing.
+  /// Removes the oldest decision if nothing delays its delivery: it is durable, or changes nothing,
+  /// and has its profiles.
   /// - Parameter box: the state that counts its messages for the rate; nil = the group is gone.
   mutating func popDeliverable(from box: Group.StateBox?, at clocks: any Clocks) -> Entry? {
-    guard !entries.isEmpty else { return nil }
+    guard !entries.isEmpty, !entries[0].awaitsProfiles else { return nil }
     if !entries[0].decision.changes.isEmpty {
       guard durableCount > 0 else { return nil }
       durableCount -= 1

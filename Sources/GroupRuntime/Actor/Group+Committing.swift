@@ -6,14 +6,16 @@ extension Group {
   /// Commits a decision's changes, and delivers it behind all decisions before it.
   func submit(_ decision: consuming Decision, _ completion: @escaping Completion) {
     if isOnlyRead, !decision.isEmpty { isOnlyRead = false }
-    if decision.changes.isEmpty, pipeline.isEmpty || decision.awaitsLookUp {
+    let missing = showProfiles(in: &decision)
+    if decision.changes.isEmpty, missing.isEmpty, pipeline.isEmpty || decision.awaitsLookUp {
       scheduleWake()
       return deliver(decision, completion)
     }
     let box = box
     box?.state.storeCorrections(with: &decision)
     let (changes, disbands) = (decision.changes, decision.disbands)
-    pipeline.append(decision, from: box, completion)
+    let number = pipeline.append(decision, from: box, awaitsProfiles: !missing.isEmpty, completion)
+    if !missing.isEmpty { readProfiles(of: missing, for: number) }
     if disbands { phase = .absent } else { scheduleWake() }
     if !changes.isEmpty { commit(changes) }
   }
@@ -36,6 +38,8 @@ extension Group {
       deliverPending()
       forgetRecalls()
     case .failure(let error):
+      // Durable decisions are delivered, though their profiles are not there yet.
+      if pipeline.stopAwaitingProfiles() { deliverPending() }
       if pipeline.returnFailedCorrections(to: box) {
         beginBackoff(after: error)
         deliverPending()
@@ -52,6 +56,40 @@ extension Group {
     while let pending = pipeline.popDeliverable(from: box, at: services.clocks) {
       if pending.movesNextWake { scheduleWake() }
       deliver(pending.decision, pending.completion)
+    }
+  }
+
+  // MARK: Profiles
+
+  /// Gives the events of a decision the profiles in memory.
+  /// - Returns: the users whose profiles are to be read.
+  private func showProfiles(in decision: inout Decision) -> [UserID] {
+    guard decision.showsMembers, !decision.effects.isEmpty else { return [] }
+    let users = decision.shownUsers
+    if users.isEmpty { return [] }
+    let (found, missing) = services.profiles.lookUp(users)
+    decision.show(found)
+    return missing
+  }
+
+  /// Reads profiles beside the commit; the events wait for both.
+  private func readProfiles(of users: [UserID], for entry: Int) {
+    Task {
+      // For the server: the events are due also when the session behind them has ended.
+      let read = await Requester.$current.withValue(nil) { await readProfiles(of: users) }
+      pipeline.show(read, in: entry)
+      deliverPending()
+      forgetRecalls()
+    }
+  }
+
+  /// None where the store has failed: an event without profiles is better than none.
+  private nonisolated func readProfiles(of users: [UserID]) async -> [UserID: UserProfile] {
+    do throws(StoreError) {
+      return try await services.profiles.profiles(of: users)
+    } catch {
+      services.observer.storeFailed(error, group: id)
+      return [:]
     }
   }
 

@@ -48,13 +48,15 @@ extension Group {
     return topic
   }
 
-  // MARK: Stored messages
+  // MARK: Stored messages and profiles
 
-  /// Reads stored messages for a reply. Requests go on meanwhile; the reply does not wait for them.
+  /// Reads stored messages and profiles for a reply. Requests go on meanwhile; the reply does not wait for them.
   private func read(_ answer: StoredAnswer, for requester: Requester?, _ completion: @escaping Completion) {
     let reader = StoredAnswerReader(
-      group: id, messages: services.messages, observer: services.observer, pageBytes: services.rules.limits.pageBytes,
+      group: id, messages: services.messages, profiles: services.profiles, observer: services.observer,
+      pageBytes: services.rules.limits.pageBytes,
       didCount: { [weak self] count, unread in self?.cacheCount(count, of: unread) })
+    if let reply = reader.replyFromMemory(to: answer) { return completion(reply) }
     Task { completion(await Requester.$current.withValue(requester) { await reader.reply(to: answer) }) }
   }
 

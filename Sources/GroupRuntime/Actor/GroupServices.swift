@@ -5,6 +5,7 @@ import WireProtocol
 public struct GroupServices: Sendable {
   public let groups: any GroupStore
   public let messages: any MessageStore
+  public let profiles: ProfileCache
   public let broker: any Broker
   public let clocks: any Clocks
   public let alarms: any Alarms
@@ -13,11 +14,12 @@ public struct GroupServices: Sendable {
 
   /// Services of groups.
   public init(
-    groups: any GroupStore, messages: any MessageStore, broker: any Broker, clocks: any Clocks,
+    groups: any GroupStore, messages: any MessageStore, profiles: ProfileCache, broker: any Broker, clocks: any Clocks,
     alarms: any Alarms, rules: GroupRules, observer: any GroupObserver
   ) {
     self.groups = groups
     self.messages = messages
+    self.profiles = profiles
     self.broker = broker
     self.clocks = clocks
     self.alarms = alarms

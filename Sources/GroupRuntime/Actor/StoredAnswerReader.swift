@@ -1,10 +1,11 @@
 import GroupModel
 import WireProtocol
 
-/// Reads the stored messages of replies.
+/// Reads the stored messages and profiles of replies.
 struct StoredAnswerReader: Sendable {
   let group: GroupID
   let messages: any MessageStore
+  let profiles: ProfileCache
   let observer: any GroupObserver
   let pageBytes: Int
   /// Receives each count of unread messages.
@@ -19,6 +20,7 @@ struct StoredAnswerReader: Sendable {
       case .history(let page, let newestFirst, let epoch):
         return try await history(page, newestFirst: newestFirst, epoch: epoch)
       case .sync(let row): return try await sync(row)
+      case .shown(let answer): return try await show(answer)
       case .info(let info, let member, let unread): return try await self.info(info, of: member, unread)
       case .unread(let unread):
         let count = try await self.count(unread)
@@ -48,7 +50,12 @@ struct StoredAnswerReader: Sendable {
 
   private func info(_ info: GroupInfo, of member: Member, _ unread: UnreadMessages) async throws(StoreError) -> Reply {
     let count = try await self.count(unread)
-    return .success(.groupInfo(info.with(reader: .member(GroupInfo.SelfInfo(member: member, unreadCount: count)))))
+    let info = info.with(reader: .member(GroupInfo.SelfInfo(member: member, unreadCount: count)))
+    return try await show(.groupInfo(info))
+  }
+
+  private func show(_ answer: ShownAnswer) async throws(StoreError) -> Reply {
+    .success(answer.result(showing: try await profiles.profiles(of: answer.users)))
   }
 
   private func count(_ unread: UnreadMessages) async throws(StoreError) -> Int {
@@ -68,7 +75,7 @@ struct StoredAnswerReader: Sendable {
 
   /// Messages for a reply, encoded because their bytes are bounded.
   private struct Page {
-    var messages: [Encoded<Message>] = []
+    var messages: [Encoded<MessageInfo>] = []
     var bytes = 0
     /// There are more messages than fit.
     var isCut = false
@@ -81,19 +88,31 @@ struct StoredAnswerReader: Sendable {
     _ ranges: [ClosedRange<Int64>], newestFirst: Bool, maxBytes: Int, epoch: String
   ) async throws(StoreError) -> Page {
     guard maxBytes > 0 else { return Page(isCut: !ranges.isEmpty) }
-    var page = Page()
+    var found: [MessageInfo] = []
     for range in ranges {
       for message in try await messages.messages(of: group, in: range, newestFirst: newestFirst, limit: range.count)
-      where message.msgID.hasPrefix(epoch + "-") {
-        let encoded = Encoded(message, capacity: 384)
-        guard page.messages.isEmpty || page.bytes + encoded.text.count <= maxBytes else {
-          page.isCut = true
-          return page
-        }
-        page.messages.append(encoded)
-        page.bytes += encoded.text.count + 1
+      where message.msgID.hasPrefix(epoch + "-") { found.append(MessageInfo(message)) }
+    }
+    let profiles = try await self.profiles.profiles(of: found.flatMap(\.users))
+    var page = Page()
+    for var message in found {
+      message.show(profiles)
+      let encoded = Encoded(message, capacity: 384)
+      guard page.messages.isEmpty || page.bytes + encoded.text.count <= maxBytes else {
+        page.isCut = true
+        return page
       }
+      page.messages.append(encoded)
+      page.bytes += encoded.text.count + 1
     }
     return page
+  }
+
+  /// The reply to an answer that needs nothing but profiles, all of which are in memory; nil = it
+  /// needs the store.
+  func replyFromMemory(to answer: StoredAnswer) -> Reply? {
+    guard case .shown(let answer) = answer else { return nil }
+    let (found, missing) = profiles.lookUp(answer.users)
+    return missing.isEmpty ? .success(answer.result(showing: found)) : nil
   }
 }

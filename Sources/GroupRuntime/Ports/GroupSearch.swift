@@ -47,7 +47,12 @@ public struct GroupSearch: Sendable {
 
 extension SearchGroups.Field {
   /// Whether it is a text of members, not of the group.
-  public var isOfMembers: Bool { self == .memberUserID || self == .memberNameCard }
+  public var isOfMembers: Bool {
+    switch self {
+    case .groupID, .groupName: false
+    case .memberUserID, .memberNameCard, .memberNickName: true
+    }
+  }
 }
 
 extension String.UTF8View {

@@ -21,6 +21,8 @@ public enum StoreChange: Sendable, Equatable {
   /// Adds a notification for each recipient, or renews one (`SystemNotification.applicationID`).
   /// The oldest beyond `SystemNotification.kept` are removed.
   case notify(SystemNotification, NotificationRecipients)
+  /// The texts of a user, all of them. The user becomes known.
+  case putUserInfo(UserInfo)
   /// Marks applications with an `addTime` up to an instant as read; a mark never goes back.
   case markApplicationsRead(UserID, through: WallInstant)
   /// Marks notifications up to a number as read; a mark never goes back.

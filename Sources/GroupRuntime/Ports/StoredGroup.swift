@@ -64,11 +64,14 @@ public struct SignInRecord: Sendable, Equatable {
   public let memberships: [Membership]
   /// The end of the user's last session; nil = there is one, or never was.
   public let offlineSince: WallInstant?
+  /// Nil = empty.
+  public let profile: UserProfile?
 
   /// A record with everything given.
-  public init(memberships: [Membership], offlineSince: WallInstant?) {
+  public init(memberships: [Membership], offlineSince: WallInstant?, profile: UserProfile? = nil) {
     self.memberships = memberships
     self.offlineSince = offlineSince
+    self.profile = profile
   }
 }
 

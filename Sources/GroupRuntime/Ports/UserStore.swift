@@ -1,7 +1,7 @@
 import GroupModel
 
-/// Keeps which users are known (`users.requireKnown`, getStats), and when their last sessions
-/// ended.
+/// Keeps which users are known (`users.requireKnown`, getStats), their texts, and when their last
+/// sessions ended.
 public protocol UserStore: Sendable {
   /// Makes users known. Durable soon, not at once: a repetition is harmless.
   func remember(_ users: [UserID])
@@ -9,6 +9,10 @@ public protocol UserStore: Sendable {
   /// Those of the users that are known.
   func known(among users: [UserID]) async throws(StoreError) -> Set<UserID>
 
+  /// The profiles of users, by one query; empty ones are absent.
+  func profiles(of users: [UserID]) async throws(StoreError) -> [UserID: UserProfile]
+  /// The texts of those of the users that are known, in the order given.
+  func infos(of users: [UserID]) async throws(StoreError) -> [UserInfo]
   /// The number of known users.
   func knownCount() async throws(StoreError) -> Int
 

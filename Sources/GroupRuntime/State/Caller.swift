@@ -16,22 +16,33 @@ public final class Caller: Sendable {
   public let session: SessionKey?
   /// Reports when the session has ended; nil on the application's own interface.
   public let requester: Requester?
+  /// The user's profile, for messages; nil = empty.
+  public let profile: UserProfile?
 
-  private init(identity: Identity, platform: Platform, session: SessionKey?, requester: Requester?) {
+  private init(
+    identity: Identity, platform: Platform, session: SessionKey?, requester: Requester?, profile: UserProfile?
+  ) {
     self.identity = identity
     self.platform = platform
     self.session = session
     self.requester = requester
+    self.profile = profile
   }
 
   /// An application administrator.
-  public static let administrator = Caller(identity: .administrator, platform: .restAPI, session: nil, requester: nil)
+  public static let administrator = Caller(
+    identity: .administrator, platform: .restAPI, session: nil, requester: nil, profile: nil)
 
   /// A user on a session, or by `asUser`.
   public static func user(
-    _ user: UserID, platform: Platform, session: SessionKey?, requester: Requester? = nil
+    _ user: UserID, platform: Platform, session: SessionKey?, requester: Requester? = nil, profile: UserProfile? = nil
   ) -> Caller {
-    Caller(identity: .user(user), platform: platform, session: session, requester: requester)
+    Caller(identity: .user(user), platform: platform, session: session, requester: requester, profile: profile)
+  }
+
+  /// The same caller with another profile.
+  public func with(profile: UserProfile?) -> Caller {
+    Caller(identity: identity, platform: platform, session: session, requester: requester, profile: profile)
   }
 
   /// The user; nil for an application administrator.

@@ -11,6 +11,9 @@ public struct Decision: Sendable {
   public var counts: [MessageCount] = []
   /// Whether the group ends with this decision.
   public var disbands = false
+  /// Whether its events may show members, whose profiles are looked up before they are sent. False
+  /// saves a message that look.
+  var showsMembers = true
   /// The messages that passed the rate limiter of a live group.
   var rateLimited = RateLimitedMessages()
   var answer: Answer
@@ -58,14 +61,14 @@ public enum Effect: Sendable, Equatable {
 /// The caller's answer. Rare and large cases are indirect, so that a decision is small.
 enum Answer: Sendable {
   case reply(Reply)
-  /// An answer that needs stored messages.
+  /// An answer that needs stored messages or profiles.
   /// - Parameter requester: whose turn it is to read; nil = the server's.
   indirect case stored(StoredAnswer, for: Requester?)
   /// None yet: the request is decided after a stored message was looked up.
   indirect case lookUp(seq: Int64, by: Caller)
 }
 
-/// An answer that needs stored messages.
+/// An answer that needs stored messages or profiles.
 enum StoredAnswer: Sendable {
   /// Messages, as getGroupHistoryMessageList answers them.
   case history(VisibleHistory.Page, newestFirst: Bool, epoch: String)
@@ -73,6 +76,8 @@ enum StoredAnswer: Sendable {
   case sync(SyncAnswer)
   /// The group's info for a member, whose unread messages are still to be counted.
   case info(GroupInfo, of: Member, UnreadMessages)
+  /// A result that needs nothing but profiles.
+  case shown(ShownAnswer)
   /// A number of unread messages.
   case unread(UnreadMessages)
 }

@@ -12,7 +12,8 @@ enum Schema {
     migrator.registerMigration("v1") { try $0.execute(sql: v1) }
     migrator.registerMigration("v2") { try $0.execute(sql: v2) }
     migrator.registerMigration("v3") { try $0.execute(sql: v3) }
-    migrator.registerMigration("groupsAndApplications") { try $0.execute(sql: groupsAndApplications) }
+    migrator.registerMigration("v4") { try $0.execute(sql: v4) }
+    migrator.registerMigration("v5") { try $0.execute(sql: v5) }
     return migrator
   }()
 
@@ -253,11 +254,26 @@ enum Schema {
   // - `notification.groupName`: NULL in those from before it was kept.
   // - `applicationOfSender`: a list reads only the rows that it shows.
   // - `managerOfGroup`: the managers of a group are found without reading its members.
-  private static let groupsAndApplications = """
+  private static let v4 = """
     ALTER TABLE groupRecord ADD COLUMN serverCustomInfo ANY NOT NULL DEFAULT '';
     ALTER TABLE formerMember ADD COLUMN banReason ANY NOT NULL DEFAULT '';
     ALTER TABLE notification ADD COLUMN groupName ANY;
     CREATE INDEX applicationOfSender ON application (fromUser) WHERE isGroupGone = 0;
     CREATE INDEX managerOfGroup ON member (number) WHERE role IN ('Owner', 'Admin');
+    """
+
+  // - `userInfo`: the texts of users who have any; they are in `knownUser`, too, which stays small.
+  // - `notification.opNickName`, `opFaceURL`: the operator's when the notification was made.
+  private static let v5 = """
+    CREATE TABLE userInfo (
+      userID TEXT PRIMARY KEY,
+      nickName ANY NOT NULL,
+      faceURL ANY NOT NULL,
+      customInfo TEXT
+    ) STRICT, WITHOUT ROWID;
+
+    ALTER TABLE notification ADD COLUMN platform TEXT;
+    ALTER TABLE notification ADD COLUMN opNickName ANY;
+    ALTER TABLE notification ADD COLUMN opFaceURL ANY;
     """
 }

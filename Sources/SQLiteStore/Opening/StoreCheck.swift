@@ -49,7 +49,11 @@ public enum StoreCheck {
       SELECT 'the messages of group ' || groupID || ' have gaps: ' || count || ' of ' || last
       FROM (SELECT number, count(*) AS count, max(seq) AS last, min(seq) AS first FROM message GROUP BY number)
       JOIN groupRecord USING (number) WHERE first <> 1 OR last <> count LIMIT 100
+      """,
       """
+      SELECT 'the texts of ' || count(*) || ' users are there, and the users are not known'
+      FROM userInfo WHERE userID NOT IN (SELECT userID FROM knownUser) HAVING count(*) > 0
+      """,
     ]
     + ["message", "member", "formerMember", "groupAttributes"].map { table in
       """

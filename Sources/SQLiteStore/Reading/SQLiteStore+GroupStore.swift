@@ -96,7 +96,7 @@ extension SQLiteStore: GroupStore {
     try await read { try Membership.all(of: user, in: $0) }
   }
 
-  /// The groups and presence that a sign-in needs, by a reader for sign-ins alone.
+  /// The groups, presence and profile that a sign-in needs, by a reader for sign-ins alone.
   /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
   public func signInRecord(of user: UserID) async throws(StoreError) -> SignInRecord {
     let update = writer.writeQueue.pendingUpdate(of: user)
@@ -110,7 +110,8 @@ extension SQLiteStore: GroupStore {
           case .offline(let since): since
           case .known, nil: try UserRows.offlineSince(of: user, in: db)
           }
-        return SignInRecord(memberships: memberships, offlineSince: offlineSince)
+        let profile = try UserInfoRows.profile(of: user, in: db)
+        return SignInRecord(memberships: memberships, offlineSince: offlineSince, profile: profile)
       }
     }
   }

@@ -64,6 +64,12 @@ struct GroupScan {
     ORDER BY 3
     """
 
+  private static let members = "SELECT userID, nameCard FROM member WHERE number = ?"
+  private static let membersWithNickNames = """
+    SELECT member.userID, nameCard, nickName FROM member LEFT JOIN userInfo ON userInfo.userID = member.userID
+    WHERE number = ?
+    """
+
   /// A search by member names alone finds only groups that the reader has joined.
   private var sql: String {
     guard query.reader != nil else { return Self.everyGroup }
@@ -102,16 +108,19 @@ struct GroupScan {
 
   /// - Parameter user: nil = any member.
   private mutating func matchesMember(of number: Int64, only user: UserID?, in db: Database) throws -> Bool {
-    let all = "SELECT userID, nameCard FROM member WHERE number = ?"
-    let statement = try db.cachedStatement(sql: user == nil ? all : all + " AND userID = ?")
+    let matchesNickNames = query.fields.contains(.memberNickName)
+    let all = matchesNickNames ? Self.membersWithNickNames : Self.members
+    let statement = try db.cachedStatement(sql: user == nil ? all : all + " AND member.userID = ?")
     let arguments: StatementArguments = user.map { [number, $0.rawValue] } ?? [number]
     let cursor = try Row.fetchCursor(statement, arguments: arguments)
     while let row = try cursor.next() {
       var columns = RowReader(row)
       let (userID, nameCard) = (try columns.text(), try columns.text())
-      membersSeen += 1
+      // A nickname costs as much as a member: it is in another table.
+      membersSeen += matchesNickNames ? 2 : 1
       if query.fields.contains(.memberUserID), query.matches(userID) { return true }
       if query.fields.contains(.memberNameCard), query.matches(nameCard) { return true }
+      if matchesNickNames, let nickName = try columns.optionalText(), query.matches(nickName) { return true }
     }
     return false
   }

@@ -39,6 +39,21 @@ extension SQLiteStore: UserStore {
     return waiting.union(stored)
   }
 
+  /// The profiles of users, by one query; empty ones are absent.
+  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
+  public func profiles(of users: [UserID]) async throws(StoreError) -> [UserID: UserProfile] {
+    if users.isEmpty { return [:] }
+    return try await read { try UserInfoRows.profiles(of: users, in: $0) }
+  }
+
+  /// The texts of those of the users that are known, in the order given; by one query.
+  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
+  public func infos(of users: [UserID]) async throws(StoreError) -> [UserInfo] {
+    // The queue first: users who have left it since are in the database.
+    let waiting = writer.writeQueue.pendingUsers(among: users)
+    return try await read { try UserInfoRows.infos(of: users, known: waiting, in: $0) }
+  }
+
   /// The number of known users, counted in milliseconds for a hundred thousand.
   /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
   public func knownCount() async throws(StoreError) -> Int {

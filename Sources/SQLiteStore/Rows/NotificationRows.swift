@@ -6,12 +6,15 @@ import GroupRuntime
 /// disbanded group. The users behind it are resolved when a list is read: a notification is one row
 /// however large the group is.
 enum NotificationRows {
-  private static let columns = "timestamp, kind, groupID, opUser, applicationID, reason, data, groupName"
+  private static let columns =
+    "timestamp, kind, groupID, opUser, applicationID, reason, data, groupName, platform, opNickName, opFaceURL"
 
   private static let nextNumberSQL = "UPDATE notificationNumber SET last = last + 1 RETURNING last"
-  // One statement for all addressees.
+  // One statement for all addressees. The operator's profile is that of this transaction.
   private static let insertSQL = """
-    INSERT INTO notification (addressee, number, \(columns)) SELECT value, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM json_each(?)
+    INSERT INTO notification (addressee, number, \(columns))
+    SELECT value, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, operator.nickName, operator.faceURL FROM json_each(?)
+    LEFT JOIN userInfo AS operator ON operator.userID = CASE json_valid(?) WHEN 1 THEN json_extract(?, '$.userID') END
     """
   private static let forgetFormerSQL = """
     DELETE FROM notification WHERE (addressee, number) IN (
@@ -47,12 +50,14 @@ enum NotificationRows {
       try db.run(forgetFormerSQL, [names, notification.kind.rawValue, application.column])
     }
     let number = try db.rows(nextNumberSQL, []) { try $0.integer() }.first
+    // json_valid takes no NUL, which no encoded MemberInfo has.
+    let encodedOperator = notification.opUser.utf8.contains(0) ? nil : notification.opUser
     try db.run(
       insertSQL,
       [
         number, notification.timestamp, notification.kind.rawValue, notification.groupID.rawValue, notification.opUser.column,
         notification.applicationID?.column, notification.reason?.column, notification.data?.column,
-        notification.groupName?.column, names,
+        notification.groupName?.column, notification.platform?.rawValue, names, encodedOperator, encodedOperator,
       ])
     try db.run(trimSQL, [names])
   }
@@ -116,9 +121,13 @@ enum NotificationRows {
     let applicationID = try row.optionalText()
     let reason = try row.optionalText()
     let data = try row.optionalText()
+    let groupName = try row.optionalText()
+    let platform = try row.optionalValue(Platform.init(rawValue:))
+    let nickName = try row.optionalText()
     return SystemNotification(
-      kind: kind, groupID: groupID, groupName: try row.optionalText(), opUser: opUser, applicationID: applicationID,
-      reason: reason, data: data, timestamp: timestamp)
+      kind: kind, groupID: groupID, groupName: groupName, opUser: opUser, applicationID: applicationID, reason: reason,
+      data: data, timestamp: timestamp, platform: platform,
+      operatorProfile: .make(nickName: nickName ?? "", faceURL: try row.optionalText() ?? ""))
   }
 }
 

@@ -18,6 +18,7 @@ extension Database {
     case .putApplication(let application, asNewest: true): try ApplicationRows.insert(application, in: self)
     case .putApplication(let application, asNewest: false): try ApplicationRows.update(application, in: self)
     case .notify(let notification, let recipients): try NotificationRows.put(notification, for: recipients, self)
+    case .putUserInfo(let info): try UserInfoRows.put(info, self)
     case .markApplicationsRead(let user, through: let time):
       try ReadMarks.advance(.applications, of: user, to: time.milliseconds, self)
     case .markNotificationsRead(let user, through: let number): try ReadMarks.advance(.notifications, of: user, to: number, self)

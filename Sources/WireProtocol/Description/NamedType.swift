@@ -9,7 +9,7 @@ struct NamedType {
 
   /// Every named type, in the order of the page.
   static let all = [
-    groupInfo, selfInfo, groupMute, memberInfo, memberChange, application, message, tips, systemNotification, session,
+    groupInfo, selfInfo, groupMute, memberInfo, memberChange, userInfo, application, message, tips, systemNotification, session,
   ]
 
   /// The type of that name.
@@ -47,10 +47,11 @@ struct NamedType {
   private static let memberInfo = NamedType(
     name: "MemberInfo",
     summary:
-      "A member. Events have the first three (an application administrator only userID), lists all; inviter is for oneself. "
-      + "The role is NotMember in events about somebody who is no member, or no longer.",
+      "A member. Events have the members up to role (an application administrator only userID), lists all; nickName and "
+      + "faceURL are left out where they are empty; inviter is for oneself. The role is NotMember in events about somebody who is no member, or no longer.",
     fields: [
-      ResultField("userID", "string"), ResultField("nameCard?", "string"), ResultField("role?", roleOrNone),
+      ResultField("userID", "string"), ResultField("nickName?", "string"), ResultField("faceURL?", "string"),
+      ResultField("nameCard?", "string"), ResultField("role?", roleOrNone),
       ResultField("joinTime?", "integer"), ResultField("muteUntil?", "integer"), ResultField("customInfo?", "map"),
       ResultField("isOnline?", "boolean"), ResultField("inviter?", "string"),
     ])
@@ -62,6 +63,8 @@ struct NamedType {
       ResultField("userID", "string"), ResultField("muteTime?", "integer"), ResultField("nameCard?", "string"),
       ResultField("customInfo?", "map"), ResultField("role?", "string"),
     ])
+
+  private static let userInfo = NamedType(name: "UserInfo", summary: "The texts of a user.", fields: UserInfo.fields)
 
   private static let application = NamedType(
     name: "Application",
@@ -79,7 +82,8 @@ struct NamedType {
     name: "Message", summary: "A message: text, data or tips by its type, and none of them when it is recalled.",
     fields: [
       ResultField("msgID", "string"), ResultField("groupID", "string"), ResultField("seq?", "integer"),
-      ResultField("sender", "string"), ResultField("nameCard?", "string"), ResultField("timestamp", "integer"),
+      ResultField("sender", "string"), ResultField("nickName?", "string"), ResultField("faceURL?", "string"),
+      ResultField("nameCard?", "string"), ResultField("timestamp", "integer"),
       ResultField("type", "\"Text\", \"Custom\" or \"GroupTips\""), ResultField("text?", "string"),
       ResultField("data?", "string"),
       ResultField("tips?", "Tips"), ResultField("priority", words(Priority.self)), ResultField("clientMsgID?", "string"),
@@ -99,8 +103,8 @@ struct NamedType {
     fields: [
       ResultField("notificationID", "string"), ResultField("type", words(SystemNotification.Kind.self)),
       ResultField("groupID", "string"), ResultField("groupName?", "string"), ResultField("opUser", "MemberInfo"),
-      ResultField("applicationID?", "string"), ResultField("reason?", "string"), ResultField("data?", "string"),
-      ResultField("timestamp", "integer"), ResultField("isRead", "boolean"),
+      ResultField("platform?", "string"), ResultField("applicationID?", "string"), ResultField("reason?", "string"),
+      ResultField("data?", "string"), ResultField("timestamp", "integer"), ResultField("isRead", "boolean"),
     ])
 
   private static let session = NamedType(

@@ -27,6 +27,7 @@ public enum ReplyValue: Sendable {
   case roles(GetGroupMemberRoles.Result)
   case memberMute(MuteGroupMember.Result)
   case bannedMembers(GetGroupBannedMembers.Result)
+  case usersInfo(GetUsersInfo.Result)
   case memberResults(MemberResults)
   case applications(GetGroupApplicationList.Result)
 
@@ -72,6 +73,7 @@ extension ReplyValue: WireEncodable {
     case .roles(let result): writer.value(result)
     case .memberMute(let result): writer.value(result)
     case .bannedMembers(let result): writer.value(result)
+    case .usersInfo(let result): writer.value(result)
     case .memberResults(let result): writer.value(result)
     case .applications(let result): writer.value(result)
     case .history(let result): writer.value(result)
@@ -107,6 +109,7 @@ extension ReplyValue: WireEncodable {
     case .roles(let result): 64 + result.roleList.count * 80
     case .memberMute(let result): 128 + (result.memberList?.count ?? 0) * 64
     case .bannedMembers(let result): 64 + result.memberList.count * 128
+    case .usersInfo(let result): 64 + result.userList.count * 256
     case .memberResults(let result): 64 + result.memberList.count * 64
     case .applications(let result): 128 + result.applicationList.count * 384
     case .history(let result): 64 + result.messageList.byteCount()

@@ -26,17 +26,18 @@ extension EventName {
     let members: [MemberInfo] = []
     let by = EventOperator(.administrator, on: .restAPI)
     return switch self {
-    case .onMemberEnter: GroupEvent.example(.onMemberEnter(members, memberCount: 0, nil))
-    case .onMemberLeave: GroupEvent.example(.onMemberLeave(members, memberCount: 0, nil))
+    case .onMemberEnter: GroupEvent.example(.onMemberEnter(members, memberCount: 0, on: nil, nil))
+    case .onMemberLeave: GroupEvent.example(.onMemberLeave(members, memberCount: 0, on: nil, nil))
     case .onMemberInvited: GroupEvent.example(.onMemberInvited(members, memberCount: 0, by: by, nil))
     case .onMemberKicked: GroupEvent.example(.onMemberKicked(members, memberCount: 0, reason: "", by: by, nil))
     case .onGroupMemberInfoChanged: GroupEvent.example(.onGroupMemberInfoChanged([], by: by, nil))
-    case .onGroupCreated: GroupEvent.example(.onGroupCreated)
+    case .onGroupCreated: GroupEvent.example(.onGroupCreated(on: .restAPI))
     case .onGroupDismissed: GroupEvent.example(.onGroupDismissed(by: by))
     case .onGroupRecycled: GroupEvent.example(.onGroupRecycled(by: by))
     case .onGroupInfoChanged: GroupEvent.example(.onGroupInfoChanged([], by: by, nil))
     case .onReceiveJoinApplication:
-      GroupEvent.example(.onReceiveJoinApplication(applicationID: "", member: .administrator, opReason: ""))
+      GroupEvent.example(
+        .onReceiveJoinApplication(applicationID: "", member: .administrator, on: .restAPI, opReason: ""))
     case .onReceiveGroupInvitation:
       GroupEvent.example(
         .onReceiveGroupInvitation(
@@ -47,14 +48,15 @@ extension EventName {
     case .onGroupApplicationListChanged: GroupEvent.example(.onGroupApplicationListChanged(.example))
     case .onGrantAdministrator: GroupEvent.example(.onGrantAdministrator(members, by: by, nil))
     case .onRevokeAdministrator: GroupEvent.example(.onRevokeAdministrator(members, by: by, nil))
-    case .onQuitFromGroup: GroupEvent.example(.onQuitFromGroup)
+    case .onQuitFromGroup: GroupEvent.example(.onQuitFromGroup(on: .restAPI))
     case .onReceiveMessageOptChanged: GroupEvent.example(.onReceiveMessageOptChanged(.receive))
     case .onGroupAttributeChanged: GroupEvent.example(.onGroupAttributeChanged(TextMap([])))
-    case .onRecvNewMessage: GroupEvent.example(.onRecvNewMessage(.example))
+    case .onRecvNewMessage: GroupEvent.example(.onRecvNewMessage(MessageInfo(.example)))
     case .onRecvMessageRevoked: GroupEvent.example(.onRecvMessageRevoked(msgID: "", seq: 1, by: by))
     case .onMessageDropped: GroupEvent.example(.onMessageDropped(msgID: "", clientMsgID: nil, .normal))
     case .onConversationRead: GroupEvent.example(.onConversationRead(readSeq: 0))
     case .onReceiveRESTCustomData: GroupEvent.example(.onReceiveRESTCustomData(""))
+    case .onSelfInfoUpdated: SessionEvent.onSelfInfoUpdated(UserInfoFields(), opTime: .unset)
     case .onConnectSuccess: SessionEvent.onConnectSuccess(.example)
     case .onKickedOffline: SessionEvent.onKickedOffline(reason: "", message: nil)
     case .onUserSigExpired: SessionEvent.onUserSigExpired(expiresAt: .unset)

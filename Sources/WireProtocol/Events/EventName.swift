@@ -5,7 +5,7 @@ public enum EventName: String, CaseIterable, Sendable {
   case onReceiveJoinApplication, onReceiveGroupInvitation, onApplicationProcessed, onGroupApplicationListChanged
   case onGrantAdministrator, onRevokeAdministrator, onQuitFromGroup, onReceiveMessageOptChanged, onGroupAttributeChanged
   case onRecvNewMessage, onRecvMessageRevoked, onMessageDropped, onConversationRead, onReceiveRESTCustomData
-  case onConnectSuccess, onKickedOffline, onUserSigExpired, onServerDraining
+  case onSelfInfoUpdated, onConnectSuccess, onKickedOffline, onUserSigExpired, onServerDraining
 
   /// The members of `params`, for descriptions.
   public var fields: [ResultField] { FieldRecorder.fields(of: example) }
@@ -36,6 +36,7 @@ public enum EventName: String, CaseIterable, Sendable {
     case .onMessageDropped: "the sending session"
     case .onConversationRead: "the user's other sessions, when it moved"
     case .onReceiveRESTCustomData: "the members named by the administrator, or all"
+    case .onSelfInfoUpdated: "the user's other sessions; after setUserInfo all"
     case .onConnectSuccess, .onKickedOffline, .onUserSigExpired, .onServerDraining: "the session"
     }
   }

@@ -4,16 +4,18 @@ import GroupModel
 public struct GroupEvent: Event, Equatable {
   /// The event, by its name.
   public enum Content: Sendable, Equatable {
-    case onMemberEnter([MemberInfo], memberCount: Int, EventTip?)
-    case onMemberLeave([MemberInfo], memberCount: Int, EventTip?)
+    /// - Parameter platform: nil = several users, on several platforms.
+    case onMemberEnter([MemberInfo], memberCount: Int, on: Platform?, EventTip?)
+    /// - Parameter platform: nil = nobody has done it, or several users on several platforms.
+    case onMemberLeave([MemberInfo], memberCount: Int, on: Platform?, EventTip?)
     case onMemberInvited([MemberInfo], memberCount: Int, by: EventOperator, EventTip?)
     case onMemberKicked([MemberInfo], memberCount: Int, reason: String, by: EventOperator, EventTip?)
     case onGroupMemberInfoChanged([MemberChange], by: EventOperator, EventTip?)
-    case onGroupCreated
+    case onGroupCreated(on: Platform)
     case onGroupDismissed(by: EventOperator)
     case onGroupRecycled(by: EventOperator)
     case onGroupInfoChanged([InfoChange], by: EventOperator, EventTip?)
-    case onReceiveJoinApplication(applicationID: String, member: MemberInfo, opReason: String)
+    case onReceiveJoinApplication(applicationID: String, member: MemberInfo, on: Platform, opReason: String)
     // Indirect, because every event takes the memory of the largest.
     indirect case onReceiveGroupInvitation(
       applicationID: String, opReason: String, attach: String, by: EventOperator, to: InvitedGroup)
@@ -21,10 +23,10 @@ public struct GroupEvent: Event, Equatable {
     indirect case onGroupApplicationListChanged(ApplicationInfo)
     case onGrantAdministrator([MemberInfo], by: EventOperator, EventTip?)
     case onRevokeAdministrator([MemberInfo], by: EventOperator, EventTip?)
-    case onQuitFromGroup
+    case onQuitFromGroup(on: Platform)
     case onReceiveMessageOptChanged(ReceiveOption)
     case onGroupAttributeChanged(TextMap)
-    case onRecvNewMessage(Message)
+    case onRecvNewMessage(MessageInfo)
     case onRecvMessageRevoked(msgID: String, seq: Int64, by: EventOperator)
     case onMessageDropped(msgID: String, clientMsgID: String?, Priority)
     case onConversationRead(readSeq: Int64)
@@ -33,7 +35,7 @@ public struct GroupEvent: Event, Equatable {
 
   public let groupID: GroupID
   public let opTime: WallInstant
-  public let content: Content
+  public internal(set) var content: Content
 
   /// An event with everything given.
   public init(groupID: GroupID, opTime: WallInstant, _ content: Content) {
@@ -49,7 +51,8 @@ public struct GroupEvent: Event, Equatable {
     writer.member("opTime", opTime)
     switch content {
     case .onRecvNewMessage(let message): writer.member("message", message)
-    case .onMemberEnter(let list, let count, let tip), .onMemberLeave(let list, let count, let tip):
+    case .onMemberEnter(let list, let count, let platform, let tip), .onMemberLeave(let list, let count, let platform, let tip):
+      writer.member("platform", ifPresent: platform?.rawValue)
       writer.member("memberList", list)
       writer.member("memberCount", count)
       tip.encodeFields(into: &writer)
@@ -76,11 +79,12 @@ public struct GroupEvent: Event, Equatable {
       opUser.encodeFields(into: &writer)
       writer.member("memberList", list)
       tip.encodeFields(into: &writer)
-    case .onGroupCreated, .onQuitFromGroup: break
+    case .onGroupCreated(let platform), .onQuitFromGroup(let platform): writer.member("platform", platform.rawValue)
     case .onGroupDismissed(let opUser), .onGroupRecycled(let opUser): opUser.encodeFields(into: &writer)
-    case .onReceiveJoinApplication(let id, let member, let reason):
+    case .onReceiveJoinApplication(let id, let member, let platform, let reason):
       writer.member("applicationID", id)
       writer.member("member", member)
+      writer.member("platform", platform.rawValue)
       writer.member("opReason", reason)
     case .onReceiveGroupInvitation(let id, let reason, let attach, let opUser, let group):
       opUser.encodeFields(into: &writer)
@@ -156,7 +160,7 @@ public struct GroupEvent: Event, Equatable {
 
 /// The user who caused an event, and the platform that the user was on.
 public struct EventOperator: FieldEncodable, Equatable {
-  public let opUser: MemberInfo
+  public internal(set) var opUser: MemberInfo
   public let platform: Platform
 
   /// An operator on a platform.

@@ -1,7 +1,9 @@
 import GroupModel
 
-/// An event of one session, without a group.
+/// An event of sessions, without a group.
 public enum SessionEvent: Event {
+  /// The texts of the session's user have changed.
+  case onSelfInfoUpdated(UserInfoFields, opTime: WallInstant)
   case onConnectSuccess(Login.Result)
   case onKickedOffline(reason: String, message: String?)
   case onUserSigExpired(expiresAt: WallInstant)
@@ -9,6 +11,7 @@ public enum SessionEvent: Event {
 
   public var name: EventName {
     switch self {
+    case .onSelfInfoUpdated: .onSelfInfoUpdated
     case .onConnectSuccess: .onConnectSuccess
     case .onKickedOffline: .onKickedOffline
     case .onUserSigExpired: .onUserSigExpired
@@ -18,6 +21,11 @@ public enum SessionEvent: Event {
 
   public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
     switch self {
+    case .onSelfInfoUpdated(let changed, let opTime):
+      writer.member("opTime", opTime)
+      writer.member("nickName", ifPresent: changed.nickName)
+      writer.member("faceURL", ifPresent: changed.faceURL)
+      writer.member("customInfo", ifPresent: changed.customInfo.map { TextMap($0) })
     case .onConnectSuccess(let result): result.encodeFields(into: &writer)
     case .onKickedOffline(let reason, let message):
       writer.member("reason", reason)

@@ -79,7 +79,7 @@ public struct SetGroupReceiveMessageOpt: Method {
 public struct SearchGroups: Method {
   /// A text that is compared.
   public enum Field: String, CaseIterable, Sendable {
-    case groupID, groupName, memberUserID, memberNameCard
+    case groupID, groupName, memberUserID, memberNameCard, memberNickName
   }
 
   public let keywords: [String]

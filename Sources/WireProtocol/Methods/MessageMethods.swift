@@ -139,14 +139,14 @@ public struct GetGroupHistoryMessageList: Method {
 
   /// A page of messages.
   public struct Result: WireObject {
-    public let messageList: [Encoded<Message>]
+    public let messageList: [Encoded<MessageInfo>]
     /// There are no more in this direction.
     public let isFinished: Bool
 
     public static let example = Result(messageList: [], isFinished: true)
 
     /// With everything given.
-    public init(messageList: [Encoded<Message>], isFinished: Bool) {
+    public init(messageList: [Encoded<MessageInfo>], isFinished: Bool) {
       self.messageList = messageList
       self.isFinished = isFinished
     }
@@ -219,7 +219,7 @@ public struct SyncGroups: Method {
     public let lastSeq: Int64?
     /// False = the position means nothing in this group.
     public let recovered: Bool?
-    public let messageList: [Encoded<Message>]?
+    public let messageList: [Encoded<MessageInfo>]?
     /// More messages follow.
     public let more: Bool?
 
@@ -231,7 +231,7 @@ public struct SyncGroups: Method {
     /// With everything given.
     public init(
       groupID: String, code: Int, message: String? = nil, epoch: String? = nil, lastSeq: Int64? = nil, recovered: Bool? = nil,
-      messageList: [Encoded<Message>]? = nil, more: Bool? = nil
+      messageList: [Encoded<MessageInfo>]? = nil, more: Bool? = nil
     ) {
       self.groupID = groupID
       self.code = code

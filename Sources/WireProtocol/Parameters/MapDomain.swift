@@ -26,6 +26,8 @@ public struct MapDomain: Sendable {
 
   /// customInfo of a group: 10 keys, values up to 512 bytes.
   public static let groupCustomInfo = MapDomain(customInfoOf: 10, valueBytes: 512)
+  /// customInfo of a user: as of a group.
+  public static let userCustomInfo = groupCustomInfo
   /// customInfo of a member: 5 keys, values up to 64 bytes.
   public static let memberCustomInfo = MapDomain(customInfoOf: 5, valueBytes: 64)
   /// A group's attributes: 16 keys up to 32 bytes, values up to 4096 bytes.

@@ -30,13 +30,13 @@ public struct GroupInfo: FieldValue {
   public let lastSeq: Int64
   public let lastMessageTime: WallInstant
   /// Nil where there is none or the reader may not see it.
-  public let lastMessage: Message?
+  public var lastMessage: MessageInfo?
   public let reader: Reader
 
   /// A group with everything given.
   public init(
     record: GroupRecord, now: WallInstant, memberCount: Int, onlineCount: Int, lastSeq: Int64, lastMessageTime: WallInstant,
-    lastMessage: Message?, reader: Reader
+    lastMessage: MessageInfo?, reader: Reader
   ) {
     self.record = record
     self.now = now

@@ -1,11 +1,14 @@
 import GroupModel
 
-/// A member in an event: `{userID, nameCard, role}`. An application administrator has a userID
-/// alone; the role of a user who is no member, such as an applicant, is "NotMember".
+/// A member in an event: `{userID, nickName?, faceURL?, nameCard, role}`. An application
+/// administrator has a userID alone; the role of a user who is no member, such as an applicant, is
+/// "NotMember".
 public struct MemberInfo: Equatable, FieldValue {
   public static let notation = "MemberInfo"
 
   public let userID: UserID
+  /// Nil = empty, or not looked up yet.
+  public var profile: UserProfile?
   public let nameCard: String
   /// Nil for an application administrator, and for a user who is no member.
   public let role: Role?
@@ -32,9 +35,18 @@ public struct MemberInfo: Equatable, FieldValue {
     writer.object { writer in
       writer.member("userID", userID.rawValue)
       guard userID != .administrator else { return }
+      profile?.encodeMembers(into: &writer)
       writer.member("nameCard", nameCard)
       writer.member("role", role?.wireName ?? MemberInfo.notMember)
     }
+  }
+}
+
+extension UserProfile {
+  /// `nickName` and `faceURL`, each left out where it is empty.
+  func encodeMembers(into writer: inout JSONWriter) {
+    if !nickName.isEmpty { writer.member("nickName", nickName) }
+    if !faceURL.isEmpty { writer.member("faceURL", faceURL) }
   }
 }
 
@@ -46,6 +58,8 @@ public struct ListedMember: FieldValue {
   public let member: Member
   public let isOnline: Bool
   public let isReader: Bool
+  /// Nil = empty, or not looked up yet.
+  public var profile: UserProfile?
 
   /// A member for a reader.
   public init(_ member: Member, isOnline: Bool, isReader: Bool) {
@@ -57,6 +71,7 @@ public struct ListedMember: FieldValue {
   public func encode(into writer: inout JSONWriter) {
     writer.object { writer in
       writer.member("userID", member.userID.rawValue)
+      profile?.encodeMembers(into: &writer)
       writer.member("nameCard", member.nameCard)
       writer.member("role", member.role.wireName)
       writer.member("joinTime", member.joinTime)
@@ -64,6 +79,18 @@ public struct ListedMember: FieldValue {
       writer.member("customInfo", member.customInfo)
       writer.member("isOnline", isOnline)
       if isReader { writer.member("inviter", ifPresent: member.inviter?.rawValue) }
+    }
+  }
+}
+
+extension [ListedMember] {
+  /// Gives the members their profiles.
+  public func showing(_ profiles: [UserID: UserProfile]) -> [ListedMember] {
+    if profiles.isEmpty { return self }
+    return map { member in
+      var member = member
+      member.profile = profiles[member.member.userID]
+      return member
     }
   }
 }

@@ -28,12 +28,20 @@ public struct NotificationInfo: FieldValue {
       writer.member("groupID", notification.groupID.rawValue)
       writer.member("groupName", ifPresent: notification.groupName)
       writer.key("opUser")
-      writer.raw(notification.opUser)
+      encodeOperator(into: &writer)
+      writer.member("platform", ifPresent: notification.platform?.rawValue)
       writer.member("applicationID", ifPresent: notification.applicationID)
       writer.member("reason", ifPresent: notification.reason)
       writer.member("data", ifPresent: notification.data)
       writer.member("timestamp", notification.timestamp)
       writer.member("isRead", isRead)
     }
+  }
+
+  /// The profile stands behind the members that the store keeps as one text.
+  private func encodeOperator(into writer: inout JSONWriter) {
+    guard let profile = notification.operatorProfile else { return writer.raw(notification.opUser) }
+    let members = JSONWriter.text { $0.object { profile.encodeMembers(into: &$0) } }
+    writer.raw(Array(notification.opUser.utf8.dropLast()) + [UInt8(ascii: ",")] + members.dropFirst())
   }
 }

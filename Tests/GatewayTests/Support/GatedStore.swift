@@ -117,7 +117,10 @@ final class GatedStore: GroupStore, Sendable {
   }
 
   func signInRecord(of user: UserID) async throws(StoreError) -> SignInRecord {
-    SignInRecord(memberships: try await memberships(of: user), offlineSince: try await inner.offlineSince(of: user))
+    // Read before the wait: a change meanwhile is not in it.
+    let profile = try await inner.signInRecord(of: user).profile
+    return SignInRecord(
+      memberships: try await memberships(of: user), offlineSince: try await inner.offlineSince(of: user), profile: profile)
   }
 
   func search(_ query: GroupSearch, after: Int64, limit: Int) async throws(StoreError) -> GroupSearch.Page {

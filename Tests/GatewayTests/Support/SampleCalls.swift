@@ -8,6 +8,7 @@ let sampleCalls: [String: String] = [
   "syncGroups": #""groups":[{"groupID":"g","epoch":"e","seq":0}]"#, "markGroupMessageAsRead": #""groupID":"g""#,
   "getGroupUnreadCount": "", "setGroupReceiveMessageOpt": #""groupID":"g","opt":"Receive""#,
   "getSystemNotificationList": "", "setSystemNotificationRead": "", "setGroupApplicationRead": "",
+  "setSelfInfo": #""nickName":"N""#,
   // Anyone's.
   "ping": "", "getServerInfo": "", "rpc.discover": "",
   "createGroup": #""groupType":"Public","groupName":"g","ownerUserID":"olga""#,
@@ -24,12 +25,14 @@ let sampleCalls: [String: String] = [
   "setGroupMemberRole": #""groupID":"g","userID":"mary","role":"Admin""#,
   "getGroupMemberInviters": #""groupID":"g","userIDList":["mary"]"#,
   "getGroupMemberRoles": #""groupID":"g","userIDList":["mary"]"#, "getGroupApplicationList": "",
+  "getUsersInfo": #""userIDList":["mary"]"#,
   "acceptGroupApplication": #""applicationID":"a""#, "refuseGroupApplication": #""applicationID":"a""#,
   "sendGroupTextMessage": #""groupID":"g","text":"t""#, "sendGroupCustomMessage": #""groupID":"g","data":"d""#,
   "getGroupHistoryMessageList": #""groupID":"g""#, "revokeGroupMessage": #""groupID":"g","seq":1"#,
   // The application's alone.
   "listGroups": "", "sendGroupSystemNotification": #""groupID":"g","content":"c""#, "recycleGroup": #""groupID":"g""#,
   "listSessions": #""userID":"mary""#, "kickUser": #""userID":"mary""#, "importUsers": #""userIDList":["mary"]"#,
+  "setUserInfo": #""userID":"mary","nickName":"M""#,
   "importGroup": #""groupType":"Public","groupName":"g","ownerUserID":"olga""#,
   "importGroupMembers": #""groupID":"g","memberList":[{"userID":"mary"}]"#,
   "importGroupMessages": #""groupID":"g","messageList":[{"sender":"mary","timestamp":1,"text":"t"}]"#,

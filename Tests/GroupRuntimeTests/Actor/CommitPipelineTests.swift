@@ -48,7 +48,7 @@ import WireProtocol
     let message = Message(
       msgID: id, groupID: "g", seq: nil, sender: "mary", nameCard: "", timestamp: 0, content: .text(id), priority: .normal,
       clientMsgID: nil, platform: .web)
-    return WaitingMessage(message: message, session: SessionKey(loop: 0, connection: 1), type: .avChatRoom)
+    return WaitingMessage(message: message, senderProfile: nil, session: SessionKey(loop: 0, connection: 1), type: .avChatRoom)
   }
 
   @Test func decisionsAreDeliveredInOrderAsTheirCommitsBecomeDurable() {

@@ -78,7 +78,7 @@ import ThrongTestKit
     let (entered, left) = (try woken.params("onMemberEnter", to: "olga"), try woken.params("onMemberLeave", to: "olga"))
     #expect(named(entered) == ["u2"] && entered["memberCount"] == 4)
     #expect(named(left) == ["mary"] && left["memberCount"] == 4)
-    #expect(left.names == ["groupID", "memberCount", "memberList", "opTime"])
+    #expect(left.names == ["groupID", "memberCount", "memberList", "opTime", "platform"])
   }
 
   @Test func aLeaveNoticeNamesTheNewestFifty() throws {

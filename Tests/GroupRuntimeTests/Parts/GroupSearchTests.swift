@@ -41,6 +41,6 @@ import WireProtocol
 
   @Test func whichFieldsAreMembersTexts() {
     let ofMembers = SearchGroups.Field.allCases.filter(\.isOfMembers)
-    #expect(ofMembers == [.memberUserID, .memberNameCard])
+    #expect(ofMembers == [.memberUserID, .memberNameCard, .memberNickName])
   }
 }

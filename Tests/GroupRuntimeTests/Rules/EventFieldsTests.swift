@@ -56,7 +56,7 @@ import WireProtocol
 
   /// Events that a session gets without a group, and those of the 40-messages rule.
   private static let ofNoGroup: Set<EventName> = [
-    .onConnectSuccess, .onKickedOffline, .onUserSigExpired, .onServerDraining, .onMessageDropped,
+    .onSelfInfoUpdated, .onConnectSuccess, .onKickedOffline, .onUserSigExpired, .onServerDraining, .onMessageDropped,
   ]
 
   @Test func everyEventHasExactlyItsDeclaredFields() throws {
@@ -73,12 +73,23 @@ import WireProtocol
     #expect(Set(found.keys).isSubset(of: EventName.allCases.map(\.rawValue)))
   }
 
+  /// "The operator's platform in every event that an operator caused."
+  @Test func eventsNameThePlatform() throws {
+    let without: Set<EventName> = [
+      .onReceiveMessageOptChanged, .onGroupAttributeChanged, .onRecvNewMessage, .onConversationRead, .onReceiveRESTCustomData,
+    ]
+    for (name, events) in try events() where !without.map(\.rawValue).contains(name) {
+      for event in events { #expect(["Web", "RESTful API"].contains(event["platform"]), "\(name)") }
+    }
+  }
+
   @Test func eventsNameTheOperatorAndThePlatform() throws {
     for (name, events) in try events() {
       for event in events where event.names.contains("opUser") || event.names.contains("platform") {
         let isApplication = event["opUser"] == Person.administrator
         #expect(event["platform"] == (isApplication ? "RESTful API" : "Web"), "\(name)")
-        if !isApplication { #expect(event["opUser"].names == ["nameCard", "role", "userID"], "\(name)") }
+        guard !isApplication, event["opUser"] != .null else { continue }
+        #expect(event["opUser"].names == ["nameCard", "role", "userID"], "\(name)")
       }
     }
   }

@@ -29,7 +29,8 @@ import ThrongTestKit
     #expect(asked.heardBesidesLists == ["onReceiveJoinApplication": (type == .avChatRoom ? [] : ["adam", "adam/2"]) + ["olga"]])
     let application = try asked.application()
     let event = try asked.params("onReceiveJoinApplication", to: "olga")
-    #expect(event.names == ["applicationID", "groupID", "member", "opReason", "opTime"])
+    #expect(event.names == ["applicationID", "groupID", "member", "opReason", "opTime", "platform"])
+    #expect(event["platform"] == "Web")
     #expect(event["applicationID"] == .string(application.id) && event["opReason"] == "please")
     #expect(event["member"] == Person.outside("oscar"))
     #expect(application.fromUser == "oscar" && application.toUser == nil && application.handling == nil)
@@ -41,7 +42,7 @@ import ThrongTestKit
   @Test func theNotificationNamesTheApplicantAndTheMessage() throws {
     let kept = try scene().ask("joinGroup", #"{"message":"please"}"#, by: "oscar").notification(.addGroupRequest)
     #expect(try JSON(kept.opUser) == Person.outside("oscar"))
-    #expect(kept.reason == "please" && kept.data == nil)
+    #expect(kept.reason == "please" && kept.data == nil && kept.platform == .web)
   }
 
   @Test func applyingAgainRenewsTheApplicationAndItsEvent() async throws {

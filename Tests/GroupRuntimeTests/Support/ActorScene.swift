@@ -16,16 +16,19 @@ final class ActorScene: Sendable {
   let observer = RecordingObserver()
   let executor = SerialTestExecutor()
   let registry: GroupRegistry
+  let profiles: ProfileCache
   private let sessions = Mutex<[String: SessionKey]>([:])
 
   init(
     users: [String] = ["olga", "adam", "mary", "oscar"], store: InMemoryStore = InMemoryStore(),
-    groups: (any GroupStore)? = nil, messages: (any MessageStore)? = nil, limits: GroupLimits = .standard
+    groups: (any GroupStore)? = nil, messages: (any MessageStore)? = nil,
+    profileStore: (any UserStore)? = nil, limits: GroupLimits = .standard
   ) {
     self.store = store
+    profiles = ProfileCache(store: profileStore ?? store)
     registry = GroupRegistry(
       services: GroupServices(
-        groups: groups ?? store, messages: messages ?? store, broker: broker, clocks: clocks, alarms: alarms,
+        groups: groups ?? store, messages: messages ?? store, profiles: profiles, broker: broker, clocks: clocks, alarms: alarms,
         rules: GroupRules(limits: limits), observer: observer),
       executors: [executor])
     for user in users { signIn(user) }

@@ -207,7 +207,8 @@ final class Scene {
   /// thread of its own.
   private func reply(to answer: StoredAnswer) -> Reply {
     let reader = StoredAnswerReader(
-      group: "g", messages: store, observer: RecordingObserver(), pageBytes: rules.limits.pageBytes, didCount: { _, _ in })
+      group: "g", messages: store, profiles: ProfileCache(store: store), observer: RecordingObserver(),
+      pageBytes: rules.limits.pageBytes, didCount: { _, _ in })
     let result = Mutex<Reply>(.error(.internalError))
     let done = DispatchSemaphore(value: 0)
     Task(executorPreference: readingExecutor) {

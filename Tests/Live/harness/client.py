@@ -14,7 +14,7 @@ from .tokens import make_token
 PATIENCE = 20
 
 # The events of a session rather than a group.
-SESSION_EVENTS = {"onConnectSuccess", "onKickedOffline", "onUserSigExpired", "onServerDraining"}
+SESSION_EVENTS = {"onSelfInfoUpdated", "onConnectSuccess", "onKickedOffline", "onUserSigExpired", "onServerDraining"}
 
 
 class Refused(Exception):
@@ -142,7 +142,9 @@ class Client:
                 if operator.get("userID") == "administrator":
                     demand(operator == {"userID": "administrator"}, "an administrator as opUser is its userID alone")
                 else:
-                    demand(set(operator) == {"userID", "nameCard", "role"}, "opUser is a MemberInfo")
+                    shown = set(operator) & {"nickName", "faceURL"}
+                    demand(set(operator) - shown == {"userID", "nameCard", "role"}, "opUser is a MemberInfo")
+                    demand(all(operator[name] for name in shown), "an empty profile is left out")
         else:
             demand(("result" in frame) != ("error" in frame), "a reply has a result or an error")
             demand("id" in frame, "a reply has an id")

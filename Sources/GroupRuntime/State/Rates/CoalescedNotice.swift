@@ -10,7 +10,13 @@ struct CoalescedNotice: Sendable {
   /// The least time between notices, and the longest wait of a due one, in milliseconds.
   private static var second: Int64 { 1000 }
 
-  private var users: Deque<MemberInfo> = []
+  private struct Entry {
+    let user: MemberInfo
+    /// Nil = the user has not done it.
+    let platform: Platform?
+  }
+
+  private var users: Deque<Entry> = []
   private var lastSent: MonotonicInstant?
   /// The instant from which the notice may be sent; nil = there is none.
   private(set) var due: MonotonicInstant?
@@ -19,9 +25,14 @@ struct CoalescedNotice: Sendable {
   var expiry: MonotonicInstant? { due.map { $0.advanced(byMilliseconds: CoalescedNotice.second) } }
 
   /// Adds users.
-  /// - Parameter earliest: the notice must not be sent before.
-  mutating func add(_ members: [MemberInfo], at now: MonotonicInstant, notBefore earliest: MonotonicInstant = .distantPast) {
-    users.append(contentsOf: members)
+  /// - Parameters:
+  ///   - platform: of the user who has done it; nil = none has.
+  ///   - earliest: the notice must not be sent before.
+  mutating func add(
+    _ members: [MemberInfo], on platform: Platform?, at now: MonotonicInstant,
+    notBefore earliest: MonotonicInstant = .distantPast
+  ) {
+    users.append(contentsOf: members.map { Entry(user: $0, platform: platform) })
     if users.count > CoalescedNotice.maxNamed { users.removeFirst(users.count - CoalescedNotice.maxNamed) }
     let next = lastSent.map { max(now, $0.advanced(byMilliseconds: CoalescedNotice.second)) } ?? now
     due = max(due ?? next, earliest)
@@ -30,11 +41,11 @@ struct CoalescedNotice: Sendable {
   /// Whether the notice names any of these.
   func names(anyOf members: [MemberInfo]) -> Bool {
     let named = Set(members.map(\.userID))
-    return users.contains { named.contains($0.userID) }
+    return users.contains { named.contains($0.user.userID) }
   }
 
   mutating func remove(_ user: UserID) {
-    users.removeAll { $0.userID == user }
+    users.removeAll { $0.user.userID == user }
     if users.isEmpty { due = nil }
   }
 
@@ -44,10 +55,12 @@ struct CoalescedNotice: Sendable {
   }
 
   /// Removes all users, because the notice is sent.
-  mutating func takeUsers(at now: MonotonicInstant) -> [MemberInfo] {
+  /// - Returns: the platform where all users are on the same one.
+  mutating func takeUsers(at now: MonotonicInstant) -> ([MemberInfo], Platform?) {
     defer { removeAll() }
     lastSent = now
-    return Array(users)
+    let platform = users.first?.platform
+    return (users.map(\.user), users.allSatisfy { $0.platform == platform } ? platform : nil)
   }
 
   mutating func removeExpired(at now: MonotonicInstant) {

@@ -5,10 +5,12 @@ import WireProtocol
 /// join and leave notices, pass a rate limiter. Other events do not.
 extension GroupState {
   /// Delivers, queues or drops a new message.
-  mutating func offer(_ message: Message, from session: SessionKey?, in context: DecisionContext) -> Decision {
+  mutating func offer(_ message: Message, by caller: Caller, in context: DecisionContext) -> Decision {
     var decision = Decision(.empty)
+    decision.showsMembers = false
     deliverWaiting(in: context, into: &decision)
-    let waiting = WaitingMessage(message: message, session: session, type: record.type)
+    let waiting = WaitingMessage(
+      message: message, senderProfile: caller.profile, session: caller.session, type: record.type)
     let offered = rateLimiter?.offer(waiting, message.priority, at: context.monotonic)
     if let displaced = offered?.displaced { drop(displaced, in: context, into: &decision) }
     decision.rateLimited.offeredID = message.msgID
@@ -20,19 +22,19 @@ extension GroupState {
       count(message, [.accepted, .dropped], into: &decision)
       decision.answer = acknowledge(message, .dropped, in: context)
     case .delivered, nil:
-      deliver(message, from: session, [.accepted, .delivered], in: context, into: &decision)
+      deliver(waiting, [.accepted, .delivered], in: context, into: &decision)
       decision.answer = acknowledge(message, .delivered, in: context)
     }
     return decision
   }
 
   private func deliver(
-    _ message: Message, from session: SessionKey?, _ steps: MessageCount.Steps, in context: DecisionContext,
-    into decision: inout Decision
+    _ waiting: WaitingMessage, _ steps: MessageCount.Steps, in context: DecisionContext, into decision: inout Decision
   ) {
     decision.rateLimited.deliveries += 1
-    decision.effects.append(publication(of: message, from: session, in: context))
-    count(message, steps, into: &decision)
+    let info = MessageInfo(waiting.message, senderProfile: waiting.senderProfile)
+    decision.effects.append(publication(of: info, from: waiting.session, in: context))
+    count(waiting.message, steps, into: &decision)
   }
 
   /// Delivers queued messages, and then the notices, as far as the rate allows.
@@ -41,7 +43,7 @@ extension GroupState {
       switch dequeued {
       case .delivered(let waiting):
         decision.rateLimited.dequeued.append(waiting)
-        deliver(waiting.message, from: waiting.session, .delivered, in: context, into: &decision)
+        deliver(waiting, .delivered, in: context, into: &decision)
       case .dropped(let waiting): drop(waiting, in: context, into: &decision)
       }
     }
@@ -76,15 +78,16 @@ extension GroupState {
   // MARK: Notices
 
   /// Announces a new member: to the user at once, "outside the limit", to the others by a notice.
-  mutating func announceJoin(of info: MemberInfo, _ event: GroupEvent, in context: DecisionContext, into decision: inout Decision)
-  {
+  mutating func announceJoin(
+    of info: MemberInfo, by caller: Caller, _ event: GroupEvent, in context: DecisionContext, into decision: inout Decision
+  ) {
     // An expired notice must not name a new member.
     deliverWaiting(in: context, into: &decision)
     if record.policy.memberChangeNotification {
       // The last notice about a user must be true.
       leaves.remove(info.userID)
       joins.remove(info.userID)
-      joins.add([info], at: context.monotonic)
+      joins.add([info], on: caller.platform, at: context.monotonic)
       publishNotices(in: context, into: &decision)
       if joins.due == nil { return }
     }
@@ -92,12 +95,15 @@ extension GroupState {
   }
 
   /// Announces former members by a notice.
-  mutating func announceLeave(of list: [MemberInfo], in context: DecisionContext, into decision: inout Decision) {
+  /// - Parameter platform: of the member who quits; nil = nobody has done it.
+  mutating func announceLeave(
+    of list: [MemberInfo], on platform: Platform?, in context: DecisionContext, into decision: inout Decision
+  ) {
     guard record.policy.memberChangeNotification else { return }
     deliverWaiting(in: context, into: &decision)
     // The notice of a user's leaving must not precede that of joining.
     let earliest = joins.names(anyOf: list) ? joins.due : nil
-    leaves.add(list, at: context.monotonic, notBefore: earliest ?? .distantPast)
+    leaves.add(list, on: platform, at: context.monotonic, notBefore: earliest ?? .distantPast)
     publishNotices(in: context, into: &decision)
   }
 
@@ -111,16 +117,20 @@ extension GroupState {
     }
     if rateLimiter?.count == 0 {
       if let due = joins.due, due <= context.monotonic, rateLimiter?.acquire(at: context.monotonic) == true {
-        let event = event(.onMemberEnter(joins.takeUsers(at: context.monotonic), memberCount: roster.count, nil), in: context)
-        decision.effects.append(.publish(event, .notice, except: nil))
-        decision.rateLimited.deliveries += 1
+        let (users, platform) = joins.takeUsers(at: context.monotonic)
+        publishNotice(.onMemberEnter(users, memberCount: roster.count, on: platform, nil), in: context, into: &decision)
       }
       if let due = leaves.due, due <= context.monotonic, rateLimiter?.acquire(at: context.monotonic) == true {
-        let event = event(.onMemberLeave(leaves.takeUsers(at: context.monotonic), memberCount: roster.count, nil), in: context)
-        decision.effects.append(.publish(event, .notice, except: nil))
-        decision.rateLimited.deliveries += 1
+        let (users, platform) = leaves.takeUsers(at: context.monotonic)
+        publishNotice(.onMemberLeave(users, memberCount: roster.count, on: platform, nil), in: context, into: &decision)
       }
     }
+  }
+
+  private func publishNotice(_ content: GroupEvent.Content, in context: DecisionContext, into decision: inout Decision) {
+    decision.effects.append(.publish(event(content, in: context), .notice, except: nil))
+    decision.rateLimited.deliveries += 1
+    decision.showsMembers = true
   }
 
   /// The instant of the next delivery or drop; nil = nothing is queued.
@@ -154,6 +164,8 @@ struct RateLimitedMessages: Sendable {
 /// A message in the queue of the rate limiter.
 struct WaitingMessage: Sendable {
   let message: Message
+  /// The sender's profile when the message was accepted; nil = empty.
+  let senderProfile: UserProfile?
   /// The sender's session, which gets onMessageDropped; nil = there is none.
   let session: SessionKey?
   /// The group's type.

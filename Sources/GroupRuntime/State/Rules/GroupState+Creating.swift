@@ -142,8 +142,10 @@ extension GroupState {
     let joining = rows.filter { $0.result == .success }.map { ($0.userID, roles[$0.userID] ?? .member) }
     addFirstMembers([(record.owner, .owner)] + joining, into: &decision)
     let context = self.makeContext(at: now, usersSignedIn: 0)
-    decision.effects.append(.send(event(.onGroupCreated, in: context), to: [record.owner] + joining.map(\.0)))
-    notify(.groupCreated, [record.owner], by: memberInfo(of: record.owner), in: context, into: &decision)
+    decision.effects.append(
+      .send(event(.onGroupCreated(on: caller.platform), in: context), to: [record.owner] + joining.map(\.0)))
+    let owner = EventOperator(memberInfo(of: record.owner), on: caller.platform)
+    notify(.groupCreated, [record.owner], by: owner, in: context, into: &decision)
     for row in rows where row.result == .pending {
       _ = submitInvitation(
         of: row.userID, message: request.inviteMessage ?? "", attach: nil, by: caller, in: context, into: &decision)

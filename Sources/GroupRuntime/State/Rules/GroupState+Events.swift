@@ -59,7 +59,7 @@ extension GroupState {
 
   /// Stores a notification for the users concerned, except in an AVChatRoom or BChatRoom.
   func notify(
-    _ kind: SystemNotification.Kind, _ users: [UserID], by opUser: MemberInfo, about application: GroupApplication? = nil,
+    _ kind: SystemNotification.Kind, _ users: [UserID], by opUser: EventOperator, about application: GroupApplication? = nil,
     reason: String? = nil, data: String? = nil, in context: DecisionContext, into decision: inout Decision
   ) {
     let users = users.filter { $0 != .administrator }
@@ -69,7 +69,7 @@ extension GroupState {
 
   /// The same for other recipients.
   func notify(
-    _ kind: SystemNotification.Kind, _ recipients: NotificationRecipients, by opUser: MemberInfo,
+    _ kind: SystemNotification.Kind, _ recipients: NotificationRecipients, by opUser: EventOperator,
     about application: GroupApplication? = nil, reason: String? = nil, data: String? = nil, in context: DecisionContext,
     into decision: inout Decision
   ) {
@@ -80,11 +80,12 @@ extension GroupState {
   }
 
   func notification(
-    _ kind: SystemNotification.Kind, by opUser: MemberInfo, about application: GroupApplication? = nil, reason: String? = nil,
+    _ kind: SystemNotification.Kind, by opUser: EventOperator, about application: GroupApplication? = nil, reason: String? = nil,
     data: String? = nil, in context: DecisionContext
   ) -> SystemNotification {
     SystemNotification(
-      kind: kind, groupID: record.id, groupName: record.name, opUser: String(decoding: Encoded(opUser).text, as: UTF8.self),
-      applicationID: application?.id, reason: reason, data: data, timestamp: context.now)
+      kind: kind, groupID: record.id, groupName: record.name,
+      opUser: String(decoding: Encoded(opUser.opUser).text, as: UTF8.self), applicationID: application?.id, reason: reason,
+      data: data, timestamp: context.now, platform: opUser.platform)
   }
 }

@@ -9,10 +9,10 @@ extension GroupState {
 
   func info(for caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
     switch principal(of: caller) {
-    case .administrator: return infoReply(for: .administrator, in: context)
+    case .administrator: return infoReply(for: .administrator, by: caller, in: context)
     case .outsider:
       guard record.type.isVisibleToNonMembers else { throw WireError(.noRight, "Not a member") }
-      return infoReply(for: .outsider, in: context)
+      return infoReply(for: .outsider, by: caller, in: context)
     case .member: return memberInfoReply(for: caller, in: context)
     }
   }
@@ -38,11 +38,14 @@ extension GroupState {
   func foundInfo(joinedOnly: Bool, for caller: Caller, in context: DecisionContext) -> Decision {
     guard principal(of: caller) == .outsider else { return memberInfoReply(for: caller, in: context) }
     if joinedOnly { return .noRow }
-    return record.policy.isSearchable && record.type.isVisibleToNonMembers ? infoReply(for: .outsider, in: context) : .noRow
+    return record.policy.isSearchable && record.type.isVisibleToNonMembers
+      ? infoReply(for: .outsider, by: caller, in: context) : .noRow
   }
 
   private func memberInfoReply(for caller: Caller, in context: DecisionContext) -> Decision {
-    guard let member = caller.userID.flatMap({ roster.member($0) }) else { return infoReply(for: .administrator, in: context) }
+    guard let member = caller.userID.flatMap({ roster.member($0) }) else {
+      return infoReply(for: .administrator, by: caller, in: context)
+    }
     return infoReply(forMember: member, by: caller, in: context)
   }
 
@@ -51,12 +54,14 @@ extension GroupState {
     let member = member.current(at: context.wall)
     let unread = unread(of: member)
     let reader = GroupInfo.Reader.member(GroupInfo.SelfInfo(member: member, unreadCount: unread.total()))
-    guard unread.range != nil else { return infoReply(for: reader, in: context) }
+    guard unread.range != nil else { return infoReply(for: reader, by: caller, in: context) }
     return .answer(.stored(.info(groupInfo(for: reader, in: context), of: member, unread), for: caller.requester))
   }
 
-  private func infoReply(for reader: GroupInfo.Reader, in context: DecisionContext) -> Decision {
-    Decision(.groupInfo(groupInfo(for: reader, in: context)))
+  private func infoReply(for reader: GroupInfo.Reader, by caller: Caller, in context: DecisionContext) -> Decision {
+    let info = groupInfo(for: reader, in: context)
+    return info.lastMessage == nil
+      ? Decision(.groupInfo(info)) : .answer(.stored(.shown(.groupInfo(info)), for: caller.requester))
   }
 
   private func groupInfo(for reader: GroupInfo.Reader, in context: DecisionContext) -> GroupInfo {
@@ -65,7 +70,7 @@ extension GroupState {
       record: record, now: context.wall, memberCount: roster.memberCount(usersSignedIn: context.usersSignedIn),
       onlineCount: roster.onlineCount(usersSignedIn: context.usersSignedIn), lastSeq: messages.lastSeq,
       lastMessageTime: lastMessage?.timestamp ?? .unset,
-      lastMessage: lastMessage.flatMap { isVisible($0, to: reader) ? $0 : nil },
+      lastMessage: lastMessage.flatMap { isVisible($0, to: reader) ? MessageInfo($0) : nil },
       reader: reader)
   }
 
@@ -195,15 +200,5 @@ extension GroupPolicy {
       throw WireError(.noRight, field: change.field.rawValue)
     }
     guard set(change.field, to: change.value) else { throw WireError(.badValue, field: change.field.rawValue) }
-  }
-}
-
-extension [String: String] {
-  /// Merges the customInfo of a request: `null` or "" removes a key (Protocol.md, "Custom info").
-  /// - Returns: the entries that are different now, by key; an empty value where the key is gone.
-  mutating func mergeCustomInfo(_ given: [String: String]) -> [(key: String, value: String)] {
-    let changed = given.filter { !$0.value.isSame(as: self[$0.key, default: ""]) }.sorted { $0.key < $1.key }
-    for (key, value) in changed { self[key] = value.isEmpty ? nil : value }
-    return changed
   }
 }

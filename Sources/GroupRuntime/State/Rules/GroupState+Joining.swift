@@ -13,7 +13,7 @@ extension GroupState {
     try require(.join, by: caller)
     try requireNotBanned(user, in: context)
     try checkCapacity(for: user, facts)
-    if record.policy.joinMode == .auth { return try submitJoinApplication(request, of: user, in: context) }
+    if record.policy.joinMode == .auth { return try submitJoinApplication(request, of: user, by: caller, in: context) }
     var decision = Decision(.joinedGroup(JoinGroup.Result(status: .joined)))
     addJoiner(user, by: caller, in: context, into: &decision)
     return decision
@@ -82,11 +82,11 @@ extension GroupState {
     let info = memberInfo(of: user)
     let tip = appendTips(.join([info]), by: caller, in: context, into: &decision)
     markReadThroughNewest([user], into: &decision)
-    let event = event(.onMemberEnter([info], memberCount: roster.count, tip), in: context)
+    let event = event(.onMemberEnter([info], memberCount: roster.count, on: caller.platform, tip), in: context)
     if rateLimiter == nil {
       announce(event, as: noticeClass, whenOff: [user], into: &decision)
     } else {
-      announceJoin(of: info, event, in: context, into: &decision)
+      announceJoin(of: info, by: caller, event, in: context, into: &decision)
     }
   }
 
@@ -105,7 +105,7 @@ extension GroupState {
     // An inviter may have left before the invitation was accepted.
     let present = inviter.userID.flatMap { roster[$0] == nil ? nil : $0 }
     announce(event, whenOff: (present.map { [$0] } ?? []) + users, into: &decision)
-    notify(.invitedToGroup, users, by: operatorInfo(inviter), about: application, in: context, into: &decision)
+    notify(.invitedToGroup, users, by: eventOperator(inviter), about: application, in: context, into: &decision)
   }
 
   /// "A joiner's visible history begins with the own Join or Invite tip."
@@ -134,15 +134,17 @@ extension GroupState {
 
   /// joinGroup under joinMode Auth: the managers decide.
   private mutating func submitJoinApplication(
-    _ request: JoinGroup, of user: UserID, in context: DecisionContext
+    _ request: JoinGroup, of user: UserID, by caller: Caller, in context: DecisionContext
   ) throws(WireError) -> Decision {
     var decision = Decision(.joinedGroup(JoinGroup.Result(status: .pending)))
     let message = request.message ?? ""
     let submitted = submitApplication(.join, from: user, to: nil, message: message, attach: nil, in: context, into: &decision)
     guard let application = submitted else { throw WireError(.groupFull, "Too many applications wait for a decision") }
-    let applicant = memberInfo(of: user)
+    let applicant = eventOperator(caller)
     let event = event(
-      .onReceiveJoinApplication(applicationID: application.id, member: applicant, opReason: message), in: context)
+      .onReceiveJoinApplication(
+        applicationID: application.id, member: applicant.opUser, on: applicant.platform, opReason: message),
+      in: context)
     decision.effects.append(.send(event, to: managers))
     notify(
       .addGroupRequest, .managers(of: record.id), by: applicant, about: application, reason: message, in: context, into: &decision
@@ -167,7 +169,7 @@ extension GroupState {
       in: context)
     decision.effects.append(.send(event, to: [user]))
     notify(
-      .inviteRequest, [user], by: operatorInfo(caller), about: application, reason: message, data: application.attach,
+      .inviteRequest, [user], by: eventOperator(caller), about: application, reason: message, data: application.attach,
       in: context,
       into: &decision)
     announceListChange(of: application, in: context, into: &decision)
@@ -281,6 +283,6 @@ extension GroupState {
       case (.invite, false): .inviteRefuse
       }
     notify(
-      kind, [application.fromUser], by: operatorInfo(caller), about: application, reason: reason, in: context, into: &decision)
+      kind, [application.fromUser], by: eventOperator(caller), about: application, reason: reason, in: context, into: &decision)
   }
 }

@@ -27,18 +27,19 @@ extension GroupState {
     let visibleRange = visibleRange(of: member)
     removeMember(member.userID, visibleRange: visibleRange, in: context, into: &decision)
     let tip = appendTips(.quit([info]), by: caller, opUser: info, in: context, into: &decision)
-    decision.effects.append(.send(event(.onQuitFromGroup, in: context), to: [member.userID]))
+    decision.effects.append(.send(event(.onQuitFromGroup(on: caller.platform), in: context), to: [member.userID]))
     decision.effects.append(.detach(member.userID))
-    notify(.quitGroup, [member.userID], by: info, in: context, into: &decision)
-    announceLeave(of: [info], tip, in: context, into: &decision)
+    notify(.quitGroup, [member.userID], by: EventOperator(info, on: caller.platform), in: context, into: &decision)
+    announceLeave(of: [info], on: caller.platform, tip, in: context, into: &decision)
   }
 
   /// onMemberLeave; "off: nobody".
+  /// - Parameter platform: of the member who quits; nil = nobody has done it.
   private mutating func announceLeave(
-    of list: [MemberInfo], _ tip: EventTip?, in context: DecisionContext, into decision: inout Decision
+    of list: [MemberInfo], on platform: Platform?, _ tip: EventTip?, in context: DecisionContext, into decision: inout Decision
   ) {
-    if rateLimiter != nil { return announceLeave(of: list, in: context, into: &decision) }
-    let event = event(.onMemberLeave(list, memberCount: roster.count, tip), in: context)
+    if rateLimiter != nil { return announceLeave(of: list, on: platform, in: context, into: &decision) }
+    let event = event(.onMemberLeave(list, memberCount: roster.count, on: platform, tip), in: context)
     announce(event, as: noticeClass, whenOff: [], into: &decision)
   }
 
@@ -53,8 +54,8 @@ extension GroupState {
   /// "When the last member quits, the group is disbanded (onQuitFromGroup and onGroupDismissed)."
   private mutating func disbandOnLastQuit(of member: Member, by caller: Caller, in context: DecisionContext) -> Decision {
     var decision = disband(.dismissed, by: caller, in: context)
-    decision.effects.insert(.send(event(.onQuitFromGroup, in: context), to: [member.userID]), at: 0)
-    notify(.quitGroup, [member.userID], by: operatorInfo(caller), in: context, into: &decision)
+    decision.effects.insert(.send(event(.onQuitFromGroup(on: caller.platform), in: context), to: [member.userID]), at: 0)
+    notify(.quitGroup, [member.userID], by: eventOperator(caller), in: context, into: &decision)
     return decision
   }
 
@@ -73,7 +74,7 @@ extension GroupState {
   private mutating func kick(
     _ removed: [Member], _ request: KickGroupMember, by caller: Caller, in context: DecisionContext, into decision: inout Decision
   ) {
-    let opUser = operatorInfo(caller)
+    let opUser = eventOperator(caller)
     let list = removed.map { MemberInfo($0) }
     let users = removed.map(\.userID)
     let bannedUntil = request.banTime == 0 ? .unset : context.wall + .seconds(request.banTime)
@@ -85,7 +86,7 @@ extension GroupState {
     }
     let tip = appendTips(.kicked(list), by: caller, in: context, into: &decision)
     let event = event(
-      .onMemberKicked(list, memberCount: roster.count, reason: reason, by: eventOperator(caller), tip), in: context)
+      .onMemberKicked(list, memberCount: roster.count, reason: reason, by: opUser, tip), in: context)
     announce(event, whenOff: users + (caller.userID.map { [$0] } ?? []), into: &decision)
     decision.effects += users.map { .detach($0) }
     notify(.kickedOff, users, by: opUser, reason: reason, in: context, into: &decision)
@@ -174,7 +175,7 @@ extension GroupState {
       removeMember(member.userID, visibleRange: nil, in: context, into: &decision)
       decision.effects.append(.detach(member.userID))
     }
-    announceLeave(of: members.suffix(CoalescedNotice.maxNamed).map { MemberInfo($0) }, nil, in: context, into: &decision)
+    announceLeave(of: members.suffix(CoalescedNotice.maxNamed).map { MemberInfo($0) }, on: nil, nil, in: context, into: &decision)
   }
 
   // MARK: The end of the group
@@ -196,7 +197,7 @@ extension GroupState {
       case .dismissed: (.onGroupDismissed(by: opUser), .groupDismissed)
       case .recycled: (.onGroupRecycled(by: opUser), .groupRecycled)
       }
-    let notification = record.type.storesMessages ? notification(kind, by: opUser.opUser, in: context) : nil
+    let notification = record.type.storesMessages ? notification(kind, by: opUser, in: context) : nil
     decision.changes.append(.dismiss(record.id, at: context.now, notifying: notification))
     decision.effects.append(.publish(event(content, in: context), .control, except: nil))
     decision.effects.append(.disband)

@@ -26,7 +26,8 @@ extension GroupState {
 
   private func memberListReply(_ page: MemberOrder.Page, for caller: Caller, in context: DecisionContext) -> Decision {
     let listed = page.members.map { listedMember($0, for: caller, in: context) }
-    return Decision(.memberList(GetGroupMemberList.Result(memberList: listed, nextSeq: page.nextSeq)))
+    let result = GetGroupMemberList.Result(memberList: listed, nextSeq: page.nextSeq)
+    return .answer(.stored(.shown(.memberList(result)), for: caller.requester))
   }
 
   /// A row for each user, with the inviter where there was one.
@@ -46,7 +47,7 @@ extension GroupState {
   func membersInfo(_ users: [UserID], for caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
     try requireMemberVisibility(caller, of: users)
     let listed = users.compactMap { roster[$0] }.map { listedMember($0, for: caller, in: context) }
-    return Decision(.membersInfo(GetGroupMembersInfo.Result(memberList: listed)))
+    return .answer(.stored(.shown(.membersInfo(GetGroupMembersInfo.Result(memberList: listed))), for: caller.requester))
   }
 
   func onlineMemberCount(for caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
@@ -226,7 +227,7 @@ extension GroupState {
     into decision: inout Decision
   ) {
     announce(event, whenOff: (caller.userID.map { [$0] } ?? []) + users, into: &decision)
-    notify(kind, users, by: operatorInfo(caller), in: context, into: &decision)
+    notify(kind, users, by: eventOperator(caller), in: context, into: &decision)
   }
 
   // MARK: Changing the roster

@@ -24,14 +24,14 @@ extension GroupState {
       msgID: messages.nextMessageID(seq: seq), groupID: record.id, seq: seq, sender: caller.senderID, nameCard: sender.nameCard,
       timestamp: context.now, content: content, priority: options.priority, clientMsgID: options.clientMsgID,
       atUserIDList: options.atUserIDList, platform: caller.platform, isFromManager: sender.isManager)
-    if rateLimiter != nil { return offer(message, from: caller.session, in: context) }
+    if rateLimiter != nil { return offer(message, by: caller, in: context) }
     let answer = acknowledge(message, isStored ? .stored : .delivered, in: context)
     if isStored { messages.append(message) }
     return Decision(
       changes: isStored ? [.append(message)] : [],
-      effects: [publication(of: message, from: caller.session, in: context)],
+      effects: [publication(of: MessageInfo(message, senderProfile: caller.profile), from: caller.session, in: context)],
       counts: [MessageCount(type: record.type, priority: message.priority, steps: [.accepted, .delivered])],
-      answer: answer)
+      showsMembers: false, answer: answer)
   }
 
   /// The reply to a message's sender, which a repeated send gets again.
@@ -42,11 +42,11 @@ extension GroupState {
   }
 
   /// The event of a message to "all members but the sending session".
-  func publication(of message: Message, from session: SessionKey?, in context: DecisionContext) -> Effect {
+  func publication(of info: MessageInfo, from session: SessionKey?, in context: DecisionContext) -> Effect {
+    let isFromManager = info.message.isFromManager
     let kind: EventClass =
-      record.type.storesMessages
-      ? .storedChat(fromManager: message.isFromManager) : .liveChat(fromManager: message.isFromManager)
-    return .publish(event(.onRecvNewMessage(message), in: context), kind, except: session)
+      record.type.storesMessages ? .storedChat(fromManager: isFromManager) : .liveChat(fromManager: isFromManager)
+    return .publish(event(.onRecvNewMessage(info), in: context), kind, except: session)
   }
 
   /// The caller's record, looked up once per message.
@@ -145,7 +145,7 @@ extension GroupState {
       decision.effects.append(.publish(event, .control, except: nil))
     }
     notify(
-      .custom, named ?? roster.userIDs, by: operatorInfo(caller), data: request.content, in: context, into: &decision)
+      .custom, named ?? roster.userIDs, by: eventOperator(caller), data: request.content, in: context, into: &decision)
     return decision
   }
 }

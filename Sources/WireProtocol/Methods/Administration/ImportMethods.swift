@@ -1,18 +1,5 @@
 import GroupModel
 
-/// Makes users known.
-public struct ImportUsers: Method {
-  public let userIDList: [UserID]
-
-  public static let specification = MethodSpecification(
-    "importUsers", "Makes users known before they sign in.", callers: .application, writes: true,
-    errors: [.emptyUserList, .badValue])
-
-  public init(from reader: inout some ParameterReader) throws(WireError) {
-    userIDList = try reader.requiredUserIDs("userIDList", upTo: 100, "The users who become known.")
-  }
-}
-
 /// Makes a group of another system: no events.
 public struct ImportGroup: Method {
   /// The group, without members. Its `ownerUserID` is there.

@@ -4,12 +4,12 @@ import ThrongTestKit
 /// is an application" (Protocol.md, "Applications").
 extension ModelWorld {
   /// The managers are asked whether the user may come in.
-  mutating func applyToJoin(_ user: String, message: String) {
+  mutating func applyToJoin(_ user: String, on who: Operator, message: String) {
     let application = lodge("Join", from: user, to: "", message: message, attach: nil)
     tell(
-      "onReceiveJoinApplication", g.managers,
+      "onReceiveJoinApplication", g.managers, on: who,
       ["applicationID": application, "member": person(user), "opReason": .string(message)])
-    notify("AddGroupRequest", g.managers, by: person(user), about: application, reason: message)
+    notify("AddGroupRequest", g.managers, by: person(user), on: who, about: application, reason: message)
     tellLists(of: applications.last!)
   }
 
@@ -23,7 +23,7 @@ extension ModelWorld {
         "groupName": .string(g.texts["groupName"]!), "groupType": .string(g.type), "faceURL": .string(g.texts["faceURL"]!),
         "memberCount": .int(g.members.count),
       ])
-    notify("InviteRequest", [user], by: person(who), about: application, reason: message, data: attach)
+    notify("InviteRequest", [user], by: person(who), on: who, about: application, reason: message, data: attach)
     tellLists(of: applications.last!)
   }
 
@@ -110,6 +110,6 @@ extension ModelWorld {
       "onApplicationProcessed", [application.fromUser], by: who,
       ["applicationID": application.id, "isAgreeJoin": .bool(agrees), "opReason": .string(reason)])
     let kind = (application.type == "Join" ? "AddGroup" : "Invite") + (agrees ? "Accept" : "Refuse")
-    notify(kind, [application.fromUser], by: person(who), about: application.id, reason: reason)
+    notify(kind, [application.fromUser], by: person(who), on: who, about: application.id, reason: reason)
   }
 }

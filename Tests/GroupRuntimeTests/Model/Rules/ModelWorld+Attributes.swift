@@ -50,7 +50,7 @@ extension ModelWorld {
     let isForAll = operation["userIDList"] == .null
     let named = isForAll ? everybody : operation.users.filter { g.anyMember($0) != nil }
     tell("onReceiveRESTCustomData", named, ["customData": operation["content"]])
-    notify("Custom", named, by: person("administrator"), data: operation["content"].string)
+    notify("Custom", named, by: person("administrator"), on: .administrator, data: operation["content"].string)
     return .object([:])
   }
 }

@@ -43,8 +43,8 @@ extension ModelWorld {
     }
 
     // "Initial members get onGroupCreated only."
-    tell("onGroupCreated", [owner] + joining.map(\.name), [:])
-    notify("GroupCreated", [owner], by: person(owner))
+    tell("onGroupCreated", [owner] + joining.map(\.name), on: operation.by, [:])
+    notify("GroupCreated", [owner], by: person(owner), on: operation.by)
     for row in invited { askToCome(row.name, by: operation.by, message: operation["inviteMessage"].string ?? "", attach: nil) }
     let results = rows.map { row in JSON.object(["userID": .string(row.name), "result": .string(row.result)]) }
     return ["groupID": "g", "groupType": .string(type), "memberList": .array(results)]

@@ -9,7 +9,7 @@ extension ModelWorld {
     if isBanned(user) { throw ModelRefusal(10007) }
     try checkRoom(for: user, operation)
     if g.policy["joinMode"] == "Auth" {
-      applyToJoin(user, message: operation["message"].string ?? "")
+      applyToJoin(user, on: operation.by, message: operation["message"].string ?? "")
       return ["status": "Pending"]
     }
     enter(user, by: operation.by)
@@ -32,7 +32,7 @@ extension ModelWorld {
     let tip = tip("Join", by: who, ["memberList": list])
     settle([user])
     tell(
-      "onMemberEnter", g.notifies ? everybody : [user], tip: tip,
+      "onMemberEnter", g.notifies ? everybody : [user], on: who, tip: tip,
       ["memberList": list, "memberCount": .int(g.members.count)])
   }
 
@@ -48,7 +48,7 @@ extension ModelWorld {
     tell(
       "onMemberInvited", g.notifies ? everybody : concerned, by: inviter, tip: tip,
       ["memberList": list, "memberCount": .int(g.members.count)])
-    notify("InvitedToGroup", users, by: person(inviter), about: application)
+    notify("InvitedToGroup", users, by: person(inviter), on: inviter, about: application)
   }
 
   private mutating func bring(_ user: String, invitedBy inviter: String?) {

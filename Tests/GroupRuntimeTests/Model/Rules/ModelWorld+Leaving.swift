@@ -28,10 +28,10 @@ extension ModelWorld {
     let info: JSON = ["userID": .string(member.name), "nameCard": .string(member.nameCard), "role": .string(member.role)]
     depart(member.name)
     let tip = tip("Quit", by: who, opUser: info, ["memberList": [info]])
-    tell("onQuitFromGroup", [member.name], [:])
-    notify("QuitGroup", [member.name], by: info)
+    tell("onQuitFromGroup", [member.name], on: who, [:])
+    notify("QuitGroup", [member.name], by: info, on: who)
     if g.notifies {
-      tell("onMemberLeave", everybody, tip: tip, ["memberList": [info], "memberCount": .int(g.members.count)])
+      tell("onMemberLeave", everybody, on: who, tip: tip, ["memberList": [info], "memberCount": .int(g.members.count)])
     }
   }
 
@@ -43,8 +43,8 @@ extension ModelWorld {
 
   /// "When the last member quits, the group is disbanded (onQuitFromGroup and onGroupDismissed)."
   private mutating func leaveEmpty(_ member: ModelMember, _ operation: Operation) {
-    tell("onQuitFromGroup", [member.name], [:])
-    notify("QuitGroup", [member.name], by: person(operation.by))
+    tell("onQuitFromGroup", [member.name], on: operation.by, [:])
+    notify("QuitGroup", [member.name], by: person(operation.by), on: operation.by)
     end("onGroupDismissed", "GroupDismissed", by: operation.by)
   }
 
@@ -58,7 +58,7 @@ extension ModelWorld {
 
   private mutating func end(_ event: String, _ notification: String, by who: Operator) {
     tell(event, everybody, by: who, [:])
-    notify(notification, g.members.map(\.name), by: person(who))
+    notify(notification, g.members.map(\.name), by: person(who), on: who)
     if g.keepsHistory { for member in g.members { departures[member.name] = now } }
     group = nil
   }
@@ -97,7 +97,7 @@ extension ModelWorld {
     tell(
       "onMemberKicked", audience, by: operation.by, tip: tip,
       ["memberList": list, "reason": .string(reason), "memberCount": .int(g.members.count)])
-    notify("KickedOff", users, by: person(operation.by), reason: reason)
+    notify("KickedOff", users, by: person(operation.by), on: operation.by, reason: reason)
   }
 
   /// "Both by the row 'remove members'; unbanning sends no event."

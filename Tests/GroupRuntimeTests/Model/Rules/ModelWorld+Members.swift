@@ -109,7 +109,7 @@ extension ModelWorld {
     tell(
       isGrant ? "onGrantAdministrator" : "onRevokeAdministrator", g.notifies ? everybody : concerned, by: who, tip: tip,
       ["memberList": list])
-    notify(isGrant ? "GrantAdmin" : "CancelAdmin", users, by: person(who))
+    notify(isGrant ? "GrantAdmin" : "CancelAdmin", users, by: person(who), on: who)
   }
 
   // MARK: Name cards, customInfo, mutes

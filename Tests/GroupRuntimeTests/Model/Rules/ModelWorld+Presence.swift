@@ -7,6 +7,7 @@ extension ModelWorld {
     case .wait: pass(operation["ms"].integer!)
     case .signIn: signIn(operation.by.session!)
     case .signOut: signOut(operation.by.session!)
+    case .setSelfInfo: setProfile(operation)
     case .reload:
       // Groups are forgotten when nothing is to come by itself any more, and that is within a
       // second.

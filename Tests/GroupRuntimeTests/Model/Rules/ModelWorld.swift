@@ -17,6 +17,8 @@ struct ModelWorld {
   var departures: [String: Int64] = [:]
   /// The expectation of the present operation so far.
   var said = ModelExpectation()
+  /// `nickName` and `faceURL` of the users who have any, without empty ones.
+  var profiles: [String: [String: JSON]] = [:]
   private var tokens: [String: Int] = [:]
 
   init(server: ModelServer) { self.server = server }
@@ -44,7 +46,7 @@ struct ModelWorld {
 
   private mutating func perform(_ operation: Operation) throws(ModelRefusal) -> JSON {
     switch operation.verb {
-    case .wait, .signIn, .signOut, .reload, .restart: return happen(operation)
+    case .wait, .signIn, .signOut, .setSelfInfo, .reload, .restart: return happen(operation)
     case .createGroup, .importGroup:
       guard let group else { return try create(operation) }
       throw ModelRefusal(group.owner?.name == ownerGiven(operation) ? 10025 : 10021)
@@ -79,7 +81,7 @@ struct ModelWorld {
     case .importGroupMembers: try importMembers(operation)
     case .importGroupMessages: try importMessages(operation)
     case .setUnreadCount: try setUnreadCount(operation)
-    default: try read(operation)
+    default: shown(try read(operation))
     }
   }
 
@@ -138,25 +140,26 @@ struct ModelWorld {
     return sessions.filter { users.contains($0.user) }
   }
 
-  /// An event to all sessions of some users. `by` is whom it names as opUser.
+  /// An event to all sessions of some users. `by` is whom it names as opUser; `on` has done it, and
+  /// is not named so.
   mutating func tell(
-    _ name: String, _ users: some Sequence<String>, by who: Operator? = nil, tip: ModelMessage? = nil,
+    _ name: String, _ users: some Sequence<String>, by who: Operator? = nil, on doer: Operator? = nil, tip: ModelMessage? = nil,
     except session: SessionName? = nil, _ params: [String: JSON]
   ) {
     var all = params
     all["groupID"] = "g"
     all["opTime"] = .int(now)
-    if let who {
-      all["opUser"] = person(who)
-      all["platform"] = .string(who.platform)
-    }
+    if let who { all["opUser"] = person(who) }
+    if let doer = who ?? doer { all["platform"] = .string(doer.platform) }
     if let tip {
       all["seq"] = .int(tip.seq!)
       all["msgID"] = tip.id
     }
     var receivers = sessions(of: users)
     if let session { receivers.remove(session) }
-    if !receivers.isEmpty { said.events.append(ModelExpectation.Event(name: name, params: .object(all), receivers: receivers)) }
+    if !receivers.isEmpty {
+      said.events.append(ModelExpectation.Event(name: name, params: shown(.object(all)), receivers: receivers))
+    }
   }
 
   /// Stores a message in the history; "a joiner's visible history begins with the own Join or
@@ -186,13 +189,14 @@ struct ModelWorld {
   /// "Personal happenings are also kept as the user's system notifications (not for AVChatRoom and
   /// BChatRoom)."
   mutating func notify(
-    _ type: String, _ users: [String], by opUser: JSON, about application: JSON? = nil, reason: String? = nil, data: String? = nil
+    _ type: String, _ users: [String], by opUser: JSON, on doer: Operator, about application: JSON? = nil,
+    reason: String? = nil, data: String? = nil
   ) {
     let users = Set(users).subtracting(["administrator"])
     guard g.keepsHistory, !users.isEmpty else { return }
     var content: [String: JSON] = [
-      "type": .string(type), "groupID": "g", "groupName": .string(g.texts["groupName"]!), "opUser": opUser,
-      "timestamp": .int(now),
+      "type": .string(type), "groupID": "g", "groupName": .string(g.texts["groupName"]!), "opUser": shown(opUser),
+      "timestamp": .int(now), "platform": .string(doer.platform),
     ]
     if let application { content["applicationID"] = application }
     if let reason { content["reason"] = .string(reason) }

@@ -151,7 +151,7 @@ struct Comparison {
     if comparedThrough > messages.count { comparedThrough = 0 }
     defer { comparedThrough = messages.count }
     for index in comparedThrough..<messages.count {
-      let text = JSONWriter.text { $0.value(scene.picture.messages[index]) }
+      let text = JSONWriter.text { $0.value(MessageInfo(scene.picture.messages[index])) }
       guard let stored = try? JSON(reading: text) else { return "no JSON: \(String(decoding: text, as: UTF8.self))" }
       if !tokens.match(Comparison.sorted(stored), Comparison.sorted(messages[index].json)) {
         return "stored\n    \(stored.text), not\n    \(messages[index].json.text)"

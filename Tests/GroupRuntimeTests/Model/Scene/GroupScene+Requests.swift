@@ -35,7 +35,7 @@ extension GroupScene {
   func caller(_ who: Operator) -> Caller {
     guard let name = who.name else { return .administrator }
     let key = who.session.map { SessionKey(loop: $0.number, connection: GroupScene.number(of: name)) }
-    return .user(user(name), platform: Platform(rawValue: who.platform)!, session: key)
+    return .user(user(name), platform: Platform(rawValue: who.platform)!, session: key, profile: profiles[user(name)])
   }
 
   static func number(of user: String) -> UInt64 { UInt64(ModelWorld.users.firstIndex(of: user)!) }
@@ -55,7 +55,9 @@ extension GroupScene {
     try carryOut(decision)
     let counted = Mutex<(Int, UnreadMessages)?>(nil)
     let reader = StoredAnswerReader(
-      group: GroupScene.group, messages: picture, observer: RecordingObserver(), pageBytes: rules.limits.pageBytes,
+      group: GroupScene.group, messages: picture, profiles: ProfileCache(store: StoredProfiles(profiles: profiles)),
+      observer: RecordingObserver(),
+      pageBytes: rules.limits.pageBytes,
       didCount: { count, unread in counted.withLock { $0 = (count, unread) } })
     // As the actor notes it: later questions build upon it.
     defer {

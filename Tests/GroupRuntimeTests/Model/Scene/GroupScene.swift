@@ -45,6 +45,7 @@ struct GroupScene {
   var offlineSince: [UserID: WallInstant]
   /// The users whose sessions get what is published, and which chat they want.
   var attached: [UserID: ReceiveOption] = [:]
+  var profiles: [UserID: UserProfile] = [:]
   var outcome = Outcome()
   let parser = RequestParser()
 
@@ -67,6 +68,7 @@ struct GroupScene {
     case .wait: try pass(operation["ms"].integer!)
     case .signIn: try signIn(operation.by.session!)
     case .signOut: signOut(operation.by.session!)
+    case .setSelfInfo: setProfile(operation)
     case .reload: try reload(isFailure: operation["$failed"] != .null)
     case .restart: try restart(downtime: operation["ms"].integer!)
     default: try await ask(operation)
@@ -80,7 +82,18 @@ struct GroupScene {
 
   // MARK: Acting
 
+  mutating func setProfile(_ operation: Operation) {
+    let user = user(operation.by.name!)
+    let former = profiles[user]
+    profiles[user] = .make(
+      nickName: operation["nickName"].string ?? former?.nickName ?? "",
+      faceURL: operation["faceURL"].string ?? former?.faceURL ?? "")
+  }
+
   mutating func carryOut(_ decision: Decision) throws {
+    var decision = decision
+    let shown = Set(decision.shownUsers)
+    decision.show(profiles.filter { shown.contains($0.key) })
     try picture.apply(decision.changes)
     outcome.notifications += try picture.notifications.map { try noted($0, $1) }
     if decision.counts.contains(where: { $0.steps.contains(.delivered) }) { outcome.delivers = true }
@@ -89,6 +102,10 @@ struct GroupScene {
   }
 
   func noted(_ notification: SystemNotification, _ users: [UserID]) throws -> ModelExpectation.Notification {
+    // As the store writes it.
+    var notification = notification
+    let opUser = try JSON(notification.opUser)["userID"].string.flatMap { UserID($0) }
+    notification.operatorProfile = opUser.flatMap { profiles[$0] }
     let view = NotificationInfo(number: 1, notification: notification, isRead: false)
     var content = try JSON(reading: JSONWriter.text { $0.value(view) }).members
     content["notificationID"] = nil

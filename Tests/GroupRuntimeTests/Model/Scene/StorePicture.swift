@@ -51,7 +51,7 @@ struct StorePicture: MessageStore {
     case .dismiss(_, let time, let notification):
       if let notification { notifications.append((notification, Array(members.keys))) }
       dismiss(time)
-    case .markApplicationsRead, .markNotificationsRead: try expect(false, "a group does not read for users")
+    case .putUserInfo, .markApplicationsRead, .markNotificationsRead: try expect(false, "a group does not read for users")
     }
   }
 

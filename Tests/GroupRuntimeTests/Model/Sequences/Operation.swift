@@ -55,6 +55,8 @@ enum Operator: Hashable, Sendable, CustomStringConvertible {
 /// The operations: events around the group, and the methods that one group answers.
 enum Verb: String, CaseIterable, Sendable {
   case wait, signIn, signOut
+  /// A user has another profile.
+  case setSelfInfo
   /// The group is forgotten and read from the store again.
   case reload
   /// The process dies, with all sessions, and another one starts.

@@ -34,6 +34,11 @@ struct SequenceRandom {
     return .object(texts)
   }
 
+  mutating func profile() -> [String: JSON] {
+    let texts = [("nickName", one(["", "Ann", "\"é\\", "x"])), ("faceURL", one(["", "https://f/1"]))] as [(String, JSON)]
+    return Dictionary(uniqueKeysWithValues: texts.filter { _ in chance(70) })
+  }
+
   // MARK: Who does it, and to whom
 
   mutating func user(_ kinds: [String]) -> String { "$\(one(kinds))-\(number(0...5))" }
@@ -103,7 +108,8 @@ struct SequenceRandom {
   private mutating func happening() -> Operation {
     let session = Operator.user(user(["member", "user"]), session: one([1, 1, 2]))
     switch number(0...99) {
-    case 0..<45: return Operation(.world, .wait, ["ms": .int(time())])
+    case 0..<35: return Operation(.world, .wait, ["ms": .int(time())])
+    case 35..<45: return Operation(.user(user(["member", "user"]), session: 1), .setSelfInfo, profile())
     case 45..<68: return Operation(session, .signIn)
     case 68..<88: return Operation(session, .signOut)
     case 88..<96: return Operation(.world, .reload, chance(40) ? ["$failed": true] : [:])

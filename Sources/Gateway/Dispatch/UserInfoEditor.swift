@@ -1,0 +1,84 @@
+import GroupModel
+import GroupRuntime
+import WireProtocol
+
+/// Changes the texts of users. The changes of one user are made one after the other: each is decided
+/// on the one before, and memory follows in the order of the store.
+final class UserInfoEditor: Sendable {
+  /// The sessions of a changed user that are told.
+  enum Announcement {
+    case none
+    /// All but the one that has caused the change.
+    case toSessions(except: SessionKey?)
+  }
+
+  private let users: any UserStore
+  private let profiles: ProfileCache
+  private let directory: SessionDirectory
+  private let clocks: any Clocks
+  /// The requests of each user.
+  private let turns = TurnQueue<UserID>()
+
+  init(users: any UserStore, profiles: ProfileCache, directory: SessionDirectory, clocks: any Clocks) {
+    self.users = users
+    self.profiles = profiles
+    self.directory = directory
+    self.clocks = clocks
+  }
+
+  /// Changes texts, all of them or none, and makes the users known. Everything that is sent after
+  /// the reply shows the new texts.
+  /// - Parameters:
+  ///   - given: the changes, in this order; a user may stand there twice.
+  ///   - commit: makes changes durable.
+  func change(
+    _ given: [ImportUsers.ImportedUser], announcement: Announcement, _ commit: ([StoreChange]) async -> Reply
+  ) async throws(StoreError) -> Reply {
+    // In sorted order: two requests for the same users would deadlock otherwise.
+    let names = Set(given.map(\.userID)).sorted()
+    for user in names { await turns.acquire(user) }
+    defer { for user in names { turns.release(user) } }
+
+    var infos = Dictionary(uniqueKeysWithValues: try await users.infos(of: names).map { ($0.userID, $0) })
+    let known = Set(infos.keys)
+    var changed: [UserID: UserInfoFields] = [:]
+    do throws(WireError) {
+      for user in given {
+        let fields = try infos[user.userID, default: UserInfo(userID: user.userID)].apply(user.fields)
+        changed[user.userID, default: UserInfoFields()].merge(fields)
+      }
+    } catch {
+      return .failure(error)
+    }
+    let changes = infos.values.filter { !known.contains($0.userID) || changed[$0.userID]?.isEmpty == false }
+    let reply = await commit(changes.map { .putUserInfo($0) })
+    guard reply.isSuccess else { return reply }
+    for info in changes {
+      guard let fields = changed[info.userID], !fields.isEmpty else { continue }
+      profiles.didChange(info.profile, of: info.userID)
+      await update(info, fields, announcement)
+    }
+    return reply
+  }
+
+  private func update(_ info: UserInfo, _ fields: UserInfoFields, _ announcement: Announcement) async {
+    let frame = SessionEvent.onSelfInfoUpdated(fields, opTime: clocks.wall).frame
+    for entry in directory.sessions(of: info.userID) {
+      let isTold =
+        switch announcement {
+        case .none: false
+        case .toSessions(except: let session): entry.session.key != session
+        }
+      await entry.session.userInfoChanged(to: info.profile, isTold ? frame : nil)
+    }
+  }
+}
+
+extension UserInfoFields {
+  /// Adds the result of a later change.
+  fileprivate mutating func merge(_ later: UserInfoFields) {
+    nickName = later.nickName ?? nickName
+    faceURL = later.faceURL ?? faceURL
+    customInfo = later.customInfo ?? customInfo
+  }
+}

@@ -1,0 +1,35 @@
+import GroupModel
+import WireProtocol
+
+/// A result that shows profiles and needs nothing else of the store.
+enum ShownAnswer: Sendable {
+  /// The group's info, whose newest message names users.
+  case groupInfo(GroupInfo)
+  /// A page of members.
+  case memberList(GetGroupMemberList.Result)
+  /// Some members.
+  case membersInfo(GetGroupMembersInfo.Result)
+
+  /// The users whose profiles it shows.
+  var users: [UserID] {
+    switch self {
+    case .groupInfo(let info): info.lastMessage?.users ?? []
+    case .memberList(let result): result.memberList.map(\.member.userID)
+    case .membersInfo(let result): result.memberList.map(\.member.userID)
+    }
+  }
+
+  /// The result with profiles.
+  func result(showing profiles: [UserID: UserProfile]) -> ReplyValue {
+    switch self {
+    case .groupInfo(var info):
+      info.lastMessage?.show(profiles)
+      return .groupInfo(info)
+    case .memberList(let result):
+      return .memberList(
+        GetGroupMemberList.Result(memberList: result.memberList.showing(profiles), nextSeq: result.nextSeq))
+    case .membersInfo(let result):
+      return .membersInfo(GetGroupMembersInfo.Result(memberList: result.memberList.showing(profiles)))
+    }
+  }
+}

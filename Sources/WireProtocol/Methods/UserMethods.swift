@@ -1,0 +1,87 @@
+import GroupModel
+
+/// Changes the caller's own texts (Protocol.md, "Profiles").
+public struct SetSelfInfo: Method {
+  public let fields: UserInfoFields
+
+  public static let specification = MethodSpecification(
+    "setSelfInfo", "Changes the caller's own nickName, faceURL and customInfo.", callers: .user, writes: true,
+    errors: [.badValue])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) { fields = try UserInfoFields(from: &reader) }
+}
+
+/// The texts of some users.
+public struct GetUsersInfo: Method {
+  public let userIDList: [UserID]
+
+  public static let specification = MethodSpecification(
+    "getUsersInfo", "Tells the texts of up to 100 users; those whom nobody knows are left out.", result: Result.fields,
+    errors: [.emptyUserList, .badValue])
+
+  /// Those of the users who are known.
+  public struct Result: WireObject {
+    public let userList: [UserInfo]
+
+    public static let example = Result(userList: [])
+
+    /// With everything given.
+    public init(userList: [UserInfo]) { self.userList = userList }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("userList", userList)
+    }
+  }
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    userIDList = try reader.requiredUserIDs("userIDList", upTo: 100, "The users whose texts are asked for.")
+  }
+}
+
+/// Changes the texts of a user.
+public struct SetUserInfo: Method {
+  public let userID: UserID
+  public let fields: UserInfoFields
+
+  public static let specification = MethodSpecification(
+    "setUserInfo", "Changes a user's nickName, faceURL and customInfo, and makes the user known.", callers: .application,
+    writes: true, errors: [.badValue])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    userID = try reader.requiredUserID("userID", "The user whose texts change.")
+    fields = try UserInfoFields(from: &reader)
+  }
+}
+
+/// Makes users known, with texts or without.
+public struct ImportUsers: Method {
+  /// A user of another system.
+  public struct ImportedUser: Sendable, Equatable {
+    public let userID: UserID
+    public let fields: UserInfoFields
+
+    /// A user; without texts by default.
+    public init(userID: UserID, fields: UserInfoFields = UserInfoFields()) {
+      self.userID = userID
+      self.fields = fields
+    }
+  }
+
+  /// As listed; a user may stand there twice.
+  public let users: [ImportedUser]
+
+  public static let specification = MethodSpecification(
+    "importUsers", "Makes users known before they sign in, with their texts where userList has any; tells nobody.",
+    callers: .application, writes: true, errors: [.emptyUserList, .badValue])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    let list = ListDomain(1...100, whenEmpty: .emptyUserList, isRequired: false)
+    let names = try reader.optionalUserIDs("userIDList", list, "The users who become known: this or userList.")
+    let objects = try reader.optionalObjects("userList", list, "The users who become known, with their texts.") {
+      (reader) throws(WireError) in
+      ImportedUser(userID: try reader.requiredUserID("userID", "The user."), fields: try UserInfoFields(from: &reader))
+    }
+    try reader.requireOne("userIDList", isThere: names != nil, or: "userList", isThere: objects != nil)
+    users = objects ?? (names ?? []).map { ImportedUser(userID: $0) }
+  }
+}
