@@ -63,14 +63,14 @@ import WireProtocol
     var limits = TextLimits.standard
     limits.message = 3
     let schema = try #require(MethodTable(textLimits: limits)["importGroupMessages"]?.parameters.last?.schema)
-    #expect(schema.contains("at most 3 bytes"))
+    #expect(schema.contains("1 to 3 bytes"))
   }
 
   @Test func theDescriptionsNameTheConfiguredBounds() throws {
     var limits = TextLimits.standard
     limits.groupName = 77
     let document = String(decoding: MethodTable(textLimits: limits).openRPC(version: "1"), as: UTF8.self)
-    #expect(document.contains("at most 77 bytes of UTF-8") && !document.contains("at most 30 bytes of UTF-8"))
+    #expect(document.contains("1 to 77 bytes of UTF-8") && !document.contains("1 to 30 bytes of UTF-8"))
   }
 
   @Test func theErrorNamesTheBound() {

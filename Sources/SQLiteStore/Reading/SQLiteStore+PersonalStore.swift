@@ -69,7 +69,7 @@ extension SQLiteStore: PersonalStore {
         return try ReadMarks.applicationMarks(ofManagersOf: application.groupID, in: db)
       }
       let mark = try ReadMarks.mark(.applications, of: user, in: db)
-      return mark == 0 ? [:] : [user: WallInstant(milliseconds: mark)]
+      return mark > 0 ? [user: WallInstant(milliseconds: mark)] : [:]
     }
   }
 
