@@ -119,7 +119,7 @@ let package = Package(
       dependencies: ["GroupModel", "GroupRuntime", "SQLiteStore", "ThrongTestKit", "WireProtocol", grdb, sqlite, logging],
       swiftSettings: strict),
     .testTarget(name: "AuthenticationTests", dependencies: ["Authentication", "GroupModel", jwt], swiftSettings: strict),
-    .testTarget(name: "ServerConfigurationTests", dependencies: ["ServerConfiguration"], swiftSettings: strict),
+    .testTarget(name: "ServerConfigurationTests", dependencies: ["GroupModel", "ServerConfiguration"], swiftSettings: strict),
     .testTarget(
       name: "GatewayTests",
       dependencies: [

@@ -10,7 +10,7 @@ enum Keys {
       storeURL,
       storeSync, usersRequireKnown, attributesGroupTypes, avChatRoomOfflineGrace, fanoutFlushWindow, heartbeatInterval,
       heartbeatTimeout, drainDuration,
-    ] + SessionKeys.all + LimitKeys.all
+    ] + WebhookKeys.all + SessionKeys.all + LimitKeys.all
 
   static let byPath: [String: any ConfigurationKey] = Dictionary(uniqueKeysWithValues: all.map { ($0.path, $0) })
   static let byEnvironmentName: [String: any ConfigurationKey] =

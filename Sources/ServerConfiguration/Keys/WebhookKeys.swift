@@ -1,0 +1,32 @@
+import GroupModel
+
+/// The keys of `webhook.…` (Protocol.md, "Webhooks").
+enum WebhookKeys {
+  static let all: [any ConfigurationKey] = [url, secret, events, timeout, onFailure, retention, connections, maxPending]
+
+  static let url = Key(
+    "webhook.url", .webhookURL, nil, "Where the application's webhooks are posted to; empty = nowhere. It needs webhook.secret.")
+  static let secret = Key(
+    "webhook.secret", ValueType.webhookSecret.optional, nil, isSecret: true,
+    "The secret that signs webhooks, as Standard Webhooks write it.")
+  static let events = Key(
+    "webhook.events", .webhookTypes, WebhookType.notices.map(\.rawValue),
+    "What is posted. Names that begin with before are asked and waited for.")
+  static let timeout = Key(
+    "webhook.timeout", .duration(.milliseconds(10) ... .seconds(60)), .seconds(2),
+    "How long a request may take, from the wait for a connection to the answer's end.")
+  static let onFailure = Key(
+    "webhook.onFailure", .oneOfCases(), WebhookFailurePolicy.allow,
+    "What happens where a before-event gets no answer, or one that makes no sense.")
+  static let retention = Key(
+    "webhook.retention", .duration(.zero ... .seconds(4_294_967_295)), .seconds(86_400),
+    "How long a request that fails is tried again, until it is kept for listWebhookFailures.")
+  static let connections = Key(
+    "webhook.connections", .integer(1...10_000), 8, "The connections to the receiver, and so the requests at a time.")
+  static let maxPending = Key(
+    "webhook.maxPending", .integer(1...100_000_000), 1_000_000,
+    "The requests that may wait; beyond it the oldest are given up. As many of those that were given up are kept.")
+}
+
+/// What a failed before-event means (`webhook.onFailure`).
+public enum WebhookFailurePolicy: String, CaseIterable, Sendable { case allow, refuse }
