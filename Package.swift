@@ -48,7 +48,7 @@ let package = Package(
       name: "ThrongServer",
       dependencies: [
         "Authentication", "Gateway", "GroupModel", "GroupPermissions", "GroupRuntime", "ServerConfiguration", "SQLiteStore",
-        "WebSocketTransport", "WireProtocol", logging, metrics,
+        "WebSocketTransport", "Webhooks", "WireProtocol", logging, metrics,
       ], resources: [.embedInCode("Pages/Shared"), .embedInCode("Pages/Demo"), .embedInCode("Pages/Console")],
       swiftSettings: strict),
     // Beside the server: the client of `throng bench`.
@@ -70,12 +70,14 @@ let package = Package(
       dependencies: ["CSQLiteSettings", "GroupModel", "GroupRuntime", "WireProtocol", grdb, sqlite, collections, heap, logging],
       swiftSettings: strict),
     .target(name: "Authentication", dependencies: ["GroupModel", jwt], swiftSettings: strict),
-    // Layer 3: groups, webhooks.
+    .target(
+      name: "Webhooks",
+      dependencies: ["CHTTPClient", "GroupModel", "GroupRuntime", "WireProtocol", collections, crypto, heap, logging, metrics],
+      swiftSettings: strict),
+    // Layer 3: groups.
     .target(
       name: "GroupRuntime", dependencies: ["GroupModel", "GroupPermissions", "WireProtocol", collections, heap],
       swiftSettings: strict),
-    .target(
-      name: "Webhooks", dependencies: ["CHTTPClient", "GroupModel", "WireProtocol", collections, crypto], swiftSettings: strict),
     // Layer 2: rights, wire protocol, transport, configuration.
     .target(name: "GroupPermissions", dependencies: ["GroupModel"], swiftSettings: strict),
     .target(name: "ServerConfiguration", dependencies: ["GroupModel", yams], swiftSettings: strict),
@@ -127,7 +129,9 @@ let package = Package(
         logging,
       ], swiftSettings: strict),
     .testTarget(
-      name: "WebhooksTests", dependencies: ["CTLSPeer", "GroupModel", "Webhooks", "WireProtocol", crypto], swiftSettings: strict),
+      name: "WebhooksTests",
+      dependencies: ["CTLSPeer", "GroupModel", "GroupRuntime", "ThrongTestKit", "Webhooks", "WireProtocol", crypto, logging],
+      swiftSettings: strict),
     .testTarget(
       name: "LoadGeneratorTests", dependencies: ["CTLSPeer", "GroupModel", "LoadGenerator", "WireProtocol", histogram],
       swiftSettings: strict),

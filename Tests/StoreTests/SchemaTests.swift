@@ -18,11 +18,12 @@ struct SchemaTests {
             try String.fetchOne(db, sql: "PRAGMA integrity_check")
           )
         }
-        #expect(applied == ["v1", "v2", "v3"])
+        #expect(applied == ["v1", "v2", "v3", "webhooks"])
         #expect(
           tables == [
             "groupRecord", "groupAttributes", "member", "formerMember", "message", "departure", "dismissedGroup", "application",
-            "notification", "notificationNumber", "readMark", "knownUser", "probe", "grdb_migrations",
+            "notification", "notificationNumber", "readMark", "knownUser", "probe", "grdb_migrations", "webhook",
+            "webhookFailure",
           ])
         #expect(check == "ok")
       }

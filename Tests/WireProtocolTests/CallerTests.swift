@@ -18,7 +18,7 @@ import WireProtocol
     #expect(
       sets[.application] == [
         "listGroups", "sendGroupSystemNotification", "recycleGroup", "listSessions", "kickUser", "importUsers", "importGroup",
-        "importGroupMembers", "importGroupMessages", "setUnreadCount", "getStats",
+        "importGroupMembers", "importGroupMessages", "setUnreadCount", "getStats", "listWebhookFailures", "retryWebhooks",
       ])
   }
 

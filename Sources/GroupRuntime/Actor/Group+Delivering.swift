@@ -23,6 +23,11 @@ extension Group {
   }
 
   private func perform(_ effect: Effect) {
+    // A topic that is opened after the group's end would not be closed.
+    if case .post(let entry) = effect {
+      services.webhooks?.post(entry)
+      return
+    }
     let topic = openTopic()
     switch effect {
     case .attach(let user, let option), .setReceiveOption(let user, let option):
@@ -35,6 +40,7 @@ extension Group {
     case .disband:
       topic.close()
       self.topic = nil
+    case .post: break
     }
   }
 

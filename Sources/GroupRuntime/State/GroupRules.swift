@@ -1,15 +1,21 @@
 import GroupModel
 import GroupPermissions
 
-/// The rules that all groups share: the table of rights, and the limits.
+/// The rules that all groups share: the table of rights, the limits, and what the application is
+/// told.
 public struct GroupRules: Sendable {
   public let permissions: GroupPermissions
   public let limits: GroupLimits
+  /// The after-events that are made (`webhook.events`).
+  public let webhooks: WebhookTypes
 
   /// Rules with everything given.
-  public init(permissions: GroupPermissions = GroupPermissions(), limits: GroupLimits = .standard) {
+  public init(
+    permissions: GroupPermissions = GroupPermissions(), limits: GroupLimits = .standard, webhooks: WebhookTypes = .none
+  ) {
     self.permissions = permissions
     self.limits = limits
+    self.webhooks = webhooks
   }
 }
 

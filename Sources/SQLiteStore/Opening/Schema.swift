@@ -12,6 +12,7 @@ enum Schema {
     migrator.registerMigration("v1") { try $0.execute(sql: v1) }
     migrator.registerMigration("v2") { try $0.execute(sql: v2) }
     migrator.registerMigration("v3") { try $0.execute(sql: v3) }
+    migrator.registerMigration("webhooks") { try $0.execute(sql: webhooks) }
     return migrator
   }()
 
@@ -246,5 +247,33 @@ enum Schema {
     ALTER TABLE formerMember ADD COLUMN restrictedUntil INTEGER NOT NULL AS (max(muteUntil, bannedUntil)) VIRTUAL;
     CREATE INDEX formerMemberRestricted ON formerMember (number, restrictedUntil) WHERE restrictedUntil > 0;
     CREATE INDEX formerMemberOfGroup ON formerMember (number, memorableUntil);
+    """
+
+  // After-events that wait, in the order of their commits, and those that were given up. A `number`
+  // is never used again: the outbox knows by it which rows it has.
+  // - `lane`: "g" and a groupID, or "u" and a userID.
+  // - `since`: when `webhook.retention` begins, later than `timestamp` where it was tried again.
+  private static let webhooks = """
+    CREATE TABLE webhook (
+      number INTEGER PRIMARY KEY AUTOINCREMENT,
+      id TEXT NOT NULL,
+      lane TEXT NOT NULL,
+      type TEXT NOT NULL,
+      timestamp INTEGER NOT NULL,
+      since INTEGER NOT NULL,
+      data BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX webhookByLane ON webhook (lane);
+
+    CREATE TABLE webhookFailure (
+      number INTEGER PRIMARY KEY AUTOINCREMENT,
+      id TEXT NOT NULL,
+      lane TEXT NOT NULL,
+      type TEXT NOT NULL,
+      timestamp INTEGER NOT NULL,
+      attempts INTEGER NOT NULL,
+      lastError ANY NOT NULL,
+      data BLOB NOT NULL
+    ) STRICT;
     """
 }

@@ -168,6 +168,7 @@ extension StoreChange {
     case .putAttributes(let attributes, in: _): attributes.entries.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
     case .putApplication(let application, asNewest: _): application.requestMsg.utf8.count + (application.attach?.utf8.count ?? 0)
     case .notify(let notification, _): notification.data?.utf8.count ?? 0
+    case .appendWebhook(let entry), .giveUpWebhook(let entry, _, _): entry.data.count
     default: 0
     }
   }

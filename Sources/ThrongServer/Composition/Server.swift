@@ -9,6 +9,7 @@ import SQLiteStore
 import ServerConfiguration
 import Synchronization
 import WebSocketTransport
+import Webhooks
 
 /// A server assembled from its settings, for `throng serve` and for tests in one process.
 public final class Server: Sendable {
@@ -19,6 +20,8 @@ public final class Server: Sendable {
   private let gateway: Gateway
   let transport: Transport
   private let tokens: CurrentTokenVerifier
+  /// Nil = webhooks are off.
+  let outbox: WebhookOutbox?
   private let openFiles: Int
   private let memory = ProcessMemory()
   private let readiness: Readiness
@@ -37,13 +40,17 @@ public final class Server: Sendable {
         sync: settings.store.sync == .full ? .full : .normal, logger: logger)
     }
     tokens = try await Server.tokens(settings, logger)
+    let webhooks = try await WebhookComposition(settings.webhook, store: store, logger: logger)
+    outbox = webhooks?.outbox
     services = GatewayServices(
       configuration: GatewayConfiguration(settings),
-      stores: GatewayServices.Stores(groups: store, messages: store, users: store, personal: store), tokens: TokenChecker(tokens),
+      stores: GatewayServices.Stores(groups: store, messages: store, users: store, personal: store, webhooks: store),
+      tokens: TokenChecker(tokens),
       clocks: SystemClocks(),
-      rules: GroupRules(permissions: GroupPermissions(settings), limits: GroupLimits(settings)),
+      rules: GroupRules(
+        permissions: GroupPermissions(settings), limits: GroupLimits(settings), webhooks: webhooks?.types ?? .none),
       product: GatewayServices.Product(name: "Throng", version: Release.version, limits: settings.limits.flattened),
-      logger: logger)
+      logger: logger, webhooks: webhooks?.services)
     readiness = Readiness(store: store)
     let routes = Routes(
       services: services, metrics: metrics, readiness: readiness,
@@ -171,6 +178,7 @@ public final class Server: Sendable {
   /// Ends at once: closes all connections and the store.
   public func stop() async {
     await transport.stop()
+    await outbox?.stop()
     store.close()
   }
 }

@@ -113,9 +113,12 @@ struct NamedType {
 
   /// The types of members that specifications list by name only, as in `{userID, result}`.
   static let memberTypes: [String: String] = [
-    "code": "integer", "epoch": "string", "groupID": "string", "info": "GroupInfo", "inviter": "string", "key": "string",
-    "lastSeq": "integer", "message": "string", "messageList": "[Message]", "more": "boolean", "recovered": "boolean",
-    "result": words(MemberResult.Outcome.self), "role": roleOrNone, "seq": "integer", "type": "string",
+    "attempts": "integer", "code": "integer", "data": "object", "epoch": "string", "groupID": "string", "id": "string",
+    "info": "GroupInfo", "inviter": "string", "key": "string",
+    "lastError": "string", "lastSeq": "integer", "message": "string", "messageList": "[Message]", "more": "boolean",
+    "recovered": "boolean",
+    "result": words(MemberResult.Outcome.self), "role": roleOrNone, "seq": "integer", "timestamp": "integer",
+    "type": "string",
     "unreadCount": "integer", "userID": "string", "value": "any",
   ]
 

@@ -31,9 +31,10 @@ public struct MessageOptions: Sendable, Equatable {
     }
   }
 
-  static let errors: [ErrorCode] = [
-    .badGroupID, .noSuchGroup, .noRight, .badValue, .tooManyMentions, .messageTooLong, .muted, .groupMessageRate,
-  ]
+  static let errors: [ErrorCode] =
+    [
+      .badGroupID, .noSuchGroup, .noRight, .badValue, .tooManyMentions, .messageTooLong, .muted, .groupMessageRate,
+    ] + ErrorCode.ofApplication
 }
 
 /// The reply to the sender of a message.
@@ -112,6 +113,12 @@ public struct SendGroupCustomMessage: Method {
   public init(from reader: inout some ParameterReader) throws(WireError) {
     data = try reader.requiredString("data", .messageBody)
     options = try MessageOptions(from: &reader)
+  }
+
+  /// Data with its options.
+  public init(data: String, options: MessageOptions) {
+    self.data = data
+    self.options = options
   }
 }
 

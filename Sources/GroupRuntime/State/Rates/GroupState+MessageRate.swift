@@ -5,10 +5,12 @@ import WireProtocol
 /// join and leave notices, pass a rate limiter. Other events do not.
 extension GroupState {
   /// Delivers, queues or drops a new message.
-  mutating func offer(_ message: Message, from session: SessionKey?, in context: DecisionContext) -> Decision {
+  mutating func offer(
+    _ message: Message, from session: SessionKey?, isForOnlineUsers: Bool, in context: DecisionContext
+  ) -> Decision {
     var decision = Decision(.empty)
     deliverWaiting(in: context, into: &decision)
-    let waiting = WaitingMessage(message: message, session: session, type: record.type)
+    let waiting = WaitingMessage(message: message, session: session, type: record.type, isForOnlineUsers: isForOnlineUsers)
     let offered = rateLimiter?.offer(waiting, message.priority, at: context.steady)
     if let displaced = offered?.displaced { drop(displaced, in: context, into: &decision) }
     decision.rateLimited.offeredID = message.msgID
@@ -19,20 +21,23 @@ extension GroupState {
     case .dropped:
       count(message, [.accepted, .dropped], into: &decision)
       decision.answer = acknowledge(message, .dropped, in: context)
+      postDropped(message, .rateLimit, at: context.now, into: &decision)
     case .delivered, nil:
-      deliver(message, from: session, [.accepted, .delivered], in: context, into: &decision)
+      deliver(waiting, [.accepted, .delivered], in: context, into: &decision)
       decision.answer = acknowledge(message, .delivered, in: context)
     }
     return decision
   }
 
   private func deliver(
-    _ message: Message, from session: SessionKey?, _ steps: MessageCount.Steps, in context: DecisionContext,
-    into decision: inout Decision
+    _ waiting: WaitingMessage, _ steps: MessageCount.Steps, in context: DecisionContext, into decision: inout Decision
   ) {
     decision.rateLimited.deliveries += 1
-    decision.effects.append(publication(of: message, from: session, in: context))
-    count(message, steps, into: &decision)
+    decision.effects.append(publication(of: waiting.message, from: waiting.session, in: context))
+    count(waiting.message, steps, into: &decision)
+    if !rules.webhooks.isEmpty {
+      postSent(waiting.message, isDurable: false, pushes: !waiting.isForOnlineUsers, in: context, into: &decision)
+    }
   }
 
   /// Delivers queued messages, and then the notices, as far as the rate allows.
@@ -41,7 +46,7 @@ extension GroupState {
       switch dequeued {
       case .delivered(let waiting):
         decision.rateLimited.dequeued.append(waiting)
-        deliver(waiting.message, from: waiting.session, .delivered, in: context, into: &decision)
+        deliver(waiting, .delivered, in: context, into: &decision)
       case .dropped(let waiting): drop(waiting, in: context, into: &decision)
       }
     }
@@ -57,16 +62,15 @@ extension GroupState {
   mutating func removeWaiting() -> [WaitingMessage] { rateLimiter?.removeAll() ?? [] }
 
   /// Drops all queued messages, because the group ends.
-  mutating func dropWaiting(in context: DecisionContext) -> Decision {
-    var decision = Decision(.empty)
+  mutating func dropWaiting(in context: DecisionContext, into decision: inout Decision) {
     for waiting in removeWaiting() { drop(waiting, in: context, into: &decision) }
-    return decision
   }
 
   private mutating func drop(_ waiting: WaitingMessage, in context: DecisionContext, into decision: inout Decision) {
     messages.forgetReceipt(of: waiting.message)
     decision.rateLimited.dequeued.append(waiting)
     waiting.drop(at: context.now, into: &decision)
+    postDropped(waiting.message, .rateLimit, at: context.now, into: &decision)
   }
 
   private func count(_ message: Message, _ steps: MessageCount.Steps, into decision: inout Decision) {
@@ -157,6 +161,8 @@ struct WaitingMessage: Sendable {
   let session: SessionKey?
   /// The group's type.
   let type: GroupType
+  /// Absent members are not told of it.
+  var isForOnlineUsers = false
 
   /// "A queued message that is dropped later sends onMessageDropped with reason RateLimit to its
   /// sender."

@@ -22,6 +22,13 @@ struct SlidingWindowLimiter: Sendable {
     return nil
   }
 
+  /// The wait that `pass` would answer; nothing is counted.
+  func wait(at now: Instant) -> Instant? {
+    let current = passes.lazy.filter { $0 + length > now }
+    guard let oldest = current.first, current.count >= limit else { return nil }
+    return oldest + length - now
+  }
+
   /// Whether the current window has no passes.
   func isEmpty(at now: Instant) -> Bool { passes.last.map { $0 + length <= now } ?? true }
 }

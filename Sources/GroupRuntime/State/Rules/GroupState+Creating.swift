@@ -20,7 +20,7 @@ extension GroupState {
       throw WireError(.tooManyMembers, field: "memberList")
     }
     var state = GroupState(StoredGroup(record: record, members: [], lastMessage: nil, recentlySent: []), at: now, rules: rules)
-    let decision = state.addInitialMembers(request, rows: rows)
+    let decision = state.addInitialMembers(request, rows: rows, by: caller)
     return (state, decision)
   }
 
@@ -103,7 +103,7 @@ extension GroupState {
   // MARK: First members
 
   /// Adds the owner and the initial members, in the order of the list.
-  private mutating func addInitialMembers(_ request: CreateGroup, rows: [MemberResult]) -> Decision {
+  private mutating func addInitialMembers(_ request: CreateGroup, rows: [MemberResult], by caller: Caller) -> Decision {
     var decision = Decision(
       .createdGroup(CreateGroup.Result(groupID: record.id, groupType: request.groupType, memberList: rows)))
     let roles = Dictionary(request.memberList.map { ($0.userID, $0.role) }) { first, _ in first }
@@ -112,6 +112,11 @@ extension GroupState {
     let context = self.makeContext(at: record.createTime, usersSignedIn: 0)
     decision.effects.append(.send(event(.onGroupCreated, in: context), to: [record.owner] + joining.map(\.0)))
     notify(.groupCreated, [record.owner], by: memberInfo(of: record.owner), in: context, into: &decision)
+    post(
+      .groupCreated,
+      .groupCreated(record, memberList: joining.map { memberInfo(of: $0.0) }, by: eventOperator(caller)),
+      at: context.now, into: &decision)
+    postIfFull(at: context.now, into: &decision)
     return decision
   }
 

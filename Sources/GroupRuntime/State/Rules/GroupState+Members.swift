@@ -145,6 +145,7 @@ extension GroupState {
     } else {
       decision.effects.append(.send(event, to: concerned))
     }
+    post(.memberInfoChanged, .event(event), at: context.now, into: &decision)
   }
 
   // MARK: Roles
@@ -173,12 +174,12 @@ extension GroupState {
       let list = [memberInfo(of: member.userID)]
       let tip = appendTips(.setAdmin(list), by: caller, in: context, into: &decision)
       let event = event(.onGrantAdministrator(list, by: eventOperator(caller), tip), in: context)
-      announceRole(of: member.userID, event, .grantAdmin, by: caller, in: context, into: &decision)
+      announceRole(.admin, of: member.userID, event, tip, .grantAdmin, by: caller, in: context, into: &decision)
     case (.admin, _):
       let list = [memberInfo(of: member.userID)]
       let tip = appendTips(.cancelAdmin(list), by: caller, in: context, into: &decision)
       let event = event(.onRevokeAdministrator(list, by: eventOperator(caller), tip), in: context)
-      announceRole(of: member.userID, event, .cancelAdmin, by: caller, in: context, into: &decision)
+      announceRole(role, of: member.userID, event, tip, .cancelAdmin, by: caller, in: context, into: &decision)
     default:
       var change = MemberChange(userID: member.userID)
       change.role = role
@@ -187,11 +188,16 @@ extension GroupState {
   }
 
   private func announceRole(
-    of user: UserID, _ event: GroupEvent, _ kind: SystemNotification.Kind, by caller: Caller, in context: DecisionContext,
-    into decision: inout Decision
+    _ role: Role, of user: UserID, _ event: GroupEvent, _ tip: EventTip?, _ kind: SystemNotification.Kind, by caller: Caller,
+    in context: DecisionContext, into decision: inout Decision
   ) {
     announce(event, whenOff: (caller.userID.map { [$0] } ?? []) + [user], into: &decision)
     notify(kind, [user], by: operatorInfo(caller), in: context, into: &decision)
+    var change = MemberChange(userID: user)
+    change.role = role
+    post(
+      .memberInfoChanged, .event(self.event(.onGroupMemberInfoChanged([change], by: eventOperator(caller), tip), in: context)),
+      at: context.now, into: &decision)
   }
 
   // MARK: Changing the roster

@@ -51,6 +51,8 @@ struct StorePicture: MessageStore {
       if let notification { notifications.append((notification, Array(members.keys))) }
       dismiss(time)
     case .markApplicationsRead, .markNotificationsRead: try expect(false, "a group does not read for users")
+    case .appendWebhook, .removeWebhooks, .giveUpWebhook, .removeWebhookFailures, .trimWebhookFailures:
+      try expect(false, "an after-event where none is wanted")
     }
   }
 

@@ -1,0 +1,78 @@
+import Gateway
+import GroupModel
+import GroupRuntime
+import Logging
+import SQLiteStore
+import ServerConfiguration
+import Webhooks
+import WireProtocol
+
+/// The parts that talk to the application's receiver, by `webhook.…`.
+struct WebhookComposition: Sendable {
+  let types: WebhookTypes
+  let outbox: WebhookOutbox
+  let services: WebhookServices
+
+  /// Nil where there is no receiver.
+  init?(_ settings: Settings.Webhook, store: SQLiteStore, logger: Logger) async throws(StartError) {
+    guard let url = settings.url, let text = settings.secret else { return nil }
+    let secret = try StartError.translating { () throws(WebhookSecret.Fault) in try WebhookSecret(text) }
+    types = WebhookTypes(settings.events)
+    var configuration = HTTPClient.Configuration()
+    configuration.connections = settings.connections
+    configuration.timeout = settings.timeout
+    let http = try StartError.translating { () throws(HTTPError) in try HTTPClient(configuration) }
+    let client = WebhookClient(http, url: url, secret: secret, clocks: SystemClocks())
+    // After-events leave half of the connections to before-events, which somebody waits for.
+    let maxInFlight = types.asks ? max(1, settings.connections / 2) : settings.connections
+    do {
+      outbox = try await WebhookOutbox(
+        WebhookOutbox.Configuration(
+          retention: settings.retention, maxPending: settings.maxPending, maxInFlight: maxInFlight),
+        client: client, store: store, groups: store, logger: logger)
+    } catch {
+      throw StartError("the webhooks in the store cannot be read: \(error)")
+    }
+    let asking = types.asks ? QuestionerAdapter(types, WebhookQuestioner(client, logger: logger), settings.onFailure) : nil
+    services = WebhookServices(poster: outbox, asking: asking)
+  }
+}
+
+/// Asks by `WebhookQuestioner`.
+private struct QuestionerAdapter: WebhookAsking {
+  private let types: WebhookTypes
+  private let questioner: WebhookQuestioner
+  private let silence: WebhookVerdict
+
+  init(_ types: WebhookTypes, _ questioner: WebhookQuestioner, _ onFailure: WebhookFailurePolicy) {
+    self.types = types
+    self.questioner = questioner
+    switch onFailure {
+    case .allow: silence = .allow(replacement: nil)
+    case .refuse: silence = .refuse(.applicationSilent)
+    }
+  }
+
+  func asks(_ type: WebhookType) -> Bool { types.contains(type) }
+
+  func verdict(on question: WebhookQuestion) async -> WebhookVerdict {
+    let subject: WebhookAnswer.Subject =
+      switch question.subject {
+      case .text: .textMessage
+      case .data: .customMessage
+      case .other: .other
+      }
+    switch await questioner.ask(question.type, data: question.data, about: subject) {
+    case nil: return silence
+    case .allow(let replacement):
+      switch replacement {
+      case nil: return .allow(replacement: nil)
+      case .text(let text), .data(let text): return .allow(replacement: text)
+      }
+    case .refuse(let code, let message):
+      // The answer's codes are among those of the table.
+      return .refuse(WireError(ErrorCode(rawValue: code) ?? .refusedByApplication, message))
+    case .drop: return .drop
+    }
+  }
+}
