@@ -6,12 +6,16 @@ import Synchronization
 /// Asks the application before something happens (Protocol.md, "Webhooks").
 public final class WebhookQuestioner: Sendable {
   private let client: WebhookClient
+  private let maxContentBytes: Int
   private let counter = WebhookCounter()
   private let log: WebhookLog
 
-  /// - Parameter client: with connections that after-events leave free.
-  public init(_ client: WebhookClient, logger: Logger) {
+  /// - Parameters:
+  ///   - client: with connections that after-events do not use.
+  ///   - maxContentBytes: the limit of a message's content.
+  public init(_ client: WebhookClient, maxContentBytes: Int = WebhookAnswer.maxContentBytes, logger: Logger) {
     self.client = client
+    self.maxContentBytes = maxContentBytes
     log = WebhookLog(logger)
   }
 
@@ -23,7 +27,7 @@ public final class WebhookQuestioner: Sendable {
     switch await client.post(request) {
     case .success(let response):
       do throws(WebhookAnswer.Fault) {
-        let answer = try WebhookAnswer(response, about: subject)
+        let answer = try WebhookAnswer(response, about: subject, maxContentBytes: maxContentBytes)
         note(answer, to: type, id: request.id)
         return answer
       } catch {
@@ -35,6 +39,9 @@ public final class WebhookQuestioner: Sendable {
     log.warn("a before-event got no useful answer", ["type": "\(type.rawValue)", "id": "\(request.id)", "error": "\(failure)"])
     return nil
   }
+
+  /// Ends all requests, which count as unanswered.
+  public func stop() async { await client.shutDown() }
 
   private func note(_ answer: WebhookAnswer, to type: WebhookType, id: String) {
     switch answer {

@@ -10,7 +10,8 @@ from datetime import datetime
 import pytest
 
 from harness.backend import all_of, denied, done
-from harness.client import Gone, Refused, has
+from harness.client import Gone, has
+from harness.push_example import FakeAPNs, FakeFCM, PushSender
 from harness.receiver import SECRET, SILENCE, Answer, Receiver
 from harness.server import run_throng
 from harness.world import World, eventually
@@ -223,6 +224,19 @@ async def test_presence_is_told_with_the_first_and_the_last_session(hooked, rece
     await receiver.expect("userOnline", 2)
 
 
+async def test_a_crash_ends_sessions_too(hooked, receiver):
+    own, world = hooked("userOnline", "userOffline")
+    user = await world.user("user")
+    await receiver.expect("userOnline")
+    # Presence is durable within about a second.
+    group = await world.group(user, "Work")
+    await user.call("sendGroupTextMessage", groupID=group, text="durable by now")
+    own.kill()
+    own.start()
+    (ended,) = await receiver.expect("userOffline")
+    assert ended.data == {"userID": user.user, "platform": "Unknown"}
+
+
 async def test_only_the_types_of_the_configuration_are_posted(hooked, receiver):
     own, world = hooked("messageSent")
     owner, guest = await world.users("owner", "guest")
@@ -415,13 +429,12 @@ async def test_what_fails_for_too_long_is_kept_as_a_failure_and_can_be_retried(h
     own.kill()
     own.start()
     assert await failures() == rows, "they are durable"
-    receiver.answer = None or (lambda request: None)
+    receiver.answer = lambda request: None
     assert done(own, "retryWebhooks") == {"retried": 3}
     found = await receiver.expect("messageSent", 3)
     assert [request.id for request in found] == [row["id"] for row in rows], "they keep their id"
     await eventually(failures, [])
     assert done(own, "retryWebhooks") == {"retried": 0}
-    await owner.close()
 
 
 async def test_what_waits_beyond_the_bound_is_given_up_the_oldest_first(hooked, receiver):
@@ -619,6 +632,15 @@ async def test_a_refusal_is_the_answer(hooked, receiver, answer, code, message):
     assert (await owner.call("getGroupHistoryMessageList", groupID=group))["messageList"] == []
 
 
+async def test_every_code_of_the_application_is_answered(hooked, receiver):
+    own, world = hooked("beforeSendMessage")
+    owner = await world.user("owner")
+    group = await world.group(owner, "Work")
+    for code in (10016, *range(10120, 10131)):
+        receiver.answer = lambda request: Answer({"action": "Refuse", "code": code})
+        await owner.refused(code, "sendGroupTextMessage", groupID=group, text="x")
+
+
 async def test_the_other_questions_hold_the_parameters(hooked, receiver):
     own, world = hooked(*ASKED)
     owner, guest, other = await world.users("owner", "guest", "other")
@@ -734,8 +756,6 @@ async def test_other_requests_go_on_while_a_question_is_open_and_a_sessions_own_
     own, world = hooked("beforeSendMessage", timeout="30s")
     owner, speaker = await world.users("owner", "speaker")
     group = await world.group(owner, "Public", [speaker])
-    other = await world.group(speaker, "Work")
-    released = asyncio.Event()
     receiver.answer = lambda request: Answer(delay=2) if request.data["message"]["text"] == "slow" else None
     order = []
 
@@ -754,7 +774,6 @@ async def test_other_requests_go_on_while_a_question_is_open_and_a_sessions_own_
     assert order == ["other user", "slow", "behind", "quit"]
     messages = (await owner.call("getGroupHistoryMessageList", groupID=group, count=100))["messageList"]
     assert [m["text"] for m in reversed(messages) if m["type"] == "Text"] == ["quick", "slow", "behind"]
-    assert released is not None and other
 
 
 async def test_administrators_are_not_asked_about_but_whom_they_act_for_is(hooked, receiver):
@@ -813,3 +832,55 @@ async def test_metrics_count_by_type_and_result(hooked, receiver):
     assert count("messageSent", "delivered") == 2
     assert own.metric("throng_webhook_duration_seconds_count") == 6
     assert json.dumps(SECRET) not in own.log
+
+
+# The example of a push gateway
+
+async def test_an_example_receiver_pushes_to_apns_and_fcm(make_server, make_world):
+    phone, tablet, gone, android = "a1" * 32, "b2" * 32, "c3" * 32, "android-device-1"
+    with FakeAPNs([phone, tablet]) as apns, FakeFCM([android]) as fcm:
+        sender = PushSender(apns.url, fcm.url, apns.key, FakeFCM.TOKEN)
+        with Receiver(sender) as receiver:
+            own = make_server(receiver.settings("offlinePush"))
+            world = make_world(own)
+            owner = await world.user("owner")
+            names = [world.name(word) for word in ("apple", "google", "nobody")]
+            group = (await owner.call(
+                "createGroup", groupType="Public", groupName="Köln", memberList=[{"userID": name} for name in names]))["groupID"]
+            for token in (phone, gone, tablet):
+                sender.register(names[0], "apns", token)
+            sender.register(names[1], "fcm", android)
+            await owner.call("sendGroupTextMessage", groupID=group, text="Grüße " * 900)
+            receipt = await owner.call("sendGroupCustomMessage", groupID=group, data='{"kind":"order"}')
+            await receiver.expect("offlinePush", 2)
+            assert not apns.faults and not fcm.faults
+            # The device that is gone was asked once, and is not asked any more.
+            assert [token for token, _ in apns.taken] == [phone, tablet] * 2
+            assert sender.devices[names[0]] == [("apns", phone), ("apns", tablet)]
+            assert [token for token, _ in fcm.taken] == [android] * 2
+            first, last = apns.taken[0][1], apns.taken[-1][1]
+            assert first["aps"]["alert"]["title"] == "Köln" and first["aps"]["alert"]["body"].startswith(f"{owner.user}: Grüße")
+            assert first["groupID"] == group and last["msgID"] == receipt["msgID"]
+            assert fcm.taken[-1][1]["data"]["msgID"] == receipt["msgID"]
+
+
+async def test_the_example_notifies_once_where_a_webhook_is_repeated(make_server, make_world):
+    with FakeAPNs([]) as apns, FakeFCM(["device"]) as fcm:
+        sender = PushSender(apns.url, fcm.url, apns.key, FakeFCM.TOKEN)
+        first = {"pending": True}
+
+        def answer(request):
+            sender(request)
+            return Answer(status=500) if first.pop("pending", False) else None
+
+        with Receiver(answer) as receiver:
+            own = make_server(receiver.settings("offlinePush"))
+            world = make_world(own)
+            owner = await world.user("owner")
+            name = world.name("google")
+            sender.register(name, "fcm", "device")
+            group = (await owner.call(
+                "createGroup", groupType="Public", groupName="g", memberList=[{"userID": name}]))["groupID"]
+            await owner.call("sendGroupTextMessage", groupID=group, text="hey")
+            await receiver.expect("offlinePush")
+            assert len(receiver.requests) == 2 and len(fcm.taken) == 1

@@ -102,6 +102,24 @@ struct WebhookStoreTests {
     }
   }
 
+  @Test(arguments: [false, true])
+  func `users whom a crash found online are offline at the next opening`(_ posts: Bool) async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory, { $0.postsUserOffline = posts }) { (store) async throws in
+        store.notePresence(of: alice, offlineSince: nil)
+        store.notePresence(of: bob, offlineSince: 5)
+        try await store.put([.create()]).get()
+      }
+      for _ in 0..<2 {
+        try await withSQLite(directory, { $0.postsUserOffline = posts }) { (store) async throws in
+          let entries = try await all(store)
+          #expect(entries.map(\.type) == (posts ? [.userOffline] : []) && entries.allSatisfy { $0.lane == .user(alice) })
+          #expect(entries.allSatisfy { String(decoding: $0.data, as: UTF8.self) == #"{"userID":"alice","platform":"Unknown"}"# })
+        }
+      }
+    }
+  }
+
   @Test func `entries and failures outlive the process`() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { (store) async throws in

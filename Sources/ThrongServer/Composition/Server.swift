@@ -9,7 +9,6 @@ import SQLiteStore
 import ServerConfiguration
 import Synchronization
 import WebSocketTransport
-import Webhooks
 
 /// A server assembled from its settings, for `throng serve` and for tests in one process.
 public final class Server: Sendable {
@@ -21,7 +20,7 @@ public final class Server: Sendable {
   let transport: Transport
   private let tokens: CurrentTokenVerifier
   /// Nil = webhooks are off.
-  let outbox: WebhookOutbox?
+  let webhooks: WebhookComposition?
   private let openFiles: Int
   private let memory = ProcessMemory()
   private let readiness: Readiness
@@ -37,11 +36,11 @@ public final class Server: Sendable {
     store = try StartError.translating { () throws(StoreOpenError) in
       try SQLiteStore.open(
         directory: settings.dataDir, database: settings.store.databasePath,
-        sync: settings.store.sync == .full ? .full : .normal, logger: logger)
+        sync: settings.store.sync == .full ? .full : .normal,
+        postsUserOffline: settings.webhook.url != nil && settings.webhook.events.contains(.userOffline), logger: logger)
     }
     tokens = try await Server.tokens(settings, logger)
-    let webhooks = try await WebhookComposition(settings.webhook, store: store, logger: logger)
-    outbox = webhooks?.outbox
+    webhooks = try await WebhookComposition(settings.webhook, store: store, logger: logger)
     services = GatewayServices(
       configuration: GatewayConfiguration(settings),
       stores: GatewayServices.Stores(groups: store, messages: store, users: store, personal: store, webhooks: store),
@@ -178,7 +177,7 @@ public final class Server: Sendable {
   /// Ends at once: closes all connections and the store.
   public func stop() async {
     await transport.stop()
-    await outbox?.stop()
+    await webhooks?.stop()
     store.close()
   }
 }

@@ -12,29 +12,48 @@ struct WebhookComposition: Sendable {
   let types: WebhookTypes
   let outbox: WebhookOutbox
   let services: WebhookServices
+  private let questioner: WebhookQuestioner?
 
   /// Nil where there is no receiver.
   init?(_ settings: Settings.Webhook, store: SQLiteStore, logger: Logger) async throws(StartError) {
     guard let url = settings.url, let text = settings.secret else { return nil }
     let secret = try StartError.translating { () throws(WebhookSecret.Fault) in try WebhookSecret(text) }
     types = WebhookTypes(settings.events)
-    var configuration = HTTPClient.Configuration()
-    configuration.connections = settings.connections
-    configuration.timeout = settings.timeout
-    let http = try StartError.translating { () throws(HTTPError) in try HTTPClient(configuration) }
-    let client = WebhookClient(http, url: url, secret: secret, clocks: SystemClocks())
-    // After-events leave half of the connections to before-events, which somebody waits for.
-    let maxInFlight = types.asks ? max(1, settings.connections / 2) : settings.connections
+    let client = { (connections: Int) throws(StartError) -> WebhookClient in
+      var configuration = HTTPClient.Configuration()
+      configuration.connections = connections
+      configuration.timeout = settings.timeout
+      let http = try StartError.translating { () throws(HTTPError) in try HTTPClient(configuration) }
+      return WebhookClient(http, url: url, secret: secret, clocks: SystemClocks())
+    }
+    // Somebody waits for the answer to a before-event, so after-events have other connections.
+    let asked = types.asks ? (settings.connections + 1) / 2 : 0
+    let maxInFlight = max(1, settings.connections - asked)
+    let posting = try client(maxInFlight)
     do {
       outbox = try await WebhookOutbox(
         WebhookOutbox.Configuration(
           retention: settings.retention, maxPending: settings.maxPending, maxInFlight: maxInFlight),
-        client: client, store: store, groups: store, logger: logger)
+        client: posting, store: store, groups: store, logger: logger)
     } catch {
       throw StartError("the webhooks in the store cannot be read: \(error)")
     }
-    let asking = types.asks ? QuestionerAdapter(types, WebhookQuestioner(client, logger: logger), settings.onFailure) : nil
-    services = WebhookServices(poster: outbox, asking: asking)
+    guard types.asks else {
+      questioner = nil
+      services = WebhookServices(poster: outbox, asking: nil)
+      return
+    }
+    // A single connection is shared.
+    let asking = try asked == settings.connections ? posting : client(asked)
+    let questioner = WebhookQuestioner(asking, logger: logger)
+    self.questioner = questioner
+    services = WebhookServices(poster: outbox, asking: QuestionerAdapter(types, questioner, settings.onFailure))
+  }
+
+  /// Ends all requests; what is in memory only goes to the store, which must still be open.
+  func stop() async {
+    await questioner?.stop()
+    await outbox.stop()
   }
 }
 

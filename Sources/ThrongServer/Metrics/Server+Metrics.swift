@@ -16,7 +16,7 @@ extension Server {
     }
     metrics.describe(WebhookMetrics.total.name, help: WebhookMetrics.total.help, type: .counter)
     metrics.describe(WebhookMetrics.duration.name, help: WebhookMetrics.duration.help, type: .histogram)
-    if let outbox {
+    if let outbox = webhooks?.outbox {
       metrics.collect(WebhookMetrics.pending.name, help: WebhookMetrics.pending.help, type: .gauge) {
         [(labels: [], value: Double(outbox.pendingCount))]
       }

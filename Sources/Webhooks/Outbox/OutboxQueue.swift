@@ -65,8 +65,18 @@ struct OutboxQueue {
     var backlog: Backlog?
     /// How many of the entries are stored ones.
     var storedCount = 0
+    /// Whether it stands among the lanes that are ready.
+    var isListed = false
+    /// Whether it stands among the lanes that are to be read.
+    var isListedToRead = false
 
     var isEmpty: Bool { entries.isEmpty && backlog == nil }
+
+    /// Another entry is the first now.
+    mutating func restart() {
+      attempts = 0
+      due = nil
+    }
   }
 
   /// Entries of a lane that are in the store only, and those in memory that come behind them.
@@ -117,6 +127,7 @@ struct OutboxQueue {
   /// there are none.
   private(set) var scannedThrough: Int64?
   private var leftToScan = 0
+  private var isScansTurn = false
   private var currentRead: (read: Read, leftCount: Int)?
   /// Numbers that are done, until the store has removed them.
   private var finishing: Set<Int64> = []
@@ -179,19 +190,19 @@ struct OutboxQueue {
     highestPosted = hasPosted ? max(highestPosted, number) : number
     hasPosted = true
     if finishing.contains(number) { return .left }
-    if var lane = lanes[entry.lane] {
+    // Lanes are taken out to be changed: otherwise each change would copy their entries.
+    if var lane = lanes.removeValue(forKey: entry.lane) {
+      defer { put(lane, entry.lane) }
       // A read has found it before.
       if number <= lane.lastNumber { return .left }
       // Behind the scan, earlier entries of the lane may be in the store only.
       let isScanned = scannedThrough.map { number <= $0 } ?? true
-      if lane.backlog == nil, isScanned, hasRoom(for: lane) {
-        append(entry, to: &lane)
-        put(lane, entry.lane)
-        return .queued
+      guard lane.backlog == nil, isScanned, hasRoom(for: lane) else {
+        leave(number, in: &lane)
+        return .left
       }
-      leave(number, in: &lane)
-      put(lane, entry.lane)
-      return .left
+      append(entry, to: &lane)
+      return .queued
     }
     if let scanned = scannedThrough {
       // The scan has passed it before it was posted: it goes back.
@@ -212,7 +223,7 @@ struct OutboxQueue {
 
   private mutating func postVolatile(_ entry: WebhookEntry) -> Admission {
     guard volatile.hasRoom(in: bounds) else { return .lost }
-    var lane = lanes[entry.lane] ?? Lane()
+    var lane = lanes.removeValue(forKey: entry.lane) ?? Lane()
     // Until the scan ends, earlier entries of the lane may be in the store only.
     if lane.backlog == nil, scannedThrough != nil { leave(highestPosted, in: &lane) }
     volatile.add(entry)
@@ -241,14 +252,18 @@ struct OutboxQueue {
     lane.backlog = backlog
   }
 
-  /// Stores a lane, and lets it take its turn where its first entry has just become ready.
-  private mutating func put(_ lane: Lane, _ name: WebhookEntry.Lane) {
-    let before = lanes[name]
-    let wasReady = before.map(isReady) ?? false
-    let wasReadable = before.map(isReadable) ?? false
-    lanes[name] = lane.isEmpty && !lane.isInFlight ? nil : lane
-    if isReady(lane), !wasReady { ready.append(name) }
-    if isReadable(lane), !wasReadable { lanesToRead.append(name) }
+  /// Stores a lane, and lists it where its first entry is ready, or it has space for more.
+  private mutating func put(_ lane: consuming Lane, _ name: WebhookEntry.Lane) {
+    guard !lane.isEmpty || lane.isInFlight else { return }
+    if isReady(lane), !lane.isListed {
+      lane.isListed = true
+      ready.append(name)
+    }
+    if isReadable(lane), !lane.isListedToRead {
+      lane.isListedToRead = true
+      lanesToRead.append(name)
+    }
+    lanes[name] = lane
   }
 
   private func isReady(_ lane: Lane) -> Bool { !lane.entries.isEmpty && !lane.isInFlight && lane.due == nil }
@@ -267,9 +282,9 @@ struct OutboxQueue {
       receiver = .down(probes: probes, next: next, isProbing: true)
     }
     while let name = ready.popFirst() {
-      guard var lane = lanes[name], isReady(lane), let entry = lane.entries.first else { continue }
-      lane.isInFlight = true
-      lanes[name] = lane
+      lanes[name]?.isListed = false
+      guard let lane = lanes[name], isReady(lane), let entry = lane.entries.first else { continue }
+      lanes[name]?.isInFlight = true
       inFlight += 1
       return entry
     }
@@ -289,7 +304,7 @@ struct OutboxQueue {
   private mutating func admitRetries(at now: MonotonicInstant) {
     while let first = retries.min, first.due <= now {
       retries.removeMin()
-      guard var lane = lanes[first.lane], lane.due == first.due else { continue }
+      guard lanes[first.lane]?.due == first.due, var lane = lanes.removeValue(forKey: first.lane) else { continue }
       lane.due = nil
       put(lane, first.lane)
     }
@@ -302,33 +317,30 @@ struct OutboxQueue {
   ) -> Consequence {
     inFlight -= 1
     note(outcome, at: now)
-    guard var lane = lanes[entry.lane], lane.isInFlight else { return .delivered }
+    guard var lane = lanes.removeValue(forKey: entry.lane) else { return .delivered }
+    defer { put(lane, entry.lane) }
     lane.isInFlight = false
     lane.attempts += 1
     let attempts = lane.attempts
     if outcome == .delivered {
       removeFirst(of: &lane)
-      put(lane, entry.lane)
       return .delivered
     }
     switch schedule.decision(afterAttempts: attempts, of: entry.since, now: wall) {
     case .giveUp:
       removeFirst(of: &lane)
-      put(lane, entry.lane)
       return .givenUp(attempts: attempts)
     case .retry(let instant):
       let due = now.advanced(byMilliseconds: max(1, instant - wall))
       lane.due = due
       retries.insert(Retry(due: due, lane: entry.lane))
-      put(lane, entry.lane)
       return .retry
     }
   }
 
   private mutating func removeFirst(of lane: inout Lane) {
     guard let entry = lane.entries.popFirst() else { return }
-    lane.attempts = 0
-    lane.due = nil
+    lane.restart()
     release(entry, of: &lane)
   }
 
@@ -362,7 +374,7 @@ struct OutboxQueue {
   /// An attempt was broken off, because the process ends.
   mutating func abandon(_ entry: WebhookEntry) {
     inFlight -= 1
-    guard var lane = lanes[entry.lane] else { return }
+    guard var lane = lanes.removeValue(forKey: entry.lane) else { return }
     lane.isInFlight = false
     put(lane, entry.lane)
   }
@@ -385,20 +397,17 @@ struct OutboxQueue {
   mutating func giveUpExpired(at wall: Instant) -> [(entry: WebhookEntry, attempts: Int)] {
     guard isReceiverDown else { return [] }
     var expired: [(entry: WebhookEntry, attempts: Int)] = []
-    for (name, lane) in lanes where lane.entries.contains(where: { isExpired($0, at: wall) }) {
-      var lane = lane
-      let head = lane.entries.first
-      let isHeadInFlight = lane.isInFlight
-      let entries = lane.entries
-      lane.entries = entries.filter { ($0 === head && isHeadInFlight) || !isExpired($0, at: wall) }
-      for entry in entries where !(entry === head && isHeadInFlight) && isExpired(entry, at: wall) {
-        expired.append((entry, entry === head ? lane.attempts : 0))
+    let names = lanes.filter { $0.value.entries.contains { isExpired($0, at: wall) } }.map(\.key)
+    for name in names {
+      guard var lane = lanes.removeValue(forKey: name) else { continue }
+      let posted = lane.isInFlight ? lane.entries.first : nil
+      let (head, attempts, entries) = (lane.entries.first, lane.attempts, lane.entries)
+      lane.entries.removeAll { $0 !== posted && isExpired($0, at: wall) }
+      for entry in entries where entry !== posted && isExpired(entry, at: wall) {
+        expired.append((entry, entry === head ? attempts : 0))
         release(entry, of: &lane)
       }
-      if lane.entries.first !== head {
-        lane.attempts = 0
-        lane.due = nil
-      }
+      if lane.entries.first !== head { lane.restart() }
       put(lane, name)
     }
     return expired
@@ -410,20 +419,19 @@ struct OutboxQueue {
   /// - Returns: false where it is being posted, or was a moment ago.
   mutating func withdraw(_ entry: WebhookEntry) -> Bool {
     if finishing.contains(entry.storedNumber) { return false }
-    guard var lane = lanes[entry.lane],
-      let index = lane.entries.firstIndex(where: { $0.storedNumber == entry.storedNumber })
-    else {
+    guard var lane = lanes.removeValue(forKey: entry.lane) else {
+      finishing.insert(entry.storedNumber)
+      return true
+    }
+    defer { put(lane, entry.lane) }
+    guard let index = lane.entries.firstIndex(where: { $0.storedNumber == entry.storedNumber }) else {
       finishing.insert(entry.storedNumber)
       return true
     }
     guard index > 0 || !lane.isInFlight else { return false }
     let removed = lane.entries.remove(at: index)
-    if index == 0 {
-      lane.attempts = 0
-      lane.due = nil
-    }
+    if index == 0 { lane.restart() }
     release(removed, of: &lane)
-    put(lane, entry.lane)
     return true
   }
 
@@ -439,13 +447,26 @@ struct OutboxQueue {
   mutating func nextRead() -> Read? {
     guard currentRead == nil, stored.count + bounds.page <= bounds.entries || stored.count == 0, stored.bytes < bounds.bytes
     else { return nil }
+    // Lanes and the scan take turns.
+    isScansTurn = !isScansTurn
+    if isScansTurn, let scan = nextScan() { return scan }
+    if let read = nextLaneRead() { return read }
+    return nextScan()
+  }
+
+  private mutating func nextLaneRead() -> Read? {
     while let name = lanesToRead.popFirst() {
+      lanes[name]?.isListedToRead = false
       guard let lane = lanes[name], isReadable(lane), let backlog = lane.backlog else { continue }
       let limit = min(bounds.page, bounds.entriesPerLane - lane.storedCount)
       let read = Read(lane: name, after: lane.lastNumber, limit: limit)
       currentRead = (read, backlog.leftCount)
       return read
     }
+    return nil
+  }
+
+  private mutating func nextScan() -> Read? {
     guard let scannedThrough else { return nil }
     let read = Read(lane: nil, after: scannedThrough, limit: bounds.page)
     currentRead = (read, leftToScan)
@@ -471,11 +492,14 @@ struct OutboxQueue {
   mutating func didFailRead() {
     guard let (read, _) = currentRead else { return }
     endRead()
-    if let lane = read.lane { lanesToRead.append(lane) }
+    // It is listed again.
+    if let name = read.lane, let lane = lanes.removeValue(forKey: name) { put(lane, name) }
   }
 
   private mutating func didRead(_ entries: [WebhookEntry], of name: WebhookEntry.Lane, isWhole: Bool, leftCount: Int) {
-    guard var lane = lanes[name], lane.backlog != nil else { return }
+    guard var lane = lanes.removeValue(forKey: name) else { return }
+    defer { put(lane, name) }
+    guard lane.backlog != nil else { return }
     for entry in entries where entry.storedNumber > lane.lastNumber {
       admitBehind(entry.storedNumber, in: &lane)
       if finishing.contains(entry.storedNumber) { lane.lastNumber = entry.storedNumber } else { append(entry, to: &lane) }
@@ -484,9 +508,6 @@ struct OutboxQueue {
       admitBehind(.max, in: &lane)
       lane.backlog = nil
     }
-    // `put` lets the lane be read again where it has to be.
-    lanes[name]?.backlog = nil
-    put(lane, name)
   }
 
   /// Entries in memory only come behind the stored ones before them.
@@ -505,11 +526,11 @@ struct OutboxQueue {
         scannedThrough = number
         continue
       }
-      if var lane = lanes[entry.lane] {
+      if var lane = lanes.removeValue(forKey: entry.lane) {
         if number > lane.lastNumber {
           if lane.backlog == nil, hasRoom(for: lane) { append(entry, to: &lane) } else { leave(number, in: &lane) }
-          put(lane, entry.lane)
         }
+        put(lane, entry.lane)
       } else {
         guard stored.hasRoom(in: bounds) else { return }
         var lane = Lane()

@@ -43,6 +43,8 @@ public final class WebhookOutbox: WebhookPoster {
     var isRetrying = false
     /// After a failure of the store.
     var storeRetry: MonotonicInstant?
+    /// Where too many wait and all of the oldest are being posted.
+    var trimRetry: MonotonicInstant?
     var timer: MonotonicInstant?
     var lastError = ""
     var isStopped = false
@@ -110,6 +112,11 @@ public final class WebhookOutbox: WebhookPoster {
   // MARK: Work, in one task
 
   private func work() {
+    let now = clocks.monotonic
+    state.withLock { state in
+      if let retry = state.storeRetry, retry <= now { state.storeRetry = nil }
+      if let retry = state.trimRetry, retry <= now { state.trimRetry = nil }
+    }
     startAttempts()
     commitChanges()
     startRead()
@@ -131,7 +138,7 @@ public final class WebhookOutbox: WebhookPoster {
   private func setTimer() {
     let now = clocks.monotonic
     let due = state.withLock { state -> MonotonicInstant? in
-      guard !state.isStopped, let due = [state.queue.nextDue(at: now), state.storeRetry].compactMap({ $0 }).min(),
+      guard !state.isStopped, let due = [state.queue.nextDue(at: now), state.storeRetry, state.trimRetry].compactMap({ $0 }).min(),
         due < state.timer ?? .distantFuture
       else { return nil }
       state.timer = due
@@ -223,24 +230,20 @@ public final class WebhookOutbox: WebhookPoster {
 
   /// Lets the store forget what was delivered, and keep what was given up: one commit at a time.
   private func commitChanges() {
-    let now = clocks.monotonic
-    let batch = state.withLock { state -> (delivered: [Int64], givenUp: [Failure], lost: Int, keeping: Int)? in
-      guard !state.isCommitting, state.storeRetry.map({ $0 <= now }) ?? true,
-        !state.delivered.isEmpty || !state.givenUp.isEmpty
+    let batch = state.withLock { state -> (delivered: [Int64], givenUp: [Failure], lost: Int)? in
+      guard !state.isCommitting, state.storeRetry == nil, !state.delivered.isEmpty || !state.givenUp.isEmpty
       else { return nil }
       state.isCommitting = true
-      state.storeRetry = nil
       let delivered = Array(state.delivered.prefix(WebhookOutbox.changesPerCommit))
       let givenUp = Array(state.givenUp.prefix(WebhookOutbox.givenUpPerCommit))
       state.delivered.removeFirst(delivered.count)
       state.givenUp.removeFirst(givenUp.count)
-      let lost = max(0, state.failures - configuration.maxPending)
-      return (delivered, givenUp, lost, configuration.maxPending)
+      return (delivered, givenUp, max(0, state.failures - configuration.maxPending))
     }
     guard let batch else { return }
     var changes = batch.givenUp.map { StoreChange.giveUpWebhook($0.entry, attempts: $0.attempts, lastError: $0.error) }
     if !batch.delivered.isEmpty { changes.append(.removeWebhooks(batch.delivered)) }
-    if batch.lost > 0 { changes.append(.trimWebhookFailures(keeping: batch.keeping)) }
+    if batch.lost > 0 { changes.append(.trimWebhookFailures(keeping: configuration.maxPending)) }
     commit(changes) { [self] isDurable in
       state.withLock { state in
         state.isCommitting = false
@@ -269,9 +272,8 @@ public final class WebhookOutbox: WebhookPoster {
   }
 
   private func startRead() {
-    let now = clocks.monotonic
     let read = state.withLock { state -> (OutboxQueue.Read, bytes: Int)? in
-      guard !state.isStopped, !state.isTrimming, state.storeRetry.map({ $0 <= now }) ?? true else { return nil }
+      guard !state.isStopped, !state.isTrimming, state.storeRetry == nil else { return nil }
       return state.queue.nextRead().map { ($0, min(WebhookOutbox.readBytes, state.queue.bytesPerRead)) }
     }
     guard let (read, bytes) = read else { return }
@@ -288,11 +290,13 @@ public final class WebhookOutbox: WebhookPoster {
   }
 
   private func noteReadFailure(_ error: StoreError, _ change: (inout State) -> Void) {
-    log.warn("webhooks could not be read", ["error": "\(error)"])
-    state.withLock { state in
+    let isStopped = state.withLock { state in
       change(&state)
       state.storeRetry = clocks.monotonic.advanced(byMilliseconds: 1000)
+      return state.isStopped
     }
+    // The end of the process closes the store.
+    if !isStopped { log.warn("webhooks could not be read", ["error": "\(error)"]) }
   }
 
   /// Gives up the oldest entries where more wait than may.
@@ -300,7 +304,7 @@ public final class WebhookOutbox: WebhookPoster {
     let excess = state.withLock { state -> Int? in
       let excess = state.pending + state.queue.volatileCount - configuration.maxPending
       guard excess > 0, state.pending > 0, !state.isStopped, !state.isTrimming, !state.isCommitting, !state.queue.isReading,
-        state.delivered.isEmpty, state.givenUp.isEmpty, state.storeRetry == nil
+        state.delivered.isEmpty, state.givenUp.isEmpty, state.storeRetry == nil, state.trimRetry == nil
       else { return nil }
       state.isTrimming = true
       return min(excess, WebhookOutbox.givenUpPerCommit)
@@ -327,6 +331,7 @@ public final class WebhookOutbox: WebhookPoster {
         if state.queue.withdraw(entry) { givenUp.append(Failure(entry: entry, attempts: 0, error: reason)) }
       }
       state.giveUp(givenUp)
+      if givenUp.isEmpty { state.trimRetry = clocks.monotonic.advanced(byMilliseconds: 1000) }
       return givenUp
     }
     note(givenUp)

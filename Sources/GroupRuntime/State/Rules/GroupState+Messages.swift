@@ -34,6 +34,7 @@ extension GroupState {
     return decision
   }
 
+  @inline(__always)
   private mutating func makeMessage(
     _ content: Message.Content, _ options: MessageOptions, seq: Int64?, by sender: Sender, _ caller: Caller,
     in context: DecisionContext
@@ -45,6 +46,7 @@ extension GroupState {
   }
 
   /// The sender, or the error of membership, rights and mentions.
+  @inline(__always)
   private func checkedSender(_ caller: Caller, _ options: MessageOptions) throws(WireError) -> Sender {
     let sender = sender(caller)
     if sender.principal == .outsider { throw WireError(.noRight, "Not a member") }
