@@ -41,7 +41,10 @@ let package = Package(
   targets: [
     // Layer 6: the executable.
     .executableTarget(
-      name: "throng", dependencies: ["Authentication", "LoadGenerator", "ServerConfiguration", "ThrongServer", argumentParser],
+      name: "throng",
+      dependencies: [
+        "Authentication", "GroupRuntime", "LoadGenerator", "ServerConfiguration", "ThrongServer", argumentParser,
+      ],
       swiftSettings: strict),
     // Layer 5: composition.
     .target(
@@ -110,7 +113,8 @@ let package = Package(
 
     .testTarget(name: "GroupModelTests", dependencies: ["GroupModel"], swiftSettings: strict),
     .testTarget(name: "GroupPermissionsTests", dependencies: ["GroupModel", "GroupPermissions"], swiftSettings: strict),
-    .testTarget(name: "WireProtocolTests", dependencies: ["GroupModel", "WireProtocol"], swiftSettings: strict),
+    .testTarget(
+      name: "WireProtocolTests", dependencies: ["GroupModel", "ThrongTestKit", "WireProtocol"], swiftSettings: strict),
     .testTarget(name: "WebSocketTransportTests", dependencies: ["CTransport", "WebSocketTransport"], swiftSettings: strict),
     .testTarget(
       name: "GroupRuntimeTests",
@@ -121,7 +125,8 @@ let package = Package(
       dependencies: ["GroupModel", "GroupRuntime", "SQLiteStore", "ThrongTestKit", "WireProtocol", grdb, sqlite, logging],
       swiftSettings: strict),
     .testTarget(name: "AuthenticationTests", dependencies: ["Authentication", "GroupModel", jwt], swiftSettings: strict),
-    .testTarget(name: "ServerConfigurationTests", dependencies: ["GroupModel", "ServerConfiguration"], swiftSettings: strict),
+    .testTarget(
+      name: "ServerConfigurationTests", dependencies: ["GroupModel", "ServerConfiguration"], swiftSettings: strict),
     .testTarget(
       name: "GatewayTests",
       dependencies: [

@@ -45,10 +45,10 @@ extension TokenClaims {
   /// The largest integer that JSON carries exactly.
   private static let largestInstant: Double = 9_007_199_254_740_991
 
-  /// A date claim in Unix milliseconds.
-  static func instant(_ seconds: Double) throws(TokenError) -> Instant {
+  /// The instant of a date claim.
+  static func instant(_ seconds: Double) throws(TokenError) -> WallInstant {
     let milliseconds = (seconds * 1000).rounded()
     guard milliseconds.magnitude <= largestInstant else { throw .malformed }
-    return Instant(milliseconds)
+    return WallInstant(milliseconds: Int64(milliseconds))
   }
 }

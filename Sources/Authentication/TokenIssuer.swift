@@ -15,16 +15,16 @@ public struct TokenIssuer: Sendable {
     self.issuer = issuer
   }
 
-  /// A token for the user, valid for `lifetime` seconds (at most 2³²−1) from `now` (Unix
-  /// milliseconds).
+  /// A token for the user, valid for `lifetime` (whole seconds, at most 2³²−1) from `now`.
   /// - Throws: where the name is no userID.
   public func issue(
-    user name: String, lifetime: Seconds, isAdministrator: Bool = false, now: Instant
+    user name: String, lifetime: Duration, isAdministrator: Bool = false, now: WallInstant
   ) throws(AuthenticationError) -> String {
     let userID = try TokenIssuer.userID(name)
-    let issuedAt = now / 1000
+    let issuedAt = now.milliseconds / 1000
     let claims = Claims(
-      sub: userID.rawValue, iat: issuedAt, exp: issuedAt + lifetime, adm: isAdministrator ? true : nil, aud: audience,
+      sub: userID.rawValue, iat: issuedAt, exp: issuedAt + lifetime.components.seconds, adm: isAdministrator ? true : nil,
+      aud: audience,
       iss: issuer)
     do { return try sign(claims) } catch { throw AuthenticationError("the token cannot be signed: \(error)") }
   }
@@ -48,8 +48,8 @@ public struct TokenIssuer: Sendable {
 
   private struct Claims: Encodable {
     let sub: String
-    let iat: Seconds
-    let exp: Seconds
+    let iat: Int64
+    let exp: Int64
     let adm: Bool?
     let aud: String?
     let iss: String?

@@ -28,8 +28,8 @@ public struct TokenVerifier: Sendable {
     }
   }
 
-  /// The tolerated difference of the issuer's clock and ours, in milliseconds.
-  public static let leeway: Instant = 5000
+  /// The tolerated difference of the issuer's clock and ours.
+  public static let leeway = Duration.seconds(5)
 
   private let keys: [TokenAlgorithm: [TokenKey]]
   private let audience: String?
@@ -55,9 +55,8 @@ public struct TokenVerifier: Sendable {
   /// The algorithms in use, in the order of `TokenAlgorithm`.
   public var algorithms: [TokenAlgorithm] { TokenAlgorithm.allCases.filter { keys[$0] != nil } }
 
-  /// The content of a token that is valid at `now` (Unix milliseconds), or the reason why it is
-  /// not.
-  public func verify(_ token: String, now: Instant) -> Result<VerifiedToken, TokenError> {
+  /// The content of a token that is valid at `now`, or the reason why it is not.
+  public func verify(_ token: String, now: WallInstant) -> Result<VerifiedToken, TokenError> {
     Result { () throws(TokenError) in try accept(token, now: now) }
   }
 
@@ -73,7 +72,7 @@ public struct TokenVerifier: Sendable {
   }
 
   /// Checks in the order of Protocol.md, "Tokens": format, algorithm, signature, claims, expiry.
-  private func accept(_ token: String, now: Instant) throws(TokenError) -> VerifiedToken {
+  private func accept(_ token: String, now: WallInstant) throws(TokenError) -> VerifiedToken {
     let token = try CompactToken(token)
     try checkSignature(of: token)
     let claims = try token.payload(as: TokenClaims.self)
@@ -119,8 +118,8 @@ public enum TokenError: Int, Error, Sendable, CaseIterable {
 public struct VerifiedToken: Sendable, Equatable {
   /// `sub`.
   public let userID: UserID
-  /// `exp` in Unix milliseconds, without the leeway.
-  public let expiresAt: Instant
+  /// `exp`, without the leeway.
+  public let expiresAt: WallInstant
   /// Whether `adm` is true: an application administrator, for the internal listener only.
   public let isAdministrator: Bool
 }

@@ -62,7 +62,7 @@ public final class GatewayServices: Sendable {
   let users: any UserStore
   /// The clocks of the process.
   public let clocks: any Clocks
-  private let offlineGrace: Instant
+  private let offlineGrace: Duration
   let directory: SessionDirectory
   let connectionLimiter: ConnectionLimiter
   let budgets: UserBudgets
@@ -104,7 +104,7 @@ public final class GatewayServices: Sendable {
       executors: [])
     absenceTimers = AbsenceTimers(
       groups: stores.groups, registry: registry, directory: directory, observer: observer,
-      grace: .milliseconds(rules.limits.offlineGrace))
+      grace: rules.limits.offlineGrace)
     openRPC = methods.openRPC(version: product.version)
     let serverInfo = ServerInfo(
       name: product.name, version: product.version, limits: product.limits,
@@ -121,7 +121,7 @@ public final class GatewayServices: Sendable {
 
   /// Whether a user who is offline since an instant has lost the memberships of AVChatRooms
   /// (Protocol.md, "AVChatRoom").
-  func isPastGrace(offlineSince awaySince: Instant) -> Bool { clocks.wall - awaySince > offlineGrace }
+  func isPastGrace(offlineSince awaySince: WallInstant) -> Bool { clocks.wall - awaySince > offlineGrace }
 
   /// Drops the counts that are kept while a user has sessions. A sign-in at the same time counts
   /// again.

@@ -5,24 +5,27 @@ public struct FormerMember: Sendable, Equatable {
   /// The messages of past memberships, as ranges of `seq`, ascending. A user who comes back sees
   /// them again, and none of the time between (Protocol.md, "History").
   public var visibleRanges: [ClosedRange<Int64>]
-  /// The end of a mute, which outlasts leaving and joining again; 0 or past = none.
-  public var muteUntil: Instant
-  /// The time at which `muteUntil` was set, by the clock of that time; 0 = long ago.
-  public var mutedAt: Instant = 0
-  /// The end of a ban, during which the user can neither join nor be invited; 0 or past = none.
-  public var bannedUntil: Instant
+  /// The end of a mute, which outlasts leaving and joining again; unset or past = none.
+  public var muteUntil: WallInstant
+  /// The time at which `muteUntil` was set, by the clock of that time; unset =
+  /// long ago.
+  public var mutedAt = WallInstant.unset
+  /// The end of a ban, during which the user can neither join nor be invited; unset or
+  /// past = none.
+  public var bannedUntil: WallInstant
   /// The end of the last membership.
-  public var leftTime: Instant
+  public var leftTime: WallInstant
 
-  /// The time that visible ranges are kept, in milliseconds: 30 days from leaving.
-  public static let lifetime: Instant = 30 * 86_400_000
+  /// The time that visible ranges are kept, from leaving.
+  public static let lifetime = Duration.seconds(30 * 86_400)
   /// The most visible ranges that are kept; the oldest are forgotten.
   public static let maxVisibleRanges = 20
 
   /// A former member with the newest of the ranges.
   public init(
-    userID: UserID, visibleRanges: [ClosedRange<Int64>] = [], muteUntil: Instant = 0, bannedUntil: Instant = 0,
-    leftTime: Instant = 0
+    userID: UserID, visibleRanges: [ClosedRange<Int64>] = [], muteUntil: WallInstant = .unset,
+    bannedUntil: WallInstant = .unset,
+    leftTime: WallInstant = .unset
   ) {
     self.userID = userID
     self.leftTime = leftTime
@@ -32,16 +35,16 @@ public struct FormerMember: Sendable, Equatable {
   }
 
   /// The instant from which on the record can be forgotten.
-  public var memorableUntil: Instant {
-    max(muteUntil, bannedUntil, visibleRanges.isEmpty ? 0 : leftTime + FormerMember.lifetime)
+  public var memorableUntil: WallInstant {
+    max(muteUntil, bannedUntil, visibleRanges.isEmpty ? .unset : leftTime + FormerMember.lifetime)
   }
 
   /// Whether the record is still of use at an instant.
-  public func isMemorable(at now: Instant) -> Bool { memorableUntil > now }
+  public func isMemorable(at now: WallInstant) -> Bool { memorableUntil > now }
 
-  /// The end of the later of ban and mute; 0 or past = none is in force.
-  public var restrictedUntil: Instant { max(muteUntil, bannedUntil) }
+  /// The end of the later of ban and mute; unset or past = none is in force.
+  public var restrictedUntil: WallInstant { max(muteUntil, bannedUntil) }
 
   /// Whether a ban or a mute is in force at an instant.
-  public func isRestricted(at now: Instant) -> Bool { restrictedUntil > now }
+  public func isRestricted(at now: WallInstant) -> Bool { restrictedUntil > now }
 }

@@ -16,12 +16,12 @@ public struct GroupApplication: Sendable, Equatable {
     /// The decider; `.administrator` for the application.
     public let by: UserID
     /// The time of the decision.
-    public let time: Instant
+    public let time: WallInstant
     /// The decider's words; empty = none.
     public let message: String
 
     /// A decision.
-    public init(isAgreed: Bool, by: UserID, time: Instant, message: String) {
+    public init(isAgreed: Bool, by: UserID, time: WallInstant, message: String) {
       self.isAgreed = isAgreed
       self.by = by
       self.time = time
@@ -42,7 +42,7 @@ public struct GroupApplication: Sendable, Equatable {
   /// The invited user; nil for a request to join.
   public let toUser: UserID?
   /// The time at which it was made, or made again.
-  public var addTime: Instant
+  public var addTime: WallInstant
   /// The words of `fromUser`, up to 512 bytes.
   public var requestMsg: String
   /// The inviter's own data, up to 512 bytes; nil = none.
@@ -52,7 +52,7 @@ public struct GroupApplication: Sendable, Equatable {
 
   /// An undecided application.
   public init(
-    id: String, groupID: GroupID, epoch: String, kind: Kind, fromUser: UserID, toUser: UserID?, addTime: Instant,
+    id: String, groupID: GroupID, epoch: String, kind: Kind, fromUser: UserID, toUser: UserID?, addTime: WallInstant,
     requestMsg: String, attach: String? = nil
   ) {
     self.id = id

@@ -8,7 +8,7 @@ public struct GroupRecord: Sendable, Equatable {
   /// (Protocol.md, "Sending").
   public let epoch: String
   /// The time of creation.
-  public let createTime: Instant
+  public let createTime: WallInstant
   /// The owner, who is a member.
   public var owner: UserID
   /// 1–30 bytes, no control characters.
@@ -27,13 +27,13 @@ public struct GroupRecord: Sendable, Equatable {
   public var policy: GroupPolicy
   /// The group mute; `current(at:)` tells whether it has ended.
   public var mute: GroupMute
-  /// The time at which `mute` was set, by the clock of that time; 0 = long ago.
-  public var mutedAt: Instant = 0
+  /// The time at which `mute` was set, by the clock of that time; unset = long ago.
+  public var mutedAt = WallInstant.unset
   /// The last change of name, texts, policy, owner or customInfo; the creation at first.
-  public var lastInfoTime: Instant
+  public var lastInfoTime: WallInstant
   /// The last change of something else that lists show: a message was recalled. Clients do not see
   /// it; `updatedSince` compares it.
-  public var changeTime: Instant = 0
+  public var changeTime = WallInstant.unset
   /// The newest imported message; imported messages do not count as unread. 0 = none.
   public var importedThroughSeq: Int64 = 0
   /// The ordinal that the next member gets.
@@ -41,9 +41,9 @@ public struct GroupRecord: Sendable, Equatable {
 
   /// A group with everything given.
   public init(
-    id: GroupID, type: GroupType, epoch: String, createTime: Instant, owner: UserID, name: String, introduction: String = "",
+    id: GroupID, type: GroupType, epoch: String, createTime: WallInstant, owner: UserID, name: String, introduction: String = "",
     notification: String = "", faceURL: String = "", maxMemberNum: Int, customInfo: [String: String] = [:], policy: GroupPolicy,
-    mute: GroupMute = .none, lastInfoTime: Instant? = nil, nextOrdinal: Int64 = 1
+    mute: GroupMute = .none, lastInfoTime: WallInstant? = nil, nextOrdinal: Int64 = 1
   ) {
     self.id = id
     self.type = type
@@ -78,20 +78,20 @@ public struct GroupMute: Sendable, Equatable {
   /// The roles silenced in mode `custom`; empty otherwise.
   public var roles: [Role]
   /// The end; nil = none.
-  public var muteUntil: Instant?
+  public var muteUntil: WallInstant?
 
   /// No mute.
   public static let none = GroupMute(mode: .none)
 
   /// A mute with everything given.
-  public init(mode: Mode, roles: [Role] = [], muteUntil: Instant? = nil) {
+  public init(mode: Mode, roles: [Role] = [], muteUntil: WallInstant? = nil) {
     self.mode = mode
     self.roles = roles
     self.muteUntil = muteUntil
   }
 
   /// The mute at an instant: `none` after its end.
-  public func current(at now: Instant) -> GroupMute {
+  public func current(at now: WallInstant) -> GroupMute {
     if let muteUntil, muteUntil <= now { return .none }
     return self
   }

@@ -5,7 +5,7 @@ public struct Member: Sendable, Equatable {
   /// The member's rights.
   public var role: Role
   /// The start of the membership.
-  public var joinTime: Instant
+  public var joinTime: WallInstant
   /// Counts the joins of the group, to order members with the same `joinTime`. Unique among
   /// members; a former member's may be used again after a restart.
   public var ordinal: Int64
@@ -13,10 +13,11 @@ public struct Member: Sendable, Equatable {
   public var nameCard: String
   /// The application's own fields of this membership: at most 5.
   public var customInfo: [String: String]
-  /// The end of a mute; 0 or past = none.
-  public var muteUntil: Instant
-  /// The time at which `muteUntil` was set, by the clock of that time; 0 = long ago.
-  public var mutedAt: Instant = 0
+  /// The end of a mute; unset or past = none.
+  public var muteUntil: WallInstant
+  /// The time at which `muteUntil` was set, by the clock of that time; unset =
+  /// long ago.
+  public var mutedAt = WallInstant.unset
   /// The choice of messages that the member receives.
   public var receiveOption: ReceiveOption
   /// The newest message the member has read.
@@ -35,13 +36,13 @@ public struct Member: Sendable, Equatable {
   /// The inviter, if there was one.
   public var inviter: UserID?
   /// The last change of the member's own view of the group; `updatedSince` compares it.
-  public var changeTime: Instant
+  public var changeTime: WallInstant
 
   /// A new member.
   public init(
-    userID: UserID, role: Role, joinTime: Instant, ordinal: Int64, receiveOption: ReceiveOption, readSeq: Int64 = 0,
+    userID: UserID, role: Role, joinTime: WallInstant, ordinal: Int64, receiveOption: ReceiveOption, readSeq: Int64 = 0,
     firstVisibleSeq: Int64 = 1, inviter: UserID? = nil, nameCard: String = "", customInfo: [String: String] = [:],
-    muteUntil: Instant = 0, changeTime: Instant? = nil
+    muteUntil: WallInstant = .unset, changeTime: WallInstant? = nil
   ) {
     self.userID = userID
     self.role = role
@@ -58,10 +59,10 @@ public struct Member: Sendable, Equatable {
   }
 
   /// The member at an instant: without a mute that has ended.
-  public func current(at now: Instant) -> Member {
-    guard muteUntil != 0, muteUntil <= now else { return self }
+  public func current(at now: WallInstant) -> Member {
+    guard muteUntil.isSet, muteUntil <= now else { return self }
     var member = self
-    member.muteUntil = 0
+    member.muteUntil = .unset
     return member
   }
 }

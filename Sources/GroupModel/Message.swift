@@ -39,7 +39,7 @@ public struct Message: Sendable, Equatable {
   /// The sender's name card at `timestamp`.
   public let nameCard: String
   /// The time at which the server accepted it.
-  public let timestamp: Instant
+  public let timestamp: WallInstant
   /// The text, custom data or tips.
   public var content: Content
   /// The rank in a live room over its limit.
@@ -58,7 +58,7 @@ public struct Message: Sendable, Equatable {
 
   /// A message with everything given.
   public init(
-    msgID: String, groupID: GroupID, seq: Int64?, sender: UserID, nameCard: String, timestamp: Instant, content: Content,
+    msgID: String, groupID: GroupID, seq: Int64?, sender: UserID, nameCard: String, timestamp: WallInstant, content: Content,
     priority: Priority, clientMsgID: String?, atUserIDList: [String] = [], isRevoked: Bool = false, platform: Platform,
     isFromManager: Bool = false
   ) {

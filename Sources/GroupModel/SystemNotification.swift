@@ -22,8 +22,8 @@ public struct SystemNotification: Sendable, Equatable {
 
   /// The most that are kept for a user; the oldest are removed.
   public static let kept = 100
-  /// The time that one is kept, in milliseconds.
-  public static let lifetime: Instant = 7 * 86_400_000
+  /// The time that one is kept.
+  public static let lifetime = Duration.seconds(7 * 86_400)
 
   /// The kind of event.
   public let kind: Kind
@@ -39,12 +39,12 @@ public struct SystemNotification: Sendable, Equatable {
   /// The application's data of a custom notification.
   public let data: String?
   /// The time of the event.
-  public let timestamp: Instant
+  public let timestamp: WallInstant
 
   /// A notification with everything given.
   public init(
     kind: Kind, groupID: GroupID, opUser: String, applicationID: String? = nil, reason: String? = nil, data: String? = nil,
-    timestamp: Instant
+    timestamp: WallInstant
   ) {
     self.kind = kind
     self.applicationID = applicationID

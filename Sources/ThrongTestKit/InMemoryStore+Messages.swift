@@ -33,7 +33,7 @@ extension InMemoryStore: MessageStore {
 
   /// The `seq` of the first message with a timestamp at or after an instant; nil where there is
   /// none.
-  public func firstSeq(of group: GroupID, notBefore: Instant) async throws(StoreError) -> Int64? {
+  public func firstSeq(of group: GroupID, notBefore: WallInstant) async throws(StoreError) -> Int64? {
     contents.withLock { $0.groups[group]?.messages.first { $0.timestamp >= notBefore }?.seq }
   }
 }

@@ -37,8 +37,8 @@ extension InMemoryStore: PersonalStore {
     }
   }
 
-  /// Up to when the user has read applications; 0 = none.
-  public func applicationsReadThrough(by user: UserID) async throws(StoreError) -> Instant {
+  /// Up to when the user has read applications; unset = none.
+  public func applicationsReadThrough(by user: UserID) async throws(StoreError) -> WallInstant {
     contents.withLock { $0.applicationMarks[user] ?? 0 }
   }
 
@@ -47,7 +47,7 @@ extension InMemoryStore: PersonalStore {
   ///   - since: only those with a timestamp at or after it.
   ///   - before: only those with a smaller number; 0 = from the newest.
   public func notifications(
-    of user: UserID, since: Instant, before: Int64, limit: Int
+    of user: UserID, since: WallInstant, before: Int64, limit: Int
   ) async throws(StoreError) -> [NumberedNotification] {
     contents.withLock { contents in
       let newest = contents.newestNotifications(of: user, since: since)
@@ -56,7 +56,7 @@ extension InMemoryStore: PersonalStore {
   }
 
   /// The number of the user's notifications, at or after an instant, that are newer than the mark.
-  public func unreadNotifications(of user: UserID, since: Instant) async throws(StoreError) -> Int {
+  public func unreadNotifications(of user: UserID, since: WallInstant) async throws(StoreError) -> Int {
     contents.withLock { contents in
       let mark = contents.notificationMarks[user] ?? 0
       return contents.newestNotifications(of: user, since: since).count { $0.number > mark }

@@ -20,12 +20,12 @@ extension InMemoryStore: UserStore {
 
   /// Notes that the user's first session has begun, or that the last has ended.
   /// - Parameter offlineSince: nil = online.
-  public func notePresence(of user: UserID, offlineSince: Instant?) {
+  public func notePresence(of user: UserID, offlineSince: WallInstant?) {
     contents.withLock { $0.users[user] = offlineSince.map { .offline(since: $0) } ?? .online }
   }
 
   /// When the user's last session ended; nil where there is one, or never was.
-  public func offlineSince(of user: UserID) async throws(StoreError) -> Instant? {
+  public func offlineSince(of user: UserID) async throws(StoreError) -> WallInstant? {
     contents.withLock { $0.offlineSince(among: [user])[user] }
   }
 }

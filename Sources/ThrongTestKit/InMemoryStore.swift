@@ -87,7 +87,7 @@ public final class InMemoryStore: GroupStore, StoreHealth, Sendable {
 
   /// The group, members by `userID`; `recentlySent` goes back to the first message that is older.
   public func group(
-    _ id: GroupID, sentSince: Instant, at now: Instant, mostFormer: Int
+    _ id: GroupID, sentSince: WallInstant, at now: WallInstant, mostFormer: Int
   ) async throws(StoreError) -> StoredGroup? {
     contents.withLock { contents in
       guard let group = contents.groups[id] else { return nil }
@@ -131,7 +131,7 @@ public final class InMemoryStore: GroupStore, StoreHealth, Sendable {
   /// The groups of a listed type that a user is a member of, by `groupNumber` ascending, also
   /// unchanged ones.
   public func listedMemberships(
-    of user: UserID, type: GroupType?, changedSince: Instant, after: Int64, limit: Int
+    of user: UserID, type: GroupType?, changedSince: WallInstant, after: Int64, limit: Int
   ) async throws(StoreError) -> [Membership] {
     contents.withLock { contents in
       let listed = contents.memberships(of: user).filter {
@@ -145,7 +145,7 @@ public final class InMemoryStore: GroupStore, StoreHealth, Sendable {
   /// ascending.
   /// - Parameter type: nil = any.
   public func departures(
-    of user: UserID, type: GroupType?, since: Instant, after: Int64, limit: Int
+    of user: UserID, type: GroupType?, since: WallInstant, after: Int64, limit: Int
   ) async throws(StoreError) -> [Membership] {
     contents.withLock { contents in
       let departures = (contents.departures[user] ?? [:]).filter { _, departure in

@@ -1,4 +1,5 @@
 import Foundation
+import GroupModel
 
 /// A JSON value for comparisons. Foundation reads it, so that the server's parser does not test
 /// itself.
@@ -37,6 +38,12 @@ public enum JSON: Sendable, Hashable {
 
   /// A whole number.
   public var integer: Int64? { if case .number(let number) = self { Int64(exactly: number) } else { nil } }
+
+  /// A whole number of milliseconds.
+  public var instant: WallInstant? { integer.map(WallInstant.init(milliseconds:)) }
+
+  /// The number that stands for an instant.
+  public static func instant(_ instant: WallInstant) -> JSON { .number(Double(instant.milliseconds)) }
 
   /// True or false.
   public var bool: Bool? { if case .bool(let flag) = self { flag } else { nil } }

@@ -4,21 +4,21 @@ import Synchronization
 
 /// Clocks that tests move.
 public final class ManualClocks: Clocks, Sendable {
-  private let wallTime: Atomic<Instant>
+  private let wallMilliseconds: Atomic<Int64>
   private let nanoseconds = Atomic<Int64>(0)
   /// Runs the monotonic clock besides what tests move it by.
   private let running: SystemClocks?
 
   /// - Parameters:
-  ///   - wall: the instant that the wall clock shows, in Unix milliseconds.
+  ///   - wall: the instant that the wall clock shows.
   ///   - isMonotonicRunning: whether the monotonic clock advances by itself, for timers of a real
   ///     transport.
-  public init(at wall: Instant = 1_700_000_000_000, isMonotonicRunning: Bool = false) {
-    wallTime = Atomic(wall)
+  public init(at wall: WallInstant = 1_700_000_000_000, isMonotonicRunning: Bool = false) {
+    wallMilliseconds = Atomic(wall.milliseconds)
     running = isMonotonicRunning ? SystemClocks() : nil
   }
 
-  public var wall: Instant { wallTime.load(ordering: .acquiring) }
+  public var wall: WallInstant { WallInstant(milliseconds: wallMilliseconds.load(ordering: .acquiring)) }
 
   public var monotonic: MonotonicInstant {
     let moved = nanoseconds.load(ordering: .acquiring)
@@ -34,13 +34,36 @@ public final class ManualClocks: Clocks, Sendable {
   }
 
   /// Lets a length of time pass, on both clocks.
-  public func advance(for duration: Duration) {
-    let (seconds, attoseconds) = duration.components
-    advance(by: seconds * 1000 + attoseconds / 1_000_000_000_000_000)
-  }
+  public func advance(for duration: Duration) { advance(by: duration.wholeMilliseconds) }
 
   /// Moves the wall clock alone by milliseconds; back where they are negative.
-  public func moveWall(by milliseconds: Int64) { wallTime.wrappingAdd(milliseconds, ordering: .acquiringAndReleasing) }
+  public func moveWall(by milliseconds: Int64) {
+    wallMilliseconds.wrappingAdd(milliseconds, ordering: .acquiringAndReleasing)
+  }
+}
+
+/// Numbers in tests are milliseconds.
+extension WallInstant: ExpressibleByIntegerLiteral {
+  public init(integerLiteral milliseconds: Int64) { self.init(milliseconds: milliseconds) }
+
+  /// The instant so many milliseconds after the start of 1970 (UTC).
+  public init(_ milliseconds: some BinaryInteger) { self.init(milliseconds: Int64(milliseconds)) }
+
+  /// The instant so many milliseconds later.
+  public static func + (instant: WallInstant, milliseconds: Int64) -> WallInstant {
+    instant.advanced(byMilliseconds: milliseconds)
+  }
+
+  /// The instant so many milliseconds earlier.
+  public static func - (instant: WallInstant, milliseconds: Int64) -> WallInstant {
+    instant.advanced(byMilliseconds: -milliseconds)
+  }
+
+  /// Moves the instant on by milliseconds.
+  public static func += (instant: inout WallInstant, milliseconds: Int64) { instant = instant + milliseconds }
+
+  /// Moves the instant back by milliseconds.
+  public static func -= (instant: inout WallInstant, milliseconds: Int64) { instant = instant - milliseconds }
 }
 
 /// Numbers in tests are milliseconds.

@@ -36,8 +36,8 @@ extension StoreContents {
   }
 
   /// When the last session of users ended, for those who are offline.
-  func offlineSince(among users: some Sequence<UserID>) -> [UserID: Instant] {
-    var absent: [UserID: Instant] = [:]
+  func offlineSince(among users: some Sequence<UserID>) -> [UserID: WallInstant] {
+    var absent: [UserID: WallInstant] = [:]
     for user in users {
       if case .offline(let since) = self.users[user] { absent[user] = since }
     }
@@ -84,7 +84,7 @@ extension StoreContents {
   }
 
   /// Notifications of a user, and of the managers of groups that the user manages, newest first.
-  func newestNotifications(of user: UserID, since: Instant) -> [NumberedNotification] {
+  func newestNotifications(of user: UserID, since: WallInstant) -> [NumberedNotification] {
     let managed = groups.values.filter { $0.members[user]?.role.isManager == true }.map {
       Addressee.managers(groupNumber: $0.number)
     }
@@ -92,11 +92,11 @@ extension StoreContents {
     return Array(all.sorted { $0.number > $1.number }.prefix(SystemNotification.kept))
   }
 
-  mutating func advance(
-    _ marks: any WritableKeyPath<StoreContents, [UserID: Int64]> & Sendable, _ user: UserID, _ mark: Int64
+  mutating func advance<Mark: Comparable & Sendable>(
+    _ marks: any WritableKeyPath<StoreContents, [UserID: Mark]> & Sendable, _ user: UserID, _ mark: Mark
   ) -> Undo {
     let before = self[keyPath: marks][user]
-    self[keyPath: marks][user] = max(before ?? 0, mark)
+    self[keyPath: marks][user] = max(before ?? mark, mark)
     return { $0[keyPath: marks][user] = before }
   }
 }

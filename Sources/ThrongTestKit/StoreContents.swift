@@ -16,10 +16,10 @@ struct StoreContents {
 
     /// The members that are still remembered: bans and mutes first, the longest before others; then
     /// the latest to leave.
-    func former(at now: Instant, atMost most: Int) -> [FormerMember] {
-      func rank(_ former: FormerMember) -> (Instant, Instant, UserID) {
+    func former(at now: WallInstant, atMost most: Int) -> [FormerMember] {
+      func rank(_ former: FormerMember) -> (WallInstant, WallInstant, UserID) {
         former.isRestricted(at: now)
-          ? (former.restrictedUntil, 0, former.userID) : (.min, former.memorableUntil, former.userID)
+          ? (former.restrictedUntil, 0, former.userID) : (.distantPast, former.memorableUntil, former.userID)
       }
       return Array(former.values.filter { $0.isMemorable(at: now) }.sorted { rank($0) > rank($1) }.prefix(most))
     }
@@ -29,13 +29,13 @@ struct StoreContents {
   enum Presence {
     case neverOnline
     case online
-    case offline(since: Instant)
+    case offline(since: WallInstant)
   }
 
   /// A user has left a group of a listed type.
   struct Departure {
     let type: GroupType
-    let time: Instant
+    let time: WallInstant
     let groupNumber: Int64
   }
 
@@ -54,7 +54,7 @@ struct StoreContents {
   var applications: [ExactText: Application] = [:]
   /// Oldest first.
   var notifications: [Addressee: [NumberedNotification]] = [:]
-  var applicationMarks: [UserID: Instant] = [:]
+  var applicationMarks: [UserID: WallInstant] = [:]
   var notificationMarks: [UserID: Int64] = [:]
   // Numbers are never reused, so undoing keeps them.
   private var lastNumber: Int64 = 0
@@ -126,7 +126,7 @@ struct StoreContents {
     }
   }
 
-  private mutating func remove(_ user: UserID, _ group: GroupID, _ time: Instant) throws(StoreError) -> Undo {
+  private mutating func remove(_ user: UserID, _ group: GroupID, _ time: WallInstant) throws(StoreError) -> Undo {
     guard let member = groups[group]?.members.removeValue(forKey: user) else {
       throw StoreError(.inconsistent, "\(user) is no member of \(group)")
     }
@@ -138,7 +138,7 @@ struct StoreContents {
   }
 
   // Live rooms leave no departures, because their members change too often.
-  private mutating func depart(_ user: UserID, _ group: Group, _ time: Instant) {
+  private mutating func depart(_ user: UserID, _ group: Group, _ time: WallInstant) {
     guard group.record.type.isListed else { return }
     departures[user, default: [:]][group.record.id] = Departure(type: group.record.type, time: time, groupNumber: group.number)
   }
@@ -182,7 +182,7 @@ struct StoreContents {
   }
 
   private mutating func dismiss(
-    _ id: GroupID, _ time: Instant, _ notification: SystemNotification?
+    _ id: GroupID, _ time: WallInstant, _ notification: SystemNotification?
   ) throws(StoreError) -> Undo {
     guard let group = groups.removeValue(forKey: id) else { throw StoreError(.inconsistent, "no group \(id) to disband") }
     for user in group.members.keys { depart(user, group, time) }

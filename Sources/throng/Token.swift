@@ -1,6 +1,6 @@
 import ArgumentParser
 import Authentication
-import Foundation
+import GroupRuntime
 import ServerConfiguration
 import ThrongServer
 
@@ -34,8 +34,7 @@ struct Token: AsyncParsableCommand {
         throw StandardError.failure("auth.algorithms does not name HS256, the only algorithm that throng token can sign with")
       }
       let issuer = try await TokenIssuer(secret: secret, audience: settings.auth.audience, issuer: settings.auth.issuer)
-      let now = Int64(Date().timeIntervalSince1970 * 1000)
-      print(try issuer.issue(user: user, lifetime: ttl.seconds, isAdministrator: admin, now: now))
+      print(try issuer.issue(user: user, lifetime: ttl.duration, isAdministrator: admin, now: SystemClocks().wall))
     } catch let error as AuthenticationError {
       throw StandardError.failure(error.description)
     }
@@ -43,17 +42,17 @@ struct Token: AsyncParsableCommand {
 
   /// A whole number of seconds, at least one.
   struct Lifetime {
-    let seconds: Int64
+    let duration: Duration
 
-    static let oneHour = Lifetime(seconds: 3600)
+    static let oneHour = Lifetime(.seconds(3600))
 
-    private init(seconds: Int64) { self.seconds = seconds }
+    private init(_ duration: Duration) { self.duration = duration }
 
     init(_ text: String) throws {
       guard let duration = Duration(configurationText: text), duration >= .seconds(1) else {
         throw ValidationError("--ttl takes a duration of at least a second, such as 30s, 15m, 1h or 7d")
       }
-      seconds = duration.components.seconds
+      self.duration = .seconds(duration.components.seconds)
     }
   }
 }

@@ -8,16 +8,16 @@ import Testing
   @Test(arguments: [false, true])
   func issuedTokenSignsIn(isAdministrator: Bool) async throws {
     let issuer = try await TokenIssuer(secret: TokenForge.secret)
-    let token = try issuer.issue(user: "alice", lifetime: 3600, isAdministrator: isAdministrator, now: TokenForge.now)
+    let token = try issuer.issue(user: "alice", lifetime: .seconds(3600), isAdministrator: isAdministrator, now: TokenForge.now)
     let verified = try await TokenVerifier(.init(secret: TokenForge.secret)).verify(token, now: TokenForge.now).get()
     #expect(verified.userID == UserID("alice"))
     #expect(verified.isAdministrator == isAdministrator)
-    #expect(verified.expiresAt == TokenForge.now + 3_600_000)
+    #expect(verified.expiresAt == TokenForge.now + .seconds(3600))
   }
 
   @Test func audienceAndIssuerAreInTheToken() async throws {
     let issuer = try await TokenIssuer(secret: TokenForge.secret, audience: "app", issuer: "throng/test")
-    let token = try issuer.issue(user: "alice", lifetime: 60, now: TokenForge.now)
+    let token = try issuer.issue(user: "alice", lifetime: .seconds(60), now: TokenForge.now)
     let strict = try await TokenVerifier(.init(secret: TokenForge.secret, audience: "app", issuer: "throng/test"))
     #expect(strict.verify(token, now: TokenForge.now).error == nil)
   }
@@ -33,7 +33,7 @@ import Testing
       }
     }
     let user = #"a"b\c/d"#
-    let token = try await TokenIssuer(secret: TokenForge.secret).issue(user: user, lifetime: 60, now: TokenForge.now)
+    let token = try await TokenIssuer(secret: TokenForge.secret).issue(user: user, lifetime: .seconds(60), now: TokenForge.now)
     let keys = await JWTKeyCollection().add(hmac: HMACKey(from: TokenForge.secret), digestAlgorithm: .sha256)
     let claims = try await keys.verify(token, as: Claims.self)
     #expect(claims.sub.value == user)
@@ -43,7 +43,7 @@ import Testing
   @Test(arguments: ["", "@alice", "administrator", "al ice", "alicé", String(repeating: "a", count: 33)])
   func badNameIsRefused(name: String) async throws {
     let issuer = try await TokenIssuer(secret: TokenForge.secret)
-    #expect(throws: AuthenticationError.self) { try issuer.issue(user: name, lifetime: 60, now: TokenForge.now) }
+    #expect(throws: AuthenticationError.self) { try issuer.issue(user: name, lifetime: .seconds(60), now: TokenForge.now) }
   }
 
   @Test func shortSecretIsRefused() async {

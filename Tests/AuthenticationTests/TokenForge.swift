@@ -1,12 +1,13 @@
 import Foundation
+import GroupModel
 import JWTKit
 
 /// Makes tokens part by part, right or wrong, with keys made for the test. It does not share code
 /// with what is tested.
 struct TokenForge {
   static let secret = Array("a secret of thirty-two bytes, yes".utf8)
-  /// The instant at which the tests ask, in Unix milliseconds.
-  static let now: Int64 = 1_700_000_000_000
+  /// The instant at which the tests ask.
+  static let now = WallInstant(milliseconds: 1_700_000_000_000)
 
   let ec = ES256PrivateKey()
   let otherEC = ES256PrivateKey()

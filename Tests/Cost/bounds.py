@@ -15,13 +15,13 @@ class Bound(NamedTuple):
 BOUNDS = {
     # A message of 100 bytes in an AVChatRoom, from its bytes on the wire to the reply and one
     # delivery, without a limit on its rate.
-    "live.instructions": Bound(38_700, 33_630),
+    "live.instructions": Bound(35_700, 31_010),
     "live.allocations": Bound(11, 10),
     # The same where twenty come in one segment.
-    "burst.instructions": Bound(34_700, 30_130),
+    "burst.instructions": Bound(32_900, 28_550),
     "burst.allocations": Bound(10.5, 9.65),
     # The same as the first under a limit that is not reached: the cost of the rate limiter.
-    "limited.instructions": Bound(41_600, 36_160),
+    "limited.instructions": Bound(38_700, 33_640),
     "limited.allocations": Bound(11, 10),
     # The same in a Public group, stored, each alone in its transaction.
     "stored.instructions": Bound(106_000, 92_170),

@@ -8,14 +8,14 @@ import ThrongTestKit
 /// Imports from another system (Protocol.md, "Imports").
 @Suite struct ImportTests {
   private let backend = Backend()
-  private let now: Instant = 1_700_000_000_000
+  private let now: WallInstant = 1_700_000_000_000
 
   private func importGroup(_ more: String = "") async throws {
     _ = try await backend.result(
       "importGroup", #""groupType":"Public","groupName":"g","groupID":"g","ownerUserID":"olga"\#(more)"#)
   }
 
-  private func message(_ timestamp: Instant, _ text: String = "x") -> String {
+  private func message(_ timestamp: WallInstant, _ text: String = "x") -> String {
     #"{"sender":"olga","timestamp":\#(timestamp),"text":"\#(text)"}"#
   }
 
@@ -32,12 +32,12 @@ import ThrongTestKit
     #expect(try await backend.code("getGroupMemberList", #""groupID":"g""#) == 10010)
     #expect(try await backend.code("importGroup", group + #","createTime":\#(now)"#) == 0)
     let info = try await backend.result("getGroupsInfo", #""groupIDList":["g"]"#)["resultList"][0]["info"]
-    #expect(info["createTime"].integer == now && info["lastSeq"] == 0)
+    #expect(info["createTime"].instant == now && info["lastSeq"] == 0)
   }
 
   @Test func noTimeIsInTheFuture() async throws {
     try await importGroup()
-    func bring(_ times: Instant..., to group: String = "g") async throws -> JSON {
+    func bring(_ times: WallInstant..., to group: String = "g") async throws -> JSON {
       let members = times.enumerated().map { #"{"userID":"u\#($0)","joinTime":\#($1)}"# }.joined(separator: ",")
       return try await backend.rpc("importGroupMembers", #"{"groupID":"\#(group)","memberList":[\#(members)]}"#)
     }

@@ -25,14 +25,15 @@ import Testing
   }
 
   @Test func aTimedMuteIsNoneFromItsEndOn() {
-    let mute = GroupMute(mode: .custom, roles: [.admin], muteUntil: 5000)
-    #expect(mute.current(at: 4999) == mute)
-    #expect(mute.current(at: 5000) == .none)
-    #expect(mute.current(at: 5001) == .none)
+    let end = WallInstant(milliseconds: 5000)
+    let mute = GroupMute(mode: .custom, roles: [.admin], muteUntil: end)
+    #expect(mute.current(at: end.advanced(byMilliseconds: -1)) == mute)
+    #expect(mute.current(at: end) == .none)
+    #expect(mute.current(at: end.advanced(byMilliseconds: 1)) == .none)
   }
 
   @Test func aMuteWithoutEndStays() {
     let mute = GroupMute(mode: .all)
-    #expect(mute.current(at: .max) == mute)
+    #expect(mute.current(at: .distantFuture) == mute)
   }
 }

@@ -51,7 +51,7 @@ import Testing
     let groupID = try #require(GroupID("g"))
     func message(_ content: Message.Content) -> Message {
       Message(
-        msgID: "1", groupID: groupID, seq: 1, sender: .administrator, nameCard: "", timestamp: 1, content: content,
+        msgID: "1", groupID: groupID, seq: 1, sender: .administrator, nameCard: "", timestamp: .unset, content: content,
         priority: .normal, clientMsgID: nil, platform: .restAPI)
     }
     #expect(message(.text("a")).isChat)

@@ -58,7 +58,8 @@ import ThrongTestKit
     let first = try scene.ask("sendGroupTextMessage", marked, by: "mary")
     try scene.ask("sendGroupTextMessage", #"{"text":"later"}"#, by: "mary")
     let stored = try #require(
-      try await scene.store.group("g", sentSince: scene.clocks.wall - RecentlySent.retention, at: 0, mostFormer: .max))
+      try await scene.store.group("g", sentSince: scene.clocks.wall - RecentlySent.retentionMilliseconds, at: 0, mostFormer: .max)
+    )
     scene.state = GroupState(stored, at: scene.clocks.wall, rules: scene.rules)
     #expect(try scene.ask("sendGroupTextMessage", marked, by: "mary").result == first.result)
     #expect(try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary").result["seq"] == 3)

@@ -34,7 +34,7 @@ import WireProtocol
     let made = try scene.ask("createGroup", #"{"groupType":"Work","groupName":"n","memberList":[{"userID":"mary"}]}"#, by: "olga")
     #expect(made.events.keys.sorted() == ["mary", "mary/2", "olga", "olga/2"])
     for session in made.events.keys { #expect(made.names(session) == ["onGroupCreated"]) }
-    #expect(try made.params("onGroupCreated", to: "mary") == ["groupID": "g", "opTime": .number(Double(scene.clocks.wall))])
+    #expect(try made.params("onGroupCreated", to: "mary") == ["groupID": "g", "opTime": .instant(scene.clocks.wall)])
   }
 
   @Test func createGroupStoresNoTip() throws {

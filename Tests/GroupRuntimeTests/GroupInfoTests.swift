@@ -115,7 +115,7 @@ import ThrongTestKit
   @Test func aJoinedGroupIsListedIfItChangedSince() throws {
     let scene = try Scene(.public) { $0.joinMode = .any }
     let created = try #require(scene.state).record.createTime
-    func isListed(_ since: Instant, _ user: String) throws -> Bool {
+    func isListed(_ since: WallInstant, _ user: String) throws -> Bool {
       try scene.ask("joinedInfo", #"{"updatedSince":\#(since)}"#, by: user).result != .null
     }
     // mary's membership began 2 s later than the group.

@@ -14,7 +14,7 @@ import ThrongTestKit
     scene.signIn("mary", as: "mary/2")
     let first = try scene.ask("sendGroupTextMessage", hello, by: "mary")
     #expect(first.result["seq"] == 1 && first.result["status"] == "Stored")
-    #expect(first.result["timestamp"] == .number(Double(scene.clocks.wall)))
+    #expect(first.result["timestamp"] == .instant(scene.clocks.wall))
     #expect(first.receivers(of: "onRecvNewMessage") == ["adam", "carl", "mary/2", "olga"])
     #expect(first.events.count == 4)
     let message = try first.params("onRecvNewMessage", to: "adam")["message"]

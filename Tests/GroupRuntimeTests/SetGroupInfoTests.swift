@@ -34,7 +34,7 @@ import ThrongTestKit
     #expect(info["groupName"] == "a" && info["introduction"] == "b" && info["notification"] == "c" && info["faceURL"] == "d")
     #expect(info["customInfo"] == ["x": "1", "y": "2"] && info["maxMemberNum"] == 9 && info["joinMode"] == "Any")
     #expect(info["allMuted"] == true && info["mute"] == ["mode": "Ordinary"])
-    #expect(info["lastInfoTime"] == .number(Double(scene.clocks.wall)))
+    #expect(info["lastInfoTime"] == .instant(scene.clocks.wall))
   }
 
   @Test(arguments: [

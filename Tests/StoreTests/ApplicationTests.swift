@@ -1,6 +1,7 @@
 import GroupModel
 import GroupRuntime
 import Testing
+import ThrongTestKit
 
 @Suite("Applications, on every store")
 struct ApplicationTests {
@@ -11,11 +12,13 @@ struct ApplicationTests {
       for (index, text) in difficultTexts.enumerated() {
         var application = GroupApplication(
           id: "a\(index)", groupID: club, epoch: "e1", kind: index.isMultiple(of: 2) ? .join : .invite,
-          fromUser: index == 1 ? .administrator : bob, toUser: index.isMultiple(of: 2) ? nil : carol, addTime: 1 << 42,
+          fromUser: index == 1 ? .administrator : bob, toUser: index.isMultiple(of: 2) ? nil : carol,
+          addTime: WallInstant(1 << 42),
           requestMsg: text, attach: index == 3 ? nil : text)
         try await store.put([.apply(application)]).get()
         #expect(try await store.application(application.id)?.application == application)
-        application.handling = .init(isAgreed: index < 5, by: index == 2 ? .administrator : alice, time: 1 << 43, message: text)
+        application.handling = .init(
+          isAgreed: index < 5, by: index == 2 ? .administrator : alice, time: WallInstant(1 << 43), message: text)
         try await store.put([.putApplication(application, asNewest: false)]).get()
         let stored = try #require(try await store.application(application.id))
         #expect(stored == StoredApplication(application: application, isGroupGone: false))

@@ -2,6 +2,7 @@ import Dispatch
 import GroupModel
 import GroupRuntime
 import Testing
+import ThrongTestKit
 
 @Suite("Commits, on every store")
 struct CommitTests {

@@ -3,6 +3,7 @@ import GroupModel
 import GroupRuntime
 import Synchronization
 import Testing
+import ThrongTestKit
 
 @testable import SQLiteStore
 
@@ -61,13 +62,14 @@ struct CostTests {
       try await withSQLite(directory, { $0.rowsPerRead = 4 }) { store in
         let former = (0..<60).map { number in
           // The first twenty are banned, the last twenty long forgotten and not swept yet.
-          FormerMember(
-            userID: UserID("user\(number)")!, visibleRanges: [1...2], bannedUntil: number < 20 ? .max - Instant(number) : 0,
-            leftTime: number < 40 ? (1 << 41) - Instant(number) : 0)
+          let bannedUntil = number < 20 ? WallInstant(Int64.max - Int64(number)) : .unset
+          let leftTime = number < 40 ? WallInstant((1 << 41) - number) : .unset
+          return FormerMember(
+            userID: UserID("user\(number)")!, visibleRanges: [1...2], bannedUntil: bannedUntil, leftTime: leftTime)
         }
         try await store.put([.create()] + former.map { .putFormer($0, in: club) }).get()
         func loaded(_ most: Int) async throws -> [FormerMember]? {
-          try await store.group(club, sentSince: 0, at: 1 << 41, mostFormer: most)?.former
+          try await store.group(club, sentSince: 0, at: WallInstant(1 << 41), mostFormer: most)?.former
         }
         for (most, unread) in [(30, 30..<60), (10, 10..<60)] {
           let names = unread.map { "'user\($0)'" }.joined(separator: ", ")
@@ -77,7 +79,7 @@ struct CostTests {
           #expect(try await loaded(most) == Array(former.prefix(most)))
           #expect(
             await failure { () async throws(StoreError) in
-              try await store.group(club, sentSince: 0, at: 1 << 41, mostFormer: most + 1)
+              try await store.group(club, sentSince: 0, at: WallInstant(1 << 41), mostFormer: most + 1)
             }?.kind == .inconsistent)
         }
       }

@@ -3,6 +3,7 @@ import GroupModel
 import GroupRuntime
 import Synchronization
 import Testing
+import ThrongTestKit
 
 @testable import SQLiteStore
 
@@ -44,12 +45,12 @@ struct CrashTests {
   private func expectWhole(_ group: GroupID, through seq: Int64, in store: SQLiteStore) async throws {
     let stored = try #require(try await store.group(group, sentSince: 0))
     #expect(stored.attributes["seq"] == "\(seq)")
-    #expect(stored.openApplications.map(\.addTime) == [seq])
+    #expect(stored.openApplications.map(\.addTime) == [WallInstant(seq)])
     let reader = CrashingWriter.reader(of: group)
     let notifications = try await store.notifications(of: reader, since: 0, before: 0, limit: 1000)
     let kept = max(1, seq - Int64(SystemNotification.kept) + 1)
-    #expect(notifications.map(\.notification.timestamp) == (kept...seq).reversed())
-    #expect(try await store.applicationsReadThrough(by: reader) == seq)
+    #expect(notifications.map(\.notification.timestamp) == (kept...seq).reversed().map { WallInstant($0) })
+    #expect(try await store.applicationsReadThrough(by: reader) == WallInstant(seq))
   }
 }
 
@@ -67,8 +68,9 @@ final class CrashingWriter: Sendable {
     let reader = reader(of: group)
     return [
       .append(.sample(seq, in: group)), .putAttributes(GroupAttributes([.init(key: "seq", value: "\(seq)")]), in: group),
-      .apply(.sample("of \(group)", to: group, at: seq)), .notify(.sample(at: seq), .users([reader])),
-      .markApplicationsRead(reader, through: seq),
+      .apply(.sample("of \(group)", to: group, at: WallInstant(seq))),
+      .notify(.sample(at: WallInstant(seq)), .users([reader])),
+      .markApplicationsRead(reader, through: WallInstant(seq)),
     ]
   }
 

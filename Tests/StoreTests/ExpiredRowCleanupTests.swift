@@ -8,8 +8,8 @@ import ThrongTestKit
 
 @Suite("SQLite: what is old goes")
 struct ExpiredRowCleanupTests {
-  private static let day: Instant = 86_400_000
-  private static let start: Instant = 1_700_000_000_000
+  private static let day: Int64 = 86_400_000
+  private static let start: WallInstant = 1_700_000_000_000
 
   /// A store with a clock, the clock at `start`.
   private func withClock(
@@ -31,8 +31,8 @@ struct ExpiredRowCleanupTests {
     try await store.pool.read { try String.fetchAll($0, sql: "SELECT id FROM application ORDER BY number") }
   }
 
-  private func notificationTimes(_ store: SQLiteStore) async throws -> [Instant] {
-    try await store.pool.read { try Int64.fetchAll($0, sql: "SELECT timestamp FROM notification ORDER BY number") }
+  private func notificationTimes(_ store: SQLiteStore) async throws -> [WallInstant] {
+    try await store.pool.read { try WallInstant.fetchAll($0, sql: "SELECT timestamp FROM notification ORDER BY number") }
   }
 
   @Test func `notifications go after their lifetime, about hourly`() async throws {
@@ -46,7 +46,7 @@ struct ExpiredRowCleanupTests {
       clocks.advance(by: 1)
       await store.tick()
       #expect(try await notificationTimes(store) == [times[0], times[0], times[1], times[1]])
-      clocks.advance(by: SystemNotification.lifetime - 3_600_000)
+      clocks.advance(for: SystemNotification.lifetime - .seconds(3600))
       await store.tick()
       #expect(try await notificationTimes(store).count == 4, "as old as may be")
       clocks.advance(by: 3_600_000)
@@ -75,7 +75,7 @@ struct ExpiredRowCleanupTests {
       try await store.put([.dismiss(team, at: time + 2 * Self.day)]).get()
       await store.waitForWriter()
       func left(after days: Int64) async throws -> [String] {
-        clocks.advance(by: time + days * Self.day + 1 - clocks.wall)
+        clocks.advance(by: (time + days * Self.day + 1).milliseconds(since: clocks.wall))
         await store.tick()
         return try await applications(store)
       }
@@ -113,7 +113,7 @@ struct ExpiredRowCleanupTests {
         let handled = (1...12).map { StoreChange.apply(.sample("a\($0)").handled(at: 5)) }
         try await store.put([.create(), .notify(.sample(at: 1), .users(users))] + handled + [.apply(.sample("open"))]).get()
         let steps = try await store.pool.writeWithoutTransaction { db in
-          try [5, 6].map { (time: Instant) in
+          try [5, 6].map { (time: WallInstant) in
             var steps: [Int] = []
             var before = db.totalChangesCount
             while try ExpiredRowCleanup.chunk(of: 10, at: time + ExpiredRowCleanup.applicationLifetime, in: db) {
@@ -131,7 +131,9 @@ struct ExpiredRowCleanupTests {
 
   @Test func `departures go a month after the leaving, former members when nothing is left to remember`() async throws {
     try await withClock { store, clocks in
-      func former(_ user: UserID, stays: [ClosedRange<Int64>] = [], muted: Instant = 0, banned: Instant = 0) -> StoreChange {
+      func former(_ user: UserID, stays: [ClosedRange<Int64>] = [], muted: WallInstant = 0, banned: WallInstant = 0)
+        -> StoreChange
+      {
         .putFormer(
           FormerMember(userID: user, visibleRanges: stays, muteUntil: muted, bannedUntil: banned, leftTime: Self.start), in: club)
       }
@@ -143,7 +145,7 @@ struct ExpiredRowCleanupTests {
       ]).get()
       await store.waitForWriter()
       func left(after days: Int64) async throws -> [String] {
-        clocks.advance(by: Self.start + days * Self.day + 1 - clocks.wall)
+        clocks.advance(by: (Self.start + days * Self.day + 1).milliseconds(since: clocks.wall))
         await store.tick()
         let group = try #require(try await store.group(club, sentSince: 0))
         let departures = try await [alice, bob].asyncFlatMap { user in
@@ -164,11 +166,11 @@ struct ExpiredRowCleanupTests {
   @Test func `what became old while the store was closed goes at the opening`() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { try await $0.put([.create(), .notify(.sample(at: 1), .users([alice]))]).get() }
-      try await withSQLite(directory, { $0.clocks = ManualClocks(at: SystemNotification.lifetime + 2) }) { store in
+      try await withSQLite(directory, { $0.clocks = ManualClocks(at: WallInstant(2) + SystemNotification.lifetime) }) { store in
         await store.waitForWriter()
         #expect(try await notificationTimes(store).isEmpty)
         // Its number is not used again.
-        try await store.put([.notify(.sample(at: SystemNotification.lifetime), .users([alice]))]).get()
+        try await store.put([.notify(.sample(at: .unset + SystemNotification.lifetime), .users([alice]))]).get()
         #expect(try await store.notifications(of: alice, since: 0, before: 0, limit: 9).map(\.number) == [2])
       }
     }

@@ -4,6 +4,7 @@ import GRDBSQLite
 import GroupModel
 import GroupRuntime
 import Testing
+import ThrongTestKit
 
 @testable import SQLiteStore
 

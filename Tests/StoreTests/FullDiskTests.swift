@@ -39,7 +39,7 @@ struct FullDiskTests {
       #expect(await store.put([.append(.sample(2))]).failure == .unavailable)
       // Users of the last run are offline, whether or not that could be written.
       func expectPresence() async throws {
-        let ended: Instant = 6_000
+        let ended: WallInstant = 6_000
         #expect(try await store.offlineSince(of: alice) == ended)
         #expect(try await store.group(club, sentSince: 0)?.offlineSince == [alice: ended])
       }

@@ -1,6 +1,7 @@
 import GroupModel
 import GroupRuntime
 import Testing
+import ThrongTestKit
 
 @Suite("Groups and members, on every store")
 struct GroupStoreTests {
@@ -181,14 +182,14 @@ struct GroupStoreTests {
   func `when mutes were decided comes back with the group`(_ backing: Backing) async throws {
     try await backing.withStore { store in
       var record = GroupRecord.sample()
-      record.mute = GroupMute(mode: .all, muteUntil: 1 << 43)
-      record.mutedAt = 1 << 42
+      record.mute = GroupMute(mode: .all, muteUntil: WallInstant(1 << 43))
+      record.mutedAt = WallInstant(1 << 42)
       var member = Member.sample(alice)
-      (member.muteUntil, member.mutedAt) = (1 << 41, 1 << 40)
-      var former = FormerMember(userID: bob, muteUntil: 1 << 39, leftTime: 1 << 37)
-      former.mutedAt = 1 << 36
+      (member.muteUntil, member.mutedAt) = (WallInstant(1 << 41), WallInstant(1 << 40))
+      var former = FormerMember(userID: bob, muteUntil: WallInstant(1 << 39), leftTime: WallInstant(1 << 37))
+      former.mutedAt = WallInstant(1 << 36)
       try await store.put([.putGroup(record, isNew: true), .putMember(member, in: club), .putFormer(former, in: club)]).get()
-      for time in [1 << 35, 0] as [Instant] {
+      for time in [WallInstant(1 << 35), .unset] {
         let group = try #require(try await store.group(club, sentSince: 0))
         #expect(group.record == record && group.members == [member] && group.former == [former])
         (record.mutedAt, member.mutedAt, former.mutedAt) = (time, time, time)
@@ -206,7 +207,7 @@ struct GroupStoreTests {
       try await store.put([.putFormer(FormerMember(userID: bob, visibleRanges: [1...4]), in: club)]).get()
       try await store.put([.putFormer(known, in: club)]).get()
       #expect(try await store.group(club, sentSince: 0)?.former == [known])
-      let banned = FormerMember(userID: alice, muteUntil: 1 << 42, bannedUntil: 1 << 43)
+      let banned = FormerMember(userID: alice, muteUntil: WallInstant(1 << 42), bannedUntil: WallInstant(1 << 43))
       try await store.put([.putFormer(banned, in: club)]).get()
       #expect(try await store.group(club, sentSince: 0)?.former == [banned, known])
       try await store.put([.forgetFormer(bob, in: club), .forgetFormer(alice, in: club)]).get()
@@ -221,12 +222,13 @@ struct GroupStoreTests {
   @Test(arguments: Backing.allCases)
   func `of former members so many come as are asked for, those with a ban or mute first`(_ backing: Backing) async throws {
     func gone(
-      _ user: String, _ stays: [ClosedRange<Int64>] = [1...2], muted: Instant = 0, banned: Instant = 0, at time: Instant
+      _ user: String, _ stays: [ClosedRange<Int64>] = [1...2], muted: WallInstant = 0, banned: WallInstant = 0,
+      at time: WallInstant
     ) throws -> FormerMember {
       FormerMember(
         userID: try #require(UserID(user)), visibleRanges: stays, muteUntil: muted, bannedUntil: banned, leftTime: time)
     }
-    let end = 50 + FormerMember.lifetime
+    let end = WallInstant(50) + FormerMember.lifetime
     try await backing.withStore { store in
       let former = try [
         gone("long-ban", banned: end + 9, at: 1), gone("mute", [], muted: end + 5, at: 2), gone("b-ban", banned: end + 1, at: 3),

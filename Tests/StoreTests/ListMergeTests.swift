@@ -24,7 +24,7 @@ struct ListMergeTests {
       let invited = Bool.random(using: &random) ? alice : carol
       let id = "\(number) \(groups[index])"
       var application = GroupApplication.sample(
-        id, to: groups[index], isInvitation ? .invite : .join, inviting: invited, at: Instant(number))
+        id, to: groups[index], isInvitation ? .invite : .join, inviting: invited, at: WallInstant(number))
       if Bool.random(using: &random) { application = application.handled(at: 1000) }
       try await store.put([.apply(application)]).get()
       if isInvitation ? invited == alice : index < 3 { ids.append(id) }
@@ -152,7 +152,7 @@ struct ListMergeTests {
       ]
       for (round, change) in changes.enumerated() {
         try await store.put([.create(), .create(team), .join(alice), .join(alice, team)]).get()
-        func listed(_ since: Instant) async throws -> [GroupID] {
+        func listed(_ since: WallInstant) async throws -> [GroupID] {
           try await store.listedMemberships(of: alice, type: nil, changedSince: since, after: 0, limit: 9).map(\.groupID)
         }
         #expect(try await listed(0) == [club, team])
@@ -186,7 +186,7 @@ struct ListMergeTests {
             + (1...9).map { .append(.sample($0, in: id, clientMsgID: $0 == 4 ? nil : "c\($0)")) }
           try await store.put(changes).get()
           for (index, user) in users.enumerated() where index % 2 == 0 {
-            store.notePresence(of: user, offlineSince: Instant(100 + index))
+            store.notePresence(of: user, offlineSince: WallInstant(100 + index))
           }
           await store.waitForWriter()
         }

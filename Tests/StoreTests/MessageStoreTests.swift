@@ -1,6 +1,7 @@
 import GroupModel
 import GroupRuntime
 import Testing
+import ThrongTestKit
 
 @Suite("Messages and users, on every store")
 struct MessageStoreTests {
@@ -13,7 +14,8 @@ struct MessageStoreTests {
           messages.append(
             Message(
               msgID: "m\(messages.count)", groupID: club, seq: Int64(messages.count + 1), sender: .administrator,
-              nameCard: "Köchin", timestamp: 1 << 42, content: content, priority: priority, clientMsgID: "c\0\(messages.count)",
+              nameCard: "Köchin", timestamp: WallInstant(1 << 42), content: content, priority: priority,
+              clientMsgID: "c\0\(messages.count)",
               atUserIDList: ["bob", "@all", "a\0\"b"], isRevoked: messages.count == 2, platform: platform,
               isFromManager: messages.count.isMultiple(of: 3)))
         }
@@ -108,11 +110,11 @@ struct MessageStoreTests {
       try await store.put([.create(), .create(team)]).get()
       #expect(try await store.firstSeq(of: club, notBefore: 0) == nil)
       // Groups of 0, 1, 2, 3 and 4 messages of one instant, over and over.
-      var times: [Instant] = []
-      for instant in 1...30 { times += Array(repeating: Instant(instant * 10), count: instant % 5) }
+      var times: [WallInstant] = []
+      for instant in 1...30 { times += Array(repeating: WallInstant(instant * 10), count: instant % 5) }
       let messages = times.enumerated().map { StoreChange.append(.sample(Int64($0.offset + 1), at: $0.element)) }
       try await store.put(messages + [.append(.sample(1, in: team, at: 5_000))]).get()
-      for instant in Instant(0)...310 {
+      for instant in (0...310).map(WallInstant.init) {
         let expected = times.firstIndex { $0 >= instant }.map { Int64($0 + 1) }
         #expect(try await store.firstSeq(of: club, notBefore: instant) == expected, "\(instant)")
       }

@@ -115,14 +115,14 @@ struct MigrationTests {
     try await withMigrated(Self.rows) { (store) async throws in
       let group = try #require(try await store.group(Self.live, sentSince: 0))
       let former = Dictionary(uniqueKeysWithValues: group.former.map { ($0.userID.rawValue, $0) })
-      let now = Instant(Date().timeIntervalSince1970 * 1000)
+      let now = SystemClocks().wall
       let leftTime = try #require(former["seen"]).leftTime
-      #expect(abs(leftTime - now) < 3_600_000 && former["seen"]?.visibleRanges == [1...2])
+      #expect(abs(leftTime.milliseconds(since: now)) < 3_600_000 && former["seen"]?.visibleRanges == [1...2])
       #expect(former["seen"]?.memorableUntil == leftTime + FormerMember.lifetime)
       #expect(former["banned"]?.bannedUntil == 4_000_000_000_000 && former["muted"]?.muteUntil == 3_000_000_000_000)
       let ends = try await store.pool.read { db in
         try Row.fetchAll(db, sql: "SELECT userID, memorableUntil FROM formerMember").map { row in
-          (row["userID"] as String, row["memorableUntil"] as Int64)
+          (row["userID"] as String, row["memorableUntil"] as WallInstant)
         }
       }
       for (user, end) in ends { #expect(former[user]?.memorableUntil == end, "\(user)") }
@@ -131,7 +131,7 @@ struct MigrationTests {
 
   @Test func `departures come in pages, each once, those of long gone groups in the order of leaving`() async throws {
     try await withMigrated(Self.rows) { (store) async throws in
-      func departed(_ user: UserID, _ since: Instant = 0, limit: Int) async throws -> [GroupID] {
+      func departed(_ user: UserID, _ since: WallInstant = 0, limit: Int) async throws -> [GroupID] {
         var (found, after): ([GroupID], Int64) = ([], 0)
         repeat {
           let page = try await store.departures(of: user, type: nil, since: since, after: after, limit: limit)

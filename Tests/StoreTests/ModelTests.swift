@@ -41,7 +41,7 @@ struct ModelTests {
   /// Answers to one question about the whole store; without the numbers, which only have to grow.
   private enum Answers: Equatable {
     case group(StoredGroup?, [Message], [Int64?])
-    case user([GroupID], [[GroupID]], Instant?, [Int])
+    case user([GroupID], [[GroupID]], WallInstant?, [Int])
     case applications([GroupApplication], [GroupApplication], Int)
     case notifications([SystemNotification], [SystemNotification], Int)
     case application(StoredApplication?)
@@ -63,7 +63,7 @@ struct ModelTests {
     private static func group(_ id: GroupID, _ store: some AnyStore) async throws -> Answers {
       let messages = try await store.messages(of: id, in: 2...100, newestFirst: true, limit: 5)
       var numbers: [Int64?] = []
-      for time: Instant in [0, 200, 500] { numbers.append(try await store.firstSeq(of: id, notBefore: time)) }
+      for time: WallInstant in [0, 200, 500] { numbers.append(try await store.firstSeq(of: id, notBefore: time)) }
       return .group(try await store.group(id, sentSince: 150), messages, numbers)
     }
 
@@ -127,7 +127,7 @@ private struct RandomChanges {
   }
 
   private var generator: SeededGenerator
-  private var now: Instant = 0
+  private var now: WallInstant = 0
   private var known: [GroupID: Known] = [:]
   private var knownBefore: [GroupID: Known] = [:]
 
@@ -143,7 +143,7 @@ private struct RandomChanges {
   mutating func wasRefused() { known = knownBefore }
 
   /// Sometimes changes the presence of a user.
-  mutating func presence() -> (UserID, Instant?)? {
+  mutating func presence() -> (UserID, WallInstant?)? {
     chance(3) ? (one(Self.users), chance(2) ? now : nil) : nil
   }
 

@@ -1,6 +1,7 @@
 import GroupModel
 import GroupRuntime
 import Testing
+import ThrongTestKit
 
 @Suite("Notifications, on every store")
 struct NotificationTests {
@@ -13,7 +14,7 @@ struct NotificationTests {
         sent.append(
           SystemNotification(
             kind: kind, groupID: team, opUser: text, reason: index == 1 ? nil : text, data: index == 2 ? nil : text,
-            timestamp: 1 << 42))
+            timestamp: WallInstant(1 << 42)))
       }
       try await store.put(sent.map { .notify($0, .users([alice])) }).get()
       let stored = try await store.notifications(of: alice, since: 0, before: 0, limit: 100).map(\.notification)
@@ -33,7 +34,7 @@ struct NotificationTests {
         .notify(.sample(at: 30), .users([])),
         .notify(.sample(.custom, at: 30), .users([bob])),
       ]).get()
-      func times(_ user: UserID, since: Instant = 0, before: Int64 = 0, limit: Int = 9) async throws -> [Instant] {
+      func times(_ user: UserID, since: WallInstant = 0, before: Int64 = 0, limit: Int = 9) async throws -> [WallInstant] {
         try await store.notifications(of: user, since: since, before: before, limit: limit).map(\.notification.timestamp)
       }
       #expect(try await times(alice) == [10])
@@ -53,15 +54,15 @@ struct NotificationTests {
   func `a user keeps the newest hundred`(_ backing: Backing) async throws {
     try await backing.withStore { store in
       let kept = SystemNotification.kept
-      try await store.put((1...kept).map { .notify(.sample(at: Instant($0)), .users([alice])) }).get()
-      try await store.put((1...3).map { .notify(.sample(at: Instant(1000 + $0)), .users([bob])) }).get()
+      try await store.put((1...kept).map { .notify(.sample(at: WallInstant($0)), .users([alice])) }).get()
+      try await store.put((1...3).map { .notify(.sample(at: WallInstant(1000 + $0)), .users([bob])) }).get()
       let full = try await store.notifications(of: alice, since: 0, before: 0, limit: 1000)
       #expect(full.count == kept && full.last?.notification.timestamp == 1)
       // Over the bound by one, by two in one change, and beside somebody who is not.
       try await store.put([.notify(.sample(at: 2000), .users([alice, bob]))]).get()
       try await store.put([.notify(.sample(at: 2001), .users([bob, alice])), .notify(.sample(at: 2002), .users([alice]))]).get()
       let after = try await store.notifications(of: alice, since: 0, before: 0, limit: 1000).map(\.notification.timestamp)
-      #expect(after == [2002, 2001, 2000] + (4...kept).reversed().map(Instant.init))
+      #expect(after == [2002, 2001, 2000] + (4...kept).reversed().map(WallInstant.init))
       #expect(try await store.notifications(of: bob, since: 0, before: 0, limit: 1000).count == 5)
     }
   }
@@ -69,7 +70,7 @@ struct NotificationTests {
   @Test(arguments: Backing.allCases)
   func `unread are those behind the mark that are not too old, and the mark never goes back`(_ backing: Backing) async throws {
     try await backing.withStore { store in
-      try await store.put((1...5).map { .notify(.sample(at: Instant($0 * 10)), .users([alice])) }).get()
+      try await store.put((1...5).map { .notify(.sample(at: WallInstant($0 * 10)), .users([alice])) }).get()
       let numbers = try await store.notifications(of: alice, since: 0, before: 0, limit: 9).map(\.number)
       #expect(try await store.unreadNotifications(of: alice, since: 0) == 5)
       #expect(try await store.unreadNotifications(of: alice, since: 30) == 3)

@@ -1,5 +1,6 @@
 import GroupModel
 import GroupRuntime
+import ThrongTestKit
 
 let alice = UserID("alice")!
 let bob = UserID("bob")!
@@ -18,18 +19,19 @@ extension GroupRecord {
 }
 
 extension Member {
-  static func sample(_ user: UserID, ordinal: Int64 = 1, at time: Instant = 1_000) -> Member {
+  static func sample(_ user: UserID, ordinal: Int64 = 1, at time: WallInstant = 1_000) -> Member {
     Member(userID: user, role: .member, joinTime: time, ordinal: ordinal, receiveOption: .receive)
   }
 }
 
 extension Message {
   static func sample(
-    _ seq: Int64?, in group: GroupID = club, from sender: UserID = alice, at time: Instant? = nil,
+    _ seq: Int64?, in group: GroupID = club, from sender: UserID = alice, at time: WallInstant? = nil,
     _ content: Content = .text("hi"), clientMsgID: String? = nil, isFromManager: Bool = false
   ) -> Message {
     Message(
-      msgID: "\(group)-\(seq ?? 0)", groupID: group, seq: seq, sender: sender, nameCard: "", timestamp: time ?? seq ?? 0,
+      msgID: "\(group)-\(seq ?? 0)", groupID: group, seq: seq, sender: sender, nameCard: "",
+      timestamp: time ?? WallInstant(seq ?? 0),
       content: content, priority: .normal, clientMsgID: clientMsgID, platform: .web,
       isFromManager: isFromManager)
   }
@@ -39,7 +41,7 @@ extension GroupApplication {
   /// A request of carol's to join, or bob's invitation of carol.
   static func sample(
     _ id: String, to group: GroupID = club, epoch: String = "e1", _ kind: Kind = .join, from user: UserID? = nil,
-    inviting invited: UserID = carol, at time: Instant = 10
+    inviting invited: UserID = carol, at time: WallInstant = 10
   ) -> GroupApplication {
     GroupApplication(
       id: id, groupID: group, epoch: epoch, kind: kind, fromUser: user ?? (kind == .join ? carol : bob),
@@ -47,7 +49,7 @@ extension GroupApplication {
   }
 
   /// The same, decided.
-  func handled(at time: Instant = 20) -> GroupApplication {
+  func handled(at time: WallInstant = 20) -> GroupApplication {
     var application = self
     application.handling = Handling(isAgreed: true, by: alice, time: time, message: "")
     return application
@@ -55,7 +57,7 @@ extension GroupApplication {
 }
 
 extension SystemNotification {
-  static func sample(_ kind: Kind = .quitGroup, at time: Instant = 10, data: String? = nil) -> SystemNotification {
+  static func sample(_ kind: Kind = .quitGroup, at time: WallInstant = 10, data: String? = nil) -> SystemNotification {
     SystemNotification(kind: kind, groupID: club, opUser: "{}", data: data, timestamp: time)
   }
 }
@@ -94,16 +96,16 @@ extension String {
 // Shorthands for most tests.
 
 extension StoreChange {
-  static func dismiss(_ group: GroupID, at time: Instant) -> StoreChange { .dismiss(group, at: time, notifying: nil) }
+  static func dismiss(_ group: GroupID, at time: WallInstant) -> StoreChange { .dismiss(group, at: time, notifying: nil) }
 }
 
 extension GroupStore {
   /// The group with everybody of whom anything was ever to be remembered.
-  func group(_ id: GroupID, sentSince: Instant) async throws(StoreError) -> StoredGroup? {
+  func group(_ id: GroupID, sentSince: WallInstant) async throws(StoreError) -> StoredGroup? {
     try await group(id, sentSince: sentSince, at: 0, mostFormer: .max)
   }
 
-  func departures(of user: UserID, from type: GroupType?, since: Instant) async throws(StoreError) -> [GroupID] {
+  func departures(of user: UserID, from type: GroupType?, since: WallInstant) async throws(StoreError) -> [GroupID] {
     try await departures(of: user, type: type, since: since, after: 0, limit: 100).map(\.groupID)
   }
 }

@@ -2,6 +2,7 @@ import GRDB
 import GroupModel
 import GroupRuntime
 import Testing
+import ThrongTestKit
 
 @testable import SQLiteStore
 
@@ -12,11 +13,12 @@ struct SharedNotificationTests {
     try await store.notifications(of: user, since: 0, before: 0, limit: 1000)
   }
 
-  private func times(_ user: UserID, _ store: any AnyStore) async throws -> [Instant] {
+  private func times(_ user: UserID, _ store: any AnyStore) async throws -> [WallInstant] {
     try await listed(user, store).map(\.notification.timestamp)
   }
 
-  private func about(_ id: String, _ kind: SystemNotification.Kind = .addGroupRequest, at time: Instant) -> SystemNotification {
+  private func about(_ id: String, _ kind: SystemNotification.Kind = .addGroupRequest, at time: WallInstant) -> SystemNotification
+  {
     SystemNotification(kind: kind, groupID: club, opUser: "{}", applicationID: id, timestamp: time)
   }
 
@@ -80,9 +82,9 @@ struct SharedNotificationTests {
       try await store.put([.create(), .create(team), .join(alice, as: .owner), .join(alice, team, as: .admin)]).get()
       let kept = SystemNotification.kept
       let recipients: [NotificationRecipients] = [.users([alice]), .managers(of: club), .managers(of: team), .users([bob])]
-      let changes = (1...(3 * kept)).map { StoreChange.notify(.sample(at: Instant($0)), recipients[$0 % 7 % 4]) }
+      let changes = (1...(3 * kept)).map { StoreChange.notify(.sample(at: WallInstant($0)), recipients[$0 % 7 % 4]) }
       try await store.put(changes).get()
-      let expected = (1...(3 * kept)).reversed().filter { $0 % 7 % 4 != 3 }.prefix(kept).map { Instant($0) }
+      let expected = (1...(3 * kept)).reversed().filter { $0 % 7 % 4 != 3 }.prefix(kept).map { WallInstant($0) }
       let found = try await listed(alice, store)
       #expect(found.map(\.notification.timestamp) == expected)
       #expect(try await store.unreadNotifications(of: alice, since: 0) == kept)
@@ -156,12 +158,14 @@ struct SharedNotificationTests {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         let kept = SystemNotification.kept
-        try await store.put([.create(), .join(alice)] + (1...kept).map { .notify(.sample(at: Instant($0)), .users([alice])) })
-          .get()
+        try await store.put(
+          [.create(), .join(alice)] + (1...kept).map { .notify(.sample(at: WallInstant($0)), .users([alice])) }
+        )
+        .get()
         let end = SystemNotification.sample(.groupDismissed, at: 1000)
         try await store.put([.dismiss(club, at: 1000, notifying: end), .notify(.sample(at: 1001), .users([alice]))]).get()
         await store.waitForWriter()
-        #expect(try await times(alice, store) == [1001, 1000] + (3...kept).reversed().map { Instant($0) })
+        #expect(try await times(alice, store) == [1001, 1000] + (3...kept).reversed().map { WallInstant($0) })
         #expect(try await store.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM notification") } == kept)
       }
     }

@@ -1,13 +1,14 @@
 import GroupModel
 import GroupRuntime
 import Testing
+import ThrongTestKit
 
 @testable import SQLiteStore
 
 extension WebhookEntry {
-  fileprivate static func sample(_ id: String, _ lane: Lane = .group(club), at time: Instant = 5) -> WebhookEntry {
+  fileprivate static func sample(_ id: String, _ lane: Lane = .group(club), at time: WallInstant = 5) -> WebhookEntry {
     WebhookEntry(
-      id: id, .messageSent, data: Array(#"{"n":"\#(id)"}"#.utf8), in: lane, at: time, since: time + 1, number: 0)
+      id: id, .messageSent, data: Array(#"{"n":"\#(id)"}"#.utf8), in: lane, at: time, since: time.advanced(byMilliseconds: 1), number: 0)
   }
 }
 

@@ -19,7 +19,7 @@ import Testing
   static let pages: [Named] = [
     Named(testDescription: "console", page: ConsolePage.load()),
     // Without an issuer nothing can go wrong.
-    Named(testDescription: "demo", page: try! DemoPage(besides: "/ws", issuer: nil).load(now: 0)),
+    Named(testDescription: "demo", page: try! DemoPage(besides: "/ws", issuer: nil).load(now: .unset)),
   ]
 
   // MARK: The page as a whole
@@ -90,18 +90,18 @@ import Testing
   @Test func theTokenSignsInAGuestForAnHour() async throws {
     let demo = DemoPage(besides: "/ws", issuer: try await TokenIssuer(secret: PageTests.secret))
     let verifier = try await TokenVerifier(TokenVerifier.Configuration(secret: PageTests.secret))
-    let now: Instant = 1_766_000_000_000
+    let now = WallInstant(milliseconds: 1_766_000_000_000)
     let token = try PageTests.token(in: demo.load(now: now))
     let guest = try verifier.verify(token, now: now).get()
     #expect(guest.userID.rawValue.wholeMatch(of: /guest-[a-z2-9]{8}/) != nil)
-    #expect(!guest.isAdministrator && guest.expiresAt == now + 3_600_000)
-    #expect(try verifier.verify(token, now: now + 3_599_999).get() == guest)
-    #expect(throws: TokenError.expired) { try verifier.verify(token, now: now + 3_600_000 + TokenVerifier.leeway).get() }
+    #expect(!guest.isAdministrator && guest.expiresAt == now + .seconds(3600))
+    #expect(try verifier.verify(token, now: now + .milliseconds(3_599_999)).get() == guest)
+    #expect(throws: TokenError.expired) { try verifier.verify(token, now: now + .seconds(3600) + TokenVerifier.leeway).get() }
   }
 
   @Test func everyLoadIsAnotherGuest() async throws {
     let demo = DemoPage(besides: "/ws", issuer: try await TokenIssuer(secret: PageTests.secret))
-    #expect(try Set((0..<100).map { _ in try PageTests.token(in: demo.load(now: 0)) }).count == 100)
+    #expect(try Set((0..<100).map { _ in try PageTests.token(in: demo.load(now: .unset)) }).count == 100)
   }
 
   // MARK: As it is configured
@@ -121,7 +121,7 @@ import Testing
     let demo = try #require(try await DemoPage(settings(flags)))
     let verifier = try await TokenVerifier(
       TokenVerifier.Configuration(secret: Array(secret.utf8), audience: "chat", issuer: "here"))
-    #expect(throws: Never.self) { try verifier.verify(PageTests.token(in: demo.load(now: 0)), now: 0).get() }
+    #expect(throws: Never.self) { try verifier.verify(PageTests.token(in: demo.load(now: .unset)), now: .unset).get() }
   }
 
   /// A server that accepts only tokens of other signers issues none and creates no secret.
@@ -133,7 +133,7 @@ import Testing
     try Data(#"{"keys":[]}"#.utf8).write(to: URL(fileURLWithPath: keys))
     let flags = [("demo", "true"), ("auth.jwksFile", keys), ("auth.algorithms", "ES256"), ("dataDir", directory)]
     let demo = try #require(try await DemoPage(settings(flags)))
-    #expect(try PageTests.token(in: demo.load(now: 0)).isEmpty)
+    #expect(try PageTests.token(in: demo.load(now: .unset)).isEmpty)
     #expect(!FileManager.default.fileExists(atPath: directory + "/auth-secret"))
   }
 }

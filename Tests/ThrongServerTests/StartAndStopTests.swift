@@ -1,3 +1,4 @@
+import GroupModel
 import GroupRuntime
 import Synchronization
 import Testing
@@ -8,13 +9,17 @@ import Testing
   private let day: Int64 = 86_400
   private let now: Int64 = 1_700_000_000
 
+  private func warning(expiring expiry: Int64) -> String? {
+    StartWarnings.certificate(expiring: expiry, now: WallInstant(milliseconds: now * 1000))
+  }
+
   @Test func aCertificateWarnsThirtyDaysBeforeItExpires() {
-    #expect(StartWarnings.certificate(expiring: now + 30 * day, now: now) == nil)
+    #expect(warning(expiring: now + 30 * day) == nil)
     #expect(
-      StartWarnings.certificate(expiring: now + 30 * day - 1, now: now)
+      warning(expiring: now + 30 * day - 1)
         == "the certificate expires on 2023-12-14T22:13:19Z, in 29 days")
-    #expect(StartWarnings.certificate(expiring: now + 1, now: now)?.hasSuffix("in 0 days") == true)
-    #expect(StartWarnings.certificate(expiring: now, now: now) == "the certificate has expired, on 2023-11-14T22:13:20Z")
+    #expect(warning(expiring: now + 1)?.hasSuffix("in 0 days") == true)
+    #expect(warning(expiring: now) == "the certificate has expired, on 2023-11-14T22:13:20Z")
   }
 
   @Test func connectionsWarnWhereTheSystemAllowsFewer() {

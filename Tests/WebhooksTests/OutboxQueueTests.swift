@@ -10,7 +10,7 @@ private struct FakeStore {
   var rows: [WebhookEntry] = []
   var lastNumber: Int64 = 0
 
-  mutating func append(_ id: String, _ lane: WebhookEntry.Lane, at time: Instant = 0) -> WebhookEntry {
+  mutating func append(_ id: String, _ lane: WebhookEntry.Lane, at time: WallInstant = 0) -> WebhookEntry {
     lastNumber += 1
     let entry = WebhookEntry(
       id: id, .messageSent, data: Array("{}".utf8), in: lane, at: time, since: time, number: lastNumber)
@@ -37,17 +37,17 @@ private final class Outbox {
 
   init(_ queue: OutboxQueue) { self.queue = queue }
 
-  func append(_ id: String, _ lane: WebhookEntry.Lane, at time: Instant = 0) -> WebhookEntry {
+  func append(_ id: String, _ lane: WebhookEntry.Lane, at time: WallInstant = 0) -> WebhookEntry {
     store.append(id, lane, at: time)
   }
 
   func post(_ entry: WebhookEntry) -> OutboxQueue.Admission { queue.post(entry) }
   func next(at now: MonotonicInstant) -> WebhookEntry? { queue.next(at: now) }
   func finish(
-    _ entry: WebhookEntry, _ outcome: OutboxQueue.Outcome, at now: MonotonicInstant, wall: Instant
+    _ entry: WebhookEntry, _ outcome: OutboxQueue.Outcome, at now: MonotonicInstant, wall: WallInstant
   ) -> OutboxQueue.Consequence { queue.finish(entry, outcome, at: now, wall: wall) }
   func withdraw(_ entry: WebhookEntry) -> Bool { queue.withdraw(entry) }
-  func giveUpExpired(at wall: Instant) -> [String] { queue.giveUpExpired(at: wall).map(\.entry.id) }
+  func giveUpExpired(at wall: WallInstant) -> [String] { queue.giveUpExpired(at: wall).map(\.entry.id) }
 }
 
 @Suite struct OutboxQueueTests {
@@ -82,7 +82,7 @@ private final class Outbox {
     for wait in [1000, 2000, 4000] as [Int64] {
       let entry = try #require(outbox.next(at: now))
       #expect(entry.id == "a1")
-      #expect(outbox.finish(entry, answered, at: now, wall: now.nanoseconds / 1_000_000) == .retry)
+      #expect(outbox.finish(entry, answered, at: now, wall: WallInstant(now.nanoseconds / 1_000_000)) == .retry)
       #expect(outbox.next(at: now + (wait - 1)) == nil)
       #expect(queue.nextDue(at: now) == now + wait)
       _ = outbox.post(outbox.append("b\(wait)", lane(2)))
@@ -105,7 +105,7 @@ private final class Outbox {
     for (time, expected) in [(0, OutboxQueue.Consequence.retry), (1000, .retry), (2000, .givenUp(attempts: 3))] {
       let entry = try #require(outbox.next(at: MonotonicInstant(milliseconds: time)))
       #expect(entry.id == "a1")
-      #expect(outbox.finish(entry, answered, at: MonotonicInstant(milliseconds: time), wall: Instant(time)) == expected)
+      #expect(outbox.finish(entry, answered, at: MonotonicInstant(milliseconds: time), wall: WallInstant(time)) == expected)
     }
     #expect(outbox.next(at: 2000)?.id == "a2")
   }
@@ -126,7 +126,7 @@ private final class Outbox {
       now = now + wait
       let probe = try #require(outbox.next(at: now))
       #expect(outbox.next(at: now) == nil, "one at a time")
-      _ = outbox.finish(probe, silent, at: now, wall: now.nanoseconds / 1_000_000)
+      _ = outbox.finish(probe, silent, at: now, wall: WallInstant(now.nanoseconds / 1_000_000))
     }
     now = now + 30_000
     let probe = try #require(outbox.next(at: now))
@@ -152,7 +152,7 @@ private final class Outbox {
     let silent = OutboxQueue.Outcome.failed(isAnswered: false)
     for time in [0, 1000] {
       let entry = try #require(outbox.next(at: MonotonicInstant(milliseconds: time)))
-      #expect(outbox.finish(entry, silent, at: MonotonicInstant(milliseconds: time), wall: Instant(time)) == .retry)
+      #expect(outbox.finish(entry, silent, at: MonotonicInstant(milliseconds: time), wall: WallInstant(time)) == .retry)
     }
     let entry = try #require(outbox.next(at: 3000))
     #expect(outbox.finish(entry, silent, at: 3000, wall: 3000) == .givenUp(attempts: 3))
@@ -272,7 +272,7 @@ private final class Outbox {
         let entry = inFlight.remove(at: index)
         let fails = Int.random(in: 0..<4, using: &random) == 0
         let outcome: OutboxQueue.Outcome = fails ? .failed(isAnswered: Bool.random(using: &random)) : .delivered
-        let wall = now.nanoseconds / 1_000_000
+        let wall = WallInstant(now.nanoseconds / 1_000_000)
         if queue.finish(entry, outcome, at: now, wall: wall) == .delivered {
           delivered[entry.lane, default: []].append(entry.id)
           if entry.storedNumber > 0 { toRemove.append(entry.storedNumber) }

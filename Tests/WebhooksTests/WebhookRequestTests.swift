@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import GroupModel
 import Testing
+import ThrongTestKit
 
 @testable import Webhooks
 
@@ -52,7 +53,7 @@ import Testing
   @Test func eachAttemptHasItsOwnTimeAndSignatureUnderOneID() throws {
     let secret = try WebhookSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
     let request = WebhookRequest(id: "msg_1", .messageSent, at: 0, data: Array("{}".utf8))
-    func values(at time: Instant) -> [String: String] {
+    func values(at time: WallInstant) -> [String: String] {
       Dictionary(uniqueKeysWithValues: request.headers(at: time, signedWith: secret).map { ($0.name, $0.value) })
     }
     let (first, second) = (values(at: 1_614_265_330_999), values(at: 1_614_265_331_000))
@@ -69,14 +70,14 @@ import Testing
     for day in Int64(-146_097 / 4)..<146_097 * 3 / 4 {
       let seconds = day * 86_400 + Int64((day * 7919).magnitude % 86_400)
       let expected = Date(timeIntervalSince1970: Double(seconds)).formatted(style)
-      guard Instant(seconds * 1000).internetTime == expected else {
-        Issue.record("\(seconds): \(Instant(seconds * 1000).internetTime), not \(expected)")
+      guard WallInstant(milliseconds: seconds * 1000).internetTime == expected else {
+        Issue.record("\(seconds): \(WallInstant(milliseconds: seconds * 1000).internetTime), not \(expected)")
         return
       }
     }
-    #expect(Instant(0).internetTime == "1970-01-01T00:00:00.000Z")
-    #expect(Instant(-1).internetTime == "1969-12-31T23:59:59.999Z")
-    #expect(Instant(951_827_696_789).internetTime == "2000-02-29T12:34:56.789Z")
+    #expect(WallInstant.unset.internetTime == "1970-01-01T00:00:00.000Z")
+    #expect(WallInstant(milliseconds: -1).internetTime == "1969-12-31T23:59:59.999Z")
+    #expect(WallInstant(milliseconds: 951_827_696_789).internetTime == "2000-02-29T12:34:56.789Z")
   }
 }
 
@@ -91,9 +92,9 @@ import Testing
   private let schedule = RetrySchedule(retention: .seconds(86_400))
 
   @Test func delaysDoubleUpToFiveMinutes() {
-    for (index, delay) in [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300].enumerated() {
+    for (index, delay) in [Int64(1), 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300].enumerated() {
       let decision = schedule.decision(afterAttempts: index + 1, of: 1000, now: 5000)
-      #expect(decision == .retry(at: 5000 + Instant(delay) * 1000))
+      #expect(decision == .retry(at: WallInstant(milliseconds: 5000 + delay * 1000)))
     }
     #expect(schedule.decision(afterAttempts: .max, of: 0, now: 0) == .retry(at: 300_000))
   }

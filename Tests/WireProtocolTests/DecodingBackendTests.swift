@@ -1,5 +1,6 @@
 import GroupModel
 import Testing
+import ThrongTestKit
 import WireProtocol
 
 /// The parameters of the methods of the application's backend, as the server reads them.

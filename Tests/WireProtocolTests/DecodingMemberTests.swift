@@ -1,5 +1,6 @@
 import GroupModel
 import Testing
+import ThrongTestKit
 import WireProtocol
 
 /// The parameters of the methods about members and applications, as the server reads them.

@@ -1,6 +1,7 @@
 import Foundation
 import GroupModel
 import Testing
+import ThrongTestKit
 
 @testable import WireProtocol
 

@@ -1,5 +1,6 @@
 import GroupModel
 import Testing
+import ThrongTestKit
 
 @testable import WireProtocol
 
@@ -63,7 +64,7 @@ import Testing
     for seed in 1...50 {
       var samples = Samples(seed: UInt64(seed))
       try expectDescribed([samples.session()])
-      try expectDescribed([Ping.Result(serverTime: samples.number())])
+      try expectDescribed([Ping.Result(serverTime: samples.instant())])
       let limits = NumberMap([("k", samples.number())])
       try expectDescribed([
         GetServerInfo.Result(
@@ -81,8 +82,8 @@ import Testing
       let groups = samples.list { $0.groupRow() }
       try expectDescribed(groups)
       try expectDescribed([GetGroupsInfo.Result(resultList: groups)])
-      try expectDescribed([MuteGroup.Result(muteUntil: samples.optional { $0.number() })])
-      try expectDescribed([MuteGroupMember.Result(muteUntil: samples.number())])
+      try expectDescribed([MuteGroup.Result(muteUntil: samples.optional { $0.instant() })])
+      try expectDescribed([MuteGroupMember.Result(muteUntil: samples.instant())])
       try expectDescribed([GetGroupAttributes.Result(attributes: samples.map())])
       try expectDescribedMembers(&samples)
       try expectDescribedMessages(&samples)
@@ -110,7 +111,7 @@ import Testing
   private func expectDescribedMessages(_ samples: inout Samples) throws {
     try expectDescribed([
       MessageReceipt(
-        msgID: samples.text(), seq: samples.optional { $0.number() }, timestamp: samples.number(), status: samples.one())
+        msgID: samples.text(), seq: samples.optional { $0.number() }, timestamp: samples.instant(), status: samples.one())
     ])
     let messages = samples.list { Encoded($0.message()) }
     try expectDescribed([GetGroupHistoryMessageList.Result(messageList: messages, isFinished: samples.flag())])
@@ -150,7 +151,7 @@ import Testing
     let sessions = samples.list { samples in
       SessionInfo(
         sessionID: samples.text(), platform: samples.one(), deviceID: samples.optional { $0.text() }, address: samples.text(),
-        loginTime: samples.number())
+        loginTime: samples.instant())
     }
     try expectDescribed(sessions)
     #expect(NamedType.named(SessionInfo.notation)?.fields.map(\.name) == SessionInfo.fields.map(\.name))

@@ -11,6 +11,7 @@ struct Samples {
 
   mutating func flag() -> Bool { Bool.random(using: &random) }
   mutating func number() -> Int64 { Int64.random(in: 0...(1 << 53), using: &random) }
+  mutating func instant() -> WallInstant { WallInstant(milliseconds: number()) }
 
   mutating func text() -> String {
     let letters = ["a", "\"", "\\", "\n", "\u{0}", "é", "😀"]
@@ -33,7 +34,7 @@ struct Samples {
 
   mutating func member() -> Member {
     Member(
-      userID: user(), role: role(), joinTime: number(), ordinal: 1, receiveOption: one(), inviter: optional { $0.user() },
+      userID: user(), role: role(), joinTime: instant(), ordinal: 1, receiveOption: one(), inviter: optional { $0.user() },
       nameCard: text(), customInfo: ["k": text()])
   }
 
@@ -51,7 +52,7 @@ struct Samples {
 
   mutating func message() -> Message {
     Message(
-      msgID: text(), groupID: .generate(), seq: optional { $0.number() }, sender: user(), nameCard: text(), timestamp: number(),
+      msgID: text(), groupID: .generate(), seq: optional { $0.number() }, sender: user(), nameCard: text(), timestamp: instant(),
       content: flag() ? .text(text()) : .custom(text()), priority: one(), clientMsgID: optional { $0.text() },
       atUserIDList: list { $0.text() }, isRevoked: flag(), platform: one())
   }
@@ -61,10 +62,10 @@ struct Samples {
       joinMode: .any, inviteMode: .any, beInviteMode: .none, updateInfoMode: .any, updateCustomMode: .any,
       ownerQuitMode: .forbid, memberChangeNotification: flag(), isSearchable: flag(), isMemberVisible: flag())
     let record = GroupRecord(
-      id: .generate(), type: one(), epoch: text(), createTime: number(), owner: user(), name: text(), maxMemberNum: 1,
+      id: .generate(), type: one(), epoch: text(), createTime: instant(), owner: user(), name: text(), maxMemberNum: 1,
       policy: policy)
     return GroupInfo(
-      record: record, now: 0, memberCount: 1, onlineCount: 1, lastSeq: 1, lastMessageTime: number(),
+      record: record, now: instant(), memberCount: 1, onlineCount: 1, lastSeq: 1, lastMessageTime: instant(),
       lastMessage: optional { $0.message() }, reader: flag() ? .outsider : .administrator)
   }
 
@@ -74,7 +75,7 @@ struct Samples {
   }
 
   mutating func session() -> Login.Result {
-    Login.Result(userID: user(), sessionID: text(), serverTime: number(), tokenExpiresAt: number(), heartbeat: number())
+    Login.Result(userID: user(), sessionID: text(), serverTime: instant(), tokenExpiresAt: instant(), heartbeat: number())
   }
 
   private mutating func memberChange() -> MemberChange {
@@ -94,9 +95,9 @@ struct Samples {
     switch name {
     case .onConnectSuccess: return SessionEvent.onConnectSuccess(session())
     case .onKickedOffline: return SessionEvent.onKickedOffline(reason: text(), message: optional { $0.text() })
-    case .onUserSigExpired: return SessionEvent.onUserSigExpired(expiresAt: number())
+    case .onUserSigExpired: return SessionEvent.onUserSigExpired(expiresAt: instant())
     case .onServerDraining: return SessionEvent.onServerDraining(retryAfterMs: number())
-    default: return GroupEvent(groupID: .generate(), opTime: number(), groupEvent(name))
+    default: return GroupEvent(groupID: .generate(), opTime: instant(), groupEvent(name))
     }
   }
 

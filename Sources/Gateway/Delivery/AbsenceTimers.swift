@@ -9,7 +9,7 @@ import Synchronization
 final class AbsenceTimers: Sendable {
   private struct Absence: Equatable {
     let user: UserID
-    let since: Instant
+    let since: WallInstant
     let end: MonotonicInstant
   }
 
@@ -67,7 +67,7 @@ final class AbsenceTimers: Sendable {
   }
 
   /// Starts the grace of a user whose last session has ended.
-  func start(for user: UserID, since: Instant, at now: MonotonicInstant) {
+  func start(for user: UserID, since: WallInstant, at now: MonotonicInstant) {
     state.withLock { $0.add(Absence(user: user, since: since, end: now + grace + .milliseconds(1)), to: \.ends) }
   }
 

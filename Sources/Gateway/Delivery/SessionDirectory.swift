@@ -11,7 +11,7 @@ struct SessionEntry: Sendable {
   let platform: Platform
   let deviceID: String?
   let address: String
-  let loginTime: Instant
+  let loginTime: WallInstant
 }
 
 /// The signed-in users, their sessions, and the groups that have these attached. Shared by all

@@ -55,7 +55,7 @@ extension Dispatcher {
     _ request: ImportGroupMembers, into id: GroupID, by caller: Caller, _ completion: @escaping Completion
   ) {
     let now = clocks.wall
-    guard request.memberList.allSatisfy({ $0.joinTime ?? 0 <= now }) else {
+    guard request.memberList.allSatisfy({ $0.joinTime ?? .unset <= now }) else {
       return completion(.error(.badValue, "In the future", field: "joinTime"))
     }
     let named = request.memberList.map(\.userID)

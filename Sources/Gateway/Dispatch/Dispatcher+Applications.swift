@@ -22,8 +22,8 @@ extension Dispatcher {
   }
 
   /// Application administrators have no read mark.
-  private func readApplications(by user: UserID?) async throws(StoreError) -> Instant {
-    guard let user else { return 0 }
+  private func readApplications(by user: UserID?) async throws(StoreError) -> WallInstant {
+    guard let user else { return .unset }
     return try await stores.personal.applicationsReadThrough(by: user)
   }
 

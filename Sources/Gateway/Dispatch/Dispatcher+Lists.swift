@@ -8,7 +8,7 @@ extension Dispatcher {
   /// to the same place.
   func joinedGroups(_ request: GetJoinedGroupList, of caller: Caller) async throws(StoreError) -> Reply {
     guard let user = caller.userID else { return .missingUser }
-    let since = request.updatedSince ?? 0
+    let since = request.updatedSince ?? .unset
     var left: [Membership] = []
     // Without `updatedSince`, `leftGroupIDList` is empty.
     if request.updatedSince != nil {

@@ -36,5 +36,5 @@ extension Dispatcher {
     return await commit([.markNotificationsRead(user, through: found.number)])
   }
 
-  private var oldestNotification: Instant { clocks.wall - SystemNotification.lifetime }
+  private var oldestNotification: WallInstant { clocks.wall - SystemNotification.lifetime }
 }

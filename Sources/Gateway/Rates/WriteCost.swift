@@ -136,7 +136,9 @@ extension Call {
 }
 
 extension Call.Content {
+  /// Never inlined: that would copy the request out of its call.
   /// - Parameter writes: as the method's specification says.
+  @inline(never)
   fileprivate func writeCost(writes: Bool) -> WriteCost {
     if case .request(let request) = self { request.writeCost(writes: writes) } else { .none }
   }

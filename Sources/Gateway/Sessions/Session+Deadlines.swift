@@ -55,7 +55,7 @@ extension Session {
   /// clock, the token on the wall clock.
   func scheduleExpiry() {
     guard let identity else { return }
-    let left = max(0, identity.tokenExpiresAt - services.clocks.wall)
+    let left = max(0, identity.tokenExpiresAt.milliseconds(since: services.clocks.wall))
     let now = services.clocks.monotonic
     deadlines[.expiryWarning] = now.advanced(byMilliseconds: max(0, left - Session.warningTime))
     deadlines[.expiry] = now.advanced(byMilliseconds: left)

@@ -165,7 +165,8 @@ final class PendingRequest: Sendable {
 
   init(_ call: borrowing Call, at start: MonotonicInstant, isBatchFull: Bool, for receiver: Receiver) {
     self.start = start
-    id = call.id
+    let id = call.id
+    self.id = id
     method = call.method
     isRead = call.method?.specification.writes == false
     self.isBatchFull = isBatchFull

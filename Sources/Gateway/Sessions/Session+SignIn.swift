@@ -223,7 +223,7 @@ enum SessionID {
 
 extension TokenChecking {
   /// The owner of a token on the public listener, where administrators' tokens are refused (70003).
-  func publicOwner(of token: String, at now: Instant) -> Result<TokenOwner, WireError> {
+  func publicOwner(of token: String, at now: WallInstant) -> Result<TokenOwner, WireError> {
     owner(of: token, at: now).flatMap { owner in
       owner.isAdministrator
         ? .failure(WireError(.tokenMalformed, "An administrator's token is for the internal listener")) : .success(owner)

@@ -13,7 +13,7 @@ actor Session: ConnectionHandler, ExecutorActor {
   struct Identity: Sendable {
     let userID: UserID
     let sessionID: String
-    var tokenExpiresAt: Instant
+    var tokenExpiresAt: WallInstant
     /// onUserSigExpired was sent for this token.
     var wasWarned = false
   }

@@ -5,13 +5,13 @@ import WireProtocol
 public struct TokenOwner: Sendable, Equatable {
   /// The user that the token names.
   public let userID: UserID
-  /// `exp`, in Unix milliseconds.
-  public let expiresAt: Instant
+  /// `exp`.
+  public let expiresAt: WallInstant
   /// `adm:true`: valid on the internal listener only.
   public let isAdministrator: Bool
 
   /// An owner with everything given.
-  public init(userID: UserID, expiresAt: Instant, isAdministrator: Bool) {
+  public init(userID: UserID, expiresAt: WallInstant, isAdministrator: Bool) {
     self.userID = userID
     self.expiresAt = expiresAt
     self.isAdministrator = isAdministrator
@@ -21,7 +21,7 @@ public struct TokenOwner: Sendable, Equatable {
 /// Checks tokens. The composition chooses the library.
 public protocol TokenChecking: Sendable {
   /// The token's owner, or 70001, 70003 or 70009.
-  func owner(of token: String, at now: Instant) -> Result<TokenOwner, WireError>
+  func owner(of token: String, at now: WallInstant) -> Result<TokenOwner, WireError>
   /// The user of a token with a valid signature, expired or not, for the log of refusals.
   func signer(of token: String) -> UserID?
 }

@@ -73,7 +73,7 @@ struct CommitPipeline {
   /// - Returns: the completions, and the drops of queued messages that are lost with the state
   ///   (Protocol.md, "Waiting messages"). One whose own reply fails was never accepted.
   mutating func discard(
-    with box: Group.StateBox?, at now: Instant
+    with box: Group.StateBox?, at now: WallInstant
   ) -> (completions: [Group.Completion], drops: Decision) {
     let refused = Set(entries.compactMap(\.decision.rateLimited.offeredID))
     let lost = entries.flatMap(\.decision.rateLimited.dequeued) + (box?.state.removeWaiting() ?? [])

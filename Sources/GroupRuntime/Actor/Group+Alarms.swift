@@ -6,7 +6,7 @@ extension Group {
   func scheduleWake() {
     guard let box, let due = box.state.currentNextWake() else { return }
     let instant = due < backoff.upperBound && isBackingOff ? backoff.upperBound : due
-    guard instant < alarm ?? .max else { return }
+    guard instant < alarm ?? .distantFuture else { return }
     alarm = instant
     guard pendingAlarms.insert(instant).inserted else { return }
     services.alarms.ring(at: instant, on: executor) { [weak self] in
@@ -15,7 +15,7 @@ extension Group {
   }
 
   /// An alarm cannot be cancelled: one that was replaced rings in vain.
-  private func alarmRang(at instant: Instant) {
+  private func alarmRang(at instant: WallInstant) {
     pendingAlarms.remove(instant)
     guard instant == alarm else { return }
     alarm = nil
@@ -31,5 +31,5 @@ extension Group {
 
 extension GroupState {
   /// `nextWake` without a copy of the state, which its getter would be given.
-  fileprivate mutating func currentNextWake() -> Instant? { nextWake }
+  fileprivate mutating func currentNextWake() -> WallInstant? { nextWake }
 }

@@ -66,9 +66,9 @@ extension Group {
 
   // MARK: Failures
 
-  /// How long a group starts no commit by itself after the store has failed, in milliseconds: a
-  /// commit that is due would fail again, at once and without end.
-  static let backoffTime: Instant = 1000
+  /// How long a group starts no commit by itself after the store has failed: a commit that is
+  /// due would fail again, at once and without end.
+  static let backoffTime = Duration.seconds(1)
 
   var isBackingOff: Bool { backoff.contains(services.clocks.wall) }
 
@@ -85,8 +85,8 @@ extension Group {
     beginBackoff(after: error)
     alarm = nil
     mustRepublishAttributes = mustRepublishAttributes || box?.state.attributes.eventDue != nil
-    let discarded = pipeline.discard(with: box, at: services.clocks.wall)
-    performEffects(of: discarded.drops)
+    var discarded = pipeline.discard(with: box, at: services.clocks.wall)
+    performEffects(of: &discarded.drops)
     topic?.close()
     topic = nil
     // Loading starts first, so that inputs from completions wait for it.

@@ -28,7 +28,8 @@ extension Group {
       do throws(StoreError) {
         return .success(
           try await services.groups.group(
-            id, sentSince: start - RecentlySent.retention, at: start, mostFormer: FormerMembers.maxCount))
+            id, sentSince: start.advanced(byMilliseconds: -RecentlySent.retentionMilliseconds), at: start,
+            mostFormer: FormerMembers.maxCount))
       } catch {
         return .failure(error)
       }

@@ -20,7 +20,7 @@ extension Group {
   }
 
   /// Lets a user leave who signs in after the grace, though no alarm has noticed the end.
-  func endGrace(of user: UserID, awaySince: Instant) {
+  func endGrace(of user: UserID, awaySince: WallInstant) {
     let now = services.clocks.wall
     guard let box, now - awaySince > services.rules.limits.offlineGrace else { return }
     submit(box.state.removeAfterGrace(user, at: now)) { _ in }

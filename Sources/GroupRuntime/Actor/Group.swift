@@ -52,12 +52,12 @@ public actor Group: ExecutorActor {
   var isOnlyRead = false
   nonisolated let footprint = ResidentGroups.Footprint()
   /// The instant of the next wake-up; nil = none is needed.
-  var alarm: Instant?
+  var alarm: WallInstant?
   /// The instants for which `services.alarms` was asked, each once.
-  var pendingAlarms: Set<Instant> = []
+  var pendingAlarms: Set<WallInstant> = []
   /// The time after a failure of the store in which the group starts no commit by itself. A range,
   /// so that a clock that is set back ends it.
-  var backoff: Range<Instant> = 0..<0
+  var backoff = WallInstant.unset..<WallInstant.unset
   /// Whether the attributes are to be published again after loading.
   var mustRepublishAttributes = false
   /// How many recalls wait for their message to be read.
@@ -105,9 +105,9 @@ public actor Group: ExecutorActor {
       switch consume input {
       case .request(let request, let caller, let completion):
         lastUse = services.clocks.monotonic
-        let decision = box.state.decide(
-          request, by: caller, at: services.clocks.wall, usersSignedIn: usersSignedIn(for: box))
-        submit(decision, completion)
+        submit(
+          box.state.decide(
+            request, by: caller, at: services.clocks.wall, usersSignedIn: usersSignedIn(for: box)), completion)
         commitCorrections()
       case .presence(let presence, let completion):
         if let since = presence.awaySince { endGrace(of: presence.user, awaySince: since) }

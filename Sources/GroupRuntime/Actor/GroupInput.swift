@@ -30,10 +30,10 @@ extension Group {
   public struct Presence: Sendable {
     public let user: UserID
     /// The start of the absence that ends with this change; nil = there was none, or it starts.
-    public let awaySince: Instant?
+    public let awaySince: WallInstant?
 
     /// A change of a user's sessions.
-    public init(of user: UserID, awaySince: Instant? = nil) {
+    public init(of user: UserID, awaySince: WallInstant? = nil) {
       self.user = user
       self.awaySince = awaySince
     }

@@ -5,9 +5,26 @@ import GroupModel
 public protocol Clocks: Sendable {
   /// The time of day, which operators and the network may set back and ahead: for everything that
   /// clients see or the store keeps.
-  var wall: Instant { get }
+  var wall: WallInstant { get }
   /// The time that passes, however the wall clock is set: for rates, deadlines and durations.
   var monotonic: MonotonicInstant { get }
+}
+
+extension Clocks {
+  /// Both clocks, one after the other.
+  public var now: ClockReading { ClockReading(wall: wall, monotonic: monotonic) }
+}
+
+/// A point in time by both clocks.
+public struct ClockReading: Sendable {
+  public let wall: WallInstant
+  public let monotonic: MonotonicInstant
+
+  /// A reading with both given.
+  public init(wall: WallInstant, monotonic: MonotonicInstant) {
+    self.wall = wall
+    self.monotonic = monotonic
+  }
 }
 
 /// The system's clocks. The monotonic one includes the time that the machine sleeps.
@@ -15,9 +32,9 @@ public struct SystemClocks: Clocks {
   /// The clocks of this machine.
   public init() {}
 
-  public var wall: Instant {
+  public var wall: WallInstant {
     let time = SystemClocks.read(CLOCK_REALTIME)
-    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    return WallInstant(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
   }
 
   public var monotonic: MonotonicInstant {
@@ -40,7 +57,7 @@ public struct SystemClocks: Clocks {
 /// Wakes groups at instants of the wall clock.
 public protocol Alarms: Sendable {
   /// Runs `body` once on the executor, at the instant or soon after it. It cannot be cancelled.
-  func ring(at instant: Instant, on executor: any GroupExecutor, _ body: @escaping @Sendable () -> Void)
+  func ring(at instant: WallInstant, on executor: any GroupExecutor, _ body: @escaping @Sendable () -> Void)
 }
 
 /// Alarms by tasks that sleep, for a clock that advances as the system's does.
@@ -50,8 +67,8 @@ public struct TaskAlarms: Alarms {
   /// - Parameter clocks: tell how long to sleep.
   public init(clocks: any Clocks) { self.clocks = clocks }
 
-  public func ring(at instant: Instant, on executor: any GroupExecutor, _ body: @escaping @Sendable () -> Void) {
-    let wait = Duration.milliseconds(max(0, instant - clocks.wall))
+  public func ring(at instant: WallInstant, on executor: any GroupExecutor, _ body: @escaping @Sendable () -> Void) {
+    let wait = Duration.milliseconds(max(0, instant.milliseconds(since: clocks.wall)))
     Task {
       // This task is never cancelled, so the sleep cannot fail.
       try? await Task.sleep(for: wait)

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The store's record that a user has left a group.
 public enum DepartureRecord {
-  /// The time for which it is kept, in milliseconds.
-  public static let lifetime: Instant = 30 * 86_400_000
+  /// The time for which it is kept.
+  public static let lifetime = Duration.seconds(30 * 86_400)
 }
 
 /// Keeps groups and memberships, and makes changes durable.
@@ -19,7 +19,7 @@ public protocol GroupStore: Sendable {
   ///   - now: `former` has the members with a ban, a mute or visible messages at this instant.
   ///   - mostFormer: the maximum of their number, and of rows read. Bans and mutes come first, the
   ///     longest before all; then the others, the latest to leave first.
-  func group(_ id: GroupID, sentSince: Instant, at now: Instant, mostFormer: Int) async throws(StoreError) -> StoredGroup?
+  func group(_ id: GroupID, sentSince: WallInstant, at now: WallInstant, mostFormer: Int) async throws(StoreError) -> StoredGroup?
 
   /// The groups a user is a member of, by `groupNumber` ascending.
   func memberships(of user: UserID) async throws(StoreError) -> [Membership]
@@ -40,7 +40,7 @@ public protocol GroupStore: Sendable {
   ///   - changedSince: leaves out groups without a change for the user at or after it; some may
   ///     pass.
   func listedMemberships(
-    of user: UserID, type: GroupType?, changedSince: Instant, after: Int64, limit: Int
+    of user: UserID, type: GroupType?, changedSince: WallInstant, after: Int64, limit: Int
   ) async throws(StoreError) -> [Membership]
 
   /// The groups of a listed type that a user has left (and not joined again) or that were
@@ -48,7 +48,7 @@ public protocol GroupStore: Sendable {
   /// Records end after `DepartureRecord.lifetime`.
   /// - Parameter type: nil = of any.
   func departures(
-    of user: UserID, type: GroupType?, since: Instant, after: Int64, limit: Int
+    of user: UserID, type: GroupType?, since: WallInstant, after: Int64, limit: Int
   ) async throws(StoreError) -> [Membership]
 
   /// All groups of a type, by `groupNumber` ascending, at most `limit` behind `after`.
@@ -81,7 +81,7 @@ public protocol MessageStore: Sendable {
 
   /// The `seq` of the first message with a timestamp at or after an instant; nil = there is none.
   /// Timestamps never decrease with `seq`.
-  func firstSeq(of group: GroupID, notBefore: Instant) async throws(StoreError) -> Int64?
+  func firstSeq(of group: GroupID, notBefore: WallInstant) async throws(StoreError) -> Int64?
 }
 
 /// A failure of a store: the client gets 10002, the operator the description.

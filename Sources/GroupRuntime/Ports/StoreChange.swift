@@ -7,7 +7,7 @@ public enum StoreChange: Sendable, Equatable {
   /// A new member, or the new state of a known one; forgets that the user ever left this group.
   case putMember(Member, in: GroupID)
   /// Removes a member; `GroupStore.departures` lists the group from then on if its type is listed.
-  case removeMember(UserID, from: GroupID, at: Instant)
+  case removeMember(UserID, from: GroupID, at: WallInstant)
   /// A former member, or the new state of one.
   case putFormer(FormerMember, in: GroupID)
   /// Removes a former member.
@@ -22,7 +22,7 @@ public enum StoreChange: Sendable, Equatable {
   /// The oldest beyond `SystemNotification.kept` are removed.
   case notify(SystemNotification, NotificationRecipients)
   /// Marks applications with an `addTime` up to an instant as read; a mark never goes back.
-  case markApplicationsRead(UserID, through: Instant)
+  case markApplicationsRead(UserID, through: WallInstant)
   /// Marks notifications up to a number as read; a mark never goes back.
   case markNotificationsRead(UserID, through: Int64)
   /// A new message; its `seq` is the next of its group.
@@ -31,7 +31,7 @@ public enum StoreChange: Sendable, Equatable {
   case revise(Message)
   /// Removes a group with its members and messages; its groupID is free.
   /// - Parameter notifying: a notification for every member; nil = none.
-  case dismiss(GroupID, at: Instant, notifying: SystemNotification?)
+  case dismiss(GroupID, at: WallInstant, notifying: SystemNotification?)
   /// An after-event of the changes beside it, which waits to be posted; gets its `storedNumber`.
   case appendWebhook(WebhookEntry)
   /// Removes entries that the application has; numbers that are gone do not matter.

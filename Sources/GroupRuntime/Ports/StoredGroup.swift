@@ -12,7 +12,7 @@ public struct StoredGroup: Sendable {
   /// Undecided applications.
   public var openApplications: [GroupApplication]
   /// The ends of the last sessions of an AVChatRoom's members, for those without a session.
-  public var offlineSince: [UserID: Instant]
+  public var offlineSince: [UserID: WallInstant]
   /// The messages with a clientMsgID accepted at or after the instant asked for, by `seq`.
   public var recentlySent: [SentMessage]
 
@@ -20,7 +20,7 @@ public struct StoredGroup: Sendable {
   public init(
     record: GroupRecord, members: [Member], former: [FormerMember] = [], lastMessage: Message?, recentlySent: [SentMessage],
     attributes: GroupAttributes = GroupAttributes(), openApplications: [GroupApplication] = [],
-    offlineSince: [UserID: Instant] = [:]
+    offlineSince: [UserID: WallInstant] = [:]
   ) {
     self.record = record
     self.members = members
@@ -39,10 +39,10 @@ public struct SentMessage: Sendable, Equatable {
   public let clientMsgID: String
   public let msgID: String
   public let seq: Int64
-  public let timestamp: Instant
+  public let timestamp: WallInstant
 
   /// A message with everything given.
-  public init(sender: UserID, clientMsgID: String, msgID: String, seq: Int64, timestamp: Instant) {
+  public init(sender: UserID, clientMsgID: String, msgID: String, seq: Int64, timestamp: WallInstant) {
     self.sender = sender
     self.clientMsgID = clientMsgID
     self.msgID = msgID
@@ -63,10 +63,10 @@ public struct SignInRecord: Sendable, Equatable {
   /// The user's groups, by `groupNumber` ascending.
   public let memberships: [Membership]
   /// The end of the user's last session; nil = there is one, or never was.
-  public let offlineSince: Instant?
+  public let offlineSince: WallInstant?
 
   /// A record with everything given.
-  public init(memberships: [Membership], offlineSince: Instant?) {
+  public init(memberships: [Membership], offlineSince: WallInstant?) {
     self.memberships = memberships
     self.offlineSince = offlineSince
   }

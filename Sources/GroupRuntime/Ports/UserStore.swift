@@ -16,10 +16,10 @@ public protocol UserStore: Sendable {
   /// and makes the user known. Durable soon; never blocks on the disk. Sessions that a crash ends
   /// count as ended at about that time.
   /// - Parameter offlineSince: nil = there is a session.
-  func notePresence(of user: UserID, offlineSince: Instant?)
+  func notePresence(of user: UserID, offlineSince: WallInstant?)
 
   /// The end of the user's last session; nil = there is one, or never was.
-  func offlineSince(of user: UserID) async throws(StoreError) -> Instant?
+  func offlineSince(of user: UserID) async throws(StoreError) -> WallInstant?
 }
 
 /// Keeps a user's applications and system notifications (Protocol.md, "Applications" and "System
@@ -40,8 +40,8 @@ public protocol PersonalStore: Sendable {
   /// stops at `limit`.
   func unreadApplications(of user: UserID?, limit: Int) async throws(StoreError) -> Int
 
-  /// The user's mark of read applications; 0 = none.
-  func applicationsReadThrough(by user: UserID) async throws(StoreError) -> Instant
+  /// The user's mark of read applications; unset = none.
+  func applicationsReadThrough(by user: UserID) async throws(StoreError) -> WallInstant
 
   /// The newest `SystemNotification.kept` notifications of the user, and of the managers of groups
   /// whose owner or admin the user is, the newest first, without expired ones.
@@ -49,11 +49,11 @@ public protocol PersonalStore: Sendable {
   ///   - since: only those with a timestamp at or after it.
   ///   - before: only those with a smaller number; 0 = from the newest.
   func notifications(
-    of user: UserID, since: Instant, before: Int64, limit: Int
+    of user: UserID, since: WallInstant, before: Int64, limit: Int
   ) async throws(StoreError) -> [NumberedNotification]
 
   /// The number of those behind the mark with a timestamp at or after an instant.
-  func unreadNotifications(of user: UserID, since: Instant) async throws(StoreError) -> Int
+  func unreadNotifications(of user: UserID, since: WallInstant) async throws(StoreError) -> Int
 
   /// The user's mark of read notifications; 0 = none.
   func notificationsReadThrough(by user: UserID) async throws(StoreError) -> Int64

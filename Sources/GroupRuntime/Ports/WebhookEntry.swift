@@ -43,14 +43,14 @@ public final class WebhookEntry: Sendable, Equatable {
   public let lane: Lane
   public let type: WebhookType
   /// When it happened.
-  public let timestamp: Instant
+  public let timestamp: WallInstant
   /// From when on `webhook.retention` counts.
-  public let since: Instant
+  public let since: WallInstant
   private let content: Mutex<Content>
   private let number = Atomic<Int64>(0)
 
   /// A new entry.
-  public init(_ type: WebhookType, _ content: WebhookContent, in lane: Lane, at time: Instant) {
+  public init(_ type: WebhookType, _ content: WebhookContent, in lane: Lane, at time: WallInstant) {
     id = RandomID.with128Bits()
     self.lane = lane
     self.type = type
@@ -62,7 +62,7 @@ public final class WebhookEntry: Sendable, Equatable {
   /// An entry that a store has kept.
   /// - Parameter number: 0 = it is not stored now.
   public init(
-    id: String, _ type: WebhookType, data: [UInt8], in lane: Lane, at time: Instant, since: Instant, number: Int64
+    id: String, _ type: WebhookType, data: [UInt8], in lane: Lane, at time: WallInstant, since: WallInstant, number: Int64
   ) {
     self.id = id
     self.lane = lane

@@ -4,19 +4,19 @@ import GroupModel
 /// last longer than requested.
 struct ClockCorrection {
   /// The time by the corrected clock.
-  let now: Instant
+  let now: WallInstant
   /// How far the clock was set back; nil = unknown, and the mutes and bans begin now.
-  let shift: Instant?
+  let shift: Duration?
 
-  /// How far to move back what was decided at that instant; 0 = it does not lie ahead.
-  func lead(of decided: Instant) -> Instant { decided > now ? shift ?? (decided - now) : 0 }
+  /// How far to move back what was decided at that instant; zero = it does not lie ahead.
+  func lead(of decided: WallInstant) -> Duration { decided > now ? shift ?? (decided - now) : .zero }
 }
 
 /// The changes that correct the stored ends of mutes and bans, until a commit holds them. Without
 /// them the next loading would begin these mutes and bans once more.
 struct ClockCorrections: Sendable {
   /// How much of the clock's lead the ends have been corrected by.
-  private var correctedLead: Instant = 0
+  private var correctedLead = Duration.zero
   private var changes: [StoreChange] = []
 
   var isEmpty: Bool { changes.isEmpty }
@@ -24,9 +24,9 @@ struct ClockCorrections: Sendable {
   /// How far the clock was set back since the last correction; nil = less than a second, which
   /// daily adjustments of a clock stay below.
   /// - Parameter lead: how far it was set back in all.
-  mutating func nextShift(forLead lead: Instant) -> Instant? {
+  mutating func nextShift(forLead lead: Duration) -> Duration? {
     let shift = lead - correctedLead
-    guard shift >= 1000 else { return nil }
+    guard shift >= .seconds(1) else { return nil }
     correctedLead = lead
     return shift
   }

@@ -111,12 +111,12 @@ public struct MessageCount: Sendable, Equatable {
 struct DecisionContext: Sendable {
   /// The instant in the group's history, for everything stored and shown. It stands still while a
   /// clock that was set back catches up.
-  let now: Instant
+  let now: WallInstant
   /// The instant for rates, waits and retention.
-  let steady: Instant
+  let steady: WallInstant
   /// The clock's instant, for ends of mutes and bans, which must not lie further ahead than
   /// requested.
-  let wall: Instant
+  let wall: WallInstant
   /// How many users have a session.
   let usersSignedIn: Int
 }

@@ -25,7 +25,7 @@ public enum GroupOperation: Sendable {
   case foundInfo
   /// The row of getJoinedGroupList; nil where nothing changed since the instant, or the caller is
   /// no member.
-  case joinedInfo(updatedSince: Instant)
+  case joinedInfo(updatedSince: WallInstant)
   /// The row of getGroupUnreadCount.
   case unreadCount
   /// The row of syncGroups.

@@ -30,14 +30,13 @@ public struct GroupLimits: Sendable {
   /// absent type has no limit (`limits.<type>.messagesPerSecond`; Protocol.md, "Group message
   /// rate").
   public var messagesPerSecond: [GroupType: Int] = [.avChatRoom: 40]
-  /// How long senders may recall their own messages, in milliseconds (`limits.revokeWindow`).
-  public var revokeWindow: Instant = 120_000
+  /// How long senders may recall their own messages (`limits.revokeWindow`).
+  public var revokeWindow = Duration.seconds(120)
   /// The highest unread count; with more unread messages a count is this number
   /// (`limits.unreadCount`).
   public var unreadCount = 1000
-  /// How long members of an AVChatRoom stay members without a session, in milliseconds
-  /// (`avChatRoom.offlineGrace`).
-  public var offlineGrace: Instant = 300_000
+  /// How long members of an AVChatRoom stay members without a session (`avChatRoom.offlineGrace`).
+  public var offlineGrace = Duration.seconds(300)
 
   /// The defaults: 6000 members each.
   public static let standard = GroupLimits(maxMemberNum: [.work: 6000, .public: 6000, .meeting: 6000])

@@ -21,7 +21,7 @@ public struct GroupState: Sendable {
   let rules: GroupRules
 
   /// The state of a group that is being loaded.
-  public init(_ stored: StoredGroup, at now: Instant, rules: GroupRules) {
+  public init(_ stored: StoredGroup, at now: WallInstant, rules: GroupRules) {
     record = stored.record
     roster = Roster(stored, at: now)
     messages = MessageHistory(stored, at: now)
@@ -29,7 +29,7 @@ public struct GroupState: Sendable {
     attributes = AttributeState(stored.attributes)
     steady = AdvancingTime(at: now)
     let limit = rules.limits.messagesPerSecond[stored.record.type, default: 0]
-    if limit > 0, stored.record.type.storesMessages { messageRate = SlidingWindowLimiter(limit: limit, length: 1000) }
+    if limit > 0, stored.record.type.storesMessages { messageRate = SlidingWindowLimiter(limit: limit, windowMilliseconds: 1000) }
     if limit > 0, !stored.record.type.storesMessages { rateLimiter = PriorityRateLimiter(limit: limit) }
     self.rules = rules
     record.nextOrdinal = roster.nextOrdinal
@@ -41,7 +41,7 @@ public struct GroupState: Sendable {
   ///   - now: the instant of the decision.
   ///   - usersSignedIn: the number of users with a session, for a group of everybody.
   public mutating func decide(
-    _ operation: GroupOperation, by caller: Caller, at now: Instant, usersSignedIn: Int = 0
+    _ operation: GroupOperation, by caller: Caller, at now: WallInstant, usersSignedIn: Int = 0
   ) -> Decision {
     let context = self.makeContext(at: now, usersSignedIn: usersSignedIn)
     do throws(WireError) {
@@ -129,7 +129,7 @@ public struct GroupState: Sendable {
   }
 
   /// Performs what is due by itself: see `nextWake`.
-  public mutating func wake(at now: Instant, usersSignedIn: Int = 0) -> Decision {
+  public mutating func wake(at now: WallInstant, usersSignedIn: Int = 0) -> Decision {
     let context = self.makeContext(at: now, usersSignedIn: usersSignedIn)
     var decision = Decision(.empty)
     publishAttributesIfDue(in: context, into: &decision)
@@ -139,15 +139,15 @@ public struct GroupState: Sendable {
   }
 
   /// When `wake` is due next, by the clock; nil = nothing is due by itself.
-  public var nextWake: Instant? {
-    var wake = attributes.eventDue ?? .max
+  public var nextWake: WallInstant? {
+    var wake = attributes.eventDue ?? .distantFuture
     if let instant = nextDelivery { wake = min(wake, instant) }
     if let instant = roster.firstGraceEnd(after: rules.limits.offlineGrace) { wake = min(wake, instant) }
-    return wake == .max ? nil : steady.clock(at: wake)
+    return wake == .distantFuture ? nil : steady.clock(at: wake)
   }
 
   /// Whether something is due by itself, or remembered that no store keeps.
-  func isBusy(at now: Instant) -> Bool { nextWake != nil || messages.hasVolatileReceipt(at: steady.time(at: now)) }
+  func isBusy(at now: WallInstant) -> Bool { nextWake != nil || messages.hasVolatileReceipt(at: steady.time(at: now)) }
 
   /// Whether the user gets the group's events.
   public func isMember(_ user: UserID) -> Bool { roster.isMember(user) }
@@ -164,11 +164,13 @@ public struct GroupState: Sendable {
   // MARK: Time
 
   /// The instants of a decision. Time in the group's history never runs backwards.
-  mutating func makeContext(at now: Instant, usersSignedIn: Int) -> DecisionContext {
+  mutating func makeContext(at now: WallInstant, usersSignedIn: Int) -> DecisionContext {
     let time = steady.advance(to: now)
-    if let shift = corrections.nextShift(forLead: steady.lead) { correctEnds(by: ClockCorrection(now: now, shift: shift)) }
+    if let shift = corrections.nextShift(forLead: .milliseconds(steady.lead)) {
+      correctEnds(by: ClockCorrection(now: now, shift: shift))
+    }
     return DecisionContext(
-      now: max(now, messages.lastMessage?.timestamp ?? 0), steady: time, wall: now, usersSignedIn: usersSignedIn)
+      now: max(now, messages.lastMessage?.timestamp ?? .unset), steady: time, wall: now, usersSignedIn: usersSignedIn)
   }
 
   /// Moves back the ends of mutes and bans that were decided at an instant still to come.
@@ -177,7 +179,7 @@ public struct GroupState: Sendable {
     for member in members { corrections.append(.putMember(member, in: record.id)) }
     for former in former { corrections.append(.putFormer(former, in: record.id)) }
     let lead = correction.lead(of: record.mutedAt)
-    guard lead > 0 else { return }
+    guard lead > .zero else { return }
     if let end = record.mute.muteUntil { record.mute.muteUntil = end - lead }
     record.mutedAt -= lead
     corrections.append(recordChange())

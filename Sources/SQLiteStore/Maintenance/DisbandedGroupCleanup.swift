@@ -10,7 +10,7 @@ enum DisbandedGroupCleanup {
   /// - Returns: false where nothing is left to clear.
   static func chunk(of rows: Int, in db: Database) throws -> Bool {
     let oldest = try db.rows("SELECT number, time FROM dismissedGroup ORDER BY number LIMIT 1", []) {
-      (number: try $0.integer(), time: try $0.integer())
+      (number: try $0.integer(), time: try $0.instant())
     }
     guard let group = oldest.first else { return false }
     if try members(of: group.number, rows, db) { return true }
@@ -54,7 +54,7 @@ enum DisbandedGroupCleanup {
   }
 
   // They stay for a while, so that deciding one is answered with the group's end.
-  private static func applications(of number: Int64, time: Instant, _ rows: Int, _ db: Database) throws -> Bool {
+  private static func applications(of number: Int64, time: WallInstant, _ rows: Int, _ db: Database) throws -> Bool {
     try db.run(
       """
       UPDATE application SET endTime = coalesce(endTime, ?), isGroupGone = 1 WHERE number IN

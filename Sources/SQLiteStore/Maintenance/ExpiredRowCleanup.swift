@@ -4,19 +4,18 @@ import GroupRuntime
 
 /// Deletes rows that are too old to be asked for.
 enum ExpiredRowCleanup {
-  /// The time that an application is kept after it was handled or its group was disbanded, in
-  /// milliseconds.
-  static let applicationLifetime: Instant = 7 * 86_400_000
+  /// The time that an application is kept after it was handled or its group was disbanded.
+  static let applicationLifetime = Duration.seconds(7 * 86_400)
 
   /// Deletes one chunk in the transaction that is open.
   /// - Parameter rows: how many rows a chunk has at most.
   /// - Returns: false where nothing old is left.
-  static func chunk(of rows: Int, at now: Instant, in db: Database) throws -> Bool {
+  static func chunk(of rows: Int, at now: WallInstant, in db: Database) throws -> Bool {
     try statements(at: now).contains { try db.run($0.sql, [$0.before, rows]) > 0 }
   }
 
   /// A deletion for each table, each by an index on its time.
-  private static func statements(at now: Instant) -> [(sql: String, before: Instant)] {
+  private static func statements(at now: WallInstant) -> [(sql: String, before: WallInstant)] {
     [
       (
         """

@@ -16,30 +16,28 @@ final class StoreMaintenance: Sendable {
   private let canCheckpoint = Atomic<Bool>(true)
   private let canWriteLockFile = Atomic<Bool>(true)
   private let isDatabaseLost = Atomic<Bool>(false)
-  private let lastDeletion = Atomic<Instant>(0)
-  /// When that was on the monotonic clock, in nanoseconds.
-  private let lastDeletionMonotonic = Atomic<Int64>(0)
+  private let lastDeletion: Mutex<ClockReading>
   private let lock: DatabaseLock
   private let clocks: any Clocks
   private let logger: Logger
 
-  /// Between two deletions of expired rows, in milliseconds.
-  private static let deletionInterval: Instant = 3_600_000
-  /// The least difference between the two clocks that counts as a jump, in milliseconds.
-  private static let clockJump: Instant = 60_000
+  /// Between two deletions of expired rows.
+  private static let deletionInterval = Duration.seconds(3600)
+  /// The least difference between the two clocks that counts as a jump.
+  private static let clockJump = Duration.seconds(60)
 
   init(writer: Writer, connection: DatabaseQueue, lock: DatabaseLock, options: StoreOptions, logger: Logger) {
     self.writer = writer
     self.connection = connection
     self.lock = lock
     clocks = options.clocks
+    lastDeletion = Mutex(options.clocks.now)
     self.logger = logger
   }
 
   /// Runs the first round: groups that were disbanded before the last end may not be cleared yet.
   func begin() {
-    lastDeletion.store(clocks.wall, ordering: .relaxed)
-    lastDeletionMonotonic.store(clocks.monotonic.nanoseconds, ordering: .relaxed)
+    lastDeletion.withLock { $0 = clocks.now }
     writeLockFile()
     writer.tick([.clearDisbandedGroups, .deleteExpiredRows])
   }
@@ -63,13 +61,14 @@ final class StoreMaintenance: Sendable {
   // The wall clock may be corrected, in both directions. Nothing is deleted right after a jump: a
   // wrong clock would delete bans and mutes that have not ended.
   private func isDeletionDue() -> Bool {
-    let (time, monotonic) = (clocks.wall, clocks.monotonic)
-    let passed = time - lastDeletion.load(ordering: .relaxed)
-    let last = MonotonicInstant(nanoseconds: lastDeletionMonotonic.load(ordering: .relaxed))
-    guard abs(passed) >= Self.deletionInterval else { return false }
-    lastDeletion.store(time, ordering: .relaxed)
-    lastDeletionMonotonic.store(monotonic.nanoseconds, ordering: .relaxed)
-    return abs(passed - monotonic.milliseconds(since: last)) < Self.clockJump
+    let now = clocks.now
+    return lastDeletion.withLock { last in
+      let passed = now.wall.milliseconds(since: last.wall)
+      guard .milliseconds(abs(passed)) >= Self.deletionInterval else { return false }
+      let jump = passed - now.monotonic.milliseconds(since: last.monotonic)
+      last = now
+      return .milliseconds(abs(jump)) < Self.clockJump
+    }
   }
 
   /// Notes in the lock file that the store is running, because sessions end with the process, and

@@ -10,7 +10,7 @@ import Synchronization
 /// holds the `RunRecord`, and its modification time tells when the process last ran.
 final class DatabaseLock: Sendable {
   /// About when a store last had the database open; now where none ever did.
-  let lastAlive: Instant
+  let lastAlive: WallInstant
   /// The end of the last run.
   let lastRun: RunRecord.End
   private let database: DatabaseFile
@@ -40,7 +40,7 @@ final class DatabaseLock: Sendable {
 
   /// Takes both locks, the database's where it exists. The lock file's time stays unchanged until
   /// `touch(at:)`, because a failed start must not count as a run.
-  init(of database: DatabaseFile, now: Instant) throws(StoreOpenError) {
+  init(of database: DatabaseFile, now: WallInstant) throws(StoreOpenError) {
     var state = State()
     do throws(StoreOpenError) {
       state.databaseFile = try Self.lockDatabase(database)
@@ -49,7 +49,7 @@ final class DatabaseLock: Sendable {
       state.close()
       throw error
     }
-    var touched: Instant?
+    var touched: WallInstant?
     if let file = state.lockFile {
       touched = Self.lastTouch(of: file)
       state.note = RunRecord(in: file)
@@ -90,7 +90,7 @@ final class DatabaseLock: Sendable {
   /// Notes that the process is running.
   /// - Parameter log: the end of the log; nil = as before.
   /// - Returns: false where the file cannot be written; `errno` says why.
-  func touch(at time: Instant, log: RunRecord.LogMark?) -> Bool {
+  func touch(at time: WallInstant, log: RunRecord.LogMark?) -> Bool {
     state.withLock { state in
       if let log { state.note.end = .crashed(log) }
       guard let file = state.lockFile else { return true }
@@ -103,7 +103,7 @@ final class DatabaseLock: Sendable {
   /// Releases the database. The lock file stays: without it two processes could lock two different
   /// files of that name.
   /// - Parameter isCheckpointed: the next run needs nothing of the log.
-  func release(at time: Instant, isCheckpointed: Bool) {
+  func release(at time: WallInstant, isCheckpointed: Bool) {
     state.withLock { state in
       if isCheckpointed { state.note.end = .clean }
       if let file = state.lockFile { _ = state.note.write(to: file) && setTime(of: file, to: time) }
@@ -203,16 +203,17 @@ extension DatabaseLock {
   }
 
   /// The modification time of the file; nil where it is new.
-  private static func lastTouch(of descriptor: Int32) -> Instant? {
+  private static func lastTouch(of descriptor: Int32) -> WallInstant? {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_size > 0 else { return nil }
-    return Instant(status.st_mtim.tv_sec) * 1000 + Instant(status.st_mtim.tv_nsec) / 1_000_000
+    let time = status.st_mtim
+    return WallInstant(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
   }
 }
 
 // Not synced: after a power failure an older time is good enough.
-private func setTime(of descriptor: Int32, to time: Instant) -> Bool {
-  let instant = timespec(tv_sec: Int(time / 1000), tv_nsec: Int(time % 1000) * 1_000_000)
+private func setTime(of descriptor: Int32, to time: WallInstant) -> Bool {
+  let instant = timespec(tv_sec: Int(time.milliseconds / 1000), tv_nsec: Int(time.milliseconds % 1000) * 1_000_000)
   return futimens(descriptor, [instant, instant]) == 0
 }
 

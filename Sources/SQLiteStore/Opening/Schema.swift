@@ -231,7 +231,7 @@ enum Schema {
     ALTER TABLE formerMember ADD COLUMN memorableUntil INTEGER NOT NULL DEFAULT 0;
     UPDATE formerMember SET leftTime = unixepoch() * 1000;
     UPDATE formerMember SET memorableUntil =
-      max(muteUntil, bannedUntil, CASE WHEN stays IS NULL THEN 0 ELSE leftTime + \(FormerMember.lifetime) END);
+      max(muteUntil, bannedUntil, CASE WHEN stays IS NULL THEN 0 ELSE leftTime + \(FormerMember.lifetime.wholeMilliseconds) END);
     CREATE INDEX formerMemberByEnd ON formerMember (memorableUntil);
 
     ALTER TABLE groupRecord ADD COLUMN mutedAt INTEGER NOT NULL DEFAULT 0;

@@ -16,7 +16,7 @@ extension SQLiteStore: GroupStore {
   ///   - mostFormer: the most former members; those with a ban or mute come first.
   /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
   public func group(
-    _ id: GroupID, sentSince: Instant, at now: Instant, mostFormer: Int
+    _ id: GroupID, sentSince: WallInstant, at now: WallInstant, mostFormer: Int
   ) async throws(StoreError) -> StoredGroup? {
     let waiting = writer.writeQueue.pendingUpdates
     let found = try await read { db in
@@ -65,7 +65,7 @@ extension SQLiteStore: GroupStore {
     return items
   }
 
-  private func recentlySent(number: Int64, through newest: Int64, since: Instant) async throws(StoreError) -> [SentMessage] {
+  private func recentlySent(number: Int64, through newest: Int64, since: WallInstant) async throws(StoreError) -> [SentMessage] {
     let limit = options.rowsPerRead
     guard var next = try await read({ try MessageRows.firstSeq(number: number, notBefore: since, in: $0) }) else { return [] }
     var sent: [SentMessage] = []
@@ -79,8 +79,8 @@ extension SQLiteStore: GroupStore {
 
   private func absences(
     of members: [Member], number: Int64, _ waiting: [UserID: PresenceUpdate]
-  ) async throws(StoreError) -> [UserID: Instant] {
-    var absences: [UserID: Instant] = [:]
+  ) async throws(StoreError) -> [UserID: WallInstant] {
+    var absences: [UserID: WallInstant] = [:]
     var remaining = members[...]
     while !remaining.isEmpty {
       let page = Array(remaining.prefix(options.rowsPerRead))
@@ -104,7 +104,7 @@ extension SQLiteStore: GroupStore {
     return try await signInScheduler.run(for: Requester(user)) { () async throws(StoreError) in
       try await read(on: signIns) { db in
         let memberships = try Membership.all(of: user, in: db)
-        let offlineSince: Instant? =
+        let offlineSince: WallInstant? =
           switch update {
           case .online: nil
           case .offline(let since): since
@@ -151,7 +151,7 @@ extension SQLiteStore: GroupStore {
   ///     of a mute counts as a change.
   /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
   public func listedMemberships(
-    of user: UserID, type: GroupType?, changedSince: Instant, after: Int64, limit: Int
+    of user: UserID, type: GroupType?, changedSince: WallInstant, after: Int64, limit: Int
   ) async throws(StoreError) -> [Membership] {
     if let type, !type.isListed { return [] }
     return try await read { db in
@@ -172,7 +172,7 @@ extension SQLiteStore: GroupStore {
   /// - Parameter type: nil = any.
   /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
   public func departures(
-    of user: UserID, type: GroupType?, since: Instant, after: Int64, limit: Int
+    of user: UserID, type: GroupType?, since: WallInstant, after: Int64, limit: Int
   ) async throws(StoreError) -> [Membership] {
     if let type, !type.isListed { return [] }
     return try await read { db in

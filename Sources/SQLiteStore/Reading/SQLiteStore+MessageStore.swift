@@ -37,7 +37,7 @@ extension SQLiteStore: MessageStore {
   /// The `seq` of the first message with a timestamp at or after an instant; nil where there is
   /// none. Timestamps never fall with `seq`.
   /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
-  public func firstSeq(of group: GroupID, notBefore: Instant) async throws(StoreError) -> Int64? {
+  public func firstSeq(of group: GroupID, notBefore: WallInstant) async throws(StoreError) -> Int64? {
     try await read { db in
       guard let number = try db.number(of: group) else { return nil }
       return try MessageRows.firstSeq(number: number, notBefore: notBefore, in: db)
@@ -47,7 +47,7 @@ extension SQLiteStore: MessageStore {
 
 extension MessageRows {
   // A binary search: `seq` has no gap, and there is no index by time.
-  static func firstSeq(number: Int64, notBefore: Instant, in db: Database) throws -> Int64? {
+  static func firstSeq(number: Int64, notBefore: WallInstant, in db: Database) throws -> Int64? {
     let last = try db.rows("SELECT seq FROM message WHERE number = ? ORDER BY seq DESC LIMIT 1", [number]) { try $0.integer() }
     guard let last = last.first else { return nil }
     var (low, high) = (Int64(1), last + 1)
@@ -58,8 +58,8 @@ extension MessageRows {
     return low > last ? nil : low
   }
 
-  private static func timestamp(at seq: Int64, number: Int64, in db: Database) throws -> Instant {
-    let times = try db.rows("SELECT timestamp FROM message WHERE number = ? AND seq = ?", [number, seq]) { try $0.integer() }
+  private static func timestamp(at seq: Int64, number: Int64, in db: Database) throws -> WallInstant {
+    let times = try db.rows("SELECT timestamp FROM message WHERE number = ? AND seq = ?", [number, seq]) { try $0.instant() }
     guard let time = times.first else { throw StoreError(.inconsistent, "message \(seq) of a group is missing") }
     return time
   }
@@ -79,7 +79,7 @@ extension MessageRows {
       """, [number, range.lowerBound, range.upperBound]
     ) { row in
       let seq = try row.integer()
-      let timestamp = try row.integer()
+      let timestamp = try row.instant()
       let sender = try row.value(UserID.init(stored:))
       let msgID = try row.text()
       return SentMessage(sender: sender, clientMsgID: try row.text(), msgID: msgID, seq: seq, timestamp: timestamp)

@@ -71,10 +71,10 @@ extension SQLiteStore: PersonalStore {
     }
   }
 
-  /// Up to when the user has read applications; 0 = none.
+  /// Up to when the user has read applications; unset = none.
   /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
-  public func applicationsReadThrough(by user: UserID) async throws(StoreError) -> Instant {
-    try await read { try ReadMarks.mark(.applications, of: user, in: $0) }
+  public func applicationsReadThrough(by user: UserID) async throws(StoreError) -> WallInstant {
+    WallInstant(milliseconds: try await read { try ReadMarks.mark(.applications, of: user, in: $0) })
   }
 
   /// Notifications of the user, and of the managers of groups that the user manages, newest first.
@@ -83,7 +83,7 @@ extension SQLiteStore: PersonalStore {
   ///   - before: only those with a smaller number; 0 = from the newest.
   /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
   public func notifications(
-    of user: UserID, since: Instant, before: Int64, limit: Int
+    of user: UserID, since: WallInstant, before: Int64, limit: Int
   ) async throws(StoreError) -> [NumberedNotification] {
     try await read { db in
       let newest = try NotificationRows.newest(of: user, since: since, db)
@@ -93,7 +93,7 @@ extension SQLiteStore: PersonalStore {
 
   /// The number of those notifications, at or after an instant, that are newer than the mark.
   /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
-  public func unreadNotifications(of user: UserID, since: Instant) async throws(StoreError) -> Int {
+  public func unreadNotifications(of user: UserID, since: WallInstant) async throws(StoreError) -> Int {
     try await read { db in
       let mark = try ReadMarks.mark(.notifications, of: user, in: db)
       return try NotificationRows.newest(of: user, since: since, db).count { $0.number > mark }

@@ -9,14 +9,14 @@ extension SQLiteStore: UserStore {
   /// Notes that the user's first session has begun, or that the last has ended: at once, and
   /// durable with the next commit or within about a second.
   /// - Parameter offlineSince: nil = online.
-  public func notePresence(of user: UserID, offlineSince: Instant?) {
+  public func notePresence(of user: UserID, offlineSince: WallInstant?) {
     writer.writeQueue.setPresence(offlineSince.map { .offline(since: $0) } ?? .online, of: user)
   }
 
   /// The end of the user's last session; nil where there is one, or never was. A user who was
   /// online at a crash counts as offline from about that second on.
   /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
-  public func offlineSince(of user: UserID) async throws(StoreError) -> Instant? {
+  public func offlineSince(of user: UserID) async throws(StoreError) -> WallInstant? {
     switch writer.writeQueue.pendingUpdate(of: user) {
     case .online: nil
     case .offline(let since): since

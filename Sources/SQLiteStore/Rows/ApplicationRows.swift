@@ -62,7 +62,7 @@ enum ApplicationRows {
     let kind = try row.value(GroupApplication.Kind.init)
     let fromUser = try row.value(UserID.init(stored:))
     let toUser = try row.optionalValue(UserID.init(stored:))
-    let addTime = try row.integer()
+    let addTime = try row.instant()
     let handling = try unfinishedHandling(&row)
     var application = GroupApplication(
       id: id, groupID: groupID, epoch: epoch, kind: kind, fromUser: fromUser, toUser: toUser, addTime: addTime,
@@ -72,8 +72,8 @@ enum ApplicationRows {
     return application
   }
 
-  private static func unfinishedHandling(_ row: inout RowReader) throws -> (time: Instant, isAgreed: Bool, by: UserID)? {
-    let time = try row.optionalInteger()
+  private static func unfinishedHandling(_ row: inout RowReader) throws -> (time: WallInstant, isAgreed: Bool, by: UserID)? {
+    let time = try row.optionalInstant()
     let isAgreed = try row.optionalInteger()
     let by = try row.optionalValue(UserID.init(stored:))
     guard let time else { return nil }

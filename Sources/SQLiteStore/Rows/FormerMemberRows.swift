@@ -33,19 +33,19 @@ enum FormerMemberRows {
 
   /// The beginning of a page, in descending order of instant and userID.
   struct Position: Sendable {
-    fileprivate let instant: Instant
+    fileprivate let instant: WallInstant
     fileprivate let userID: String
 
     /// Precedes all users: no userID holds U+007F.
-    static let first = Position(instant: .max, userID: "\u{7f}")
+    static let first = Position(instant: .distantFuture, userID: "\u{7f}")
 
-    private init(instant: Instant, userID: String) {
+    private init(instant: WallInstant, userID: String) {
       self.instant = instant
       self.userID = userID
     }
 
     /// - Parameter instant: the member's instant that the order uses.
-    init(behind former: FormerMember, _ instant: Instant) { self.init(instant: instant, userID: former.userID.rawValue) }
+    init(behind former: FormerMember, _ instant: WallInstant) { self.init(instant: instant, userID: former.userID.rawValue) }
   }
 
   private static let columns = "userID, muteUntil, bannedUntil, stays, leftTime, mutedAt"
@@ -64,25 +64,26 @@ enum FormerMemberRows {
 
   /// The next page of members with a ban or mute, by `restrictedUntil` and `userID` descending.
   static func restricted(
-    number: Int64, at now: Instant, _ position: Position, limit: Int, in db: Database
+    number: Int64, at now: WallInstant, _ position: Position, limit: Int, in db: Database
   ) throws -> [FormerMember] {
     try db.rows(restrictedSQL, [number, now, position.instant, position.userID, limit], former)
   }
 
   /// The next page of members without one that are still remembered, by `memorableUntil` and
   /// `userID` descending.
-  static func free(number: Int64, at now: Instant, _ position: Position, limit: Int, in db: Database) throws -> [FormerMember] {
+  static func free(number: Int64, at now: WallInstant, _ position: Position, limit: Int, in db: Database) throws -> [FormerMember]
+  {
     try db.rows(freeSQL, [number, now, position.instant, position.userID, limit], former)
   }
 
   private static func former(_ row: inout RowReader) throws -> FormerMember {
     let user = try row.value(UserID.init(stored:))
-    let muteUntil = try row.integer()
-    let bannedUntil = try row.integer()
+    let muteUntil = try row.instant()
+    let bannedUntil = try row.instant()
     let stays = try row.stays()
     var former = FormerMember(
-      userID: user, visibleRanges: stays, muteUntil: muteUntil, bannedUntil: bannedUntil, leftTime: try row.integer())
-    former.mutedAt = try row.integer()
+      userID: user, visibleRanges: stays, muteUntil: muteUntil, bannedUntil: bannedUntil, leftTime: try row.instant())
+    former.mutedAt = try row.instant()
     return former
   }
 }

@@ -46,14 +46,14 @@ enum GroupRows {
   private static func record(_ row: inout RowReader) throws -> GroupRecord {
     var record = GroupRecord(
       id: try row.value(GroupID.init), type: try row.value(GroupType.init(rawValue:)), epoch: try row.text(),
-      createTime: try row.integer(), owner: try row.value(UserID.init(stored:)), name: try row.text(),
+      createTime: try row.instant(), owner: try row.value(UserID.init(stored:)), name: try row.text(),
       introduction: try row.text(), notification: try row.text(), faceURL: try row.text(), maxMemberNum: Int(try row.integer()),
       customInfo: try row.json(else: [:]), policy: try policy(&row), mute: try mute(&row))
-    record.lastInfoTime = try row.integer()
-    record.changeTime = try row.integer()
+    record.lastInfoTime = try row.instant()
+    record.changeTime = try row.instant()
     record.importedThroughSeq = try row.integer()
     record.nextOrdinal = try row.integer()
-    record.mutedAt = try row.integer()
+    record.mutedAt = try row.instant()
     return record
   }
 
@@ -70,7 +70,7 @@ enum GroupRows {
     let names: [String] = try row.json(else: [])
     let roles = names.compactMap(Role.init(wireName:))
     guard roles.count == names.count else { throw StoreError(.inconsistent, "column muteRoles names a role that there is not") }
-    return GroupMute(mode: mode, roles: roles, muteUntil: try row.optionalInteger())
+    return GroupMute(mode: mode, roles: roles, muteUntil: try row.optionalInstant())
   }
 }
 

@@ -43,7 +43,7 @@ enum MemberRows {
     }
   }
 
-  static func remove(_ user: UserID, from group: GroupID, at time: Instant, _ db: Database) throws {
+  static func remove(_ user: UserID, from group: GroupID, at time: WallInstant, _ db: Database) throws {
     let removed = try db.run(
       "DELETE FROM member WHERE number = (SELECT number FROM groupRecord WHERE groupID = ?) AND userID = ?",
       [group.rawValue, user.rawValue])
@@ -84,9 +84,9 @@ enum MemberRows {
   private static func member(_ row: inout RowReader) throws -> Member {
     let userID = try row.value(UserID.init(stored:))
     let role = try row.value(Role.init(wireName:))
-    let joinTime = try row.integer()
+    let joinTime = try row.instant()
     let ordinal = try row.integer()
-    let muteUntil = try row.integer()
+    let muteUntil = try row.instant()
     let receiveOption = try row.value(ReceiveOption.init)
     let readSeq = try row.integer()
     let unreadBase = Int(try row.integer())
@@ -94,8 +94,8 @@ enum MemberRows {
     var member = Member(
       userID: userID, role: role, joinTime: joinTime, ordinal: ordinal, receiveOption: receiveOption, readSeq: readSeq,
       firstVisibleSeq: try row.integer(), inviter: try row.optionalValue(UserID.init(stored:)), muteUntil: muteUntil,
-      changeTime: try row.integer())
-    member.mutedAt = try row.integer()
+      changeTime: try row.instant())
+    member.mutedAt = try row.instant()
     member.unreadBase = unreadBase
     member.unreadSinceSeq = unreadSinceSeq
     member.earlierVisibleRanges = try row.stays()

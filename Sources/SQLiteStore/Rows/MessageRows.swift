@@ -65,7 +65,7 @@ enum MessageRows {
 
   static func message(of group: GroupID, _ row: inout RowReader) throws -> Message {
     let seq = try row.integer()
-    let timestamp = try row.integer()
+    let timestamp = try row.instant()
     let sender = try row.value(UserID.init(stored:))
     let kind = try row.value(Kind.init)
     let isRevoked = try row.flag()

@@ -89,7 +89,7 @@ enum NotificationRows {
   // MARK: Lists
 
   /// The newest notifications of a user, at most `SystemNotification.kept`.
-  static func newest(of user: UserID, since: Instant, _ db: Database) throws -> [NumberedNotification] {
+  static func newest(of user: UserID, since: WallInstant, _ db: Database) throws -> [NumberedNotification] {
     let managed = try db.rows(MemberRows.managedGroupsSQL, [user.rawValue]) { managers(of: try $0.integer()) }
     let disbanded = try db.rows(
       "SELECT d.number FROM dismissedGroup AS d CROSS JOIN member AS m ON m.number = d.number AND m.userID = ?", [user.rawValue]
@@ -108,7 +108,7 @@ enum NotificationRows {
   }
 
   private static func notification(_ row: inout RowReader) throws -> SystemNotification {
-    let timestamp = try row.integer()
+    let timestamp = try row.instant()
     let kind = try row.value(SystemNotification.Kind.init)
     let groupID = try row.value(GroupID.init)
     let opUser = try row.text()

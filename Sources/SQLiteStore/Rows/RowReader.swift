@@ -29,6 +29,12 @@ struct RowReader {
     }
   }
 
+  mutating func instant() throws(StoreError) -> WallInstant { WallInstant(milliseconds: try integer()) }
+
+  mutating func optionalInstant() throws(StoreError) -> WallInstant? {
+    try optionalInteger().map(WallInstant.init(milliseconds:))
+  }
+
   mutating func flag() throws(StoreError) -> Bool { try integer() != 0 }
 
   mutating func text() throws(StoreError) -> String {
@@ -81,6 +87,15 @@ struct RowReader {
   private func unexpectedValue() -> StoreError {
     let name = row.columnNames.dropFirst(index - 1).first ?? "?"
     return StoreError(.inconsistent, "column \(name) holds a value that does not belong there")
+  }
+}
+
+/// A column holds the milliseconds, 0 where there is no instant.
+extension WallInstant: DatabaseValueConvertible {
+  public var databaseValue: DatabaseValue { milliseconds.databaseValue }
+
+  public static func fromDatabaseValue(_ value: DatabaseValue) -> WallInstant? {
+    Int64.fromDatabaseValue(value).map(WallInstant.init(milliseconds:))
   }
 }
 

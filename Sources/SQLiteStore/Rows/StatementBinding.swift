@@ -1,5 +1,6 @@
 import GRDB
 import GRDBSQLite
+import GroupModel
 
 /// Binds the arguments of a statement from left to right by SQLite's C interface. Statements of
 /// every message use it: GRDB's argument list costs seventy thousand instructions for a message.
@@ -18,6 +19,8 @@ struct StatementBinding {
   }
 
   mutating func append(_ number: Int64) { bind { sqlite3_bind_int64($0, $1, number) } }
+
+  mutating func append(_ instant: WallInstant) { append(instant.milliseconds) }
 
   mutating func append(_ flag: Bool) { append(flag ? 1 : 0 as Int64) }
 

@@ -8,7 +8,7 @@ enum PresenceUpdate: Sendable, Equatable {
   /// The first session has begun.
   case online
   /// The last session has ended.
-  case offline(since: Instant)
+  case offline(since: WallInstant)
 }
 
 /// `knownUser` rows.
@@ -19,16 +19,18 @@ enum UserRows {
     ON CONFLICT (userID) DO UPDATE SET offlineSince = excluded.offlineSince WHERE offlineSince IS NOT excluded.offlineSince
     """
 
+  /// An unset instant would mean "online".
+  private static let earliest = WallInstant(milliseconds: 1)
+
   static func put(_ update: PresenceUpdate, of user: UserID, _ db: Database) throws {
     switch update {
     case .known: try db.run("INSERT OR IGNORE INTO knownUser VALUES (?, NULL)") { $0.append(user.rawValue) }
-    case .online: try put(0, of: user, db)
-    // 0 would mean "online".
-    case .offline(let since): try put(max(1, since), of: user, db)
+    case .online: try put(.unset, of: user, db)
+    case .offline(let since): try put(max(earliest, since), of: user, db)
     }
   }
 
-  private static func put(_ offlineSince: Instant, of user: UserID, _ db: Database) throws {
+  private static func put(_ offlineSince: WallInstant, of user: UserID, _ db: Database) throws {
     try db.run(presenceSQL) { binding in
       binding.append(user.rawValue)
       binding.append(offlineSince)
@@ -36,8 +38,8 @@ enum UserRows {
   }
 
   /// Marks all users as offline: no session outlives the process.
-  static func endAllSessions(at time: Instant, _ db: Database) throws {
-    try db.run("UPDATE knownUser SET offlineSince = ? WHERE offlineSince = 0", [max(1, time)])
+  static func endAllSessions(at time: WallInstant, _ db: Database) throws {
+    try db.run("UPDATE knownUser SET offlineSince = ? WHERE offlineSince = 0", [max(earliest, time)])
   }
 
   static func onlineUsers(in db: Database) throws -> [UserID] {
@@ -48,9 +50,9 @@ enum UserRows {
     try !db.rows("SELECT 1 FROM knownUser WHERE userID = ?", [user.rawValue]) { try $0.integer() }.isEmpty
   }
 
-  static func offlineSince(of user: UserID, in db: Database) throws -> Instant? {
+  static func offlineSince(of user: UserID, in db: Database) throws -> WallInstant? {
     try db.rows("SELECT offlineSince FROM knownUser WHERE userID = ? AND offlineSince > 0", [user.rawValue]) {
-      try $0.integer()
+      try $0.instant()
     }.first
   }
 
@@ -59,14 +61,14 @@ enum UserRows {
   /// - Parameter members: a page of a group's members, by `userID`.
   static func absent(
     of members: [Member], number: Int64, _ waiting: [UserID: PresenceUpdate], in db: Database
-  ) throws -> [UserID: Instant] {
+  ) throws -> [UserID: WallInstant] {
     guard let first = members.first, let last = members.last else { return [:] }
     let stored = try db.rows(
       """
       SELECT userID, offlineSince FROM member JOIN knownUser USING (userID)
       WHERE number = ? AND userID BETWEEN ? AND ? AND offlineSince > 0
       """, [number, first.userID.rawValue, last.userID.rawValue]
-    ) { (try $0.value(UserID.init(stored:)), try $0.integer()) }
+    ) { (try $0.value(UserID.init(stored:)), try $0.instant()) }
     var absent = Dictionary(uniqueKeysWithValues: stored)
     if waiting.isEmpty { return absent }
     for member in members {

@@ -57,8 +57,8 @@ enum WebhookRows {
     let id = try row.text()
     let lane = try row.value(WebhookEntry.Lane.init)
     let type = try row.value(WebhookType.init(rawValue:))
-    let timestamp = try row.integer()
-    let since = try row.integer()
+    let timestamp = try row.instant()
+    let since = try row.instant()
     return WebhookEntry(id: id, type, data: try row.bytes(), in: lane, at: timestamp, since: since, number: number)
   }
 
@@ -67,7 +67,7 @@ enum WebhookRows {
     let id = try row.text()
     let lane = try row.value(WebhookEntry.Lane.init)
     let type = try row.value(WebhookType.init(rawValue:))
-    let timestamp = try row.integer()
+    let timestamp = try row.instant()
     let attempts = Int(clamping: try row.integer())
     let error = try row.text()
     let entry = WebhookEntry(id: id, type, data: try row.bytes(), in: lane, at: timestamp, since: timestamp, number: 0)

@@ -18,7 +18,8 @@ extension Database {
     case .putApplication(let application, asNewest: true): try ApplicationRows.insert(application, in: self)
     case .putApplication(let application, asNewest: false): try ApplicationRows.update(application, in: self)
     case .notify(let notification, let recipients): try NotificationRows.put(notification, for: recipients, self)
-    case .markApplicationsRead(let user, through: let time): try ReadMarks.advance(.applications, of: user, to: time, self)
+    case .markApplicationsRead(let user, through: let time):
+      try ReadMarks.advance(.applications, of: user, to: time.milliseconds, self)
     case .markNotificationsRead(let user, through: let number): try ReadMarks.advance(.notifications, of: user, to: number, self)
     case .append(let message): try MessageRows.append(message, in: self)
     case .revise(let message): try MessageRows.revise(message, in: self)
@@ -32,7 +33,7 @@ extension Database {
   }
 
   // A few rows change now, however big the group is; `DisbandedGroupCleanup` clears the others.
-  private func dismiss(_ group: GroupID, at time: Instant, notifying notification: SystemNotification?) throws {
+  private func dismiss(_ group: GroupID, at time: WallInstant, notifying notification: SystemNotification?) throws {
     if let notification, let number = try number(of: group) {
       try NotificationRows.put(notification, for: [NotificationRows.members(of: number)], self)
     }

@@ -28,7 +28,7 @@ final class Writer: Sendable {
 
   /// Ends the sessions that the last run left, and tries whether the disk takes anything.
   /// - Throws: GRDB's error where the database is damaged. A full disk is no obstacle: writes wait.
-  func begin(sessionsEndedAt time: Instant) throws {
+  func begin(sessionsEndedAt time: WallInstant) throws {
     try pool.writeWithoutTransaction { db in
       do throws(StoreError) {
         _ = try transaction(db) {
@@ -46,7 +46,7 @@ final class Writer: Sendable {
   }
 
   /// No platform is kept of a session.
-  private func postUserOffline(at time: Instant, _ db: Database) throws {
+  private func postUserOffline(at time: WallInstant, _ db: Database) throws {
     for user in try UserRows.onlineUsers(in: db) {
       try WebhookRows.append(WebhookEntry(.userOffline, .presence(user, .unknown), in: .user(user), at: time), in: db)
     }

@@ -1,3 +1,5 @@
+import GroupModel
+
 extension ValueType where Value == String {
   static let text = checkedText("a text that is not empty") { !$0.isEmpty }
 

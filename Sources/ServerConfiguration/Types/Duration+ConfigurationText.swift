@@ -1,3 +1,5 @@
+import GroupModel
+
 extension Duration {
   /// Reads a duration of the configuration or command line: decimal seconds, or a decimal number
   /// with the unit `ms`, `s`, `m`, `h` or `d`. Nil for any other text, below 0 and above 2³²−1
@@ -10,11 +12,6 @@ extension Duration {
     let milliseconds = number * unit
     guard milliseconds <= 4_294_967_295_000 else { return nil }
     self = .milliseconds(Int64(milliseconds))
-  }
-
-  /// The duration in whole milliseconds, rounded towards zero.
-  public var wholeMilliseconds: Int64 {
-    components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
   }
 
   /// The text of `config show`: seconds with the unit, `25s` or `0.5s`.

@@ -35,7 +35,7 @@ struct TokenChecker: TokenChecking {
 
   func signer(of token: String) -> UserID? { verifier.current.signer(of: token) }
 
-  func owner(of token: String, at now: Instant) -> Result<TokenOwner, WireError> {
+  func owner(of token: String, at now: WallInstant) -> Result<TokenOwner, WireError> {
     verifier.current.verify(token, now: now)
       .map { TokenOwner(userID: $0.userID, expiresAt: $0.expiresAt, isAdministrator: $0.isAdministrator) }
       .mapError { error in

@@ -105,7 +105,7 @@ public final class Server: Sendable {
   }
 
   private var certificateWarning: String? {
-    transport.certificateExpiry.flatMap { StartWarnings.certificate(expiring: $0, now: services.clocks.wall / 1000) }
+    transport.certificateExpiry.flatMap { StartWarnings.certificate(expiring: $0, now: services.clocks.wall) }
   }
 
   /// Reads the certificate, its key and the JWKS file again, for new connections and sign-ins

@@ -37,7 +37,7 @@ extension Settings {
     var warnings: [String] = []
     if let files = tls.files {
       let expiry = try StartError.translating { () throws(TransportError) in try Transport.check(files) }
-      warnings += [StartWarnings.certificate(expiring: expiry, now: SystemClocks().wall / 1000)].compactMap { $0 }
+      warnings += [StartWarnings.certificate(expiring: expiry, now: SystemClocks().wall)].compactMap { $0 }
     }
     let usesSecret = tokenAlgorithms?.contains(.hs256) ?? true
     let existing = try auth.secret.map { Array($0.utf8) } ?? SecretFile(dataDirectory: dataDir).load()
@@ -140,9 +140,9 @@ extension GroupLimits {
       .bChatRoom: limits.bChatRoom.messagesPerSecond,
     ]
     messagesPerSecond = rates.filter { $0.value > 0 }
-    revokeWindow = limits.revokeWindow.wholeMilliseconds
+    revokeWindow = limits.revokeWindow
     unreadCount = limits.unreadCount
-    offlineGrace = settings.avChatRoom.offlineGrace.wholeMilliseconds
+    offlineGrace = settings.avChatRoom.offlineGrace
   }
 }
 

@@ -1,17 +1,19 @@
 import Foundation
+import GroupModel
 import ServerConfiguration
 
 /// Warnings at the start and of `throng config check`: problems that let a server start.
 enum StartWarnings {
-  private static let certificateNotice: Int64 = 30 * 86_400
+  private static let certificateNotice = Duration.seconds(30 * 86_400)
 
-  /// Warns of a certificate that expires within 30 days, or has expired. Both times are Unix
-  /// seconds.
-  static func certificate(expiring expiry: Int64, now: Int64) -> String? {
-    guard expiry - now < certificateNotice else { return nil }
+  /// Warns of a certificate that expires within 30 days, or has expired.
+  /// - Parameter expiry: in Unix seconds.
+  static func certificate(expiring expiry: Int64, now: WallInstant) -> String? {
+    let left = WallInstant(milliseconds: expiry * 1000) - now
+    guard left < certificateNotice else { return nil }
     let day = Date(timeIntervalSince1970: Double(expiry)).formatted(.iso8601)
-    guard expiry > now else { return "the certificate has expired, on \(day)" }
-    return "the certificate expires on \(day), in \((expiry - now) / 86_400) days"
+    guard left > .zero else { return "the certificate has expired, on \(day)" }
+    return "the certificate expires on \(day), in \(left.components.seconds / 86_400) days"
   }
 
   /// Warns of a limit of connections that the system does not allow.

@@ -121,7 +121,7 @@ struct AdministratorCredential: Sendable {
   }
 
   /// The name of the credential's holder in the log; nil where the credential is not valid.
-  func holder(_ authorization: String?, at now: Instant) -> String? {
+  func holder(_ authorization: String?, at now: WallInstant) -> String? {
     guard let token = BearerCredential.token(authorization) else { return nil }
     if let apiKey, apiKey.matches(token) { return "API key" }
     guard case .success(let verified) = tokens.current.verify(token, now: now), verified.isAdministrator else { return nil }

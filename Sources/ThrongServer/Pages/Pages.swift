@@ -11,8 +11,8 @@ struct DemoPage: Sendable {
   private let socketName: String
   private let issuer: TokenIssuer?
 
-  /// How long a guest may stay, in seconds.
-  static let lifetime: Seconds = 3600
+  /// How long a guest may stay.
+  static let lifetime = Duration.seconds(3600)
 
   /// - Parameters:
   ///   - socketPath: the path of the WebSocket.
@@ -25,7 +25,7 @@ struct DemoPage: Sendable {
   }
 
   /// The page of one load, with the token of a new guest.
-  func load(now: Instant) throws(AuthenticationError) -> Page {
+  func load(now: WallInstant) throws(AuthenticationError) -> Page {
     let guest = "guest-" + PageTemplate.random(8)
     let token = try issuer?.issue(user: guest, lifetime: DemoPage.lifetime, now: now)
     return DemoPage.template.load(["token": token ?? "", "socket": socketName])

@@ -1,4 +1,5 @@
 import CHTTPClient
+import GroupModel
 
 /// libcurl's transfers, one to a slot.
 ///
@@ -74,9 +75,4 @@ extension HTTPError.Code {
     default: self = .broken
     }
   }
-}
-
-extension Duration {
-  /// Rounded towards zero.
-  var wholeMilliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
 }

@@ -313,7 +313,7 @@ struct OutboxQueue {
   /// An attempt has ended.
   /// - Returns: what follows. A stored entry that is done is to be removed from the store.
   mutating func finish(
-    _ entry: WebhookEntry, _ outcome: Outcome, at now: MonotonicInstant, wall: Instant
+    _ entry: WebhookEntry, _ outcome: Outcome, at now: MonotonicInstant, wall: WallInstant
   ) -> Consequence {
     inFlight -= 1
     note(outcome, at: now)
@@ -331,7 +331,7 @@ struct OutboxQueue {
       removeFirst(of: &lane)
       return .givenUp(attempts: attempts)
     case .retry(let instant):
-      let due = now.advanced(byMilliseconds: max(1, instant - wall))
+      let due = now.advanced(byMilliseconds: max(1, instant.milliseconds(since: wall)))
       lane.due = due
       retries.insert(Retry(due: due, lane: entry.lane))
       return .retry
@@ -394,7 +394,7 @@ struct OutboxQueue {
 
   /// Gives up entries beyond their retention that were not tried, while the receiver is down: it
   /// would take too long to try each.
-  mutating func giveUpExpired(at wall: Instant) -> [(entry: WebhookEntry, attempts: Int)] {
+  mutating func giveUpExpired(at wall: WallInstant) -> [(entry: WebhookEntry, attempts: Int)] {
     guard isReceiverDown else { return [] }
     var expired: [(entry: WebhookEntry, attempts: Int)] = []
     let names = lanes.filter { $0.value.entries.contains { isExpired($0, at: wall) } }.map(\.key)
@@ -413,7 +413,7 @@ struct OutboxQueue {
     return expired
   }
 
-  private func isExpired(_ entry: WebhookEntry, at wall: Instant) -> Bool { wall - entry.since >= retention }
+  private func isExpired(_ entry: WebhookEntry, at wall: WallInstant) -> Bool { wall.milliseconds(since: entry.since) >= retention }
 
   /// Removes a stored entry that is given up because too many wait.
   /// - Returns: false where it is being posted, or was a moment ago.

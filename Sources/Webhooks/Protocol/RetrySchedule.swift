@@ -6,7 +6,7 @@ public struct RetrySchedule: Sendable, Equatable {
   /// What follows a failed attempt.
   public enum Decision: Sendable, Equatable {
     /// An attempt at that time.
-    case retry(at: Instant)
+    case retry(at: WallInstant)
     /// It is a dead letter.
     case giveUp
   }
@@ -23,10 +23,10 @@ public struct RetrySchedule: Sendable, Equatable {
   ///   - attempts: how many have failed, at least one.
   ///   - creation: when the request was made.
   ///   - now: when the last attempt failed. A clock set back counts as no time.
-  public func decision(afterAttempts attempts: Int, of creation: Instant, now: Instant) -> Decision {
-    let remaining = retention - max(0, now - creation)
+  public func decision(afterAttempts attempts: Int, of creation: WallInstant, now: WallInstant) -> Decision {
+    let remaining = retention - max(0, now.milliseconds(since: creation))
     guard remaining > 0 else { return .giveUp }
-    return .retry(at: now + min(RetrySchedule.delay(afterAttempts: attempts), remaining))
+    return .retry(at: now.advanced(byMilliseconds: min(RetrySchedule.delay(afterAttempts: attempts), remaining)))
   }
 
   /// In milliseconds.

@@ -11,7 +11,7 @@ public struct WebhookRequest: Sendable, Equatable {
   /// - Parameters:
   ///   - time: when it happened, or when the server asks.
   ///   - data: the text of a JSON object.
-  public init(id: String, _ type: WebhookType, at time: Instant, data: [UInt8]) {
+  public init(id: String, _ type: WebhookType, at time: WallInstant, data: [UInt8]) {
     precondition(id.utf8.allSatisfy { 0x21...0x7e ~= $0 && $0 != UInt8(ascii: ".") })
     self.id = id
     body = JSONWriter.text(capacity: data.count + 96) { writer in
@@ -25,8 +25,8 @@ public struct WebhookRequest: Sendable, Equatable {
   }
 
   /// The headers of an attempt. Receivers refuse a time that is minutes away, so each attempt has its own.
-  public func headers(at time: Instant, signedWith secret: WebhookSecret) -> [HTTPHeader] {
-    let seconds = time / 1000
+  public func headers(at time: WallInstant, signedWith secret: WebhookSecret) -> [HTTPHeader] {
+    let seconds = time.milliseconds / 1000
     return [
       HTTPHeader("content-type", "application/json"),
       HTTPHeader("webhook-id", id),
@@ -43,10 +43,10 @@ extension FieldEncodable {
   }
 }
 
-extension Instant {
+extension WallInstant {
   /// `2026-11-22T10:00:00.000Z` (RFC 3339). Foundation's style computes with floating point.
   var internetTime: String {
-    let (days, millisecond) = self.flooredDivision(by: 86_400_000)
+    let (days, millisecond) = milliseconds.flooredDivision(by: 86_400_000)
     // The civil calendar counted from 1 March of the year 0, so that leap days end the years.
     let (era, dayOfEra) = (days + 719_468).flooredDivision(by: 146_097)
     let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
@@ -59,13 +59,15 @@ extension Instant {
     let (hour, minute, second) = (millisecond / 3_600_000, millisecond / 60_000 % 60, millisecond / 1000 % 60)
     return "\(date)T\(hour.padded(2)):\(minute.padded(2)):\(second.padded(2)).\((millisecond % 1000).padded(3))Z"
   }
+}
 
-  private func flooredDivision(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+extension Int64 {
+  fileprivate func flooredDivision(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
     let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
     return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
   }
 
-  private func padded(_ count: Int) -> String {
+  fileprivate func padded(_ count: Int) -> String {
     let digits = String(self)
     return String(repeating: "0", count: Swift.max(0, count - digits.utf8.count)) + digits
   }

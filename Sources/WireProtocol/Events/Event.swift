@@ -53,7 +53,7 @@ extension EventName {
     case .onReceiveRESTCustomData: GroupEvent.example(.onReceiveRESTCustomData(""))
     case .onConnectSuccess: SessionEvent.onConnectSuccess(.example)
     case .onKickedOffline: SessionEvent.onKickedOffline(reason: "", message: nil)
-    case .onUserSigExpired: SessionEvent.onUserSigExpired(expiresAt: 0)
+    case .onUserSigExpired: SessionEvent.onUserSigExpired(expiresAt: .unset)
     case .onServerDraining: SessionEvent.onServerDraining(retryAfterMs: 0)
     }
   }

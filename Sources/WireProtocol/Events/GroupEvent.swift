@@ -29,17 +29,17 @@ public struct GroupEvent: Event, Equatable {
   }
 
   public let groupID: GroupID
-  public let opTime: Instant
+  public let opTime: WallInstant
   public let content: Content
 
   /// An event with everything given.
-  public init(groupID: GroupID, opTime: Instant, _ content: Content) {
+  public init(groupID: GroupID, opTime: WallInstant, _ content: Content) {
     self.groupID = groupID
     self.opTime = opTime
     self.content = content
   }
 
-  static func example(_ content: Content) -> GroupEvent { GroupEvent(groupID: .generate(), opTime: 0, content) }
+  static func example(_ content: Content) -> GroupEvent { GroupEvent(groupID: .generate(), opTime: .unset, content) }
 
   public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
     writer.member("groupID", groupID.rawValue)
@@ -185,6 +185,6 @@ extension EventTip? {
 
 extension Message {
   static let example = Message(
-    msgID: "", groupID: .generate(), seq: nil, sender: .administrator, nameCard: "", timestamp: 0, content: .text(""),
+    msgID: "", groupID: .generate(), seq: nil, sender: .administrator, nameCard: "", timestamp: .unset, content: .text(""),
     priority: .normal, clientMsgID: nil, platform: .restAPI)
 }

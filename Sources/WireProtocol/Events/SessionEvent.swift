@@ -4,8 +4,8 @@ import GroupModel
 public enum SessionEvent: Event {
   case onConnectSuccess(Login.Result)
   case onKickedOffline(reason: String, message: String?)
-  case onUserSigExpired(expiresAt: Instant)
-  case onServerDraining(retryAfterMs: Instant)
+  case onUserSigExpired(expiresAt: WallInstant)
+  case onServerDraining(retryAfterMs: Int64)
 
   public var name: EventName {
     switch self {

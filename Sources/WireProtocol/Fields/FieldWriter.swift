@@ -1,3 +1,5 @@
+import GroupModel
+
 /// Takes the members of an object in their order: the JSON writer, or a recorder that notes names
 /// and types. So one declaration of the members serves encoding and description.
 public protocol FieldWriter: ~Copyable {
@@ -28,6 +30,16 @@ public protocol FieldWriter: ~Copyable {
   mutating func member<Value: FieldValue>(_ name: StaticString, ifPresent value: Value?)
   /// A member that is left out where there is nothing.
   mutating func member<Value: FieldValue>(_ name: StaticString, ifPresent values: [Value]?)
+}
+
+extension FieldWriter where Self: ~Copyable {
+  /// A member with an instant: its milliseconds, 0 where it is unset.
+  public mutating func member(_ name: StaticString, _ instant: WallInstant) { member(name, instant.milliseconds) }
+
+  /// A member with an instant, which is left out where there is nothing.
+  public mutating func member(_ name: StaticString, ifPresent instant: WallInstant?) {
+    member(name, ifPresent: instant?.milliseconds)
+  }
 }
 
 /// A value of a member, with the name that descriptions have for its type.

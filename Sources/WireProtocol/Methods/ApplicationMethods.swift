@@ -81,13 +81,13 @@ public struct RefuseGroupApplication: Method {
 /// Marks applications as read.
 public struct SetGroupApplicationRead: Method {
   /// Nil = now.
-  public let timestamp: Instant?
+  public let timestamp: WallInstant?
 
   public static let specification = MethodSpecification(
     "setGroupApplicationRead", "Marks the applications up to an instant as read by the caller.", callers: .user, writes: true,
     errors: [.badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    timestamp = try reader.optionalInteger("timestamp", in: .instants)
+    timestamp = try reader.optionalInstant("timestamp")
   }
 }

@@ -216,7 +216,7 @@ public struct DismissGroup: Method {
 /// The groups of the caller.
 public struct GetJoinedGroupList: Method {
   public let groupType: GroupType?
-  public let updatedSince: Instant?
+  public let updatedSince: WallInstant?
   public let count: Int
   public let nextSeq: Int64
 
@@ -249,7 +249,7 @@ public struct GetJoinedGroupList: Method {
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     groupType = try reader.optionalGroupType()
-    updatedSince = try reader.optionalInteger("updatedSince", in: .instants)
+    updatedSince = try reader.optionalInstant("updatedSince")
     count = try reader.count(upTo: 200, otherwise: 50)
     nextSeq = try reader.nextSeq()
   }

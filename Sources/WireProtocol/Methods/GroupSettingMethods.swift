@@ -30,12 +30,12 @@ public struct MuteGroup: Method {
   /// When the mute ends.
   public struct Result: WireObject {
     /// Nil = there is no end, or no mute.
-    public let muteUntil: Instant?
+    public let muteUntil: WallInstant?
 
     public static let example = Result(muteUntil: nil)
 
     /// With everything given.
-    public init(muteUntil: Instant?) {
+    public init(muteUntil: WallInstant?) {
       self.muteUntil = muteUntil
     }
 

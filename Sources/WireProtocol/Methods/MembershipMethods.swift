@@ -58,7 +58,7 @@ public struct SetGroupMemberInfo: Method {
   public let nameCard: String?
   public let customInfo: [String: String]?
   public let role: Role?
-  public let muteUntil: Instant?
+  public let muteUntil: WallInstant?
 
   public static let specification = MethodSpecification(
     "setGroupMemberInfo", "Changes name card, customInfo, role or mute of a member, all of what is given or nothing.",
@@ -69,7 +69,7 @@ public struct SetGroupMemberInfo: Method {
     nameCard = try reader.optionalString("nameCard", TextDomain(0...50, .nameCardTooLong, .printable))
     customInfo = try reader.optionalMap("customInfo", .memberCustomInfo)
     role = try reader.optionalWord("role", of: Role.givenNames) { Role(givenName: $0) }
-    muteUntil = try reader.optionalInteger("muteUntil", in: .instants)
+    muteUntil = try reader.optionalInstant("muteUntil")
   }
 }
 
@@ -86,12 +86,12 @@ public struct MuteGroupMember: Method {
   /// When the mute ends.
   public struct Result: WireObject {
     /// 0 = the member may speak again.
-    public let muteUntil: Instant
+    public let muteUntil: WallInstant
 
-    public static let example = Result(muteUntil: 0)
+    public static let example = Result(muteUntil: .unset)
 
     /// With everything given.
-    public init(muteUntil: Instant) {
+    public init(muteUntil: WallInstant) {
       self.muteUntil = muteUntil
     }
 

@@ -54,13 +54,13 @@ public struct MessageReceipt: WireObject, Equatable {
   public let msgID: String
   /// Nil where the message is not stored.
   public let seq: Int64?
-  public let timestamp: Instant
+  public let timestamp: WallInstant
   public let status: Status
 
-  public static let example = MessageReceipt(msgID: "", seq: nil, timestamp: 0, status: .stored)
+  public static let example = MessageReceipt(msgID: "", seq: nil, timestamp: .unset, status: .stored)
 
   /// With everything given.
-  public init(msgID: String, seq: Int64?, timestamp: Instant, status: Status) {
+  public init(msgID: String, seq: Int64?, timestamp: WallInstant, status: Status) {
     self.msgID = msgID
     self.seq = seq
     self.timestamp = timestamp

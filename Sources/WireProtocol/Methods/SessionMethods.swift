@@ -38,16 +38,16 @@ public struct Login: Method {
   public struct Result: WireObject {
     public let userID: UserID
     public let sessionID: String
-    public let serverTime: Instant
-    public let tokenExpiresAt: Instant
+    public let serverTime: WallInstant
+    public let tokenExpiresAt: WallInstant
     /// In seconds.
     public let heartbeat: Seconds
 
     public static let example = Result(
-      userID: .administrator, sessionID: "", serverTime: 0, tokenExpiresAt: 0, heartbeat: 0)
+      userID: .administrator, sessionID: "", serverTime: .unset, tokenExpiresAt: .unset, heartbeat: 0)
 
     /// A session with everything given.
-    public init(userID: UserID, sessionID: String, serverTime: Instant, tokenExpiresAt: Instant, heartbeat: Seconds) {
+    public init(userID: UserID, sessionID: String, serverTime: WallInstant, tokenExpiresAt: WallInstant, heartbeat: Seconds) {
       self.userID = userID
       self.sessionID = sessionID
       self.serverTime = serverTime
@@ -87,12 +87,12 @@ public struct Ping: Method {
 
   /// The clock of the server.
   public struct Result: WireObject {
-    public let serverTime: Instant
+    public let serverTime: WallInstant
 
-    public static let example = Result(serverTime: 0)
+    public static let example = Result(serverTime: .unset)
 
     /// With everything given.
-    public init(serverTime: Instant) {
+    public init(serverTime: WallInstant) {
       self.serverTime = serverTime
     }
 

@@ -104,6 +104,16 @@ extension ParameterReader {
     return users
   }
 
+  /// The instant behind a name, or nil.
+  mutating func optionalInstant(_ name: StaticString) throws(WireError) -> WallInstant? {
+    try optionalInteger(name, in: .instants).map(WallInstant.init(milliseconds:))
+  }
+
+  /// The instant behind a name.
+  mutating func requiredInstant(_ name: StaticString) throws(WireError) -> WallInstant {
+    WallInstant(milliseconds: try requiredInteger(name, in: .instants))
+  }
+
   /// `groupType`, old names included, or nil.
   mutating func optionalGroupType() throws(WireError) -> GroupType? {
     try optionalWord("groupType", of: GroupType.allowedWords) { GroupType(wireName: $0) }

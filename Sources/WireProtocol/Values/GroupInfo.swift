@@ -24,18 +24,18 @@ public struct GroupInfo: FieldValue {
   }
 
   public let record: GroupRecord
-  public let now: Instant
+  public let now: WallInstant
   public let memberCount: Int
   public let onlineCount: Int
   public let lastSeq: Int64
-  public let lastMessageTime: Instant
+  public let lastMessageTime: WallInstant
   /// Nil where there is none or the reader may not see it.
   public let lastMessage: Message?
   public let reader: Reader
 
   /// A group with everything given.
   public init(
-    record: GroupRecord, now: Instant, memberCount: Int, onlineCount: Int, lastSeq: Int64, lastMessageTime: Instant,
+    record: GroupRecord, now: WallInstant, memberCount: Int, onlineCount: Int, lastSeq: Int64, lastMessageTime: WallInstant,
     lastMessage: Message?, reader: Reader
   ) {
     self.record = record

@@ -3,7 +3,9 @@ import GroupModel
 extension Message: FieldValue {
   public static var notation: String { "Message" }
 
-  /// Writes the members of a Message in the order of Reference.md.
+  /// Writes the members of a Message in the order of Reference.md. Never inlined: that would copy the
+  /// message out of its event.
+  @inline(never)
   public func encode(into writer: inout JSONWriter) {
     writer.object { writer in
       writer.member("msgID", msgID)

@@ -8,12 +8,12 @@ public struct SessionInfo: WireObject {
   public let platform: Platform
   public let deviceID: String?
   public let address: String
-  public let loginTime: Instant
+  public let loginTime: WallInstant
 
-  public static let example = SessionInfo(sessionID: "", platform: .web, deviceID: nil, address: "", loginTime: 0)
+  public static let example = SessionInfo(sessionID: "", platform: .web, deviceID: nil, address: "", loginTime: .unset)
 
   /// With everything given.
-  public init(sessionID: String, platform: Platform, deviceID: String?, address: String, loginTime: Instant) {
+  public init(sessionID: String, platform: Platform, deviceID: String?, address: String, loginTime: WallInstant) {
     self.sessionID = sessionID
     self.platform = platform
     self.deviceID = deviceID

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Authentication
-import Foundation
+import GroupRuntime
 import LoadGenerator
 import ServerConfiguration
 
@@ -60,8 +60,8 @@ extension ConfigurationOptions {
             + "(--data-dir, --config, --set auth.secret=…)")
       }
       let issuer = try await TokenIssuer(secret: secret, audience: settings.auth.audience, issuer: settings.auth.issuer)
-      let now = Int64(Date().timeIntervalSince1970 * 1000)
-      return { user in try issuer.issue(user: user, lifetime: 86_400, now: now) }
+      let now = SystemClocks().wall
+      return { user in try issuer.issue(user: user, lifetime: .seconds(86_400), now: now) }
     } catch let error as AuthenticationError {
       throw StandardError.failure(error.description)
     }

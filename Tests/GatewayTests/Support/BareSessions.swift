@@ -1,4 +1,5 @@
 import GroupModel
+import ThrongTestKit
 import WebSocketTransport
 
 @testable import Gateway

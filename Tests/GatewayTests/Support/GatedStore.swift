@@ -93,7 +93,7 @@ final class GatedStore: GroupStore, Sendable {
   func commit(_ commit: Commit) { inner.commit(commit) }
 
   func group(
-    _ id: GroupID, sentSince: Instant, at now: Instant, mostFormer: Int
+    _ id: GroupID, sentSince: WallInstant, at now: WallInstant, mostFormer: Int
   ) async throws(StoreError) -> StoredGroup? {
     let isHeld = state.withLock { state in
       state.loads += 1
@@ -104,13 +104,13 @@ final class GatedStore: GroupStore, Sendable {
   }
 
   func departures(
-    of user: UserID, type: GroupType?, since: Instant, after: Int64, limit: Int
+    of user: UserID, type: GroupType?, since: WallInstant, after: Int64, limit: Int
   ) async throws(StoreError) -> [Membership] {
     try await inner.departures(of: user, type: type, since: since, after: after, limit: limit)
   }
 
   func listedMemberships(
-    of user: UserID, type: GroupType?, changedSince: Instant, after: Int64, limit: Int
+    of user: UserID, type: GroupType?, changedSince: WallInstant, after: Int64, limit: Int
   ) async throws(StoreError) -> [Membership] {
     try await beAsked()
     return try await inner.listedMemberships(of: user, type: type, changedSince: changedSince, after: after, limit: limit)

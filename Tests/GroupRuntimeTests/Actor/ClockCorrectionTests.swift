@@ -50,7 +50,7 @@ import ThrongTestKit
 
   private func read() async throws { #expect(try await ask(("info", "{}"), by: "olga") == 0) }
 
-  private func storedEnd() async throws -> Instant? {
+  private func storedEnd() async throws -> WallInstant? {
     try #require(try await scene.store.group("g", sentSince: 0, at: scene.clocks.wall, mostFormer: .max)).members.first {
       $0.userID == "mary"
     }?.muteUntil
@@ -173,7 +173,7 @@ import ThrongTestKit
     try await waitForFailure()
     scene.store.fail(with: nil)
     scene.store.hold()
-    scene.clocks.advance(by: Group.backoffTime - 1)
+    scene.clocks.advance(for: Group.backoffTime - .milliseconds(1))
     try await read()
     scene.settle()
     #expect(scene.store.pendingCount == 0)

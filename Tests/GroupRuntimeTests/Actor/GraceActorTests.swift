@@ -117,7 +117,7 @@ import ThrongTestKit
 
   @Test func aMemberWhoComesBackTooLateHasLeft() async throws {
     let later = restart(users: ["olga", "mary"])
-    let since = later.clocks.wall - GraceActorTests.grace - 1
+    let since: WallInstant = later.clocks.wall - GraceActorTests.grace - 1
     scene.store.notePresence(of: "mary", offlineSince: since)
     try await later.welcome("mary", awaySince: since)
     #expect(try await later.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary").code == 10007)
@@ -165,7 +165,7 @@ import ThrongTestKit
     #expect(scene.events("olga").isEmpty)
     scene.store.fail(with: nil)
     _ = try await memberCount(scene)
-    scene.advance(by: Group.backoffTime)
+    scene.advance(by: Group.backoffTime.wholeMilliseconds)
     #expect(try await memberCount(scene) == 2)
   }
 }

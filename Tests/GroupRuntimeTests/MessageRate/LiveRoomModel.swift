@@ -1,4 +1,5 @@
 import GroupModel
+import ThrongTestKit
 
 /// A second implementation of the message rate (Protocol.md, "Message rate of live types"), as
 /// plain as its text: it looks at every millisecond while a message waits, and logs each event as a
@@ -7,27 +8,27 @@ struct LiveRoomModel {
   private struct Message {
     let number: Int
     let priority: Priority
-    let time: Instant
+    let time: WallInstant
   }
 
   private struct Notice {
     let word: String
     var users: [String] = []
-    var due: Instant?
-    var last: Instant = 0
+    var due: WallInstant?
+    var last: WallInstant = 0
   }
 
   let limit: Int
-  private(set) var now: Instant
+  private(set) var now: WallInstant
   private(set) var log: [String] = []
   private(set) var memberCount: Int
   /// The instants of the last deliveries, the oldest first, at most `limit`.
-  private var deliveries: [Instant] = []
+  private var deliveries: [WallInstant] = []
   /// The most important first, the oldest first inside one priority.
   private var waiting: [Message] = []
   private var notices = [Notice(word: "enter"), Notice(word: "leave")]
 
-  init(limit: Int, memberCount: Int, at now: Instant) {
+  init(limit: Int, memberCount: Int, at now: WallInstant) {
     (self.limit, self.memberCount, self.now) = (limit, memberCount, now)
   }
 
@@ -40,7 +41,7 @@ struct LiveRoomModel {
     return log
   }
 
-  mutating func pass(until end: Instant) {
+  mutating func pass(until end: WallInstant) {
     while now < end {
       now = isWaiting ? now + 1 : end
       deliverWaiting()
@@ -77,13 +78,13 @@ struct LiveRoomModel {
   // MARK: The rules
 
   /// "At most `limit` in any sliding one-second window."
-  private var isFree: Bool { deliveries.count < limit || now - deliveries[0] >= 1000 }
+  private var isFree: Bool { deliveries.count < limit || now >= deliveries[0] + 1000 }
 
   private mutating func deliverWaiting() {
     // "Highest priority first, first come first served inside one priority, at most 1 s."
     var kept: [Message] = []
     for message in waiting {
-      if now - message.time > 1000 {
+      if now > message.time + 1000 {
         write("drop \(message.number)")
       } else if isFree {
         deliver(message)
@@ -100,7 +101,7 @@ struct LiveRoomModel {
   private mutating func sendNotices() {
     for index in notices.indices {
       guard let due = notices[index].due else { continue }
-      if now - due > 1000 {
+      if now > due + 1000 {
         (notices[index].users, notices[index].due) = ([], nil)
       } else if waiting.isEmpty, now >= due, isFree {
         occupySlot()

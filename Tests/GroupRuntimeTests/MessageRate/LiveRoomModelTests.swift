@@ -10,7 +10,7 @@ import ThrongTestKit
   private static let memberCount = 120
 
   /// Times between arrivals, in milliseconds: of a busy, a mixed and a quiet room.
-  private static let gaps: [[Instant]] = [
+  private static let gaps: [[Int64]] = [
     [0, 0, 0, 0, 0, 1, 3, 10], [0, 0, 1, 5, 20, 100, 250, 700], [0, 1, 200, 999, 1000, 1001, 2000, 2500],
   ]
 
@@ -18,7 +18,7 @@ import ThrongTestKit
     var random = SeededGenerator(seed: seed)
     let limit = [1, 2, 3, 7, 40].randomElement(using: &random)!
     let gaps = LiveRoomModelTests.gaps.randomElement(using: &random)!
-    let start: Instant = 1_700_000_000_000
+    let start: WallInstant = 1_700_000_000_000
     var room = LiveRoomScene(limit: limit, memberCount: LiveRoomModelTests.memberCount, at: start)
     var model = LiveRoomModel(limit: limit, memberCount: LiveRoomModelTests.memberCount, at: start)
     var (newest, oldest) = (LiveRoomModelTests.memberCount, 4)

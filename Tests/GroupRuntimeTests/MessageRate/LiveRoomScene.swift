@@ -9,14 +9,14 @@ import WireProtocol
 /// A live room that is woken at `nextWake`; its log has the format of `LiveRoomModel`.
 struct LiveRoomScene {
   private(set) var state: GroupState
-  private(set) var now: Instant
+  private(set) var now: WallInstant
   private(set) var log: [String] = []
   private(set) var counts: [MessageCount] = []
   /// Violations of the rules.
   private(set) var faults: [String] = []
 
   /// A room with the members u0 (its owner), u1, u2 and so on.
-  init(limit: Int, memberCount: Int, at now: Instant) {
+  init(limit: Int, memberCount: Int, at now: WallInstant) {
     self.now = now
     let members = (0..<memberCount).map { number in
       Member(
@@ -40,7 +40,7 @@ struct LiveRoomScene {
   }
 
   /// - Parameter lateness: of each wake-up.
-  mutating func pass(until end: Instant, late lateness: () -> Instant = { 0 }) {
+  mutating func pass(until end: WallInstant, late lateness: () -> Int64 = { 0 }) {
     while let wake = state.nextWake {
       let instant = max(wake + lateness(), now)
       guard instant <= end else { break }

@@ -30,7 +30,7 @@ import ThrongTestKit
     scene.clocks.advance(by: 1000)
     let woken = try scene.wake()
     #expect(woken.names("olga") == ["onRecvNewMessage", "onRecvNewMessage"] && woken.names("mary").isEmpty)
-    #expect((woken.events["adam"] ?? []).allSatisfy { $0["params"]["opTime"].integer == scene.clocks.wall })
+    #expect((woken.events["adam"] ?? []).allSatisfy { $0["params"]["opTime"].instant == scene.clocks.wall })
     #expect(woken.decision.counts.map(\.steps) == [.delivered, .delivered])
   }
 

@@ -8,7 +8,7 @@ import ThrongTestKit
 @Suite struct AdvancingTimeTests {
   @Test func itIsTheClocksUntilThatIsSetBack() {
     var steady = AdvancingTime(at: 1000)
-    func advance(_ now: Instant) -> Instant { steady.advance(to: now) }
+    func advance(_ now: WallInstant) -> WallInstant { steady.advance(to: now) }
     #expect(advance(1000) == 1000 && advance(1500) == 1500)
     #expect(advance(200) == 1500, "an hour back or a second, no time has passed")
     #expect(advance(300) == 1600)
@@ -26,7 +26,7 @@ import ThrongTestKit
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
   func whateverTheClockShowsTheTimeGoesOnByItsStepsForward(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
-    var (clock, expected): (Instant, Instant) = (10_000, 10_000)
+    var (clock, expected): (WallInstant, WallInstant) = (10_000, 10_000)
     var steady = AdvancingTime(at: clock)
     for step in 0..<200 {
       let change = Int64.random(in: -300...500, using: &random)

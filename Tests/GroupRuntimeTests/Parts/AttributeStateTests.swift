@@ -11,7 +11,7 @@ import ThrongTestKit
 
   @Test func theFirstEventIsDueAtOnceAndTheNextAfterTheInterval() {
     var state = AttributeState(GroupAttributes())
-    func isDue(at now: Instant) -> Bool { state.popDueEvent(at: now) }
+    func isDue(at now: WallInstant) -> Bool { state.popDueEvent(at: now) }
     #expect(state.eventDue == nil)
     #expect(!isDue(at: 1000))
     state.set(attributes("a"), at: 1000)
@@ -42,8 +42,8 @@ import ThrongTestKit
   func noSecondHasMoreThanTwentyEventsAndTheLastStateIsPublished(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var state = AttributeState(GroupAttributes())
-    var told: [(time: Instant, values: GroupAttributes)] = []
-    var now: Instant = 1_700_000_000_000
+    var told: [(time: WallInstant, values: GroupAttributes)] = []
+    var now: WallInstant = 1_700_000_000_000
     for step in 0..<500 {
       now += Int64.random(in: 0...20, using: &random)
       // Woken when due, or a little later, as alarms are.

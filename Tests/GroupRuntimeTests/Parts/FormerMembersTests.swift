@@ -7,26 +7,28 @@ import ThrongTestKit
 /// A bounded number of former members; those without a ban or mute are forgotten first.
 @Suite struct FormerMembersTests {
   private static let maxCount = FormerMembers.maxCount
-  private static let day: Instant = 86_400_000
+  private static let day: Int64 = 86_400_000
 
   private func user(_ number: Int) -> UserID { UserID(stringLiteral: "u\(number)") }
 
   /// A former member who has seen messages, and so is remembered for 30 days.
-  private func departed(_ number: Int, at time: Instant, banned: Instant = 0, muted: Instant = 0, saw: Bool = true)
+  private func departed(_ number: Int, at time: WallInstant, banned: WallInstant = 0, muted: WallInstant = 0, saw: Bool = true)
     -> FormerMember
   {
     FormerMember(userID: user(number), visibleRanges: saw ? [1...2] : [], muteUntil: muted, bannedUntil: banned, leftTime: time)
   }
 
   /// The maximum of former members; `u0` left first.
-  private func full(at now: Instant, restricted: ClosedRange<Int>? = nil) -> FormerMembers {
+  private func full(at now: WallInstant, restricted: ClosedRange<Int>? = nil) -> FormerMembers {
     FormerMembers(
-      (0..<Self.maxCount).map { departed($0, at: Instant($0), banned: restricted?.contains($0) == true ? now + Self.day : 0) },
+      (0..<Self.maxCount).map {
+        departed($0, at: WallInstant($0), banned: restricted?.contains($0) == true ? now + Self.day : 0)
+      },
       at: now)
   }
 
   @Test func beyondTheMaximumTheEarliestDepartureIsForgotten() {
-    let now = Instant(Self.maxCount)
+    let now = WallInstant(Self.maxCount)
     var former = full(at: now)
     #expect(former.count == Self.maxCount)
     #expect(former.add(departed(Self.maxCount, at: now), at: now) == [user(0)])
@@ -36,7 +38,7 @@ import ThrongTestKit
   }
 
   @Test func usersWithoutABanAreForgottenBeforeBannedOnes() {
-    let now = Instant(Self.maxCount)
+    let now = WallInstant(Self.maxCount)
     var former = full(at: now, restricted: 0...9)
     for number in 10...12 { #expect(former.add(departed(Self.maxCount + number, at: now), at: now) == [user(number)]) }
     #expect((0...9).allSatisfy { former[user($0)] != nil })
@@ -44,7 +46,7 @@ import ThrongTestKit
 
   @Test func ifAllAreBannedTheEarliestEndingBanIsForgotten() {
     var former = FormerMembers(
-      (0..<Self.maxCount).map { departed($0, at: 1, banned: 1000 + Instant(Self.maxCount - $0)) }, at: 10)
+      (0..<Self.maxCount).map { departed($0, at: 1, banned: 1000 + Int64(Self.maxCount - $0)) }, at: 10)
     #expect(former.add(departed(Self.maxCount, at: 10, banned: 500_000), at: 10) == [user(Self.maxCount - 1)])
     #expect(former.add(departed(Self.maxCount + 1, at: 10), at: 10) == [user(Self.maxCount + 1)], "the only one who is free")
     #expect(former.count == Self.maxCount)
@@ -52,10 +54,11 @@ import ThrongTestKit
 
   @Test func aLongBanDoesNotKeepOthersFromBeingForgotten() {
     var former = FormerMembers(
-      [departed(0, at: 0, banned: 1000 * Self.day)] + (1..<Self.maxCount).map { departed($0, at: Instant($0), banned: 20_000) },
+      [departed(0, at: 0, banned: WallInstant(1000 * Self.day))]
+        + (1..<Self.maxCount).map { departed($0, at: WallInstant($0), banned: 20_000) },
       at: 15_000)
     for number in 0..<20 {
-      let forgotten = former.add(departed(Self.maxCount + number, at: 30_000 + Instant(number)), at: 30_000 + Instant(number))
+      let forgotten = former.add(departed(Self.maxCount + number, at: 30_000 + Int64(number)), at: 30_000 + Int64(number))
       #expect(!forgotten.contains(user(0)))
     }
     #expect(former[user(0)] != nil && former.count <= Self.maxCount)
@@ -71,11 +74,13 @@ import ThrongTestKit
 
   @Test func endedRecordsAreDropped() {
     var former = FormerMembers([], at: 0)
-    for number in 0..<8 { _ = former.add(departed(number, at: Instant(number), banned: 100, saw: false), at: Instant(number)) }
+    for number in 0..<8 {
+      _ = former.add(departed(number, at: WallInstant(number), banned: 100, saw: false), at: WallInstant(number))
+    }
     _ = former.add(departed(8, at: 9, muted: 300, saw: false), at: 9)
     for number in 20..<24 { _ = former.add(departed(number, at: 150), at: 150) }
     #expect((0..<8).allSatisfy { former[user($0)] == nil } && former[user(8)] != nil)
-    let later = 151 + FormerMember.lifetime
+    let later = WallInstant(151) + FormerMember.lifetime
     for number in 30..<34 { _ = former.add(departed(number, at: later), at: later) }
     #expect(former.byUser.keys.sorted() == (30..<34).map(user))
   }
@@ -99,19 +104,20 @@ import ThrongTestKit
 
   @Test func repeatedDeparturesDoNotAccumulate() {
     var former = FormerMembers([departed(0, at: 0)], at: 0)
-    for time in 1...10_000 as ClosedRange<Instant> {
-      _ = former.add(departed(1, at: time, banned: time % 2 == 0 ? time + Self.day : 0), at: time)
+    for time in 1...10_000 as ClosedRange<Int64> {
+      _ = former.add(
+        departed(1, at: WallInstant(time), banned: time % 2 == 0 ? WallInstant(time + Self.day) : 0), at: WallInstant(time))
       _ = former.remove(user(1))
     }
     #expect(former.count == 1 && former.departureCount < 100)
   }
 
   @Test func updatingAllChangesRecordsAndTheirOrder() {
-    let now = Instant(Self.maxCount)
+    let now = WallInstant(Self.maxCount)
     var former = full(at: now, restricted: 0...9)
     let changed = former.updateAll(at: now) { former in
-      former.leftTime -= 5
-      if former.bannedUntil > 0 { former.bannedUntil -= 7 }
+      former.leftTime -= 5 as Int64
+      if former.bannedUntil > 0 { former.bannedUntil -= 7 as Int64 }
     }
     #expect(changed.count == Self.maxCount && former.updateAll(at: now) { _ in }.isEmpty)
     #expect(former.count == Self.maxCount)
@@ -123,19 +129,19 @@ import ThrongTestKit
   @Test(arguments: 1...6 as ClosedRange<UInt64>)
   func agreesWithAPlainDictionary(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
-    var now: Instant = 1_000_000
+    var now: WallInstant = 1_000_000
     var left: [UserID: FormerMember] = [:]
-    let start = (0..<Self.maxCount - 50).map { departed($0, at: Instant($0), banned: $0 % 3 == 0 ? now + Instant($0) * 10 : 0) }
+    let start = (0..<Self.maxCount - 50).map { departed($0, at: WallInstant($0), banned: $0 % 3 == 0 ? now + Int64($0) * 10 : 0) }
     for member in start { left[member.userID] = member }
     var former = FormerMembers(start, at: now)
     for step in 0..<1500 {
-      now += Instant.random(in: 1...50, using: &random)
+      now += Int64.random(in: 1...50, using: &random)
       let number = Int.random(in: 0..<Self.maxCount + 500, using: &random)
       if Int.random(in: 0..<4, using: &random) == 0 {
         #expect((former.remove(user(number)) != nil) == (left.removeValue(forKey: user(number)) != nil), "seed \(seed) \(step)")
         continue
       }
-      let bans: [Instant] = [0, 0, now + 60, now + 5_000, now + Self.day]
+      let bans: [WallInstant] = [0, 0, now + 60, now + 5_000, now + Self.day]
       let ban = bans.randomElement(using: &random) ?? 0
       let member = departed(number, at: now, banned: ban)
       left[member.userID] = member

@@ -11,7 +11,7 @@ import ThrongTestKit
   private struct Population {
     var members: [UserID: Member] = [:]
     var order = MemberOrder([])
-    var now: Instant = 1000
+    var now: WallInstant = 1000
     private var lastOrdinal: Int64 = 0
 
     mutating func join(_ name: String, role: Role) {
@@ -67,7 +67,7 @@ import ThrongTestKit
 
     static let allCases: [Filter] = [.all, .rank(3), .rank(2), .rank(1), .rank(0), .muted]
 
-    func includes(_ member: Member, at now: Instant) -> Bool {
+    func includes(_ member: Member, at now: WallInstant) -> Bool {
       switch self {
       case .all: true
       case .rank(let rank): member.role.rank == rank

@@ -1,6 +1,7 @@
 import GroupModel
 import GroupPermissions
 import Testing
+import ThrongTestKit
 
 @testable import GroupRuntime
 

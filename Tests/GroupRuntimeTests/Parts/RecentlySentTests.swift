@@ -1,12 +1,13 @@
 import GroupModel
 import Testing
+import ThrongTestKit
 import WireProtocol
 
 @testable import GroupRuntime
 
 /// Receipts of messages that no store holds keep a group in memory until they expire.
 @Suite struct RecentlySentTests {
-  private func message(_ seq: Int64?, at time: Instant, clientMsgID: String? = "c") -> Message {
+  private func message(_ seq: Int64?, at time: WallInstant, clientMsgID: String? = "c") -> Message {
     Message(
       msgID: "m\(time)", groupID: "g", seq: seq, sender: "mary", nameCard: "", timestamp: time, content: .text("x"),
       priority: .normal, clientMsgID: clientMsgID, platform: .web)

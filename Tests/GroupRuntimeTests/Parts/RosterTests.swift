@@ -1,6 +1,7 @@
 import GroupModel
 import GroupPermissions
 import Testing
+import ThrongTestKit
 
 @testable import GroupRuntime
 
@@ -44,7 +45,7 @@ import Testing
     #expect(roster["mary"] == nil && !roster.isOnline("mary") && roster.onlineCount(usersSignedIn: 7) == 0)
     #expect(roster.page(rank: nil, after: 0, count: 9).members.map(\.userID) == ["olga"])
     roster.setOffline("mary", since: 30)
-    #expect(roster.absentSince("mary") == nil && roster.firstGraceEnd(after: 5) == nil)
+    #expect(roster.absentSince("mary") == nil && roster.firstGraceEnd(after: .milliseconds(5)) == nil)
   }
 
   @Test func membersOfALiveRoomAreAbsentWithoutASessionExceptTheOwner() {
@@ -55,7 +56,7 @@ import Testing
     }
     #expect(roster.absentSince("mary") == 30 && roster.absentSince("olga") == nil)
     #expect(roster.popAbsent(since: 30, atMost: 9).map(\.userID) == ["mary"])
-    #expect(roster.firstGraceEnd(after: 5) == nil, "the caller removes the member")
+    #expect(roster.firstGraceEnd(after: .milliseconds(5)) == nil, "the caller removes the member")
   }
 
   @Test func otherTypesRecordNoAbsence() {
@@ -78,10 +79,10 @@ import Testing
 @Suite struct ClockCorrectionsTests {
   @Test func everySecondSetBackIsCorrectedOnce() {
     var corrections = ClockCorrections()
-    #expect(corrections.nextShift(forLead: 999) == nil)
-    #expect(corrections.nextShift(forLead: 1500) == 1500)
-    #expect(corrections.nextShift(forLead: 2400) == nil)
-    #expect(corrections.nextShift(forLead: 2500) == 1000)
+    #expect(corrections.nextShift(forLead: .milliseconds(999)) == nil)
+    #expect(corrections.nextShift(forLead: .milliseconds(1500)) == .milliseconds(1500))
+    #expect(corrections.nextShift(forLead: .milliseconds(2400)) == nil)
+    #expect(corrections.nextShift(forLead: .milliseconds(2500)) == .milliseconds(1000))
   }
 
   @Test func failedChangesComeBeforeLaterOnes() {
@@ -95,8 +96,8 @@ import Testing
   }
 
   @Test func onlyDecisionsThatLieAheadAreMovedBack() {
-    let (known, unknown) = (ClockCorrection(now: 100, shift: 30), ClockCorrection(now: 100, shift: nil))
-    #expect(known.lead(of: 100) == 0 && known.lead(of: 101) == 30)
-    #expect(unknown.lead(of: 100) == 0 && unknown.lead(of: 140) == 40)
+    let (known, unknown) = (ClockCorrection(now: 100, shift: .milliseconds(30)), ClockCorrection(now: 100, shift: nil))
+    #expect(known.lead(of: 100) == .zero && known.lead(of: 101) == .milliseconds(30))
+    #expect(unknown.lead(of: 100) == .zero && unknown.lead(of: 140) == .milliseconds(40))
   }
 }

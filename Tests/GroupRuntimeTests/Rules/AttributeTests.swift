@@ -57,7 +57,7 @@ import ThrongTestKit
     #expect(written.heard == ["onGroupAttributeChanged": ["adam", "carl", "mary", "mary/2", "olga"]])
     #expect(
       try written.params("onGroupAttributeChanged", to: "olga") == [
-        "groupID": "g", "opTime": .number(Double(scene.clocks.wall)), "groupAttributeMap": ["a": "1", "b": "2"],
+        "groupID": "g", "opTime": .instant(scene.clocks.wall), "groupAttributeMap": ["a": "1", "b": "2"],
       ])
     #expect(scene.messages.isEmpty && written.notifications.isEmpty)
     let next = try scene.ask("setGroupAttributes", attributes(["c": "3"]), by: "carl")

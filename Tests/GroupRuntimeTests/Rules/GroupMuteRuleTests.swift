@@ -53,7 +53,7 @@ import ThrongTestKit
     #expect(muted.notifications.isEmpty)
     let info = try scene.ask("info", by: "mary").result
     #expect(info["allMuted"] == true && info["mute"] == ["mode": "Ordinary"])
-    #expect(info["lastInfoTime"] == .number(Double(scene.clocks.wall)))
+    #expect(info["lastInfoTime"] == .instant(scene.clocks.wall))
   }
 
   @Test func allMutedIsTrueInTheModesThatSilenceEveryOrdinaryMember() throws {
@@ -72,7 +72,7 @@ import ThrongTestKit
 
   @Test func aTimedMuteEndsByItselfWithoutAnEvent() async throws {
     let scene = try Scene(.public)
-    let until = JSON.number(Double(scene.clocks.wall + 60_000))
+    let until = JSON.instant(scene.clocks.wall + 60_000)
     let muted = try scene.ask("muteGroup", #"{"mode":"All","duration":60}"#, by: "olga")
     #expect(muted.result == ["muteUntil": until])
     #expect(
@@ -109,7 +109,7 @@ import ThrongTestKit
     try scene.ask("muteGroup", #"{"mode":"Custom","roles":["Member"],"duration":60}"#, by: "olga")
     #expect(
       try scene.expectNothing("muteGroup", #"{"mode":"Custom","roles":["Member"],"duration":60}"#, by: "olga")["muteUntil"]
-        == .number(Double(scene.clocks.wall + 60_000)))
+        == .instant(scene.clocks.wall + 60_000))
   }
 
   @Test(arguments: [#"{"mode":"All"}"#, #"{"mode":"Ordinary","duration":60}"#, #"{"mode":"Custom","roles":["Member"]}"#])

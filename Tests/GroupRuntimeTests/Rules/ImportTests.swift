@@ -8,7 +8,7 @@ import WireProtocol
 /// importGroup, importGroupMembers and importGroupMessages: "no events and no tips; 10007 for
 /// AVChatRoom and BChatRoom" (Protocol.md, "Imports").
 @Suite struct ImportTests {
-  private static let created: Instant = 1_600_000_000_000
+  private static let created: WallInstant = 1_600_000_000_000
 
   /// A group of olga's, made long ago.
   private func imported(_ type: GroupType = .public, _ more: String = "") throws -> Scene {
@@ -149,7 +149,7 @@ import WireProtocol
     let message = try #require(scene.messages.first)
     #expect(message.sender == "olga" && message.timestamp == ImportTests.created + 10 && message.content == .text("10"))
     #expect(message.platform == .restAPI)
-    #expect(try scene.ask("info", by: "olga").result["lastMessageTime"] == .number(Double(ImportTests.created + 30)))
+    #expect(try scene.ask("info", by: "olga").result["lastMessageTime"] == .instant(ImportTests.created + 30))
   }
 
   @Test func aGroupWithOwnMessagesAcceptsNoImport() throws {

@@ -7,7 +7,7 @@ import ThrongTestKit
 
 /// "AVChatRoom: membership outlives a lost connection".
 @Suite struct LiveRoomGraceTests {
-  private static let grace: Instant = 300_000
+  private static let grace: Int64 = 300_000
 
   private func count(_ scene: Scene) throws -> JSON { try scene.ask("info", by: "olga").result["memberCount"] }
 
@@ -99,7 +99,7 @@ import ThrongTestKit
   }
 
   @Test func moreThanAThousandAreRemovedInSeveralSteps() throws {
-    let now: Instant = 1_700_000_000_000
+    let now: WallInstant = 1_700_000_000_000
     let members = (0...1001).map { number in
       Member(
         userID: UserID(stringLiteral: "u\(number)"), role: number == 0 ? .owner : .member, joinTime: 0, ordinal: Int64(number),

@@ -29,7 +29,7 @@ import ThrongTestKit
     #expect(revoked.heard == ["onRecvMessageRevoked": ["adam", "carl", "mary", "mary/2", "olga"]])
     #expect(
       try revoked.params("onRecvMessageRevoked", to: "olga") == [
-        "groupID": "g", "opTime": .number(Double(scene.clocks.wall)), "opUser": Person.mary, "platform": "Web", "msgID": "e-1",
+        "groupID": "g", "opTime": .instant(scene.clocks.wall), "opUser": Person.mary, "platform": "Web", "msgID": "e-1",
         "seq": 1,
       ])
     #expect(scene.messages.count == 1 && revoked.notifications.isEmpty, "no tip tells of it")
@@ -60,7 +60,7 @@ import ThrongTestKit
 
   @Test func theWindowIsConfigured() throws {
     var limits = GroupLimits.standard
-    limits.revokeWindow = 0
+    limits.revokeWindow = .zero
     let scene = try Scene(.public, rules: GroupRules(limits: limits))
     try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary")
     scene.clocks.advance(by: 1)

@@ -24,7 +24,7 @@ import ThrongTestKit
     #expect(chosen.heard == ["onReceiveMessageOptChanged": ["mary/2"]])
     #expect(
       try chosen.params("onReceiveMessageOptChanged", to: "mary/2") == [
-        "groupID": "g", "opTime": .number(Double(scene.clocks.wall)), "opt": "NotReceive",
+        "groupID": "g", "opTime": .instant(scene.clocks.wall), "opt": "NotReceive",
       ])
     #expect(chosen.decision.effects.contains(.setReceiveOption("mary", .notReceive)))
     #expect(scene.messages.isEmpty && chosen.notifications.isEmpty)

@@ -29,7 +29,7 @@ import ThrongTestKit
     #expect(scene.roles == ["olga": .member, "adam": .admin, "mary": .owner, "carl": .custom(200)])
     let info = try scene.ask("info", by: "olga").result
     #expect(info["owner"] == "mary" && info["selfInfo"]["role"] == "Member")
-    #expect(info["lastInfoTime"] == .number(Double(scene.clocks.wall)))
+    #expect(info["lastInfoTime"] == .instant(scene.clocks.wall))
   }
 
   @Test func aFormerOwnerIsAMember() throws {

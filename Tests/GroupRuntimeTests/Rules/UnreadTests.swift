@@ -153,7 +153,7 @@ import ThrongTestKit
       #expect(marked.heard == ["onConversationRead": ["mary/2"]])
       #expect(
         try marked.params("onConversationRead", to: "mary/2") == [
-          "groupID": "g", "opTime": .number(Double(scene.clocks.wall)), "readSeq": .number(Double(readSeq)),
+          "groupID": "g", "opTime": .instant(scene.clocks.wall), "readSeq": .number(Double(readSeq)),
         ])
       #expect(scene.messages.count == 5 && marked.notifications.isEmpty)
       #expect(try scene.ask("unreadCount", by: "mary").result == .number(Double(5 - readSeq)))

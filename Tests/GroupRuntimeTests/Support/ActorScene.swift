@@ -50,7 +50,7 @@ final class ActorScene: Sendable {
   }
 
   /// Notifies the user's groups of a sign-in, and of the absence that it ends.
-  func welcome(_ user: String, awaySince: Instant? = nil) async throws {
+  func welcome(_ user: String, awaySince: WallInstant? = nil) async throws {
     let user = UserID(stringLiteral: user)
     let memberships = try await store.memberships(of: user)
     await registry.presenceChanged(Group.Presence(of: user, awaySince: awaySince), in: memberships)

@@ -76,7 +76,7 @@ final class MessageReadGate: MessageStore {
     return try await store.unreadCount(of: group, in: range, reader: reader, managersOnly: managersOnly, limit: limit)
   }
 
-  func firstSeq(of group: GroupID, notBefore: Instant) async throws(StoreError) -> Int64? {
+  func firstSeq(of group: GroupID, notBefore: WallInstant) async throws(StoreError) -> Int64? {
     try await store.firstSeq(of: group, notBefore: notBefore)
   }
 }

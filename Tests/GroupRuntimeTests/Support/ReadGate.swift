@@ -42,7 +42,7 @@ final class ReadGate: GroupStore {
   }
 
   func group(
-    _ id: GroupID, sentSince: Instant, at now: Instant, mostFormer: Int
+    _ id: GroupID, sentSince: WallInstant, at now: WallInstant, mostFormer: Int
   ) async throws(StoreError) -> StoredGroup? {
     await withCheckedContinuation { continuation in
       let passes = state.withLock { state in
@@ -67,12 +67,12 @@ final class ReadGate: GroupStore {
     try await store.ownedCount(of: user, type: type, limit: limit)
   }
   func departures(
-    of user: UserID, type: GroupType?, since: Instant, after: Int64, limit: Int
+    of user: UserID, type: GroupType?, since: WallInstant, after: Int64, limit: Int
   ) async throws(StoreError) -> [Membership] {
     try await store.departures(of: user, type: type, since: since, after: after, limit: limit)
   }
   func listedMemberships(
-    of user: UserID, type: GroupType?, changedSince: Instant, after: Int64, limit: Int
+    of user: UserID, type: GroupType?, changedSince: WallInstant, after: Int64, limit: Int
   ) async throws(StoreError) -> [Membership] {
     try await store.listedMemberships(of: user, type: type, changedSince: changedSince, after: after, limit: limit)
   }

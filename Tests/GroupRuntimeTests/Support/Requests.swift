@@ -46,7 +46,7 @@ func groupRequest(
   switch method {
   case "info": return .info
   case "unreadCount": return .unreadCount
-  case "joinedInfo": return .joinedInfo(updatedSince: try JSON(params)["updatedSince"].integer ?? 0)
+  case "joinedInfo": return .joinedInfo(updatedSince: try JSON(params)["updatedSince"].instant ?? .unset)
   case "sync":
     let position = try JSON(params)
     return .sync(epoch: position["epoch"].string ?? "", seq: position["seq"].integer ?? 0, bytes: 1 << 19)

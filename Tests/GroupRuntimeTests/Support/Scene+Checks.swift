@@ -74,7 +74,7 @@ extension Scene {
   /// Loads the group again, as after a restart of the server.
   func reload() async throws {
     let stored = try #require(
-      try await store.group("g", sentSince: clocks.wall - RecentlySent.retention, at: 0, mostFormer: .max))
+      try await store.group("g", sentSince: clocks.wall - RecentlySent.retentionMilliseconds, at: 0, mostFormer: .max))
     state = GroupState(stored, at: clocks.wall, rules: rules)
     if let corrections = state?.corrections.popAll(), !corrections.isEmpty { try commit(corrections) }
     for session in sessions.keys { refreshPresence(of: String(session.prefix { $0 != "/" })) }

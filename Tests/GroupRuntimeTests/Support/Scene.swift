@@ -80,7 +80,7 @@ final class Scene {
     let list = ["olga", "adam", "mary", "carl"].enumerated().compactMap { index, name in
       roles[name].map { role in
         Member(
-          userID: UserID(stringLiteral: name), role: role, joinTime: now + Instant(index) * 1000, ordinal: Int64(index + 1),
+          userID: UserID(stringLiteral: name), role: role, joinTime: now + Int64(index) * 1000, ordinal: Int64(index + 1),
           receiveOption: type.defaultReceiveOption)
       }
     }

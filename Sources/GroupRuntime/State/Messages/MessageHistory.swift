@@ -16,7 +16,7 @@ struct MessageHistory: Sendable {
   /// Begins their msgIDs; the random part makes these unique beyond a restart.
   private let volatilePrefix: String
 
-  init(_ stored: StoredGroup, at now: Instant) {
+  init(_ stored: StoredGroup, at now: WallInstant) {
     storedPrefix = stored.record.epoch + "-"
     lastMessage = stored.lastMessage
     receipts = RecentlySent(stored.recentlySent, at: now)
@@ -45,12 +45,12 @@ struct MessageHistory: Sendable {
   // MARK: Receipts
 
   /// The first receipt, where the sender used this clientMsgID before.
-  func receipt(of clientMsgID: String?, from sender: UserID, at now: Instant) -> MessageReceipt? {
+  func receipt(of clientMsgID: String?, from sender: UserID, at now: WallInstant) -> MessageReceipt? {
     receipts.receipt(of: clientMsgID, from: sender, at: now)
   }
 
   /// Remembers the receipt of a message that has a clientMsgID.
-  mutating func recordReceipt(of message: Message, _ status: MessageReceipt.Status, at now: Instant) {
+  mutating func recordReceipt(of message: Message, _ status: MessageReceipt.Status, at now: WallInstant) {
     receipts.record(message, status, at: now)
   }
 
@@ -61,7 +61,7 @@ struct MessageHistory: Sendable {
   var receiptCount: Int { receipts.count }
 
   /// Whether a receipt is remembered that no store keeps.
-  func hasVolatileReceipt(at now: Instant) -> Bool { receipts.remembersVolatile(at: now) }
+  func hasVolatileReceipt(at now: WallInstant) -> Bool { receipts.remembersVolatile(at: now) }
 
   // MARK: Recalls
 

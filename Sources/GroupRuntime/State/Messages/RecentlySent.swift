@@ -5,13 +5,13 @@ import WireProtocol
 /// The receipts of the last 5 minutes' messages with a clientMsgID: sending again answers the first
 /// receipt (Protocol.md, "Repeated sends").
 struct RecentlySent: Sendable {
-  /// How long a receipt is kept, in milliseconds.
-  static let retention: Instant = 300_000
+  /// How long a receipt is kept.
+  static let retentionMilliseconds: Int64 = 300_000
 
   private struct Entry: Sendable {
     let receipt: MessageReceipt
     /// When it was recorded: an imported message is older than its import.
-    let time: Instant
+    let time: WallInstant
   }
 
   private struct Key: Hashable, Sendable {
@@ -22,13 +22,13 @@ struct RecentlySent: Sendable {
   private var entries: [Key: Entry] = [:]
   /// The keys in the order of recording. A key that was used again, after its message was dropped,
   /// appears twice; only the newer entry is kept.
-  private var byAge: Deque<(key: Key, time: Instant)> = []
+  private var byAge: Deque<(key: Key, time: WallInstant)> = []
   /// When the newest receipt without `seq` was recorded.
-  private var lastVolatile: Instant?
+  private var lastVolatile: WallInstant?
 
   /// The stored messages' receipts. The clock may have been set back since, so none counts as later
   /// than `now`.
-  init(_ messages: [SentMessage], at now: Instant) {
+  init(_ messages: [SentMessage], at now: WallInstant) {
     for message in messages {
       let receipt = MessageReceipt(msgID: message.msgID, seq: message.seq, timestamp: message.timestamp, status: .stored)
       record(receipt, Key(sender: message.sender, clientMsgID: ExactText(message.clientMsgID)), at: min(message.timestamp, now))
@@ -36,31 +36,31 @@ struct RecentlySent: Sendable {
   }
 
   /// Whether a receipt is kept of a message that no store holds.
-  func remembersVolatile(at now: Instant) -> Bool {
+  func remembersVolatile(at now: WallInstant) -> Bool {
     guard let newest = lastVolatile else { return false }
-    return now - newest < RecentlySent.retention
+    return now.milliseconds(since: newest) < RecentlySent.retentionMilliseconds
   }
 
   /// How many receipts are kept, expired ones included until the next message.
   var count: Int { byAge.count }
 
   /// The first receipt, where the sender used this clientMsgID before.
-  func receipt(of clientMsgID: String?, from sender: UserID, at now: Instant) -> MessageReceipt? {
+  func receipt(of clientMsgID: String?, from sender: UserID, at now: WallInstant) -> MessageReceipt? {
     guard let clientMsgID, let entry = entries[Key(sender: sender, clientMsgID: ExactText(clientMsgID))],
-      now - entry.time < RecentlySent.retention
+      now.milliseconds(since: entry.time) < RecentlySent.retentionMilliseconds
     else { return nil }
     return entry.receipt
   }
 
   /// Records the receipt of a message that has a clientMsgID, and deletes expired ones.
-  mutating func record(_ message: Message, _ status: MessageReceipt.Status, at now: Instant) {
-    deleteExpired(through: now - RecentlySent.retention)
+  mutating func record(_ message: Message, _ status: MessageReceipt.Status, at now: WallInstant) {
+    deleteExpired(through: now.advanced(byMilliseconds: -RecentlySent.retentionMilliseconds))
     guard let clientMsgID = message.clientMsgID else { return }
     let receipt = MessageReceipt(msgID: message.msgID, seq: message.seq, timestamp: message.timestamp, status: status)
     record(receipt, Key(sender: message.sender, clientMsgID: ExactText(clientMsgID)), at: now)
   }
 
-  private mutating func record(_ receipt: MessageReceipt, _ key: Key, at now: Instant) {
+  private mutating func record(_ receipt: MessageReceipt, _ key: Key, at now: WallInstant) {
     if receipt.seq == nil { lastVolatile = now }
     entries[key] = Entry(receipt: receipt, time: now)
     byAge.append((key, now))
@@ -74,7 +74,7 @@ struct RecentlySent: Sendable {
     if entries[key]?.receipt.msgID == message.msgID { entries[key] = nil }
   }
 
-  private mutating func deleteExpired(through limit: Instant) {
+  private mutating func deleteExpired(through limit: WallInstant) {
     while let oldest = byAge.first, oldest.time <= limit {
       if entries[oldest.key]?.time == oldest.time { entries[oldest.key] = nil }
       byAge.removeFirst()

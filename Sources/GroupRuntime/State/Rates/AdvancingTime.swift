@@ -5,24 +5,24 @@ import GroupModel
 /// setting back is not counted, so a wait may grow by it; none is cut short.
 struct AdvancingTime: Sendable {
   /// The last reading of the clock.
-  private var clock: Instant
-  /// The sum of the times by which the clock was set back.
-  private(set) var lead: Instant = 0
+  private var clock: WallInstant
+  /// The sum of the times by which the clock was set back, in milliseconds.
+  private(set) var lead: Int64 = 0
 
   /// A time that equals the clock.
-  init(at now: Instant) { clock = now }
+  init(at now: WallInstant) { clock = now }
 
   /// The time at a reading of the clock, without noting the reading.
-  func time(at now: Instant) -> Instant { max(now, clock) + lead }
+  func time(at now: WallInstant) -> WallInstant { max(now, clock).advanced(byMilliseconds: lead) }
 
   /// Notes a reading of the clock.
   /// - Returns: the time.
-  mutating func advance(to now: Instant) -> Instant {
-    lead += max(0, clock - now)
+  mutating func advance(to now: WallInstant) -> WallInstant {
+    lead += max(0, clock.milliseconds(since: now))
     clock = now
-    return now + lead
+    return now.advanced(byMilliseconds: lead)
   }
 
   /// The reading of the clock at a time to come, unless the clock is set before.
-  func clock(at time: Instant) -> Instant { time - lead }
+  func clock(at time: WallInstant) -> WallInstant { time.advanced(byMilliseconds: -lead) }
 }

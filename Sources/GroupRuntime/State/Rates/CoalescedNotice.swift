@@ -7,23 +7,24 @@ import WireProtocol
 struct CoalescedNotice: Sendable {
   /// "Each notice names the 50 newest users and counts the rest in memberCount, never naming them."
   static let maxNamed = 50
-  /// The least time between notices, and the longest wait of a due one, in milliseconds.
-  private static let second: Instant = 1000
+  /// The least time between notices, and the longest wait of a due one.
+  private static let second = Duration.seconds(1)
 
   private var users: Deque<MemberInfo> = []
-  private var lastSent: Instant = .min / 2
+  private var lastSent: WallInstant?
   /// The instant from which the notice may be sent; nil = there is none.
-  private(set) var due: Instant?
+  private(set) var due: WallInstant?
 
   /// The last instant at which the notice may be sent.
-  var expiry: Instant? { due.map { $0 + CoalescedNotice.second } }
+  var expiry: WallInstant? { due.map { $0 + CoalescedNotice.second } }
 
   /// Adds users.
   /// - Parameter earliest: the notice must not be sent before.
-  mutating func add(_ members: [MemberInfo], at now: Instant, notBefore earliest: Instant = .min) {
+  mutating func add(_ members: [MemberInfo], at now: WallInstant, notBefore earliest: WallInstant = .distantPast) {
     users.append(contentsOf: members)
     if users.count > CoalescedNotice.maxNamed { users.removeFirst(users.count - CoalescedNotice.maxNamed) }
-    due = max(due ?? max(now, lastSent + CoalescedNotice.second), earliest)
+    let next = lastSent.map { max(now, $0 + CoalescedNotice.second) } ?? now
+    due = max(due ?? next, earliest)
   }
 
   /// Whether the notice names any of these.
@@ -43,13 +44,13 @@ struct CoalescedNotice: Sendable {
   }
 
   /// Removes all users, because the notice is sent.
-  mutating func takeUsers(at now: Instant) -> [MemberInfo] {
+  mutating func takeUsers(at now: WallInstant) -> [MemberInfo] {
     defer { removeAll() }
     lastSent = now
     return Array(users)
   }
 
-  mutating func removeExpired(at now: Instant) {
+  mutating func removeExpired(at now: WallInstant) {
     if let expiry, expiry < now { removeAll() }
   }
 }

@@ -54,7 +54,7 @@ extension GroupState {
   }
 
   /// The oldest deliveries that waited for the store take place now.
-  mutating func deliverPostponed(_ count: Int, at now: Instant) {
+  mutating func deliverPostponed(_ count: Int, at now: WallInstant) {
     rateLimiter?.deliverPostponed(count, at: steady.advance(to: now))
   }
 
@@ -101,7 +101,7 @@ extension GroupState {
     deliverWaiting(in: context, into: &decision)
     // The notice of a user's leaving must not precede that of joining.
     let earliest = joins.names(anyOf: list) ? joins.due : nil
-    leaves.add(list, at: context.steady, notBefore: earliest ?? .min)
+    leaves.add(list, at: context.steady, notBefore: earliest ?? .distantPast)
     publishNotices(in: context, into: &decision)
   }
 
@@ -128,7 +128,7 @@ extension GroupState {
   }
 
   /// The instant of the next delivery or drop; nil = nothing is queued.
-  var nextDelivery: Instant? {
+  var nextDelivery: WallInstant? {
     guard let rateLimiter else { return nil }
     return [rateLimiter.nextChange, nextChange(of: joins, at: rateLimiter), nextChange(of: leaves, at: rateLimiter)].compactMap {
       $0
@@ -137,9 +137,10 @@ extension GroupState {
 
   /// A notice waits for its second to end, for queued messages, and for a slot of the window, until
   /// it expires.
-  private func nextChange(of notice: CoalescedNotice, at rateLimiter: PriorityRateLimiter<WaitingMessage>) -> Instant? {
+  private func nextChange(of notice: CoalescedNotice, at rateLimiter: PriorityRateLimiter<WaitingMessage>) -> WallInstant? {
     guard let due = notice.due, let expiry = notice.expiry else { return nil }
-    return rateLimiter.count > 0 ? expiry + 1 : min(max(due, rateLimiter.nextSlot), expiry + 1)
+    let expired = expiry.advanced(byMilliseconds: 1)
+    return rateLimiter.count > 0 ? expired : min(max(due, rateLimiter.nextSlot), expired)
   }
 }
 
@@ -166,7 +167,7 @@ struct WaitingMessage: Sendable {
 
   /// "A queued message that is dropped later sends onMessageDropped with reason RateLimit to its
   /// sender."
-  func drop(at now: Instant, into decision: inout Decision) {
+  func drop(at now: WallInstant, into decision: inout Decision) {
     decision.counts.append(MessageCount(type: type, priority: message.priority, steps: .dropped))
     guard let session else { return }
     let content = GroupEvent.Content.onMessageDropped(

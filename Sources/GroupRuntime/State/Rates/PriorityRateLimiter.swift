@@ -23,17 +23,18 @@ struct PriorityRateLimiter<Item: Sendable>: Sendable {
 
   private struct Queued: Sendable {
     let item: Item
-    let since: Instant
+    let since: WallInstant
   }
 
   /// The length of the window, and the longest wait of an item, in milliseconds.
-  static var second: Instant { 1000 }
-  /// How late a call of `advance` may be and still deliver an item that had a slot in time.
-  private static var lateness: Instant { 100 }
+  private static var second: Int64 { 1000 }
+  /// How late a call of `advance` may be and still deliver an item that had a slot in time,
+  /// in milliseconds.
+  private static var lateness: Int64 { 100 }
 
   private let limit: Int
   /// The instants of the deliveries in the window: its occupied slots.
-  private var deliveries: Deque<Instant> = []
+  private var deliveries: Deque<WallInstant> = []
   /// How many of them, the newest, are still to take place.
   private var postponed = 0
   /// The queued items by priority, the oldest first.
@@ -50,7 +51,7 @@ struct PriorityRateLimiter<Item: Sendable>: Sendable {
   /// Offers an item. Call `advance` first, so that older items precede it.
   /// - Returns: its outcome, and the item that it has displaced: "the newest of the lowest priority
   ///   first".
-  mutating func offer(_ item: Item, _ priority: Priority, at now: Instant) -> (outcome: Outcome, displaced: Item?) {
+  mutating func offer(_ item: Item, _ priority: Priority, at now: WallInstant) -> (outcome: Outcome, displaced: Item?) {
     if count == 0, acquire(at: now) { return (.delivered, nil) }
     var displaced: Item?
     if count >= limit {
@@ -64,7 +65,7 @@ struct PriorityRateLimiter<Item: Sendable>: Sendable {
   }
 
   /// Removes the queued items that have a slot now, the most important first, and those too old.
-  mutating func advance(to now: Instant) -> [Dequeued] {
+  mutating func advance(to now: WallInstant) -> [Dequeued] {
     guard count > 0 else { return [] }
     var dequeued: [Dequeued] = []
     for priority in Priority.allCases.sorted(by: >) {
@@ -85,33 +86,35 @@ struct PriorityRateLimiter<Item: Sendable>: Sendable {
 
   /// Whether the item's second has ended before it had a slot. A late call costs it nothing, within
   /// limits.
-  private func isTooOld(_ queued: Queued, at now: Instant) -> Bool {
-    let end = queued.since + Self.second
-    return end < now && (end < nextSlot || end + Self.lateness < now)
+  private func isTooOld(_ queued: Queued, at now: WallInstant) -> Bool {
+    let end = queued.since.advanced(byMilliseconds: Self.second)
+    return end < now && (end < nextSlot || end.advanced(byMilliseconds: Self.lateness) < now)
   }
 
   /// Occupies a slot of the window for a delivery now, if there is one.
-  mutating func acquire(at now: Instant) -> Bool {
+  mutating func acquire(at now: WallInstant) -> Bool {
     // Two deliveries that are a second apart are not in one window.
-    while deliveries.count > postponed, let first = deliveries.first, first + Self.second <= now { deliveries.removeFirst() }
+    while deliveries.count > postponed, let first = deliveries.first, now.milliseconds(since: first) >= Self.second {
+      deliveries.removeFirst()
+    }
     guard deliveries.count < limit else { return false }
     deliveries.append(now)
     return true
   }
 
   /// The instant from which a slot is free.
-  var nextSlot: Instant {
-    guard deliveries.count >= limit else { return .min }
+  var nextSlot: WallInstant {
+    guard deliveries.count >= limit else { return .distantPast }
     // The newest delivery that must have left the window.
     let index = deliveries.count - limit
-    return index < deliveries.count - postponed ? deliveries[index] + Self.second : .max
+    return index < deliveries.count - postponed ? deliveries[index].advanced(byMilliseconds: Self.second) : .distantFuture
   }
 
   /// The last deliveries wait for the store: they occupy their slots until `deliverPostponed`.
   mutating func postponeDeliveries(_ count: Int) { postponed += count }
 
   /// The oldest postponed deliveries take place now.
-  mutating func deliverPostponed(_ count: Int, at now: Instant) {
+  mutating func deliverPostponed(_ count: Int, at now: WallInstant) {
     let first = deliveries.count - postponed
     for index in first..<first + min(count, postponed) { deliveries[index] = now }
     postponed -= min(count, postponed)
@@ -128,10 +131,10 @@ struct PriorityRateLimiter<Item: Sendable>: Sendable {
   }
 
   /// The instant at which `advance` has an item to remove; nil = the queue is empty.
-  var nextChange: Instant? {
+  var nextChange: WallInstant? {
     guard count > 0 else { return nil }
-    let end = queues.values.compactMap { $0.first?.since }.min().map { $0 + Self.second + 1 } ?? .max
-    return min(nextSlot, end)
+    let oldest = queues.values.compactMap { $0.first?.since }.min()
+    return min(nextSlot, oldest?.advanced(byMilliseconds: Self.second + 1) ?? .distantFuture)
   }
 
   private var lowestQueued: Priority? { queues.filter { !$0.value.isEmpty }.keys.min() }

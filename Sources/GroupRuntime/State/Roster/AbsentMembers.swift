@@ -6,15 +6,15 @@ import GroupModel
 struct AbsentMembers: Sendable {
   private struct Departure: Sendable {
     let user: UserID
-    let since: Instant
+    let since: WallInstant
   }
 
-  private var since: [UserID: Instant]
+  private var since: [UserID: WallInstant]
   /// Holds a departure for each entry of `since`, and outdated ones. Instants ascend.
   private var byTime: Deque<Departure>
 
   /// The members absent when the group was loaded.
-  init(since: [UserID: Instant]) {
+  init(since: [UserID: WallInstant]) {
     self.since = since
     byTime = Deque(since.map { Departure(user: $0.key, since: $0.value) }.sorted { $0.since < $1.since })
   }
@@ -23,11 +23,11 @@ struct AbsentMembers: Sendable {
   var count: Int { since.count }
 
   /// The instant since which a member is absent; nil = not absent.
-  subscript(user: UserID) -> Instant? { since[user] }
+  subscript(user: UserID) -> WallInstant? { since[user] }
 
   /// A member has lost the last session; a known absence goes on.
   /// - Parameter now: not before that of an earlier call.
-  mutating func add(_ user: UserID, since now: Instant) {
+  mutating func add(_ user: UserID, since now: WallInstant) {
     guard since[user] == nil else { return }
     since[user] = now
     byTime.append(Departure(user: user, since: now))
@@ -41,11 +41,11 @@ struct AbsentMembers: Sendable {
   }
 
   /// When the longest absence has lasted that long; nil = no member is absent.
-  func firstEnd(after grace: Instant) -> Instant? { byTime.first.map { $0.since + grace } }
+  func firstEnd(after grace: Duration) -> WallInstant? { byTime.first.map { $0.since + grace } }
 
   /// Removes and returns those absent since an instant or longer, the longest first, at most so
   /// many.
-  mutating func removeExpired(absentSince limit: Instant, atMost count: Int) -> [UserID] {
+  mutating func removeExpired(absentSince limit: WallInstant, atMost count: Int) -> [UserID] {
     var removed: [UserID] = []
     while removed.count < count, let first = byTime.first, first.since <= limit {
       byTime.removeFirst()

@@ -10,12 +10,12 @@ struct FormerMembers: Sendable {
 
   private struct Departure: Sendable {
     let user: UserID
-    let time: Instant
+    let time: WallInstant
   }
 
   private struct Restriction: Comparable, Sendable {
     let departure: Departure
-    let end: Instant
+    let end: WallInstant
 
     static func == (a: Restriction, b: Restriction) -> Bool { a.end == b.end }
     static func < (a: Restriction, b: Restriction) -> Bool { a.end < b.end }
@@ -27,10 +27,10 @@ struct FormerMembers: Sendable {
   private var free: Deque<Departure> = []
   /// Departures with a ban or mute, so that a long one does not hold up those that have ended.
   private var restricted: Heap<Restriction> = []
-  private var lastDeparture = Instant.min
+  private var lastDeparture = WallInstant.distantPast
 
   /// The stored records, except those that are of no use any more.
-  init(_ stored: [FormerMember], at now: Instant) {
+  init(_ stored: [FormerMember], at now: WallInstant) {
     for former in stored.sorted(by: { $0.leftTime < $1.leftTime }) where former.isMemorable(at: now) { insert(former, at: now) }
     while byUser.count > FormerMembers.maxCount, let user = popOldest() { byUser[user] = nil }
   }
@@ -45,7 +45,7 @@ struct FormerMembers: Sendable {
 
   /// Adds the record of a user who leaves now.
   /// - Returns: the users whose records are deleted to make room.
-  mutating func add(_ former: FormerMember, at now: Instant) -> [UserID] {
+  mutating func add(_ former: FormerMember, at now: WallInstant) -> [UserID] {
     // First, so that a record whose ban has ended counts as an earlier departure than this one.
     dropEnded(at: now)
     insert(former, at: now)
@@ -61,11 +61,11 @@ struct FormerMembers: Sendable {
   mutating func remove(_ user: UserID) -> FormerMember? { byUser.removeValue(forKey: user) }
 
   /// Whether a record has a departure after an instant.
-  func hasDeparture(after instant: Instant) -> Bool { lastDeparture > instant }
+  func hasDeparture(after instant: WallInstant) -> Bool { lastDeparture > instant }
 
   /// Changes all records.
   /// - Returns: those that are different now.
-  mutating func updateAll(at now: Instant, _ change: (inout FormerMember) -> Void) -> [FormerMember] {
+  mutating func updateAll(at now: WallInstant, _ change: (inout FormerMember) -> Void) -> [FormerMember] {
     var changed: [FormerMember] = []
     let all = byUser.values.map { known in
       var former = known
@@ -77,7 +77,7 @@ struct FormerMembers: Sendable {
     return changed
   }
 
-  private mutating func insert(_ former: FormerMember, at now: Instant) {
+  private mutating func insert(_ former: FormerMember, at now: WallInstant) {
     byUser[former.userID] = former
     lastDeparture = max(lastDeparture, former.leftTime)
     let departure = Departure(user: former.userID, time: former.leftTime)
@@ -106,7 +106,7 @@ struct FormerMembers: Sendable {
   }
 
   /// Deletes a few ended records, as the store does by itself. Visits each departure twice at most.
-  private mutating func dropEnded(at now: Instant) {
+  private mutating func dropEnded(at now: WallInstant) {
     for _ in 0..<4 {
       guard let first = free.first, !isCurrent(first) || byUser[first.user]?.isMemorable(at: now) == false else { break }
       if isCurrent(first) { byUser[first.user] = nil }

@@ -57,7 +57,7 @@ struct MemberOrder: Sendable {
     muted = members.compactMap { MemberOrder.placeOfMuted($0) }.sorted()
   }
 
-  private static func placeOfMuted(_ member: Member) -> MemberPlace? { member.muteUntil > 0 ? MemberPlace(member) : nil }
+  private static func placeOfMuted(_ member: Member) -> MemberPlace? { member.muteUntil.isSet ? MemberPlace(member) : nil }
 
   // MARK: Updating
 
@@ -104,7 +104,7 @@ struct MemberOrder: Sendable {
   }
 
   /// A page of the members with a mute of their own.
-  mutating func mutedPage(of members: [UserID: Member], at now: Instant, after nextSeq: Int64, count: Int) -> Page {
+  mutating func mutedPage(of members: [UserID: Member], at now: WallInstant, after nextSeq: Int64, count: Int) -> Page {
     page(of: members, in: remainder(of: muted[...], after: nextSeq, among: members), count) { $0.muteUntil > now }
   }
 

@@ -5,7 +5,7 @@ import GroupModel
 struct MemberPlace: Sendable, Comparable {
   /// A higher role has a smaller rank.
   private(set) var rank: Int
-  let joinTime: Instant
+  let joinTime: WallInstant
   let userID: UserID
   let ordinal: Int64
 

@@ -24,7 +24,7 @@ struct Roster: Sendable {
 
   /// The roster of a group that is being loaded. The store's instants may lie ahead of `now`,
   /// because the clock was set back since.
-  init(_ stored: StoredGroup, at now: Instant) {
+  init(_ stored: StoredGroup, at now: WallInstant) {
     type = stored.record.type
     members = Dictionary(uniqueKeysWithValues: stored.members.map { ($0.userID, $0) })
     order = MemberOrder(stored.members)
@@ -57,7 +57,7 @@ struct Roster: Sendable {
   func member(_ user: UserID) -> Member? {
     if let member = members[user] { return member }
     guard type.everyoneIsMember else { return nil }
-    return Member(userID: user, role: .member, joinTime: 0, ordinal: 0, receiveOption: type.defaultReceiveOption)
+    return Member(userID: user, role: .member, joinTime: .unset, ordinal: 0, receiveOption: type.defaultReceiveOption)
   }
 
   /// The receive option of a member, or of a new one.
@@ -82,7 +82,7 @@ struct Roster: Sendable {
   }
 
   /// Whether the user was removed with a ban that has not ended.
-  func isBanned(_ user: UserID, at now: Instant) -> Bool { former[user].map { $0.bannedUntil > now } ?? false }
+  func isBanned(_ user: UserID, at now: WallInstant) -> Bool { former[user].map { $0.bannedUntil > now } ?? false }
 
   // MARK: Lists
 
@@ -94,7 +94,7 @@ struct Roster: Sendable {
   }
 
   /// A page of the members with a mute of their own.
-  mutating func mutedPage(at now: Instant, after nextSeq: Int64, count: Int) -> MemberOrder.Page {
+  mutating func mutedPage(at now: WallInstant, after nextSeq: Int64, count: Int) -> MemberOrder.Page {
     order.mutedPage(of: members, at: now, after: nextSeq, count: count)
   }
 
@@ -105,7 +105,7 @@ struct Roster: Sendable {
   /// - Parameter complete: sets further fields, `firstVisibleSeq` among them.
   /// - Returns: the member, and whether the record of an earlier membership is to be deleted.
   mutating func add(
-    _ user: UserID, role: Role, joinTime: Instant, _ complete: (inout Member) -> Void
+    _ user: UserID, role: Role, joinTime: WallInstant, _ complete: (inout Member) -> Void
   ) -> (member: Member, wasFormer: Bool) {
     var member = Member(
       userID: user, role: role, joinTime: joinTime, ordinal: nextOrdinal, receiveOption: type.defaultReceiveOption)
@@ -140,7 +140,7 @@ struct Roster: Sendable {
   /// back.
   /// - Parameter visibleRange: the messages that this membership has shown; nil = none to remember.
   mutating func remove(
-    _ user: UserID, visibleRange: ClosedRange<Int64>?, bannedUntil: Instant, at now: Instant
+    _ user: UserID, visibleRange: ClosedRange<Int64>?, bannedUntil: WallInstant, at now: WallInstant
   ) -> Removal {
     online.remove(user)
     absent.remove(user)
@@ -148,7 +148,7 @@ struct Roster: Sendable {
     order.update(nil, was: member, among: members)
     var record = FormerMember(
       userID: user, visibleRanges: member.earlierVisibleRanges + (visibleRange.map { [$0] } ?? []),
-      muteUntil: member.muteUntil > now ? member.muteUntil : 0, bannedUntil: bannedUntil, leftTime: now)
+      muteUntil: member.muteUntil > now ? member.muteUntil : .unset, bannedUntil: bannedUntil, leftTime: now)
     record.mutedAt = member.mutedAt
     guard record.isMemorable(at: now) else { return Removal(former: nil, forgotten: []) }
     return Removal(former: record, forgotten: former.add(record, at: now))
@@ -164,14 +164,14 @@ struct Roster: Sendable {
   }
 
   /// The last session of a member ended. "Except the owner, who never leaves that way."
-  mutating func setOffline(_ user: UserID, since instant: Instant) {
+  mutating func setOffline(_ user: UserID, since instant: WallInstant) {
     guard let member = members[user] else { return }
     online.remove(user)
     if type.removesAbsentMembers, member.role != .owner { absent.add(user, since: instant) }
   }
 
   /// Members of whom no absence is known are absent since an instant, unless they are present.
-  mutating func setAbsent(except present: Set<UserID>, since instant: Instant) {
+  mutating func setAbsent(except present: Set<UserID>, since instant: WallInstant) {
     guard type.removesAbsentMembers else { return }
     for member in members.values where member.role != .owner && !present.contains(member.userID) {
       absent.add(member.userID, since: instant)
@@ -179,14 +179,14 @@ struct Roster: Sendable {
   }
 
   /// The instant since which a member is absent; nil = not absent.
-  func absentSince(_ user: UserID) -> Instant? { absent[user] }
+  func absentSince(_ user: UserID) -> WallInstant? { absent[user] }
 
   /// When the grace of the member who is absent longest ends; nil = no member is absent.
-  func firstGraceEnd(after grace: Instant) -> Instant? { absent.firstEnd(after: grace) }
+  func firstGraceEnd(after grace: Duration) -> WallInstant? { absent.firstEnd(after: grace) }
 
   /// The members absent since an instant or longer, the longest first, at most so many. Their
   /// absences end with this; the caller removes the members.
-  mutating func popAbsent(since limit: Instant, atMost count: Int) -> [Member] {
+  mutating func popAbsent(since limit: WallInstant, atMost count: Int) -> [Member] {
     absent.removeExpired(absentSince: limit, atMost: count).compactMap { members[$0] }.filter { $0.role != .owner }
   }
 
@@ -195,7 +195,7 @@ struct Roster: Sendable {
   /// Moves back the ends that were decided at an instant still to come.
   /// - Returns: the records that changed.
   mutating func correctEnds(by correction: ClockCorrection) -> (members: [Member], former: [FormerMember]) {
-    let lasting = members.values.filter { $0.muteUntil > 0 && $0.mutedAt > correction.now }.map(\.userID)
+    let lasting = members.values.filter { $0.muteUntil.isSet && $0.mutedAt > correction.now }.map(\.userID)
     let corrected = lasting.compactMap { user in
       update(user) { member in
         let lead = correction.lead(of: member.mutedAt)
@@ -206,9 +206,9 @@ struct Roster: Sendable {
     guard former.hasDeparture(after: correction.now) else { return (corrected, []) }
     let correctedFormer = former.updateAll(at: correction.now) { former in
       let (mute, leaving) = (correction.lead(of: former.mutedAt), correction.lead(of: former.leftTime))
-      if former.muteUntil > 0 { former.muteUntil -= mute }
+      if former.muteUntil.isSet { former.muteUntil -= mute }
       former.mutedAt -= mute
-      if former.bannedUntil > 0 { former.bannedUntil -= leaving }
+      if former.bannedUntil.isSet { former.bannedUntil -= leaving }
       former.leftTime -= leaving
     }
     return (corrected, correctedFormer)

@@ -75,7 +75,7 @@ extension GroupState {
   }
 
   /// Schedules an event for members who may not have had the last one.
-  mutating func republishAttributes(at now: Instant) { attributes.scheduleEvent(at: steady.advance(to: now)) }
+  mutating func republishAttributes(at now: WallInstant) { attributes.scheduleEvent(at: steady.advance(to: now)) }
 
   /// onGroupAttributeChanged with the whole set: at most 20 a second, and the last state always
   /// arrives.

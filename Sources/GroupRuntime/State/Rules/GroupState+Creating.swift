@@ -11,7 +11,7 @@ extension GroupState {
 
   /// A new group, and the decision to create it.
   public static func create(
-    _ request: CreateGroup, id: GroupID, owner: UserID, _ facts: UserFacts, by caller: Caller, at now: Instant,
+    _ request: CreateGroup, id: GroupID, owner: UserID, _ facts: UserFacts, by caller: Caller, at now: WallInstant,
     rules: GroupRules
   ) throws(WireError) -> (GroupState, Decision) {
     let record = try newRecord(request, id: id, owner: owner, facts, by: caller, at: now, rules: rules)
@@ -26,7 +26,7 @@ extension GroupState {
 
   /// A group as it was in another system, without events.
   public static func imported(
-    _ request: ImportGroup, id: GroupID, owner: UserID, _ facts: UserFacts, at now: Instant, rules: GroupRules
+    _ request: ImportGroup, id: GroupID, owner: UserID, _ facts: UserFacts, at now: WallInstant, rules: GroupRules
   ) throws(WireError) -> (GroupState, Decision) {
     guard request.group.groupType.storesMessages else { throw WireError(.noRight, "This type of group cannot be imported") }
     let createTime = request.createTime ?? now
@@ -43,7 +43,7 @@ extension GroupState {
   // MARK: Checks
 
   private static func newRecord(
-    _ request: CreateGroup, id: GroupID, owner: UserID, _ facts: UserFacts, by caller: Caller, at now: Instant,
+    _ request: CreateGroup, id: GroupID, owner: UserID, _ facts: UserFacts, by caller: Caller, at now: WallInstant,
     rules: GroupRules
   ) throws(WireError) -> GroupRecord {
     let type = request.groupType

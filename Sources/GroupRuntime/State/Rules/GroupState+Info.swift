@@ -18,7 +18,7 @@ extension GroupState {
   }
 
   /// "Groups whose info, last message or selfInfo changed at or after it."
-  func joinedInfo(for caller: Caller, since: Instant, in context: DecisionContext) -> Decision {
+  func joinedInfo(for caller: Caller, since: WallInstant, in context: DecisionContext) -> Decision {
     guard let user = caller.userID, let member = roster[user],
       lastChange(for: member, in: context) >= since
     else { return .noRow }
@@ -27,10 +27,10 @@ extension GroupState {
 
   /// When the group or the member's own view of it last changed; the end of a mute is such a
   /// change.
-  private func lastChange(for member: Member, in context: DecisionContext) -> Instant {
-    let muteEnds = [member.muteUntil, record.mute.muteUntil ?? 0].filter { $0 <= context.wall }
-    let changes = [record.lastInfoTime, record.changeTime, messages.lastMessage?.timestamp ?? 0, member.changeTime]
-    return (changes + muteEnds).reduce(0, max)
+  private func lastChange(for member: Member, in context: DecisionContext) -> WallInstant {
+    let muteEnds = [member.muteUntil, record.mute.muteUntil ?? .unset].filter { $0 <= context.wall }
+    let changes = [record.lastInfoTime, record.changeTime, messages.lastMessage?.timestamp ?? .unset, member.changeTime]
+    return (changes + muteEnds).reduce(.unset, max)
   }
 
   /// The row of searchGroups: "joined groups, and other groups that are searchable (their public
@@ -63,7 +63,8 @@ extension GroupState {
     return GroupInfo(
       record: record, now: context.wall, memberCount: roster.memberCount(usersSignedIn: context.usersSignedIn),
       onlineCount: roster.onlineCount(usersSignedIn: context.usersSignedIn), lastSeq: messages.lastSeq,
-      lastMessageTime: lastMessage?.timestamp ?? 0, lastMessage: lastMessage.flatMap { isVisible($0, to: reader) ? $0 : nil },
+      lastMessageTime: lastMessage?.timestamp ?? .unset,
+      lastMessage: lastMessage.flatMap { isVisible($0, to: reader) ? $0 : nil },
       reader: reader)
   }
 
@@ -94,7 +95,7 @@ extension GroupState {
     try requireMembership(caller)
     try require(.muteGroup, by: caller)
     var mute = request.mute
-    if mute.mode != .none, request.duration > 0 { mute.muteUntil = context.wall + request.duration * 1000 }
+    if mute.mode != .none, request.duration > 0 { mute.muteUntil = context.wall + .seconds(request.duration) }
     var decision = Decision(.groupMute(MuteGroup.Result(muteUntil: mute.muteUntil)))
     var edited = record
     var changes: [InfoChange] = []
@@ -148,7 +149,7 @@ extension Decision {
 extension GroupRecord {
   /// Changes the fields that a request gives. "A field set to the value it has makes no entry."
   fileprivate mutating func apply(
-    _ request: SetGroupInfo, at now: Instant, _ changes: inout [InfoChange]
+    _ request: SetGroupInfo, at now: WallInstant, _ changes: inout [InfoChange]
   ) throws(WireError) {
     let fields = request.fields
     set(\.name, to: request.groupName, "GroupName", &changes)
@@ -177,7 +178,7 @@ extension GroupRecord {
   }
 
   /// "`allMuted:true` is muteGroup Ordinary without end, `false` is None."
-  fileprivate mutating func set(_ wanted: GroupMute, at now: Instant, _ changes: inout [InfoChange]) {
+  fileprivate mutating func set(_ wanted: GroupMute, at now: WallInstant, _ changes: inout [InfoChange]) {
     guard mute.current(at: now) != wanted else { return }
     mute = wanted
     mutedAt = now

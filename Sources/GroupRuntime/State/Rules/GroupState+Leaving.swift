@@ -88,7 +88,7 @@ extension GroupState {
     let opUser = operatorInfo(caller)
     let list = removed.map { MemberInfo($0) }
     let users = removed.map(\.userID)
-    let bannedUntil = request.banTime == 0 ? 0 : context.wall + request.banTime * 1000
+    let bannedUntil = request.banTime == 0 ? .unset : context.wall + .seconds(request.banTime)
     for member in removed {
       removeMember(
         member.userID, visibleRange: visibleRange(of: member), bannedUntil: bannedUntil, in: context, into: &decision)
@@ -146,7 +146,7 @@ extension GroupState {
 
   /// Records whether a member has a session.
   /// - Parameter since: when the last session ended, where there is none.
-  public mutating func setOnline(_ user: UserID, _ isOnline: Bool, since: Instant) {
+  public mutating func setOnline(_ user: UserID, _ isOnline: Bool, since: WallInstant) {
     if isOnline {
       roster.setOnline(user)
     } else {
@@ -156,12 +156,12 @@ extension GroupState {
 
   /// In a live room that was just loaded, members without a session and a known absence are absent
   /// from now on.
-  mutating func setAbsent(except present: Set<UserID>, at now: Instant) {
+  mutating func setAbsent(except present: Set<UserID>, at now: WallInstant) {
     roster.setAbsent(except: present, since: steady.advance(to: now))
   }
 
   /// Whether a member was absent for longer than the grace and is to be removed, back or not.
-  func isGraceExceeded(by user: UserID, at now: Instant) -> Bool {
+  func isGraceExceeded(by user: UserID, at now: WallInstant) -> Bool {
     guard let since = roster.absentSince(user) else { return false }
     return since + rules.limits.offlineGrace < steady.time(at: now) && user != record.owner
   }
@@ -175,7 +175,7 @@ extension GroupState {
 
   /// Removes a member who signs in after an absence beyond the grace. A member who was added during
   /// that absence still has time.
-  public mutating func removeAfterGrace(_ user: UserID, at now: Instant) -> Decision {
+  public mutating func removeAfterGrace(_ user: UserID, at now: WallInstant) -> Decision {
     var decision = Decision(.empty)
     guard record.type.removesAbsentMembers, let member = roster[user], member.role != .owner,
       now - member.joinTime > rules.limits.offlineGrace

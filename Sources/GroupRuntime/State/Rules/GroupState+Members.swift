@@ -110,7 +110,7 @@ extension GroupState {
     try require(.muteMember, by: caller)
     let member = try requireTarget(request.userID)
     try require(.muteMember, by: caller, on: member)
-    let until = request.muteTime == 0 ? 0 : context.wall + request.muteTime * 1000
+    let until = request.muteTime == 0 ? .unset : context.wall + .seconds(request.muteTime)
     var decision = Decision(.memberMute(MuteGroupMember.Result(muteUntil: until)))
     var edited = member
     var change = MemberChange(userID: member.userID)
@@ -205,7 +205,7 @@ extension GroupState {
   /// Adds a member to the roster, and attaches the user's sessions. The caller stores the member.
   @discardableResult
   mutating func addMember(
-    _ user: UserID, role: Role, joinTime: Instant, into decision: inout Decision, _ complete: (inout Member) -> Void
+    _ user: UserID, role: Role, joinTime: WallInstant, into decision: inout Decision, _ complete: (inout Member) -> Void
   ) -> Member {
     let (member, wasFormer) = roster.add(user, role: role, joinTime: joinTime, complete)
     if wasFormer { decision.changes.append(.forgetFormer(user, in: record.id)) }
@@ -227,7 +227,7 @@ extension GroupState {
   /// Removes a member, and stores the record of the former member where one is of use.
   /// - Parameter visibleRange: the messages that this membership has shown; nil = none to remember.
   mutating func removeMember(
-    _ user: UserID, visibleRange: ClosedRange<Int64>?, bannedUntil: Instant = 0, in context: DecisionContext,
+    _ user: UserID, visibleRange: ClosedRange<Int64>?, bannedUntil: WallInstant = .unset, in context: DecisionContext,
     into decision: inout Decision
   ) {
     let removal = roster.remove(user, visibleRange: visibleRange, bannedUntil: bannedUntil, at: context.wall)
@@ -257,7 +257,7 @@ extension SetGroupMemberInfo {
 extension Member {
   /// Changes name card, customInfo and mute as a request gives them.
   /// - Returns: the fields that are different now.
-  fileprivate mutating func apply(_ request: SetGroupMemberInfo, at now: Instant) throws(WireError) -> MemberChange {
+  fileprivate mutating func apply(_ request: SetGroupMemberInfo, at now: WallInstant) throws(WireError) -> MemberChange {
     var change = MemberChange(userID: userID)
     if let wanted = request.nameCard, !wanted.isSame(as: nameCard) {
       nameCard = wanted
@@ -270,11 +270,11 @@ extension Member {
   }
 
   /// Mutes the member until an instant, or ends the mute where that is past.
-  fileprivate mutating func mute(until wanted: Instant, at now: Instant, _ change: inout MemberChange) {
-    let until = wanted > now ? wanted : 0
-    guard until != (muteUntil > now ? muteUntil : 0) else { return }
+  fileprivate mutating func mute(until wanted: WallInstant, at now: WallInstant, _ change: inout MemberChange) {
+    let until = wanted > now ? wanted : .unset
+    guard until != (muteUntil > now ? muteUntil : .unset) else { return }
     muteUntil = until
     mutedAt = now
-    change.muteTime = until == 0 ? 0 : (until - now + 999) / 1000
+    change.muteTime = until.isSet ? (until.milliseconds(since: now) + 999) / 1000 : 0
   }
 }

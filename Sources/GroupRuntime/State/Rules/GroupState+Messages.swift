@@ -103,11 +103,11 @@ extension GroupState {
 
   /// The caller's record, looked up once per message.
   private func sender(_ caller: Caller) -> Sender {
-    guard let user = caller.userID else { return Sender(principal: .administrator, muteUntil: 0, nameCard: "") }
+    guard let user = caller.userID else { return Sender(principal: .administrator, muteUntil: .unset, nameCard: "") }
     if let member = roster[user] {
       return Sender(principal: .member(member.role), muteUntil: member.muteUntil, nameCard: member.nameCard)
     }
-    return Sender(principal: record.type.everyoneIsMember ? .member(.member) : .outsider, muteUntil: 0, nameCard: "")
+    return Sender(principal: record.type.everyoneIsMember ? .member(.member) : .outsider, muteUntil: .unset, nameCard: "")
   }
 
   /// "@all": managers only.
@@ -117,7 +117,7 @@ extension GroupState {
   }
 
   /// Throws during a mute of the member or of the group.
-  private func requireNotMuted(_ sender: Sender, at now: Instant) throws(WireError) {
+  private func requireNotMuted(_ sender: Sender, at now: WallInstant) throws(WireError) {
     guard case .member(let role) = sender.principal else { return }
     guard sender.muteUntil <= now, !record.mute.current(at: now).silences(role) else { throw WireError(.muted) }
   }
@@ -206,7 +206,7 @@ extension GroupState {
 /// The properties of a caller that a message depends on.
 private struct Sender {
   let principal: Principal
-  let muteUntil: Instant
+  let muteUntil: WallInstant
   let nameCard: String
 
   /// An application administrator, or a manager of the group.

@@ -7,7 +7,7 @@ extension GroupState {
   /// Adds an after-event, where the configuration names its type.
   /// - Parameter isDurable: false = nothing of what it tells is stored, and neither is it.
   func post(
-    _ type: WebhookType, _ content: @autoclosure () -> WebhookContent, isDurable: Bool = true, at time: Instant,
+    _ type: WebhookType, _ content: @autoclosure () -> WebhookContent, isDurable: Bool = true, at time: WallInstant,
     into decision: inout Decision
   ) {
     guard rules.webhooks.contains(type) else { return }
@@ -28,7 +28,7 @@ extension GroupState {
   }
 
   /// After members were added: a full group takes none, so it was not full before.
-  func postIfFull(at time: Instant, into decision: inout Decision) {
+  func postIfFull(at time: WallInstant, into decision: inout Decision) {
     if isFull { post(.groupFull, .groupFull(record.id, memberCount: roster.count), at: time, into: &decision) }
   }
 
@@ -81,7 +81,7 @@ extension GroupState {
 
   /// A message that nobody gets.
   func postDropped(
-    _ message: Message, _ reason: WebhookContent.DropReason, isDurable: Bool = false, at time: Instant,
+    _ message: Message, _ reason: WebhookContent.DropReason, isDurable: Bool = false, at time: WallInstant,
     into decision: inout Decision
   ) {
     post(.messageDropped, .messageDropped(message, reason), isDurable: isDurable, at: time, into: &decision)

@@ -18,7 +18,7 @@ public struct ImportGroup: Method {
   /// The group, without members. Its `ownerUserID` is there.
   public let group: CreateGroup
   /// Nil = now.
-  public let createTime: Instant?
+  public let createTime: WallInstant?
 
   public static let specification = MethodSpecification(
     "importGroup", "Makes a group as it was in another system; nobody hears of it.", callers: .application, writes: true,
@@ -46,7 +46,7 @@ public struct ImportGroup: Method {
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     group = try CreateGroup(from: &reader, isImported: true)
-    createTime = try reader.optionalInteger("createTime", in: .instants)
+    createTime = try reader.optionalInstant("createTime")
   }
 }
 
@@ -57,11 +57,11 @@ public struct ImportGroupMembers: Method {
     public let userID: UserID
     public let role: Role
     /// Nil = the group's createTime.
-    public let joinTime: Instant?
+    public let joinTime: WallInstant?
     public let unreadCount: Int
 
     /// A member with everything given.
-    public init(userID: UserID, role: Role = .member, joinTime: Instant? = nil, unreadCount: Int = 0) {
+    public init(userID: UserID, role: Role = .member, joinTime: WallInstant? = nil, unreadCount: Int = 0) {
       self.userID = userID
       self.role = role
       self.joinTime = joinTime
@@ -83,7 +83,7 @@ public struct ImportGroupMembers: Method {
       let user = try reader.requiredUserID()
       let role = try reader.optionalInitialRole() ?? .member
       return ImportedMember(
-        userID: user, role: role, joinTime: try reader.optionalInteger("joinTime", in: .instants),
+        userID: user, role: role, joinTime: try reader.optionalInstant("joinTime"),
         unreadCount: Int(try reader.optionalInteger("unreadCount", in: .unreadCounts) ?? 0))
     }
   }
@@ -94,12 +94,12 @@ public struct ImportGroupMessages: Method {
   /// A message there.
   public struct ImportedMessage: Sendable, Equatable {
     public let sender: UserID
-    public let timestamp: Instant
+    public let timestamp: WallInstant
     public let content: Message.Content
     public let clientMsgID: String?
 
     /// A message with everything given.
-    public init(sender: UserID, timestamp: Instant, content: Message.Content, clientMsgID: String? = nil) {
+    public init(sender: UserID, timestamp: WallInstant, content: Message.Content, clientMsgID: String? = nil) {
       self.sender = sender
       self.timestamp = timestamp
       self.content = content
@@ -154,7 +154,7 @@ public struct ImportGroupMessages: Method {
   public init(from reader: inout some ParameterReader) throws(WireError) {
     messageList = try reader.requiredObjects("messageList", ListDomain(1...100)) { (reader) throws(WireError) in
       let sender = try reader.requiredUserID("sender")
-      let timestamp = try reader.requiredInteger("timestamp", in: .instants)
+      let timestamp = try reader.requiredInstant("timestamp")
       let body = try reader.requiredEither("text", "data", .messageBody)
       return ImportedMessage(
         sender: sender, timestamp: timestamp, content: body.isFirst ? .text(body.text) : .custom(body.text),

@@ -40,18 +40,18 @@ public struct WebhookFailureInfo: WireObject {
   public let id: String
   public let type: WebhookType
   /// When it happened.
-  public let timestamp: Instant
+  public let timestamp: WallInstant
   /// As it is posted.
   public let data: JSONText
   public let attempts: Int
   public let lastError: String
 
   public static let example = WebhookFailureInfo(
-    id: "", type: .messageSent, timestamp: 0, data: [], attempts: 0, lastError: "")
+    id: "", type: .messageSent, timestamp: .unset, data: [], attempts: 0, lastError: "")
 
   /// A failure with everything given.
   /// - Parameter data: the text of a JSON object.
-  public init(id: String, type: WebhookType, timestamp: Instant, data: [UInt8], attempts: Int, lastError: String) {
+  public init(id: String, type: WebhookType, timestamp: WallInstant, data: [UInt8], attempts: Int, lastError: String) {
     self.id = id
     self.type = type
     self.timestamp = timestamp

@@ -52,7 +52,7 @@ struct Comparison {
 
   private mutating func fault(in outcome: GroupScene.Outcome, _ expected: ModelExpectation) -> String? {
     let ofAttributes = outcome.events.filter { $0.name == "onGroupAttributeChanged" }
-    if let fault = attributesTold.fault(ofAttributes, world, nextWake: scene.state?.nextWake) { return fault }
+    if let fault = attributesTold.fault(ofAttributes, world, nextWake: scene.state?.nextWake?.milliseconds) { return fault }
     var left = expected.events
     for event in outcome.events where event.name != "onGroupAttributeChanged" && !event.receivers.isEmpty {
       if event.isSkippable, !maySkip(event) { return "a slow connection may miss \(described(event))" }
@@ -159,14 +159,14 @@ struct Comparison {
   private static func json(_ application: GroupApplication) -> JSON {
     let handling = application.handling.map { handling -> [String: JSON] in
       [
-        "isAgreed": .bool(handling.isAgreed), "by": .string(handling.by.rawValue), "time": .int(handling.time),
+        "isAgreed": .bool(handling.isAgreed), "by": .string(handling.by.rawValue), "time": .int(handling.time.milliseconds),
         "message": .string(handling.message),
       ]
     }
     return [
       "id": .string(application.id), "epoch": .string(application.epoch), "type": .string(application.kind.rawValue),
       "from": .string(application.fromUser.rawValue), "to": .string(application.toUser?.rawValue ?? ""),
-      "addTime": .int(application.addTime), "message": .string(application.requestMsg),
+      "addTime": .int(application.addTime.milliseconds), "message": .string(application.requestMsg),
       "attach": application.attach.map { .string($0) } ?? .null, "handling": .object(handling ?? [:]),
     ]
   }
@@ -182,7 +182,7 @@ struct Comparison {
   /// The store holds the same as memory, so that a restart changes nothing; and the same
   /// departures.
   private func storedOtherwise() -> String? {
-    let departures = Dictionary(uniqueKeysWithValues: scene.picture.departures.map { ($0.key.rawValue, $0.value) })
+    let departures = Dictionary(uniqueKeysWithValues: scene.picture.departures.map { ($0.key.rawValue, $0.value.milliseconds) })
     if departures != world.departures { return "departures \(departures), not \(world.departures)" }
     let picture = scene.picture
     guard let state = scene.state else { return picture.record == nil ? nil : "still stored" }

@@ -32,7 +32,7 @@ extension GroupScene {
     let name = user(session.user)
     let awaySince = offlineSince.removeValue(forKey: name)
     sessions.insert(session)
-    if let awaySince, now - awaySince > GroupScene.offlineGrace, let decision = state?.removeAfterGrace(name, at: now) {
+    if let awaySince, now > awaySince + GroupScene.offlineGrace, let decision = state?.removeAfterGrace(name, at: now) {
       try carryOut(decision)
     }
     refreshPresence(of: name)

@@ -32,15 +32,15 @@ struct GroupScene {
   struct Fault: Error { let text: String }
 
   static let group: GroupID = "g"
-  static let offlineGrace: Instant = 300_000
+  static let offlineGrace: Int64 = 300_000
 
   let rules: GroupRules
-  var now: Instant = 1_700_000_000_000
+  var now: WallInstant = 1_700_000_000_000
   var state: GroupState?
   var picture = StorePicture()
   var sessions: Set<SessionName> = []
   /// Everybody was here once.
-  var offlineSince: [UserID: Instant]
+  var offlineSince: [UserID: WallInstant]
   /// The users whose sessions get what is published, and which chat they want.
   var attached: [UserID: ReceiveOption] = [:]
   var outcome = Outcome()
@@ -52,9 +52,9 @@ struct GroupScene {
     var limits = GroupLimits(maxMemberNum: Dictionary(uniqueKeysWithValues: bounded.map { ($0, server.maxMemberNum) }))
     limits.messagesPerSecond = Dictionary(
       uniqueKeysWithValues: bounded.compactMap { type in server.messagesPerSecond.map { (type, $0) } })
-    limits.offlineGrace = GroupScene.offlineGrace
+    limits.offlineGrace = .milliseconds(GroupScene.offlineGrace)
     let types = Set(server.attributeTypes.compactMap { GroupType(wireName: $0) })
-    offlineSince = Dictionary(uniqueKeysWithValues: ModelWorld.users.map { (UserID($0)!, Int64(1_700_000_000_000)) })
+    offlineSince = Dictionary(uniqueKeysWithValues: ModelWorld.users.map { (UserID($0)!, 1_700_000_000_000) })
     rules = GroupRules(permissions: GroupPermissions(attributeTypes: types), limits: limits)
   }
 

@@ -18,7 +18,7 @@ struct RequestParser {
     switch operation.verb {
     case .getGroupsInfo: return .info
     case .searchGroups: return .foundInfo
-    case .getJoinedGroupList: return .joinedInfo(updatedSince: operation["updatedSince"].integer ?? 0)
+    case .getJoinedGroupList: return .joinedInfo(updatedSince: operation["updatedSince"].instant ?? .unset)
     case .getGroupUnreadCount: return .unreadCount
     case .syncGroups:
       return .sync(epoch: operation["epoch"].string!, seq: operation["seq"].integer!, bytes: GroupLimits.standardPageBytes)

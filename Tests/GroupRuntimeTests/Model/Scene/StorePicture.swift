@@ -1,4 +1,5 @@
 import GroupModel
+import ThrongTestKit
 
 @testable import GroupRuntime
 
@@ -14,7 +15,7 @@ struct StorePicture: MessageStore {
   private(set) var attributes = GroupAttributes()
   /// The applications of all groups that ever used the groupID, the newest last.
   private(set) var applications: [GroupApplication] = []
-  private(set) var departures: [UserID: Instant] = [:]
+  private(set) var departures: [UserID: WallInstant] = [:]
   private(set) var notifications: [(SystemNotification, [UserID])] = []
 
   mutating func apply(_ changes: [StoreChange]) throws {
@@ -74,13 +75,13 @@ struct StorePicture: MessageStore {
     messages[index] = message
   }
 
-  private mutating func dismiss(_ time: Instant) {
+  private mutating func dismiss(_ time: WallInstant) {
     for user in members.keys { depart(user, time) }
     record = nil
     (members, former, messages, attributes) = ([:], [:], [], GroupAttributes())
   }
 
-  private mutating func depart(_ user: UserID, _ time: Instant) {
+  private mutating func depart(_ user: UserID, _ time: WallInstant) {
     if record?.type.isListed == true { departures[user] = time }
   }
 
@@ -92,9 +93,9 @@ struct StorePicture: MessageStore {
   var openApplications: [GroupApplication] { applications.filter { $0.epoch == record?.epoch && $0.handling == nil } }
 
   /// The group as its actor would load it.
-  func group(at now: Instant, offlineSince: [UserID: Instant]) -> StoredGroup? {
+  func group(at now: WallInstant, offlineSince: [UserID: WallInstant]) -> StoredGroup? {
     guard let record else { return nil }
-    let recent = messages.filter { $0.clientMsgID != nil && $0.timestamp >= now - RecentlySent.retention }
+    let recent = messages.filter { $0.clientMsgID != nil && $0.timestamp >= now - RecentlySent.retentionMilliseconds }
     return StoredGroup(
       record: record, members: Array(members.values), former: Array(former.values), lastMessage: messages.last,
       recentlySent: recent.compactMap(SentMessage.init), attributes: attributes, openApplications: openApplications,
@@ -116,5 +117,5 @@ struct StorePicture: MessageStore {
     }
   }
 
-  func firstSeq(of group: GroupID, notBefore time: Instant) -> Int64? { messages.first { $0.timestamp >= time }?.seq }
+  func firstSeq(of group: GroupID, notBefore time: WallInstant) -> Int64? { messages.first { $0.timestamp >= time }?.seq }
 }
