@@ -105,6 +105,8 @@ let package = Package(
     .executableTarget(
       name: "raw-server", path: "Tests/Tools/raw-server", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])],
       linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
+    .executableTarget(
+      name: "webhook-receiver", path: "Tests/Tools/webhook-receiver", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])]),
     .target(
       name: "CTLSPeer", path: "Tests/Tools/CTLSPeer", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])],
       linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
