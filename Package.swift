@@ -51,7 +51,7 @@ let package = Package(
       name: "ThrongServer",
       dependencies: [
         "Authentication", "Gateway", "GroupModel", "GroupPermissions", "GroupRuntime", "ServerConfiguration", "SQLiteStore",
-        "WebSocketTransport", "WireProtocol", logging, metrics,
+        "WebSocketTransport", "Webhooks", "WireProtocol", logging, metrics,
       ], resources: [.embedInCode("Pages/Shared"), .embedInCode("Pages/Demo"), .embedInCode("Pages/Console")],
       swiftSettings: strict),
     // Beside the server: the client of `throng bench`.
@@ -73,12 +73,14 @@ let package = Package(
       dependencies: ["CSQLiteSettings", "GroupModel", "GroupRuntime", "WireProtocol", grdb, sqlite, collections, heap, logging],
       swiftSettings: strict),
     .target(name: "Authentication", dependencies: ["GroupModel", jwt], swiftSettings: strict),
-    // Layer 3: groups, webhooks.
+    .target(
+      name: "Webhooks",
+      dependencies: ["CHTTPClient", "GroupModel", "GroupRuntime", "WireProtocol", collections, crypto, heap, logging, metrics],
+      swiftSettings: strict),
+    // Layer 3: groups.
     .target(
       name: "GroupRuntime", dependencies: ["GroupModel", "GroupPermissions", "WireProtocol", collections, heap],
       swiftSettings: strict),
-    .target(
-      name: "Webhooks", dependencies: ["CHTTPClient", "GroupModel", "WireProtocol", collections, crypto], swiftSettings: strict),
     // Layer 2: rights, wire protocol, transport, configuration.
     .target(name: "GroupPermissions", dependencies: ["GroupModel"], swiftSettings: strict),
     .target(name: "ServerConfiguration", dependencies: ["GroupModel", yams], swiftSettings: strict),
@@ -103,6 +105,8 @@ let package = Package(
     .executableTarget(
       name: "raw-server", path: "Tests/Tools/raw-server", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])],
       linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
+    .executableTarget(
+      name: "webhook-receiver", path: "Tests/Tools/webhook-receiver", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])]),
     .target(
       name: "CTLSPeer", path: "Tests/Tools/CTLSPeer", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])],
       linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
@@ -132,7 +136,8 @@ let package = Package(
         logging,
       ], swiftSettings: strict),
     .testTarget(
-      name: "WebhooksTests", dependencies: ["CTLSPeer", "GroupModel", "ThrongTestKit", "Webhooks", "WireProtocol", crypto],
+      name: "WebhooksTests",
+      dependencies: ["CTLSPeer", "GroupModel", "GroupRuntime", "ThrongTestKit", "Webhooks", "WireProtocol", crypto, logging],
       swiftSettings: strict),
     .testTarget(
       name: "LoadGeneratorTests", dependencies: ["CTLSPeer", "GroupModel", "LoadGenerator", "WireProtocol", histogram],

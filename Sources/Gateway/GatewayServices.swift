@@ -13,13 +13,18 @@ public final class GatewayServices: Sendable {
     public let messages: any MessageStore
     public let users: any UserStore
     public let personal: any PersonalStore
+    public let webhooks: any WebhookStore
 
     /// Stores with everything given.
-    public init(groups: any GroupStore, messages: any MessageStore, users: any UserStore, personal: any PersonalStore) {
+    public init(
+      groups: any GroupStore, messages: any MessageStore, users: any UserStore, personal: any PersonalStore,
+      webhooks: any WebhookStore
+    ) {
       self.groups = groups
       self.messages = messages
       self.users = users
       self.personal = personal
+      self.webhooks = webhooks
     }
   }
 
@@ -73,7 +78,7 @@ public final class GatewayServices: Sendable {
   /// Services over the given stores. The registry gets its executors once the loops exist.
   public init(
     configuration: GatewayConfiguration, stores: Stores, tokens: any TokenChecking, clocks: any Clocks, rules: GroupRules,
-    product: Product, logger: Logger
+    product: Product, logger: Logger, webhooks: WebhookServices? = nil
   ) {
     self.configuration = configuration
     upgrades = UpgradePolicy(configuration)
@@ -83,8 +88,10 @@ public final class GatewayServices: Sendable {
     groups = stores.groups
     users = stores.users
     profiles = ProfileCache(store: stores.users)
-    directory = SessionDirectory { user, isHere in
+    let presence = PresenceWebhooks(rules.webhooks, groups: stores.groups, clocks: clocks, poster: webhooks?.poster)
+    directory = SessionDirectory { user, platform, isHere in
       stores.users.notePresence(of: user, offlineSince: isHere ? nil : clocks.wall)
+      presence.note(user, on: platform, isHere: isHere)
     }
     methods = MethodTable(textLimits: configuration.textLimits)
     metrics = RequestMetrics(methods)
@@ -97,8 +104,7 @@ public final class GatewayServices: Sendable {
     registry = GroupRegistry(
       services: GroupServices(
         groups: stores.groups, messages: stores.messages, profiles: profiles, broker: LocalBroker(directory: directory),
-        clocks: clocks,
-        alarms: TaskAlarms(clocks: clocks), rules: rules, observer: observer),
+        clocks: clocks, alarms: TaskAlarms(clocks: clocks), rules: rules, observer: observer, webhooks: webhooks?.poster),
       executors: [])
     absenceTimers = AbsenceTimers(
       groups: stores.groups, registry: registry, directory: directory, observer: observer,
@@ -111,7 +117,7 @@ public final class GatewayServices: Sendable {
       registry: registry, stores: stores, profiles: profiles, directory: directory, clocks: clocks,
       configuration: configuration, pageBytes: rules.limits.pageBytes,
       unreadLimit: rules.limits.unreadCount, observer: observer, product: product,
-      serverInfo: serverInfo.reply(), openRPC: openRPC)
+      serverInfo: serverInfo.reply(), openRPC: openRPC, webhooks: webhooks)
     administration = AdministratorRPC(
       methods: methods, dispatcher: dispatcher, users: stores.users, profiles: profiles, metrics: metrics, clocks: clocks,
       refusals: refusals,

@@ -40,6 +40,8 @@ struct StoreOptions {
   var queuedSearches = 32
   /// The most queued searches of one user.
   var queuedSearchesPerReader = 4
+  /// Sessions that a crash has ended are told of at the next opening.
+  var postsUserOffline = false
 }
 
 /// Groups, memberships, messages, users and their notifications in one SQLite database.
@@ -63,12 +65,15 @@ public final class SQLiteStore: StoreHealth, Sendable {
   ///   - database: the path of the database, relative to the data directory or absolute; nil =
   ///     `throng.db` (Operations.md, "Store").
   ///   - sync: the durability of a commit.
+  ///   - postsUserOffline: makes a userOffline for each user whom a crash has found online.
   /// - Throws: `StoreOpenError` with a sentence for the operator. A database that is damaged,
   ///   foreign or newer stays unchanged.
   public static func open(
-    directory: String, database: String? = nil, sync: SyncMode, logger: Logger
+    directory: String, database: String? = nil, sync: SyncMode, postsUserOffline: Bool = false, logger: Logger
   ) throws(StoreOpenError) -> SQLiteStore {
-    try open(directory: directory, database: database, sync: sync, logger: logger, options: StoreOptions())
+    var options = StoreOptions()
+    options.postsUserOffline = postsUserOffline
+    return try open(directory: directory, database: database, sync: sync, logger: logger, options: options)
   }
 
   static func open(

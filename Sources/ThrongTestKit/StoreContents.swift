@@ -62,6 +62,12 @@ struct StoreContents {
   private var lastNumber: Int64 = 0
   var lastApplication: Int64 = 0
   var lastNotification: Int64 = 0
+  /// By number.
+  var webhooks: [WebhookEntry] = []
+  /// By number.
+  var webhookFailures: [WebhookFailure] = []
+  var lastWebhook: Int64 = 0
+  var lastWebhookFailure: Int64 = 0
 
   /// All changes, or none where one contradicts what is stored.
   mutating func apply(_ changes: [StoreChange]) throws(StoreError) {
@@ -90,6 +96,11 @@ struct StoreContents {
     case .append(let message): try append(message)
     case .revise(let message): try revise(message)
     case .dismiss(let group, let time, let notification): try dismiss(group, time, notification)
+    case .appendWebhook(let entry): append(entry)
+    case .removeWebhooks(let numbers): removeWebhooks(numbers)
+    case .giveUpWebhook(let entry, let attempts, let error): giveUp(entry, attempts, error)
+    case .removeWebhookFailures(let numbers): removeFailures { numbers.contains($0.number) }
+    case .trimWebhookFailures(let count): trimFailures(keeping: count)
     }
   }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import fcntl
+import fnmatch
 import json
 import os
 import pathlib
@@ -33,11 +34,11 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="Scripts/bench", formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Measures Throng against raw-server (and nginx+nchan, ejabberd) and prints a Markdown table.",
-        epilog=f"works: {names}\nTHRONG_BINARY and RAW_SERVER_BINARY name built programs and skip the build.\n"
+        epilog=f"works: {names}\nTHRONG_BINARY, RAW_SERVER_BINARY and WEBHOOK_RECEIVER_BINARY name built programs and skip the build.\n"
                "Exit: 0 everything was measured (targets met or not), 1 something could not be.")
     parser.add_argument("--rounds", type=int, default=3, help="each figure is the median of so many (3)")
     parser.add_argument("--seconds", type=float, default=4, help="measured seconds of each run (4)")
-    parser.add_argument("--only", metavar="NAME,…", help="only these works")
+    parser.add_argument("--only", metavar="NAME,…", help="only these works; * stands for any characters")
     parser.add_argument("--skip-peers", action="store_true", help="leave out nginx+nchan and ejabberd")
     parser.add_argument("--output", type=pathlib.Path, metavar="FILE", help="write the Markdown there, too")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write every single figure there")
@@ -46,10 +47,10 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         parser.error("--rounds is at least 1 and --seconds above 0")
     known = {work.name: work for work in WORKS}
     chosen = options.only.split(",") if options.only else list(known)
-    for name in chosen:
-        if name not in known:
-            parser.error(f"there is no work {name!r}; there are {names}")
-    options.works = [known[name] for name in known if name in chosen]
+    for pattern in chosen:
+        if not fnmatch.filter(known, pattern):
+            parser.error(f"there is no work {pattern!r}; there are {names}")
+    options.works = [known[name] for name in known if any(fnmatch.fnmatch(name, pattern) for pattern in chosen)]
     return options
 
 
@@ -134,7 +135,7 @@ def header(options: argparse.Namespace, arguments: list[str], setup: Setup, elap
     command = shlex.join(["Scripts/bench", *arguments])
     return (f"{datetime.date.today().isoformat()}, {machine.description()}; data on {machine.file_system(CACHE)}; "
             f"commit {machine.commit(ROOT)}; `{command}` ({elapsed / 60:.0f} min).\n\n"
-            f"Median (min–max) of {options.rounds} rounds of {options.seconds:g} s a run; {pinned} (stored sends: both on both). "
+            f"Median (min–max) of {options.rounds} rounds of {options.seconds:g} s a run; {pinned} (stored sends and webhooks: both on both). "
             "8 publishers a room and text of 250 bytes where nothing else is said; CPU is user and system time of the server's "
             "process, by the deliveries it made, publishers included; a ratio is to the baseline in the same round.")
 
@@ -158,6 +159,7 @@ def main(arguments: list[str]) -> int:
 
 def measure_all(options: argparse.Namespace, arguments: list[str]) -> int:
     throng, raw_server = built("THRONG_BINARY", "throng"), built("RAW_SERVER_BINARY", "raw-server")
+    receiver = built("WEBHOOK_RECEIVER_BINARY", "webhook-receiver")
     results = report.Results()
     works = usable_works(options.works, raise_descriptor_limit(), results)
     peers, usable = ({}, set()) if options.skip_peers else prepare_peers()
@@ -169,7 +171,7 @@ def measure_all(options: argparse.Namespace, arguments: list[str]) -> int:
     # Beside the build, not in /tmp: that may be memory, where an fsync costs nothing.
     with tempfile.TemporaryDirectory(dir=CACHE, prefix="run-", ignore_cleanup_errors=True) as directory:
         server_core, generator_core = machine.cores()
-        setup = Setup(throng, raw_server, CACHE / "peers", pathlib.Path(directory), server_core, generator_core)
+        setup = Setup(throng, raw_server, receiver, CACHE / "peers", pathlib.Path(directory), server_core, generator_core)
         for number in range(1, options.rounds + 1):
             progress(f"round {number} of {options.rounds}")
             one_round(number, works, setup, options.seconds, usable, results)

@@ -75,6 +75,7 @@ def measure(work_run: Run, setup: Setup, seconds: float) -> Measurement:
                 "--duration", f"{seconds:g}", "--quiet", "--json", "-"]
             core = setup.generator_core if work_run.system.pinned else None
             figures = _figures(command, core, seconds + SECONDS_BESIDES)
+            figures.update(server.figures())
             return Measurement(figures, disturbance.seconds(), _uncounted(work_run))
     finally:
         shutil.rmtree(directory, ignore_errors=True)

@@ -90,15 +90,18 @@ def _target(check: Check, baseline_label: str) -> str:
         parts.append(f"≥ {check.least:,.0f}{unit}")
     if check.most_ratio is not None:
         parts.append(f"≤ {check.most_ratio:g} × {baseline_label}")
+    if check.least_ratio is not None:
+        parts.append(f"≥ {check.least_ratio:g} × {baseline_label}")
     return ", ".join(parts)
 
 
 def _met(check: Check, throng: list[float], ratios: list[float]) -> bool | None:
-    if not throng or check.most_ratio is not None and not ratios:
+    if not throng or check.bounds_ratio and not ratios:
         return None
     value = statistics.median(throng)
     return ((check.most is None or value <= check.most) and (check.least is None or value >= check.least)
-            and (check.most_ratio is None or statistics.median(ratios) <= check.most_ratio))
+            and (check.most_ratio is None or statistics.median(ratios) <= check.most_ratio)
+            and (check.least_ratio is None or statistics.median(ratios) >= check.least_ratio))
 
 
 def _row(results: Results, work: Work, check: Check) -> Row:

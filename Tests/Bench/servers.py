@@ -8,7 +8,7 @@ import re
 import subprocess
 import urllib.request
 from dataclasses import dataclass, field
-from typing import Iterator, Protocol
+from typing import Callable, Iterator, Protocol
 
 from processes import Failure, Process
 
@@ -19,6 +19,7 @@ class Setup:
 
     throng: pathlib.Path
     raw_server: pathlib.Path
+    webhook_receiver: pathlib.Path
     peers: pathlib.Path
     directory: pathlib.Path
     server_core: int | None
@@ -27,10 +28,11 @@ class Setup:
 
 @dataclass(frozen=True)
 class Running:
-    """A server that is ready: its process, and the generator's arguments for it."""
+    """A server that is ready: its process, the generator's arguments for it, and figures of its own after the run."""
 
     pid: int
     arguments: list[str]
+    figures: Callable[[], dict] = dict
 
 
 class System(Protocol):
@@ -45,6 +47,8 @@ class System(Protocol):
 
 # One sender of the generator stands for thousands of users, so the limits of one session are off.
 RATE_LIMITS_OFF = {"limits.requestsPerSecond": 1_000_000, "limits.requestBurst": 1_000_000, "limits.signInsPerSecond": 0}
+# Any key: the receiver does not verify.
+WEBHOOK_SECRET = "whsec_" + "A" * 32
 MESSAGE_LIMIT_OFF = {"limits.avChatRoom.messagesPerSecond": 0}
 
 
@@ -64,7 +68,10 @@ def _url(tls: bool, address: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Throng:
-    """The whole server: sign-in, rights, JSON, the store. `pinned`: one loop, on the server's core."""
+    """The whole server: sign-in, rights, JSON, the store. `pinned`: one loop, on the server's core.
+
+    `receiver`: what the receiver of all after-events does, `answers` or `hangs`; none by default.
+    """
 
     settings: dict[str, object] = field(default_factory=dict)
     pinned: bool = True
@@ -73,11 +80,26 @@ class Throng:
     # A reader must have fallen so far behind that it was skipped; otherwise the run failed.
     skips: bool = False
     senders_receive: bool = False
+    receiver: str = ""
 
     @contextlib.contextmanager
     def start(self, setup: Setup) -> Iterator[Running]:
+        if not self.receiver:
+            with self._serve(setup, {}) as running:
+                yield running
+            return
+        receiver = Process([setup.webhook_receiver, self.receiver])
+        try:
+            address = receiver.wait_for_line("listening").split()[1]
+            with self._serve(setup, {"webhook.url": f"http://{address}/", "webhook.secret": WEBHOOK_SECRET}) as running:
+                yield running
+        finally:
+            receiver.end()
+
+    @contextlib.contextmanager
+    def _serve(self, setup: Setup, webhook: dict[str, object]) -> Iterator[Running]:
         data = setup.directory / "data"
-        settings = {**RATE_LIMITS_OFF, **MESSAGE_LIMIT_OFF, "log.format": "json", "drain.duration": 0, **self.settings}
+        settings = {**RATE_LIMITS_OFF, **MESSAGE_LIMIT_OFF, "log.format": "json", "drain.duration": 0, **webhook, **self.settings}
         if self.pinned:
             settings["loops"] = 1
         if self.tls:
@@ -88,18 +110,30 @@ class Throng:
         process = Process(command, setup.server_core if self.pinned else None)
         try:
             listening = json.loads(process.wait_for_line('"listening"'))
-            yield Running(process.pid, [*_url(self.tls, f"{listening['listen']}/ws"), "--data-dir", str(data)])
-            if self.skips and not _skipped(listening["internalListen"]):
+            internal = listening["internalListen"]
+            figures = (lambda: {"webhooks": _webhooks(internal, self.receiver)}) if webhook else dict
+            yield Running(process.pid, [*_url(self.tls, f"{listening['listen']}/ws"), "--data-dir", str(data)], figures)
+            if self.skips and not _metric(internal, "throng_fanout_skipped_total"):
                 raise Failure("no reader fell behind: the kernel's buffers took everything")
         finally:
             process.end()
 
 
-def _skipped(address: str) -> float:
-    """Messages that Throng did not send to a reader that had fallen behind."""
+def _metric(address: str, name: str, **labels: str) -> float:
+    """The sum of a metric over its labels, as far as they are given."""
     with urllib.request.urlopen(f"http://{address}/metrics", timeout=10) as answer:
-        found = re.search(r"^throng_fanout_skipped_total (\S+)$", answer.read().decode(), re.MULTILINE)
-    return float(found[1]) if found else 0
+        found = re.findall(rf"^{name}(?:{{(.*)}})? (\S+)$", answer.read().decode(), re.MULTILINE)
+    wanted = [f'{label}="{value}"' for label, value in labels.items()]
+    return sum(float(value) for given, value in found if all(label in given for label in wanted))
+
+
+def _webhooks(address: str, receiver: str) -> dict:
+    """How many after-events the receiver has when the senders stop, and how many wait for it."""
+    delivered = _metric(address, "throng_webhooks_total", result="delivered")
+    pending = _metric(address, "throng_webhooks_pending")
+    if (delivered > 0) != (receiver == "answers") or delivered + pending == 0:
+        raise Failure(f"{delivered:,.0f} after-events were delivered, {pending:,.0f} wait, though the receiver {receiver}")
+    return {"delivered": delivered, "pending": pending, "deliveredShare": delivered / (delivered + pending)}
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,14 @@ def test_the_median_of_the_ratios_is_held_against_the_bound(ratios, met):
     assert report._met(Check(*CPU, most_ratio=1.4), [99], ratios) is met
 
 
+def test_a_ratio_may_be_bounded_from_below():
+    check = Check(*CPU, least_ratio=0.6)
+    assert report._met(check, [99], [0.6, 0.7, 0.1]) is True
+    assert report._met(check, [99], [0.5, 0.59, 0.9]) is False
+    assert report._met(check, [99], []) is None
+    assert row(check, throng=rounds(3), baseline=rounds(4)).target == "≥ 0.6 × raw-server batch"
+
+
 def test_the_median_decides_and_neither_the_best_nor_the_worst_round():
     check = Check(*CPU, most=1)
     assert report._met(check, [0.5, 1, 50], []) is True

@@ -10,7 +10,7 @@ def test_names_are_unique():
 
 def test_a_ratio_has_a_baseline():
     for work in WORKS:
-        assert work.baseline or all(check.most_ratio is None for check in work.checks), work.name
+        assert work.baseline or not any(check.bounds_ratio for check in work.checks), work.name
 
 
 def test_a_rise_is_between_works_that_have_a_baseline():
@@ -40,3 +40,12 @@ def test_what_goes_over_tls_is_compared_over_tls():
     for work in WORKS:
         if work.throng.system.tls:
             assert work.baseline.system.tls and work.throng.scenario[1:5] == work.baseline.scenario[1:5], work.name
+
+
+def test_webhooks_are_measured_against_the_same_without_them():
+    works = [work for work in WORKS if work.name.startswith("webhooks")]
+    assert {work.throng.system.receiver for work in works} == {"answers", "hangs"}
+    for work in works:
+        system = work.baseline.system
+        assert not system.receiver and system.settings == work.throng.system.settings, work.name
+        assert work.throng.scenario == work.baseline.scenario, work.name

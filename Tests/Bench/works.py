@@ -21,7 +21,10 @@ class Run:
 
 @dataclass(frozen=True)
 class Check:
-    """A figure of a work and its targets; `most` and `least` bound the figure, `most_ratio` its ratio to the baseline's."""
+    """A figure of a work and its targets.
+
+    `most` and `least` bound the figure, `most_ratio` and `least_ratio` its ratio to the baseline's.
+    """
 
     measure: str
     path: str
@@ -29,6 +32,11 @@ class Check:
     most: float | None = None
     least: float | None = None
     most_ratio: float | None = None
+    least_ratio: float | None = None
+
+    @property
+    def bounds_ratio(self) -> bool:
+        return self.most_ratio is not None or self.least_ratio is not None
 
     @property
     def scale(self) -> float:
@@ -136,11 +144,15 @@ def _rare_message() -> Work:
         _groups_run(RawServer("send", rooms=True), **options), connections=16, stretch=2)
 
 
+STORED = {"store.sync": "full"}
+WITHOUT_WEBHOOKS = Throng(STORED, pinned=False, label="Throng without webhooks")
+
+
 def _stored() -> Work:
     scenario = ("durable", *_words(senders=256, senders_per_group=10, members=10, type="Public"))
     return Work(
         "stored", "stored sends, Public groups of 10, 256 senders, `store.sync=full`, both cores",
-        Run(Throng({"store.sync": "full"}, pinned=False), scenario),
+        Run(Throng(STORED, pinned=False), scenario),
         (Check("messages per second", "messagesPerSecond", unit="", least=20_000), Check(*P99, unit="ms", most=50)),
         connections=260)
 
@@ -149,8 +161,29 @@ def _stored_apart() -> Work:
     scenario = ("durable", *_words(senders=256, members=10, type="Public"))
     return Work(
         "stored-apart", "the same, one sender to a group: nine sends for each message",
-        Run(Throng({"store.sync": "full"}, pinned=False), scenario),
+        Run(Throng(STORED, pinned=False), scenario),
         (Check("messages per second", "messagesPerSecond", unit=""), Check(*P99, unit="ms")), connections=2560)
+
+
+def _webhooks(name: str, title: str, senders: int, members: int, senders_per_group: int) -> Work:
+    options = {"senders": senders, "senders_per_group": senders_per_group, "members": members, "type": "Public"}
+    scenario = ("durable", *_words(**options))
+    return Work(
+        name, f"{title}, `store.sync=full`, both cores: all after-events on, the receiver answers at once",
+        Run(Throng(STORED, pinned=False, receiver="answers"), scenario),
+        (Check("messages per second", "messagesPerSecond", unit="", least_ratio=0.6), Check(*P99, unit="ms"),
+         Check("posted when the senders stop, of all after-events", "webhooks.deliveredShare", unit="")),
+        Run(WITHOUT_WEBHOOKS, scenario), connections=senders)
+
+
+def _hanging_receiver() -> Work:
+    options = {"senders": 256, "senders_per_group": 10, "members": 10, "rate": 4000, "type": "Public"}
+    scenario = ("durable", *_words(**options))
+    return Work(
+        "webhooks-hanging", "4,000 stored sends a second, Public groups of 10, `store.sync=full`, both cores: the receiver hangs",
+        Run(Throng(STORED, pinned=False, receiver="hangs"), scenario),
+        (Check(*P99, unit="ms", most_ratio=1.2), Check("p50", "latencyMs.p50", unit="ms")),
+        Run(WITHOUT_WEBHOOKS, scenario), connections=260, stretch=2)
 
 
 def _sign_ins() -> Work:
@@ -189,6 +222,9 @@ WORKS = (
     _rare_message(),
     _stored(),
     _stored_apart(),
+    _webhooks("webhooks", "stored sends, one Public group of 64, all of them senders", 64, 64, 64),
+    _webhooks("webhooks-groups", "stored sends, Public groups of 10, 256 senders", 256, 10, 10),
+    _hanging_receiver(),
     _sign_ins(),
     _stalled_reader(),
 )

@@ -23,7 +23,7 @@ import ThrongTestKit
   init() async throws {
     let told = Told()
     self.told = told
-    directory = SessionDirectory { user, isOnline in told.changes.withLock { $0.append((user, isOnline)) } }
+    directory = SessionDirectory { user, _, isOnline in told.changes.withLock { $0.append((user, isOnline)) } }
     made = try await BareSessions(40)
   }
 

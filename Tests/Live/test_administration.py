@@ -25,6 +25,8 @@ ONLY_THERE = {
         "groupID": group, "messageList": [{"sender": user, "timestamp": 1_700_000_000_000, "text": "x"}]},
     "setUnreadCount": lambda group, user: {"groupID": group, "userID": user, "unreadCount": 1},
     "getStats": lambda group, user: {},
+    "listWebhookFailures": lambda group, user: {},
+    "retryWebhooks": lambda group, user: {},
 }
 NEEDS_A_USER = {
     "joinGroup": lambda group: {"groupID": group}, "quitGroup": lambda group: {"groupID": group},

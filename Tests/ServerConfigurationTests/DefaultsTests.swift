@@ -1,4 +1,5 @@
 import Foundation
+import GroupModel
 import ServerConfiguration
 import Testing
 
@@ -36,6 +37,20 @@ import Testing
     #expect(settings.drain.duration == .seconds(10))
     #expect(settings.avChatRoom.offlineGrace == .seconds(300))
     #expect(settings.attributes.groupTypes == ["AVChatRoom"])
+  }
+
+  /// "Default: all after-events."
+  @Test func webhooks() {
+    let webhook = settings.webhook
+    #expect(webhook.url == nil && webhook.secret == nil && webhook.onFailure == .allow)
+    #expect(webhook.timeout == .seconds(2) && webhook.retention == .seconds(86_400))
+    #expect(webhook.connections == 8 && webhook.maxPending == 1_000_000)
+    #expect(
+      webhook.events.map(\.rawValue) == [
+        "groupCreated", "groupInfoChanged", "groupDismissed", "groupFull", "memberJoined", "memberLeft", "memberInfoChanged",
+        "applicationMade", "applicationHandled", "messageSent", "messageModified", "messageRevoked", "messageDropped",
+        "attributesChanged", "countersChanged", "userOnline", "userOffline", "offlinePush",
+      ])
   }
 
   @Test func limitsAsGetServerInfoAnswersThem() {

@@ -22,6 +22,9 @@ struct Sample: CustomTestStringConvertible {
   /// Files that exist come from the test's own source.
   static let existingFile = #filePath
 
+  /// 24 bytes in base64.
+  static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
   static let all: [Sample] =
     [
       Sample("listen", "127.0.0.1:0"), Sample("internalListen", "[::1]:9", yaml: #""[::1]:9""#),
@@ -40,6 +43,10 @@ struct Sample: CustomTestStringConvertible {
       Sample("avChatRoom.offlineGrace", "5m", shown: "300s"),
       Sample("fanout.flushWindow", "20"), Sample("heartbeat.interval", "5", shown: "5s"),
       Sample("heartbeat.timeout", "1.5", shown: "1.5s"), Sample("drain.duration", "0", shown: "0s"),
+      Sample("webhook.url", "https://backend.example/hook"), Sample("webhook.secret", secret, shown: "********"),
+      Sample("webhook.events", "messageSent,beforeSendMessage", yaml: "[messageSent, beforeSendMessage]"),
+      Sample("webhook.timeout", "500ms", shown: "0.5s"), Sample("webhook.onFailure", "refuse"),
+      Sample("webhook.retention", "2h", shown: "7200s"), Sample("webhook.connections", "2"), Sample("webhook.maxPending", "9"),
       Sample("limits.revokeWindow", "2h", shown: "7200s"), Sample("limits.sendQueueBytes", "65536"),
     ]
     + ["ios", "android", "windows", "mac", "web", "unknown"].map { Sample("sessions.perPlatform.\($0)", "7") }
@@ -61,6 +68,7 @@ struct Sample: CustomTestStringConvertible {
     switch key {
     case "tls.certificateFile": [("tls.keyFile", Sample.existingFile)]
     case "tls.keyFile": [("tls.certificateFile", Sample.existingFile)]
+    case "webhook.url": [("webhook.secret", Sample.secret)]
     case "auth.algorithms": [("auth.jwksFile", Sample.existingFile)]
     default: []
     }
@@ -120,7 +128,8 @@ struct Sample: CustomTestStringConvertible {
   @Test func shownValuesAreGoodValues() throws {
     let all = try Settings.load(flags: Sample.all.map { ($0.key, $0.text) })
     let shown = all.entries.filter { $0.value != "********" }
-    let again = try Settings.load(flags: shown.map { ($0.key, $0.value) })
-    #expect(again.entries.filter { $0.value != "(none)" }.map(\.value) == shown.map(\.value))
+    let secret = (key: "webhook.secret", value: Sample.secret)
+    let again = try Settings.load(flags: shown.map { ($0.key, $0.value) } + [secret])
+    #expect(again.entries.filter { $0.value != "(none)" && $0.key != secret.key }.map(\.value) == shown.map(\.value))
   }
 }

@@ -1,3 +1,4 @@
+import GroupModel
 import ServerConfiguration
 import Testing
 
@@ -68,6 +69,14 @@ import Testing
     #expect(settings.trustedProxies.map(\.description) == ["10.0.0.0/8", "fd00::/8"])
     #expect(settings.attributes.groupTypes == ["AVChatRoom", "Meeting"])
     #expect(settings.demo && settings.users.requireKnown)
+  }
+
+  @Test func webhooks() {
+    let webhook = settings.webhook
+    #expect(webhook.url == "https://backend.example/hook" && webhook.secret == Sample.secret)
+    #expect(webhook.events == [.messageSent, .beforeSendMessage] && webhook.onFailure == .refuse)
+    #expect(webhook.timeout == .milliseconds(500) && webhook.retention == .seconds(7200))
+    #expect(webhook.connections == number("webhook.connections") && webhook.maxPending == number("webhook.maxPending"))
   }
 
   @Test(arguments: [("sqlite:", nil), ("sqlite:a.db", "a.db"), ("sqlite:/x/a b.db", "/x/a b.db"), ("sqlite:../a:b", "../a:b")])

@@ -56,7 +56,17 @@ import Testing
     ("users.requireKnown", ["maybe"]), ("attributes.groupTypes", ["Community", "work"]),
     ("avChatRoom.offlineGrace", ["-1s", "5min", "4294967296"]), ("heartbeat.interval", ["0", "1ms", "2d"]),
     ("fanout.flushWindow", ["-1", "1001", "2s", "fast"]), ("heartbeat.timeout", ["0", ""]), ("drain.duration", ["25h", "soon"]),
-    ("sessions.perPlatform.ios", ["-1", "one", "1,0"]),
+    ("webhook.url", ["backend", "ftp://a/b", "http://", "https:///x", "http://a b", "https://:1/", "//a"]),
+    (
+      "webhook.secret",
+      [
+        "", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_", "whsec_MfKQ9r8G", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaL-Sw",
+        "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwM", "whsec_" + String(repeating: "M", count: 88),
+      ]
+    ),
+    ("webhook.events", ["messageSend", "messageSent,", "BeforeInvite", "all"]), ("webhook.onFailure", ["", "drop"]),
+    ("webhook.timeout", ["0", "61", "2x"]), ("webhook.retention", ["-1", "1w"]), ("webhook.connections", ["0", "many"]),
+    ("webhook.maxPending", ["0", "1e6"]), ("sessions.perPlatform.ios", ["-1", "one", "1,0"]),
     ("limits.avChatRoom.messagesPerSecond", ["-1", "40.0", " 40", "9999999999999999999999"]), ("limits.work.maxMemberNum", ["0"]),
     ("limits.requestsPerSecond", ["0"]), ("limits.requestBurst", ["0"]), ("limits.sendQueueBytes", ["0", "1MiB", "1023"]),
     ("limits.revokeWindow", ["-1", "two minutes"]), ("limits.connections", ["-1"]),
@@ -110,6 +120,12 @@ import Testing
   func halfATLSPair(key: String) {
     let found = problems(flags: [(key, Sample.existingFile)])
     #expect(found.count == 1 && found[0].hasPrefix("\(key): set without tls."))
+  }
+
+  @Test func webhookURLWithoutSecret() {
+    let found = problems(flags: [("webhook.url", "http://127.0.0.1:1")])
+    #expect(found.count == 1 && found[0].hasPrefix("webhook.url: set without webhook.secret"))
+    #expect(problems(flags: [("webhook.url", "")]).isEmpty)
   }
 
   @Test(arguments: ["auth.jwksFile", "tls.certificateFile", "tls.keyFile"])

@@ -9,7 +9,7 @@ import ThrongTestKit
 
 @testable import SQLiteStore
 
-typealias AnyStore = GroupStore & MessageStore & UserStore & PersonalStore & StoreHealth
+typealias AnyStore = GroupStore & MessageStore & UserStore & PersonalStore & WebhookStore & StoreHealth
 
 /// The stores that share a suite of rules.
 enum Backing: String, CaseIterable, CustomTestStringConvertible {

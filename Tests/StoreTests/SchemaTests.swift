@@ -19,11 +19,12 @@ struct SchemaTests {
             try String.fetchOne(db, sql: "PRAGMA integrity_check")
           )
         }
-        #expect(applied == ["v1", "v2", "v3", "v4", "v5"])
+        #expect(applied == ["v1", "v2", "v3", "v4", "v5", "v6"])
         #expect(
           tables == [
             "groupRecord", "groupAttributes", "member", "formerMember", "message", "departure", "dismissedGroup", "application",
-            "notification", "notificationNumber", "readMark", "knownUser", "userInfo", "probe", "grdb_migrations",
+            "notification", "notificationNumber", "readMark", "knownUser", "userInfo", "probe", "grdb_migrations", "webhook",
+            "webhookFailure",
           ])
         #expect(check == "ok")
       }

@@ -19,8 +19,8 @@ import WireProtocol
     #expect(
       sets[.application] == [
         "listGroups", "sendGroupSystemNotification", "recycleGroup", "listSessions", "kickUser", "setUserInfo", "importUsers",
-        "importGroup",
-        "importGroupMembers", "importGroupMessages", "setUnreadCount", "getStats",
+        "importGroup", "importGroupMembers", "importGroupMessages", "setUnreadCount", "getStats", "listWebhookFailures",
+        "retryWebhooks",
       ])
   }
 

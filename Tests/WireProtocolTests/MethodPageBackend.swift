@@ -43,5 +43,7 @@ extension MethodPage {
       ], "resultList", for: .application),
     MethodPage("setUnreadCount", [.groupID, .userID, .need("unreadCount", .duration)], for: .application),
     MethodPage("getStats", [], "sessions users groups groupsByType uptime version", for: .application),
+    MethodPage("listWebhookFailures", [.nextSeq, .count(100)], "failureList nextSeq", for: .application),
+    MethodPage("retryWebhooks", [], "retried", for: .application),
   ]
 }

@@ -39,11 +39,13 @@ final class SessionDirectory: Sendable {
   private let state = Mutex(State())
   /// Called in order when the first session of a user has signed in (true) and when the last has
   /// ended (false).
-  private let presenceChanged: @Sendable (UserID, Bool) -> Void
+  private let presenceChanged: @Sendable (UserID, Platform, Bool) -> Void
 
   /// An empty directory.
   /// - Parameter presenceChanged: must neither block nor call the directory.
-  init(presenceChanged: @escaping @Sendable (UserID, Bool) -> Void = { _, _ in }) { self.presenceChanged = presenceChanged }
+  init(presenceChanged: @escaping @Sendable (UserID, Platform, Bool) -> Void = { _, _, _ in }) {
+    self.presenceChanged = presenceChanged
+  }
 
   /// Adds a session that is signing in, so that groups that its user joins from now on find it.
   func register(_ entry: SessionEntry, of user: UserID) {
@@ -68,7 +70,7 @@ final class SessionDirectory: Sendable {
       state.sessionCount -= replaced.count
       if !presence.isOnline {
         presence.isOnline = true
-        presenceChanged(user, true)
+        presenceChanged(user, sessions[index].platform, true)
       }
       return replaced
     }
@@ -97,11 +99,12 @@ final class SessionDirectory: Sendable {
     state.withLock { state in
       guard let presence = state.users[user] else { return LastSessionEnd() }
       let count = presence.sessions.count
+      let platform = presence.sessions.first { $0.session === session }?.platform ?? .unknown
       presence.sessions.removeAll { $0.session === session }
       state.sessionCount -= count - presence.sessions.count
       if presence.sessions.isEmpty { state.users[user] = nil }
       guard presence.sessions.isEmpty else { return LastSessionEnd() }
-      if presence.isOnline { presenceChanged(user, false) }
+      if presence.isOnline { presenceChanged(user, platform, false) }
       return LastSessionEnd(groups: presence.groups, concernsSuspendedRooms: presence.isInSuspendedRooms)
     }
   }

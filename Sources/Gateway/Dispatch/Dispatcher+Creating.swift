@@ -4,7 +4,11 @@ import WireProtocol
 
 /// createGroup and importGroup (Protocol.md, "Creating a group" and "Imports").
 extension Dispatcher {
-  func create(_ request: CreateGroup, by caller: Caller, _ completion: @escaping Completion) {
+  /// - Parameter operation: creates the group, or only checks whether that is possible.
+  func create(
+    _ request: CreateGroup, by caller: Caller, _ completion: @escaping Completion,
+    _ operation: @escaping @Sendable (CreateGroup, UserID, UserFacts) -> GroupOperation = { .create($0, owner: $1, $2) }
+  ) {
     guard let owner = caller.userID ?? request.ownerUserID else {
       return completion(.error(.invalidParams, "ownerUserID is missing", field: "ownerUserID"))
     }
@@ -15,13 +19,13 @@ extension Dispatcher {
       named: caller.userID == nil ? members + [owner] : members,
       joining: request.groupType.isListed ? members + [owner] : [])
     guard quotas.limitsCreation(of: request.groupType, by: caller.userID) else {
-      return ask(id, about: users, by: caller, completion) { .create(request, owner: owner, $0) }
+      return ask(id, about: users, by: caller, completion) { operation(request, owner, $0) }
     }
     run(Requester(caller.userID), completion) { () async throws(StoreError) in
       try await self.quotas.withRoomLimit(of: request.groupType, by: caller.userID) { (isAtLimit) async throws(StoreError) in
         try await self.withFacts(about: users, by: caller) { (unknown, atGroupLimit) async throws(StoreError) in
           let facts = UserFacts(unknown: unknown, atGroupLimit: atGroupLimit, isAtRoomLimit: isAtLimit)
-          return await self.registry.group(id).ask(.create(request, owner: owner, facts), by: caller)
+          return await self.registry.group(id).ask(operation(request, owner, facts), by: caller)
         }
       }
     }

@@ -98,7 +98,7 @@ struct ConcernedUsers: Sendable {
 
 extension GroupRequest {
   /// Nil where no facts of users matter.
-  fileprivate func concernedUsers(by caller: Caller) -> ConcernedUsers? {
+  func concernedUsers(by caller: Caller) -> ConcernedUsers? {
     switch self {
     case .joinGroup: ConcernedUsers(joining: caller.userID.map { [$0] } ?? [])
     case .inviteUserToGroup(let request): ConcernedUsers(named: request.userIDList, joining: request.userIDList)

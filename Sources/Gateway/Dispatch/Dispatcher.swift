@@ -18,6 +18,9 @@ public final class Dispatcher: Sendable {
   let pageBytes: Int
   let product: GatewayServices.Product
   let startTime: MonotonicInstant
+  /// Nil = webhooks are off.
+  let webhooks: WebhookServices?
+  let requestOrder = RequestOrder()
   private let observer: StoreObserver
   private let serverInfo: Reply
   private let openRPC: [UInt8]
@@ -28,7 +31,7 @@ public final class Dispatcher: Sendable {
   init(
     registry: GroupRegistry, stores: GatewayServices.Stores, profiles: ProfileCache, directory: SessionDirectory,
     clocks: any Clocks, configuration: GatewayConfiguration, pageBytes: Int, unreadLimit: Int, observer: StoreObserver,
-    product: GatewayServices.Product, serverInfo: Reply, openRPC: [UInt8]
+    product: GatewayServices.Product, serverInfo: Reply, openRPC: [UInt8], webhooks: WebhookServices?
   ) {
     self.registry = registry
     self.stores = stores
@@ -44,10 +47,17 @@ public final class Dispatcher: Sendable {
     startTime = clocks.monotonic
     self.serverInfo = serverInfo
     self.openRPC = openRPC
+    self.webhooks = webhooks
   }
 
   /// Dispatches a request of a caller who may call its method.
   public func dispatch(_ request: consuming Request, by caller: Caller, _ completion: @escaping Completion) {
+    if let asking = webhooks?.asking { return dispatch(request, by: caller, asking, completion) }
+    execute(request, by: caller, completion)
+  }
+
+  /// Executes a request, about which the application was asked where it has to be.
+  func execute(_ request: consuming Request, by caller: Caller, _ completion: @escaping Completion) {
     switch consume request {
     case .group(let id, .importGroupMembers(let request)): importMembers(request, into: id, by: caller, completion)
     case .group(let id, .importGroupMessages(let request)): importMessages(request, into: id, by: caller, completion)
@@ -84,6 +94,8 @@ public final class Dispatcher: Sendable {
     case .importUsers(let request): write(request, by: caller, completion, importUsers)
     case .importGroup(let request): importGroup(request, by: caller, completion)
     case .getStats(let request): read(request, by: caller, completion, stats)
+    case .listWebhookFailures(let request): read(request, by: caller, completion, webhookFailures)
+    case .retryWebhooks(let request): write(request, by: caller, completion, retryWebhooks)
     }
   }
 

@@ -115,7 +115,10 @@ struct CommitPipeline {
     let refused = Set(entries.compactMap(\.decision.rateLimited.offeredID))
     let lost = entries.flatMap(\.decision.rateLimited.dequeued) + (box?.state.removeWaiting() ?? [])
     var drops = Decision(.empty)
-    for waiting in lost where !refused.contains(waiting.message.msgID) { waiting.drop(at: now, into: &drops) }
+    for waiting in lost where !refused.contains(waiting.message.msgID) {
+      waiting.drop(at: now, into: &drops)
+      box?.state.postDropped(waiting.info, .rateLimit, at: now, into: &drops)
+    }
     defer { self = CommitPipeline() }
     return (entries.map(\.completion), drops)
   }

@@ -26,18 +26,19 @@ extension Group {
   }
 
   private func perform(_ effect: Effect) {
-    let topic = openTopic()
     switch effect {
     case .attach(let user, let option), .setReceiveOption(let user, let option):
-      setOnline(user, topic.attach(user, receiving: option))
+      setOnline(user, openTopic().attach(user, receiving: option))
     case .attachSignedInUsers: for user in services.broker.signedInUsers() { refreshPresence(of: user) }
-    case .detach(let user): topic.detach(user)
-    case .publish(let event, let kind, let session): topic.publish(event.frame, kind, except: session)
-    case .send(let event, let users, let session): topic.send(event.frame, to: users, except: session)
-    case .sendToSession(let event, let session): topic.send(event.frame, to: session)
+    case .detach(let user): openTopic().detach(user)
+    case .publish(let event, let kind, let session): openTopic().publish(event.frame, kind, except: session)
+    case .send(let event, let users, let session): openTopic().send(event.frame, to: users, except: session)
+    case .sendToSession(let event, let session): openTopic().send(event.frame, to: session)
     case .disband:
-      topic.close()
-      self.topic = nil
+      openTopic().close()
+      topic = nil
+    // It may follow the end of the group, so it opens no topic.
+    case .post(let entry): services.webhooks?.post(entry)
     }
   }
 

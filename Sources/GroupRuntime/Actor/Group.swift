@@ -144,6 +144,10 @@ public actor Group: ExecutorActor {
   private func create(_ request: GroupOperation, by caller: Caller, _ completion: @escaping Completion) {
     do throws(WireError) {
       let now = services.clocks.now
+      if case .checkCreation(let request, let owner, let facts) = request {
+        _ = try GroupState.create(request, id: id, owner: owner, facts, by: caller, at: now, rules: services.rules)
+        return submit(Decision(.empty), completion)
+      }
       let (state, decision) =
         switch request {
         case .create(let request, let owner, let facts):

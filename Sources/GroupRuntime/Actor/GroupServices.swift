@@ -11,11 +11,13 @@ public struct GroupServices: Sendable {
   public let alarms: any Alarms
   public let rules: GroupRules
   public let observer: any GroupObserver
+  /// Gets after-events; nil = there are none.
+  public let webhooks: (any WebhookPoster)?
 
   /// Services of groups.
   public init(
     groups: any GroupStore, messages: any MessageStore, profiles: ProfileCache, broker: any Broker, clocks: any Clocks,
-    alarms: any Alarms, rules: GroupRules, observer: any GroupObserver
+    alarms: any Alarms, rules: GroupRules, observer: any GroupObserver, webhooks: (any WebhookPoster)? = nil
   ) {
     self.groups = groups
     self.messages = messages
@@ -25,6 +27,7 @@ public struct GroupServices: Sendable {
     self.alarms = alarms
     self.rules = rules
     self.observer = observer
+    self.webhooks = webhooks
   }
 }
 

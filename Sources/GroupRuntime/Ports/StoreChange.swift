@@ -34,6 +34,16 @@ public enum StoreChange: Sendable, Equatable {
   /// Removes a group with its members and messages; its groupID is free.
   /// - Parameter notifying: a notification for every member; nil = none.
   case dismiss(GroupID, at: WallInstant, notifying: SystemNotification?)
+  /// An after-event of the changes beside it, which waits to be posted; gets its `storedNumber`.
+  case appendWebhook(WebhookEntry)
+  /// Removes entries that the application has; numbers that are gone do not matter.
+  case removeWebhooks([Int64])
+  /// Moves an entry to the failures, or adds one that is in memory only.
+  case giveUpWebhook(WebhookEntry, attempts: Int, lastError: String)
+  /// Removes failures; numbers that are gone do not matter.
+  case removeWebhookFailures([Int64])
+  /// Removes the oldest failures, so that about this many are left.
+  case trimWebhookFailures(keeping: Int)
 }
 
 /// The recipients of a notification, which is stored once for all managers of a group.

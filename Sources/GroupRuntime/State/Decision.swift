@@ -53,6 +53,8 @@ public enum Effect: Sendable, Equatable {
   case sendToSession(GroupEvent, SessionKey)
   /// The group has ended.
   case disband
+  /// The application gets an after-event.
+  case post(WebhookEntry)
 
   /// All sessions of these users get the event.
   static func send(_ event: GroupEvent, to users: [UserID]) -> Effect { .send(event, to: users, except: nil) }

@@ -12,6 +12,13 @@ public enum GroupOperation: Sendable {
   indirect case decide(GroupApplication, agrees: Bool, reason: String, UserFacts)
   /// - Parameter message: as the store keeps it; nil = there is none.
   indirect case revokeFound(seq: Int64, message: Message?)
+  /// The checks of a request that the application is asked about; answers `.empty` where it is to be
+  /// asked, and changes nothing.
+  indirect case check(GroupRequest, UserFacts)
+  /// The checks of a creation, in the same way.
+  indirect case checkCreation(CreateGroup, owner: UserID, UserFacts)
+  /// A send that the application has dropped.
+  indirect case dropMessage(GroupRequest)
   /// The row of getGroupsInfo.
   case info
   /// The row of searchGroups; nil where the caller may not find the group.

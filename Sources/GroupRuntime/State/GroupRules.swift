@@ -1,18 +1,24 @@
 import GroupModel
 import GroupPermissions
 
-/// The rules that all groups share: the table of rights, and the limits.
+/// The rules that all groups share: the table of rights, the limits, and what the application is
+/// told.
 public struct GroupRules: Sendable {
   public let permissions: GroupPermissions
   public let limits: GroupLimits
   /// `limits.offlineGrace` in 64 bits, for every message of a live room.
   let offlineGraceMilliseconds: Int64
+  /// The after-events that are made (`webhook.events`).
+  public let webhooks: WebhookTypes
 
   /// Rules with everything given.
-  public init(permissions: GroupPermissions = GroupPermissions(), limits: GroupLimits = .standard) {
+  public init(
+    permissions: GroupPermissions = GroupPermissions(), limits: GroupLimits = .standard, webhooks: WebhookTypes = .none
+  ) {
     self.permissions = permissions
     self.limits = limits
     offlineGraceMilliseconds = limits.offlineGrace.wholeMilliseconds
+    self.webhooks = webhooks
   }
 }
 

@@ -46,7 +46,10 @@ public struct GroupState: Sendable {
     do throws(WireError) {
       switch operation {
       case .request(let request, let facts): return try answer(request, facts, by: caller, in: context)
-      case .create(_, let owner, _), .importGroup(_, let owner, _): throw idInUseError(for: owner)
+      case .create(_, let owner, _), .importGroup(_, let owner, _), .checkCreation(_, let owner, _):
+        throw idInUseError(for: owner)
+      case .check(let request, let facts): return try check(request, facts, by: caller, in: context)
+      case .dropMessage(let request): return try drop(request, by: caller, in: context)
       case .decide(let application, let agrees, let reason, let facts):
         return try decide(application, agrees: agrees, reason: reason, facts, by: caller, in: context)
       case .revokeFound(let seq, let message): return try revoke(message, seq: seq, by: caller, in: context)
@@ -99,6 +102,30 @@ public struct GroupState: Sendable {
     case .importGroupMembers(let request): return try importMembers(request, firstSeqs: facts.firstSeqs, facts, in: context)
     case .importGroupMessages(let request): return try importMessages(request, in: context)
     case .setUnreadCount(let request): return try setUnreadCount(request, in: context)
+    }
+  }
+
+  /// The checks before the application is asked (Protocol.md, "Webhooks").
+  private func check(
+    _ request: GroupRequest, _ facts: UserFacts, by caller: Caller, in context: DecisionContext
+  ) throws(WireError) -> Decision {
+    switch request {
+    case .joinGroup: try checkJoin(facts, by: caller, in: context)
+    case .inviteUserToGroup: try checkInvite(by: caller)
+    case .sendGroupTextMessage(let request): return try checkSend(request.options, by: caller, in: context)
+    case .sendGroupCustomMessage(let request): return try checkSend(request.options, by: caller, in: context)
+    default: break
+    }
+    return Decision(.empty)
+  }
+
+  private mutating func drop(
+    _ request: GroupRequest, by caller: Caller, in context: DecisionContext
+  ) throws(WireError) -> Decision {
+    switch request {
+    case .sendGroupTextMessage(let request): try drop(.text(request.text), request.options, by: caller, in: context)
+    case .sendGroupCustomMessage(let request): try drop(.custom(request.data), request.options, by: caller, in: context)
+    default: throw WireError(.internalError)
     }
   }
 

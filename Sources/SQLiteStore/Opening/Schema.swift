@@ -14,6 +14,7 @@ enum Schema {
     migrator.registerMigration("v3") { try $0.execute(sql: v3) }
     migrator.registerMigration("v4") { try $0.execute(sql: v4) }
     migrator.registerMigration("v5") { try $0.execute(sql: v5) }
+    migrator.registerMigration("v6") { try $0.execute(sql: v6) }
     return migrator
   }()
 
@@ -275,5 +276,33 @@ enum Schema {
     ALTER TABLE notification ADD COLUMN platform TEXT;
     ALTER TABLE notification ADD COLUMN opNickName ANY;
     ALTER TABLE notification ADD COLUMN opFaceURL ANY;
+    """
+
+  // After-events that wait, in the order of their commits, and those that were given up. A `number`
+  // is never used again: the outbox knows by it which rows it has.
+  // - `lane`: "g" and a groupID, or "u" and a userID.
+  // - `since`: when `webhook.retention` begins, later than `timestamp` where it was tried again.
+  private static let v6 = """
+    CREATE TABLE webhook (
+      number INTEGER PRIMARY KEY AUTOINCREMENT,
+      id TEXT NOT NULL,
+      lane TEXT NOT NULL,
+      type TEXT NOT NULL,
+      timestamp INTEGER NOT NULL,
+      since INTEGER NOT NULL,
+      data BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX webhookByLane ON webhook (lane);
+
+    CREATE TABLE webhookFailure (
+      number INTEGER PRIMARY KEY AUTOINCREMENT,
+      id TEXT NOT NULL,
+      lane TEXT NOT NULL,
+      type TEXT NOT NULL,
+      timestamp INTEGER NOT NULL,
+      attempts INTEGER NOT NULL,
+      lastError ANY NOT NULL,
+      data BLOB NOT NULL
+    ) STRICT;
     """
 }

@@ -53,6 +53,13 @@ struct RowReader {
     }
   }
 
+  mutating func bytes() throws(StoreError) -> [UInt8] {
+    switch next() {
+    case .blob(let bytes): return Array(bytes)
+    default: throw unexpectedValue()
+    }
+  }
+
   /// A text that stands for a value of the model.
   mutating func value<Value>(_ make: (String) -> Value?) throws(StoreError) -> Value {
     guard let value = make(try text()) else { throw unexpectedValue() }

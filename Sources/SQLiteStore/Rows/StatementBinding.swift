@@ -42,6 +42,13 @@ struct StatementBinding {
     }
   }
 
+  /// Appends a blob.
+  mutating func append(bytes: [UInt8]) {
+    bytes.withUnsafeBytes { bytes in
+      bind { sqlite3_bind_blob64($0, $1, bytes.baseAddress, UInt64(bytes.count), StatementBinding.copied) }
+    }
+  }
+
   private static let utf8 = UInt8(SQLITE_UTF8)
   /// SQLITE_TRANSIENT, a macro that Swift does not import: SQLite copies the bytes.
   private static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }

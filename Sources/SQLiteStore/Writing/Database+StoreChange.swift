@@ -25,6 +25,11 @@ extension Database {
     case .append(let message): try MessageRows.append(message, in: self)
     case .revise(let message): try MessageRows.revise(message, in: self)
     case .dismiss(let group, let time, let notification): try dismiss(group, at: time, notifying: notification)
+    case .appendWebhook(let entry): try WebhookRows.append(entry, in: self)
+    case .removeWebhooks(let numbers): try WebhookRows.remove(numbers, in: self)
+    case .giveUpWebhook(let entry, let attempts, let error): try WebhookRows.giveUp(entry, attempts: attempts, error, in: self)
+    case .removeWebhookFailures(let numbers): try WebhookRows.removeFailures(numbers, in: self)
+    case .trimWebhookFailures(let count): try WebhookRows.trimFailures(keeping: count, in: self)
     }
   }
 

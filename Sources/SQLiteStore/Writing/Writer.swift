@@ -32,6 +32,7 @@ final class Writer: Sendable {
     try pool.writeWithoutTransaction { db in
       do throws(StoreError) {
         _ = try transaction(db) {
+          if options.postsUserOffline { try postUserOffline(at: time, db) }
           try UserRows.endAllSessions(at: time, db)
           try fillProbe(db)
         }
@@ -41,6 +42,13 @@ final class Writer: Sendable {
         note(failure: error)
         for user in try UserRows.onlineUsers(in: db) { writeQueue.setPresence(.offline(since: time), of: user) }
       }
+    }
+  }
+
+  /// No platform is kept of a session.
+  private func postUserOffline(at time: WallInstant, _ db: Database) throws {
+    for user in try UserRows.onlineUsers(in: db) {
+      try WebhookRows.append(WebhookEntry(.userOffline, .presence(user, .unknown), in: .user(user), at: time), in: db)
     }
   }
 

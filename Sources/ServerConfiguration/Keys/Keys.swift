@@ -11,6 +11,7 @@ enum Keys {
       [authSecret, authJWKSFile, authAlgorithms, authAudience, authIssuer, authFailureDelay, adminAPIKey]),
     KeySection("Log", isDeployment: true, [logLevel, logFormat]),
     KeySection("Connections", isDeployment: true, [heartbeatInterval, heartbeatTimeout, drainDuration, fanoutFlushWindow]),
+    KeySection("Webhooks", isDeployment: true, WebhookKeys.all),
     KeySection("Sessions of a user", isDeployment: false, SessionKeys.all),
     KeySection(
       "Users and groups", isDeployment: false, [usersRequireKnown, attributesGroupTypes, avChatRoomOfflineGrace]),

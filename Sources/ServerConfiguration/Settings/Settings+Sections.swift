@@ -1,3 +1,5 @@
+import GroupModel
+
 extension Settings {
   /// The log's level and format.
   public struct Log: Sendable {
@@ -136,5 +138,36 @@ extension Settings {
   public struct Drain: Sendable {
     /// The time over which sessions are closed.
     public var duration: Duration
+  }
+
+  /// Requests to the application's backend (Protocol.md, "Webhooks").
+  public struct Webhook: Sendable {
+    /// Where they are posted to; nil = nowhere.
+    public var url: String?
+    /// The secret that signs them, with its prefix; there where `url` is.
+    public var secret: String?
+    /// What is posted.
+    public var events: [WebhookType]
+    /// The limit for one request.
+    public var timeout: Duration
+    /// What a before-event without a useful answer means.
+    public var onFailure: WebhookFailurePolicy
+    /// How long a failing request is tried again.
+    public var retention: Duration
+    /// The requests at a time.
+    public var connections: Int
+    /// The requests that may wait.
+    public var maxPending: Int
+
+    init(_ values: Resolution) {
+      url = values[WebhookKeys.url]
+      secret = values[WebhookKeys.secret]
+      events = values[WebhookKeys.events].compactMap { WebhookType(rawValue: $0) }
+      timeout = values[WebhookKeys.timeout]
+      onFailure = values[WebhookKeys.onFailure]
+      retention = values[WebhookKeys.retention]
+      connections = values[WebhookKeys.connections]
+      maxPending = values[WebhookKeys.maxPending]
+    }
   }
 }

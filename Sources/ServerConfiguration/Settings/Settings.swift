@@ -45,6 +45,8 @@ public struct Settings: Sendable {
   public var heartbeat: Heartbeat
   /// `drain.…`
   public var drain: Drain
+  /// `webhook.…`
+  public var webhook: Webhook
   /// Every key with its value and source, secrets masked.
   public let entries: [Entry]
 
@@ -81,6 +83,7 @@ public struct Settings: Sendable {
     fanout = Fanout(flushWindow: values[Keys.fanoutFlushWindow])
     heartbeat = Heartbeat(interval: values[Keys.heartbeatInterval], timeout: values[Keys.heartbeatTimeout])
     drain = Drain(duration: values[Keys.drainDuration])
+    webhook = Webhook(values)
     entries = values.shown
   }
 }

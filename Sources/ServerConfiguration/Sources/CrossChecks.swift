@@ -4,6 +4,7 @@ extension Resolution {
     checkTLS()
     checkFile(Keys.authJWKSFile)
     checkAlgorithms()
+    if self[WebhookKeys.url] != nil, self[WebhookKeys.secret] == nil { report(WebhookKeys.url, "set without webhook.secret") }
     if self[Keys.listen] == self[Keys.internalListen], self[Keys.listen].port != 0 {
       report(Keys.internalListen, "the same as listen")
     }

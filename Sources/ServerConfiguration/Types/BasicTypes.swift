@@ -31,6 +31,21 @@ extension ValueType where Value == String {
     return isFile && !path.hasPrefix("//") && !path.contains("?") && !path.utf8.contains(0)
   }
 
+  /// `webhook.secret`: the prefix of Standard Webhooks, and base64 with or without its padding.
+  static let webhookSecret = checkedText("whsec_ and 24 to 64 bytes in base64") { text in
+    guard text.hasPrefix("whsec_") else { return false }
+    let digits = text.utf8.dropFirst(6).reversed().drop { $0 == UInt8(ascii: "=") }
+    let isBase64 = digits.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+        UInt8(ascii: "+"), UInt8(ascii: "/"):
+        true
+      default: false
+      }
+    }
+    return isBase64 && digits.count % 4 != 1 && 24...64 ~= digits.count * 3 / 4
+  }
+
   private static func checkedText(_ name: String, _ check: @escaping @Sendable (String) -> Bool) -> ValueType {
     scalar(name, as: [.string], show: { $0 }, parse: { check($0) ? $0 : nil })
   }
@@ -41,6 +56,16 @@ extension ValueType where Value == String {
       let word = aliases[text] ?? text
       return words.contains(word) ? word : nil
     }
+  }
+}
+
+extension ValueType where Value == String? {
+  /// `webhook.url`; empty = off.
+  static let webhookURL = scalar("http:// or https:// and a host", as: [.string], show: { $0 ?? "(none)" }) { url in
+    if url.isEmpty { return .some(nil) }
+    let scheme = ["http://", "https://"].first { url.lowercased().hasPrefix($0) }
+    guard let scheme, let host = url.dropFirst(scheme.count).first, !"/?#:@".contains(host) else { return nil }
+    return url.utf8.allSatisfy { 0x21...0x7e ~= $0 } ? .some(url) : nil
   }
 }
 

@@ -26,6 +26,12 @@ extension ValueType where Value == [String] {
     return element.list(of: element.name.plural)
   }
 
+  /// `webhook.events`: names of webhooks.
+  static let webhookTypes: ValueType = {
+    let element = ValueType<String>.word(WebhookType.allCases.map(\.rawValue))
+    return element.list(of: element.name.plural)
+  }()
+
   /// The same list type, which refuses an empty list.
   fileprivate var nonempty: ValueType {
     ValueType(

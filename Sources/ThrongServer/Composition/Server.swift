@@ -19,6 +19,8 @@ public final class Server: Sendable {
   private let gateway: Gateway
   let transport: Transport
   private let tokens: CurrentTokenVerifier
+  /// Nil = webhooks are off.
+  let webhooks: WebhookComposition?
   private let openFiles: Int
   private let memory = ProcessMemory()
   private let readiness: Readiness
@@ -35,16 +37,20 @@ public final class Server: Sendable {
     store = try StartError.translating { () throws(StoreOpenError) in
       try SQLiteStore.open(
         directory: settings.dataDir, database: settings.store.databasePath,
-        sync: settings.store.sync == .full ? .full : .normal, logger: logger)
+        sync: settings.store.sync == .full ? .full : .normal,
+        postsUserOffline: settings.webhook.url != nil && settings.webhook.events.contains(.userOffline), logger: logger)
     }
     tokens = try await Server.tokens(settings, logger)
+    webhooks = try await WebhookComposition(settings.webhook, store: store, logger: logger)
     services = GatewayServices(
       configuration: GatewayConfiguration(settings),
-      stores: GatewayServices.Stores(groups: store, messages: store, users: store, personal: store), tokens: TokenChecker(tokens),
+      stores: GatewayServices.Stores(groups: store, messages: store, users: store, personal: store, webhooks: store),
+      tokens: TokenChecker(tokens),
       clocks: clocks,
-      rules: GroupRules(permissions: GroupPermissions(settings), limits: GroupLimits(settings)),
+      rules: GroupRules(
+        permissions: GroupPermissions(settings), limits: GroupLimits(settings), webhooks: webhooks?.types ?? .none),
       product: GatewayServices.Product(name: "Throng", version: Release.version, limits: settings.limits.flattened),
-      logger: logger)
+      logger: logger, webhooks: webhooks?.services)
     readiness = Readiness(store: store)
     let routes = Routes(
       services: services, metrics: metrics, readiness: readiness,
@@ -172,6 +178,7 @@ public final class Server: Sendable {
   /// Ends at once: closes all connections and the store.
   public func stop() async {
     await transport.stop()
+    await webhooks?.stop()
     store.close()
   }
 }

@@ -5,6 +5,7 @@ import GroupRuntime
 import Logging
 import SQLiteStore
 import WebSocketTransport
+import Webhooks
 import WireProtocol
 
 extension Server {
@@ -12,6 +13,13 @@ extension Server {
   func collectMetrics() {
     for one in MetricDescription.all {
       metrics.describe(one.name, help: one.help, type: one.kind == .counter ? .counter : .histogram)
+    }
+    metrics.describe(WebhookMetrics.total.name, help: WebhookMetrics.total.help, type: .counter)
+    metrics.describe(WebhookMetrics.duration.name, help: WebhookMetrics.duration.help, type: .histogram)
+    if let outbox = webhooks?.outbox {
+      metrics.collect(WebhookMetrics.pending.name, help: WebhookMetrics.pending.help, type: .gauge) {
+        [(labels: [], value: Double(outbox.pendingCount))]
+      }
     }
     ProcessMetrics.collect(in: metrics)
     metrics.collect("throng_sessions", help: "Signed-in sessions.", type: .gauge) { [services] in

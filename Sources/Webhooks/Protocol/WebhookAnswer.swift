@@ -37,20 +37,23 @@ public enum WebhookAnswer: Sendable, Equatable {
   public static let applicationCodes = 10120...10130
   /// A longer message of a refusal is cut: it is still a refusal.
   static let maxMessageBytes = 512
-  /// The limit of a message's content.
-  static let maxContentBytes = 12_288
+  /// The usual limit of a message's content.
+  public static let maxContentBytes = 12_288
 }
 
 extension WebhookAnswer {
   /// Reads an answer.
-  public init(_ response: HTTPResponse, about subject: Subject) throws(Fault) {
+  /// - Parameter maxContentBytes: the limit of a message's content.
+  public init(
+    _ response: HTTPResponse, about subject: Subject, maxContentBytes: Int = WebhookAnswer.maxContentBytes
+  ) throws(Fault) {
     guard response.isSuccess else { throw Fault("the status is \(response.status)") }
     let parser = JSONParser()
     // Values live as long as their parser.
     defer { withExtendedLifetime(parser) {} }
     guard let answer = parser.parse(response.body), answer.kind == .object else { throw Fault("the body is no JSON object") }
     switch try answer.optionalString("action", "the action is no text") {
-    case nil, "Allow": self = .allow(replacement: try Replacement(answer, about: subject))
+    case nil, "Allow": self = .allow(replacement: try Replacement(answer, about: subject, maxContentBytes))
     case "Refuse":
       let message = try answer.optionalString("message", "the message is no text")
       self = .refuse(
@@ -74,13 +77,15 @@ extension WebhookAnswer {
 
 extension WebhookAnswer.Replacement {
   /// Nil where the answer has no content.
-  fileprivate init?(_ answer: JSONValue, about subject: WebhookAnswer.Subject) throws(WebhookAnswer.Fault) {
+  fileprivate init?(
+    _ answer: JSONValue, about subject: WebhookAnswer.Subject, _ maxContentBytes: Int
+  ) throws(WebhookAnswer.Fault) {
     let text = try answer.optionalString("text", "the new text is no text")
     let data = try answer.optionalString("data", "the new data is no text")
     guard let content = text ?? data else { return nil }
-    guard 1...WebhookAnswer.maxContentBytes ~= content.utf8.count else {
+    guard 1...maxContentBytes ~= content.utf8.count else {
       throw WebhookAnswer.Fault(
-        "the new content has \(content.utf8.count) bytes; 1 to \(WebhookAnswer.maxContentBytes) are allowed")
+        "the new content has \(content.utf8.count) bytes; 1 to \(maxContentBytes) are allowed")
     }
     switch (subject, text, data) {
     case (.textMessage, let text?, nil): self = .text(text)

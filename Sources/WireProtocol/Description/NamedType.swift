@@ -119,11 +119,11 @@ struct NamedType {
 
   /// The types of members that specifications list by name only, as in `{userID, result}`.
   static let memberTypes: [String: String] = [
-    "bannedUntil": "integer", "code": "integer", "epoch": "string", "groupID": "string", "info": "GroupInfo", "inviter": "string",
-    "key": "string",
-    "lastSeq": "integer", "message": "string", "messageList": "[Message]", "more": "boolean",
-    "reason": "string", "recovered": "boolean",
-    "result": words(MemberResult.Outcome.self), "role": roleOrNone, "seq": "integer", "type": "string",
+    "attempts": "integer", "bannedUntil": "integer", "code": "integer", "data": "object", "epoch": "string",
+    "groupID": "string", "id": "string", "info": "GroupInfo", "inviter": "string", "key": "string", "lastError": "string",
+    "lastSeq": "integer", "message": "string", "messageList": "[Message]", "more": "boolean", "reason": "string",
+    "recovered": "boolean", "result": words(MemberResult.Outcome.self), "role": roleOrNone, "seq": "integer",
+    "timestamp": "integer", "type": "string",
     "unreadCount": "integer", "userID": "string", "value": "any",
   ]
 

@@ -43,6 +43,8 @@ public enum ReplyValue: Sendable {
   indirect case stats(GetStats.Result)
   case importedGroup(ImportGroup.Result)
   case importedMessages(ImportGroupMessages.Result)
+  case webhookFailures(ListWebhookFailures.Result)
+  case retriedWebhooks(RetryWebhooks.Result)
 
   /// A group for one reader; nil = the reader gets no row.
   indirect case groupInfo(GroupInfo?)
@@ -86,6 +88,8 @@ extension ReplyValue: WireEncodable {
     case .stats(let result): writer.value(result)
     case .importedGroup(let result): writer.value(result)
     case .importedMessages(let result): writer.value(result)
+    case .webhookFailures(let result): writer.value(result)
+    case .retriedWebhooks(let result): writer.value(result)
     case .groupInfo(let info): if let info { writer.value(info) } else { writer.null() }
     case .unreadCount(let count): writer.value(count)
     case .syncRow(let row): writer.value(row)
@@ -119,10 +123,11 @@ extension ReplyValue: WireEncodable {
     case .groups(let result): 128 + result.groupList.byteCount()
     case .sessions(let result): 64 + result.sessionList.count * 192
     case .importedMessages(let result): 64 + result.resultList.count * 32
+    case .webhookFailures(let result): result.failureList.reduce(128) { $0 + $1.data.text.count + 256 }
     case .groupInfo: 768
     case .syncRow(let row): row.capacity
     case .empty, .session, .ping, .joinedGroup, .groupMute, .onlineMemberCount, .kicked, .stats, .importedGroup,
-      .unreadCount:
+      .unreadCount, .retriedWebhooks:
       256
     }
   }

@@ -30,6 +30,7 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
   case alreadyMember = 10013
   case groupFull = 10014
   case badGroupID = 10015
+  case refusedByApplication = 10016
   case muted = 10017
   case userUnknown = 10019
   case groupIDTaken = 10021
@@ -50,6 +51,17 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
   case attributeWritesTooOften = 10049
   case attributeUnknown = 10050
   case tooManyMentions = 10053
+  case application10120 = 10120
+  case application10121 = 10121
+  case application10122 = 10122
+  case application10123 = 10123
+  case application10124 = 10124
+  case application10125 = 10125
+  case application10126 = 10126
+  case application10127 = 10127
+  case application10128 = 10128
+  case application10129 = 10129
+  case application10130 = 10130
   case messageTooLong = 80002
 
   /// The error in a sentence, for developers.
@@ -85,6 +97,7 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
     case .alreadyMember: "Already a member"
     case .groupFull: "The group is full"
     case .badGroupID: "A groupID is 1 to 48 visible ASCII characters"
+    case .refusedByApplication: "Refused by the application"
     case .muted: "Muted"
     case .userUnknown: "No such user"
     case .groupIDTaken: "The groupID is taken"
@@ -105,9 +118,15 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
     case .attributeWritesTooOften: "Too many writes to the attributes of this group by the application"
     case .attributeUnknown: "No such attribute"
     case .tooManyMentions: "At most 30 users can be mentioned"
+    case .application10120, .application10121, .application10122, .application10123, .application10124, .application10125,
+      .application10126, .application10127, .application10128, .application10129, .application10130:
+      "Refused by the application with its code \(rawValue)"
     case .messageTooLong: "The message is too long"
     }
   }
+
+  /// The refusals of the application (Protocol.md, "Webhooks").
+  public static let ofApplication: [ErrorCode] = allCases.filter { $0 == .refusedByApplication || 10120...10130 ~= $0.rawValue }
 
   /// Whether the same request may succeed later without being changed.
   public var isTemporary: Bool {

@@ -2,6 +2,8 @@
 /// (Protocol.md, "Errors").
 public struct WireError: Error, Sendable, Equatable, WireEncodable {
   public let code: ErrorCode
+  /// Whether the same request may succeed later without being changed.
+  public let isTemporary: Bool
   public let message: String
   /// The member of `params` that is wrong, where one is.
   public let field: String?
@@ -12,9 +14,21 @@ public struct WireError: Error, Sendable, Equatable, WireEncodable {
   /// - Parameter message: nil = the code's title. It never holds a token or the text of a message.
   public init(_ code: ErrorCode, _ message: String? = nil, field: String? = nil, retryAfterMs: Int64? = nil) {
     self.code = code
+    self.isTemporary = code.isTemporary
     self.message = message ?? code.title
     self.field = field
     self.retryAfterMs = retryAfterMs
+  }
+
+  /// A request that the application was to decide about, and has not: a later one may succeed.
+  public static let applicationSilent = WireError(unanswered: .refusedByApplication)
+
+  private init(unanswered code: ErrorCode) {
+    self.code = code
+    isTemporary = true
+    message = "The application did not answer"
+    field = nil
+    retryAfterMs = nil
   }
 
   public func encode(into writer: inout JSONWriter) {
@@ -23,7 +37,7 @@ public struct WireError: Error, Sendable, Equatable, WireEncodable {
       writer.member("message", message)
       writer.key("data")
       writer.object { writer in
-        writer.member("temporary", code.isTemporary)
+        writer.member("temporary", isTemporary)
         writer.member("field", ifPresent: field)
         writer.member("retryAfterMs", ifPresent: retryAfterMs)
       }

@@ -62,7 +62,8 @@ extension GroupEvent {
 }
 
 extension MemberInfo {
-  fileprivate func showing(_ profiles: [UserID: UserProfile]) -> MemberInfo {
+  /// With the user's profile, where there is one.
+  package func showing(_ profiles: [UserID: UserProfile]) -> MemberInfo {
     guard let profile = profiles[userID] else { return self }
     var info = self
     info.profile = profile
@@ -71,11 +72,13 @@ extension MemberInfo {
 }
 
 extension [MemberInfo] {
-  fileprivate func showing(_ profiles: [UserID: UserProfile]) -> [MemberInfo] { map { $0.showing(profiles) } }
+  /// With the profiles of those who have one.
+  package func showing(_ profiles: [UserID: UserProfile]) -> [MemberInfo] { map { $0.showing(profiles) } }
 }
 
 extension EventOperator {
-  fileprivate func showing(_ profiles: [UserID: UserProfile]) -> EventOperator {
+  /// With the user's profile, where there is one.
+  package func showing(_ profiles: [UserID: UserProfile]) -> EventOperator {
     EventOperator(opUser.showing(profiles), on: platform)
   }
 }

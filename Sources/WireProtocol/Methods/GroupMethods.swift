@@ -101,7 +101,7 @@ public struct CreateGroup: Method {
       .badNewGroupID, .badGroupName, .introductionTooLong, .notificationTooLong, .faceURLTooLong, .tooManyMembers,
       .ownerInMemberList, .badValue, .noRight, .groupIDTaken, .groupIDTakenByYourself, .tooManyAVChatRooms, .tooManyGroups,
       .userUnknown,
-    ])
+    ] + ErrorCode.ofApplication)
 
   /// The new group, and the outcome for each initial member.
   public struct Result: WireObject {
@@ -189,7 +189,8 @@ public struct JoinGroup: Method {
   public static let specification = MethodSpecification(
     "joinGroup", "Joins a group, or asks its managers to be let in where joinMode is Auth.", callers: .user, writes: true,
     result: Result.fields,
-    errors: [.badGroupID, .noSuchGroup, .alreadyMember, .workNotJoinable, .noRight, .groupFull, .tooManyGroups, .badValue])
+    errors: [.badGroupID, .noSuchGroup, .alreadyMember, .workNotJoinable, .noRight, .groupFull, .tooManyGroups, .badValue]
+      + ErrorCode.ofApplication)
 
   /// Whether the caller is a member now.
   public struct Result: WireObject {

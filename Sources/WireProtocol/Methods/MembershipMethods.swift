@@ -9,7 +9,7 @@ public struct InviteUserToGroup: Method {
   public static let specification = MethodSpecification(
     "inviteUserToGroup", "Makes users members, or asks them first where beInviteMode is Auth.", writes: true,
     result: MemberResults.fields,
-    errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue])
+    errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue] + ErrorCode.ofApplication)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     userIDList = try reader.requiredUserIDs("userIDList", upTo: 100, "The invited users.")

@@ -39,9 +39,10 @@ public struct MessageOptions: Sendable, Equatable {
     }
   }
 
-  static let errors: [ErrorCode] = [
-    .badGroupID, .noSuchGroup, .noRight, .badValue, .tooManyMentions, .messageTooLong, .muted, .groupMessageRate,
-  ]
+  static let errors: [ErrorCode] =
+    [
+      .badGroupID, .noSuchGroup, .noRight, .badValue, .tooManyMentions, .messageTooLong, .muted, .groupMessageRate,
+    ] + ErrorCode.ofApplication
 }
 
 /// The reply to the sender of a message.
@@ -116,6 +117,12 @@ public struct SendGroupCustomMessage: Method {
     data = try reader.requiredString(
       "data", reader.textLimits.messages, "The data that is sent, in any form of the application's.")
     options = try MessageOptions(from: &reader)
+  }
+
+  /// Data with its options.
+  public init(data: String, options: MessageOptions) {
+    self.data = data
+    self.options = options
   }
 }
 

@@ -37,6 +37,8 @@ public enum Request: Sendable {
   case importUsers(ImportUsers)
   indirect case importGroup(ImportGroup)
   case getStats(GetStats)
+  case listWebhookFailures(ListWebhookFailures)
+  case retryWebhooks(RetryWebhooks)
 }
 
 /// A request that one group decides.
@@ -144,5 +146,7 @@ extension MethodTable {
     add(GroupRequest.importGroupMessages)
     add(GroupRequest.setUnreadCount)
     add(Request.getStats)
+    add(Request.listWebhookFailures)
+    add(Request.retryWebhooks)
   }
 }

@@ -30,7 +30,7 @@ struct Backend {
   init(
     world: World = World(isMonotonicRunning: false), rules: GroupRules = GroupRules(),
     executors: [any GroupExecutor] = [SerialTestExecutor()],
-    logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+    logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, webhooks: WebhookServices? = nil,
     _ configure: (inout GatewayConfiguration) -> Void = { _ in }
   ) {
     store = world.store
@@ -39,10 +39,10 @@ struct Backend {
     configure(&configuration)
     services = GatewayServices(
       configuration: configuration,
-      stores: .init(groups: store, messages: store.inner, users: store.inner, personal: store.inner),
+      stores: .init(groups: store, messages: store.inner, users: store.inner, personal: store.inner, webhooks: store.inner),
       tokens: NamedTokens(),
       clocks: clocks, rules: rules, product: .init(name: "Throng", version: "0", limits: []),
-      logger: logger)
+      logger: logger, webhooks: webhooks)
     services.registry.use(executors)
     Backend.registries.withLock { [registry = services.registry] in $0.append(registry) }
   }

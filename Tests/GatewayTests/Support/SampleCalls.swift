@@ -37,4 +37,5 @@ let sampleCalls: [String: String] = [
   "importGroupMembers": #""groupID":"g","memberList":[{"userID":"mary"}]"#,
   "importGroupMessages": #""groupID":"g","messageList":[{"sender":"mary","timestamp":1,"text":"t"}]"#,
   "setUnreadCount": #""groupID":"g","userID":"mary","unreadCount":1"#, "getStats": "",
+  "listWebhookFailures": "", "retryWebhooks": "",
 ]

@@ -245,6 +245,7 @@ final class Scene {
     case .disband:
       topic.close()
       topic = broker.openTopic(of: "g")
+    case .post: break
     }
   }
 }

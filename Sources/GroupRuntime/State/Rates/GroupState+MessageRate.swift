@@ -5,12 +5,15 @@ import WireProtocol
 /// join and leave notices, pass a rate limiter. Other events do not.
 extension GroupState {
   /// Delivers, queues or drops a new message.
-  mutating func offer(_ message: Message, by caller: Caller, in context: DecisionContext) -> Decision {
+  mutating func offer(
+    _ message: Message, isForOnlineUsers: Bool, by caller: Caller, in context: DecisionContext
+  ) -> Decision {
     var decision = Decision(.empty)
     decision.showsMembers = false
     deliverWaiting(in: context, into: &decision)
     let waiting = WaitingMessage(
-      message: message, senderProfile: caller.profile, session: caller.session, type: record.type)
+      message: message, senderProfile: caller.profile, session: caller.session, type: record.type,
+      isForOnlineUsers: isForOnlineUsers)
     let offered = rateLimiter?.offer(waiting, message.priority, at: context.monotonic)
     if let displaced = offered?.displaced { drop(displaced, in: context, into: &decision) }
     decision.rateLimited.offeredID = message.msgID
@@ -21,6 +24,7 @@ extension GroupState {
     case .dropped:
       count(message, [.accepted, .dropped], into: &decision)
       decision.answer = acknowledge(message, .dropped, in: context)
+      postDropped(waiting.info, .rateLimit, at: context.now, into: &decision)
     case .delivered, nil:
       deliver(waiting, [.accepted, .delivered], in: context, into: &decision)
       decision.answer = acknowledge(message, .delivered, in: context)
@@ -32,9 +36,11 @@ extension GroupState {
     _ waiting: WaitingMessage, _ steps: MessageCount.Steps, in context: DecisionContext, into decision: inout Decision
   ) {
     decision.rateLimited.deliveries += 1
-    let info = MessageInfo(waiting.message, senderProfile: waiting.senderProfile)
-    decision.effects.append(publication(of: info, from: waiting.session, in: context))
+    decision.effects.append(publication(of: waiting.info, from: waiting.session, in: context))
     count(waiting.message, steps, into: &decision)
+    if !rules.webhooks.isEmpty {
+      postSent(waiting.info, isDurable: false, pushes: !waiting.isForOnlineUsers, in: context, into: &decision)
+    }
   }
 
   /// Delivers queued messages, and then the notices, as far as the rate allows.
@@ -59,16 +65,15 @@ extension GroupState {
   mutating func removeWaiting() -> [WaitingMessage] { rateLimiter?.removeAll() ?? [] }
 
   /// Drops all queued messages, because the group ends.
-  mutating func dropWaiting(in context: DecisionContext) -> Decision {
-    var decision = Decision(.empty)
+  mutating func dropWaiting(in context: DecisionContext, into decision: inout Decision) {
     for waiting in removeWaiting() { drop(waiting, in: context, into: &decision) }
-    return decision
   }
 
   private mutating func drop(_ waiting: WaitingMessage, in context: DecisionContext, into decision: inout Decision) {
     messages.forgetReceipt(of: waiting.message)
     decision.rateLimited.dequeued.append(waiting)
     waiting.drop(at: context.now, into: &decision)
+    postDropped(waiting.info, .rateLimit, at: context.now, into: &decision)
   }
 
   private func count(_ message: Message, _ steps: MessageCount.Steps, into decision: inout Decision) {
@@ -170,6 +175,11 @@ struct WaitingMessage: Sendable {
   let session: SessionKey?
   /// The group's type.
   let type: GroupType
+  /// Absent members are not told of it.
+  var isForOnlineUsers = false
+
+  /// The message as members get it.
+  var info: MessageInfo { MessageInfo(message, senderProfile: senderProfile) }
 
   /// "A queued message that is dropped later sends onMessageDropped with reason RateLimit to its
   /// sender."

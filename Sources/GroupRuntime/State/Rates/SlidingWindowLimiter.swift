@@ -21,6 +21,13 @@ struct SlidingWindowLimiter: Sendable {
     return nil
   }
 
+  /// The wait that `pass` would answer; nothing is counted.
+  func wait(at now: WallInstant) -> Int64? {
+    let current = passes.lazy.filter { now.milliseconds(since: $0) < windowMilliseconds }
+    guard let oldest = current.first, current.count >= limit else { return nil }
+    return windowMilliseconds - now.milliseconds(since: oldest)
+  }
+
   /// Whether the current window has no passes.
   func isEmpty(at now: MonotonicInstant) -> Bool { passes.last.map { now.milliseconds(since: $0) >= windowMilliseconds } ?? true }
 }

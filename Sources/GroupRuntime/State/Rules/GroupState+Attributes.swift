@@ -58,6 +58,9 @@ extension GroupState {
     attributes.set(edited, at: context.monotonic)
     decision.changes.append(.putAttributes(edited, in: record.id))
     publishAttributesIfDue(in: context, into: &decision)
+    post(
+      .attributesChanged, .event(event(.onGroupAttributeChanged(TextMap(edited.entries)), in: context)), at: context.now,
+      into: &decision)
     return decision
   }
 

@@ -146,6 +146,11 @@ extension GroupState {
       .send(event(.onGroupCreated(on: caller.platform), in: context), to: [record.owner] + joining.map(\.0)))
     let owner = EventOperator(memberInfo(of: record.owner), on: caller.platform)
     notify(.groupCreated, [record.owner], by: owner, in: context, into: &decision)
+    post(
+      .groupCreated,
+      .groupCreated(record, memberList: joining.map { memberInfo(of: $0.0) }, by: eventOperator(caller)),
+      at: context.now, into: &decision)
+    postIfFull(at: context.now, into: &decision)
     for row in rows where row.result == .pending {
       _ = submitInvitation(
         of: row.userID, message: request.inviteMessage ?? "", attach: nil, by: caller, in: context, into: &decision)

@@ -122,6 +122,7 @@ extension GroupState {
     let tip = appendTips(.groupInfoChange(changes), by: caller, in: context, always: true, into: &decision)
     let event = event(.onGroupInfoChanged(changes, by: eventOperator(caller), tip), in: context)
     decision.effects.append(.publish(event, .control, except: nil))
+    post(.groupInfoChanged, .event(event), at: context.now, into: &decision)
   }
 
   /// The rows of the table of rights that apply to a request.

@@ -8,15 +8,22 @@ extension GroupState {
   mutating func join(_ request: JoinGroup, _ facts: UserFacts, by caller: Caller, in context: DecisionContext) throws(WireError)
     -> Decision
   {
+    let user = try checkJoin(facts, by: caller, in: context)
+    if record.policy.joinMode == .auth { return try submitJoinApplication(request, of: user, by: caller, in: context) }
+    var decision = Decision(.joinedGroup(JoinGroup.Result(status: .joined)))
+    addJoiner(user, by: caller, .join, in: context, into: &decision)
+    return decision
+  }
+
+  /// The user who may join, or apply for it.
+  @discardableResult
+  func checkJoin(_ facts: UserFacts, by caller: Caller, in context: DecisionContext) throws(WireError) -> UserID {
     guard let user = caller.userID else { throw WireError(.noRight) }
     if roster[user] != nil, !record.type.everyoneIsMember { throw WireError(.alreadyMember) }
     try require(.join, by: caller)
     try requireNotBanned(user, in: context)
     try checkCapacity(for: user, facts)
-    if record.policy.joinMode == .auth { return try submitJoinApplication(request, of: user, by: caller, in: context) }
-    var decision = Decision(.joinedGroup(JoinGroup.Result(status: .joined)))
-    addJoiner(user, by: caller, in: context, into: &decision)
-    return decision
+    return user
   }
 
   /// Throws during a ban that was set with the user's removal (kickGroupMember, `banTime`).
@@ -41,8 +48,7 @@ extension GroupState {
   mutating func invite(
     _ request: InviteUserToGroup, _ facts: UserFacts, by caller: Caller, in context: DecisionContext
   ) throws(WireError) -> Decision {
-    try requireMembership(caller)
-    try require(.invite, by: caller)
+    try checkInvite(by: caller)
     var decision = Decision(.empty)
     var rows: [MemberResult] = []
     var joining: [UserID] = []
@@ -59,9 +65,14 @@ extension GroupState {
       }
       rows.append(MemberResult(userID: user, result: result))
     }
-    if !joining.isEmpty { addInvitees(joining, invitedBy: caller, in: context, into: &decision) }
+    if !joining.isEmpty { addInvitees(joining, invitedBy: caller, .invited, in: context, into: &decision) }
     decision.answer = .reply(.success(.memberResults(MemberResults(memberList: rows))))
     return decision
+  }
+
+  func checkInvite(by caller: Caller) throws(WireError) {
+    try requireMembership(caller)
+    try require(.invite, by: caller)
   }
 
   /// "Everything about one target is that target's result"; `success` = the user can be invited.
@@ -77,7 +88,11 @@ extension GroupState {
   // MARK: Adding members
 
   /// Adds a user who joins without an inviter: onMemberEnter.
-  private mutating func addJoiner(_ user: UserID, by caller: Caller, in context: DecisionContext, into decision: inout Decision) {
+  /// - Parameter decider: who has accepted the application; nil = there was none.
+  private mutating func addJoiner(
+    _ user: UserID, by caller: Caller, _ how: WebhookContent.Joining, decidedBy decider: Caller? = nil,
+    in context: DecisionContext, into decision: inout Decision
+  ) {
     addNewMembers([user], invitedBy: nil, in: context, into: &decision)
     let info = memberInfo(of: user)
     let tip = appendTips(.join([info]), by: caller, in: context, into: &decision)
@@ -88,12 +103,14 @@ extension GroupState {
     } else {
       announceJoin(of: info, by: caller, event, in: context, into: &decision)
     }
+    postJoined([info], how, by: decider.map { eventOperator($0) }, in: context, into: &decision)
   }
 
   /// Adds users who were invited, and have accepted where that is needed: onMemberInvited.
   /// - Parameter application: the invitation that was accepted.
   private mutating func addInvitees(
-    _ users: [UserID], invitedBy inviter: Caller, about application: GroupApplication? = nil, in context: DecisionContext,
+    _ users: [UserID], invitedBy inviter: Caller, _ how: WebhookContent.Joining, about application: GroupApplication? = nil,
+    in context: DecisionContext,
     into decision: inout Decision
   ) {
     addNewMembers(users, invitedBy: inviter.senderID, in: context, into: &decision)
@@ -106,6 +123,7 @@ extension GroupState {
     let present = inviter.userID.flatMap { roster[$0] == nil ? nil : $0 }
     announce(event, whenOff: (present.map { [$0] } ?? []) + users, into: &decision)
     notify(.invitedToGroup, users, by: eventOperator(inviter), about: application, in: context, into: &decision)
+    postJoined(list, how, by: eventOperator(inviter), in: context, into: &decision)
   }
 
   /// "A joiner's visible history begins with the own Join or Invite tip."
@@ -201,6 +219,7 @@ extension GroupState {
     }
     applications.put(application)
     decision.changes.append(.putApplication(application, asNewest: true))
+    post(.applicationMade, .application(application, isAgreeJoin: nil), at: context.now, into: &decision)
     return application
   }
 
@@ -229,6 +248,7 @@ extension GroupState {
       isAgreed: agrees, by: caller.senderID, time: context.now, message: reason)
     applications.remove(application)
     decision.changes.append(.putApplication(application, asNewest: false))
+    post(.applicationHandled, .application(application, isAgreeJoin: agrees), at: context.now, into: &decision)
     if joins { addCandidate(of: application, decidedBy: caller, in: context, into: &decision) }
     // "For somebody who is a member by now it closes as Agree without an event", but in the lists.
     if joins || !agrees { announceDecision(on: application, reason: reason, by: caller, in: context, into: &decision) }
@@ -255,12 +275,12 @@ extension GroupState {
     switch application.kind {
     case .join:
       let applicant = Caller.user(application.fromUser, platform: caller.platform, session: nil)
-      addJoiner(application.fromUser, by: applicant, in: context, into: &decision)
+      addJoiner(application.fromUser, by: applicant, .accepted, decidedBy: caller, in: context, into: &decision)
     case .invite:
       let inviter: Caller =
         application.fromUser == .administrator
         ? .administrator : .user(application.fromUser, platform: caller.platform, session: nil)
-      addInvitees([application.candidate], invitedBy: inviter, about: application, in: context, into: &decision)
+      addInvitees([application.candidate], invitedBy: inviter, .accepted, about: application, in: context, into: &decision)
     }
   }
 

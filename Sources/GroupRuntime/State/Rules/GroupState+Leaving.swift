@@ -31,6 +31,7 @@ extension GroupState {
     decision.effects.append(.detach(member.userID))
     notify(.quitGroup, [member.userID], by: EventOperator(info, on: caller.platform), in: context, into: &decision)
     announceLeave(of: [info], on: caller.platform, tip, in: context, into: &decision)
+    postLeft([info], .quit, in: context, into: &decision)
   }
 
   /// onMemberLeave; "off: nobody".
@@ -53,8 +54,13 @@ extension GroupState {
 
   /// "When the last member quits, the group is disbanded (onQuitFromGroup and onGroupDismissed)."
   private mutating func disbandOnLastQuit(of member: Member, by caller: Caller, in context: DecisionContext) -> Decision {
-    var decision = disband(.dismissed, by: caller, in: context)
-    decision.effects.insert(.send(event(.onQuitFromGroup(on: caller.platform), in: context), to: [member.userID]), at: 0)
+    var decision = Decision(.empty)
+    post(
+      .memberLeft,
+      .memberLeft(record.id, [MemberInfo(member)], memberCount: 0, how: .quit, reason: nil, by: nil), at: context.now,
+      into: &decision)
+    decision.effects.append(.send(event(.onQuitFromGroup(on: caller.platform), in: context), to: [member.userID]))
+    disband(.dismissed, by: caller, in: context, into: &decision)
     notify(.quitGroup, [member.userID], by: eventOperator(caller), in: context, into: &decision)
     return decision
   }
@@ -90,6 +96,7 @@ extension GroupState {
     announce(event, whenOff: users + (caller.userID.map { [$0] } ?? []), into: &decision)
     decision.effects += users.map { .detach($0) }
     notify(.kickedOff, users, by: opUser, reason: reason, in: context, into: &decision)
+    postLeft(list, .kicked, reason: request.reason, by: eventOperator(caller), in: context, into: &decision)
   }
 
   // MARK: Ownership
@@ -176,6 +183,7 @@ extension GroupState {
       decision.effects.append(.detach(member.userID))
     }
     announceLeave(of: members.suffix(CoalescedNotice.maxNamed).map { MemberInfo($0) }, on: nil, nil, in: context, into: &decision)
+    postLeft(members.map { MemberInfo($0) }, .grace, in: context, into: &decision)
   }
 
   // MARK: The end of the group
@@ -190,7 +198,15 @@ extension GroupState {
   enum DisbandCause { case dismissed, recycled }
 
   mutating func disband(_ cause: DisbandCause, by caller: Caller, in context: DecisionContext) -> Decision {
-    var decision = dropWaiting(in: context)
+    var decision = Decision(.empty)
+    disband(cause, by: caller, in: context, into: &decision)
+    return decision
+  }
+
+  private mutating func disband(
+    _ cause: DisbandCause, by caller: Caller, in context: DecisionContext, into decision: inout Decision
+  ) {
+    dropWaiting(in: context, into: &decision)
     let opUser = eventOperator(caller)
     let (content, kind): (GroupEvent.Content, SystemNotification.Kind) =
       switch cause {
@@ -199,9 +215,10 @@ extension GroupState {
       }
     let notification = record.type.storesMessages ? notification(kind, by: opUser, in: context) : nil
     decision.changes.append(.dismiss(record.id, at: context.now, notifying: notification))
-    decision.effects.append(.publish(event(content, in: context), .control, except: nil))
+    let event = event(content, in: context)
+    decision.effects.append(.publish(event, .control, except: nil))
     decision.effects.append(.disband)
     decision.disbands = true
-    return decision
+    post(.groupDismissed, .event(event), at: context.now, into: &decision)
   }
 }

@@ -159,6 +159,7 @@ extension GroupState {
     } else {
       decision.effects.append(.send(event, to: concerned))
     }
+    post(.memberInfoChanged, .event(event), at: context.now, into: &decision)
   }
 
   // MARK: Roles
@@ -193,7 +194,8 @@ extension GroupState {
     let changed = members.filter { $0.role != role }
     for member in changed { updateMember(member.userID, in: context, into: &decision) { $0.role = role } }
     guard role != .admin else { return announceGrant(to: changed.map(\.userID), by: caller, in: context, into: &decision) }
-    announceRevocation(of: changed.filter { $0.role == .admin }.map(\.userID), by: caller, in: context, into: &decision)
+    announceRevocation(
+      of: changed.filter { $0.role == .admin }.map(\.userID), to: role, by: caller, in: context, into: &decision)
     let changes = changed.filter { $0.role != .admin }.map { member in
       var change = MemberChange(userID: member.userID)
       change.role = role
@@ -209,25 +211,33 @@ extension GroupState {
     let list = users.map { memberInfo(of: $0) }
     let tip = appendTips(.setAdmin(list), by: caller, in: context, into: &decision)
     let event = event(.onGrantAdministrator(list, by: eventOperator(caller), tip), in: context)
-    announceRole(of: users, event, .grantAdmin, by: caller, in: context, into: &decision)
+    announceRole(of: users, to: .admin, event, tip, .grantAdmin, by: caller, in: context, into: &decision)
   }
 
   private mutating func announceRevocation(
-    of users: [UserID], by caller: Caller, in context: DecisionContext, into decision: inout Decision
+    of users: [UserID], to role: Role, by caller: Caller, in context: DecisionContext, into decision: inout Decision
   ) {
     guard !users.isEmpty else { return }
     let list = users.map { memberInfo(of: $0) }
     let tip = appendTips(.cancelAdmin(list), by: caller, in: context, into: &decision)
     let event = event(.onRevokeAdministrator(list, by: eventOperator(caller), tip), in: context)
-    announceRole(of: users, event, .cancelAdmin, by: caller, in: context, into: &decision)
+    announceRole(of: users, to: role, event, tip, .cancelAdmin, by: caller, in: context, into: &decision)
   }
 
   private func announceRole(
-    of users: [UserID], _ event: GroupEvent, _ kind: SystemNotification.Kind, by caller: Caller, in context: DecisionContext,
-    into decision: inout Decision
+    of users: [UserID], to role: Role, _ event: GroupEvent, _ tip: EventTip?, _ kind: SystemNotification.Kind,
+    by caller: Caller, in context: DecisionContext, into decision: inout Decision
   ) {
     announce(event, whenOff: (caller.userID.map { [$0] } ?? []) + users, into: &decision)
     notify(kind, users, by: eventOperator(caller), in: context, into: &decision)
+    let changes = users.map { user in
+      var change = MemberChange(userID: user)
+      change.role = role
+      return change
+    }
+    post(
+      .memberInfoChanged, .event(self.event(.onGroupMemberInfoChanged(changes, by: eventOperator(caller), tip), in: context)),
+      at: context.now, into: &decision)
   }
 
   // MARK: Changing the roster

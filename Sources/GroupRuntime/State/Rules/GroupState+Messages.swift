@@ -8,10 +8,7 @@ extension GroupState {
   mutating func send(
     _ content: Message.Content, _ options: MessageOptions, by caller: Caller, in context: DecisionContext
   ) throws(WireError) -> Decision {
-    let sender = sender(caller)
-    if sender.principal == .outsider { throw WireError(.noRight, "Not a member") }
-    try require(.send, by: sender.principal)
-    try checkMentions(options, by: sender)
+    let sender = try checkedSender(caller, options)
     if let first = messages.receipt(of: options.clientMsgID, from: caller.senderID, at: context.monotonic) {
       return Decision(.receipt(first))
     }
@@ -20,18 +17,76 @@ extension GroupState {
 
     let isStored = record.type.storesMessages && !options.onlineUserOnly
     let seq = isStored ? messages.lastSeq + 1 : nil
-    let message = Message(
-      msgID: messages.nextMessageID(seq: seq), groupID: record.id, seq: seq, sender: caller.senderID, nameCard: sender.nameCard,
-      timestamp: context.now, content: content, priority: options.priority, clientMsgID: options.clientMsgID,
-      atUserIDList: options.atUserIDList, platform: caller.platform, isFromManager: sender.isManager)
-    if rateLimiter != nil { return offer(message, by: caller, in: context) }
+    let message = makeMessage(content, options, seq: seq, by: sender, caller, in: context)
+    if rateLimiter != nil {
+      return offer(message, isForOnlineUsers: options.onlineUserOnly, by: caller, in: context)
+    }
     let answer = acknowledge(message, isStored ? .stored : .delivered, in: context)
     if isStored { messages.append(message) }
-    return Decision(
+    var decision = Decision(
       changes: isStored ? [.append(message)] : [],
       effects: [publication(of: MessageInfo(message, senderProfile: caller.profile), from: caller.session, in: context)],
       counts: [MessageCount(type: record.type, priority: message.priority, steps: [.accepted, .delivered])],
       showsMembers: false, answer: answer)
+    if !rules.webhooks.isEmpty {
+      postSent(
+        MessageInfo(message, senderProfile: caller.profile), isDurable: isStored, pushes: !options.onlineUserOnly, in: context,
+        into: &decision)
+    }
+    return decision
+  }
+
+  @inline(__always)
+  private mutating func makeMessage(
+    _ content: Message.Content, _ options: MessageOptions, seq: Int64?, by sender: Sender, _ caller: Caller,
+    in context: DecisionContext
+  ) -> Message {
+    Message(
+      msgID: messages.nextMessageID(seq: seq), groupID: record.id, seq: seq, sender: caller.senderID, nameCard: sender.nameCard,
+      timestamp: context.now, content: content, priority: options.priority, clientMsgID: options.clientMsgID,
+      atUserIDList: options.atUserIDList, platform: caller.platform, isFromManager: sender.isManager)
+  }
+
+  /// The sender, or the error of membership, rights and mentions.
+  @inline(__always)
+  private func checkedSender(_ caller: Caller, _ options: MessageOptions) throws(WireError) -> Sender {
+    let sender = sender(caller)
+    if sender.principal == .outsider { throw WireError(.noRight, "Not a member") }
+    try require(.send, by: sender.principal)
+    try checkMentions(options, by: sender)
+    return sender
+  }
+
+  // MARK: Asking the application first
+
+  /// What sending would answer before the application is asked; `.empty` = it is to be asked.
+  /// Nothing counts for a rate yet.
+  func checkSend(_ options: MessageOptions, by caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
+    let sender = try checkedSender(caller, options)
+    if let first = messages.receipt(of: options.clientMsgID, from: caller.senderID, at: context.monotonic) {
+      return Decision(.receipt(first))
+    }
+    try requireNotMuted(sender, at: context.wall)
+    if let wait = messageRate?.wait(at: context.monotonic) { throw WireError(.groupMessageRate, retryAfterMs: wait) }
+    return Decision(.empty)
+  }
+
+  /// Answers a message as if it were sent, with the status Dropped: the application said so. It
+  /// takes no `seq`, counts for no rate, and its clientMsgID is not remembered.
+  mutating func drop(
+    _ content: Message.Content, _ options: MessageOptions, by caller: Caller, in context: DecisionContext
+  ) throws(WireError) -> Decision {
+    let checked = try checkSend(options, by: caller, in: context)
+    guard case .reply(.success(.empty)) = checked.answer else { return checked }
+    let sender = sender(caller)
+    let message = makeMessage(content, options, seq: nil, by: sender, caller, in: context)
+    var decision = Decision(
+      counts: [MessageCount(type: record.type, priority: message.priority, steps: [.accepted, .dropped])],
+      answer: acknowledge(message, .dropped, in: context))
+    postDropped(
+      MessageInfo(message, senderProfile: caller.profile), .webhook,
+      isDurable: record.type.storesMessages && !options.onlineUserOnly, at: context.now, into: &decision)
+    return decision
   }
 
   /// The reply to a message's sender, which a repeated send gets again.
@@ -97,6 +152,7 @@ extension GroupState {
     decision.changes += [.revise(message), recordChange()]
     let event = event(.onRecvMessageRevoked(msgID: message.msgID, seq: seq, by: eventOperator(caller)), in: context)
     decision.effects.append(recallEffect(event, seq: seq))
+    post(.messageRevoked, .event(event), at: context.now, into: &decision)
     return decision
   }
 

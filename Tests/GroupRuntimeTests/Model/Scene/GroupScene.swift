@@ -123,6 +123,7 @@ struct GroupScene {
     case .send(let event, let users, let session): try deliver(event.frame, to: users, except: session, isSkippable: false)
     case .sendToSession: Issue.record("a message was dropped where nothing limits them")
     case .disband: attached = [:]
+    case .post: Issue.record("an after-event was made where none is wanted")
     }
   }
 

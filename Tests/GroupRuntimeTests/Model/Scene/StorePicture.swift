@@ -52,6 +52,8 @@ struct StorePicture: MessageStore {
       if let notification { notifications.append((notification, Array(members.keys))) }
       dismiss(time)
     case .putUserInfo, .markApplicationsRead, .markNotificationsRead: try expect(false, "a group does not read for users")
+    case .appendWebhook, .removeWebhooks, .giveUpWebhook, .removeWebhookFailures, .trimWebhookFailures:
+      try expect(false, "an after-event where none is wanted")
     }
   }
 

@@ -1,0 +1,84 @@
+import GroupModel
+import GroupRuntime
+import WireProtocol
+
+/// Requests that the application is asked about first, and the methods for what it did not take
+/// (Protocol.md, "Webhooks").
+extension Dispatcher {
+  /// Dispatches a request while before-events are configured.
+  func dispatch(_ request: Request, by caller: Caller, _ asking: any WebhookAsking, _ completion: @escaping Completion) {
+    let question = WebhookQuestion(request, by: caller, asking)
+    guard let session = caller.session, let group = request.groupID else {
+      guard let question else { return execute(request, by: caller, completion) }
+      return ask(question, about: request, by: caller, asking, completion)
+    }
+    let key = RequestOrder.Key(session: session, group: group)
+    requestOrder.begin(key, asks: question != nil) { [self] in
+      guard let question else { return execute(request, by: caller, completion) }
+      ask(question, about: request, by: caller, asking) { [requestOrder] reply in
+        completion(reply)
+        requestOrder.end(key)
+      }
+    }
+  }
+
+  /// Checks rights and state, asks, and executes: that checks everything again. Meanwhile other
+  /// requests of the group go on.
+  private func ask(
+    _ question: WebhookQuestion, about request: Request, by caller: Caller, _ asking: any WebhookAsking,
+    _ completion: @escaping Completion
+  ) {
+    check(request, by: caller) { [self] reply in
+      // A repeated clientMsgID is answered at once.
+      guard case .success(.empty) = reply else { return completion(reply) }
+      Task {
+        switch await asking.verdict(on: question) {
+        case .allow(let replacement): execute(request.replacingContent(with: replacement), by: caller, completion)
+        case .refuse(let error): completion(.failure(error))
+        case .drop: drop(request, by: caller, completion)
+        }
+      }
+    }
+  }
+
+  /// Replies `.empty` where the request would succeed, as far as that is known before.
+  private func check(_ request: Request, by caller: Caller, _ completion: @escaping Completion) {
+    switch request {
+    case .createGroup(let request):
+      create(request, by: caller, completion) { .checkCreation($0, owner: $1, $2) }
+    case .group(let id, let request):
+      guard let users = request.concernedUsers(by: caller) else {
+        return registry.group(id).enqueue(.request(.check(request, .none), by: caller, completion: completion))
+      }
+      ask(id, about: users, by: caller, completion) { .check(request, $0) }
+    default: completion(.empty)
+    }
+  }
+
+  private func drop(_ request: Request, by caller: Caller, _ completion: @escaping Completion) {
+    guard case .group(let id, let request) = request else { return completion(.error(.internalError)) }
+    registry.group(id).enqueue(.request(.dropMessage(request), by: caller, completion: completion))
+  }
+
+  // MARK: After-events that were given up
+
+  func webhookFailures(_ request: ListWebhookFailures, for _: Caller) async throws(StoreError) -> Reply {
+    let found = try await stores.webhooks.webhookFailures(
+      after: request.nextSeq, limit: request.count + 1, bytes: pageBytes)
+    let bytes = found.reduce(0) { $0 + $1.entry.data.count }
+    let page = found.prefix(request.count)
+    let rows = page.map { failure in
+      WebhookFailureInfo(
+        id: failure.entry.id, type: failure.entry.type, timestamp: failure.entry.timestamp, data: failure.entry.data,
+        attempts: failure.attempts, lastError: failure.lastError)
+    }
+    let hasMore = found.count > page.count || bytes >= pageBytes
+    return .success(
+      .webhookFailures(ListWebhookFailures.Result(failureList: rows, nextSeq: hasMore ? page.last?.number ?? 0 : 0)))
+  }
+
+  func retryWebhooks(_: RetryWebhooks, for _: Caller) async throws(StoreError) -> Reply {
+    let retried = try await webhooks?.poster.retryFailures() ?? 0
+    return .success(.retriedWebhooks(RetryWebhooks.Result(retried: retried)))
+  }
+}

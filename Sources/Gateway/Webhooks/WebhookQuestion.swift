@@ -1,0 +1,172 @@
+import GroupModel
+import GroupRuntime
+import WireProtocol
+
+/// A before-event: what the application is asked, and about what.
+public struct WebhookQuestion: Sendable {
+  /// What an answer may say of content.
+  public enum Subject: Sendable, Equatable {
+    case text
+    case data
+    /// No message: it can neither be replaced nor dropped.
+    case other
+  }
+
+  public let type: WebhookType
+  public let subject: Subject
+  /// The text of the member `data`, a JSON object.
+  public let data: [UInt8]
+}
+
+/// What the application has decided.
+public enum WebhookVerdict: Sendable, Equatable {
+  /// - Parameter replacement: the content of a message in place of its own.
+  case allow(replacement: String?)
+  case refuse(WireError)
+  /// The message is answered as if it were sent.
+  case drop
+}
+
+/// Asks the application, and knows what its silence means (`webhook.onFailure`).
+public protocol WebhookAsking: Sendable {
+  /// Whether the configuration names the type.
+  func asks(_ type: WebhookType) -> Bool
+
+  /// The application's decision, within `webhook.timeout`.
+  func verdict(on question: WebhookQuestion) async -> WebhookVerdict
+}
+
+/// The parts of webhooks that sessions and the dispatcher use.
+public struct WebhookServices: Sendable {
+  public let poster: any WebhookPoster
+  /// Nil = no before-event is configured.
+  public let asking: (any WebhookAsking)?
+
+  /// Parts with everything given.
+  public init(poster: any WebhookPoster, asking: (any WebhookAsking)?) {
+    self.poster = poster
+    self.asking = asking
+  }
+}
+
+extension WebhookQuestion {
+  /// Nil where the application is not asked about such a request.
+  init?(_ request: Request, by caller: Caller, _ asking: any WebhookAsking) {
+    // "Application administrators without asUser are not asked about."
+    guard let user = caller.userID, let type = WebhookQuestion.type(of: request), asking.asks(type) else { return nil }
+    self.type = type
+    subject = WebhookQuestion.subject(of: request)
+    data = JSONWriter.text(capacity: 512) { writer in
+      writer.object { writer in
+        writer.member("userID", user.rawValue)
+        writer.member("platform", caller.platform.rawValue)
+        request.encodeQuestion(into: &writer)
+      }
+    }
+  }
+
+  private static func type(of request: Request) -> WebhookType? {
+    switch request {
+    case .createGroup: .beforeCreateGroup
+    case .group(_, .joinGroup): .beforeJoinGroup
+    case .group(_, .inviteUserToGroup): .beforeInvite
+    case .group(_, .sendGroupTextMessage), .group(_, .sendGroupCustomMessage): .beforeSendMessage
+    default: nil
+    }
+  }
+
+  private static func subject(of request: Request) -> Subject {
+    switch request {
+    case .group(_, .sendGroupTextMessage): .text
+    case .group(_, .sendGroupCustomMessage): .data
+    default: .other
+    }
+  }
+}
+
+extension Request {
+  /// The request with the content that the application gave.
+  func replacingContent(with text: String?) -> Request {
+    guard let text else { return self }
+    switch self {
+    case .group(let id, .sendGroupTextMessage(let request)):
+      return .group(id, .sendGroupTextMessage(SendGroupTextMessage(text: text, options: request.options)))
+    case .group(let id, .sendGroupCustomMessage(let request)):
+      return .group(id, .sendGroupCustomMessage(SendGroupCustomMessage(data: text, options: request.options)))
+    default: return self
+    }
+  }
+
+  /// The group that a request is for, where that is known before.
+  var groupID: GroupID? {
+    switch self {
+    case .group(let id, _): id
+    case .createGroup(let request): request.groupID
+    default: nil
+    }
+  }
+
+  /// "…the request's params", for messages `{groupID, message}`.
+  fileprivate func encodeQuestion(into writer: inout JSONWriter) {
+    switch self {
+    case .createGroup(let request): request.encodeQuestion(into: &writer)
+    case .group(let id, .joinGroup(let request)):
+      writer.member("groupID", id.rawValue)
+      writer.member("message", ifPresent: request.message)
+    case .group(let id, .inviteUserToGroup(let request)):
+      writer.member("groupID", id.rawValue)
+      writer.member("userIDList", request.userIDList.map(\.rawValue))
+      writer.member("message", ifPresent: request.message)
+      writer.member("attach", ifPresent: request.attach)
+    case .group(let id, .sendGroupTextMessage(let request)):
+      writer.member("groupID", id.rawValue)
+      writer.message("Text", "text", request.text, request.options)
+    case .group(let id, .sendGroupCustomMessage(let request)):
+      writer.member("groupID", id.rawValue)
+      writer.message("Custom", "data", request.data, request.options)
+    default: break
+    }
+  }
+}
+
+extension JSONWriter {
+  fileprivate mutating func message(_ type: String, _ name: StaticString, _ content: String, _ options: MessageOptions) {
+    key("message")
+    object { writer in
+      writer.member("type", type)
+      writer.member(name, content)
+      writer.member("priority", options.priority.rawValue)
+      writer.member("clientMsgID", ifPresent: options.clientMsgID)
+      if !options.atUserIDList.isEmpty { writer.member("atUserIDList", options.atUserIDList) }
+      if options.onlineUserOnly { writer.member("onlineUserOnly", true) }
+    }
+  }
+}
+
+extension CreateGroup {
+  fileprivate func encodeQuestion(into writer: inout JSONWriter) {
+    writer.member("groupID", ifPresent: groupID?.rawValue)
+    writer.member("groupType", groupType.rawValue)
+    writer.member("groupName", groupName)
+    writer.member("introduction", ifPresent: fields.introduction)
+    writer.member("notification", ifPresent: fields.notification)
+    writer.member("faceURL", ifPresent: fields.faceURL)
+    if let number = fields.maxMemberNum { writer.member("maxMemberNum", number) }
+    if let info = fields.customInfo { writer.member("customInfo", info) }
+    for change in fields.policy {
+      writer.key(named: change.field.rawValue)
+      switch change.value {
+      case .word(let word): writer.value(word)
+      case .flag(let flag): writer.value(flag)
+      }
+    }
+    guard !memberList.isEmpty else { return }
+    writer.key("memberList")
+    writer.array(memberList) { writer, member in
+      writer.object { writer in
+        writer.member("userID", member.userID.rawValue)
+        writer.member("role", member.role.wireName)
+      }
+    }
+  }
+}

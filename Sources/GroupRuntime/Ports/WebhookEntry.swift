@@ -1,0 +1,236 @@
+import GroupModel
+import Synchronization
+import WireProtocol
+
+/// An after-event on its way to the application (Protocol.md, "Webhooks"): made with a decision,
+/// stored in its transaction, and posted by the outbox.
+public final class WebhookEntry: Sendable, Equatable {
+  /// The order that an entry keeps: those of one group, or of one user, are posted one by one.
+  public enum Lane: Hashable, Sendable {
+    case group(GroupID)
+    case user(UserID)
+
+    /// The text that `init(_:)` reads.
+    public var text: String {
+      switch self {
+      case .group(let id): "g" + id.rawValue
+      case .user(let id): "u" + id.rawValue
+      }
+    }
+
+    /// The lane that a store has kept as text.
+    public init?(_ text: String) {
+      let name = String(text.dropFirst())
+      switch text.first {
+      case "g":
+        guard let id = GroupID(name) else { return nil }
+        self = .group(id)
+      case "u":
+        guard let id = UserID(stored: name) else { return nil }
+        self = .user(id)
+      default: return nil
+      }
+    }
+  }
+
+  private enum Content: Sendable {
+    case typed(WebhookContent)
+    case encoded([UInt8])
+  }
+
+  /// The same at each attempt, and in the list of failures.
+  public let id: String
+  public let lane: Lane
+  public let type: WebhookType
+  /// When it happened.
+  public let timestamp: WallInstant
+  /// From when on `webhook.retention` counts.
+  public let since: WallInstant
+  /// About the bytes of `data`, without encoding it.
+  public let estimatedBytes: Int
+  private let content: Mutex<Content>
+  private let number = Atomic<Int64>(0)
+
+  /// A new entry.
+  public init(_ type: WebhookType, _ content: WebhookContent, in lane: Lane, at time: WallInstant) {
+    id = RandomID.with128Bits()
+    self.lane = lane
+    self.type = type
+    timestamp = time
+    since = time
+    estimatedBytes = content.capacity
+    self.content = Mutex(.typed(content))
+  }
+
+  /// An entry that a store has kept.
+  /// - Parameter number: 0 = it is not stored now.
+  public init(
+    id: String, _ type: WebhookType, data: [UInt8], in lane: Lane, at time: WallInstant, since: WallInstant, number: Int64
+  ) {
+    self.id = id
+    self.lane = lane
+    self.type = type
+    timestamp = time
+    self.since = since
+    estimatedBytes = data.count
+    content = Mutex(.encoded(data))
+    self.number.store(number, ordering: .relaxed)
+  }
+
+  /// The users whose profiles `data` shows, if `show(_:)` gives them before it is encoded.
+  public var shownUsers: [UserID] {
+    content.withLock { content in
+      if case .typed(let typed) = content { typed.members.map(\.userID).filter { $0 != .administrator } } else { [] }
+    }
+  }
+
+  /// Gives each member that has a profile its profile.
+  public func show(_ profiles: [UserID: UserProfile]) {
+    if profiles.isEmpty { return }
+    content.withLock { content in
+      guard case .typed(var typed) = content else { return }
+      typed.show(profiles)
+      content = .typed(typed)
+    }
+  }
+
+  /// The text of the member `data`, a JSON object. Encoded once.
+  public var data: [UInt8] {
+    content.withLock { content in
+      switch content {
+      case .encoded(let data): return data
+      case .typed(let typed):
+        let data = typed.encoded()
+        content = .encoded(data)
+        return data
+      }
+    }
+  }
+
+  /// The number that the store has given it, ascending in the order of commits and never used
+  /// again; 0 = it is in memory only.
+  public var storedNumber: Int64 { number.load(ordering: .relaxed) }
+
+  /// Called by the store in the transaction, before it completes the commit.
+  public func didStore(as number: Int64) { self.number.store(number, ordering: .relaxed) }
+
+  /// The same entry, which no store has.
+  public func unstored() -> WebhookEntry {
+    WebhookEntry(id: id, type, data: data, in: lane, at: timestamp, since: since, number: 0)
+  }
+
+  public static func == (left: WebhookEntry, right: WebhookEntry) -> Bool { left.id == right.id }
+}
+
+/// The `data` of an after-event.
+public enum WebhookContent: Sendable {
+  /// As clients get it.
+  case event(GroupEvent)
+  case groupCreated(GroupRecord, memberList: [MemberInfo], by: EventOperator)
+  case memberJoined(GroupID, [MemberInfo], memberCount: Int, how: Joining, by: EventOperator?)
+  case memberLeft(GroupID, [MemberInfo], memberCount: Int, how: Leaving, reason: String?, by: EventOperator?)
+  case groupFull(GroupID, memberCount: Int)
+  case application(GroupApplication, isAgreeJoin: Bool?)
+  case messageSent(MessageInfo)
+  case messageDropped(MessageInfo, DropReason)
+  case offlinePush(groupName: String, MessageInfo, [UserID])
+  case presence(UserID, Platform)
+
+  /// How somebody became a member.
+  public enum Joining: String, CaseIterable, Sendable { case join, invited, accepted }
+  /// How somebody ceased to be a member.
+  public enum Leaving: String, CaseIterable, Sendable { case quit, kicked, grace }
+  /// Why nobody got a message.
+  public enum DropReason: String, CaseIterable, Sendable {
+    case rateLimit = "RateLimit"
+    /// The application said so.
+    case webhook = "Webhook"
+  }
+
+  fileprivate func encoded() -> [UInt8] { JSONWriter.text(capacity: capacity) { $0.object { encodeFields(into: &$0) } } }
+
+  fileprivate var capacity: Int {
+    switch self {
+    case .event(let event): event.capacity
+    case .messageSent(let info), .messageDropped(let info, _): 384 + info.contentBytes
+    case .offlinePush(_, let info, let users): 512 + info.contentBytes + users.count * 32
+    case .memberJoined(_, let list, _, _, _), .memberLeft(_, let list, _, _, _, _), .groupCreated(_, let list, _):
+      384 + list.count * 80
+    default: 512
+    }
+  }
+
+  /// The members that it shows, the operator included. A message's sender has the profile already.
+  fileprivate var members: [MemberInfo] {
+    switch self {
+    case .event(let event): event.members
+    case .groupCreated(_, let list, let by): list + [by.opUser]
+    case .memberJoined(_, let list, _, _, let by), .memberLeft(_, let list, _, _, _, let by):
+      list + (by.map { [$0.opUser] } ?? [])
+    case .groupFull, .application, .messageSent, .messageDropped, .offlinePush, .presence: []
+    }
+  }
+
+  fileprivate mutating func show(_ profiles: [UserID: UserProfile]) {
+    switch self {
+    case .event(var event):
+      event.show(profiles)
+      self = .event(event)
+    case .groupCreated(let record, let list, let by):
+      self = .groupCreated(record, memberList: list.showing(profiles), by: by.showing(profiles))
+    case .memberJoined(let group, let list, let count, let how, let by):
+      self = .memberJoined(group, list.showing(profiles), memberCount: count, how: how, by: by?.showing(profiles))
+    case .memberLeft(let group, let list, let count, let how, let reason, let by):
+      self = .memberLeft(group, list.showing(profiles), memberCount: count, how: how, reason: reason, by: by?.showing(profiles))
+    case .groupFull, .application, .messageSent, .messageDropped, .offlinePush, .presence: break
+    }
+  }
+
+  private func encodeFields(into writer: inout JSONWriter) {
+    switch self {
+    case .event(let event): event.encodeFields(into: &writer)
+    case .groupCreated(let record, let list, let opUser):
+      writer.member("groupID", record.id.rawValue)
+      writer.member("groupType", record.type.rawValue)
+      writer.member("groupName", record.name)
+      writer.member("owner", record.owner.rawValue)
+      opUser.encodeFields(into: &writer)
+      writer.member("memberList", list)
+    case .memberJoined(let group, let list, let count, let how, let opUser):
+      writer.member("groupID", group.rawValue)
+      writer.member("memberList", list)
+      writer.member("memberCount", count)
+      writer.member("how", how.rawValue)
+      opUser?.encodeFields(into: &writer)
+    case .memberLeft(let group, let list, let count, let how, let reason, let opUser):
+      writer.member("groupID", group.rawValue)
+      writer.member("memberList", list)
+      writer.member("memberCount", count)
+      writer.member("how", how.rawValue)
+      writer.member("reason", ifPresent: reason)
+      opUser?.encodeFields(into: &writer)
+    case .groupFull(let group, let count):
+      writer.member("groupID", group.rawValue)
+      writer.member("memberCount", count)
+    case .application(let application, let isAgreeJoin):
+      writer.member("groupID", application.groupID.rawValue)
+      writer.member("application", ApplicationInfo(application, reader: .administrator, isRead: false))
+      writer.member("isAgreeJoin", ifPresent: isAgreeJoin)
+    case .messageSent(let info):
+      writer.member("groupID", info.message.groupID.rawValue)
+      writer.member("message", info)
+    case .messageDropped(let info, let reason):
+      writer.member("groupID", info.message.groupID.rawValue)
+      writer.member("message", info)
+      writer.member("reason", reason.rawValue)
+    case .offlinePush(let name, let info, let users):
+      writer.member("groupID", info.message.groupID.rawValue)
+      writer.member("groupName", name)
+      writer.member("message", info)
+      writer.member("userIDList", users.map(\.rawValue))
+    case .presence(let user, let platform):
+      writer.member("userID", user.rawValue)
+      writer.member("platform", platform.rawValue)
+    }
+  }
+}

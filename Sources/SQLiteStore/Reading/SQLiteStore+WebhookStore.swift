@@ -1,0 +1,65 @@
+import GRDB
+import GroupModel
+import GroupRuntime
+
+extension SQLiteStore: WebhookStore {
+  /// How many entries wait, and how many were given up: counted once, at the start.
+  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
+  public func webhookCounts() async throws(StoreError) -> WebhookCounts {
+    try await read { db in
+      WebhookCounts(
+        pending: try db.count("SELECT count(*) FROM webhook INDEXED BY webhookByLane", []),
+        failures: try db.count("SELECT count(*) FROM webhookFailure", []))
+    }
+  }
+
+  /// Entries that wait, by their number, and so in the order of their commits.
+  /// - Parameter lane: nil = of all lanes.
+  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
+  public func webhooks(
+    in lane: WebhookEntry.Lane?, after: Int64, limit: Int, bytes: Int
+  ) async throws(StoreError) -> [WebhookEntry] {
+    try await read { db in
+      let size: (WebhookEntry) -> Int = { $0.data.count }
+      guard let lane else {
+        return try db.rows(
+          "SELECT \(WebhookRows.columns) FROM webhook WHERE number > ? ORDER BY number LIMIT ?", [after, limit],
+          bytes: bytes, size, WebhookRows.entry)
+      }
+      return try db.rows(
+        """
+        SELECT \(WebhookRows.columns) FROM webhook INDEXED BY webhookByLane WHERE lane = ? AND number > ?
+        ORDER BY number LIMIT ?
+        """, [lane.text, after, limit], bytes: bytes, size, WebhookRows.entry)
+    }
+  }
+
+  /// Entries that were given up, by their number.
+  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
+  public func webhookFailures(after: Int64, limit: Int, bytes: Int) async throws(StoreError) -> [WebhookFailure] {
+    try await read { db in
+      try db.rows(
+        "SELECT \(WebhookRows.failureColumns) FROM webhookFailure WHERE number > ? ORDER BY number LIMIT ?", [after, limit],
+        bytes: bytes, { $0.entry.data.count }, WebhookRows.failure)
+    }
+  }
+}
+
+extension Database {
+  /// The first rows of a query, until they have so many bytes; one is always among them.
+  fileprivate func rows<Value>(
+    _ sql: String, _ arguments: [(any DatabaseValueConvertible)?], bytes: Int, _ size: (Value) -> Int,
+    _ make: (inout RowReader) throws -> Value
+  ) throws -> [Value] {
+    let cursor = try Row.fetchCursor(cachedStatement(sql: sql), arguments: StatementArguments(arguments))
+    var values: [Value] = []
+    var sum = 0
+    while sum < bytes, let row = try cursor.next() {
+      var columns = RowReader(row)
+      let value = try make(&columns)
+      sum += size(value)
+      values.append(value)
+    }
+    return values
+  }
+}

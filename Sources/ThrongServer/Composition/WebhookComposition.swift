@@ -1,0 +1,97 @@
+import Gateway
+import GroupModel
+import GroupRuntime
+import Logging
+import SQLiteStore
+import ServerConfiguration
+import Webhooks
+import WireProtocol
+
+/// The parts that talk to the application's receiver, by `webhook.…`.
+struct WebhookComposition: Sendable {
+  let types: WebhookTypes
+  let outbox: WebhookOutbox
+  let services: WebhookServices
+  private let questioner: WebhookQuestioner?
+
+  /// Nil where there is no receiver.
+  init?(_ settings: Settings.Webhook, store: SQLiteStore, logger: Logger) async throws(StartError) {
+    guard let url = settings.url, let text = settings.secret else { return nil }
+    let secret = try StartError.translating { () throws(WebhookSecret.Fault) in try WebhookSecret(text) }
+    types = WebhookTypes(settings.events)
+    let client = { (connections: Int) throws(StartError) -> WebhookClient in
+      var configuration = HTTPClient.Configuration()
+      configuration.connections = connections
+      configuration.timeout = settings.timeout
+      let http = try StartError.translating { () throws(HTTPError) in try HTTPClient(configuration) }
+      return WebhookClient(http, url: url, secret: secret, clocks: SystemClocks())
+    }
+    // Somebody waits for the answer to a before-event, so after-events have other connections.
+    let asked = types.asks ? (settings.connections + 1) / 2 : 0
+    let maxInFlight = max(1, settings.connections - asked)
+    let posting = try client(maxInFlight)
+    do {
+      outbox = try await WebhookOutbox(
+        WebhookOutbox.Configuration(
+          retention: settings.retention, maxPending: settings.maxPending, maxInFlight: maxInFlight),
+        client: posting, store: store, groups: store, logger: logger)
+    } catch {
+      throw StartError("the webhooks in the store cannot be read: \(error)")
+    }
+    guard types.asks else {
+      questioner = nil
+      services = WebhookServices(poster: outbox, asking: nil)
+      return
+    }
+    // A single connection is shared.
+    let asking = try asked == settings.connections ? posting : client(asked)
+    let questioner = WebhookQuestioner(asking, logger: logger)
+    self.questioner = questioner
+    services = WebhookServices(poster: outbox, asking: QuestionerAdapter(types, questioner, settings.onFailure))
+  }
+
+  /// Ends all requests; what is in memory only goes to the store, which must still be open.
+  func stop() async {
+    await questioner?.stop()
+    await outbox.stop()
+  }
+}
+
+/// Asks by `WebhookQuestioner`.
+private struct QuestionerAdapter: WebhookAsking {
+  private let types: WebhookTypes
+  private let questioner: WebhookQuestioner
+  private let silence: WebhookVerdict
+
+  init(_ types: WebhookTypes, _ questioner: WebhookQuestioner, _ onFailure: WebhookFailurePolicy) {
+    self.types = types
+    self.questioner = questioner
+    switch onFailure {
+    case .allow: silence = .allow(replacement: nil)
+    case .refuse: silence = .refuse(.applicationSilent)
+    }
+  }
+
+  func asks(_ type: WebhookType) -> Bool { types.contains(type) }
+
+  func verdict(on question: WebhookQuestion) async -> WebhookVerdict {
+    let subject: WebhookAnswer.Subject =
+      switch question.subject {
+      case .text: .textMessage
+      case .data: .customMessage
+      case .other: .other
+      }
+    switch await questioner.ask(question.type, data: question.data, about: subject) {
+    case nil: return silence
+    case .allow(let replacement):
+      switch replacement {
+      case nil: return .allow(replacement: nil)
+      case .text(let text), .data(let text): return .allow(replacement: text)
+      }
+    case .refuse(let code, let message):
+      // The answer's codes are among those of the table.
+      return .refuse(WireError(ErrorCode(rawValue: code) ?? .refusedByApplication, message))
+    case .drop: return .drop
+    }
+  }
+}

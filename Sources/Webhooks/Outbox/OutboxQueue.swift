@@ -1,0 +1,551 @@
+import DequeModule
+import GroupModel
+import GroupRuntime
+import HeapModule
+
+/// The after-events that are to be posted, as a pure value: a lane for each group and user, posted
+/// one by one, and all lanes in turns. Memory holds a bounded window; the store has everything.
+struct OutboxQueue {
+  /// The bounds of memory.
+  struct Bounds {
+    /// Stored entries in memory; and in the same number those that are in memory only.
+    var entries = 10_000
+    /// The bytes of each of the two.
+    var bytes = 16 << 20
+    /// The stored entries of one lane in memory, so that no lane fills it.
+    var entriesPerLane = 256
+    /// The entries of one read.
+    var page = 256
+  }
+
+  /// What became of an entry that was posted.
+  enum Admission: Equatable {
+    /// It is in memory.
+    case queued
+    /// The store has it, and it is read later; or it has been read already.
+    case left
+    /// It is in memory only, which is full.
+    case lost
+  }
+
+  /// How an attempt ended.
+  enum Outcome: Equatable {
+    case delivered
+    /// - Parameter isAnswered: the receiver is there.
+    case failed(isAnswered: Bool)
+  }
+
+  /// What follows an attempt.
+  enum Consequence: Equatable {
+    case delivered
+    case retry
+    /// - Parameter attempts: how many have failed.
+    case givenUp(attempts: Int)
+  }
+
+  /// Entries to be read from the store.
+  struct Read: Equatable, Sendable {
+    /// Nil = of all lanes.
+    let lane: WebhookEntry.Lane?
+    let after: Int64
+    let limit: Int
+  }
+
+  private struct Lane {
+    /// The first may be in flight.
+    var entries: Deque<WebhookEntry> = []
+    var isInFlight = false
+    /// Of the first entry.
+    var attempts = 0
+    /// When the first entry is tried again; nil = it was not tried, or its time has come.
+    var due: MonotonicInstant?
+    /// The largest number that was in memory.
+    var lastNumber: Int64 = 0
+    /// The store has more.
+    var backlog: Backlog?
+    /// How many of the entries are stored ones.
+    var storedCount = 0
+    /// Whether it stands among the lanes that are ready.
+    var isListed = false
+    /// Whether it stands among the lanes that are to be read.
+    var isListedToRead = false
+
+    var isEmpty: Bool { entries.isEmpty && backlog == nil }
+
+    /// Another entry is the first now.
+    mutating func restart() {
+      attempts = 0
+      due = nil
+    }
+  }
+
+  /// Entries of a lane that are in the store only, and those in memory that come behind them.
+  private struct Backlog {
+    /// How often an entry was left in the store: a read misses those from after its start.
+    var leftCount = 0
+    /// Each behind the stored entries up to a number.
+    var behind: Deque<(number: Int64, entry: WebhookEntry)> = []
+    /// The largest number that was left.
+    var lastLeft: Int64 = 0
+  }
+
+  private struct Retry: Comparable {
+    let due: MonotonicInstant
+    let lane: WebhookEntry.Lane
+
+    static func < (left: Retry, right: Retry) -> Bool { left.due < right.due }
+    static func == (left: Retry, right: Retry) -> Bool { left.due == right.due }
+  }
+
+  /// Whether requests get answers of any kind.
+  private enum Receiver {
+    /// - Parameter silences: requests without an answer since the last one.
+    case up(silences: Int)
+    /// One request at a time tries it, at increasing intervals.
+    case down(probes: Int, next: MonotonicInstant, isProbing: Bool)
+  }
+
+  /// So many requests without an answer, and the receiver counts as down.
+  static let silencesUntilDown = 3
+  /// In milliseconds.
+  static let longestProbeInterval: Int64 = 30_000
+
+  private let bounds: Bounds
+  private let schedule: RetrySchedule
+  private let retention: Int64
+  private let maxInFlight: Int
+
+  private var lanes: [WebhookEntry.Lane: Lane] = [:]
+  /// Lanes whose first entry may be posted, in turns.
+  private var ready: Deque<WebhookEntry.Lane> = []
+  private var retries = Heap<Retry>()
+  private(set) var inFlight = 0
+  private var receiver = Receiver.up(silences: 0)
+  /// Lanes with a backlog and space for some of it.
+  private var lanesToRead: Deque<WebhookEntry.Lane> = []
+  /// Entries of lanes that are not in memory have to be found in the store, behind this number; nil =
+  /// there are none.
+  private(set) var scannedThrough: Int64?
+  private var leftToScan = 0
+  private var isScansTurn = false
+  private var currentRead: (read: Read, leftCount: Int)?
+  /// Numbers that are done, until the store has removed them.
+  private var finishing: Set<Int64> = []
+  private var removedDuringRead: [Int64] = []
+  /// The largest number that was posted. Before the first, everything in the store comes earlier.
+  private var highestPosted = Int64.max - 1
+  private var hasPosted = false
+  private var stored = Usage()
+  private var volatile = Usage()
+
+  private struct Usage {
+    var count = 0
+    var bytes = 0
+
+    mutating func add(_ entry: WebhookEntry) {
+      count += 1
+      bytes += entry.weight
+    }
+
+    mutating func remove(_ entry: WebhookEntry) {
+      count -= 1
+      bytes -= entry.weight
+    }
+
+    func hasRoom(in bounds: Bounds) -> Bool { count < bounds.entries && bytes < bounds.bytes }
+  }
+
+  /// - Parameters:
+  ///   - maxInFlight: requests at a time.
+  ///   - readsStore: the store may have entries from an earlier run.
+  init(retention: Duration, maxInFlight: Int, readsStore: Bool = true, bounds: Bounds = Bounds()) {
+    self.bounds = bounds
+    self.maxInFlight = maxInFlight
+    self.retention = retention.wholeMilliseconds
+    schedule = RetrySchedule(retention: retention)
+    scannedThrough = readsStore ? 0 : nil
+  }
+
+  /// How many entries are in memory.
+  var count: Int { stored.count + volatile.count }
+
+  /// Whether a read is under way.
+  var isReading: Bool { currentRead != nil }
+
+  /// How many are in memory only.
+  var volatileCount: Int { volatile.count }
+
+  /// Whether requests get no answers at present.
+  var isReceiverDown: Bool { if case .down = receiver { true } else { false } }
+
+  // MARK: Adding
+
+  /// Adds an entry behind those of its lane. A stored one is durable by now.
+  mutating func post(_ entry: WebhookEntry) -> Admission {
+    entry.storedNumber > 0 ? postStored(entry) : postVolatile(entry)
+  }
+
+  private mutating func postStored(_ entry: WebhookEntry) -> Admission {
+    let number = entry.storedNumber
+    highestPosted = hasPosted ? max(highestPosted, number) : number
+    hasPosted = true
+    if finishing.contains(number) { return .left }
+    // Lanes are taken out to be changed: otherwise each change would copy their entries.
+    if var lane = lanes.removeValue(forKey: entry.lane) {
+      defer { put(lane, entry.lane) }
+      // A read has found it before.
+      if number <= lane.lastNumber { return .left }
+      // Behind the scan, earlier entries of the lane may be in the store only.
+      let isScanned = scannedThrough.map { number <= $0 } ?? true
+      guard lane.backlog == nil, isScanned, hasRoom(for: lane) else {
+        leave(number, in: &lane)
+        return .left
+      }
+      append(entry, to: &lane)
+      return .queued
+    }
+    if let scanned = scannedThrough {
+      // The scan has passed it before it was posted: it goes back.
+      if number <= scanned { scannedThrough = number - 1 }
+      leftToScan += 1
+      return .left
+    }
+    guard stored.hasRoom(in: bounds) else {
+      scannedThrough = number - 1
+      leftToScan += 1
+      return .left
+    }
+    var lane = Lane()
+    append(entry, to: &lane)
+    put(lane, entry.lane)
+    return .queued
+  }
+
+  private mutating func postVolatile(_ entry: WebhookEntry) -> Admission {
+    guard volatile.hasRoom(in: bounds) else { return .lost }
+    var lane = lanes.removeValue(forKey: entry.lane) ?? Lane()
+    // Until the scan ends, earlier entries of the lane may be in the store only.
+    if lane.backlog == nil, scannedThrough != nil { leave(highestPosted, in: &lane) }
+    volatile.add(entry)
+    if let last = lane.backlog?.lastLeft {
+      lane.backlog?.behind.append((last, entry))
+    } else {
+      lane.entries.append(entry)
+    }
+    put(lane, entry.lane)
+    return .queued
+  }
+
+  private func hasRoom(for lane: Lane) -> Bool { stored.hasRoom(in: bounds) && lane.storedCount < bounds.entriesPerLane }
+
+  private mutating func append(_ entry: WebhookEntry, to lane: inout Lane) {
+    stored.add(entry)
+    lane.storedCount += 1
+    lane.entries.append(entry)
+    lane.lastNumber = entry.storedNumber
+  }
+
+  private func leave(_ number: Int64, in lane: inout Lane) {
+    var backlog = lane.backlog ?? Backlog()
+    backlog.leftCount += 1
+    backlog.lastLeft = max(backlog.lastLeft, number)
+    lane.backlog = backlog
+  }
+
+  /// Stores a lane, and lists it where its first entry is ready, or it has space for more.
+  private mutating func put(_ lane: consuming Lane, _ name: WebhookEntry.Lane) {
+    guard !lane.isEmpty || lane.isInFlight else { return }
+    if isReady(lane), !lane.isListed {
+      lane.isListed = true
+      ready.append(name)
+    }
+    if isReadable(lane), !lane.isListedToRead {
+      lane.isListedToRead = true
+      lanesToRead.append(name)
+    }
+    lanes[name] = lane
+  }
+
+  private func isReady(_ lane: Lane) -> Bool { !lane.entries.isEmpty && !lane.isInFlight && lane.due == nil }
+
+  /// Half of the lane's part of memory is free.
+  private func isReadable(_ lane: Lane) -> Bool { lane.backlog != nil && lane.storedCount <= bounds.entriesPerLane / 2 }
+
+  // MARK: Posting
+
+  /// The next entry to post at this time; nil = none, until `nextDue` or a change.
+  mutating func next(at now: MonotonicInstant) -> WebhookEntry? {
+    admitRetries(at: now)
+    guard inFlight < maxInFlight else { return nil }
+    if case .down(let probes, let next, _) = receiver {
+      guard inFlight == 0, next <= now, !ready.isEmpty else { return nil }
+      receiver = .down(probes: probes, next: next, isProbing: true)
+    }
+    while let name = ready.popFirst() {
+      lanes[name]?.isListed = false
+      guard let lane = lanes[name], isReady(lane), let entry = lane.entries.first else { continue }
+      lanes[name]?.isInFlight = true
+      inFlight += 1
+      return entry
+    }
+    return nil
+  }
+
+  /// When `next` may give an entry without a change before; nil = only after one.
+  func nextDue(at now: MonotonicInstant) -> MonotonicInstant? {
+    guard inFlight < maxInFlight else { return nil }
+    let due = ready.isEmpty ? retries.min?.due : now
+    switch receiver {
+    case .up: return due
+    case .down(_, let next, _): return inFlight > 0 ? nil : due.map { max($0, next) }
+    }
+  }
+
+  private mutating func admitRetries(at now: MonotonicInstant) {
+    while let first = retries.min, first.due <= now {
+      retries.removeMin()
+      guard lanes[first.lane]?.due == first.due, var lane = lanes.removeValue(forKey: first.lane) else { continue }
+      lane.due = nil
+      put(lane, first.lane)
+    }
+  }
+
+  /// An attempt has ended.
+  /// - Returns: what follows. A stored entry that is done is to be removed from the store.
+  mutating func finish(
+    _ entry: WebhookEntry, _ outcome: Outcome, at now: MonotonicInstant, wall: WallInstant
+  ) -> Consequence {
+    inFlight -= 1
+    note(outcome, at: now)
+    guard var lane = lanes.removeValue(forKey: entry.lane) else { return .delivered }
+    defer { put(lane, entry.lane) }
+    lane.isInFlight = false
+    lane.attempts += 1
+    let attempts = lane.attempts
+    if outcome == .delivered {
+      removeFirst(of: &lane)
+      return .delivered
+    }
+    switch schedule.decision(afterAttempts: attempts, of: entry.since, now: wall) {
+    case .giveUp:
+      removeFirst(of: &lane)
+      return .givenUp(attempts: attempts)
+    case .retry(let instant):
+      let due = now.advanced(byMilliseconds: max(1, instant.milliseconds(since: wall)))
+      lane.due = due
+      retries.insert(Retry(due: due, lane: entry.lane))
+      return .retry
+    }
+  }
+
+  private mutating func removeFirst(of lane: inout Lane) {
+    guard let entry = lane.entries.popFirst() else { return }
+    lane.restart()
+    release(entry, of: &lane)
+  }
+
+  private mutating func release(_ entry: WebhookEntry, of lane: inout Lane) {
+    if entry.storedNumber > 0 {
+      stored.remove(entry)
+      lane.storedCount -= 1
+      finishing.insert(entry.storedNumber)
+    } else {
+      volatile.remove(entry)
+    }
+  }
+
+  private mutating func note(_ outcome: Outcome, at now: MonotonicInstant) {
+    guard outcome == .failed(isAnswered: false) else {
+      receiver = .up(silences: 0)
+      return
+    }
+    switch receiver {
+    case .up(let silences) where silences + 1 < OutboxQueue.silencesUntilDown: receiver = .up(silences: silences + 1)
+    case .up: receiver = .down(probes: 0, next: now.advanced(byMilliseconds: 1000), isProbing: false)
+    case .down(let probes, let next, let isProbing):
+      // Requests from before may still end.
+      guard isProbing else { return }
+      let interval = min(2000 << Int64(min(probes, 10)), OutboxQueue.longestProbeInterval)
+      receiver = .down(
+        probes: probes + 1, next: max(next, now.advanced(byMilliseconds: interval)), isProbing: false)
+    }
+  }
+
+  /// An attempt was broken off, because the process ends.
+  mutating func abandon(_ entry: WebhookEntry) {
+    inFlight -= 1
+    guard var lane = lanes.removeValue(forKey: entry.lane) else { return }
+    lane.isInFlight = false
+    put(lane, entry.lane)
+  }
+
+  /// The store has removed entries that were done. A read that is under way may still have them.
+  mutating func didRemove(_ numbers: [Int64]) {
+    if currentRead == nil { finishing.subtract(numbers) } else { removedDuringRead += numbers }
+  }
+
+  private mutating func endRead() {
+    currentRead = nil
+    finishing.subtract(removedDuringRead)
+    removedDuringRead = []
+  }
+
+  // MARK: Giving up
+
+  /// Gives up entries beyond their retention that were not tried, while the receiver is down: it
+  /// would take too long to try each.
+  mutating func giveUpExpired(at wall: WallInstant) -> [(entry: WebhookEntry, attempts: Int)] {
+    guard isReceiverDown else { return [] }
+    var expired: [(entry: WebhookEntry, attempts: Int)] = []
+    let names = lanes.filter { $0.value.entries.contains { isExpired($0, at: wall) } }.map(\.key)
+    for name in names {
+      guard var lane = lanes.removeValue(forKey: name) else { continue }
+      let posted = lane.isInFlight ? lane.entries.first : nil
+      let (head, attempts, entries) = (lane.entries.first, lane.attempts, lane.entries)
+      lane.entries.removeAll { $0 !== posted && isExpired($0, at: wall) }
+      for entry in entries where entry !== posted && isExpired(entry, at: wall) {
+        expired.append((entry, entry === head ? attempts : 0))
+        release(entry, of: &lane)
+      }
+      if lane.entries.first !== head { lane.restart() }
+      put(lane, name)
+    }
+    return expired
+  }
+
+  private func isExpired(_ entry: WebhookEntry, at wall: WallInstant) -> Bool {
+    wall.milliseconds(since: entry.since) >= retention
+  }
+
+  /// Removes a stored entry that is given up because too many wait.
+  /// - Returns: false where it is being posted, or was a moment ago.
+  mutating func withdraw(_ entry: WebhookEntry) -> Bool {
+    if finishing.contains(entry.storedNumber) { return false }
+    guard var lane = lanes.removeValue(forKey: entry.lane) else {
+      finishing.insert(entry.storedNumber)
+      return true
+    }
+    defer { put(lane, entry.lane) }
+    guard let index = lane.entries.firstIndex(where: { $0.storedNumber == entry.storedNumber }) else {
+      finishing.insert(entry.storedNumber)
+      return true
+    }
+    guard index > 0 || !lane.isInFlight else { return false }
+    let removed = lane.entries.remove(at: index)
+    if index == 0 { lane.restart() }
+    release(removed, of: &lane)
+    return true
+  }
+
+  /// All that are in memory only, for the end of the process.
+  var volatileEntries: [WebhookEntry] {
+    let all = lanes.values.flatMap { lane in Array(lane.entries) + (lane.backlog?.behind.map(\.entry) ?? []) }
+    return all.filter { $0.storedNumber == 0 }
+  }
+
+  // MARK: Reading
+
+  /// What to read from the store next, one read at a time; nil = nothing, or there is no space.
+  mutating func nextRead() -> Read? {
+    guard currentRead == nil, stored.count + bounds.page <= bounds.entries || stored.count == 0, stored.bytes < bounds.bytes
+    else { return nil }
+    // Lanes and the scan take turns.
+    isScansTurn = !isScansTurn
+    if isScansTurn, let scan = nextScan() { return scan }
+    if let read = nextLaneRead() { return read }
+    return nextScan()
+  }
+
+  private mutating func nextLaneRead() -> Read? {
+    while let name = lanesToRead.popFirst() {
+      lanes[name]?.isListedToRead = false
+      guard let lane = lanes[name], isReadable(lane), let backlog = lane.backlog else { continue }
+      let limit = min(bounds.page, bounds.entriesPerLane - lane.storedCount)
+      let read = Read(lane: name, after: lane.lastNumber, limit: limit)
+      currentRead = (read, backlog.leftCount)
+      return read
+    }
+    return nil
+  }
+
+  private mutating func nextScan() -> Read? {
+    guard let scannedThrough else { return nil }
+    let read = Read(lane: nil, after: scannedThrough, limit: bounds.page)
+    currentRead = (read, leftToScan)
+    return read
+  }
+
+  /// The bytes that a read may bring.
+  var bytesPerRead: Int { max(1, bounds.bytes - stored.bytes) }
+
+  /// The rows of a read.
+  /// - Parameter isWhole: the store has no more than these, at the time of the read.
+  mutating func didRead(_ entries: [WebhookEntry], isWhole: Bool) {
+    guard let (read, leftCount) = currentRead else { return }
+    defer { endRead() }
+    if let lane = read.lane {
+      didRead(entries, of: lane, isWhole: isWhole, leftCount: leftCount)
+    } else {
+      didScan(entries, from: read.after, isWhole: isWhole, leftCount: leftCount)
+    }
+  }
+
+  /// A read has failed; `nextRead` gives it again.
+  mutating func didFailRead() {
+    guard let (read, _) = currentRead else { return }
+    endRead()
+    // It is listed again.
+    if let name = read.lane, let lane = lanes.removeValue(forKey: name) { put(lane, name) }
+  }
+
+  private mutating func didRead(_ entries: [WebhookEntry], of name: WebhookEntry.Lane, isWhole: Bool, leftCount: Int) {
+    guard var lane = lanes.removeValue(forKey: name) else { return }
+    defer { put(lane, name) }
+    guard lane.backlog != nil else { return }
+    for entry in entries where entry.storedNumber > lane.lastNumber {
+      admitBehind(entry.storedNumber, in: &lane)
+      if finishing.contains(entry.storedNumber) { lane.lastNumber = entry.storedNumber } else { append(entry, to: &lane) }
+    }
+    if isWhole, lane.backlog?.leftCount == leftCount {
+      admitBehind(.max, in: &lane)
+      lane.backlog = nil
+    }
+  }
+
+  /// Entries in memory only come behind the stored ones before them.
+  private mutating func admitBehind(_ number: Int64, in lane: inout Lane) {
+    while let first = lane.backlog?.behind.first, first.number < number, let next = lane.backlog?.behind.popFirst() {
+      lane.entries.append(next.entry)
+    }
+  }
+
+  private mutating func didScan(_ entries: [WebhookEntry], from start: Int64, isWhole: Bool, leftCount: Int) {
+    // A post in between may have set it back.
+    guard let scanned = scannedThrough, scanned >= start else { return }
+    for entry in entries {
+      let number = entry.storedNumber
+      if finishing.contains(number) {
+        scannedThrough = number
+        continue
+      }
+      if var lane = lanes.removeValue(forKey: entry.lane) {
+        if number > lane.lastNumber {
+          if lane.backlog == nil, hasRoom(for: lane) { append(entry, to: &lane) } else { leave(number, in: &lane) }
+        }
+        put(lane, entry.lane)
+      } else {
+        guard stored.hasRoom(in: bounds) else { return }
+        var lane = Lane()
+        append(entry, to: &lane)
+        put(lane, entry.lane)
+      }
+      scannedThrough = number
+    }
+    if isWhole, leftToScan == leftCount { scannedThrough = nil }
+  }
+}
+
+extension WebhookEntry {
+  /// About its bytes in memory.
+  fileprivate var weight: Int { data.count + 256 }
+}

@@ -1,0 +1,409 @@
+import GroupModel
+import GroupRuntime
+import Logging
+import Synchronization
+
+/// Posts after-events until the application has them (Protocol.md, "Webhooks"). One task gives out
+/// the work; callers only add to the queue and wake it. No lock is held over an `await`.
+public final class WebhookOutbox: WebhookPoster {
+  /// The bounds of an outbox.
+  public struct Configuration: Sendable {
+    /// How long a failing request is tried again.
+    public var retention: Duration
+    /// How many may wait; as many that were given up are kept.
+    public var maxPending: Int
+    /// Requests at a time.
+    public var maxInFlight: Int
+
+    /// With everything given.
+    public init(retention: Duration, maxPending: Int, maxInFlight: Int) {
+      self.retention = retention
+      self.maxPending = maxPending
+      self.maxInFlight = maxInFlight
+    }
+  }
+
+  fileprivate struct Failure {
+    let entry: WebhookEntry
+    let attempts: Int
+    let error: String
+  }
+
+  fileprivate struct State {
+    var queue: OutboxQueue
+    /// Stored entries that wait.
+    var pending: Int
+    var failures: Int
+    var attempts: [String: Task<Void, Never>] = [:]
+    /// Changes that the store is to make, and those that it is making.
+    var delivered: [Int64] = []
+    var givenUp: [Failure] = []
+    var isCommitting = false
+    var isTrimming = false
+    var isRetrying = false
+    /// After a failure of the store.
+    var storeRetry: MonotonicInstant?
+    /// Where too many wait and all of the oldest are being posted.
+    var trimRetry: MonotonicInstant?
+    var timer: MonotonicInstant?
+    var lastError = ""
+    var isStopped = false
+  }
+
+  private static let changesPerCommit = 500
+  private static let givenUpPerCommit = 100
+  private static let readBytes = 4 << 20
+
+  private let configuration: Configuration
+  private let client: WebhookClient
+  private let store: any WebhookStore
+  private let groups: any GroupStore
+  private let clocks: any Clocks
+  private let counter = WebhookCounter()
+  private let log: WebhookLog
+  private let logger: Logger
+  private let state: Mutex<State>
+  private let wakeUps: AsyncStream<Void>.Continuation
+
+  /// An outbox that goes on with what the store has.
+  /// - Parameters:
+  ///   - store: keeps the entries.
+  ///   - groups: makes changes of them durable.
+  public init(
+    _ configuration: Configuration, client: WebhookClient, store: any WebhookStore, groups: any GroupStore, logger: Logger
+  ) async throws(StoreError) {
+    let counts = try await store.webhookCounts()
+    self.configuration = configuration
+    self.client = client
+    self.store = store
+    self.groups = groups
+    clocks = client.clocks
+    log = WebhookLog(logger)
+    self.logger = logger
+    let queue = OutboxQueue(
+      retention: configuration.retention, maxInFlight: configuration.maxInFlight, readsStore: counts.pending > 0)
+    state = Mutex(State(queue: queue, pending: counts.pending, failures: counts.failures))
+    let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    wakeUps = continuation
+    Task { [weak self] in
+      for await _ in stream { self?.work() }
+    }
+    continuation.yield()
+  }
+
+  deinit { wakeUps.finish() }
+
+  /// How many entries wait, those in memory only included.
+  public var pendingCount: Int { state.withLock { $0.pending + $0.queue.volatileCount } }
+
+  public func post(_ entry: WebhookEntry) {
+    let admission = state.withLock { state in
+      if entry.storedNumber > 0 { state.pending += 1 }
+      return state.isStopped ? .left : state.queue.post(entry)
+    }
+    if admission == .lost {
+      counter.count(entry.type, .lost)
+      log.warn("a webhook was lost: too many are in memory", ["type": "\(entry.type.rawValue)", "id": "\(entry.id)"])
+    } else {
+      wakeUps.yield()
+    }
+  }
+
+  // MARK: Work, in one task
+
+  private func work() {
+    let now = clocks.monotonic
+    state.withLock { state in
+      if let retry = state.storeRetry, retry <= now { state.storeRetry = nil }
+      if let retry = state.trimRetry, retry <= now { state.trimRetry = nil }
+    }
+    startAttempts()
+    commitChanges()
+    startRead()
+    startTrim()
+    setTimer()
+  }
+
+  private func startAttempts() {
+    while true {
+      let isStarted = state.withLock { state in
+        guard !state.isStopped, let entry = state.queue.next(at: clocks.monotonic) else { return false }
+        state.attempts[entry.id] = Task { await self.attempt(entry) }
+        return true
+      }
+      if !isStarted { return }
+    }
+  }
+
+  private func setTimer() {
+    let now = clocks.monotonic
+    let due = state.withLock { state -> MonotonicInstant? in
+      guard !state.isStopped,
+        let due = [state.queue.nextDue(at: now), state.storeRetry, state.trimRetry].compactMap({ $0 }).min(),
+        due < state.timer ?? .distantFuture
+      else { return nil }
+      state.timer = due
+      return due
+    }
+    guard let due else { return }
+    Task { [weak self] in
+      // It is never cancelled, so the sleep cannot fail.
+      try? await Task.sleep(for: max(.zero, due - now))
+      self?.timerFired(due)
+    }
+  }
+
+  private func timerFired(_ due: MonotonicInstant) {
+    state.withLock { if $0.timer == due { $0.timer = nil } }
+    wakeUps.yield()
+  }
+
+  // MARK: Attempts
+
+  private func attempt(_ entry: WebhookEntry) async {
+    let result = await client.post(WebhookRequest(id: entry.id, entry.type, at: entry.timestamp, data: entry.data))
+    let outcome: OutboxQueue.Outcome
+    var error = ""
+    switch result {
+    case .success(let response) where response.isSuccess: outcome = .delivered
+    case .success(let response):
+      outcome = .failed(isAnswered: true)
+      error = "the status is \(response.status)"
+    case .failure(let failure) where failure.code == .shutDown:
+      return state.withLock { state in
+        state.attempts[entry.id] = nil
+        state.queue.abandon(entry)
+      }
+    case .failure(let failure):
+      outcome = .failed(isAnswered: failure.code == .tooLarge)
+      error = failure.description
+    }
+    finish(entry, outcome, error)
+    wakeUps.yield()
+  }
+
+  private func finish(_ entry: WebhookEntry, _ outcome: OutboxQueue.Outcome, _ error: String) {
+    let (now, wall) = (clocks.monotonic, clocks.wall)
+    let ended = state.withLock { state in
+      state.attempts[entry.id] = nil
+      let wasDown = state.queue.isReceiverDown
+      let consequence = state.queue.finish(entry, outcome, at: now, wall: wall)
+      var givenUp: [Failure] = []
+      switch consequence {
+      case .delivered:
+        if entry.storedNumber > 0 {
+          state.pending -= 1
+          state.delivered.append(entry.storedNumber)
+        }
+      case .retry: break
+      case .givenUp(let attempts): givenUp = [Failure(entry: entry, attempts: attempts, error: error)]
+      }
+      if outcome != .delivered {
+        givenUp += state.queue.giveUpExpired(at: wall).map { expired in
+          Failure(entry: expired.entry, attempts: expired.attempts, error: expired.attempts > 0 ? error : "not tried: \(error)")
+        }
+      }
+      state.giveUp(givenUp)
+      return (consequence, givenUp, wasDown: wasDown, isDown: state.queue.isReceiverDown)
+    }
+    counter.count(entry.type, outcome == .delivered ? .delivered : .failed)
+    note(ended.1)
+    if ended.isDown, !ended.wasDown {
+      logger.warning("the receiver of webhooks does not answer", metadata: ["error": "\(error)"])
+    } else if ended.wasDown, !ended.isDown {
+      logger.notice("the receiver of webhooks answers again")
+    }
+  }
+
+  private func note(_ givenUp: [Failure]) {
+    for failure in givenUp {
+      counter.count(failure.entry.type, .givenUp)
+      log.warn(
+        "a webhook was given up",
+        [
+          "type": "\(failure.entry.type.rawValue)", "id": "\(failure.entry.id)", "attempts": "\(failure.attempts)",
+          "error": "\(failure.error)",
+        ])
+    }
+  }
+
+  // MARK: The store
+
+  /// Lets the store forget what was delivered, and keep what was given up: one commit at a time.
+  private func commitChanges() {
+    let batch = state.withLock { state -> (delivered: [Int64], givenUp: [Failure], lost: Int)? in
+      guard !state.isCommitting, state.storeRetry == nil, !state.delivered.isEmpty || !state.givenUp.isEmpty
+      else { return nil }
+      state.isCommitting = true
+      let delivered = Array(state.delivered.prefix(WebhookOutbox.changesPerCommit))
+      let givenUp = Array(state.givenUp.prefix(WebhookOutbox.givenUpPerCommit))
+      state.delivered.removeFirst(delivered.count)
+      state.givenUp.removeFirst(givenUp.count)
+      return (delivered, givenUp, max(0, state.failures - configuration.maxPending))
+    }
+    guard let batch else { return }
+    var changes = batch.givenUp.map { StoreChange.giveUpWebhook($0.entry, attempts: $0.attempts, lastError: $0.error) }
+    if !batch.delivered.isEmpty { changes.append(.removeWebhooks(batch.delivered)) }
+    if batch.lost > 0 { changes.append(.trimWebhookFailures(keeping: configuration.maxPending)) }
+    commit(changes) { [self] isDurable in
+      state.withLock { state in
+        state.isCommitting = false
+        if isDurable {
+          state.queue.didRemove(batch.delivered + batch.givenUp.map(\.entry.storedNumber))
+          state.failures -= batch.lost
+        } else {
+          state.delivered = batch.delivered + state.delivered
+          state.givenUp = batch.givenUp + state.givenUp
+          state.storeRetry = clocks.monotonic.advanced(byMilliseconds: 1000)
+        }
+      }
+      if isDurable, batch.lost > 0 {
+        logger.warning("the oldest failures of webhooks were removed", metadata: ["count": "\(batch.lost)"])
+      }
+      wakeUps.yield()
+    }
+  }
+
+  private func commit(_ changes: [StoreChange], _ completion: @escaping @Sendable (Bool) -> Void) {
+    groups.commit(
+      Commit(changes: changes, generation: CommitGeneration()) { [log] result in
+        if case .failure(let error) = result { log.warn("webhooks could not be stored", ["error": "\(error)"]) }
+        completion((try? result.get()) != nil)
+      })
+  }
+
+  private func startRead() {
+    let read = state.withLock { state -> (OutboxQueue.Read, bytes: Int)? in
+      guard !state.isStopped, !state.isTrimming, state.storeRetry == nil else { return nil }
+      return state.queue.nextRead().map { ($0, min(WebhookOutbox.readBytes, state.queue.bytesPerRead)) }
+    }
+    guard let (read, bytes) = read else { return }
+    Task {
+      do throws(StoreError) {
+        let entries = try await store.webhooks(in: read.lane, after: read.after, limit: read.limit, bytes: bytes)
+        let isWhole = entries.count < read.limit && entries.reduce(0) { $0 + $1.data.count } < bytes
+        state.withLock { $0.queue.didRead(entries, isWhole: isWhole) }
+      } catch {
+        noteReadFailure(error) { $0.queue.didFailRead() }
+      }
+      wakeUps.yield()
+    }
+  }
+
+  private func noteReadFailure(_ error: StoreError, _ change: (inout State) -> Void) {
+    let isStopped = state.withLock { state in
+      change(&state)
+      state.storeRetry = clocks.monotonic.advanced(byMilliseconds: 1000)
+      return state.isStopped
+    }
+    // The end of the process closes the store.
+    if !isStopped { log.warn("webhooks could not be read", ["error": "\(error)"]) }
+  }
+
+  /// Gives up the oldest entries where more wait than may.
+  private func startTrim() {
+    let excess = state.withLock { state -> Int? in
+      let excess = state.pending + state.queue.volatileCount - configuration.maxPending
+      guard excess > 0, state.pending > 0, !state.isStopped, !state.isTrimming, !state.isCommitting, !state.queue.isReading,
+        state.delivered.isEmpty, state.givenUp.isEmpty, state.storeRetry == nil, state.trimRetry == nil
+      else { return nil }
+      state.isTrimming = true
+      return min(excess, WebhookOutbox.givenUpPerCommit)
+    }
+    guard let excess else { return }
+    Task {
+      do throws(StoreError) {
+        let oldest = try await store.webhooks(
+          in: nil, after: 0, limit: excess + configuration.maxInFlight, bytes: WebhookOutbox.readBytes)
+        withdraw(excess, of: oldest)
+      } catch {
+        noteReadFailure(error) { $0.isTrimming = false }
+      }
+      wakeUps.yield()
+    }
+  }
+
+  private func withdraw(_ count: Int, of oldest: [WebhookEntry]) {
+    let reason = "more than \(configuration.maxPending) requests wait"
+    let givenUp = state.withLock { state in
+      state.isTrimming = false
+      var givenUp: [Failure] = []
+      for entry in oldest where givenUp.count < count {
+        if state.queue.withdraw(entry) { givenUp.append(Failure(entry: entry, attempts: 0, error: reason)) }
+      }
+      state.giveUp(givenUp)
+      if givenUp.isEmpty { state.trimRetry = clocks.monotonic.advanced(byMilliseconds: 1000) }
+      return givenUp
+    }
+    note(givenUp)
+  }
+
+  // MARK: Administration
+
+  public func retryFailures() async throws(StoreError) -> Int {
+    let known = state.withLock { state -> Int? in
+      guard !state.isRetrying, !state.isStopped else { return nil }
+      state.isRetrying = true
+      return state.failures
+    }
+    // Those of the moment: what fails again is left for the next call.
+    guard let known else { return 0 }
+    defer { state.withLock { $0.isRetrying = false } }
+    var retried = 0
+    var last: Int64 = 0
+    while retried < known {
+      let page = try await store.webhookFailures(
+        after: last, limit: min(WebhookOutbox.givenUpPerCommit, known - retried), bytes: WebhookOutbox.readBytes)
+      guard let end = page.last?.number else { break }
+      last = end
+      try await retry(page)
+      retried += page.count
+    }
+    return retried
+  }
+
+  private func retry(_ failures: [WebhookFailure]) async throws(StoreError) {
+    let now = clocks.wall
+    let entries = failures.map { failure in
+      let entry = failure.entry
+      return WebhookEntry(
+        id: entry.id, entry.type, data: entry.data, in: entry.lane, at: entry.timestamp, since: now, number: 0)
+    }
+    let changes = entries.map { StoreChange.appendWebhook($0) } + [.removeWebhookFailures(failures.map(\.number))]
+    let isDurable = await withCheckedContinuation { continuation in
+      commit(changes) { continuation.resume(returning: $0) }
+    }
+    guard isDurable else { throw StoreError(.unavailable, "webhooks could not be stored") }
+    state.withLock { $0.failures -= failures.count }
+    for entry in entries { post(entry) }
+  }
+
+  // MARK: The end
+
+  /// Ends all requests, and stores what is in memory only, so that the next start posts it. The
+  /// store must still be open.
+  public func stop() async {
+    state.withLock { $0.isStopped = true }
+    await client.shutDown()
+    for attempt in state.withLock({ Array($0.attempts.values) }) { await attempt.value }
+    let changes = state.withLock { state in
+      let delivered = state.delivered
+      let givenUp = state.givenUp
+      (state.delivered, state.givenUp) = ([], [])
+      return givenUp.map { StoreChange.giveUpWebhook($0.entry, attempts: $0.attempts, lastError: $0.error) }
+        + [.removeWebhooks(delivered)] + state.queue.volatileEntries.map { StoreChange.appendWebhook($0) }
+    }
+    _ = await withCheckedContinuation { continuation in
+      commit(changes) { continuation.resume(returning: $0) }
+    }
+    wakeUps.finish()
+  }
+}
+
+extension WebhookOutbox.State {
+  fileprivate mutating func giveUp(_ failed: [WebhookOutbox.Failure]) {
+    givenUp += failed
+    failures += failed.count
+    pending -= failed.count { $0.entry.storedNumber > 0 }
+  }
+}

@@ -1,0 +1,67 @@
+import CoreMetrics
+import GroupModel
+import GroupRuntime
+
+/// Posts signed requests to the application's receiver.
+public final class WebhookClient: Sendable {
+  private let http: HTTPClient
+  private let url: String
+  private let secret: WebhookSecret
+  let clocks: any Clocks
+  private let duration = Timer(label: "throng_webhook_duration_seconds")
+
+  /// A client of one receiver.
+  public init(_ http: HTTPClient, url: String, secret: WebhookSecret, clocks: any Clocks) {
+    self.http = http
+    self.url = url
+    self.secret = secret
+    self.clocks = clocks
+  }
+
+  /// Posts a request once. Each attempt has a time and a signature of its own.
+  func post(_ request: WebhookRequest) async -> Result<HTTPResponse, HTTPError> {
+    let start = clocks.monotonic
+    let result = await http.post(request.body, to: url, headers: request.headers(at: clocks.wall, signedWith: secret))
+    duration.recordNanoseconds(clocks.monotonic.nanoseconds(since: start))
+    return result
+  }
+
+  /// Ends all requests.
+  func shutDown() async { await http.shutDown() }
+}
+
+/// `throng_webhooks_total` by type and result.
+struct WebhookCounter: Sendable {
+  /// The results of requests.
+  enum Result: String, CaseIterable {
+    /// An after-event that the application has.
+    case delivered
+    /// A failed attempt; another follows.
+    case failed
+    /// An after-event that is kept for listWebhookFailures.
+    case givenUp
+    /// An after-event that was in memory only, or a failure beyond those that are kept.
+    case lost
+    /// The answers to a before-event.
+    case allowed, refused, dropped
+    /// A before-event without a useful answer.
+    case unanswered
+  }
+
+  func count(_ type: WebhookType, _ result: Result, by count: Int = 1) {
+    Counter(label: "throng_webhooks_total", dimensions: [("type", type.rawValue), ("result", result.rawValue)])
+      .increment(by: count)
+  }
+}
+
+/// The metrics of this module, for their exposition.
+public enum WebhookMetrics {
+  /// The counter of requests.
+  public static let total = (name: "throng_webhooks_total", help: "Webhooks by type and result.")
+  /// The histogram of requests.
+  public static let duration = (
+    name: "throng_webhook_duration_seconds", help: "From the posting of a webhook to its answer, by attempt."
+  )
+  /// The gauge of those that wait.
+  public static let pending = (name: "throng_webhooks_pending", help: "After-events that the application does not have yet.")
+}

@@ -1,0 +1,134 @@
+import Foundation
+import GroupModel
+import GroupRuntime
+import Logging
+import Synchronization
+import Testing
+import ThrongTestKit
+
+@testable import Webhooks
+
+/// The outbox over a real receiver and the store for tests.
+@Suite struct WebhookOutboxTests {
+  private let store = InMemoryStore()
+
+  private func outbox(
+    of receiver: Receiver, retention: Duration = .seconds(3600), maxPending: Int = 1000
+  ) async throws -> WebhookOutbox {
+    let secret = try WebhookSecret("whsec_" + String(repeating: "A", count: 44))
+    let client = WebhookClient(
+      try HTTPClient(HTTPClient.Configuration()), url: receiver.url, secret: secret, clocks: SystemClocks())
+    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    return try await WebhookOutbox(
+      WebhookOutbox.Configuration(retention: retention, maxPending: maxPending, maxInFlight: 4), client: client, store: store,
+      groups: store, logger: logger)
+  }
+
+  private func entry(_ id: String, _ group: String = "g") throws -> WebhookEntry {
+    let now = SystemClocks().wall
+    return WebhookEntry(
+      id: id, .messageSent, data: Array("{}".utf8), in: .group(try #require(GroupID(group))), at: now, since: now, number: 0)
+  }
+
+  /// Stores entries and posts them, as groups do.
+  private func post(_ entries: [WebhookEntry], to outbox: WebhookOutbox) async throws {
+    try await commit(entries.map(StoreChange.appendWebhook))
+    for entry in entries { outbox.post(entry) }
+  }
+
+  private func commit(_ changes: [StoreChange]) async throws {
+    let result = await withCheckedContinuation { continuation in
+      store.commit(Commit(changes: changes, generation: CommitGeneration()) { continuation.resume(returning: $0) })
+    }
+    try result.get()
+  }
+
+  private func ids(_ log: Receiver.Log) -> [String?] { log.requests.map { $0.headers["webhook-id"] } }
+
+  @Test func whatWasDeliveredLeavesTheStore() async throws {
+    try await Receiver.run { receiver in
+      let outbox = try await outbox(of: receiver)
+      try await post((0..<20).map { try entry("\($0)") }, to: outbox)
+      await receiver.wait { $0.requests.count == 20 }
+      #expect(ids(receiver.log) == (0..<20).map { "\($0)" })
+      try await waitUntil("the store is empty") { try await store.webhookCounts().pending == 0 }
+      #expect(outbox.pendingCount == 0)
+      await outbox.stop()
+    }
+  }
+
+  /// What an earlier run has left is posted before what is new of its group.
+  @Test func anOutboxGoesOnWithWhatTheStoreHas() async throws {
+    try await commit((0..<600).map { .appendWebhook(try entry("old\($0)", $0.isMultiple(of: 2) ? "g" : "h")) })
+    try await Receiver.run { receiver in
+      let outbox = try await outbox(of: receiver)
+      try await post([try entry("new")], to: outbox)
+      await receiver.wait { $0.requests.count == 601 }
+      let ids = ids(receiver.log).compactMap { $0 }
+      #expect(
+        ids.filter { $0 == "new" || Int($0.dropFirst(3))?.isMultiple(of: 2) == true } == (0..<300).map { "old\($0 * 2)" } + [
+          "new"
+        ])
+      try await waitUntil("the store is empty") { try await store.webhookCounts().pending == 0 }
+      await outbox.stop()
+    }
+  }
+
+  @Test func whatIsGivenUpIsAFailureAndCanBeRetried() async throws {
+    let isGood = Mutex(false)
+    try await Receiver.run(reply: { _ in isGood.withLock { $0 } ? .answer() : .answer(status: "500 No") }) { receiver in
+      let outbox = try await outbox(of: receiver, retention: .zero)
+      outbox.post(try entry("volatile", "h"))
+      try await post([try entry("stored")], to: outbox)
+      try await waitUntil("both are failures") { try await store.webhookCounts() == WebhookCounts(pending: 0, failures: 2) }
+      let failures = try await store.webhookFailures(after: 0, limit: 9, bytes: .max)
+      #expect(Set(failures.map(\.entry.id)) == ["volatile", "stored"])
+      #expect(failures.allSatisfy { $0.attempts == 1 && $0.lastError == "the status is 500" })
+      isGood.withLock { $0 = true }
+      #expect(try await outbox.retryFailures() == 2)
+      await receiver.wait { $0.requests.count == 4 }
+      try await waitUntil("all is delivered") { try await store.webhookCounts() == WebhookCounts(pending: 0, failures: 0) }
+      #expect(try await outbox.retryFailures() == 0)
+      await outbox.stop()
+    }
+  }
+
+  @Test func theEndStoresWhatIsInMemoryOnly() async throws {
+    try await Receiver.run(reply: { _ in .nothing }) { receiver in
+      let outbox = try await outbox(of: receiver)
+      for number in 0..<3 { outbox.post(try entry("v\(number)")) }
+      await receiver.wait { $0.requests.count == 1 }
+      await outbox.stop()
+      #expect(try await store.webhooks(in: nil, after: 0, limit: 9, bytes: .max).map(\.id) == ["v0", "v1", "v2"])
+    }
+  }
+
+  @Test func theOldestAreGivenUpBeyondTheBound() async throws {
+    try await Receiver.run(reply: { _ in .nothing }) { receiver in
+      let outbox = try await outbox(of: receiver, maxPending: 5)
+      try await post((0..<20).map { try entry("\($0)") }, to: outbox)
+      try await waitUntil("five are left") { try await store.webhookCounts().pending == 5 }
+      let left = try await store.webhooks(in: nil, after: 0, limit: 9, bytes: .max).map(\.id)
+      #expect(left == ["0", "16", "17", "18", "19"], "the first is being posted")
+      // As many failures are kept.
+      try await waitUntil("five failures") { try await store.webhookCounts().failures <= 5 }
+      await outbox.stop()
+    }
+  }
+
+  /// A store that fails loses nothing: what was delivered is removed later.
+  @Test func aStoreThatCannotWriteIsTriedAgain() async throws {
+    try await Receiver.run { receiver in
+      let outbox = try await outbox(of: receiver)
+      let made = try entry("a")
+      try await commit([.appendWebhook(made)])
+      store.fail(with: StoreError(.unavailable, "full"))
+      outbox.post(made)
+      await receiver.wait { $0.requests.count == 1 }
+      store.fail(with: nil)
+      try await waitUntil("the store is empty") { try await store.webhookCounts().pending == 0 }
+      #expect(receiver.log.requests.count == 1)
+      await outbox.stop()
+    }
+  }
+}
