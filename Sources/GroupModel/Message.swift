@@ -26,6 +26,13 @@ public struct Message: Sendable, Equatable {
     case custom(String)
     /// A change in the group: the `tips` object, encoded, without profiles.
     case tips(String)
+
+    /// The bytes of the one long text of a message.
+    public var byteCount: Int {
+      switch self {
+      case .text(let text), .custom(let text), .tips(let text): text.utf8.count
+      }
+    }
   }
 
   /// Unique among all messages of the server.

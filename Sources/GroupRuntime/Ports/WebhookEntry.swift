@@ -152,8 +152,8 @@ public enum WebhookContent: Sendable {
   fileprivate var capacity: Int {
     switch self {
     case .event(let event): event.capacity
-    case .messageSent(let info), .messageDropped(let info, _): 384 + info.contentBytes
-    case .offlinePush(_, let info, let users): 512 + info.contentBytes + users.count * 32
+    case .messageSent(let info), .messageDropped(let info, _): 384 + info.message.content.byteCount
+    case .offlinePush(_, let info, let users): 512 + info.message.content.byteCount + users.count * 32
     case .memberJoined(_, let list, _, _, _), .memberLeft(_, let list, _, _, _, _), .groupCreated(_, let list, _):
       384 + list.count * 80
     default: 512

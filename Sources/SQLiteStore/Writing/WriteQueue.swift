@@ -161,10 +161,7 @@ extension Commit {
 extension StoreChange {
   fileprivate var weight: Int {
     switch self {
-    case .append(let message), .revise(let message):
-      switch message.content {
-      case .text(let text), .custom(let text), .tips(let text): text.utf8.count
-      }
+    case .append(let message), .revise(let message): message.content.byteCount
     case .putAttributes(let attributes, in: _): attributes.entries.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
     case .putApplication(let application, asNewest: _): application.requestMsg.utf8.count + (application.attach?.utf8.count ?? 0)
     case .putUserInfo(let info): info.customInfo.values.reduce(info.faceURL.utf8.count) { $0 + $1.utf8.count }

@@ -14,13 +14,6 @@ public struct MessageInfo: Equatable, FieldValue {
     self.senderProfile = senderProfile
   }
 
-  /// The bytes of the content, which has the one long text of a message.
-  package var contentBytes: Int {
-    switch message.content {
-    case .text(let text), .custom(let text), .tips(let text): text.utf8.count
-    }
-  }
-
   /// Writes the members of a Message in the order of Reference.md. Never inlined: that would copy the
   /// message out of its event.
   @inline(never)
