@@ -13,11 +13,11 @@ extension GroupEvent {
     case .onGroupDismissed(let by), .onGroupRecycled(let by): [by.opUser]
     case .onGroupInfoChanged(_, let by, _): [by.opUser]
     case .onReceiveJoinApplication(_, let member, _, _): [member]
-    case .onReceiveGroupInvitation(_, _, _, let by): [by.opUser]
+    case .onReceiveGroupInvitation(_, _, _, let by, _): [by.opUser]
     case .onApplicationProcessed(_, _, _, let by): [by.opUser]
     case .onRecvMessageRevoked(_, _, let by): [by.opUser]
-    case .onGroupCreated, .onQuitFromGroup, .onReceiveMessageOptChanged, .onGroupAttributeChanged, .onRecvNewMessage,
-      .onMessageDropped, .onConversationRead, .onReceiveRESTCustomData:
+    case .onGroupCreated, .onGroupApplicationListChanged, .onQuitFromGroup, .onReceiveMessageOptChanged,
+      .onGroupAttributeChanged, .onRecvNewMessage, .onMessageDropped, .onConversationRead, .onReceiveRESTCustomData:
       []
     }
   }
@@ -47,15 +47,16 @@ extension GroupEvent {
     case .onReceiveJoinApplication(let id, let member, let platform, let reason):
       content = .onReceiveJoinApplication(
         applicationID: id, member: member.showing(profiles), on: platform, opReason: reason)
-    case .onReceiveGroupInvitation(let id, let reason, let attach, let by):
-      content = .onReceiveGroupInvitation(applicationID: id, opReason: reason, attach: attach, by: by.showing(profiles))
+    case .onReceiveGroupInvitation(let id, let reason, let attach, let by, let group):
+      content = .onReceiveGroupInvitation(
+        applicationID: id, opReason: reason, attach: attach, by: by.showing(profiles), to: group)
     case .onApplicationProcessed(let id, let isAgreeJoin, let reason, let by):
       content = .onApplicationProcessed(
         applicationID: id, isAgreeJoin: isAgreeJoin, opReason: reason, by: by.showing(profiles))
     case .onRecvMessageRevoked(let msgID, let seq, let by):
       content = .onRecvMessageRevoked(msgID: msgID, seq: seq, by: by.showing(profiles))
-    case .onGroupCreated, .onQuitFromGroup, .onReceiveMessageOptChanged, .onGroupAttributeChanged, .onRecvNewMessage,
-      .onMessageDropped, .onConversationRead, .onReceiveRESTCustomData:
+    case .onGroupCreated, .onGroupApplicationListChanged, .onQuitFromGroup, .onReceiveMessageOptChanged,
+      .onGroupAttributeChanged, .onRecvNewMessage, .onMessageDropped, .onConversationRead, .onReceiveRESTCustomData:
       break
     }
   }
