@@ -31,7 +31,7 @@ public struct ListWebhookFailures: Method {
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     nextSeq = try reader.nextSeq()
-    count = try reader.count(upTo: 100, otherwise: 50)
+    count = try reader.count(upTo: 100, otherwise: 50, "The most failures of the page; absent = 50.")
   }
 }
 
