@@ -13,7 +13,7 @@ public final class WebhookQuestioner: Sendable {
   /// - Parameters:
   ///   - client: with connections that after-events do not use.
   ///   - maxContentBytes: the limit of a message's content.
-  public init(_ client: WebhookClient, maxContentBytes: Int = WebhookAnswer.maxContentBytes, logger: Logger) {
+  public init(_ client: WebhookClient, maxContentBytes: Int, logger: Logger) {
     self.client = client
     self.maxContentBytes = maxContentBytes
     log = WebhookLog(logger)

@@ -160,6 +160,7 @@ extension CreateGroup {
       case .flag(let flag): writer.value(flag)
       }
     }
+    writer.member("inviteMessage", ifPresent: inviteMessage)
     guard !memberList.isEmpty else { return }
     writer.key("memberList")
     writer.array(memberList) { writer, member in

@@ -41,7 +41,7 @@ public final class Server: Sendable {
         postsUserOffline: settings.webhook.url != nil && settings.webhook.events.contains(.userOffline), logger: logger)
     }
     tokens = try await Server.tokens(settings, logger)
-    webhooks = try await WebhookComposition(settings.webhook, store: store, logger: logger)
+    webhooks = try await WebhookComposition(settings, store: store, clocks: clocks, logger: logger)
     services = GatewayServices(
       configuration: GatewayConfiguration(settings),
       stores: GatewayServices.Stores(groups: store, messages: store, users: store, personal: store, webhooks: store),

@@ -15,7 +15,9 @@ struct WebhookComposition: Sendable {
   private let questioner: WebhookQuestioner?
 
   /// Nil where there is no receiver.
-  init?(_ settings: Settings.Webhook, store: SQLiteStore, logger: Logger) async throws(StartError) {
+  init?(_ settings: Settings, store: SQLiteStore, clocks: any Clocks, logger: Logger) async throws(StartError) {
+    let maxContentBytes = settings.limits.text.message
+    let settings = settings.webhook
     guard let url = settings.url, let text = settings.secret else { return nil }
     let secret = try StartError.translating { () throws(WebhookSecret.Fault) in try WebhookSecret(text) }
     types = WebhookTypes(settings.events)
@@ -24,7 +26,7 @@ struct WebhookComposition: Sendable {
       configuration.connections = connections
       configuration.timeout = settings.timeout
       let http = try StartError.translating { () throws(HTTPError) in try HTTPClient(configuration) }
-      return WebhookClient(http, url: url, secret: secret, clocks: SystemClocks())
+      return WebhookClient(http, url: url, secret: secret, clocks: clocks)
     }
     // Somebody waits for the answer to a before-event, so after-events have other connections.
     let asked = types.asks ? (settings.connections + 1) / 2 : 0
@@ -45,7 +47,7 @@ struct WebhookComposition: Sendable {
     }
     // A single connection is shared.
     let asking = try asked == settings.connections ? posting : client(asked)
-    let questioner = WebhookQuestioner(asking, logger: logger)
+    let questioner = WebhookQuestioner(asking, maxContentBytes: maxContentBytes, logger: logger)
     self.questioner = questioner
     services = WebhookServices(poster: outbox, asking: QuestionerAdapter(types, questioner, settings.onFailure))
   }
