@@ -21,8 +21,8 @@ struct SlidingWindowLimiter: Sendable {
     return nil
   }
 
-  /// The wait that `pass` would answer; nothing is counted.
-  func wait(at now: WallInstant) -> Int64? {
+  /// The wait that `acquire` would answer; nothing is counted.
+  func wait(at now: MonotonicInstant) -> Int64? {
     let current = passes.lazy.filter { now.milliseconds(since: $0) < windowMilliseconds }
     guard let oldest = current.first, current.count >= limit else { return nil }
     return windowMilliseconds - now.milliseconds(since: oldest)
