@@ -228,12 +228,8 @@ private struct ProtocolVocabulary {
       + PolicyField.allCases.flatMap(\.words) + SystemNotification.Kind.allCases.map(\.rawValue))
 
   init() throws {
-    // This target stands below ServerConfiguration and Webhooks, so their names are looked up in
-    // the text.
-    let webhookTypes = sources.appending(path: "Webhooks/Protocol/WebhookType.swift")
-    webhooks = Set(
-      try String(contentsOf: webhookTypes, encoding: .utf8).split(separator: "\n").filter { $0.hasPrefix("  case ") }
-        .flatMap { $0.dropFirst("  case ".count).split(separator: ", ").map(String.init) })
+    webhooks = Set(WebhookType.allCases.map(\.rawValue))
+    // This target stands below ServerConfiguration, so its names are looked up in the text.
     let folder = sources.appending(path: "ServerConfiguration/Keys")
     configuration = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
       .filter { $0.pathExtension == "swift" }.map { try String(contentsOf: $0, encoding: .utf8) }.joined()

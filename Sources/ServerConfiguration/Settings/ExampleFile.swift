@@ -24,12 +24,15 @@ private struct ExampleFile {
 
   mutating func blank() { text += "\n" }
 
-  mutating func prose(_ sentences: String) {
-    var line = "##"
-    for word in sentences.split(separator: " ") {
+  mutating func prose(_ sentences: String) { fill("##", sentences, then: "##") }
+
+  /// Fills lines with words.
+  private mutating func fill(_ first: String, _ words: String, then next: String) {
+    var line = first
+    for word in words.split(separator: " ") {
       if line.count + 1 + word.count > ExampleFile.lastColumn {
         text += line + "\n"
-        line = "##"
+        line = next
       }
       line += " " + word
     }
@@ -43,6 +46,7 @@ private struct ExampleFile {
     let value = key.typeName.prefix(1).uppercased() + key.typeName.dropFirst() + unit
     let fallback = key.computedFallback.map { " Default: \($0)." } ?? ""
     prose("\(value).\(fallback) Example: \(key.yamlExample)")
-    text += "# \(key.path): \(key.yamlFallback)\n"
+    // A long list goes on in indented lines.
+    fill("# \(key.path):", key.yamlFallback, then: "#  ")
   }
 }
