@@ -38,7 +38,8 @@ import WireProtocol
         "onGroupDismissed", "onGroupRecycled", "onGroupInfoChanged", "onReceiveJoinApplication", "onReceiveGroupInvitation",
         "onApplicationProcessed", "onGrantAdministrator", "onRevokeAdministrator", "onQuitFromGroup",
         "onReceiveMessageOptChanged", "onGroupAttributeChanged", "onRecvNewMessage", "onRecvMessageRevoked",
-        "onMessageDropped", "onConversationRead", "onReceiveRESTCustomData", "onSelfInfoUpdated", "onConnectSuccess", "onKickedOffline",
+        "onMessageDropped", "onConversationRead", "onReceiveRESTCustomData", "onSelfInfoUpdated", "onConnectSuccess",
+        "onKickedOffline",
         "onUserSigExpired",
         "onServerDraining",
       ])
@@ -62,7 +63,7 @@ import WireProtocol
     ("onReceiveMessageOptChanged", "opt"), ("onGroupAttributeChanged", "groupAttributeMap"), ("onRecvNewMessage", "message"),
     ("onRecvMessageRevoked", "opUser platform msgID seq"), ("onConversationRead", "readSeq"),
     ("onMessageDropped", "msgID clientMsgID? priority reason"), ("onConversationRead", "readSeq"),
-    ("onReceiveRESTCustomData", "customData"),
+    ("onReceiveRESTCustomData", "customData platform"),
   ])
   func anEventOfAGroupHasTheParamsOfThePage(name: String, params: String) throws {
     let fields = try #require(EventName(rawValue: name)).fields.map { $0.name + ($0.isOptional ? "?" : "") }
