@@ -108,6 +108,17 @@ async def test_who_may_call_what(world, server):
     await stranger.refused(6014, "setSelfInfo", nickName="x")
 
 
+@pytest.mark.parametrize("user", ["x" * 33, "", "@alice", "administrator", "a b", "a\u007f", "ä", "a\nb"])
+async def test_a_user_id_that_no_token_may_carry(world, server, user):
+    alice = await world.user("alice")
+    assert (await alice.refused(10004, "getUsersInfo", userIDList=[alice.user, user]))["field"] == "userIDList"
+    assert denied(server, 10004, "setUserInfo", userID=user, nickName="x")["field"] == "userID"
+    assert denied(server, 10004, "importUsers", userIDList=[alice.user, user])["field"] == "userIDList"
+    assert denied(server, 10004, "importUsers", userList=[{"userID": alice.user}, {"userID": user}])["field"] == "userID"
+    for method, params in (("setSelfInfo", {"nickName": "x"}), ("getUsersInfo", {"userIDList": ["a"]}), ("getServerInfo", {})):
+        assert denied(server, 10004, method, asUser=user, **params)["field"] == "asUser"
+
+
 # Who is told
 
 

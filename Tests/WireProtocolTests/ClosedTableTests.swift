@@ -63,7 +63,7 @@ import WireProtocol
     ("onReceiveMessageOptChanged", "opt"), ("onGroupAttributeChanged", "groupAttributeMap"), ("onRecvNewMessage", "message"),
     ("onRecvMessageRevoked", "opUser platform msgID seq"), ("onConversationRead", "readSeq"),
     ("onMessageDropped", "msgID clientMsgID? priority reason"), ("onConversationRead", "readSeq"),
-    ("onReceiveRESTCustomData", "customData"),
+    ("onReceiveRESTCustomData", "customData platform"),
   ])
   func anEventOfAGroupHasTheParamsOfThePage(name: String, params: String) throws {
     let fields = try #require(EventName(rawValue: name)).fields.map { $0.name + ($0.isOptional ? "?" : "") }

@@ -150,7 +150,7 @@ struct Samples {
     case .onMessageDropped: .onMessageDropped(msgID: id, clientMsgID: optional { $0.text() }, one())
     case .onConversationRead: .onConversationRead(readSeq: number())
     case .onReceiveRESTCustomData, .onSelfInfoUpdated, .onConnectSuccess, .onKickedOffline, .onUserSigExpired, .onServerDraining:
-      .onReceiveRESTCustomData(text())
+      .onReceiveRESTCustomData(text(), on: one())
     }
   }
 }

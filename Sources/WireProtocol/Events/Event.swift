@@ -55,7 +55,7 @@ extension EventName {
     case .onRecvMessageRevoked: GroupEvent.example(.onRecvMessageRevoked(msgID: "", seq: 1, by: by))
     case .onMessageDropped: GroupEvent.example(.onMessageDropped(msgID: "", clientMsgID: nil, .normal))
     case .onConversationRead: GroupEvent.example(.onConversationRead(readSeq: 0))
-    case .onReceiveRESTCustomData: GroupEvent.example(.onReceiveRESTCustomData(""))
+    case .onReceiveRESTCustomData: GroupEvent.example(.onReceiveRESTCustomData("", on: .restAPI))
     case .onSelfInfoUpdated: SessionEvent.onSelfInfoUpdated(UserInfoFields(), opTime: .unset)
     case .onConnectSuccess: SessionEvent.onConnectSuccess(.example)
     case .onKickedOffline: SessionEvent.onKickedOffline(reason: "", message: nil)

@@ -30,7 +30,7 @@ public struct GroupEvent: Event, Equatable {
     case onRecvMessageRevoked(msgID: String, seq: Int64, by: EventOperator)
     case onMessageDropped(msgID: String, clientMsgID: String?, Priority)
     case onConversationRead(readSeq: Int64)
-    case onReceiveRESTCustomData(String)
+    case onReceiveRESTCustomData(String, on: Platform)
   }
 
   public let groupID: GroupID
@@ -111,7 +111,9 @@ public struct GroupEvent: Event, Equatable {
       // The only reason there is.
       writer.member("reason", "RateLimit")
     case .onConversationRead(let seq): writer.member("readSeq", seq)
-    case .onReceiveRESTCustomData(let data): writer.member("customData", data)
+    case .onReceiveRESTCustomData(let data, let platform):
+      writer.member("customData", data)
+      writer.member("platform", platform.rawValue)
     }
   }
 
@@ -123,7 +125,7 @@ public struct GroupEvent: Event, Equatable {
     switch content {
     case .onRecvNewMessage: 448
     case .onGroupAttributeChanged(let attributes): 160 + attributes.byteCount
-    case .onReceiveRESTCustomData(let data): 160 + data.utf8.count
+    case .onReceiveRESTCustomData(let data, _): 192 + data.utf8.count
     case .onGroupApplicationListChanged: 768
     default: 320
     }

@@ -40,7 +40,7 @@ extension Backend {
   /// Makes the group "g" of olga with some members, as its type wants it: live rooms are joined,
   /// and a BChatRoom takes none.
   func found(_ type: String, with members: String...) async throws {
-    let list = type == "AVChatRoom" ? [] : members.map { #"{"userID":"\#($0)"}"# }
+    let list = ["AVChatRoom", "BChatRoom"].contains(type) ? [] : members.map { #"{"userID":"\#($0)"}"# }
     _ = try await result(
       "createGroup",
       #""groupType":"\#(type)","groupName":"g","groupID":"g","ownerUserID":"olga","memberList":[\#(list.joined(separator: ","))]"#

@@ -81,6 +81,23 @@ import ThrongTestKit
     #expect(left.names == ["groupID", "memberCount", "memberList", "opTime", "platform"])
   }
 
+  @Test(arguments: [Platform.web, .mac]) func aNoticeOfSeveralHasTheirPlatformWhereItIsTheSame(other: Platform) throws {
+    let scene = try room()
+    try join(scene, "u1", "u2")
+    scene.signIn("u3")
+    let caller = Caller.user("u3", platform: other, session: scene.caller("u3").session)
+    let joined = try scene.ask(try groupRequest("joinGroup", by: caller), by: caller)
+    #expect(try joined.params("onMemberEnter", to: "u3")["platform"].string == other.rawValue)
+    scene.clocks.advance(by: 1000)
+    let entered = try scene.wake().params("onMemberEnter", to: "olga")
+    #expect(named(entered) == ["u2", "u3"] && entered["platform"] == (other == .web ? "Web" : .null))
+    try scene.ask("quitGroup", by: "u1")
+    for caller in [caller, scene.caller("u2")] { try scene.ask(try groupRequest("quitGroup", by: caller), by: caller) }
+    scene.clocks.advance(by: 1000)
+    let left = try scene.wake().params("onMemberLeave", to: "olga")
+    #expect(named(left) == ["u3", "u2"] && left["platform"] == (other == .web ? "Web" : .null))
+  }
+
   @Test func aLeaveNoticeNamesTheNewestFifty() throws {
     let scene = try room()
     let users = (0..<70).map { "u\($0)" }

@@ -17,7 +17,7 @@ import ThrongTestKit
     #expect(sent.heard == ["onReceiveRESTCustomData": everybody])
     #expect(
       try sent.params("onReceiveRESTCustomData", to: "mary") == [
-        "groupID": "g", "opTime": .instant(scene.clocks.wall), "customData": "d\0é",
+        "groupID": "g", "opTime": .instant(scene.clocks.wall), "customData": "d\0é", "platform": "RESTful API",
       ])
     #expect(scene.messages.isEmpty, "it is no message")
     #expect(sent.notifications == (type.storesMessages ? [.custom: ["adam", "carl", "mary", "olga"]] : [:]))

@@ -76,7 +76,7 @@ import WireProtocol
   /// "The operator's platform in every event that an operator caused."
   @Test func eventsNameThePlatform() throws {
     let without: Set<EventName> = [
-      .onReceiveMessageOptChanged, .onGroupAttributeChanged, .onRecvNewMessage, .onConversationRead, .onReceiveRESTCustomData,
+      .onReceiveMessageOptChanged, .onGroupAttributeChanged, .onRecvNewMessage, .onConversationRead,
     ]
     for (name, events) in try events() where !without.map(\.rawValue).contains(name) {
       for event in events { #expect(["Web", "RESTful API"].contains(event["platform"]), "\(name)") }
@@ -86,7 +86,7 @@ import WireProtocol
   @Test func eventsNameTheOperatorAndThePlatform() throws {
     for (name, events) in try events() {
       for event in events where event.names.contains("opUser") || event.names.contains("platform") {
-        let isApplication = event["opUser"] == Person.administrator
+        let isApplication = event["opUser"] == Person.administrator || name == EventName.onReceiveRESTCustomData.rawValue
         #expect(event["platform"] == (isApplication ? "RESTful API" : "Web"), "\(name)")
         guard !isApplication, event["opUser"] != .null else { continue }
         #expect(event["opUser"].names == ["nameCard", "role", "userID"], "\(name)")

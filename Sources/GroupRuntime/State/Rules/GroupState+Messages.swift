@@ -193,7 +193,7 @@ extension GroupState {
   /// users.
   func customData(_ request: SendGroupSystemNotification, by caller: Caller, in context: DecisionContext) -> Decision {
     var decision = Decision(.empty)
-    let event = event(.onReceiveRESTCustomData(request.content), in: context)
+    let event = event(.onReceiveRESTCustomData(request.content, on: caller.platform), in: context)
     let named = request.userIDList?.filter { roster.isMember($0) }
     if let named {
       if !named.isEmpty { decision.effects.append(.send(event, to: named)) }

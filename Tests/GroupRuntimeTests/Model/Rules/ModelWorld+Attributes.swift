@@ -49,7 +49,7 @@ extension ModelWorld {
   mutating func sendCustomData(_ operation: Operation) throws(ModelRefusal) -> JSON {
     let isForAll = operation["userIDList"] == .null
     let named = isForAll ? everybody : operation.users.filter { g.anyMember($0) != nil }
-    tell("onReceiveRESTCustomData", named, ["customData": operation["content"]])
+    tell("onReceiveRESTCustomData", named, on: .administrator, ["customData": operation["content"]])
     notify("Custom", named, by: person("administrator"), on: .administrator, data: operation["content"].string)
     return .object([:])
   }

@@ -35,7 +35,7 @@ struct SequenceRandom {
   }
 
   mutating func profile() -> [String: JSON] {
-    let texts = [("nickName", one(["", "Ann", "\"é\\", "x"])), ("faceURL", one(["", "https://f/1"]))] as [(String, JSON)]
+    let texts = [("nickName", one(["", "Ann", "é\"\\", "x"])), ("faceURL", one(["", "https://f/1"]))] as [(String, JSON)]
     return Dictionary(uniqueKeysWithValues: texts.filter { _ in chance(70) })
   }
 
