@@ -16,7 +16,7 @@ import WireProtocol
   /// "Only there."
   private static let application = [
     "listGroups", "sendGroupSystemNotification", "recycleGroup", "listSessions", "kickUser", "importUsers", "importGroup",
-    "importGroupMembers", "importGroupMessages", "setUnreadCount", "getStats",
+    "importGroupMembers", "importGroupMessages", "setUnreadCount", "getStats", "listWebhookFailures", "retryWebhooks",
   ]
   private static let all = MethodTable().entries.map(\.name)
   private static let anyone = Set(all).subtracting(connection + user + application).sorted()

@@ -3,8 +3,8 @@ import GroupRuntime
 import Logging
 import Synchronization
 
-/// Posts after-events until the application has them (Protocol.md, "Webhooks"). One task gives out
-/// the work; callers only add to the queue and wake it. No lock is held over an `await`.
+/// Posts after-events until the application has them (Protocol.md, "Webhooks"). The client's thread
+/// does the work; callers only hand entries over and wake it.
 public final class WebhookOutbox: WebhookPoster {
   /// The bounds of an outbox.
   public struct Configuration: Sendable {
@@ -34,7 +34,6 @@ public final class WebhookOutbox: WebhookPoster {
     /// Stored entries that wait.
     var pending: Int
     var failures: Int
-    var attempts: [String: Task<Void, Never>] = [:]
     /// Changes that the store is to make, and those that it is making.
     var delivered: [Int64] = []
     var givenUp: [Failure] = []
@@ -53,6 +52,7 @@ public final class WebhookOutbox: WebhookPoster {
   private static let changesPerCommit = 500
   private static let givenUpPerCommit = 100
   private static let readBytes = 4 << 20
+  private static let maxArriving = 10_000
 
   private let configuration: Configuration
   private let client: WebhookClient
@@ -63,7 +63,10 @@ public final class WebhookOutbox: WebhookPoster {
   private let log: WebhookLog
   private let logger: Logger
   private let state: Mutex<State>
-  private let wakeUps: AsyncStream<Void>.Continuation
+  /// Entries on their way to the queue. Threads that must not wait take this lock and not that of
+  /// `state`, which the client's thread holds for longer and gives way to all others.
+  private let arriving = Mutex<[WebhookEntry]>([])
+  private let isWorkDue = Atomic<Bool>(false)
 
   /// An outbox that goes on with what the store has.
   /// - Parameters:
@@ -83,35 +86,52 @@ public final class WebhookOutbox: WebhookPoster {
     let queue = OutboxQueue(
       retention: configuration.retention, maxInFlight: configuration.maxInFlight, readsStore: counts.pending > 0)
     state = Mutex(State(queue: queue, pending: counts.pending, failures: counts.failures))
-    let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    wakeUps = continuation
-    Task { [weak self] in
-      for await _ in stream { self?.work() }
-    }
-    continuation.yield()
+    wake()
   }
-
-  deinit { wakeUps.finish() }
 
   /// How many entries wait, those in memory only included.
-  public var pendingCount: Int { state.withLock { $0.pending + $0.queue.volatileCount } }
+  public var pendingCount: Int {
+    admitArriving()
+    return state.withLock { $0.pending + $0.queue.volatileCount }
+  }
 
   public func post(_ entry: WebhookEntry) {
-    let admission = state.withLock { state in
-      if entry.storedNumber > 0 { state.pending += 1 }
-      return state.isStopped ? .left : state.queue.post(entry)
+    let count = arriving.withLock { arriving in
+      arriving.append(entry)
+      return arriving.count
     }
-    if admission == .lost {
+    // The client's thread is behind: the caller waits for it, and memory stays bounded.
+    if count >= WebhookOutbox.maxArriving { admitArriving() }
+    wake()
+  }
+
+  /// Adds what has arrived to the queue. It is taken under the lock of `state`, so that no later
+  /// entry comes before it.
+  private func admitArriving() {
+    let lost = state.withLock { state -> [WebhookEntry] in
+      let entries = arriving.withLock { exchange(&$0, with: []) }
+      return entries.filter { entry in
+        if entry.storedNumber > 0 { state.pending += 1 }
+        return state.queue.post(entry) == .lost
+      }
+    }
+    for entry in lost {
       counter.count(entry.type, .lost)
       log.warn("a webhook was lost: too many are in memory", ["type": "\(entry.type.rawValue)", "id": "\(entry.id)"])
-    } else {
-      wakeUps.yield()
     }
   }
 
-  // MARK: Work, in one task
+  /// Lets the client's thread work, once for all calls until it does.
+  private func wake() {
+    guard !isWorkDue.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    client.perform { [weak self] in self?.work() }
+  }
+
+  // MARK: Work, on the client's thread
 
   private func work() {
+    isWorkDue.store(false, ordering: .sequentiallyConsistent)
+    admitArriving()
     let now = clocks.monotonic
     state.withLock { state in
       if let retry = state.storeRetry, retry <= now { state.storeRetry = nil }
@@ -125,20 +145,14 @@ public final class WebhookOutbox: WebhookPoster {
   }
 
   private func startAttempts() {
-    while true {
-      let isStarted = state.withLock { state in
-        guard !state.isStopped, let entry = state.queue.next(at: clocks.monotonic) else { return false }
-        state.attempts[entry.id] = Task { await self.attempt(entry) }
-        return true
-      }
-      if !isStarted { return }
-    }
+    while let entry = state.withLock({ $0.isStopped ? nil : $0.queue.next(at: clocks.monotonic) }) { attempt(entry) }
   }
 
   private func setTimer() {
     let now = clocks.monotonic
     let due = state.withLock { state -> MonotonicInstant? in
-      guard !state.isStopped, let due = [state.queue.nextDue(at: now), state.storeRetry, state.trimRetry].compactMap({ $0 }).min(),
+      guard !state.isStopped,
+        let due = [state.queue.nextDue(at: now), state.storeRetry, state.trimRetry].compactMap({ $0 }).min(),
         due < state.timer ?? .distantFuture
       else { return nil }
       state.timer = due
@@ -154,13 +168,18 @@ public final class WebhookOutbox: WebhookPoster {
 
   private func timerFired(_ due: MonotonicInstant) {
     state.withLock { if $0.timer == due { $0.timer = nil } }
-    wakeUps.yield()
+    wake()
   }
 
   // MARK: Attempts
 
-  private func attempt(_ entry: WebhookEntry) async {
-    let result = await client.post(WebhookRequest(id: entry.id, entry.type, at: entry.timestamp, data: entry.data))
+  private func attempt(_ entry: WebhookEntry) {
+    client.post(WebhookRequest(id: entry.id, entry.type, at: entry.timestamp, data: entry.data)) { [self] in
+      attemptEnded(entry, $0)
+    }
+  }
+
+  private func attemptEnded(_ entry: WebhookEntry, _ result: Result<HTTPResponse, HTTPError>) {
     let outcome: OutboxQueue.Outcome
     var error = ""
     switch result {
@@ -169,22 +188,18 @@ public final class WebhookOutbox: WebhookPoster {
       outcome = .failed(isAnswered: true)
       error = "the status is \(response.status)"
     case .failure(let failure) where failure.code == .shutDown:
-      return state.withLock { state in
-        state.attempts[entry.id] = nil
-        state.queue.abandon(entry)
-      }
+      return state.withLock { $0.queue.abandon(entry) }
     case .failure(let failure):
       outcome = .failed(isAnswered: failure.code == .tooLarge)
       error = failure.description
     }
     finish(entry, outcome, error)
-    wakeUps.yield()
+    wake()
   }
 
   private func finish(_ entry: WebhookEntry, _ outcome: OutboxQueue.Outcome, _ error: String) {
     let (now, wall) = (clocks.monotonic, clocks.wall)
     let ended = state.withLock { state in
-      state.attempts[entry.id] = nil
       let wasDown = state.queue.isReceiverDown
       let consequence = state.queue.finish(entry, outcome, at: now, wall: wall)
       var givenUp: [Failure] = []
@@ -244,23 +259,28 @@ public final class WebhookOutbox: WebhookPoster {
     var changes = batch.givenUp.map { StoreChange.giveUpWebhook($0.entry, attempts: $0.attempts, lastError: $0.error) }
     if !batch.delivered.isEmpty { changes.append(.removeWebhooks(batch.delivered)) }
     if batch.lost > 0 { changes.append(.trimWebhookFailures(keeping: configuration.maxPending)) }
-    commit(changes) { [self] isDurable in
-      state.withLock { state in
-        state.isCommitting = false
-        if isDurable {
-          state.queue.didRemove(batch.delivered + batch.givenUp.map(\.entry.storedNumber))
-          state.failures -= batch.lost
-        } else {
-          state.delivered = batch.delivered + state.delivered
-          state.givenUp = batch.givenUp + state.givenUp
-          state.storeRetry = clocks.monotonic.advanced(byMilliseconds: 1000)
-        }
+    // The store's thread must not wait for the lock of `state`.
+    commit(changes) { [self] isDurable in client.perform { self.didCommit(batch, isDurable) } }
+  }
+
+  private func didCommit(_ batch: (delivered: [Int64], givenUp: [Failure], lost: Int), _ isDurable: Bool) {
+    // What the queue is still to hear of must not look new once its numbers are forgotten.
+    admitArriving()
+    state.withLock { state in
+      state.isCommitting = false
+      if isDurable {
+        state.queue.didRemove(batch.delivered + batch.givenUp.map(\.entry.storedNumber))
+        state.failures -= batch.lost
+      } else {
+        state.delivered = batch.delivered + state.delivered
+        state.givenUp = batch.givenUp + state.givenUp
+        state.storeRetry = clocks.monotonic.advanced(byMilliseconds: 1000)
       }
-      if isDurable, batch.lost > 0 {
-        logger.warning("the oldest failures of webhooks were removed", metadata: ["count": "\(batch.lost)"])
-      }
-      wakeUps.yield()
     }
+    if isDurable, batch.lost > 0 {
+      logger.warning("the oldest failures of webhooks were removed", metadata: ["count": "\(batch.lost)"])
+    }
+    work()
   }
 
   private func commit(_ changes: [StoreChange], _ completion: @escaping @Sendable (Bool) -> Void) {
@@ -281,11 +301,15 @@ public final class WebhookOutbox: WebhookPoster {
       do throws(StoreError) {
         let entries = try await store.webhooks(in: read.lane, after: read.after, limit: read.limit, bytes: bytes)
         let isWhole = entries.count < read.limit && entries.reduce(0) { $0 + $1.data.count } < bytes
-        state.withLock { $0.queue.didRead(entries, isWhole: isWhole) }
+        client.perform { [self] in
+          admitArriving()
+          state.withLock { $0.queue.didRead(entries, isWhole: isWhole) }
+          work()
+        }
       } catch {
         noteReadFailure(error) { $0.queue.didFailRead() }
+        wake()
       }
-      wakeUps.yield()
     }
   }
 
@@ -318,7 +342,7 @@ public final class WebhookOutbox: WebhookPoster {
       } catch {
         noteReadFailure(error) { $0.isTrimming = false }
       }
-      wakeUps.yield()
+      wake()
     }
   }
 
@@ -384,7 +408,7 @@ public final class WebhookOutbox: WebhookPoster {
   public func stop() async {
     state.withLock { $0.isStopped = true }
     await client.shutDown()
-    for attempt in state.withLock({ Array($0.attempts.values) }) { await attempt.value }
+    admitArriving()
     let changes = state.withLock { state in
       let delivered = state.delivered
       let givenUp = state.givenUp
@@ -395,7 +419,6 @@ public final class WebhookOutbox: WebhookPoster {
     _ = await withCheckedContinuation { continuation in
       commit(changes) { continuation.resume(returning: $0) }
     }
-    wakeUps.finish()
   }
 }
 
