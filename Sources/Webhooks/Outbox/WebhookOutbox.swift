@@ -38,7 +38,11 @@ public final class WebhookOutbox: WebhookPoster {
     var delivered: [Int64] = []
     var givenUp: [Failure] = []
     var isCommitting = false
+    /// When the store is to remove what was delivered, at the latest.
+    var removalDue: MonotonicInstant?
     var isTrimming = false
+    /// Some were given up because too many wait, and the commit of that has not begun.
+    var hasTrimmed = false
     var isRetrying = false
     /// After a failure of the store.
     var storeRetry: MonotonicInstant?
@@ -51,6 +55,10 @@ public final class WebhookOutbox: WebhookPoster {
 
   private static let changesPerCommit = 500
   private static let givenUpPerCommit = 100
+  /// What was delivered is removed in such numbers, or after such a time, in milliseconds: pages of
+  /// the store that become empty as a whole are not written. `kill -9` posts it again.
+  private static let deliveredPerCommit = 250
+  private static let removalDelay: Int64 = 250
   private static let readBytes = 4 << 20
   private static let maxArriving = 10_000
 
@@ -138,9 +146,9 @@ public final class WebhookOutbox: WebhookPoster {
       if let retry = state.trimRetry, retry <= now { state.trimRetry = nil }
     }
     startAttempts()
+    startTrim()
     commitChanges()
     startRead()
-    startTrim()
     setTimer()
   }
 
@@ -152,7 +160,9 @@ public final class WebhookOutbox: WebhookPoster {
     let now = clocks.monotonic
     let due = state.withLock { state -> MonotonicInstant? in
       guard !state.isStopped,
-        let due = [state.queue.nextDue(at: now), state.storeRetry, state.trimRetry].compactMap({ $0 }).min(),
+        let due = [
+          state.queue.nextDue(at: now), state.storeRetry, state.trimRetry, state.isCommitting ? nil : state.removalDue,
+        ].compactMap({ $0 }).min(),
         due < state.timer ?? .distantFuture
       else { return nil }
       state.timer = due
@@ -208,6 +218,7 @@ public final class WebhookOutbox: WebhookPoster {
         if entry.storedNumber > 0 {
           state.pending -= 1
           state.delivered.append(entry.storedNumber)
+          if state.removalDue == nil { state.removalDue = now.advanced(byMilliseconds: WebhookOutbox.removalDelay) }
         }
       case .retry: break
       case .givenUp(let attempts): givenUp = [Failure(entry: entry, attempts: attempts, error: error)]
@@ -245,14 +256,19 @@ public final class WebhookOutbox: WebhookPoster {
 
   /// Lets the store forget what was delivered, and keep what was given up: one commit at a time.
   private func commitChanges() {
+    let now = clocks.monotonic
     let batch = state.withLock { state -> (delivered: [Int64], givenUp: [Failure], lost: Int)? in
-      guard !state.isCommitting, state.storeRetry == nil, !state.delivered.isEmpty || !state.givenUp.isEmpty
+      let isRemovalDue = state.delivered.count >= WebhookOutbox.deliveredPerCommit || state.removalDue.map { $0 <= now } ?? false
+      guard !state.isCommitting, !state.isTrimming, !state.isTrimDue(configuration), state.storeRetry == nil,
+        isRemovalDue || !state.givenUp.isEmpty
       else { return nil }
       state.isCommitting = true
+      state.hasTrimmed = false
       let delivered = Array(state.delivered.prefix(WebhookOutbox.changesPerCommit))
       let givenUp = Array(state.givenUp.prefix(WebhookOutbox.givenUpPerCommit))
       state.delivered.removeFirst(delivered.count)
       state.givenUp.removeFirst(givenUp.count)
+      state.removalDue = state.delivered.isEmpty ? nil : now
       return (delivered, givenUp, max(0, state.failures - configuration.maxPending))
     }
     guard let batch else { return }
@@ -273,6 +289,7 @@ public final class WebhookOutbox: WebhookPoster {
         state.failures -= batch.lost
       } else {
         state.delivered = batch.delivered + state.delivered
+        state.removalDue = state.delivered.isEmpty ? nil : clocks.monotonic
         state.givenUp = batch.givenUp + state.givenUp
         state.storeRetry = clocks.monotonic.advanced(byMilliseconds: 1000)
       }
@@ -293,7 +310,7 @@ public final class WebhookOutbox: WebhookPoster {
 
   private func startRead() {
     let read = state.withLock { state -> (OutboxQueue.Read, bytes: Int)? in
-      guard !state.isStopped, !state.isTrimming, state.storeRetry == nil else { return nil }
+      guard !state.isStopped, !state.isTrimming, !state.isTrimDue(configuration), state.storeRetry == nil else { return nil }
       return state.queue.nextRead().map { ($0, min(WebhookOutbox.readBytes, state.queue.bytesPerRead)) }
     }
     guard let (read, bytes) = read else { return }
@@ -323,26 +340,30 @@ public final class WebhookOutbox: WebhookPoster {
     if !isStopped { log.warn("webhooks could not be read", ["error": "\(error)"]) }
   }
 
-  /// Gives up the oldest entries where more wait than may.
+  /// Gives up the oldest entries where more wait than may. It runs alone: rows that were read before
+  /// a commit look as if they still waited. Commits and reads wait for it, and then it for them.
   private func startTrim() {
-    let excess = state.withLock { state -> Int? in
-      let excess = state.pending + state.queue.volatileCount - configuration.maxPending
-      guard excess > 0, state.pending > 0, !state.isStopped, !state.isTrimming, !state.isCommitting, !state.queue.isReading,
-        state.delivered.isEmpty, state.givenUp.isEmpty, state.storeRetry == nil, state.trimRetry == nil
-      else { return nil }
+    let trim = state.withLock { state -> (excess: Int, limit: Int)? in
+      guard state.isTrimDue(configuration), !state.isTrimming, !state.isCommitting, !state.queue.isReading else { return nil }
       state.isTrimming = true
-      return min(excess, WebhookOutbox.givenUpPerCommit)
+      let excess = min(state.excess(configuration), WebhookOutbox.givenUpPerCommit)
+      return (excess, excess + configuration.maxInFlight + state.queue.finishingCount)
     }
-    guard let excess else { return }
+    guard let (excess, limit) = trim else { return }
     Task {
       do throws(StoreError) {
         let oldest = try await store.webhooks(
-          in: nil, after: 0, limit: excess + configuration.maxInFlight, bytes: WebhookOutbox.readBytes)
-        withdraw(excess, of: oldest)
+          in: nil, after: 0, limit: limit, bytes: WebhookOutbox.readBytes)
+        client.perform { [self] in
+          withdraw(excess, of: oldest)
+          startRead()
+          commitChanges()
+          work()
+        }
       } catch {
         noteReadFailure(error) { $0.isTrimming = false }
+        wake()
       }
-      wake()
     }
   }
 
@@ -355,6 +376,7 @@ public final class WebhookOutbox: WebhookPoster {
         if state.queue.withdraw(entry) { givenUp.append(Failure(entry: entry, attempts: 0, error: reason)) }
       }
       state.giveUp(givenUp)
+      state.hasTrimmed = !givenUp.isEmpty
       if givenUp.isEmpty { state.trimRetry = clocks.monotonic.advanced(byMilliseconds: 1000) }
       return givenUp
     }
@@ -423,6 +445,16 @@ public final class WebhookOutbox: WebhookPoster {
 }
 
 extension WebhookOutbox.State {
+  /// How many more wait than may.
+  fileprivate func excess(_ configuration: WebhookOutbox.Configuration) -> Int {
+    pending + queue.volatileCount - configuration.maxPending
+  }
+
+  /// Whether entries are to be given up before anything else is done.
+  fileprivate func isTrimDue(_ configuration: WebhookOutbox.Configuration) -> Bool {
+    excess(configuration) > 0 && pending > 0 && !isStopped && !hasTrimmed && storeRetry == nil && trimRetry == nil
+  }
+
   fileprivate mutating func giveUp(_ failed: [WebhookOutbox.Failure]) {
     givenUp += failed
     failures += failed.count
