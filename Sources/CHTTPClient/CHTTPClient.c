@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "CHTTPClient.h"
 
 #include <curl/curl.h>
@@ -5,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 typedef struct {
   CURL *easy;
@@ -139,6 +141,12 @@ void hc_client_free(hc_client *client) {
   }
   curl_multi_cleanup(client->multi);
   free(client);
+}
+
+void hc_enter_thread(int niceness) {
+  pthread_setname_np(pthread_self(), "throng-http");
+  // Linux has a niceness for each thread: 0 is the calling one.
+  if (niceness > 0) setpriority(PRIO_PROCESS, 0, niceness);
 }
 
 // MARK: - Requests

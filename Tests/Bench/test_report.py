@@ -57,6 +57,11 @@ def test_the_median_of_the_ratios_is_held_against_the_bound(ratios, met):
     assert report._met(Check(*CPU, most_ratio=1.4), [99], ratios) is met
 
 
+def test_a_figure_may_be_throngs_own():
+    found = row(Check("posted", "posted", unit="", is_throngs_own=True), throng={1: measured(posted=1)}, baseline=rounds(2))
+    assert found.throng == [1] and found.baseline == [] and found.met is True
+
+
 def test_a_ratio_may_be_bounded_from_below():
     check = Check(*CPU, least_ratio=0.6)
     assert report._met(check, [99], [0.6, 0.7, 0.1]) is True

@@ -31,7 +31,7 @@ import WebSocketTransport
       let alice = try await live.connect()
       try await alice.send(#"{"jsonrpc":"2.0","id":1,"method":"login","params":{"token":"alice"}}"#)
       try await live.store.arrival()
-      live.gateway.drain(over: .seconds(60), on: live.transport.loops)
+      live.gateway.drain(over: .seconds(86_400), on: live.transport.loops)
       for loop in live.transport.loops { await live.on(loop) {} }
       live.store.release()
       #expect(try await alice.next()["result"]["userID"] == "alice")

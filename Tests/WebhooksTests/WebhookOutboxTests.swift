@@ -116,6 +116,29 @@ import ThrongTestKit
     }
   }
 
+  /// The bound holds while the receiver takes some, too, but not as many as come.
+  @Test func theOldestAreGivenUpWhileOthersAreDelivered() async throws {
+    let gate = DispatchSemaphore(value: 0)
+    try await Receiver.run(reply: { _ in
+      gate.wait()
+      return .answer()
+    }) { receiver in
+      let outbox = try await outbox(of: receiver, maxPending: 50)
+      for page in 0..<20 { try await post((0..<50).map { try entry("\(page)-\($0)", "g\($0 % 8)") }, to: outbox) }
+      // Deliveries go on as long as the bound is exceeded.
+      while outbox.pendingCount > 50 {
+        gate.signal()
+        await Task.yield()
+      }
+      try await waitUntil("as many are stored") { try await store.webhookCounts().pending <= 50 }
+      for _ in 0..<1000 { gate.signal() }
+      try await waitUntil("the store is empty") { try await store.webhookCounts().pending == 0 }
+      #expect(ids(receiver.log).contains("19-49"), "the newest are not given up")
+      #expect(Set(ids(receiver.log)).count == receiver.log.requests.count)
+      await outbox.stop()
+    }
+  }
+
   /// A store that fails loses nothing: what was delivered is removed later.
   @Test func aStoreThatCannotWriteIsTriedAgain() async throws {
     try await Receiver.run { receiver in

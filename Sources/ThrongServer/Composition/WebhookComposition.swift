@@ -13,6 +13,8 @@ struct WebhookComposition: Sendable {
   let outbox: WebhookOutbox
   let services: WebhookServices
   private let questioner: WebhookQuestioner?
+  /// After-events can wait: where all cores are busy, their thread gets half of another's time.
+  private static let niceness = 3
 
   /// Nil where there is no receiver.
   init?(_ settings: Settings, store: SQLiteStore, clocks: any Clocks, logger: Logger) async throws(StartError) {
@@ -21,17 +23,19 @@ struct WebhookComposition: Sendable {
     guard let url = settings.url, let text = settings.secret else { return nil }
     let secret = try StartError.translating { () throws(WebhookSecret.Fault) in try WebhookSecret(text) }
     types = WebhookTypes(settings.events)
-    let client = { (connections: Int) throws(StartError) -> WebhookClient in
+    let client = { (connections: Int, niceness: Int) throws(StartError) -> WebhookClient in
       var configuration = HTTPClient.Configuration()
       configuration.connections = connections
       configuration.timeout = settings.timeout
+      configuration.niceness = niceness
       let http = try StartError.translating { () throws(HTTPError) in try HTTPClient(configuration) }
       return WebhookClient(http, url: url, secret: secret, clocks: clocks)
     }
     // Somebody waits for the answer to a before-event, so after-events have other connections.
     let asked = types.asks ? (settings.connections + 1) / 2 : 0
     let maxInFlight = max(1, settings.connections - asked)
-    let posting = try client(maxInFlight)
+    let isShared = asked == settings.connections
+    let posting = try client(maxInFlight, isShared ? 0 : WebhookComposition.niceness)
     do {
       outbox = try await WebhookOutbox(
         WebhookOutbox.Configuration(
@@ -46,7 +50,7 @@ struct WebhookComposition: Sendable {
       return
     }
     // A single connection is shared.
-    let asking = try asked == settings.connections ? posting : client(asked)
+    let asking = try isShared ? posting : client(asked, 0)
     let questioner = WebhookQuestioner(asking, maxContentBytes: maxContentBytes, logger: logger)
     self.questioner = questioner
     services = WebhookServices(poster: outbox, asking: QuestionerAdapter(types, questioner, settings.onFailure))

@@ -17,6 +17,9 @@ public final class HTTPClient: Sendable {
     public var maxAnswerBytes = 64 * 1024
     /// PEM of the authorities to trust in place of the system's.
     public var authoritiesFile: String?
+    /// How far the thread gives way to the others of the process where cores are scarce: 0 = not, to
+    /// 19.
+    public var niceness = 0
 
     /// The defaults.
     public init() {}
@@ -33,7 +36,9 @@ public final class HTTPClient: Sendable {
     let transfers = try Transfers(
       slots: configuration.connections, maxAnswerBytes: configuration.maxAnswerBytes,
       authoritiesFile: configuration.authoritiesFile)
-    loop = TransferLoop(transfers: transfers, slots: configuration.connections, maxWaiting: configuration.maxWaiting)
+    loop = TransferLoop(
+      transfers: transfers, slots: configuration.connections, maxWaiting: configuration.maxWaiting,
+      niceness: configuration.niceness)
   }
 
   deinit { loop.close() }
@@ -41,17 +46,10 @@ public final class HTTPClient: Sendable {
   /// Posts `body` and returns the answer, whatever its status. Cancelling the task closes the
   /// connection; the server may have received the request all the same.
   public func post(_ body: [UInt8], to url: String, headers: [HTTPHeader]) async -> Result<HTTPResponse, HTTPError> {
-    let lines = headers.compactMap(\.line)
-    guard !url.utf8.contains(0), lines.count == headers.count else {
-      return .failure(HTTPError(.badRequest, "a control character in the URL or a header"))
-    }
     let id = lastID.add(1, ordering: .relaxed).newValue
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        loop.submit(
-          PendingRequest(
-            id: id, url: url, headers: lines, body: body, deadline: .now + configuration.timeout,
-            completion: { continuation.resume(returning: $0) }))
+        submit(id, body, to: url, headers: headers) { continuation.resume(returning: $0) }
         // A cancellation from before `submit` found nothing to end.
         if Task.isCancelled { loop.cancel(id) }
       }
@@ -59,6 +57,33 @@ public final class HTTPClient: Sendable {
       loop.cancel(id)
     }
   }
+
+  /// Posts `body`.
+  /// - Parameter completion: called once with the answer, on the client's thread; or at once where the
+  ///   request is refused.
+  public func post(
+    _ body: [UInt8], to url: String, headers: [HTTPHeader],
+    completion: @escaping @Sendable (Result<HTTPResponse, HTTPError>) -> Void
+  ) {
+    submit(lastID.add(1, ordering: .relaxed).newValue, body, to: url, headers: headers, completion)
+  }
+
+  private func submit(
+    _ id: UInt64, _ body: [UInt8], to url: String, headers: [HTTPHeader],
+    _ completion: @escaping @Sendable (Result<HTTPResponse, HTTPError>) -> Void
+  ) {
+    let lines = headers.compactMap(\.line)
+    guard !url.utf8.contains(0), lines.count == headers.count else {
+      return completion(.failure(HTTPError(.badRequest, "a control character in the URL or a header")))
+    }
+    loop.submit(
+      PendingRequest(
+        id: id, url: url, headers: lines, body: body, deadline: .now + configuration.timeout, completion: completion))
+  }
+
+  /// Performs `work` on the client's thread, where it may post without waking another; not at all once
+  /// the client is shut down.
+  public func perform(_ work: @escaping @Sendable () -> Void) { loop.perform(work) }
 
   /// Ends all requests with `.shutDown`, refuses later ones, and returns when the thread has ended.
   public func shutDown() async {

@@ -6,12 +6,15 @@ final class TransferLoop: Sendable {
   private enum Command {
     case submit(PendingRequest)
     case cancel(UInt64)
+    case perform(@Sendable () -> Void)
   }
 
   private struct Inbox {
     var commands: [Command] = []
     /// Requests that have been taken and have no result yet.
     var unfinished = 0
+    /// The thread waits, and has to be woken for a command.
+    var isWaiting = false
     var isClosed = false
     var hasEnded = false
     var waitingForEnd: [CheckedContinuation<Void, Never>] = []
@@ -21,11 +24,15 @@ final class TransferLoop: Sendable {
   private let transfers: Transfers
   private let slots: Int
   private let maxUnfinished: Int
+  private let niceness: Int32
 
-  /// - Parameter maxWaiting: how many requests may wait beside those that run.
-  init(transfers: Transfers, slots: Int, maxWaiting: Int) {
+  /// - Parameters:
+  ///   - maxWaiting: how many requests may wait beside those that run.
+  ///   - niceness: of the thread.
+  init(transfers: Transfers, slots: Int, maxWaiting: Int, niceness: Int) {
     self.transfers = transfers
     self.slots = slots
+    self.niceness = Int32(clamping: niceness)
     maxUnfinished = slots + maxWaiting
     // Foundation's Thread would bring 50 MB into a program that is linked statically. The thread
     // holds this object until it ends.
@@ -60,6 +67,11 @@ final class TransferLoop: Sendable {
     post { inbox in if !inbox.isClosed { inbox.commands.append(.cancel(id)) } }
   }
 
+  /// Performs `work` on the thread, behind what was submitted before; not at all once it is closed.
+  func perform(_ work: @escaping @Sendable () -> Void) {
+    post { inbox in if !inbox.isClosed { inbox.commands.append(.perform(work)) } }
+  }
+
   /// Refuses requests from now on and ends those there are.
   func close() { post { $0.isClosed = true } }
 
@@ -74,12 +86,13 @@ final class TransferLoop: Sendable {
     }
   }
 
-  /// Changes the inbox, and wakes the thread where it has nothing to do yet.
+  /// Changes the inbox, and wakes the thread where it waits.
   private func post<Value: Sendable>(_ change: (inout Inbox) -> Value) -> Value {
     let (value, mustWake) = inbox.withLock { inbox in
-      let wasIdle = inbox.commands.isEmpty && !inbox.isClosed
       let value = change(&inbox)
-      return (value, wasIdle && (!inbox.commands.isEmpty || inbox.isClosed))
+      let mustWake = inbox.isWaiting && (!inbox.commands.isEmpty || inbox.isClosed)
+      if mustWake { inbox.isWaiting = false }
+      return (value, mustWake)
     }
     if mustWake { transfers.wake() }
     return value
@@ -90,6 +103,7 @@ final class TransferLoop: Sendable {
 
 extension TransferLoop {
   private func run() {
+    Transfers.enterThread(niceness: niceness)
     var queue = RequestQueue(slots: slots)
     while true {
       let (commands, isClosed) = takeCommands()
@@ -105,7 +119,8 @@ extension TransferLoop {
           finish(next.request, .failure(error))
         }
       }
-      let isWorking = transfers.wait(queue.nextDeadline.map { now.duration(to: $0) } ?? TransferLoop.longestWait)
+      let isWorking = transfers.wait(limitOfWait(until: queue.nextDeadline, now))
+      inbox.withLock { $0.isWaiting = false }
       while let ended = transfers.nextEnded() {
         if let request = queue.finish(slot: ended.slot) { finish(request, ended.result) }
       }
@@ -122,9 +137,20 @@ extension TransferLoop {
   /// Nothing depends on it: commands and sockets end the wait.
   private static let longestWait = Duration.seconds(60)
 
+  /// Zero where a command has come since the last ones were taken.
+  private func limitOfWait(
+    until deadline: ContinuousClock.Instant?, _ now: ContinuousClock.Instant
+  ) -> Duration {
+    let waits = inbox.withLock { inbox in
+      inbox.isWaiting = inbox.commands.isEmpty && !inbox.isClosed
+      return inbox.isWaiting
+    }
+    return waits ? deadline.map { now.duration(to: $0) } ?? TransferLoop.longestWait : .zero
+  }
+
   private func takeCommands() -> (commands: [Command], isClosed: Bool) {
     inbox.withLock { inbox in
-      defer { inbox.commands.removeAll(keepingCapacity: true) }
+      defer { inbox.commands = [] }
       return (inbox.commands, inbox.isClosed)
     }
   }
@@ -132,6 +158,7 @@ extension TransferLoop {
   private func perform(_ command: Command, _ queue: inout RequestQueue) {
     switch command {
     case .submit(let request): queue.enqueue(request)
+    case .perform(let work): work()
     case .cancel(let id):
       if let removal = queue.remove(id: id) { end(removal, HTTPError(.cancelled, "the task was cancelled")) }
     }

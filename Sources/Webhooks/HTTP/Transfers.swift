@@ -21,6 +21,9 @@ final class Transfers: @unchecked Sendable {
 
   deinit { hc_client_free(client) }
 
+  /// Prepares the calling thread for the transfers.
+  static func enterThread(niceness: Int32) { hc_enter_thread(niceness) }
+
   /// Starts a request in a free slot; nil where it has begun.
   func start(_ request: PendingRequest, slot: Int, timeout: Duration) -> HTTPError? {
     let number = Int32(slot)

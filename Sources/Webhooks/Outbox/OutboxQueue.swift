@@ -169,6 +169,9 @@ struct OutboxQueue {
   /// How many entries are in memory.
   var count: Int { stored.count + volatile.count }
 
+  /// How many are done and still in the store.
+  var finishingCount: Int { finishing.count }
+
   /// Whether a read is under way.
   var isReading: Bool { currentRead != nil }
 

@@ -3,8 +3,8 @@ import GroupRuntime
 import Logging
 import Synchronization
 
-/// Posts after-events until the application has them (Protocol.md, "Webhooks"). One task gives out
-/// the work; callers only add to the queue and wake it. No lock is held over an `await`.
+/// Posts after-events until the application has them (Protocol.md, "Webhooks"). The client's thread
+/// does the work; callers only hand entries over and wake it.
 public final class WebhookOutbox: WebhookPoster {
   /// The bounds of an outbox.
   public struct Configuration: Sendable {
@@ -34,12 +34,15 @@ public final class WebhookOutbox: WebhookPoster {
     /// Stored entries that wait.
     var pending: Int
     var failures: Int
-    var attempts: [String: Task<Void, Never>] = [:]
     /// Changes that the store is to make, and those that it is making.
     var delivered: [Int64] = []
     var givenUp: [Failure] = []
     var isCommitting = false
+    /// When the store is to remove what was delivered, at the latest.
+    var removalDue: MonotonicInstant?
     var isTrimming = false
+    /// Some were given up because too many wait, and the commit of that has not begun.
+    var hasTrimmed = false
     var isRetrying = false
     /// After a failure of the store.
     var storeRetry: MonotonicInstant?
@@ -52,7 +55,12 @@ public final class WebhookOutbox: WebhookPoster {
 
   private static let changesPerCommit = 500
   private static let givenUpPerCommit = 100
+  /// What was delivered is removed in such numbers, or after such a time, in milliseconds: pages of
+  /// the store that become empty as a whole are not written. `kill -9` posts it again.
+  private static let deliveredPerCommit = 250
+  private static let removalDelay: Int64 = 250
   private static let readBytes = 4 << 20
+  private static let maxArriving = 10_000
 
   private let configuration: Configuration
   private let client: WebhookClient
@@ -63,7 +71,10 @@ public final class WebhookOutbox: WebhookPoster {
   private let log: WebhookLog
   private let logger: Logger
   private let state: Mutex<State>
-  private let wakeUps: AsyncStream<Void>.Continuation
+  /// Entries on their way to the queue. Threads that must not wait take this lock and not that of
+  /// `state`, which the client's thread holds for longer and gives way to all others.
+  private let arriving = Mutex<[WebhookEntry]>([])
+  private let isWorkDue = Atomic<Bool>(false)
 
   /// An outbox that goes on with what the store has.
   /// - Parameters:
@@ -83,63 +94,75 @@ public final class WebhookOutbox: WebhookPoster {
     let queue = OutboxQueue(
       retention: configuration.retention, maxInFlight: configuration.maxInFlight, readsStore: counts.pending > 0)
     state = Mutex(State(queue: queue, pending: counts.pending, failures: counts.failures))
-    let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    wakeUps = continuation
-    Task { [weak self] in
-      for await _ in stream { self?.work() }
-    }
-    continuation.yield()
+    wake()
   }
-
-  deinit { wakeUps.finish() }
 
   /// How many entries wait, those in memory only included.
-  public var pendingCount: Int { state.withLock { $0.pending + $0.queue.volatileCount } }
+  public var pendingCount: Int {
+    admitArriving()
+    return state.withLock { $0.pending + $0.queue.volatileCount }
+  }
 
   public func post(_ entry: WebhookEntry) {
-    let admission = state.withLock { state in
-      if entry.storedNumber > 0 { state.pending += 1 }
-      return state.isStopped ? .left : state.queue.post(entry)
+    let count = arriving.withLock { arriving in
+      arriving.append(entry)
+      return arriving.count
     }
-    if admission == .lost {
+    // The client's thread is behind: the caller waits for it, and memory stays bounded.
+    if count >= WebhookOutbox.maxArriving { admitArriving() }
+    wake()
+  }
+
+  /// Adds what has arrived to the queue. It is taken under the lock of `state`, so that no later
+  /// entry comes before it.
+  private func admitArriving() {
+    let lost = state.withLock { state -> [WebhookEntry] in
+      let entries = arriving.withLock { exchange(&$0, with: []) }
+      return entries.filter { entry in
+        if entry.storedNumber > 0 { state.pending += 1 }
+        return state.queue.post(entry) == .lost
+      }
+    }
+    for entry in lost {
       counter.count(entry.type, .lost)
       log.warn("a webhook was lost: too many are in memory", ["type": "\(entry.type.rawValue)", "id": "\(entry.id)"])
-    } else {
-      wakeUps.yield()
     }
   }
 
-  // MARK: Work, in one task
+  /// Lets the client's thread work, once for all calls until it does.
+  private func wake() {
+    guard !isWorkDue.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    client.perform { [weak self] in self?.work() }
+  }
+
+  // MARK: Work, on the client's thread
 
   private func work() {
+    isWorkDue.store(false, ordering: .sequentiallyConsistent)
+    admitArriving()
     let now = clocks.monotonic
     state.withLock { state in
       if let retry = state.storeRetry, retry <= now { state.storeRetry = nil }
       if let retry = state.trimRetry, retry <= now { state.trimRetry = nil }
     }
     startAttempts()
+    startTrim()
     commitChanges()
     startRead()
-    startTrim()
     setTimer()
   }
 
   private func startAttempts() {
-    while true {
-      let isStarted = state.withLock { state in
-        guard !state.isStopped, let entry = state.queue.next(at: clocks.monotonic) else { return false }
-        state.attempts[entry.id] = Task { await self.attempt(entry) }
-        return true
-      }
-      if !isStarted { return }
-    }
+    while let entry = state.withLock({ $0.isStopped ? nil : $0.queue.next(at: clocks.monotonic) }) { attempt(entry) }
   }
 
   private func setTimer() {
     let now = clocks.monotonic
     let due = state.withLock { state -> MonotonicInstant? in
       guard !state.isStopped,
-        let due = [state.queue.nextDue(at: now), state.storeRetry, state.trimRetry].compactMap({ $0 }).min(),
+        let due = [
+          state.queue.nextDue(at: now), state.storeRetry, state.trimRetry, state.isCommitting ? nil : state.removalDue,
+        ].compactMap({ $0 }).min(),
         due < state.timer ?? .distantFuture
       else { return nil }
       state.timer = due
@@ -155,13 +178,18 @@ public final class WebhookOutbox: WebhookPoster {
 
   private func timerFired(_ due: MonotonicInstant) {
     state.withLock { if $0.timer == due { $0.timer = nil } }
-    wakeUps.yield()
+    wake()
   }
 
   // MARK: Attempts
 
-  private func attempt(_ entry: WebhookEntry) async {
-    let result = await client.post(WebhookRequest(id: entry.id, entry.type, at: entry.timestamp, data: entry.data))
+  private func attempt(_ entry: WebhookEntry) {
+    client.post(WebhookRequest(id: entry.id, entry.type, at: entry.timestamp, data: entry.data)) { [self] in
+      attemptEnded(entry, $0)
+    }
+  }
+
+  private func attemptEnded(_ entry: WebhookEntry, _ result: Result<HTTPResponse, HTTPError>) {
     let outcome: OutboxQueue.Outcome
     var error = ""
     switch result {
@@ -170,22 +198,18 @@ public final class WebhookOutbox: WebhookPoster {
       outcome = .failed(isAnswered: true)
       error = "the status is \(response.status)"
     case .failure(let failure) where failure.code == .shutDown:
-      return state.withLock { state in
-        state.attempts[entry.id] = nil
-        state.queue.abandon(entry)
-      }
+      return state.withLock { $0.queue.abandon(entry) }
     case .failure(let failure):
       outcome = .failed(isAnswered: failure.code == .tooLarge)
       error = failure.description
     }
     finish(entry, outcome, error)
-    wakeUps.yield()
+    wake()
   }
 
   private func finish(_ entry: WebhookEntry, _ outcome: OutboxQueue.Outcome, _ error: String) {
     let (now, wall) = (clocks.monotonic, clocks.wall)
     let ended = state.withLock { state in
-      state.attempts[entry.id] = nil
       let wasDown = state.queue.isReceiverDown
       let consequence = state.queue.finish(entry, outcome, at: now, wall: wall)
       var givenUp: [Failure] = []
@@ -194,6 +218,7 @@ public final class WebhookOutbox: WebhookPoster {
         if entry.storedNumber > 0 {
           state.pending -= 1
           state.delivered.append(entry.storedNumber)
+          if state.removalDue == nil { state.removalDue = now.advanced(byMilliseconds: WebhookOutbox.removalDelay) }
         }
       case .retry: break
       case .givenUp(let attempts): givenUp = [Failure(entry: entry, attempts: attempts, error: error)]
@@ -231,37 +256,48 @@ public final class WebhookOutbox: WebhookPoster {
 
   /// Lets the store forget what was delivered, and keep what was given up: one commit at a time.
   private func commitChanges() {
+    let now = clocks.monotonic
     let batch = state.withLock { state -> (delivered: [Int64], givenUp: [Failure], lost: Int)? in
-      guard !state.isCommitting, state.storeRetry == nil, !state.delivered.isEmpty || !state.givenUp.isEmpty
+      let isRemovalDue = state.delivered.count >= WebhookOutbox.deliveredPerCommit || state.removalDue.map { $0 <= now } ?? false
+      guard !state.isCommitting, !state.isTrimming, !state.isTrimDue(configuration), state.storeRetry == nil,
+        isRemovalDue || !state.givenUp.isEmpty
       else { return nil }
       state.isCommitting = true
+      state.hasTrimmed = false
       let delivered = Array(state.delivered.prefix(WebhookOutbox.changesPerCommit))
       let givenUp = Array(state.givenUp.prefix(WebhookOutbox.givenUpPerCommit))
       state.delivered.removeFirst(delivered.count)
       state.givenUp.removeFirst(givenUp.count)
+      state.removalDue = state.delivered.isEmpty ? nil : now
       return (delivered, givenUp, max(0, state.failures - configuration.maxPending))
     }
     guard let batch else { return }
     var changes = batch.givenUp.map { StoreChange.giveUpWebhook($0.entry, attempts: $0.attempts, lastError: $0.error) }
     if !batch.delivered.isEmpty { changes.append(.removeWebhooks(batch.delivered)) }
     if batch.lost > 0 { changes.append(.trimWebhookFailures(keeping: configuration.maxPending)) }
-    commit(changes) { [self] isDurable in
-      state.withLock { state in
-        state.isCommitting = false
-        if isDurable {
-          state.queue.didRemove(batch.delivered + batch.givenUp.map(\.entry.storedNumber))
-          state.failures -= batch.lost
-        } else {
-          state.delivered = batch.delivered + state.delivered
-          state.givenUp = batch.givenUp + state.givenUp
-          state.storeRetry = clocks.monotonic.advanced(byMilliseconds: 1000)
-        }
+    // The store's thread must not wait for the lock of `state`.
+    commit(changes) { [self] isDurable in client.perform { self.didCommit(batch, isDurable) } }
+  }
+
+  private func didCommit(_ batch: (delivered: [Int64], givenUp: [Failure], lost: Int), _ isDurable: Bool) {
+    // What the queue is still to hear of must not look new once its numbers are forgotten.
+    admitArriving()
+    state.withLock { state in
+      state.isCommitting = false
+      if isDurable {
+        state.queue.didRemove(batch.delivered + batch.givenUp.map(\.entry.storedNumber))
+        state.failures -= batch.lost
+      } else {
+        state.delivered = batch.delivered + state.delivered
+        state.removalDue = state.delivered.isEmpty ? nil : clocks.monotonic
+        state.givenUp = batch.givenUp + state.givenUp
+        state.storeRetry = clocks.monotonic.advanced(byMilliseconds: 1000)
       }
-      if isDurable, batch.lost > 0 {
-        logger.warning("the oldest failures of webhooks were removed", metadata: ["count": "\(batch.lost)"])
-      }
-      wakeUps.yield()
     }
+    if isDurable, batch.lost > 0 {
+      logger.warning("the oldest failures of webhooks were removed", metadata: ["count": "\(batch.lost)"])
+    }
+    work()
   }
 
   private func commit(_ changes: [StoreChange], _ completion: @escaping @Sendable (Bool) -> Void) {
@@ -274,7 +310,7 @@ public final class WebhookOutbox: WebhookPoster {
 
   private func startRead() {
     let read = state.withLock { state -> (OutboxQueue.Read, bytes: Int)? in
-      guard !state.isStopped, !state.isTrimming, state.storeRetry == nil else { return nil }
+      guard !state.isStopped, !state.isTrimming, !state.isTrimDue(configuration), state.storeRetry == nil else { return nil }
       return state.queue.nextRead().map { ($0, min(WebhookOutbox.readBytes, state.queue.bytesPerRead)) }
     }
     guard let (read, bytes) = read else { return }
@@ -282,11 +318,15 @@ public final class WebhookOutbox: WebhookPoster {
       do throws(StoreError) {
         let entries = try await store.webhooks(in: read.lane, after: read.after, limit: read.limit, bytes: bytes)
         let isWhole = entries.count < read.limit && entries.reduce(0) { $0 + $1.data.count } < bytes
-        state.withLock { $0.queue.didRead(entries, isWhole: isWhole) }
+        client.perform { [self] in
+          admitArriving()
+          state.withLock { $0.queue.didRead(entries, isWhole: isWhole) }
+          work()
+        }
       } catch {
         noteReadFailure(error) { $0.queue.didFailRead() }
+        wake()
       }
-      wakeUps.yield()
     }
   }
 
@@ -300,26 +340,30 @@ public final class WebhookOutbox: WebhookPoster {
     if !isStopped { log.warn("webhooks could not be read", ["error": "\(error)"]) }
   }
 
-  /// Gives up the oldest entries where more wait than may.
+  /// Gives up the oldest entries where more wait than may. It runs alone: rows that were read before
+  /// a commit look as if they still waited. Commits and reads wait for it, and then it for them.
   private func startTrim() {
-    let excess = state.withLock { state -> Int? in
-      let excess = state.pending + state.queue.volatileCount - configuration.maxPending
-      guard excess > 0, state.pending > 0, !state.isStopped, !state.isTrimming, !state.isCommitting, !state.queue.isReading,
-        state.delivered.isEmpty, state.givenUp.isEmpty, state.storeRetry == nil, state.trimRetry == nil
-      else { return nil }
+    let trim = state.withLock { state -> (excess: Int, limit: Int)? in
+      guard state.isTrimDue(configuration), !state.isTrimming, !state.isCommitting, !state.queue.isReading else { return nil }
       state.isTrimming = true
-      return min(excess, WebhookOutbox.givenUpPerCommit)
+      let excess = min(state.excess(configuration), WebhookOutbox.givenUpPerCommit)
+      return (excess, excess + configuration.maxInFlight + state.queue.finishingCount)
     }
-    guard let excess else { return }
+    guard let (excess, limit) = trim else { return }
     Task {
       do throws(StoreError) {
         let oldest = try await store.webhooks(
-          in: nil, after: 0, limit: excess + configuration.maxInFlight, bytes: WebhookOutbox.readBytes)
-        withdraw(excess, of: oldest)
+          in: nil, after: 0, limit: limit, bytes: WebhookOutbox.readBytes)
+        client.perform { [self] in
+          withdraw(excess, of: oldest)
+          startRead()
+          commitChanges()
+          work()
+        }
       } catch {
         noteReadFailure(error) { $0.isTrimming = false }
+        wake()
       }
-      wakeUps.yield()
     }
   }
 
@@ -332,6 +376,7 @@ public final class WebhookOutbox: WebhookPoster {
         if state.queue.withdraw(entry) { givenUp.append(Failure(entry: entry, attempts: 0, error: reason)) }
       }
       state.giveUp(givenUp)
+      state.hasTrimmed = !givenUp.isEmpty
       if givenUp.isEmpty { state.trimRetry = clocks.monotonic.advanced(byMilliseconds: 1000) }
       return givenUp
     }
@@ -385,7 +430,7 @@ public final class WebhookOutbox: WebhookPoster {
   public func stop() async {
     state.withLock { $0.isStopped = true }
     await client.shutDown()
-    for attempt in state.withLock({ Array($0.attempts.values) }) { await attempt.value }
+    admitArriving()
     let changes = state.withLock { state in
       let delivered = state.delivered
       let givenUp = state.givenUp
@@ -396,11 +441,20 @@ public final class WebhookOutbox: WebhookPoster {
     _ = await withCheckedContinuation { continuation in
       commit(changes) { continuation.resume(returning: $0) }
     }
-    wakeUps.finish()
   }
 }
 
 extension WebhookOutbox.State {
+  /// How many more wait than may.
+  fileprivate func excess(_ configuration: WebhookOutbox.Configuration) -> Int {
+    pending + queue.volatileCount - configuration.maxPending
+  }
+
+  /// Whether entries are to be given up before anything else is done.
+  fileprivate func isTrimDue(_ configuration: WebhookOutbox.Configuration) -> Bool {
+    excess(configuration) > 0 && pending > 0 && !isStopped && !hasTrimmed && storeRetry == nil && trimRetry == nil
+  }
+
   fileprivate mutating func giveUp(_ failed: [WebhookOutbox.Failure]) {
     givenUp += failed
     failures += failed.count

@@ -72,6 +72,9 @@ struct Roster: Sendable {
 
   func isOnline(_ user: UserID) -> Bool { online.contains(user) }
 
+  /// Whether no member is without a session.
+  var isEverybodyOnline: Bool { online.count == members.count }
+
   /// The owner and the admins, in order. Looks at every member.
   var managers: [UserID] { members.values.filter { $0.role.isManager }.map(\.userID).sorted() }
 

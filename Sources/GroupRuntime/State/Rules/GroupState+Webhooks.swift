@@ -65,7 +65,7 @@ extension GroupState {
   /// "Members without a session whose receive option is Receive, or ReceiveFromManagers for a
   /// manager's message, and those mentioned; not the sender; not for BChatRoom."
   private func pushedUsers(for message: Message) -> [UserID] {
-    guard !record.type.everyoneIsMember else { return [] }
+    guard !record.type.everyoneIsMember, !roster.isEverybodyOnline else { return [] }
     let mentioned = Set(message.atUserIDList)
     let everybody = mentioned.contains(MessageOptions.everybody)
     return roster.all.filter { member in
