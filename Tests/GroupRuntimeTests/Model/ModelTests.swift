@@ -36,6 +36,8 @@ import ThrongTestKit
       let result = await sequence.run()
       seen.add(result.seen)
       if let failure = result.failure {
+        // Shrinking takes minutes.
+        print("\(type), seed \(seed): \(failure.fault); shrinking")
         let short = await sequence.shrunk(failure)
         Issue.record("\(type), seed \(seed): \(short)")
         break
