@@ -32,8 +32,8 @@ extension GroupState {
     _ waiting: WaitingMessage, _ steps: MessageCount.Steps, in context: DecisionContext, into decision: inout Decision
   ) {
     decision.rateLimited.deliveries += 1
-    let info = MessageInfo(waiting.message, senderProfile: waiting.senderProfile)
-    decision.effects.append(publication(of: info, from: waiting.session, in: context))
+    decision.effects.append(
+      publication(of: waiting.message, by: waiting.senderProfile, from: waiting.session, in: context))
     count(waiting.message, steps, into: &decision)
   }
 
