@@ -23,6 +23,9 @@ BOUNDS = {
     # The same as the first under a limit that is not reached: the cost of the rate limiter.
     "limited.instructions": Bound(38_700, 33_640),
     "limited.allocations": Bound(11, 10),
+    # The same as the first by a sender with a nickName of 20 bytes and a faceURL of 60.
+    "profile.instructions": Bound(38_800, 33_730),
+    "profile.allocations": Bound(12.5, 12),
     # The same in a Public group, stored, each alone in its transaction.
     "stored.instructions": Bound(106_000, 92_170),
     "stored.allocations": Bound(35, 32.3),

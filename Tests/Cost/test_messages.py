@@ -30,6 +30,13 @@ def test_live_message_under_the_limit(limited_server, bounded):
     bounded("limited", instructions=cost.instructions, allocations=cost.allocations)
 
 
+def test_live_message_of_a_sender_with_a_profile(server, listener, bounded):
+    named = server.session("named").welcomed()
+    named.call("setSelfInfo", nickName="n" * 20, faceURL="f" * 60)
+    cost = Room(server, named, [listener]).message(40)
+    bounded("profile", instructions=cost.instructions, allocations=cost.allocations)
+
+
 def test_stored_message(server, owner, listener, bounded):
     cost = Room(server, owner, [listener], groupType="Public", joinMode="Any").message(30)
     bounded("stored", instructions=cost.instructions, allocations=cost.allocations)

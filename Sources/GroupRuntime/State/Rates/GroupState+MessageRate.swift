@@ -36,7 +36,8 @@ extension GroupState {
     _ waiting: WaitingMessage, _ steps: MessageCount.Steps, in context: DecisionContext, into decision: inout Decision
   ) {
     decision.rateLimited.deliveries += 1
-    decision.effects.append(publication(of: waiting.info, from: waiting.session, in: context))
+    decision.effects.append(
+      publication(of: waiting.message, by: waiting.senderProfile, from: waiting.session, in: context))
     count(waiting.message, steps, into: &decision)
     if !rules.webhooks.isEmpty {
       postSent(waiting.info, isDurable: false, pushes: !waiting.isForOnlineUsers, in: context, into: &decision)

@@ -25,7 +25,7 @@ extension GroupState {
     if isStored { messages.append(message) }
     var decision = Decision(
       changes: isStored ? [.append(message)] : [],
-      effects: [publication(of: MessageInfo(message, senderProfile: caller.profile), from: caller.session, in: context)],
+      effects: [publication(of: message, by: caller.profile, from: caller.session, in: context)],
       counts: [MessageCount(type: record.type, priority: message.priority, steps: [.accepted, .delivered])],
       showsMembers: false, answer: answer)
     if !rules.webhooks.isEmpty {
@@ -96,11 +96,15 @@ extension GroupState {
     return .reply(.success(.receipt(receipt)))
   }
 
-  /// The event of a message to "all members but the sending session".
-  func publication(of info: MessageInfo, from session: SessionKey?, in context: DecisionContext) -> Effect {
-    let isFromManager = info.message.isFromManager
+  /// The event of a message to "all members but the sending session". Takes the message and the
+  /// profile apart: a MessageInfo on the way here would be one more copy of the message.
+  func publication(
+    of message: Message, by profile: UserProfile?, from session: SessionKey?, in context: DecisionContext
+  ) -> Effect {
     let kind: EventClass =
-      record.type.storesMessages ? .storedChat(fromManager: isFromManager) : .liveChat(fromManager: isFromManager)
+      record.type.storesMessages
+      ? .storedChat(fromManager: message.isFromManager) : .liveChat(fromManager: message.isFromManager)
+    let info = MessageInfo(message, senderProfile: profile)
     return .publish(event(.onRecvNewMessage(info), in: context), kind, except: session)
   }
 
