@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
+#include <unistd.h>
 
 typedef struct {
   CURL *easy;
@@ -145,8 +145,8 @@ void hc_client_free(hc_client *client) {
 
 void hc_enter_thread(int niceness) {
   pthread_setname_np(pthread_self(), "throng-http");
-  // Linux has a niceness for each thread: 0 is the calling one.
-  if (niceness > 0) setpriority(PRIO_PROCESS, 0, niceness);
+  // Linux has a niceness for each thread. It cannot fail: a process may always give way.
+  (void)!nice(niceness);
 }
 
 // MARK: - Requests

@@ -38,7 +38,10 @@ public final class WebhookClient: Sendable {
   }
 
   /// Performs `work` on the client's thread, unless the client is shut down.
-  func perform(_ work: @escaping @Sendable () -> Void) { http.perform(work) }
+  /// - Parameter isDeferrable: it can wait for a millisecond.
+  func perform(isDeferrable: Bool = false, _ work: @escaping @Sendable () -> Void) {
+    http.perform(isDeferrable: isDeferrable, work)
+  }
 
   /// Ends all requests.
   func shutDown() async { await http.shutDown() }

@@ -687,6 +687,7 @@ async def test_a_dropped_message_is_answered_as_if_it_were_sent(hooked, receiver
         assert again.get("seq", 1) == 1
         await reader.expect("onRecvNewMessage", groupID=group, message=has(msgID=again["msgID"]))
         await owner.quiet("onMessageDropped", group=group)
+        assert not reader.received("onRecvNewMessage", message=has(msgID=receipt["msgID"])), "nobody gets it"
 
 
 NONSENSE = [

@@ -62,8 +62,8 @@ hc_client *hc_client_create(const hc_options *options);
 /// Ends all requests and closes the connections.
 void hc_client_free(hc_client *client);
 
-/// Names the calling thread, which is to make all calls but `hc_wakeup`, and lets it give way to others
-/// where cores are scarce: 0 = not, to 19.
+/// Names the calling thread, which is to make all calls but `hc_wakeup`, and lets it give way to the
+/// others of the process where cores are scarce: 0 = not, to 19.
 void hc_enter_thread(int niceness);
 
 /// Adds a line "name: value" to the next request of a free slot. False without memory.

@@ -13,8 +13,8 @@ struct WebhookComposition: Sendable {
   let outbox: WebhookOutbox
   let services: WebhookServices
   private let questioner: WebhookQuestioner?
-  /// After-events can wait: where all cores are busy, their thread gets half of another's time.
-  private static let niceness = 3
+  /// After-events can wait: where all cores are busy, their thread gets a third of another's time.
+  private static let niceness = 5
 
   /// Nil where there is no receiver.
   init?(_ settings: Settings, store: SQLiteStore, clocks: any Clocks, logger: Logger) async throws(StartError) {

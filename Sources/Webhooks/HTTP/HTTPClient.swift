@@ -83,7 +83,10 @@ public final class HTTPClient: Sendable {
 
   /// Performs `work` on the client's thread, where it may post without waking another; not at all once
   /// the client is shut down.
-  public func perform(_ work: @escaping @Sendable () -> Void) { loop.perform(work) }
+  /// - Parameter isDeferrable: it can wait for a millisecond, which spares many callers the waking.
+  public func perform(isDeferrable: Bool = false, _ work: @escaping @Sendable () -> Void) {
+    loop.perform(isDeferrable: isDeferrable, work)
+  }
 
   /// Ends all requests with `.shutDown`, refuses later ones, and returns when the thread has ended.
   public func shutDown() async {

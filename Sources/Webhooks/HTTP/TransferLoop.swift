@@ -13,11 +13,21 @@ final class TransferLoop: Sendable {
     var commands: [Command] = []
     /// Requests that have been taken and have no result yet.
     var unfinished = 0
-    /// The thread waits, and has to be woken for a command.
-    var isWaiting = false
+    /// A command has come that can wait for a moment.
+    var hasDeferred = false
+    var wait = Wait.none
     var isClosed = false
     var hasEnded = false
     var waitingForEnd: [CheckedContinuation<Void, Never>] = []
+  }
+
+  /// How the thread waits.
+  private enum Wait {
+    case none
+    /// For a moment, because commands that can wait come often: it is not woken for each.
+    case brief
+    /// Until it is woken.
+    case long
   }
 
   private let inbox = Mutex(Inbox())
@@ -68,8 +78,13 @@ final class TransferLoop: Sendable {
   }
 
   /// Performs `work` on the thread, behind what was submitted before; not at all once it is closed.
-  func perform(_ work: @escaping @Sendable () -> Void) {
-    post { inbox in if !inbox.isClosed { inbox.commands.append(.perform(work)) } }
+  /// - Parameter isDeferrable: it can wait for a millisecond, which spares many callers the waking.
+  func perform(isDeferrable: Bool, _ work: @escaping @Sendable () -> Void) {
+    post(isDeferrable: isDeferrable) { inbox in
+      guard !inbox.isClosed else { return }
+      inbox.commands.append(.perform(work))
+      if isDeferrable { inbox.hasDeferred = true }
+    }
   }
 
   /// Refuses requests from now on and ends those there are.
@@ -87,11 +102,12 @@ final class TransferLoop: Sendable {
   }
 
   /// Changes the inbox, and wakes the thread where it waits.
-  private func post<Value: Sendable>(_ change: (inout Inbox) -> Value) -> Value {
+  private func post<Value: Sendable>(isDeferrable: Bool = false, _ change: (inout Inbox) -> Value) -> Value {
     let (value, mustWake) = inbox.withLock { inbox in
       let value = change(&inbox)
-      let mustWake = inbox.isWaiting && (!inbox.commands.isEmpty || inbox.isClosed)
-      if mustWake { inbox.isWaiting = false }
+      let isWakeable = inbox.wait == .long || inbox.wait == .brief && !isDeferrable
+      let mustWake = isWakeable && (!inbox.commands.isEmpty || inbox.isClosed)
+      if mustWake { inbox.wait = .none }
       return (value, mustWake)
     }
     if mustWake { transfers.wake() }
@@ -105,10 +121,12 @@ extension TransferLoop {
   private func run() {
     Transfers.enterThread(niceness: niceness)
     var queue = RequestQueue(slots: slots)
+    var briefWaits = 0
     while true {
-      let (commands, isClosed) = takeCommands()
+      let (commands, hasDeferred, isClosed) = takeCommands()
       for command in commands { perform(command, &queue) }
       if isClosed { break }
+      briefWaits = hasDeferred ? TransferLoop.maxBriefWaits : max(0, briefWaits - 1)
       let now = ContinuousClock.now
       while let expired = queue.removeExpired(at: now) {
         finish(expired, .failure(HTTPError(.timedOut, "all connections were busy until its time was up")))
@@ -119,8 +137,8 @@ extension TransferLoop {
           finish(next.request, .failure(error))
         }
       }
-      let isWorking = transfers.wait(limitOfWait(until: queue.nextDeadline, now))
-      inbox.withLock { $0.isWaiting = false }
+      let isWorking = transfers.wait(beginWait(isBrief: briefWaits > 0, until: queue.nextDeadline, now))
+      inbox.withLock { $0.wait = .none }
       while let ended = transfers.nextEnded() {
         if let request = queue.finish(slot: ended.slot) { finish(request, ended.result) }
       }
@@ -137,21 +155,33 @@ extension TransferLoop {
   /// Nothing depends on it: commands and sockets end the wait.
   private static let longestWait = Duration.seconds(60)
 
-  /// Zero where a command has come since the last ones were taken.
-  private func limitOfWait(
-    until deadline: ContinuousClock.Instant?, _ now: ContinuousClock.Instant
+  private static let briefWait = Duration.microseconds(500)
+  /// So many without a deferred command, and the next wait is a long one.
+  private static let maxBriefWaits = 5
+
+  /// The limit of the wait that begins; zero where a command has come since the last ones were taken.
+  private func beginWait(
+    isBrief: Bool, until deadline: ContinuousClock.Instant?, _ now: ContinuousClock.Instant
   ) -> Duration {
-    let waits = inbox.withLock { inbox in
-      inbox.isWaiting = inbox.commands.isEmpty && !inbox.isClosed
-      return inbox.isWaiting
+    let wait: Wait = inbox.withLock { inbox in
+      guard inbox.commands.isEmpty, !inbox.isClosed else { return .none }
+      inbox.wait = isBrief ? .brief : .long
+      return inbox.wait
     }
-    return waits ? deadline.map { now.duration(to: $0) } ?? TransferLoop.longestWait : .zero
+    switch wait {
+    case .none: return .zero
+    case .brief: return TransferLoop.briefWait
+    case .long: return deadline.map { now.duration(to: $0) } ?? TransferLoop.longestWait
+    }
   }
 
-  private func takeCommands() -> (commands: [Command], isClosed: Bool) {
+  private func takeCommands() -> (commands: [Command], hasDeferred: Bool, isClosed: Bool) {
     inbox.withLock { inbox in
-      defer { inbox.commands = [] }
-      return (inbox.commands, inbox.isClosed)
+      defer {
+        inbox.commands = []
+        inbox.hasDeferred = false
+      }
+      return (inbox.commands, inbox.hasDeferred, inbox.isClosed)
     }
   }
 

@@ -44,7 +44,7 @@ final class Transfers: @unchecked Sendable {
   /// Waits for events or `wake`. False where libcurl cannot go on with what runs.
   func wait(_ limit: Duration) -> Bool {
     // Rounded up: a wait that ends early would be repeated until the time has come.
-    hc_wait(client, Int32(clamping: limit.wholeMilliseconds + 1))
+    hc_wait(client, limit <= .zero ? 0 : Int32(clamping: limit.wholeMilliseconds + 1))
   }
 
   /// Ends the present or next `wait`; any thread.

@@ -132,7 +132,7 @@ public final class WebhookOutbox: WebhookPoster {
   /// Lets the client's thread work, once for all calls until it does.
   private func wake() {
     guard !isWorkDue.exchange(true, ordering: .acquiringAndReleasing) else { return }
-    client.perform { [weak self] in self?.work() }
+    client.perform(isDeferrable: true) { [weak self] in self?.work() }
   }
 
   // MARK: Work, on the client's thread
