@@ -416,7 +416,9 @@ struct OutboxQueue {
     return expired
   }
 
-  private func isExpired(_ entry: WebhookEntry, at wall: WallInstant) -> Bool { wall.milliseconds(since: entry.since) >= retention }
+  private func isExpired(_ entry: WebhookEntry, at wall: WallInstant) -> Bool {
+    wall.milliseconds(since: entry.since) >= retention
+  }
 
   /// Removes a stored entry that is given up because too many wait.
   /// - Returns: false where it is being posted, or was a moment ago.
