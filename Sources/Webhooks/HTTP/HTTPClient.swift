@@ -17,8 +17,7 @@ public final class HTTPClient: Sendable {
     public var maxAnswerBytes = 64 * 1024
     /// PEM of the authorities to trust in place of the system's.
     public var authoritiesFile: String?
-    /// How far the thread gives way to the others of the process where cores are scarce: 0 = not, to
-    /// 19.
+    /// How far the thread gives way to the others of the process where cores are scarce: 0 to 19.
     public var niceness = 0
 
     /// The defaults.
@@ -59,7 +58,7 @@ public final class HTTPClient: Sendable {
   }
 
   /// Posts `body`.
-  /// - Parameter completion: called once with the answer, on the client's thread; or at once where the
+  /// - Parameter completion: called once with the answer, on the client's thread; at once where the
   ///   request is refused.
   public func post(
     _ body: [UInt8], to url: String, headers: [HTTPHeader],
@@ -81,8 +80,8 @@ public final class HTTPClient: Sendable {
         id: id, url: url, headers: lines, body: body, deadline: .now + configuration.timeout, completion: completion))
   }
 
-  /// Performs `work` on the client's thread, where it may post without waking another; not at all once
-  /// the client is shut down.
+  /// Performs `work` on the client's thread, where posts wake no other; not at all once the client is
+  /// shut down.
   /// - Parameter isDeferrable: it can wait for a millisecond, which spares many callers the waking.
   public func perform(isDeferrable: Bool = false, _ work: @escaping @Sendable () -> Void) {
     loop.perform(isDeferrable: isDeferrable, work)

@@ -159,7 +159,7 @@ extension TransferLoop {
   /// So many without a deferred command, and the next wait is a long one.
   private static let maxBriefWaits = 5
 
-  /// The limit of the wait that begins; zero where a command has come since the last ones were taken.
+  /// The limit of the wait that begins; zero where a command has come since some were taken.
   private func beginWait(
     isBrief: Bool, until deadline: ContinuousClock.Instant?, _ now: ContinuousClock.Instant
   ) -> Duration {

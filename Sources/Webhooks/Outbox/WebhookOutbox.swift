@@ -340,8 +340,8 @@ public final class WebhookOutbox: WebhookPoster {
     if !isStopped { log.warn("webhooks could not be read", ["error": "\(error)"]) }
   }
 
-  /// Gives up the oldest entries where more wait than may. It runs alone: rows that were read before
-  /// a commit look as if they still waited. Commits and reads wait for it, and then it for them.
+  /// Gives up the oldest entries where more wait than may. It runs alone, because rows that were read
+  /// before a commit look as if they still waited. Commits and reads wait for it, then it for them.
   private func startTrim() {
     let trim = state.withLock { state -> (excess: Int, limit: Int)? in
       guard state.isTrimDue(configuration), !state.isTrimming, !state.isCommitting, !state.queue.isReading else { return nil }
