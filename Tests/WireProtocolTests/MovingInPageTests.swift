@@ -264,7 +264,11 @@ private struct ProtocolVocabulary {
     case .field(let name, of: let type?): fieldsOfTypes[type]?.contains(name) ?? false
     case .field(let name, of: nil): fields.contains(name)
     case .value(let value): values.contains(value)
-    case .key(let key): configuration.contains("\"\(key)\"")
+    case .key(let key):
+      // The keys of group types are written once for all types.
+      [key, key.replacing(/^limits\.(work|public|meeting|avChatRoom|bChatRoom)\./, with: #"limits.\(groupType)."#)].contains {
+        configuration.contains("\"\($0)\"")
+      }
     case nil: false
     }
   }

@@ -76,7 +76,8 @@ import WireProtocol
   /// "The operator's platform in every event that an operator caused."
   @Test func eventsNameThePlatform() throws {
     let without: Set<EventName> = [
-      .onReceiveMessageOptChanged, .onGroupAttributeChanged, .onRecvNewMessage, .onConversationRead,
+      .onReceiveMessageOptChanged, .onGroupApplicationListChanged, .onGroupAttributeChanged, .onRecvNewMessage,
+      .onConversationRead,
     ]
     for (name, events) in try events() where !without.map(\.rawValue).contains(name) {
       for event in events { #expect(["Web", "RESTful API"].contains(event["platform"]), "\(name)") }
