@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import ServerConfiguration
 
 /// Metrics of the process, with the names of Prometheus' client libraries, and of the build.
