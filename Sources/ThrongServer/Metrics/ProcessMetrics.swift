@@ -1,5 +1,6 @@
 import Foundation
-import Glibc
+import GroupModel
+import GroupRuntime
 import ServerConfiguration
 
 /// Metrics of the process, with the names of Prometheus' client libraries, and of the build.
@@ -81,13 +82,10 @@ struct ProcessStatus: Equatable {
 
   /// When the system started, in Unix seconds. `/proc/stat` says so too, but a service manager may
   /// hide it (`ProcSubset=pid`). Read once, so that the process' start does not move.
-  private static let bootSeconds = seconds(CLOCK_REALTIME) - seconds(CLOCK_BOOTTIME)
-
-  private static func seconds(_ clock: clockid_t) -> Double {
-    var time = timespec()
-    clock_gettime(clock, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-  }
+  private static let bootSeconds: Double = {
+    let now = SystemClocks().now
+    return Double(now.wall.milliseconds) / 1000 - Double(now.monotonic.nanoseconds) / 1e9
+  }()
 
   /// - Parameters:
   ///   - stat: `/proc/PID/stat`, whose fields are counted from 1 in proc(5); the second is a name
