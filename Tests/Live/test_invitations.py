@@ -136,6 +136,7 @@ async def test_an_invitation_that_waits_and_results_side_by_side(world):
         assert await invite(room.member, room, guest, room.owner, room.member) == {
             guest.user: "Pending", room.owner.user: "Invalid", room.member.user: "Invalid"}
         await guest.expect("onReceiveGroupInvitation", groupID=room.group)
+        await room.listed([room.member, guest])
 
 
 async def test_more_users_than_seats(world):

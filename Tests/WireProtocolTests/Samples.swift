@@ -113,7 +113,7 @@ struct Samples {
     case .onKickedOffline: return SessionEvent.onKickedOffline(reason: text(), message: optional { $0.text() })
     case .onUserSigExpired: return SessionEvent.onUserSigExpired(expiresAt: instant())
     case .onServerDraining: return SessionEvent.onServerDraining(retryAfterMs: number())
-    default: return GroupEvent(groupID: .generate(), opTime: instant(), groupEvent(name))
+    default: return GroupEvent(groupID: .generate(), opTime: instant(), groupEvent(name), senderProfile: profile())
     }
   }
 
@@ -145,7 +145,7 @@ struct Samples {
     case .onQuitFromGroup: .onQuitFromGroup(on: one())
     case .onReceiveMessageOptChanged: .onReceiveMessageOptChanged(one())
     case .onGroupAttributeChanged: .onGroupAttributeChanged(map())
-    case .onRecvNewMessage: .onRecvNewMessage(MessageInfo(message(), senderProfile: profile()))
+    case .onRecvNewMessage: .onRecvNewMessage(message())
     case .onRecvMessageRevoked: .onRecvMessageRevoked(msgID: id, seq: number(), by: by)
     case .onMessageDropped: .onMessageDropped(msgID: id, clientMsgID: optional { $0.text() }, one())
     case .onConversationRead: .onConversationRead(readSeq: number())

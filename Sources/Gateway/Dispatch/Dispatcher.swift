@@ -20,6 +20,8 @@ public final class Dispatcher: Sendable {
   let startTime: MonotonicInstant
   /// Nil = webhooks are off.
   let webhooks: WebhookServices?
+  /// Whether `webhooks` asks anything, without a copy of it.
+  private let asksFirst: Bool
   let requestOrder = RequestOrder()
   private let observer: StoreObserver
   private let serverInfo: Reply
@@ -48,11 +50,12 @@ public final class Dispatcher: Sendable {
     self.serverInfo = serverInfo
     self.openRPC = openRPC
     self.webhooks = webhooks
+    asksFirst = webhooks?.asking != nil
   }
 
   /// Dispatches a request of a caller who may call its method.
   public func dispatch(_ request: consuming Request, by caller: Caller, _ completion: @escaping Completion) {
-    if let asking = webhooks?.asking { return dispatch(request, by: caller, asking, completion) }
+    if asksFirst, let asking = webhooks?.asking { return dispatch(request, by: caller, asking, completion) }
     execute(request, by: caller, completion)
   }
 

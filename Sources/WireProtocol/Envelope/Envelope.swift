@@ -58,7 +58,7 @@ extension Call {
     var asUser: UserID?
     do throws(WireError) {
       let params = try Call.object(value["params"])
-      var reader = JSONParameterReader(params, servesApplication: servesApplication, textLimits: methods.textLimits)
+      var reader = JSONParameterReader(params, servesApplication: servesApplication, textLimits: entry.textLimits)
       if servesApplication {
         asUser = try reader.optionalString("asUser", .userID, "The user as whom the method runs.").flatMap { UserID($0) }
       }

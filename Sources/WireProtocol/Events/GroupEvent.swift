@@ -26,7 +26,8 @@ public struct GroupEvent: Event, Equatable {
     case onQuitFromGroup(on: Platform)
     case onReceiveMessageOptChanged(ReceiveOption)
     case onGroupAttributeChanged(TextMap)
-    case onRecvNewMessage(MessageInfo)
+    /// The sender's profile is `GroupEvent.senderProfile`.
+    case onRecvNewMessage(Message)
     case onRecvMessageRevoked(msgID: String, seq: Int64, by: EventOperator)
     case onMessageDropped(msgID: String, clientMsgID: String?, Priority)
     case onConversationRead(readSeq: Int64)
@@ -36,12 +37,16 @@ public struct GroupEvent: Event, Equatable {
   public let groupID: GroupID
   public let opTime: WallInstant
   public internal(set) var content: Content
+  /// Of the sender of a message, where there is one. Beside the message and not with it: an event's
+  /// content is encoded without a copy only where it is the message alone.
+  public let senderProfile: UserProfile?
 
   /// An event with everything given.
-  public init(groupID: GroupID, opTime: WallInstant, _ content: Content) {
+  public init(groupID: GroupID, opTime: WallInstant, _ content: Content, senderProfile: UserProfile? = nil) {
     self.groupID = groupID
     self.opTime = opTime
     self.content = content
+    self.senderProfile = senderProfile
   }
 
   static func example(_ content: Content) -> GroupEvent { GroupEvent(groupID: .generate(), opTime: .unset, content) }
@@ -50,7 +55,7 @@ public struct GroupEvent: Event, Equatable {
     writer.member("groupID", groupID.rawValue)
     writer.member("opTime", opTime)
     switch content {
-    case .onRecvNewMessage(let message): writer.member("message", message)
+    case .onRecvNewMessage(let message): writer.member("message", message, senderProfile: senderProfile)
     case .onMemberEnter(let list, let count, let platform, let tip), .onMemberLeave(let list, let count, let platform, let tip):
       writer.member("platform", ifPresent: platform?.rawValue)
       writer.member("memberList", list)

@@ -13,6 +13,8 @@ public protocol FieldWriter: ~Copyable {
   mutating func member(_ name: StaticString, _ flag: Bool)
   /// A member with a value that descriptions have a name for.
   mutating func member<Value: FieldValue>(_ name: StaticString, _ value: Value)
+  /// A member with a message: taken apart, because a MessageInfo would be a copy of it.
+  mutating func member(_ name: StaticString, _ message: Message, senderProfile: UserProfile?)
   /// A member with an array of strings.
   mutating func member(_ name: StaticString, _ texts: [String])
   /// A member with an array of such values.
@@ -73,6 +75,12 @@ extension WireObject {
 }
 
 extension JSONWriter: FieldWriter {
+  /// A member with a message.
+  public mutating func member(_ name: StaticString, _ message: Message, senderProfile: UserProfile?) {
+    key(name)
+    message.encode(senderProfile, into: &self)
+  }
+
   /// A member with one of a few words.
   public mutating func member<Word: RawRepresentable<String> & CaseIterable>(_ name: StaticString, word: Word) {
     member(name, word.rawValue)
@@ -114,6 +122,9 @@ struct FieldRecorder: FieldWriter {
   mutating func member(_ name: StaticString, _ number: Int) { note(name, "integer") }
   mutating func member(_ name: StaticString, _ flag: Bool) { note(name, "boolean") }
   mutating func member<Value: FieldValue>(_ name: StaticString, _ value: Value) { note(name, Value.notation) }
+  mutating func member(_ name: StaticString, _ message: Message, senderProfile: UserProfile?) {
+    note(name, MessageInfo.notation)
+  }
   mutating func member(_ name: StaticString, _ texts: [String]) { note(name, "[string]") }
   mutating func member<Value: FieldValue>(_ name: StaticString, _ values: [Value]) { note(name, "[\(Value.notation)]") }
 

@@ -9,6 +9,8 @@ public struct MethodTable: Sendable {
     public let number: Int
     public let specification: MethodSpecification
     public let parameters: [ParameterDescription]
+    /// The bounds of texts, for reading and descriptions.
+    let textLimits: TextLimits
     let decode: @Sendable (inout JSONParameterReader) throws(WireError) -> Request
     fileprivate let nameBytes: [CChar]
 
@@ -20,6 +22,7 @@ public struct MethodTable: Sendable {
     ) {
       self.number = number
       specification = M.specification
+      self.textLimits = textLimits
       nameBytes = M.specification.name.utf8.map { CChar(bitPattern: $0) }
       parameters = Entry.parameters(of: M.self, textLimits: textLimits)
       decode = { (reader) throws(WireError) in request(try M(from: &reader)) }
@@ -42,8 +45,7 @@ public struct MethodTable: Sendable {
   public private(set) var entries: [Entry] = []
   /// By the length of their names, so that a request's is found by its bytes.
   private var byLength: [[Entry]] = []
-  /// The bounds of texts, for reading and descriptions.
-  let textLimits: TextLimits
+  private let textLimits: TextLimits
 
   /// All methods.
   public init(textLimits: TextLimits = .standard) {

@@ -14,30 +14,32 @@ public struct MessageInfo: Equatable, FieldValue {
     self.senderProfile = senderProfile
   }
 
-  /// Writes the members of a Message in the order of Reference.md. Never inlined: that would copy the
-  /// message out of its event.
-  @inline(never)
-  public func encode(into writer: inout JSONWriter) {
-    writer.object { writer in
-      writer.member("msgID", message.msgID)
-      writer.member("groupID", message.groupID.rawValue)
-      writer.member("seq", ifPresent: message.seq)
-      writer.member("sender", message.sender.rawValue)
-      if let senderProfile { senderProfile.encodeMembers(into: &writer) }
-      if !message.nameCard.isEmpty { writer.member("nameCard", message.nameCard) }
-      writer.member("timestamp", message.timestamp)
-      writer.key("type")
-      message.encodeContent(into: &writer)
-      writer.member("priority", message.priority.rawValue)
-      writer.member("clientMsgID", ifPresent: message.clientMsgID)
-      if !message.atUserIDList.isEmpty { writer.member("atUserIDList", message.atUserIDList) }
-      if message.isRevoked { writer.member("isRevoked", true) }
-      writer.member("platform", message.platform.rawValue)
-    }
-  }
+  public func encode(into writer: inout JSONWriter) { message.encode(senderProfile, into: &writer) }
 }
 
 extension Message {
+  /// Writes the members of a Message in the order of Reference.md. Never inlined: that would copy the
+  /// message out of its event.
+  @inline(never)
+  func encode(_ senderProfile: UserProfile?, into writer: inout JSONWriter) {
+    writer.object { writer in
+      writer.member("msgID", msgID)
+      writer.member("groupID", groupID.rawValue)
+      writer.member("seq", ifPresent: seq)
+      writer.member("sender", sender.rawValue)
+      if let senderProfile { senderProfile.encodeMembers(into: &writer) }
+      if !nameCard.isEmpty { writer.member("nameCard", nameCard) }
+      writer.member("timestamp", timestamp)
+      writer.key("type")
+      encodeContent(into: &writer)
+      writer.member("priority", priority.rawValue)
+      writer.member("clientMsgID", ifPresent: clientMsgID)
+      if !atUserIDList.isEmpty { writer.member("atUserIDList", atUserIDList) }
+      if isRevoked { writer.member("isRevoked", true) }
+      writer.member("platform", platform.rawValue)
+    }
+  }
+
   fileprivate func encodeContent(into writer: inout JSONWriter) {
     switch content {
     case .text(let text):

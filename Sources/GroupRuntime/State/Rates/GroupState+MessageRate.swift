@@ -40,7 +40,7 @@ extension GroupState {
       publication(of: waiting.message, by: waiting.senderProfile, from: waiting.session, in: context))
     count(waiting.message, steps, into: &decision)
     if !rules.webhooks.isEmpty {
-      postSent(waiting.info, isDurable: false, pushes: !waiting.isForOnlineUsers, in: context, into: &decision)
+      postPublished(isDurable: false, pushes: !waiting.isForOnlineUsers, in: context, into: &decision)
     }
   }
 

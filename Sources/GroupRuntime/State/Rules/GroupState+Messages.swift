@@ -29,9 +29,7 @@ extension GroupState {
       counts: [MessageCount(type: record.type, priority: message.priority, steps: [.accepted, .delivered])],
       showsMembers: false, answer: answer)
     if !rules.webhooks.isEmpty {
-      postSent(
-        MessageInfo(message, senderProfile: caller.profile), isDurable: isStored, pushes: !options.onlineUserOnly, in: context,
-        into: &decision)
+      postPublished(isDurable: isStored, pushes: !options.onlineUserOnly, in: context, into: &decision)
     }
     return decision
   }
@@ -96,16 +94,16 @@ extension GroupState {
     return .reply(.success(.receipt(receipt)))
   }
 
-  /// The event of a message to "all members but the sending session". Takes the message and the
-  /// profile apart: a MessageInfo on the way here would be one more copy of the message.
+  /// The event of a message to "all members but the sending session".
   func publication(
     of message: Message, by profile: UserProfile?, from session: SessionKey?, in context: DecisionContext
   ) -> Effect {
     let kind: EventClass =
       record.type.storesMessages
       ? .storedChat(fromManager: message.isFromManager) : .liveChat(fromManager: message.isFromManager)
-    let info = MessageInfo(message, senderProfile: profile)
-    return .publish(event(.onRecvNewMessage(info), in: context), kind, except: session)
+    return .publish(
+      GroupEvent(groupID: record.id, opTime: context.now, .onRecvNewMessage(message), senderProfile: profile), kind,
+      except: session)
   }
 
   /// The caller's record, looked up once per message.

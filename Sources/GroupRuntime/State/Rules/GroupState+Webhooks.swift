@@ -43,13 +43,17 @@ extension GroupState {
       into: &decision)
   }
 
-  /// A message that members get, and the members whose devices are to show it.
+  /// The message that the decision's last effect publishes, and the members whose devices are to
+  /// show it. It is taken from there, because a message that was kept for this would be copied where
+  /// nothing is posted, too.
   /// - Parameters:
   ///   - isDurable: it is stored.
   ///   - pushes: absent members are told, too.
-  func postSent(
-    _ info: MessageInfo, isDurable: Bool, pushes: Bool, in context: DecisionContext, into decision: inout Decision
-  ) {
+  func postPublished(isDurable: Bool, pushes: Bool, in context: DecisionContext, into decision: inout Decision) {
+    guard case .publish(let event, _, _) = decision.effects.last,
+      case .onRecvNewMessage(let message) = event.content
+    else { return }
+    let info = MessageInfo(message, senderProfile: event.senderProfile)
     post(.messageSent, .messageSent(info), isDurable: isDurable, at: context.now, into: &decision)
     guard pushes, rules.webhooks.contains(.offlinePush) else { return }
     let users = pushedUsers(for: info.message)
