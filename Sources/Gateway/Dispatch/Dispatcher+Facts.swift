@@ -8,6 +8,7 @@ import WireProtocol
 extension Dispatcher {
   /// Asks a group for a method. Without a question to a store, a session's requests to one group
   /// keep their order.
+  @inline(__always)
   func ask(_ id: GroupID, _ request: consuming GroupRequest, by caller: Caller, _ completion: @escaping Completion) {
     guard let users = request.concernedUsers(by: caller) else {
       return registry.group(id).enqueue(.request(.request(request), by: caller, completion: completion))

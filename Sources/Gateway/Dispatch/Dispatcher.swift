@@ -60,6 +60,7 @@ public final class Dispatcher: Sendable {
   }
 
   /// Executes a request, about which the application was asked where it has to be.
+  @inline(__always)
   func execute(_ request: consuming Request, by caller: Caller, _ completion: @escaping Completion) {
     switch consume request {
     case .group(let id, .importGroupMembers(let request)): importMembers(request, into: id, by: caller, completion)

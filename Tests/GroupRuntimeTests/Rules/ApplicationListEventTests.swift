@@ -42,7 +42,8 @@ import ThrongTestKit
     #expect(
       seen == [
         "applicationID": .string(made.id), "groupID": "g", "type": "Join", "fromUser": "oscar", "toUser": "",
-        "addTime": .number(Double(scene.clocks.wall.milliseconds)), "requestMsg": "please", "handleStatus": "Unhandled", "isRead": false,
+        "addTime": .number(Double(scene.clocks.wall.milliseconds)), "requestMsg": "please", "handleStatus": "Unhandled",
+        "isRead": false,
       ])
     #expect(try application(asked, to: "oscar")["isRead"] == true, "one's own is read")
   }
