@@ -26,6 +26,7 @@ public struct GroupEvent: Event, Equatable {
     case onQuitFromGroup(on: Platform)
     case onReceiveMessageOptChanged(ReceiveOption)
     case onGroupAttributeChanged(TextMap)
+    case onGroupCounterChanged(CounterMap)
     case onRecvNewMessage(MessageInfo)
     case onRecvMessageRevoked(msgID: String, seq: Int64, by: EventOperator)
     case onMessageDropped(msgID: String, clientMsgID: String?, Priority)
@@ -100,6 +101,7 @@ public struct GroupEvent: Event, Equatable {
     case .onGroupApplicationListChanged(let application): writer.member("application", application)
     case .onReceiveMessageOptChanged(let option): writer.member("opt", option.rawValue)
     case .onGroupAttributeChanged(let attributes): writer.member("groupAttributeMap", attributes)
+    case .onGroupCounterChanged(let counters): writer.member("counters", counters)
     case .onRecvMessageRevoked(let msgID, let seq, let opUser):
       opUser.encodeFields(into: &writer)
       writer.member("msgID", msgID)
@@ -123,6 +125,7 @@ public struct GroupEvent: Event, Equatable {
     switch content {
     case .onRecvNewMessage: 448
     case .onGroupAttributeChanged(let attributes): 160 + attributes.byteCount
+    case .onGroupCounterChanged(let counters): 160 + counters.byteCount
     case .onReceiveRESTCustomData(let data): 160 + data.utf8.count
     case .onGroupApplicationListChanged: 768
     default: 320
@@ -149,6 +152,7 @@ public struct GroupEvent: Event, Equatable {
     case .onQuitFromGroup: .onQuitFromGroup
     case .onReceiveMessageOptChanged: .onReceiveMessageOptChanged
     case .onGroupAttributeChanged: .onGroupAttributeChanged
+    case .onGroupCounterChanged: .onGroupCounterChanged
     case .onRecvNewMessage: .onRecvNewMessage
     case .onRecvMessageRevoked: .onRecvMessageRevoked
     case .onMessageDropped: .onMessageDropped
