@@ -110,7 +110,7 @@ def one_round(number: int, works: list[Work], setup: Setup, seconds: float, peer
         for key, run in runs if number % 2 else reversed(runs):
             try:
                 measurement = measure(run, setup, seconds * work.stretch)
-                line = summary(work, measurement)
+                line = summary(work, key, measurement)
                 results.add(work.name, key, number, measurement)
             except Failure as failure:
                 line = f"FAILED: {failure}"
@@ -118,9 +118,10 @@ def one_round(number: int, works: list[Work], setup: Setup, seconds: float, peer
             progress(f"  {number}  {work.name:18} {run.system.label:22} {line}")
 
 
-def summary(work: Work, measurement: Measurement) -> str:
+def summary(work: Work, key: str, measurement: Measurement) -> str:
     """The figures of one run in one line."""
-    shown = [f"{check.measure} {measurement.value(check.path) * check.scale:.2f} {check.unit}" for check in work.checks]
+    checks = [check for check in work.checks if key == "throng" or not check.of_throng_alone]
+    shown = [f"{check.measure} {measurement.value(check.path) * check.scale:.2f} {check.unit}" for check in checks]
     deliveries = measurement.figures.get("deliveriesPerSecond")
     if deliveries:
         shown.append(f"{deliveries:,.0f} deliveries/s")

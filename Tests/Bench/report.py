@@ -106,7 +106,8 @@ def _met(check: Check, throng: list[float], ratios: list[float]) -> bool | None:
 
 def _row(results: Results, work: Work, check: Check) -> Row:
     throng = {n: v * check.scale for n, v in results.values(work.name, "throng", check.path).items()}
-    baseline = {n: v * check.scale for n, v in results.values(work.name, "baseline", check.path).items()}
+    of_baseline = {} if check.of_throng_alone else results.values(work.name, "baseline", check.path)
+    baseline = {n: v * check.scale for n, v in of_baseline.items()}
     ratios = [throng[n] / baseline[n] for n in throng if baseline.get(n)]
     label = work.baseline.system.label if work.baseline else ""
     faults = results.faults(work.name, "throng")

@@ -66,10 +66,8 @@ import WireProtocol
 
   @Test func countersAreNumbersAndNulls() throws {
     func counters(_ object: String) throws -> [GroupCounters.Entry] {
-      guard
-        case .group(_, .setGroupCounters(let set)) = try decoded("setGroupCounters", #"{"groupID":"g","counters":\#(object)}"#)
-      else { return fail("setGroupCounters") }
-      return set.counters
+      let request = try decoded("setGroupCounters", #"{"groupID":"g","counters":\#(object)}"#)
+      return if case .group(_, .setGroupCounters(let set)) = request { set.counters } else { [] }
     }
     #expect(
       try counters(#"{"b":-5,"a":null,"c":2.0}"#)

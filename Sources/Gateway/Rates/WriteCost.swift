@@ -42,7 +42,7 @@ enum RowCost {
   static func notification(textBytes: Int = 0) -> Int { 64 + keyedRow(352 + textBytes) }
   /// 98, with 700 bytes of text 823, with 12,288 bytes 12,870.
   static func message(textBytes: Int) -> Int { keyedRow(160 + textBytes) }
-  /// A counter with the longest key: 65.
+  /// A counter with the longest key: 56.
   static let counter = 96
   /// A message that says what happened to some members.
   static func tip(members: Int, textBytes: Int = 0) -> Int { message(textBytes: 192 + members * 128 + textBytes) }

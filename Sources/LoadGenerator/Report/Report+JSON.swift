@@ -112,7 +112,9 @@ extension Report {
     writer.object { writer in
       writer.member("answered", increments.answered)
       writer.member("perSecond", increments.perSecond, digits: 1)
-      if let latencies = increments.latencies { writer.member("latencyMs", latencies) }
+      writer.member("p50", ifPresent: increments.latencies?.p50)
+      writer.member("p99", ifPresent: increments.latencies?.p99)
+      writer.member("max", ifPresent: increments.latencies?.max)
       writer.key("errors")
       writer.object { writer in
         for (error, count) in increments.errors.sorted(by: { $0.key < $1.key }) {
