@@ -9,6 +9,7 @@ struct StoreContents {
     var members: [UserID: Member] = [:]
     var former: [UserID: FormerMember] = [:]
     var attributes = GroupAttributes()
+    var counters = GroupCounters()
     /// `seq` is the index + 1.
     var messages: [Message] = []
 
@@ -88,6 +89,7 @@ struct StoreContents {
     case .putFormer(let former, in: let group): try set(former, of: former.userID, group)
     case .forgetFormer(let user, in: let group): try set(nil, of: user, group)
     case .putAttributes(let attributes, in: let group): try set(attributes, group)
+    case .putCounters(let counters, in: let group): try put(counters, group)
     case .putApplication(let application, let asNewest): try put(application, asNewest)
     case .notify(let notification, let recipients): notify(try addressees(of: recipients), notification)
     case .putUserInfo(let info): put(info)
@@ -170,6 +172,12 @@ struct StoreContents {
     guard let before = groups[group]?.attributes else { throw StoreError(.inconsistent, "no group \(group) to have attributes") }
     groups[group]?.attributes = attributes
     return { $0.groups[group]?.attributes = before }
+  }
+
+  private mutating func put(_ counters: [GroupCounters.Entry], _ group: GroupID) throws(StoreError) -> Undo {
+    guard let before = groups[group]?.counters else { throw StoreError(.inconsistent, "no group \(group) to have counters") }
+    for counter in counters { groups[group]?.counters[counter.key] = counter.value }
+    return { $0.groups[group]?.counters = before }
   }
 
   private mutating func append(_ message: Message) throws(StoreError) -> Undo {

@@ -118,9 +118,9 @@ def one_round(number: int, works: list[Work], setup: Setup, seconds: float, peer
             progress(f"  {number}  {work.name:18} {run.system.label:22} {line}")
 
 
-def summary(work: Work, run: str, measurement: Measurement) -> str:
+def summary(work: Work, key: str, measurement: Measurement) -> str:
     """The figures of one run in one line."""
-    checks = [check for check in work.checks if run == "throng" or not check.is_throngs_own]
+    checks = [check for check in work.checks if key == "throng" or not check.is_throngs_own]
     shown = [f"{check.measure} {measurement.value(check.path) * check.scale:.2f} {check.unit}" for check in checks]
     deliveries = measurement.figures.get("deliveriesPerSecond")
     if deliveries:

@@ -188,6 +188,19 @@ def _hanging_receiver() -> Work:
         Run(WITHOUT_WEBHOOKS, scenario), connections=260, stretch=2)
 
 
+def _counters() -> Work:
+    # A user may do four a second: 10,000 need 2,500 members.
+    options = {"members": 2600, "publishers": 8, "rate": 10}
+    without = Throng(STORED, pinned=False, label="Throng without increments")
+    return Work(
+        "counters", "1 room × 2,600 at 10 msg/s beside 10,000 increments of a counter a second, `store.sync=full`, both cores",
+        Run(Throng(STORED, pinned=False), ("room", *_words(**options, type="AVChatRoom", increments=10_000))),
+        (Check("increments answered per second", "increments.perSecond", unit="", least=9_900, is_throngs_own=True),
+         Check("p99 of an increment, due to answered", "increments.p99", unit="ms", is_throngs_own=True),
+         Check("p99 of the chat", P99[1], unit="ms", most_ratio=1.2)),
+        Run(without, ("room", *_words(**options, type="AVChatRoom"))), connections=2608, stretch=2)
+
+
 def _sign_ins() -> Work:
     return Work(
         "sign-ins", "10,000 sign-ins by `?token=`", Run(Throng(), ("connect", *_words(connections=10_000))),
@@ -227,6 +240,7 @@ WORKS = (
     _webhooks("webhooks", "stored sends, one Public group of 64, all of them senders", 64, 64, 64),
     _webhooks("webhooks-groups", "stored sends, Public groups of 10, 256 senders", 256, 10, 10),
     _hanging_receiver(),
+    _counters(),
     _sign_ins(),
     _stalled_reader(),
 )

@@ -88,6 +88,22 @@ import ThrongTestKit
     #expect(try await attributes() == ["d": "5"], "init replaces all")
   }
 
+  @Test(arguments: GroupType.allCases) func theCountersOfAGroup(type: GroupType) async throws {
+    try await backend.found(type.rawValue, with: "mary")
+    func counters(_ keys: String = "") async throws -> JSON {
+      try await backend.result("getGroupCounters", as: "olga", #""groupID":"g""# + keys)["counters"]
+    }
+    _ = try await backend.result("setGroupCounters", as: "olga", #""groupID":"g","counters":{"a":5,"b":-1}"#)
+    let raised = try await backend.result("increaseGroupCounter", as: "olga", #""groupID":"g","key":"a","value":2"#)
+    #expect(raised == ["value": 7])
+    #expect(try await backend.result("decreaseGroupCounter", #""groupID":"g","key":"c","value":9"#) == ["value": -9])
+    _ = try await backend.result("setGroupCounters", #""groupID":"g","counters":{"b":null}"#)
+    #expect(try await counters() == ["a": 7, "c": -9])
+    #expect(try await counters(#","keys":["c","b"]"#) == ["c": -9])
+    for _ in 0..<18 { _ = try await backend.result("decreaseGroupCounter", as: "olga", #""groupID":"g","key":"a","value":1"#) }
+    #expect(try await backend.code("increaseGroupCounter", as: "olga", #""groupID":"g","key":"a","value":1"#) == 8511)
+  }
+
   // MARK: The store fails
 
   @Test(arguments: ["getJoinedGroupList", "getGroupUnreadCount"])

@@ -23,7 +23,7 @@ import WireProtocol
     let messages = [1: 98, 400: 587, 700: 823, 1000: 4680, 4000: 4683, 4500: 4678, 8000: 8779, 12_288: 12_876]
     var costs: [(charged: Int, measured: Int)] = [
       (RowCost.member, 225 + 377 + 376), (RowCost.formerMember(), 183), (RowCost.group(textBytes: 0), 295),
-      (RowCost.application(), 374), (RowCost.application(textBytes: 1024), 1589),
+      (RowCost.counter, 56), (RowCost.application(), 374), (RowCost.application(textBytes: 1024), 1589),
     ]
     costs += notifications.map { (RowCost.notification(textBytes: $0), $1) }
     costs += messages.map { (RowCost.message(textBytes: $0), $1) }
@@ -65,6 +65,16 @@ import WireProtocol
       try bytes(#","message":"\#(text)","attach":"\#(text)""#) == 2
         * (RowCost.application(textBytes: 1000) + RowCost.notification(textBytes: 1000 + RowCost.profile)))
     #expect(try bytes("") == 2 * (RowCost.member + RowCost.notification(textBytes: RowCost.profile)) + RowCost.tip(members: 2))
+  }
+
+  @Test func aChangeOfCountersIsChargedForEachOfThem() throws {
+    func bytes(_ method: String, _ params: String) throws -> Int {
+      try #require(call(method, #"{"groupID":"g",\#(params)}"#)).writeCost.bytes
+    }
+    #expect(try bytes("increaseGroupCounter", #""key":"k","value":1"#) == RowCost.counter)
+    #expect(try bytes("decreaseGroupCounter", #""key":"k","value":1"#) == RowCost.counter)
+    #expect(try bytes("setGroupCounters", #""counters":{"a":1,"b":null,"c":3}"#) == 3 * RowCost.counter)
+    #expect(try bytes("getGroupCounters", #""keys":["a"]"#) == 0)
   }
 
   @Test func aStockIsThereAtOnceAndTheRestComesWithTime() {

@@ -333,6 +333,16 @@ async def attribute_calls(stage):
     return refused
 
 
+@scenario(10057)
+async def too_many_counters(stage):
+    room, owner = await stage.room()
+    await owner.call("setGroupCounters", groupID=room, counters={f"k{n}": 1 for n in range(20)})
+    return [
+        await error(owner, "increaseGroupCounter", groupID=room, key="more", value=1),
+        await error(owner, "setGroupCounters", groupID=room, counters={"more": 1}),
+    ]
+
+
 @scenario(10049)
 async def attribute_writes_by_administrators(stage):
     room, _ = await stage.room()

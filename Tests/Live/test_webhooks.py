@@ -191,6 +191,24 @@ async def test_events_of_messages_and_attributes(hooked, receiver):
     assert len(receiver.of("messageSent")) == 3, "a repeated clientMsgID is no message"
 
 
+async def test_counters_of_a_live_room(hooked, receiver):
+    """Each durable change is told; those of a tenth of a second share one request."""
+    own, world = hooked("countersChanged")
+    owner, reader = await world.users("owner", "reader")
+    room = await world.group(owner, "AVChatRoom", [reader])
+    await reader.call("increaseGroupCounter", groupID=room, key="likes", value=2)
+    (first,) = await receiver.expect("countersChanged")
+    assert first.data == await reader.expect("onGroupCounterChanged", groupID=room)
+    assert first.data["counters"] == {"likes": 2}
+    await asyncio.gather(*(reader.call("increaseGroupCounter", groupID=room, key="likes", value=1) for _ in range(15)))
+    await owner.call("setGroupCounters", groupID=room, counters={"likes": None, "votes": 7})
+    told, requests = {}, []
+    while told != {"likes": None, "votes": 7}:
+        requests = await receiver.expect("countersChanged", len(requests) + 1)
+        told = {key: value for request in requests for key, value in request.data["counters"].items()}
+    assert len(requests) <= 8
+
+
 async def test_a_live_room(hooked, receiver):
     own, world = hooked(settings={"limits.avChatRoom.messagesPerSecond": 2, "avChatRoom.offlineGrace": "1s"})
     owner, guest = await world.users("owner", "guest")

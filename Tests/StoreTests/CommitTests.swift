@@ -26,6 +26,9 @@ struct CommitTests {
     [.forgetFormer(bob, in: team)],
     [.putAttributes(GroupAttributes([.init(key: "k", value: "v")]), in: team)],
     [.putAttributes(GroupAttributes(), in: team)],
+    [.putCounters([.init(key: "k", value: 1)], in: team)],
+    [.putCounters([.init(key: "k", value: nil)], in: team)],
+    [.putCounters([.init(key: "k", value: 9), .init(key: "old", value: nil)], in: club), .append(.sample(9))],
     [.apply(.sample("new", to: team))],
     [.apply(.sample("new", epoch: "e0"))],
     [.putApplication(.sample("new"), asNewest: false)],
@@ -49,6 +52,7 @@ struct CommitTests {
     try await backing.withStore { store in
       try await store.put([
         .create(), .join(alice), .append(.sample(1)), .putAttributes(GroupAttributes([.init(key: "k", value: "v")]), in: club),
+        .putCounters([.init(key: "k", value: 1), .init(key: "old", value: 2)], in: club),
         .apply(.sample("known")), .notify(.sample(), .users([alice])),
       ]).get()
       let before = try await store.group(club, sentSince: 0)

@@ -30,6 +30,19 @@ struct CostTests {
     #expect(try await statements(of: .append(.sample(2, isFromManager: true)), after: [.append(.sample(1))]) == 1)
   }
 
+  @Test func `a counter is two statements, and takes no more room when it changes`() async throws {
+    #expect(try await statements(of: .putCounters([.init(key: "k", value: 1)], in: club)) == 2)
+    try await withDirectory { directory in
+      try await withSQLite(directory) { store in
+        try await store.put([.create(), .putCounters([.init(key: "k", value: 1)], in: club)]).get()
+        func pages() async throws -> Int? { try await store.pool.read { try Int.fetchOne($0, sql: "PRAGMA page_count") } }
+        let before = try await pages()
+        for value in 2...500 { try await store.put([.putCounters([.init(key: "k", value: Int64(value))], in: club)]).get() }
+        #expect(try await pages() == before)
+      }
+    }
+  }
+
   @Test func `only who is new can have left before`() async throws {
     var member = Member.sample(alice)
     member.readSeq = 7

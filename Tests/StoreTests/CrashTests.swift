@@ -44,7 +44,7 @@ struct CrashTests {
   // The changes of one commit stand or fall together.
   private func expectWhole(_ group: GroupID, through seq: Int64, in store: SQLiteStore) async throws {
     let stored = try #require(try await store.group(group, sentSince: 0))
-    #expect(stored.attributes["seq"] == "\(seq)")
+    #expect(stored.attributes["seq"] == "\(seq)" && stored.counters["seq"] == seq)
     #expect(stored.openApplications.map(\.addTime) == [WallInstant(seq)])
     let reader = CrashingWriter.reader(of: group)
     let notifications = try await store.notifications(of: reader, since: 0, before: 0, limit: 1000)
@@ -68,6 +68,7 @@ final class CrashingWriter: Sendable {
     let reader = reader(of: group)
     return [
       .append(.sample(seq, in: group)), .putAttributes(GroupAttributes([.init(key: "seq", value: "\(seq)")]), in: group),
+      .putCounters([.init(key: "seq", value: seq)], in: group),
       .apply(.sample("of \(group)", to: group, at: WallInstant(seq))),
       .notify(.sample(at: WallInstant(seq)), .users([reader])),
       .markApplicationsRead(reader, through: WallInstant(seq)),

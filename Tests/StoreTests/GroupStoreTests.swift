@@ -160,6 +160,31 @@ struct GroupStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
+  func `counters come back, each write changes those it names`(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      func counters(_ group: GroupID) async throws -> [GroupCounters.Entry]? {
+        try await store.group(group, sentSince: 0)?.counters.entries
+      }
+      try await store.put([.create(), .create(team)]).get()
+      #expect(try await counters(club) == [])
+      let (largest, smallest) = (GroupCounters.values.upperBound, GroupCounters.values.lowerBound)
+      try await store.put([
+        .putCounters([.init(key: "b", value: smallest), .init(key: "a", value: largest), .init(key: "c", value: nil)], in: club)
+      ]).get()
+      #expect(try await counters(club) == [.init(key: "a", value: largest), .init(key: "b", value: smallest)])
+      #expect(try await counters(team) == [])
+      try await store.put([
+        .putCounters([.init(key: "a", value: nil), .init(key: "A", value: 0)], in: club),
+        .putCounters([.init(key: "A", value: 7)], in: club), .putCounters([.init(key: "a", value: 1)], in: team),
+      ]).get()
+      #expect(try await counters(club) == [.init(key: "A", value: 7), .init(key: "b", value: smallest)])
+      try await store.put([.dismiss(club, at: 1), .create(epoch: "e2")]).get()
+      #expect(try await counters(club) == [])
+      #expect(try await counters(team) == [.init(key: "a", value: 1)])
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
   func `attributes come back byte by byte, and each write replaces them all`(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([.create(), .create(team)]).get()
@@ -286,7 +311,8 @@ extension StoredGroup: Equatable {
   /// Whether both hold the same.
   public static func == (a: StoredGroup, b: StoredGroup) -> Bool {
     a.record == b.record && a.members == b.members && a.former == b.former && a.lastMessage == b.lastMessage
-      && a.recentlySent == b.recentlySent && a.attributes == b.attributes && a.openApplications == b.openApplications
+      && a.recentlySent == b.recentlySent && a.attributes == b.attributes && a.counters == b.counters
+      && a.openApplications == b.openApplications
       && a.offlineSince == b.offlineSince
   }
 }

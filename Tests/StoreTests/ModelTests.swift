@@ -176,7 +176,7 @@ private struct RandomChanges {
 
   private mutating func change() -> StoreChange {
     let (group, user) = (one(Self.groups), one(Self.users))
-    switch pick(0...21) {
+    switch pick(0...22) {
     case 0...1: return create(group)
     case 2: return .putGroup(record(group), isNew: false)
     case 3...6: return .putMember(member(user), in: group)
@@ -194,6 +194,9 @@ private struct RandomChanges {
     case 16...17: return append(to: group)
     case 18: return revise(in: group)
     case 20...21: return .putUserInfo(info(user))
+    case 22:
+      return .putCounters(
+        (0..<pick(1...3)).map { _ in .init(key: "c\(pick(1...4))", value: chance(4) ? nil : now.milliseconds) }, in: group)
     default: return chance(2) ? .dismiss(group, at: now) : append(to: group)
     }
   }

@@ -19,10 +19,11 @@ struct SchemaTests {
             try String.fetchOne(db, sql: "PRAGMA integrity_check")
           )
         }
-        #expect(applied == ["v1", "v2", "v3", "v4", "v5", "v6"])
+        #expect(applied == ["v1", "v2", "v3", "v4", "v5", "v6", "counters"])
         #expect(
           tables == [
-            "groupRecord", "groupAttributes", "member", "formerMember", "message", "departure", "dismissedGroup", "application",
+            "groupRecord", "groupAttributes", "groupCounter", "member", "formerMember", "message", "departure", "dismissedGroup",
+            "application",
             "notification", "notificationNumber", "readMark", "knownUser", "userInfo", "probe", "grdb_migrations", "webhook",
             "webhookFailure",
           ])
@@ -124,7 +125,8 @@ struct SchemaTests {
         try await store.put([.create(), .create(team), .append(.sample(1, in: team)), .join(bob, team)]).get()
         let applications = (1...12).map { StoreChange.apply(.sample("a\($0)")) } + [.apply(.sample("handled").handled())]
         let attributes = StoreChange.putAttributes(GroupAttributes([.init(key: "k", value: "v")]), in: club)
-        try await store.put(users.map { .join($0) } + messages + applications + [attributes]).get()
+        let counters = StoreChange.putCounters([.init(key: "a", value: 1), .init(key: "b", value: 2)], in: club)
+        try await store.put(users.map { .join($0) } + messages + applications + [attributes, counters]).get()
         // Without the writer, to see each step.
         let steps = try await store.pool.writeWithoutTransaction { db in
           try db.apply(.dismiss(club, at: 50))
@@ -137,7 +139,7 @@ struct SchemaTests {
           }
           return steps
         }
-        #expect(steps == [10, 10, 5] + Array(repeating: 10, count: 9) + [5] + [10, 2] + [2])
+        #expect(steps == [10, 10, 5] + Array(repeating: 10, count: 9) + [5] + [10, 2] + [4])
         #expect(try await store.departures(of: users[24], from: nil, since: 50) == [club])
         #expect(try await store.group(team, sentSince: 0)?.lastMessage?.seq == 1)
         #expect(try await store.group(team, sentSince: 0)?.members == [.sample(bob)])
@@ -244,6 +246,7 @@ private func leftovers(_ db: Database) throws -> Int {
       SELECT (SELECT count(*) FROM member JOIN dismissedGroup USING (number))
       + (SELECT count(*) FROM message WHERE number NOT IN (SELECT number FROM groupRecord))
       + (SELECT count(*) FROM groupAttributes WHERE number NOT IN (SELECT number FROM groupRecord))
+      + (SELECT count(*) FROM groupCounter WHERE number NOT IN (SELECT number FROM groupRecord))
       + (SELECT count(*) FROM application WHERE groupNumber NOT IN (SELECT number FROM groupRecord) AND endTime IS NULL)
       + (SELECT count(*) FROM dismissedGroup)
       """) ?? 0

@@ -10,7 +10,7 @@ import WireProtocol
     .union([10002, 10004, 10007, 10009, 10010, 10013, 10014, 10015, 10016, 10017])
     .union([10019, 10021, 10023, 10024, 10025])
     .union(10030...10033).union(10036...10038).union(10045...10050)
-    .union([10053, 80002]).union(10120...10130)
+    .union([10053, 10057, 80002]).union(10120...10130)
 
   /// The errors of the envelope, sign-in, the rate and the store, whatever the method.
   private static let ofEveryMethod: Set<ErrorCode> = [
@@ -35,7 +35,8 @@ import WireProtocol
         "onGroupDismissed", "onGroupRecycled", "onGroupInfoChanged", "onReceiveJoinApplication", "onReceiveGroupInvitation",
         "onApplicationProcessed", "onGroupApplicationListChanged", "onGrantAdministrator", "onRevokeAdministrator",
         "onQuitFromGroup",
-        "onReceiveMessageOptChanged", "onGroupAttributeChanged", "onRecvNewMessage", "onRecvMessageRevoked",
+        "onReceiveMessageOptChanged", "onGroupAttributeChanged", "onGroupCounterChanged", "onRecvNewMessage",
+        "onRecvMessageRevoked",
         "onMessageDropped", "onConversationRead", "onReceiveRESTCustomData", "onSelfInfoUpdated", "onConnectSuccess",
         "onKickedOffline",
         "onUserSigExpired",
@@ -60,7 +61,8 @@ import WireProtocol
     ("onApplicationProcessed", "opUser platform applicationID isAgreeJoin opReason"),
     ("onGrantAdministrator", "opUser platform memberList seq? msgID?"),
     ("onRevokeAdministrator", "opUser platform memberList seq? msgID?"), ("onQuitFromGroup", "platform"),
-    ("onReceiveMessageOptChanged", "opt"), ("onGroupAttributeChanged", "groupAttributeMap"), ("onRecvNewMessage", "message"),
+    ("onReceiveMessageOptChanged", "opt"), ("onGroupAttributeChanged", "groupAttributeMap"),
+    ("onGroupCounterChanged", "counters"), ("onRecvNewMessage", "message"),
     ("onRecvMessageRevoked", "opUser platform msgID seq"), ("onConversationRead", "readSeq"),
     ("onMessageDropped", "msgID clientMsgID? priority reason"), ("onConversationRead", "readSeq"),
     ("onReceiveRESTCustomData", "customData platform"),

@@ -64,6 +64,17 @@ import WireProtocol
     #expect(try attributes(#"{"a":null,"b":"1"}"#) == [.init(key: "b", value: "1")])
   }
 
+  @Test func countersAreNumbersAndNulls() throws {
+    func counters(_ object: String) throws -> [GroupCounters.Entry] {
+      let request = try decoded("setGroupCounters", #"{"groupID":"g","counters":\#(object)}"#)
+      return if case .group(_, .setGroupCounters(let set)) = request { set.counters } else { [] }
+    }
+    #expect(
+      try counters(#"{"b":-5,"a":null,"c":2.0}"#)
+        == [.init(key: "b", value: -5), .init(key: "a", value: nil), .init(key: "c", value: 2)])
+    #expect(try counters(#"{"a":1,"a":2}"#) == [.init(key: "a", value: 1)], "the first of a doubled key")
+  }
+
   @Test func howManyAttributesThereMayBeIsUpToTheGroup() throws {
     let many = (0..<17).map { "\"k\($0)\":\"v\"" }.joined(separator: ",")
     #expect(try attributes("{\(many)}").count == 17)

@@ -85,6 +85,8 @@ import ThrongTestKit
       try expectDescribed([MuteGroup.Result(muteUntil: samples.optional { $0.instant() })])
       try expectDescribed([MuteGroupMember.Result(muteUntil: samples.instant())])
       try expectDescribed([GetGroupAttributes.Result(attributes: samples.map())])
+      try expectDescribed([GetGroupCounters.Result(counters: samples.counters())])
+      try expectDescribed([CounterValue(value: samples.number())])
       try expectDescribedMembers(&samples)
       try expectDescribedMessages(&samples)
       try expectDescribedBackend(&samples)

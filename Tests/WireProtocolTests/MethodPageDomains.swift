@@ -19,6 +19,9 @@ indirect enum Domain: Sendable {
   case objects([Field], ClosedRange<Int>, empty: Int? = nil)
   case customInfo(valueBytes: Int)
   case attributes
+  case counters
+  /// ASCII letters, digits and `_`: 1 to 32.
+  case counterKey
 
   /// Instants and opaque positions.
   static let instant = Domain.integer(0...(1 << 53))
@@ -62,6 +65,12 @@ indirect enum Domain: Sendable {
         #"{"a":"b"}"#, "{}", #"{"a":"","b":"\u0000"}"#, "{\(quoted(exactly(32))):\(quoted(exactly(4096)))}", #"{"-é ":"b"}"#,
         #"{"a":null}"#,
       ]
+    case .counters:
+      [
+        #"{"a":1}"#, #"{"a":null}"#, #"{"a":-9007199254740992,"b":9007199254740992}"#, #"{"_":1.0}"#, #"{"\u0061":1e3}"#,
+        "{\(quoted(String(repeating: "Z", count: 32))):0}", "{\((0..<20).map { "\"\($0)\":\($0)" }.joined(separator: ","))}",
+      ]
+    case .counterKey: [#""a""#, #""_""#, #""0""#, quoted(String(repeating: "Z", count: 32))]
     }
   }
 
@@ -73,8 +82,10 @@ indirect enum Domain: Sendable {
   /// JSON texts of another type than the member has.
   var wrongType: [String] {
     switch self {
-    case .text, .name, .any, .groupID, .newGroupID, .userID, .mention, .role, .initialRole, .word:
+    case .text, .name, .any, .groupID, .newGroupID, .userID, .mention, .role, .initialRole, .word, .counterKey:
       ["5", "1.5", "true", "[]", #"["a"]"#, "{}"]
+    case .counters:
+      [#""a""#, "5", "true", "[]", #"{"a":"5"}"#, #"{"a":1.5}"#, #"{"a":true}"#, #"{"a":[]}"#, #"{"a":{}}"#, #"{"":"5"}"#]
     case .integer: [#""1""#, "1.5", "0.1e-3", "true", "[]", "[1]", "{}", #""""#]
     case .flag: ["0", "1", #""true""#, "[]", "{}", #""""#]
     case .list(let element, _, _, _):

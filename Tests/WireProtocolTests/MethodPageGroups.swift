@@ -40,6 +40,12 @@ extension MethodPage {
     MethodPage("setGroupAttributes", [.groupID, .need("attributes", .attributes)]),
     MethodPage("deleteGroupAttributes", [.groupID, .may("keys", .attributeKeys)]),
     MethodPage("getGroupAttributes", [.groupID, .may("keys", .attributeKeys)], "attributes"),
+    MethodPage("setGroupCounters", [.groupID, .need("counters", .counters)]),
+    MethodPage(
+      "increaseGroupCounter", [.groupID, .need("key", .counterKey), .need("value", .integer(1...2_147_483_647))], "value"),
+    MethodPage(
+      "decreaseGroupCounter", [.groupID, .need("key", .counterKey), .need("value", .integer(1...2_147_483_647))], "value"),
+    MethodPage("getGroupCounters", [.groupID, .may("keys", .list(.counterKey, 0...100))], "counters"),
   ]
 }
 

@@ -27,6 +27,14 @@ extension Domain {
       [(array(fields.object(), count.upperBound + 1), 10004)] + (empty.map { [("[]", $0)] } ?? [])
         + fields.flatMap { field in field.domain.outside.map { ("[\(fields.object([field.name: $0.json]))]", $0.code) } }
     case .customInfo(let bytes): Domain.refusedCustomInfo(valueBytes: bytes)
+    case .counters:
+      ([
+        "{}", #"{"":1}"#, #"{"a b":1}"#, #"{"é":1}"#, #"{"a\u0000":1}"#, #"{"a-b":null}"#, #"{"a":9007199254740993}"#,
+        #"{"a":-9007199254740993}"#, #"{"a":1e300}"#, "{\(quoted(String(repeating: "a", count: 33))):1}",
+        "{\((0..<21).map { "\"\($0)\":\($0)" }.joined(separator: ","))}",
+      ]).map { ($0, 10004) }
+    case .counterKey:
+      ["", "a b", "a-b", "é", "\\u0000", String(repeating: "a", count: 33)].map { ("\"\($0)\"", 10004) }
     case .attributes:
       [
         (#"{"":"x"}"#, 10004), ("{\(quoted(exactly(33))):\"x\"}", 10045), ("{\"a\":\(quoted(exactly(4097)))}", 10046),

@@ -50,6 +50,10 @@ struct Samples {
     TextMap(list { GroupAttributes.Entry(key: $0.text(), value: $0.text()) })
   }
 
+  mutating func counters() -> CounterMap {
+    CounterMap(list { GroupCounters.Entry(key: $0.text(), value: $0.optional { $0.number() }) })
+  }
+
   mutating func message() -> Message {
     Message(
       msgID: text(), groupID: .generate(), seq: optional { $0.number() }, sender: user(), nameCard: text(), timestamp: instant(),
@@ -145,6 +149,7 @@ struct Samples {
     case .onQuitFromGroup: .onQuitFromGroup(on: one())
     case .onReceiveMessageOptChanged: .onReceiveMessageOptChanged(one())
     case .onGroupAttributeChanged: .onGroupAttributeChanged(map())
+    case .onGroupCounterChanged: .onGroupCounterChanged(counters())
     case .onRecvNewMessage: .onRecvNewMessage(message())
     case .onRecvMessageRevoked: .onRecvMessageRevoked(msgID: id, seq: number(), by: by)
     case .onMessageDropped: .onMessageDropped(msgID: id, clientMsgID: optional { $0.text() }, one())

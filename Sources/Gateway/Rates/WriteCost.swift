@@ -42,6 +42,8 @@ enum RowCost {
   static func notification(textBytes: Int = 0) -> Int { 64 + keyedRow(352 + textBytes) }
   /// 98, with 700 bytes of text 823, with 12,288 bytes 12,870.
   static func message(textBytes: Int) -> Int { keyedRow(160 + textBytes) }
+  /// A counter with the longest key: 56.
+  static let counter = 96
   /// A message that says what happened to some members.
   static func tip(members: Int, textBytes: Int = 0) -> Int { message(textBytes: 192 + members * 128 + textBytes) }
 
@@ -84,6 +86,8 @@ extension Request {
         bytes: RowCost.group(textBytes: request.fields.textBytes) + RowCost.tip(members: 0, textBytes: request.fields.textBytes))
     case .group(_, .initGroupAttributes(let request)): WriteCost(bytes: RowCost.group(textBytes: request.attributes.byteCount))
     case .group(_, .setGroupAttributes(let request)): WriteCost(bytes: RowCost.group(textBytes: request.attributes.byteCount))
+    case .group(_, .setGroupCounters(let request)): WriteCost(bytes: request.counters.count * RowCost.counter)
+    case .group(_, .increaseGroupCounter), .group(_, .decreaseGroupCounter): WriteCost(bytes: RowCost.counter)
     // No other request brings more than an accepted application does: a member.
     default:
       writes

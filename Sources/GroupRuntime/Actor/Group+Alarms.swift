@@ -26,6 +26,8 @@ extension Group {
     guard let box else { return }
     guard !isBackingOff else { return scheduleWake() }
     submit(box.state.wake(at: services.clocks.now, usersSignedIn: usersSignedIn(for: box))) { _ in }
+    commitCounters()
+    publishCounters()
   }
 }
 

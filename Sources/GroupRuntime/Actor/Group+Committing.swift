@@ -7,7 +7,7 @@ extension Group {
   func submit(_ decision: consuming Decision, _ completion: @escaping Completion) {
     if isOnlyRead, !decision.isEmpty { isOnlyRead = false }
     let missing = showProfiles(in: &decision)
-    if decision.changes.isEmpty, missing.isEmpty, pipeline.isEmpty || decision.awaitsLookUp {
+    if decision.changes.isEmpty, missing.isEmpty, pipeline.isEmpty || decision.passesPipeline {
       scheduleWake()
       return deliver(decision, completion)
     }
@@ -16,7 +16,12 @@ extension Group {
     let (changes, disbands) = (decision.changes, decision.disbands)
     let number = pipeline.append(decision, from: box, awaitsProfiles: !missing.isEmpty, completion)
     if !missing.isEmpty { readProfiles(of: missing, for: number) }
-    if disbands { phase = .absent } else { scheduleWake() }
+    if disbands {
+      commitCounters(isLast: true)
+      phase = .absent
+    } else {
+      scheduleWake()
+    }
     if !changes.isEmpty { commit(changes) }
   }
 
@@ -40,16 +45,23 @@ extension Group {
     case .failure(let error):
       // Durable decisions are delivered, though their profiles are not there yet.
       if pipeline.stopAwaitingProfiles() { deliverPending() }
-      if pipeline.returnFailedCorrections(to: box) {
+      if counterCommits.noneInFlight, pipeline.returnFailedCorrections(to: box) {
         beginBackoff(after: error)
         deliverPending()
         forgetRecalls()
       } else {
-        // These depend on no commit. Commits that their completions begin are discarded below.
-        deliverPending()
-        reload(after: error)
+        discard(after: error)
       }
     }
+  }
+
+  /// Discards everything that depends on a failed commit.
+  func discard(after error: StoreError) {
+    // Durable decisions are delivered, though their profiles are not there yet.
+    if pipeline.stopAwaitingProfiles() { deliverPending() }
+    // These depend on no commit. Commits that their completions begin are discarded below.
+    deliverPending()
+    reload(after: error)
   }
 
   private func deliverPending() {
@@ -122,12 +134,14 @@ extension Group {
     beginBackoff(after: error)
     alarm = nil
     mustRepublishAttributes = mustRepublishAttributes || box?.state.attributes.eventDue != nil
+    interruptCounters()
+    let unwritten = counterCommits.discard()
     var discarded = pipeline.discard(with: box, at: services.clocks.wall)
     performEffects(of: &discarded.drops)
     topic?.close()
     topic = nil
     // Loading starts first, so that inputs from completions wait for it.
     load(for: nil)
-    for completion in discarded.completions { completion(.error(.temporary)) }
+    for completion in discarded.completions + unwritten { completion(.error(.temporary)) }
   }
 }

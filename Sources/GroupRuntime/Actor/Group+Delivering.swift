@@ -13,6 +13,7 @@ extension Group {
     switch answer {
     case .reply(let reply): completion(reply)
     case .stored(let answer, let requester): read(answer, for: requester, completion)
+    case .counters(let value, _): replyWhenCountersAreDurable(.success(value), completion)
     case .lookUp(let seq, let caller): readMessage(seq, for: caller, completion)
     }
   }
@@ -25,7 +26,7 @@ extension Group {
     for message in decision.counts { services.observer.didCount(message) }
   }
 
-  private func perform(_ effect: Effect) {
+  func perform(_ effect: Effect) {
     switch effect {
     case .attach(let user, let option), .setReceiveOption(let user, let option):
       setOnline(user, openTopic().attach(user, receiving: option))

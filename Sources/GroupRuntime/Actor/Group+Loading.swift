@@ -49,6 +49,7 @@ extension Group {
     if let loaded {
       phase = .loaded(loaded.box)
       republishAttributes()
+      resumeCounters()
       let isOfEverybody = loaded.box.type.everyoneIsMember
       if isOfEverybody { registry?.noteEveryoneIsMember(of: self) }
       for user in isOfEverybody ? services.broker.signedInUsers() : loaded.present { refreshPresence(of: user) }
@@ -108,7 +109,7 @@ extension Group {
   }
 
   private func retireUnlessBusy() {
-    guard pipeline.isEmpty, backlog.isEmpty, pendingMessageReads == 0 else { return }
+    guard pipeline.isEmpty, counterCommits.isEmpty, backlog.isEmpty, pendingMessageReads == 0 else { return }
     switch phase {
     case .loaded(let box) where box.state.isBusy(at: services.clocks.monotonic): return
     case .loaded, .absent, .unloaded: retire()
@@ -123,7 +124,7 @@ extension Group {
 
   /// Removes the actor of a groupID without a group as soon as it has nothing to do.
   func retireIfAbsent() {
-    if case .absent = phase, pipeline.isEmpty, backlog.isEmpty { retire() }
+    if case .absent = phase, pipeline.isEmpty, counterCommits.isEmpty, backlog.isEmpty { retire() }
   }
 
   private func retire() {

@@ -44,6 +44,7 @@ public actor Group: ExecutorActor {
   /// Inputs that wait for loading. The first is being processed, unless the group is loading.
   var backlog: Deque<GroupInput> = []
   var pipeline = CommitPipeline()
+  var counterCommits = CounterCommits()
   var generation = CommitGeneration()
   var topic: (any GroupTopic)?
   /// When the latest request came.
@@ -59,6 +60,8 @@ public actor Group: ExecutorActor {
   var backoffEnd = MonotonicInstant.distantPast
   /// Whether the attributes are to be published again after loading.
   var mustRepublishAttributes = false
+  /// Events of counters that a failed commit has interrupted, until the group is loaded again.
+  var interruptedCounterEvents: CounterEvents?
   /// How many recalls wait for their message to be read.
   var pendingMessageReads = 0
 

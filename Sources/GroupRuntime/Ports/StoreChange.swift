@@ -14,6 +14,8 @@ public enum StoreChange: Sendable, Equatable {
   case forgetFormer(UserID, in: GroupID)
   /// The attributes of a group, all of them.
   case putAttributes(GroupAttributes, in: GroupID)
+  /// Some counters of a group: new values, and those that are removed.
+  case putCounters([GroupCounters.Entry], in: GroupID)
   /// A new application, or the new state of a known one, by its `id`.
   /// - Parameter asNewest: it is new or repeated, and is the first in lists; else it keeps its
   ///   place.

@@ -9,6 +9,7 @@ public struct StoredGroup: Sendable {
   /// The newest message; nil = there is none.
   public var lastMessage: Message?
   public var attributes: GroupAttributes
+  public var counters = GroupCounters()
   /// Undecided applications.
   public var openApplications: [GroupApplication]
   /// The ends of the last sessions of an AVChatRoom's members, for those without a session.

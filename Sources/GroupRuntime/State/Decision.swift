@@ -21,9 +21,13 @@ public struct Decision: Sendable {
   /// Whether nothing is stored, performed or counted.
   var isEmpty: Bool { changes.isEmpty && effects.isEmpty && counts.isEmpty }
 
-  /// Whether the request is decided after a message was looked up.
-  var awaitsLookUp: Bool {
-    if case .lookUp = answer { true } else { false }
+  /// Whether the answer waits for nothing that was decided before: the request is decided after a
+  /// message was looked up, or its changes have a commit of their own.
+  var passesPipeline: Bool {
+    switch answer {
+    case .lookUp, .counters(_, isWrite: true): true
+    case .reply, .stored, .counters: false
+    }
   }
 
   /// A decision that changes nothing.
@@ -66,6 +70,8 @@ enum Answer: Sendable {
   /// An answer that needs stored messages or profiles.
   /// - Parameter requester: whose turn it is to read; nil = the server's.
   indirect case stored(StoredAnswer, for: Requester?)
+  /// A reply that is sent when the counters are durable as they are now.
+  indirect case counters(ReplyValue, isWrite: Bool)
   /// None yet: the request is decided after a stored message was looked up.
   indirect case lookUp(seq: Int64, by: Caller)
 }

@@ -10,6 +10,7 @@ public struct GroupState: Sendable {
   var messages: MessageHistory
   var applications: OpenApplications
   var attributes: AttributeState
+  var counters: CounterState
   /// The rate of a group with history; nil = unlimited, or a group without history.
   var messageRate: SlidingWindowLimiter?
   /// The rate of a group without history; nil = unlimited, or a group with history.
@@ -26,6 +27,7 @@ public struct GroupState: Sendable {
     messages = MessageHistory(stored, at: now)
     applications = OpenApplications(stored.openApplications)
     attributes = AttributeState(stored.attributes)
+    counters = CounterState(stored.counters)
     let limit = rules.limits.messagesPerSecond[stored.record.type, default: 0]
     if limit > 0, stored.record.type.storesMessages { messageRate = SlidingWindowLimiter(limit: limit, windowMilliseconds: 1000) }
     if limit > 0, !stored.record.type.storesMessages { rateLimiter = PriorityRateLimiter(limit: limit) }
@@ -79,6 +81,10 @@ public struct GroupState: Sendable {
     case .setGroupAttributes(let request): return try setAttributes(request.attributes, by: caller, in: context)
     case .deleteGroupAttributes(let request): return try deleteAttributes(request.keys, by: caller, in: context)
     case .getGroupAttributes(let request): return try readAttributes(request.keys, by: caller, in: context)
+    case .setGroupCounters(let request): return try setCounters(request.counters, by: caller, in: context)
+    case .increaseGroupCounter(let request): return try change(request.key, by: request.value, caller, in: context)
+    case .decreaseGroupCounter(let request): return try change(request.key, by: -request.value, caller, in: context)
+    case .getGroupCounters(let request): return try readCounters(request.keys, by: caller)
     case .getGroupMemberList(let request): return try memberList(request, for: caller, in: context)
     case .getGroupMembersInfo(let request): return try membersInfo(request.userIDList, for: caller, in: context)
     case .getGroupOnlineMemberCount: return try onlineMemberCount(for: caller, in: context)
@@ -141,7 +147,7 @@ public struct GroupState: Sendable {
 
   /// When `wake` is due next; nil = nothing is due by itself.
   public var nextWake: MonotonicInstant? {
-    var wake = attributes.eventDue ?? .distantFuture
+    var wake = min(attributes.eventDue ?? .distantFuture, counters.nextWake)
     if let instant = nextDelivery { wake = min(wake, instant) }
     if let instant = roster.firstGraceEnd(afterMilliseconds: rules.offlineGraceMilliseconds) { wake = min(wake, instant) }
     return wake == .distantFuture ? nil : wake

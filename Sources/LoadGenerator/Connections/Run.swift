@@ -6,6 +6,8 @@ final class Run: ClientPoolDelegate {
   let timeout: UInt64
   /// Sends the messages, once there are any to send.
   var traffic: Traffic?
+  /// Sends increments of a counter beside them, where a scenario wants some.
+  var increments: Increments?
   /// Called about once a second.
   var onTick: (() -> Void)?
   /// The number of open connections.
@@ -133,7 +135,7 @@ final class Run: ClientPoolDelegate {
 
   // MARK: - Receiving
 
-  func sendDue(_ now: UInt64) -> UInt64 { traffic?.sendDue(now) ?? .max }
+  func sendDue(_ now: UInt64) -> UInt64 { min(traffic?.sendDue(now) ?? .max, increments?.sendDue(now) ?? .max) }
 
   func didReceive(_ text: UnsafeRawBufferPointer, on number: Int) {
     let connection = pool.table + number
@@ -143,6 +145,7 @@ final class Run: ClientPoolDelegate {
       connection.pointee.step += 1
       runSetupSteps(number)
     case .stepFailed(let reason): refusal = refusal ?? BenchmarkError("connection \(number) may not come in: \(reason)")
+    case .reply(let id, let outcome) where id > Increments.idBase: increments?.handleReply(id, outcome, now: pool.now)
     case .reply(let id, let outcome) where id > 0: traffic?.handleReply(id, outcome, now: pool.now)
     case .reply(let id, let outcome) where id < 0:
       if pendingRequests.removeValue(forKey: id) != nil { replies.append((number, outcome)) }

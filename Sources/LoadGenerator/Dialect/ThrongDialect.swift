@@ -106,6 +106,13 @@ final class ThrongDialect: Dialect {
         + #","text":"%t\#(padding)"\#(priority)}}"#)
   }
 
+  /// The increments of a counter of a group.
+  func increment(in group: Int) -> MessageTemplate {
+    MessageTemplate(
+      #"{"jsonrpc":"2.0","id":%i,"method":"increaseGroupCounter","params":{"groupID":"\#(groupID(group))""#
+        + #","key":"likes","value":1}}"#)
+  }
+
   private func request(_ method: String, id: Int, _ params: (inout JSONWriter) -> Void) -> [UInt8] {
     JSONWriter.text { writer in
       writer.object { writer in

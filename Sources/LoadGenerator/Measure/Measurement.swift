@@ -56,8 +56,10 @@ struct Measurement {
     for number in receivers where table[number].phase == .open { receiversInGroup[traffic.participants.groupOf(number)] += 1 }
     let deadline = Clock.now() + run.timeout
     var (seen, seenAt) = ((0, 0), Clock.now())
-    while !traffic.isComplete(receiversInGroup: receiversInGroup), Clock.now() < min(deadline, seenAt + Measurement.drainTimeout)
-    {
+    func isComplete() -> Bool {
+      traffic.isComplete(receiversInGroup: receiversInGroup) && run.increments?.unanswered ?? 0 == 0
+    }
+    while !isComplete(), Clock.now() < min(deadline, seenAt + Measurement.drainTimeout) {
       if run.openCount == 0 { break }
       run.poll(until: Clock.now() + 50 * Clock.millisecond)
       let state = (counters.pointee.total, traffic.deliveryLog.unanswered)
@@ -78,6 +80,10 @@ struct Measurement {
     report.generator = Report.Generator(
       cpuSeconds: after.generator.cpuSeconds - before.generator.cpuSeconds, sendDelay: Report.Latencies(traffic.delays))
     if run.dialect.answersMessages { report.statuses = .init(tally: total, errors: traffic.deliveryLog.errors) }
+    if let increments = run.increments {
+      report.increments = increments.figures(seconds: report.seconds)
+      if increments.unanswered > 0 { report.failures.append("\(increments.unanswered) increments were not answered") }
+    }
     report.endings = run.endings
     if traffic.expired > 0 { report.notes.append(note(onExpired: traffic.expired)) }
     if let failure = traffic.failure { report.failures.append(failure) }

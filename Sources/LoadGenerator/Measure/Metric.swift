@@ -10,6 +10,7 @@ public enum Metric: String, CaseIterable, Sendable {
   case residentPerConnection = "rss/connection"
   case cpu
   case connectionsPerSecond = "connections/s"
+  case incrementsPerSecond = "increments/s"
   case seconds
 
   /// The dimension of a figure.
@@ -21,7 +22,7 @@ public enum Metric: String, CaseIterable, Sendable {
     switch self {
     case .p50, .p90, .p99, .p999, .max, .mean, .cpuPerDelivery, .cpuPerMessage, .cpu, .seconds: .time
     case .residentPerConnection: .bytes
-    case .lost, .messagesPerSecond, .deliveriesPerSecond, .connectionsPerSecond: .plain
+    case .lost, .messagesPerSecond, .deliveriesPerSecond, .connectionsPerSecond, .incrementsPerSecond: .plain
     }
   }
 
@@ -32,7 +33,7 @@ public enum Metric: String, CaseIterable, Sendable {
     case .cpuPerDelivery, .cpuPerMessage: .microseconds
     case .cpu, .seconds: .seconds
     case .residentPerConnection: .kilobytes
-    case .lost, .messagesPerSecond, .deliveriesPerSecond, .connectionsPerSecond: .one
+    case .lost, .messagesPerSecond, .deliveriesPerSecond, .connectionsPerSecond, .incrementsPerSecond: .one
     }
   }
 
@@ -45,7 +46,7 @@ public enum Metric: String, CaseIterable, Sendable {
   }
 
   /// The metrics of scenarios that send messages.
-  static let ofMessages: Set<Metric> = Set(allCases).subtracting([.connectionsPerSecond])
+  static let ofMessages: Set<Metric> = Set(allCases).subtracting([.connectionsPerSecond, .incrementsPerSecond])
 }
 
 /// A unit of the command line.

@@ -25,6 +25,7 @@ extension Report {
     writeProcesses(&writer)
     if let statuses { write(statuses, &writer) }
     if !priorities.isEmpty { writePriorities(&writer) }
+    if let increments { write(increments, &writer) }
     if let connecting { writer.member("connect", connecting) }
     if let storm { writer.member("storm", storm) }
     if let established { write(established, &writer) }
@@ -102,6 +103,24 @@ extension Report {
       for (error, count) in statuses.errors.sorted(by: { $0.key < $1.key }) {
         writer.key(named: error)
         writer.value(count)
+      }
+    }
+  }
+
+  private func write(_ increments: Increments, _ writer: inout JSONWriter) {
+    writer.key("increments")
+    writer.object { writer in
+      writer.member("answered", increments.answered)
+      writer.member("perSecond", increments.perSecond, digits: 1)
+      writer.member("p50", ifPresent: increments.latencies?.p50)
+      writer.member("p99", ifPresent: increments.latencies?.p99)
+      writer.member("max", ifPresent: increments.latencies?.max)
+      writer.key("errors")
+      writer.object { writer in
+        for (error, count) in increments.errors.sorted(by: { $0.key < $1.key }) {
+          writer.key(named: error)
+          writer.value(count)
+        }
       }
     }
   }

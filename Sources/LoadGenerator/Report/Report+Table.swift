@@ -10,6 +10,7 @@ extension Report {
       if let latencies { blocks.append(lines(latencies)) }
     }
     if let statuses { blocks.append(lines(statuses)) }
+    if let increments { blocks.append(lines(increments)) }
     if !priorities.isEmpty { blocks.append(priorityLines) }
     if server != nil || generator != nil { blocks.append(processes) }
     if !verdicts.isEmpty { blocks.append(verdictLines) }
@@ -62,6 +63,16 @@ extension Report {
       ("sent late by, ms", generator?.sendDelay),
     ])
     return latencies + ["errors of theirs: \(NumberFormat.grouped(established.errors))"]
+  }
+
+  private func lines(_ increments: Increments) -> [String] {
+    var table = TextTable(["", "answered", "per second", "p50 ms", "p99 ms", "max ms"])
+    let latencies = [increments.latencies?.p50, increments.latencies?.p99, increments.latencies?.max]
+    table.add(
+      ["increments", NumberFormat.grouped(increments.answered), NumberFormat.short(increments.perSecond)]
+        + latencies.map { $0.map(NumberFormat.short) ?? "-" })
+    let shown = increments.errors.sorted { ($0.value, $1.key) > ($1.value, $0.key) }.prefix(5)
+    return table.lines + shown.map { "  error \($0.key): \(NumberFormat.grouped($0.value)) times" }
   }
 
   private func lines(_ statuses: Statuses) -> [String] {

@@ -63,6 +63,18 @@ public struct Report: Sendable {
     let errors: Int
   }
 
+  /// Increments of a counter beside the messages.
+  struct Increments: Sendable, Equatable {
+    /// Answered within the window.
+    let answered: Int
+    let seconds: Double
+    /// From due to answered.
+    let latencies: Latencies?
+    /// The errors by code and message.
+    let errors: [String: Int]
+    var perSecond: Double { seconds > 0 ? Double(answered) / seconds : 0 }
+  }
+
   /// One parameter of the scenario.
   struct Parameter: Sendable, Equatable {
     enum Value: Sendable, Equatable {
@@ -94,6 +106,7 @@ public struct Report: Sendable {
   var generator: Generator?
   var statuses: Statuses?
   var priorities: [PriorityFigures] = []
+  var increments: Increments?
   var connecting: Connecting?
   var storm: Connecting?
   var established: Established?
@@ -132,6 +145,7 @@ public struct Report: Sendable {
     case .cpuPerMessage: perEach(messages)
     case .residentPerConnection: server?.residentBytesPerConnection
     case .cpu: server?.cpuSeconds
+    case .incrementsPerSecond: increments?.perSecond
     case .connectionsPerSecond: connecting?.perSecond ?? storm?.perSecond
     case .seconds: connecting?.seconds ?? storm?.seconds ?? seconds
     }

@@ -16,22 +16,31 @@ public struct RoomScenario: Scenario {
   public var stalled: Int
   /// The rule that decides when messages are sent.
   public var load: Load
+  /// Increments of a counter per second, of all members in turn; nil: none.
+  public var increments: Double?
   /// The protocol of another server; nil: Throng's, with a group of `type`.
   public var other: TemplateDescription?
   /// The group's type.
   public var type: MeasuredGroupType
 
   /// Creates the scenario; the command line has checked the numbers.
-  public init(members: Int, senders: Int, stalled: Int, load: Load, type: MeasuredGroupType, other: TemplateDescription?) {
+  public init(
+    members: Int, senders: Int, stalled: Int, load: Load, increments: Double? = nil, type: MeasuredGroupType,
+    other: TemplateDescription?
+  ) {
     self.members = members
     self.senders = senders
     self.stalled = stalled
     self.load = load
+    self.increments = increments
     self.type = type
     self.other = other
   }
 
-  public var metrics: Set<Metric> { Metric.ofMessages }
+  public var metrics: Set<Metric> { increments == nil ? Metric.ofMessages : Metric.ofMessages.union([.incrementsPerSecond]) }
+
+  /// The most increments per second that a room of so many members takes.
+  public static func mostIncrements(members: Int, senders: Int) -> Double { Increments.mostPerUser * Double(members + senders) }
 
   public func run(_ bench: Benchmark) throws -> Report {
     var report = Report("room")
@@ -46,6 +55,11 @@ public struct RoomScenario: Scenario {
       senders: Array(members..<members + senders), groups: 1, groupOf: { _ in 0 }, sendersReceive: groups != nil)
     let traffic = Traffic(run.pool, target.dialect, participants: participants, pace: pace(start)) { _, _ in target.message }
     if case .inflight = load { traffic.pacer = 0 }
+    if let increments, let groups {
+      run.increments = Increments(
+        run.pool, groups.dialect, groups.dialect.increment(in: 0), members: members + senders,
+        schedule: Schedule(rate: increments, start: start))
+    }
     // Another server may send a sender its own messages back: there only the members count.
     let receivers = Array(0..<(groups == nil ? members : members + senders))
     Measurement(run: run, traffic: traffic, bench: bench, receivers: receivers).run(from: start, into: &report)
@@ -107,6 +121,7 @@ public struct RoomScenario: Scenario {
     case .rate(let rate): list.append(.init(name: "rate", value: .number(rate)))
     case .inflight(let window): list.append(.init(name: "inflight", value: .integer(window)))
     }
+    if let increments { list.append(.init(name: "increments", value: .number(increments))) }
     if stalled > 0 { list.append(.init(name: "stalled", value: .integer(stalled))) }
     if other == nil { list.append(.init(name: "type", value: .text(type.name))) }
     return list

@@ -19,6 +19,7 @@ enum DisbandedGroupCleanup {
     if try applications(of: group.number, time: group.time, rows, db) { return true }
     try NotificationRows.forget(group: group.number, db)
     try db.run("DELETE FROM groupAttributes WHERE number = ?", [group.number])
+    try db.run("DELETE FROM groupCounter WHERE number = ?", [group.number])
     try db.run("DELETE FROM dismissedGroup WHERE number = ?", [group.number])
     return true
   }

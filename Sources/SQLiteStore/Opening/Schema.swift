@@ -15,6 +15,7 @@ enum Schema {
     migrator.registerMigration("v4") { try $0.execute(sql: v4) }
     migrator.registerMigration("v5") { try $0.execute(sql: v5) }
     migrator.registerMigration("v6") { try $0.execute(sql: v6) }
+    migrator.registerMigration("counters") { try $0.execute(sql: counters) }
     return migrator
   }()
 
@@ -304,5 +305,15 @@ enum Schema {
       lastError ANY NOT NULL,
       data BLOB NOT NULL
     ) STRICT;
+    """
+
+  // A write replaces the rows of the counters that have changed: their number bounds its size.
+  private static let counters = """
+    CREATE TABLE groupCounter (
+      number INTEGER NOT NULL,
+      key TEXT NOT NULL,
+      value INTEGER NOT NULL,
+      PRIMARY KEY (number, key)
+    ) STRICT, WITHOUT ROWID;
     """
 }

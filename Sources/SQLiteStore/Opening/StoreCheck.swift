@@ -55,7 +55,7 @@ public enum StoreCheck {
       FROM userInfo WHERE userID NOT IN (SELECT userID FROM knownUser) HAVING count(*) > 0
       """,
     ]
-    + ["message", "member", "formerMember", "groupAttributes"].map { table in
+    + ["message", "member", "formerMember", "groupAttributes", "groupCounter"].map { table in
       """
       SELECT 'rows of ' || count(*) || ' groups that are gone are left in \(table)' FROM
       (SELECT DISTINCT number FROM \(table) EXCEPT SELECT number FROM groupRecord EXCEPT SELECT number FROM dismissedGroup)

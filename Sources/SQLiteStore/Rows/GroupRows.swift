@@ -96,3 +96,25 @@ enum AttributeRows {
     return GroupAttributes(pairs.map { GroupAttributes.Entry(key: $0[0], value: $0[1]) })
   }
 }
+
+/// `groupCounter` rows: one for each counter.
+enum CounterRows {
+  /// Sets the counters that have a value, and removes the others.
+  static func put(_ counters: [GroupCounters.Entry], in group: GroupID, _ db: Database) throws {
+    guard let number = try db.number(of: group) else { throw StoreError(.inconsistent, "no group \(group) to have counters") }
+    for counter in counters {
+      if let value = counter.value {
+        try db.run("INSERT OR REPLACE INTO groupCounter VALUES (?, ?, ?)", [number, counter.key, value])
+      } else {
+        try db.run("DELETE FROM groupCounter WHERE number = ? AND key = ?", [number, counter.key])
+      }
+    }
+  }
+
+  static func counters(number: Int64, in db: Database) throws -> GroupCounters {
+    GroupCounters(
+      try db.rows("SELECT key, value FROM groupCounter WHERE number = ?", [number]) { row in
+        GroupCounters.Entry(key: try row.text(), value: try row.integer())
+      })
+  }
+}

@@ -15,6 +15,7 @@ extension Database {
     case .putFormer(let former, in: let group): try FormerMemberRows.put(former, in: group, self)
     case .forgetFormer(let user, in: let group): try FormerMemberRows.forget(user, in: group, self)
     case .putAttributes(let attributes, in: let group): try AttributeRows.put(attributes, in: group, self)
+    case .putCounters(let counters, in: let group): try CounterRows.put(counters, in: group, self)
     case .putApplication(let application, asNewest: true): try ApplicationRows.insert(application, in: self)
     case .putApplication(let application, asNewest: false): try ApplicationRows.update(application, in: self)
     case .notify(let notification, let recipients): try NotificationRows.put(notification, for: recipients, self)

@@ -19,6 +19,8 @@ public enum ReplyValue: Sendable {
   case foundGroups(SearchGroups.Result)
   case groupMute(MuteGroup.Result)
   case attributes(GetGroupAttributes.Result)
+  case counters(GetGroupCounters.Result)
+  case counterValue(CounterValue)
 
   case memberList(GetGroupMemberList.Result)
   case membersInfo(GetGroupMembersInfo.Result)
@@ -68,6 +70,8 @@ extension ReplyValue: WireEncodable {
     case .foundGroups(let result): writer.value(result)
     case .groupMute(let result): writer.value(result)
     case .attributes(let result): writer.value(result)
+    case .counters(let result): writer.value(result)
+    case .counterValue(let result): writer.value(result)
     case .memberList(let result): writer.value(result)
     case .membersInfo(let result): writer.value(result)
     case .onlineMemberCount(let result): writer.value(result)
@@ -107,6 +111,8 @@ extension ReplyValue: WireEncodable {
     case .groupsInfo(let result): 64 + result.resultList.count * 768
     case .foundGroups(let result): 128 + result.groupList.byteCount()
     case .attributes(let result): 64 + result.attributes.byteCount
+    case .counters(let result): 64 + result.counters.byteCount
+    case .counterValue: 64
     case .memberList(let result): 128 + result.memberList.count * 192
     case .membersInfo(let result): 128 + result.memberList.count * 192
     case .inviters(let result): 64 + result.inviterList.count * 80

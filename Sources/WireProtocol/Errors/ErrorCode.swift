@@ -51,6 +51,7 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
   case attributeWritesTooOften = 10049
   case attributeUnknown = 10050
   case tooManyMentions = 10053
+  case tooManyCounters = 10057
   case application10120 = 10120
   case application10121 = 10121
   case application10122 = 10122
@@ -88,7 +89,7 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
     case .workNotJoinable: "Nobody can apply to join a Work group"
     case .ownerInMemberList: "Owner is not a role for a listed member"
     case .emptyUserList: "The list of users is empty"
-    case .attributeCallsTooOften: "Too many calls for the attributes of this group"
+    case .attributeCallsTooOften: "Too many calls for the attributes or counters of this group"
     case .temporary: "The server cannot do this at the moment; nothing was changed"
     case .badValue: "A value is outside its domain"
     case .noRight: "Not allowed: the role is too low, the type does not support it, or not a member"
@@ -118,6 +119,7 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
     case .attributeWritesTooOften: "Too many writes to the attributes of this group by the application"
     case .attributeUnknown: "No such attribute"
     case .tooManyMentions: "At most 30 users can be mentioned"
+    case .tooManyCounters: "A group has at most 20 counters"
     case .application10120, .application10121, .application10122, .application10123, .application10124, .application10125,
       .application10126, .application10127, .application10128, .application10129, .application10130:
       "Refused by the application with its code \(rawValue)"

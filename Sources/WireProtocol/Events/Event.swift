@@ -51,6 +51,7 @@ extension EventName {
     case .onQuitFromGroup: GroupEvent.example(.onQuitFromGroup(on: .restAPI))
     case .onReceiveMessageOptChanged: GroupEvent.example(.onReceiveMessageOptChanged(.receive))
     case .onGroupAttributeChanged: GroupEvent.example(.onGroupAttributeChanged(TextMap([])))
+    case .onGroupCounterChanged: GroupEvent.example(.onGroupCounterChanged(CounterMap([])))
     case .onRecvNewMessage: GroupEvent.example(.onRecvNewMessage(.example))
     case .onRecvMessageRevoked: GroupEvent.example(.onRecvMessageRevoked(msgID: "", seq: 1, by: by))
     case .onMessageDropped: GroupEvent.example(.onMessageDropped(msgID: "", clientMsgID: nil, .normal))

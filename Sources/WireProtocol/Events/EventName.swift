@@ -4,6 +4,7 @@ public enum EventName: String, CaseIterable, Sendable {
   case onGroupCreated, onGroupDismissed, onGroupRecycled, onGroupInfoChanged
   case onReceiveJoinApplication, onReceiveGroupInvitation, onApplicationProcessed, onGroupApplicationListChanged
   case onGrantAdministrator, onRevokeAdministrator, onQuitFromGroup, onReceiveMessageOptChanged, onGroupAttributeChanged
+  case onGroupCounterChanged
   case onRecvNewMessage, onRecvMessageRevoked, onMessageDropped, onConversationRead, onReceiveRESTCustomData
   case onSelfInfoUpdated, onConnectSuccess, onKickedOffline, onUserSigExpired, onServerDraining
 
@@ -21,7 +22,7 @@ public enum EventName: String, CaseIterable, Sendable {
       "all members, the one concerned included; notification off, and AVChatRoom: the one concerned and the operator"
     case .onGroupCreated: "all sessions of the creator, and the initial members"
     case .onGroupDismissed, .onGroupRecycled: "all members, the operator included"
-    case .onGroupInfoChanged, .onGroupAttributeChanged: "all members"
+    case .onGroupInfoChanged, .onGroupAttributeChanged, .onGroupCounterChanged: "all members"
     case .onReceiveJoinApplication: "managers"
     case .onReceiveGroupInvitation: "the invited user"
     case .onApplicationProcessed: "the applicant; for an invitation, the inviter"

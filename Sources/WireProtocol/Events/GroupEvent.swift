@@ -26,6 +26,7 @@ public struct GroupEvent: Event, Equatable {
     case onQuitFromGroup(on: Platform)
     case onReceiveMessageOptChanged(ReceiveOption)
     case onGroupAttributeChanged(TextMap)
+    case onGroupCounterChanged(CounterMap)
     /// The sender's profile is `GroupEvent.senderProfile`.
     case onRecvNewMessage(Message)
     case onRecvMessageRevoked(msgID: String, seq: Int64, by: EventOperator)
@@ -105,6 +106,7 @@ public struct GroupEvent: Event, Equatable {
     case .onGroupApplicationListChanged(let application): writer.member("application", application)
     case .onReceiveMessageOptChanged(let option): writer.member("opt", option.rawValue)
     case .onGroupAttributeChanged(let attributes): writer.member("groupAttributeMap", attributes)
+    case .onGroupCounterChanged(let counters): writer.member("counters", counters)
     case .onRecvMessageRevoked(let msgID, let seq, let opUser):
       opUser.encodeFields(into: &writer)
       writer.member("msgID", msgID)
@@ -130,6 +132,7 @@ public struct GroupEvent: Event, Equatable {
     switch content {
     case .onRecvNewMessage: 448
     case .onGroupAttributeChanged(let attributes): 160 + attributes.byteCount
+    case .onGroupCounterChanged(let counters): 160 + counters.byteCount
     case .onReceiveRESTCustomData(let data, _): 192 + data.utf8.count
     case .onGroupApplicationListChanged: 768
     default: 320
@@ -156,6 +159,7 @@ public struct GroupEvent: Event, Equatable {
     case .onQuitFromGroup: .onQuitFromGroup
     case .onReceiveMessageOptChanged: .onReceiveMessageOptChanged
     case .onGroupAttributeChanged: .onGroupAttributeChanged
+    case .onGroupCounterChanged: .onGroupCounterChanged
     case .onRecvNewMessage: .onRecvNewMessage
     case .onRecvMessageRevoked: .onRecvMessageRevoked
     case .onMessageDropped: .onMessageDropped

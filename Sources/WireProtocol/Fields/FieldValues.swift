@@ -48,6 +48,27 @@ public struct NumberMap: FieldValue {
   }
 }
 
+/// An object of whole numbers, or null where a counter was removed, in the order given.
+public struct CounterMap: FieldValue, Equatable {
+  public static let notation = "object"
+  public let entries: [GroupCounters.Entry]
+
+  /// About the bytes of its text.
+  var byteCount: Int { entries.count * 48 }
+
+  /// An object with those members; each key stands there once.
+  public init(_ entries: [GroupCounters.Entry]) { self.entries = entries }
+
+  public func encode(into writer: inout JSONWriter) {
+    writer.object { writer in
+      for entry in entries {
+        writer.key(named: entry.key)
+        if let value = entry.value { writer.value(value) } else { writer.null() }
+      }
+    }
+  }
+}
+
 /// An object of texts, in the order given.
 public struct TextMap: FieldValue, Equatable {
   public static let notation = "map"

@@ -56,6 +56,11 @@ public enum GroupRequest: Sendable {
   case deleteGroupAttributes(DeleteGroupAttributes)
   case getGroupAttributes(GetGroupAttributes)
 
+  case setGroupCounters(SetGroupCounters)
+  case increaseGroupCounter(IncreaseGroupCounter)
+  case decreaseGroupCounter(DecreaseGroupCounter)
+  case getGroupCounters(GetGroupCounters)
+
   case getGroupMemberList(GetGroupMemberList)
   case getGroupMembersInfo(GetGroupMembersInfo)
   case getGroupOnlineMemberCount(GetGroupOnlineMemberCount)
@@ -106,6 +111,10 @@ extension MethodTable {
     add(GroupRequest.setGroupAttributes)
     add(GroupRequest.deleteGroupAttributes)
     add(GroupRequest.getGroupAttributes)
+    add(GroupRequest.setGroupCounters)
+    add(GroupRequest.increaseGroupCounter)
+    add(GroupRequest.decreaseGroupCounter)
+    add(GroupRequest.getGroupCounters)
     add(GroupRequest.getGroupMemberList)
     add(GroupRequest.getGroupMembersInfo)
     add(GroupRequest.getGroupOnlineMemberCount)

@@ -143,6 +143,31 @@ public struct JSONParameterReader: ParameterReader {
     return entries
   }
 
+  public mutating func requiredCounters(
+    _ name: StaticString, _ meaning: StaticString
+  ) throws(WireError) -> [GroupCounters.Entry] {
+    guard let value = value(name) else { throw missing(name) }
+    guard value.kind == .object else { throw wrongType(name, "an object of integers") }
+    let field = "\(name)"
+    var entries: [GroupCounters.Entry] = []
+    var keys: Set<String> = []
+    try value.forEachMember { (key, value) throws(WireError) in
+      let number = value.wholeNumber
+      guard number != nil || value.kind == .null else { throw wrongType(name, "an object of integers") }
+      guard (1...GroupCounters.maxKeyBytes).contains(key.utf8.count), key.isName else {
+        throw WireError(.badValue, "\(field) holds a key that is none", field: field)
+      }
+      guard number.map(GroupCounters.values.contains) ?? true else {
+        throw WireError(.badValue, "A counter is within ±2⁵³", field: field)
+      }
+      if keys.insert(key).inserted { entries.append(GroupCounters.Entry(key: key, value: number)) }
+    }
+    guard (1...GroupCounters.maxCount).contains(entries.count) else {
+      throw WireError(.badValue, "\(field) has 1 to \(GroupCounters.maxCount) counters", field: field)
+    }
+    return entries
+  }
+
   public mutating func optionalEntries(
     _ name: StaticString, _ domain: MapDomain, _ meaning: StaticString
   ) throws(WireError) -> [MapEntry]? {

@@ -70,15 +70,5 @@ public struct MapDomain: Sendable {
     }
   }
 
-  private static func isName(_ key: String) -> Bool {
-    (1...16).contains(key.utf8.count)
-      && key.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-          UInt8(ascii: "_"):
-          true
-        default: false
-        }
-      }
-  }
+  private static func isName(_ key: String) -> Bool { (1...16).contains(key.utf8.count) && key.isName }
 }

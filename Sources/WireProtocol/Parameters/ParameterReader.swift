@@ -64,6 +64,10 @@ public protocol ParameterReader {
   mutating func requiredEntries(_ name: StaticString, _ domain: MapDomain, _ meaning: StaticString) throws(WireError)
     -> [MapEntry]
 
+  /// The counters of an object behind a name, each once, in its order; null is a value of nil. The
+  /// first of a doubled key counts.
+  mutating func requiredCounters(_ name: StaticString, _ meaning: StaticString) throws(WireError) -> [GroupCounters.Entry]
+
   /// The error of a required member that is missing.
   func missing(_ name: StaticString) -> WireError
 }

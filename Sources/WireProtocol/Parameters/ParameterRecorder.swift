@@ -160,12 +160,41 @@ struct ParameterRecorder: ParameterReader {
   }
 }
 
+extension ParameterRecorder {
+  mutating func requiredCounters(
+    _ name: StaticString, _ meaning: StaticString
+  ) throws(WireError) -> [GroupCounters.Entry] {
+    note(name, meaning, .counters, required: true)
+    return []
+  }
+}
+
 extension ValueDomain {
+  static var counters: ValueDomain {
+    let (keyBytes, count) = (GroupCounters.maxKeyBytes, GroupCounters.maxCount)
+    let bound = "1 to \(count) members, keys [A-Za-z0-9_]{1,\(keyBytes)}, values integers within ±2⁵³; null removes a key"
+    return ValueDomain(words: "object of \(bound)", bound: bound) { writer in
+      writer.member("type", "object")
+      writer.key("additionalProperties")
+      writer.object { writer in
+        writer.key("type")
+        writer.array(["integer", "null"]) { $0.value($1) }
+      }
+      writer.member("minProperties", 1)
+      writer.member("maxProperties", count)
+    }
+  }
+
   static func text(_ domain: TextDomain) -> ValueDomain {
     if case .word(let words, _) = domain.form { return word(words) }
     let (least, most) = (domain.bytes.lowerBound, domain.bytes.upperBound)
     let length = most == Int.max ? nil : least > 0 ? "\(least) to \(most) bytes of UTF-8" : "at most \(most) bytes of UTF-8"
-    let form: String? = if case .printable = domain.form { "no control characters" } else { nil }
+    let form: String? =
+      switch domain.form {
+      case .printable: "no control characters"
+      case .name: "letters, digits and _ alone"
+      default: nil
+      }
     let bound = [length, form].compactMap { $0 }.joined(separator: ", ")
     return ValueDomain(words: bound.isEmpty ? "string" : "string, \(bound)", bound: bound.isEmpty ? nil : bound) { writer in
       writer.member("type", "string")

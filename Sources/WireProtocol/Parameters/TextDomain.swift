@@ -36,6 +36,8 @@ public struct TextDomain: Sendable {
     case any
     /// No control characters (10004).
     case printable
+    /// ASCII letters, digits and `_` alone (10004).
+    case name
     /// A groupID that exists or may exist.
     case groupID
     /// A groupID offered for a new group.
@@ -87,6 +89,7 @@ public struct TextDomain: Sendable {
     switch form {
     case .any: return nil
     case .printable: return text.hasControlCharacter ? WireError(.badValue, "No control characters", field: "\(name)") : nil
+    case .name: return text.isName ? nil : WireError(.badValue, "\(name) has letters, digits and _ alone", field: "\(name)")
     case .groupID: return GroupID(text) == nil ? WireError(code, field: "\(name)") : nil
     case .newGroupID:
       guard let id = GroupID(text), !id.isGenerated else { return WireError(code, field: "\(name)") }
@@ -101,4 +104,16 @@ public struct TextDomain: Sendable {
 extension String {
   /// Whether there is a character of the categories Cc: U+0000–U+001F, U+007F–U+009F.
   var hasControlCharacter: Bool { unicodeScalars.contains { $0.properties.generalCategory == .control } }
+
+  /// Whether there are ASCII letters, digits and `_` alone.
+  var isName: Bool {
+    utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+        UInt8(ascii: "_"):
+        true
+      default: false
+      }
+    }
+  }
 }

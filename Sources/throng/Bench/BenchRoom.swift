@@ -31,6 +31,12 @@ struct BenchRoom: AsyncParsableCommand {
   @Option(help: ArgumentHelp("How many more members never read.", valueName: "n"))
   var stalled = 0
 
+  @Option(
+    help: ArgumentHelp(
+      "Beside the messages, so many increments of a counter per second, of all members in turn; 4 a second of each at most.",
+      valueName: "increments/s"))
+  var increments: Double?
+
   @OptionGroup var other: BenchDialectOptions
   @OptionGroup var options: BenchOptions
   @OptionGroup var configuration: ConfigurationOptions
@@ -43,6 +49,10 @@ struct BenchRoom: AsyncParsableCommand {
     try require(stalled == 0 || type.canBeDisbanded, "--stalled is not for \(type.name): the group could not be taken away")
     try require(rate == nil || inflight == nil, "--rate and --inflight exclude each other")
     try validateRate(rate, "--rate", of: "messages")
+    try validateRate(increments, "--increments", of: "increments")
+    let most = RoomScenario.mostIncrements(members: members, senders: publishers)
+    try require(increments ?? 0 <= most, "--increments takes 4 a second for each member, which is \(Int(most))")
+    try require(increments == nil || other.publish == nil, "--increments is for Throng's servers")
     try require(inflight.map { (1...100_000).contains($0) } ?? true, "--inflight takes 1 to 100000")
   }
 
@@ -50,7 +60,7 @@ struct BenchRoom: AsyncParsableCommand {
     let load: RoomScenario.Load = inflight.map { .inflight($0) } ?? .rate(rate ?? BenchRoom.usualRate)
     let description = other.description
     let scenario = RoomScenario(
-      members: members, senders: publishers, stalled: stalled, load: load, type: type, other: description)
+      members: members, senders: publishers, stalled: stalled, load: load, increments: increments, type: type, other: description)
     try await options.run(scenario, configuration: description == nil ? configuration : nil)
   }
 }

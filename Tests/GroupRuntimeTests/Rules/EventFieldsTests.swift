@@ -26,6 +26,7 @@ import WireProtocol
     (.avChatRoom, "quitGroup", "{}", "mary"), (.avChatRoom, "joinGroup", "{}", "oscar"), (.meeting, "joinGroup", "{}", "oscar"),
     (.public, "dismissGroup", "{}", "olga"), (.public, "recycleGroup", "{}", "administrator"),
     (.public, "joinGroup", "{}", "oscar"), (.avChatRoom, "initGroupAttributes", #"{"attributes":{"k":"v"}}"#, "mary"),
+    (.work, "setGroupCounters", #"{"counters":{"k":1}}"#, "olga"),
     (.public, "setGroupReceiveMessageOpt", #"{"opt":"NotReceive"}"#, "mary"),
     (.public, "sendGroupTextMessage", #"{"text":"x"}"#, "olga"),
     (.public, "sendGroupSystemNotification", #"{"content":"x"}"#, "administrator"),
@@ -76,8 +77,8 @@ import WireProtocol
   /// "The operator's platform in every event that an operator caused."
   @Test func eventsNameThePlatform() throws {
     let without: Set<EventName> = [
-      .onReceiveMessageOptChanged, .onGroupApplicationListChanged, .onGroupAttributeChanged, .onRecvNewMessage,
-      .onConversationRead,
+      .onReceiveMessageOptChanged, .onGroupApplicationListChanged, .onGroupAttributeChanged, .onGroupCounterChanged,
+      .onRecvNewMessage, .onConversationRead,
     ]
     for (name, events) in try events() where !without.map(\.rawValue).contains(name) {
       for event in events { #expect(["Web", "RESTful API"].contains(event["platform"]), "\(name)") }

@@ -49,6 +49,8 @@ final class Scene {
   private(set) var topic: any GroupTopic
   private(set) var sessions: [String: SessionKey] = [:]
   var state: GroupState?
+  /// The last write of counters.
+  private(set) var counterWrite: GroupState.CounterWrite?
   /// Everything that was stored.
   var messages: [Message] { store.allMessages(of: "g") }
 
@@ -140,10 +142,23 @@ final class Scene {
   func wake() throws -> Outcome {
     for session in sessions.values { _ = broker.takeFrames(of: session) }
     let decision = state?.wake(at: clocks.now, usersSignedIn: broker.usersSignedIn) ?? Decision(answer: .reply(.empty))
+    try commitCounters()
     return try carryOut(decision, by: .administrator)
   }
 
+  /// Stores changes of counters, and publishes what is due.
+  private func commitCounters(isLast: Bool = false) throws {
+    if let write = state?.beginCounterWrite(isLast: isLast, at: clocks.now) {
+      try commit(write.changes)
+      counterWrite = write
+      state?.counters.didWrite(write.entries)
+    }
+    if let event = state?.popCounterEvent(at: clocks.now) { perform(.publish(event, .control, except: nil)) }
+  }
+
   private func carryOut(_ decision: Decision, by caller: Caller) throws -> Outcome {
+    if decision.disbands { try commitCounters(isLast: true) }
+    if case .counters = decision.answer { try commitCounters() }
     if !decision.changes.isEmpty { try commit(decision.changes) }
     let notified = decision.changes.compactMap { self.notified(by: $0) }
     for effect in decision.effects { perform(effect) }
@@ -156,6 +171,7 @@ final class Scene {
     let reply: Reply
     switch decision.answer {
     case .reply(let given): reply = given
+    case .counters(let value, _): reply = .success(value)
     case .stored(let answer, _): reply = self.reply(to: answer)
     case .lookUp(let seq, let caller):
       return try ask(.revokeFound(seq: seq, message: messages.first { $0.seq == seq }), by: caller)

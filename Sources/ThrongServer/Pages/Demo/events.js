@@ -36,6 +36,7 @@ const groupEvents = {
   onReceiveJoinApplication(group, { applicationID, member }) {
     group.applications.set(applicationID, nameOf(member));
   },
+  onGroupCounterChanged: (group, { counters }) => changeLikes(group, counters),
   onGroupDismissed: (group) => leaveBehind(group.id, "the group was disbanded."),
   onGroupRecycled: (group) => leaveBehind(group.id, "the group was closed by an administrator."),
   onQuitFromGroup: (group) => leaveBehind(group.id),

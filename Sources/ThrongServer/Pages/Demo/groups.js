@@ -18,6 +18,11 @@ class Group {
   areMembersHidden = false;
   isLoading = false;
   isMarking = false;
+  likes = 0;
+  /** Taps on the heart that are not sent yet, and those that are, until an event shows them. */
+  taps = 0;
+  countedTaps = 0;
+  isLiking = false;
   /** Messages since the group was last looked at. */
   unread;
   timeline = new Timeline({ recall: (item) => recall(this, item), again: (item) => sendAgain(this, item) });
@@ -109,7 +114,7 @@ async function load(groupID) {
 
 /** What a group needs beside its messages. */
 async function complete(group) {
-  await Promise.all([loadMembers(group), loadApplications(group), giveName(group)]);
+  await Promise.all([loadMembers(group), loadApplications(group), loadLikes(group), giveName(group)]);
 }
 
 async function giveName(group) {

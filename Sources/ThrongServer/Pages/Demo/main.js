@@ -105,6 +105,7 @@ function onClick(id, act) {
 }
 
 onClick("older", loadOlder);
+onClick("like", like);
 onClick("more-members", (group) => loadMembers(group, true));
 onClick("copy", async (group) => {
   const link = new URL(linkTo(group.id), location.href).href;

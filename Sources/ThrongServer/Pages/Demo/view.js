@@ -44,6 +44,8 @@ function renderConversation(group) {
   byID("to-members").setAttribute("aria-expanded", areMembersOpen);
   byID("leave").textContent = group.isDisbandable ? "Disband" : "Leave";
   byID("older").hidden = !group.hasOlder;
+  byID("like-place").hidden = group.isKept;
+  byID("likes").textContent = group.likes.toLocaleString("en");
   say("announcement", info.notification);
   say("mute", group.muteNotice);
   clearTimeout(muteTimer);

@@ -6,6 +6,7 @@ const refusals = new Map([
   [8502, "The group name is missing or too long."],
   [8506, "The display name is too long."],
   [8508, "A Work group is joined by invitation only."],
+  [8511, "That was too often. Try again in a moment."],
   [10002, "The server cannot do this just now. Nothing was changed."],
   [10007, "That is not allowed to you in this group."],
   [10009, "The owner cannot leave this group, only disband it."],

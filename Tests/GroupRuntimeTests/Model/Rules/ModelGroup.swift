@@ -142,6 +142,7 @@ struct ModelGroup {
   var banReasons: [String: String] = [:]
   var messages: [ModelMessage] = []
   var attributes: [String: String] = [:]
+  var counters: [String: Int64] = [:]
   /// When name, texts, policy, owner, customInfo or mute last changed.
   var infoTime: Int64
   /// When a message was recalled, or something was imported.
@@ -152,6 +153,8 @@ struct ModelGroup {
   var sendTimes: [Int64] = []
   var writeTimes: [String: [Int64]] = [:]
   var readTimes: [String: [Int64]] = [:]
+  /// When each user changed counters.
+  var counterTimes: [String: [Int64]] = [:]
 
   /// Work, Public, Meeting: messages are stored, members bounded, the group is listed.
   var keepsHistory: Bool { ["Work", "Public", "Meeting"].contains(type) }

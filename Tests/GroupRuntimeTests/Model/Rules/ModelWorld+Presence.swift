@@ -68,7 +68,7 @@ extension ModelWorld {
     g.marks = g.marks.filter(\.value.isStored).mapValues { mark in
       ModelMark(time: mark.answer["timestamp"].integer!, answer: mark.answer, isStored: true)
     }
-    (g.sendTimes, g.writeTimes, g.readTimes) = ([], [:], [:])
+    (g.sendTimes, g.writeTimes, g.readTimes, g.counterTimes) = ([], [:], [:], [:])
   }
 
   private mutating func restart(downtime: Int64) {

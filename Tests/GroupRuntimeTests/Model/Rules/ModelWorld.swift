@@ -77,6 +77,8 @@ struct ModelWorld {
     case .setGroupReceiveMessageOpt: try setReceiveOption(operation)
     case .initGroupAttributes, .setGroupAttributes, .deleteGroupAttributes: try writeAttributes(operation)
     case .getGroupAttributes: try readAttributes(operation)
+    case .setGroupCounters, .increaseGroupCounter, .decreaseGroupCounter: try writeCounters(operation)
+    case .getGroupCounters: try readCounters(operation)
     case .sendGroupSystemNotification: try sendCustomData(operation)
     case .importGroupMembers: try importMembers(operation)
     case .importGroupMessages: try importMessages(operation)

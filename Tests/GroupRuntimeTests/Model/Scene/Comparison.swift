@@ -10,6 +10,7 @@ struct Comparison {
   private var scene: GroupScene
   private var tokens = ModelTokens()
   private var attributesTold = AttributeTold()
+  private var countersTold = CounterTold()
   private(set) var seen = ModelCoverage()
 
   init(server: ModelServer) {
@@ -52,9 +53,13 @@ struct Comparison {
 
   private mutating func fault(in outcome: GroupScene.Outcome, _ expected: ModelExpectation) -> String? {
     let ofAttributes = outcome.events.filter { $0.name == "onGroupAttributeChanged" }
-    if let fault = attributesTold.fault(ofAttributes, world, nextWake: scene.state?.nextWake?.milliseconds) { return fault }
+    let nextWake = scene.state?.nextWake?.milliseconds
+    if let fault = attributesTold.fault(ofAttributes, world, nextWake: nextWake) { return fault }
+    let ofCounters = outcome.events.filter { $0.name == "onGroupCounterChanged" }
+    if let fault = countersTold.fault(ofCounters, world, nextWake: nextWake) { return fault }
     var left = expected.events
-    for event in outcome.events where event.name != "onGroupAttributeChanged" && !event.receivers.isEmpty {
+    let merged: Set = ["onGroupAttributeChanged", "onGroupCounterChanged"]
+    for event in outcome.events where !merged.contains(event.name) && !event.receivers.isEmpty {
       if event.isSkippable, !maySkip(event) { return "a slow connection may miss \(described(event))" }
       guard let index = left.firstIndex(where: { isSame(event, $0) }) else {
         return "not expected: \(described(event)); expected: \(left.map { described($0) })"
@@ -207,6 +212,7 @@ struct Comparison {
     if former[0] != former[1] { return "stored \(former[0]), in memory \(former[1])" }
     if picture.messages.last != state.messages.lastMessage { return "another last message is stored" }
     if picture.attributes != state.attributes.values { return "other attributes are stored" }
+    if picture.counters != state.counters.values { return "other counters are stored" }
     let isOpen = picture.openApplications.allSatisfy { state.applications.open($0) == $0 }
     return isOpen ? nil : "other applications are stored"
   }
@@ -231,7 +237,10 @@ struct Comparison {
         if let fault = await run(Operation(who, verb, params)) { return fault }
       }
     }
-    for verb in [Verb.getGroupMemberList, .getGroupMutedMembers, .getGroupBannedMembers, .getGroupAttributes, .getGroupsInfo] {
+    for verb in [
+      Verb.getGroupMemberList, .getGroupMutedMembers, .getGroupBannedMembers, .getGroupAttributes, .getGroupCounters,
+      .getGroupsInfo,
+    ] {
       if let fault = await run(Operation(.administrator, verb)) { return fault }
     }
     return nil

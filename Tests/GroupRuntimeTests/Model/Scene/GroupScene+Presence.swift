@@ -24,6 +24,7 @@ extension GroupScene {
     let (now, users) = (reading, usersSignedIn)
     guard let decision = state?.wake(at: now, usersSignedIn: users) else { return }
     try carryOut(decision)
+    try commitCounters()
   }
 
   // MARK: Sessions
@@ -63,7 +64,7 @@ extension GroupScene {
   mutating func reload(isFailure: Bool) throws {
     if !isFailure { try pass(1000) }
     let isUntold = state?.attributes.eventDue != nil
-    try load(tellingAttributes: isFailure && isUntold)
+    try load(tellingAttributes: isFailure && isUntold, continuing: isFailure ? state?.counters.interruptedEvents : nil)
   }
 
   mutating func restart(downtime: Int64) throws {
@@ -73,11 +74,12 @@ extension GroupScene {
     try load()
   }
 
-  mutating func load(tellingAttributes: Bool = false) throws {
+  mutating func load(tellingAttributes: Bool = false, continuing events: CounterEvents? = nil) throws {
     state = picture.group(at: now, offlineSince: offlineSince).map { GroupState($0, at: reading, rules: rules) }
     attached = [:]
     let monotonic = reading.monotonic
     if tellingAttributes { state?.republishAttributes(at: monotonic) }
+    if let events { state?.counters.resume(events) }
     guard let state else { return }
     let all = state.record.type.everyoneIsMember ? users(with: sessions) : Set(state.roster.userIDs)
     for user in all { refreshPresence(of: user) }

@@ -67,6 +67,9 @@ extension GroupScene {
     }
     switch decision.answer {
     case .reply(let reply): return reply
+    case .counters(let value, _):
+      try commitCounters()
+      return .success(value)
     case .stored(let answer, _): return await reader.reply(to: answer)
     case .lookUp(let seq, let caller):
       let found = picture.messages.first { $0.seq == seq }

@@ -101,6 +101,16 @@ struct GroupScene {
     if decision.disbands { state = nil }
   }
 
+  /// Stores changes of counters, and publishes what is due.
+  mutating func commitCounters() throws {
+    let now = reading
+    if let write = state?.beginCounterWrite(at: now) {
+      try picture.apply(write.changes)
+      state?.counters.didWrite(write.entries)
+    }
+    if let event = state?.popCounterEvent(at: now) { try perform(.publish(event, .control, except: nil)) }
+  }
+
   func noted(_ notification: SystemNotification, _ users: [UserID]) throws -> ModelExpectation.Notification {
     // As the store writes it.
     var notification = notification

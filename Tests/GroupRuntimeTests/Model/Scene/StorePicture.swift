@@ -13,6 +13,7 @@ struct StorePicture: MessageStore {
   private(set) var former: [UserID: FormerMember] = [:]
   private(set) var messages: [Message] = []
   private(set) var attributes = GroupAttributes()
+  private(set) var counters = GroupCounters()
   /// The applications of all groups that ever used the groupID, the newest last.
   private(set) var applications: [GroupApplication] = []
   private(set) var departures: [UserID: WallInstant] = [:]
@@ -40,6 +41,7 @@ struct StorePicture: MessageStore {
     case .putFormer(let known, _): former[known.userID] = known
     case .forgetFormer(let user, _): former[user] = nil
     case .putAttributes(let attributes, _): self.attributes = attributes
+    case .putCounters(let counters, _): for counter in counters { self.counters[counter.key] = counter.value }
     case .putApplication(let application, let asNewest): try put(application, asNewest)
     case .notify(let notification, .users(let users)): notifications.append((notification, users))
     case .notify(let notification, .managers):
@@ -78,7 +80,7 @@ struct StorePicture: MessageStore {
   private mutating func dismiss(_ time: WallInstant) {
     for user in members.keys { depart(user, time) }
     record = nil
-    (members, former, messages, attributes) = ([:], [:], [], GroupAttributes())
+    (members, former, messages, attributes, counters) = ([:], [:], [], GroupAttributes(), GroupCounters())
   }
 
   private mutating func depart(_ user: UserID, _ time: WallInstant) {
@@ -96,10 +98,12 @@ struct StorePicture: MessageStore {
   func group(at now: WallInstant, offlineSince: [UserID: WallInstant]) -> StoredGroup? {
     guard let record else { return nil }
     let recent = messages.filter { $0.clientMsgID != nil && $0.timestamp >= now - RecentlySent.retentionMilliseconds }
-    return StoredGroup(
+    var stored = StoredGroup(
       record: record, members: Array(members.values), former: Array(former.values), lastMessage: messages.last,
       recentlySent: recent.compactMap(SentMessage.init), attributes: attributes, openApplications: openApplications,
       offlineSince: record.type == .avChatRoom ? offlineSince.filter { members[$0.key] != nil } : [:])
+    stored.counters = counters
+    return stored
   }
 
   // MARK: MessageStore

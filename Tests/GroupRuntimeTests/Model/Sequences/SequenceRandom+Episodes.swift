@@ -4,7 +4,7 @@ import ThrongTestKit
 /// how often.
 extension SequenceRandom {
   mutating func episode() -> [Operation] {
-    switch number(0...7) {
+    switch number(0...8) {
     case 0: lateRecall()
     case 1: repeatedMessage()
     case 2: endOfMute()
@@ -12,6 +12,7 @@ extension SequenceRandom {
     case 4: endOfBan()
     case 5: endOfGrace()
     case 6: attributeFlood()
+    case 7: counterFlood()
     default: refusedAttributes()
     }
   }
@@ -69,6 +70,14 @@ extension SequenceRandom {
     (0..<24).map { index in
       Operation(.user("$member-\(index % 3)", session: 1), .setGroupAttributes, ["attributes": ["k1": .string("v\(index)")]])
     }
+  }
+
+  /// More changes in one moment than a second has events for, and then at a second's other end.
+  private mutating func counterFlood() -> [Operation] {
+    let raise = (0..<24).map {
+      Operation(.user("$member-\($0 % 3)", session: 1), .increaseGroupCounter, ["key": "c1", "value": 1])
+    }
+    return raise + [Operation(.world, .wait, ["ms": one([100, 219, 220, 221, 999, 1000])])] + raise.prefix(3)
   }
 
   /// "Only calls that would otherwise succeed count."

@@ -44,6 +44,36 @@ extension SequenceRandom {
     }
   }
 
+  mutating func counters() -> Operation {
+    let times: JSON = one([1, 1, 1, 2, 6, 21])
+    switch number(0...99) {
+    case 0..<40: return Operation(manager(), .setGroupCounters, ["counters": chance(20) ? twentyCounters() : counterValues()])
+    case 40..<65: return Operation(reader(), .increaseGroupCounter, counterStep().merging(["$times": times]) { $1 })
+    case 65..<80: return Operation(reader(), .decreaseGroupCounter, counterStep())
+    default:
+      let keys = (0..<number(0...2)).map { "c\($0 + 1)" }
+      return Operation(reader(), .getGroupCounters, ["keys": chance(50) ? .null : .strings(keys)])
+    }
+  }
+
+  private mutating func counterStep() -> [String: JSON] {
+    ["key": .string("c\(number(1...4))"), "value": one([1, 1, 5, 2_147_483_647])]
+  }
+
+  private mutating func counterValues() -> JSON {
+    var values: [String: JSON] = [:]
+    for _ in 0..<number(1...4) {
+      values["c\(number(1...4))"] = one([0, 7, -3, .null, .int(1 << 53), .int(-1 << 53), .int((1 << 53) - 1)])
+    }
+    return .object(values)
+  }
+
+  /// The limit: with another counter they are too many.
+  private mutating func twentyCounters() -> JSON {
+    let value: JSON = one([1, 2, .null])
+    return .object(Dictionary(uniqueKeysWithValues: (1...20).map { ("c\($0)", value) }))
+  }
+
   private mutating func keys() -> [String] { (0..<number(0...2)).map { "k\($0 + 1)" } }
 
   /// At a limit, or one over it: keys, or bytes.

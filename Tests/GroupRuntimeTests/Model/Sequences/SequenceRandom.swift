@@ -84,7 +84,7 @@ struct SequenceRandom {
     case 20..<44: coming()
     case 44..<62: managing()
     case 62..<82: talking()
-    case 82..<88: typed()
+    case 82..<88: chance(40) ? counters() : typed()
     case 88..<92: backend()
     default: reading()
     }

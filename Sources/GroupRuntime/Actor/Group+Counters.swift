@@ -1,0 +1,64 @@
+import GroupModel
+import WireProtocol
+
+/// The way of counters through the store: one commit at a time, which holds all changes since the
+/// one before (Protocol.md, "Counters"). A failed one discards the state, as every commit does.
+extension Group {
+  func replyWhenCountersAreDurable(_ reply: Reply, _ completion: @escaping Completion) {
+    isOnlyRead = false
+    counterCommits.append(reply, completion)
+    commitCounters()
+  }
+
+  /// Begins a commit, unless one is in flight or the next one is not due.
+  /// - Parameter isLast: the group ends with the next commit.
+  func commitCounters(isLast: Bool = false) {
+    guard let box, box.state.counters.hasUnwritten else { return complete(counterCommits.joinCommits()) }
+    guard let write = box.state.beginCounterWrite(isLast: isLast, at: services.clocks.now) else { return scheduleWake() }
+    counterCommits.begin(write)
+    let generation = generation
+    services.groups.commit(
+      Commit(changes: write.changes, generation: generation) { result in
+        self.executor.perform { self.isolated { $0.didCommitCounters(result, of: generation) } }
+      })
+  }
+
+  private func didCommitCounters(_ result: Result<Void, StoreError>, of generation: CommitGeneration) {
+    guard generation === self.generation else { return }
+    switch result {
+    case .success:
+      guard let batch = counterCommits.popDurable() else { return }
+      for effect in batch.effects { perform(effect) }
+      box?.state.counters.didWrite(batch.entries)
+      publishCounters(of: batch.time)
+      complete(batch.replies)
+      commitCounters()
+      scheduleWake()
+      retireIfAbsent()
+    case .failure(let error): discard(after: error)
+    }
+  }
+
+  private func complete(_ replies: [CounterCommits.PendingReply]) {
+    for (reply, completion) in replies { completion(reply) }
+  }
+
+  /// Publishes onGroupCounterChanged if it is due. It passes the pipeline: what it tells is durable,
+  /// and its rate counts from here.
+  /// - Parameter writeTime: of the write that has just become durable.
+  func publishCounters(of writeTime: WallInstant? = nil) {
+    guard let event = box?.state.popCounterEvent(of: writeTime, at: services.clocks.now) else { return }
+    openTopic().publish(event.frame, .control, except: nil)
+  }
+
+  /// Keeps what the members are not told of, because the state is discarded.
+  func interruptCounters() {
+    if let box { interruptedCounterEvents = box.state.counters.interruptedEvents }
+  }
+
+  func resumeCounters() {
+    guard let events = interruptedCounterEvents else { return }
+    interruptedCounterEvents = nil
+    box?.state.counters.resume(events)
+  }
+}
