@@ -15,6 +15,7 @@ enum Schema {
     migrator.registerMigration("v4") { try $0.execute(sql: v4) }
     migrator.registerMigration("v5") { try $0.execute(sql: v5) }
     migrator.registerMigration("v6") { try $0.execute(sql: v6) }
+    migrator.registerMigration("retention") { try $0.execute(sql: retention) }
     return migrator
   }()
 
@@ -304,5 +305,16 @@ enum Schema {
       lastError ANY NOT NULL,
       data BLOB NOT NULL
     ) STRICT;
+    """
+
+  // Only retention writes these columns.
+  // - `firstSeq`: the oldest message that is kept; the next message's where there is none.
+  // - `firstTime`: its timestamp; NULL = there is none, or retention has not looked yet.
+  // - `removedTime`: the timestamp of the newest message that was removed.
+  private static let retention = """
+    ALTER TABLE groupRecord ADD COLUMN firstSeq INTEGER NOT NULL DEFAULT 1;
+    ALTER TABLE groupRecord ADD COLUMN firstTime INTEGER;
+    ALTER TABLE groupRecord ADD COLUMN removedTime INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX groupRecordByFirstTime ON groupRecord (type, firstTime) WHERE firstTime IS NOT NULL;
     """
 }

@@ -160,6 +160,20 @@ extension GroupLimits {
   }
 }
 
+extension Settings.History {
+  /// For the store, by type.
+  var limits: [GroupType: HistoryLimits] {
+    [.work: HistoryLimits(work), .public: HistoryLimits(`public`), .meeting: HistoryLimits(meeting)]
+  }
+}
+
+extension HistoryLimits {
+  fileprivate init(_ kept: Settings.History.Kept) {
+    self.init(
+      age: kept.retention > .zero ? kept.retention : nil, count: kept.maxMessages > 0 ? Int64(kept.maxMessages) : nil)
+  }
+}
+
 extension GroupPermissions {
   init(_ settings: Settings) {
     self.init(attributeTypes: Set(settings.attributes.groupTypes.compactMap { GroupType(wireName: $0) }))
