@@ -42,6 +42,10 @@ struct StoreOptions {
   var queuedSearchesPerReader = 4
   /// Sessions that a crash has ended are told of at the next opening.
   var postsUserOffline = false
+  /// Whether the texts of messages are indexed.
+  var indexesMessages = false
+  /// Rows that one page of a search of messages may look at, or as much other work.
+  var searchedMessages = 20_000
   /// The types whose groups do not keep all messages.
   var history: [GroupType: HistoryLimits] = [:]
 }
@@ -68,15 +72,18 @@ public final class SQLiteStore: StoreHealth, Sendable {
   ///     `throng.db` (Operations.md, "Store").
   ///   - sync: the durability of a commit.
   ///   - postsUserOffline: makes a userOffline for each user whom a crash has found online.
+  ///   - indexesMessages: whether messages can be searched. Switching it on indexes the stored ones in
+  ///     the background; switching it off drops the index.
   ///   - history: the messages that groups keep, by type; a type that is absent keeps all.
   /// - Throws: `StoreOpenError` with a sentence for the operator. A database that is damaged,
   ///   foreign or newer stays unchanged.
   public static func open(
     directory: String, database: String? = nil, sync: SyncMode, postsUserOffline: Bool = false,
-    history: [GroupType: HistoryLimits] = [:], logger: Logger
+    history: [GroupType: HistoryLimits] = [:], indexesMessages: Bool = false, logger: Logger
   ) throws(StoreOpenError) -> SQLiteStore {
     var options = StoreOptions()
     options.postsUserOffline = postsUserOffline
+    options.indexesMessages = indexesMessages
     options.history = history.filter { $0.value != HistoryLimits() }
     return try open(directory: directory, database: database, sync: sync, logger: logger, options: options)
   }
@@ -92,6 +99,9 @@ public final class SQLiteStore: StoreHealth, Sendable {
       try opener.prepareDatabase(lock)
       report.write(to: logger)
       let pool = try opener.pool()
+      try opener.attempt("prepare the index of messages") {
+        try MessageIndex.prepare(pool, isOn: options.indexesMessages, logger)
+      }
       if !options.history.isEmpty { opener.makeShrinkable(pool, logger) }
       let store = SQLiteStore(
         pool: pool, checkpoints: try opener.checkpointConnection(), searches: try opener.readConnection("search"),

@@ -98,6 +98,10 @@ public protocol MessageStore: Sendable {
   /// The `seq` of the first message with a timestamp at or after an instant; nil = there is none.
   /// Timestamps never decrease with `seq`.
   func firstSeq(of group: GroupID, notBefore: WallInstant) async throws(StoreError) -> Int64?
+
+  /// Messages that match a search, at most `limit` behind a place in its order. A page looks at a
+  /// bounded number of messages, so it may be empty and still have a next one.
+  func messages(matching search: MessageSearch, after place: Int64, limit: Int) async throws(StoreError) -> MessageSearch.Page
 }
 
 /// A failure of a store: the client gets 10002, the operator the description.

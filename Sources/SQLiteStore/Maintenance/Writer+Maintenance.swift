@@ -9,10 +9,11 @@ enum MaintenanceTask: String, Sendable {
   case clearDisbandedGroups = "purge"
   case deleteExpiredRows = "sweep"
   case removeMessages = "retention"
+  case indexMessages = "index"
   case shrinkFile = "shrink"
 
   /// The tasks that bound their transactions in time, the most important first.
-  static let brief: [MaintenanceTask] = [.removeMessages, .shrinkFile]
+  static let brief: [MaintenanceTask] = [.removeMessages, .indexMessages, .shrinkFile]
 
   var isBrief: Bool { MaintenanceTask.brief.contains(self) }
 }
@@ -55,7 +56,7 @@ extension Writer {
     switch task {
     case .clearDisbandedGroups: try DisbandedGroupCleanup.chunk(of: options.cleanupRows, in: db)
     case .deleteExpiredRows: try ExpiredRowCleanup.chunk(of: options.cleanupRows, at: options.clocks.wall, in: db)
-    case .removeMessages, .shrinkFile: false
+    case .removeMessages, .indexMessages, .shrinkFile: false
     }
   }
 

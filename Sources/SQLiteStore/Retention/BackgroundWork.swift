@@ -33,6 +33,9 @@ public struct WriterHolds: Sendable, Equatable {
 final class BackgroundWork: Sendable {
   private struct State {
     var removal = PendingGroups()
+    var indexing = PendingGroups()
+    /// Whether parts of the index are to be merged.
+    var mustMerge = false
     var trust: ClockTrust
     var holds = WriterHolds()
     /// Time that was used since the last tick.
@@ -46,8 +49,8 @@ final class BackgroundWork: Sendable {
   }
 
   private let state: Mutex<State>
-  /// Whether groups that get messages are noted.
-  let notesAppends: Bool
+  private let removes: Bool
+  private let indexes: Bool
 
   /// The time between two rounds of removal.
   static let interval = Duration.seconds(5)
@@ -57,9 +60,13 @@ final class BackgroundWork: Sendable {
   static let timePerTick = Duration.milliseconds(400)
 
   init(_ options: StoreOptions) {
-    notesAppends = !options.history.isEmpty
+    removes = !options.history.isEmpty
+    indexes = options.indexesMessages
     state = Mutex(State(trust: ClockTrust(options.clocks.now)))
   }
+
+  /// Whether groups that get messages are noted.
+  var notesAppends: Bool { removes || indexes }
 
   var holds: WriterHolds { state.withLock { $0.holds } }
 
@@ -68,7 +75,10 @@ final class BackgroundWork: Sendable {
   func noteAppends(_ commits: [Commit]) {
     state.withLock { state in
       for commit in commits {
-        for case .append(let message) in commit.changes { state.removal.insert(message.groupID) }
+        for case .append(let message) in commit.changes {
+          if removes { state.removal.insert(message.groupID) }
+          if indexes { state.indexing.insert(message.groupID) }
+        }
       }
     }
   }
@@ -84,8 +94,9 @@ final class BackgroundWork: Sendable {
       state.unfinished = []
       if state.lastRound.map({ now - $0 >= Self.interval }) ?? true {
         state.lastRound = now
-        tasks.formUnion(notesAppends ? [.removeMessages, .shrinkFile] : [.shrinkFile])
+        tasks.formUnion(removes ? [.removeMessages, .shrinkFile] : [.shrinkFile])
       }
+      if indexes, state.mustMerge || !state.indexing.isEmpty { tasks.insert(.indexMessages) }
       return tasks
     }
   }
@@ -118,6 +129,13 @@ final class BackgroundWork: Sendable {
   func withRemoval<Value: Sendable>(_ body: (inout PendingGroups) -> Value) -> Value {
     state.withLock { body(&$0.removal) }
   }
+
+  /// Changes the groups whose messages have to be indexed.
+  func withIndexing<Value: Sendable>(_ body: (inout PendingGroups) -> Value) -> Value {
+    state.withLock { body(&$0.indexing) }
+  }
+
+  func setMustMerge(_ must: Bool) { state.withLock { $0.mustMerge = must } }
 
   /// A transaction that has removed messages is committed.
   func didRemove(_ outcome: MessageRemoval.Outcome) {

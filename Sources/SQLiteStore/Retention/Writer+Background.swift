@@ -21,6 +21,7 @@ extension Writer {
   private func step(of task: MaintenanceTask, until deadline: MonotonicInstant, _ db: Database) throws -> Bool {
     switch task {
     case .removeMessages: try removeMessages(until: deadline, db)
+    case .indexMessages: try indexMessages(until: deadline, db)
     case .shrinkFile: try shrink(until: deadline, db)
     case .clearDisbandedGroups, .deleteExpiredRows: false
     }
@@ -91,6 +92,59 @@ extension Writer {
       if try !removal.trim(number, in: db) || removal.isOver { return false }
     }
     return true
+  }
+
+  // MARK: The index of messages
+
+  /// - Returns: whether messages are to be indexed, or parts of the index to be merged.
+  private func indexMessages(until deadline: MonotonicInstant, _ db: Database) throws -> Bool {
+    var looked: [GroupID] = []
+    var step = IndexingStep.nothing
+    let scanStart = background.withIndexing(\.scanAfter)
+    do {
+      _ = try transaction(db) {
+        step = try self.indexGroups(until: deadline, looked: &looked, db)
+        if step == .nothing { step = try MessageIndex.merge(in: db) ? .merged : .nothing }
+      }
+    } catch {
+      background.withIndexing { pending in
+        for group in looked { pending.insert(group) }
+        pending.continueScan(after: scanStart)
+      }
+      throw error
+    }
+    background.setMustMerge(step != .nothing)
+    return step != .nothing
+  }
+
+  private enum IndexingStep { case indexed, merged, nothing }
+
+  private func indexGroups(until deadline: MonotonicInstant, looked: inout [GroupID], _ db: Database) throws -> IndexingStep {
+    var step = IndexingStep.nothing
+    func index(_ number: Int64) throws -> Bool {
+      repeat {
+        guard try MessageIndex.addMessages(of: number, in: db) else { return true }
+        step = .indexed
+      } while options.clocks.monotonic < deadline
+      return false
+    }
+    while let after = background.withIndexing(\.scanAfter) {
+      let next = try db.rows("SELECT number FROM groupRecord WHERE number > ? ORDER BY number LIMIT 1", [after]) {
+        try $0.integer()
+      }.first
+      if let next, try !index(next) { return .indexed }
+      background.withIndexing { $0.continueScan(after: next) }
+      if options.clocks.monotonic >= deadline { return .indexed }
+    }
+    while let group = background.withIndexing({ $0.popFirst() }) {
+      looked.append(group)
+      if let number = try db.number(of: group), try !index(number) {
+        background.withIndexing { $0.insert(group) }
+        return .indexed
+      }
+      if options.clocks.monotonic >= deadline { return .indexed }
+    }
+    return step
   }
 
   // MARK: The size of the file

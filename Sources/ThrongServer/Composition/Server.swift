@@ -39,7 +39,7 @@ public final class Server: Sendable {
         directory: settings.dataDir, database: settings.store.databasePath,
         sync: settings.store.sync == .full ? .full : .normal,
         postsUserOffline: settings.webhook.url != nil && settings.webhook.events.contains(.userOffline),
-        history: settings.history.limits, logger: logger)
+        history: settings.history.limits, indexesMessages: settings.search.messages, logger: logger)
     }
     tokens = try await Server.tokens(settings, logger)
     webhooks = try await WebhookComposition(settings, store: store, clocks: clocks, logger: logger)

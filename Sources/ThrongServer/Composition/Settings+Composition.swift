@@ -125,6 +125,7 @@ extension GatewayConfiguration {
     avChatRoomsPerUser = settings.limits.avChatRoomsPerUser
     avChatRooms = settings.limits.avChatRooms
     requiresKnownUsers = settings.users.requireKnown
+    searchesMessages = settings.search.messages
     textLimits = TextLimits(settings.limits.text)
   }
 }

@@ -36,24 +36,22 @@ extension GroupState {
   func visibleHistory(for caller: Caller) throws(WireError) -> VisibleHistory {
     try requireMembership(caller)
     guard record.type.storesMessages else { throw WireError(.noRight, "This type of group keeps no history") }
-    guard let member = caller.userID.flatMap({ roster[$0] }) else { return visible(seqs(from: 1)) }
+    guard let member = caller.userID.flatMap({ roster[$0] }) else {
+      return visible(record.type.visibleRanges(from: 1, through: messages.lastSeq))
+    }
     return visibleHistory(of: member)
   }
 
   /// The messages that a member may see.
   func visibleHistory(of member: Member) -> VisibleHistory {
-    if record.type.showsHistoryFromBeforeJoining { return visible(seqs(from: 1)) }
-    return visible(member.earlierVisibleRanges + seqs(from: member.firstVisibleSeq))
+    visible(
+      record.type.visibleRanges(
+        from: member.firstVisibleSeq, earlier: member.earlierVisibleRanges, through: messages.lastSeq))
   }
 
   /// Retention shortens every reader's history.
   private func visible(_ ranges: [ClosedRange<Int64>]) -> VisibleHistory {
     VisibleHistory(ranges: ranges, keptFrom: messages.firstSeq)
-  }
-
-  /// The `seq` from a message to the newest; empty where there is none yet.
-  private func seqs(from first: Int64) -> [ClosedRange<Int64>] {
-    first <= messages.lastSeq ? [first...messages.lastSeq] : []
   }
 
   // MARK: Read marks and unread counts
