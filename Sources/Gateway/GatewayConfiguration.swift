@@ -37,6 +37,8 @@ public struct GatewayConfiguration: Sendable {
   public var avChatRooms: Int
   /// Whether only known users can be made members (Protocol.md, "Known users").
   public var requiresKnownUsers: Bool
+  /// Whether searchGroupMessages finds anything (`search.messages`).
+  public var searchesMessages = false
   /// The most bytes of texts.
   public var textLimits: TextLimits
 

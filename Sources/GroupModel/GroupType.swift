@@ -33,6 +33,19 @@ public enum GroupType: String, CaseIterable, Sendable, Hashable {
   /// Members may read messages from before joining.
   public var showsHistoryFromBeforeJoining: Bool { self == .meeting }
 
+  /// The messages that a member could see if none were removed, as ascending ranges of `seq`.
+  /// - Parameters:
+  ///   - first: the first of the membership.
+  ///   - earlier: those of past memberships.
+  ///   - newest: the newest of the group; 0 = there is none.
+  public func visibleRanges(
+    from first: Int64, earlier: [ClosedRange<Int64>] = [], through newest: Int64
+  ) -> [ClosedRange<Int64>] {
+    let first = showsHistoryFromBeforeJoining ? 1 : first
+    let earlier = showsHistoryFromBeforeJoining ? [] : earlier
+    return first <= newest ? earlier + [first...newest] : earlier
+  }
+
   /// Unread messages are counted.
   public var countsUnread: Bool {
     switch self {

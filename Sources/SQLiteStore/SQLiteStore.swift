@@ -42,6 +42,12 @@ struct StoreOptions {
   var queuedSearchesPerReader = 4
   /// Sessions that a crash has ended are told of at the next opening.
   var postsUserOffline = false
+  /// Whether the texts of messages are indexed.
+  var indexesMessages = false
+  /// Rows that one page of a search of messages may look at, or as much other work.
+  var searchedMessages = 20_000
+  /// The types whose groups do not keep all messages.
+  var history: [GroupType: HistoryLimits] = [:]
 }
 
 /// Groups, memberships, messages, users and their notifications in one SQLite database.
@@ -66,13 +72,19 @@ public final class SQLiteStore: StoreHealth, Sendable {
   ///     `throng.db` (Operations.md, "Store").
   ///   - sync: the durability of a commit.
   ///   - postsUserOffline: makes a userOffline for each user whom a crash has found online.
+  ///   - indexesMessages: whether messages can be searched. Switching it on indexes the stored ones in
+  ///     the background; switching it off drops the index.
+  ///   - history: the messages that groups keep, by type; a type that is absent keeps all.
   /// - Throws: `StoreOpenError` with a sentence for the operator. A database that is damaged,
   ///   foreign or newer stays unchanged.
   public static func open(
-    directory: String, database: String? = nil, sync: SyncMode, postsUserOffline: Bool = false, logger: Logger
+    directory: String, database: String? = nil, sync: SyncMode, postsUserOffline: Bool = false,
+    history: [GroupType: HistoryLimits] = [:], indexesMessages: Bool = false, logger: Logger
   ) throws(StoreOpenError) -> SQLiteStore {
     var options = StoreOptions()
     options.postsUserOffline = postsUserOffline
+    options.indexesMessages = indexesMessages
+    options.history = history.filter { $0.value != HistoryLimits() }
     return try open(directory: directory, database: database, sync: sync, logger: logger, options: options)
   }
 
@@ -86,8 +98,13 @@ public final class SQLiteStore: StoreHealth, Sendable {
       let report = RecoveryReport(of: opener.database, lastRun: lock.lastRun)
       try opener.prepareDatabase(lock)
       report.write(to: logger)
+      let pool = try opener.pool()
+      try opener.attempt("prepare the index of messages") {
+        try MessageIndex.prepare(pool, isOn: options.indexesMessages, logger)
+      }
+      if !options.history.isEmpty { opener.makeShrinkable(pool, logger) }
       let store = SQLiteStore(
-        pool: try opener.pool(), checkpoints: try opener.checkpointConnection(), searches: try opener.readConnection("search"),
+        pool: pool, checkpoints: try opener.checkpointConnection(), searches: try opener.readConnection("search"),
         signIns: try opener.readConnection("sign-in"), lock: lock, options: options, logger: logger)
       if opener.isOnReadOnlyDisk {
         logger.error("the disk of the database is read-only: writes are refused until a restart finds it writable")
@@ -130,6 +147,16 @@ public final class SQLiteStore: StoreHealth, Sendable {
   /// Whether the last write succeeded; after a failed one the store tries again about once a
   /// second.
   public var canPersist: Bool { writer.canPersist }
+
+  /// Calls a handler for each group after its messages were removed, from a thread of the store.
+  /// Groups that are loaded later are read without these messages.
+  public func onRemoval(_ handler: @escaping @Sendable (HistoryRemoval) -> Void) { writer.background.onRemoval(handler) }
+
+  /// How background work has held the writer.
+  public var writerHolds: WriterHolds { writer.background.holds }
+
+  /// The bytes of the database and its log on the disk.
+  public var fileBytes: Int { lock.database.bytesOnDisk }
 
   /// Waits until every commit has been answered, checkpoints the log and releases the database.
   /// Later commits and reads are `.unavailable`. Blocks; a second call does nothing.

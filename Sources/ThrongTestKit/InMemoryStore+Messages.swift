@@ -8,10 +8,7 @@ extension InMemoryStore: MessageStore {
     of group: GroupID, in range: ClosedRange<Int64>, newestFirst: Bool, limit: Int
   ) async throws(StoreError) -> [Message] {
     contents.withLock { contents in
-      let messages = contents.groups[group]?.messages ?? []
-      let first = Int(min(Int64(messages.count), max(0, range.lowerBound - 1)))
-      let end = Int(min(Int64(messages.count), max(0, range.upperBound)))
-      let matching = messages[first..<max(first, end)]
+      let matching = contents.groups[group]?.messages(in: range) ?? []
       return newestFirst ? Array(matching.reversed().prefix(max(0, limit))) : Array(matching.prefix(max(0, limit)))
     }
   }

@@ -20,7 +20,39 @@ extension InMemoryStore {
   }
 }
 
+extension InMemoryStore {
+  /// Messages that match a search. Every page is full but the last.
+  public func messages(
+    matching search: MessageSearch, after place: Int64, limit: Int
+  ) async throws(StoreError) -> MessageSearch.Page {
+    contents.withLock { contents in
+      let (first, below) = MessageSearch.position(at: place)
+      let groups = contents.groups.values.filter { group in
+        group.number >= first && (search.groups.isEmpty || search.groups.contains(group.record.id))
+      }
+      var found: [MessageSearch.Found] = []
+      for group in groups.sorted(by: { $0.number < $1.number }) {
+        for message in group.visibleMessages(to: search.reader).reversed() where search.matches(message) {
+          guard let seq = message.seq, group.number > first || below.map({ seq < $0 }) ?? true else { continue }
+          if found.count == limit { return MessageSearch.Page(found: found, next: found.last?.place ?? 0) }
+          found.append(
+            MessageSearch.Found(message: message, place: MessageSearch.place(group: group.number, seq: seq)))
+        }
+      }
+      return MessageSearch.Page(found: found, next: 0)
+    }
+  }
+}
+
 extension StoreContents.Group {
+  fileprivate func visibleMessages(to reader: UserID?) -> [Message] {
+    guard let reader else { return messages }
+    guard let member = members[reader] else { return [] }
+    let ranges = record.type.visibleRanges(
+      from: member.firstVisibleSeq, earlier: member.earlierVisibleRanges, through: firstSeq + Int64(messages.count) - 1)
+    return ranges.flatMap { messages(in: $0) }
+  }
+
   fileprivate func matches(_ query: GroupSearch, _ infos: [UserID: UserInfo]) -> Bool {
     isFound(by: query.reader, joinedOnly: query.joinedOnly) && texts(for: query, infos).contains(where: query.matches)
   }

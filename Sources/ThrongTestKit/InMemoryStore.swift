@@ -42,6 +42,21 @@ public final class InMemoryStore: GroupStore, StoreHealth, Sendable {
   /// Every message of a group, by `seq`.
   public func allMessages(of group: GroupID) -> [Message] { contents.withLock { $0.groups[group]?.messages ?? [] } }
 
+  /// Removes the messages of a group before one, as retention does.
+  /// - Returns: what the store on disk would tell; nil where there is no such group.
+  @discardableResult
+  public func removeMessages(of id: GroupID, before seq: Int64) -> HistoryRemoval? {
+    contents.withLock { contents in
+      guard var group = contents.groups[id] else { return nil }
+      let removed = group.messages(in: 0...max(0, seq - 1))
+      group.removedTime = removed.last?.timestamp ?? group.removedTime
+      group.messages.removeFirst(removed.count)
+      group.firstSeq += Int64(removed.count)
+      contents.groups[id] = group
+      return HistoryRemoval(groupID: id, epoch: group.record.epoch, firstSeq: group.firstSeq)
+    }
+  }
+
   // MARK: StoreHealth
 
   /// False from a commit that failed `.unavailable` until one succeeds or `fail(with: nil)`.
@@ -97,7 +112,8 @@ public final class InMemoryStore: GroupStore, StoreHealth, Sendable {
         former: group.former(at: now, atMost: mostFormer),
         lastMessage: group.messages.last, recentlySent: recent.compactMap(SentMessage.init), attributes: group.attributes,
         openApplications: contents.openApplications(of: group),
-        offlineSince: group.record.type == .avChatRoom ? contents.offlineSince(among: group.members.keys) : [:])
+        offlineSince: group.record.type == .avChatRoom ? contents.offlineSince(among: group.members.keys) : [:],
+        firstSeq: group.firstSeq, removedTime: group.removedTime)
       stored.counters = group.counters
       return stored
     }

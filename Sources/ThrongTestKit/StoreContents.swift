@@ -10,8 +10,18 @@ struct StoreContents {
     var former: [UserID: FormerMember] = [:]
     var attributes = GroupAttributes()
     var counters = GroupCounters()
-    /// `seq` is the index + 1.
+    /// `seq` is the index + `firstSeq`.
     var messages: [Message] = []
+    var firstSeq: Int64 = 1
+    /// The timestamp of the newest message that was removed.
+    var removedTime = WallInstant.unset
+
+    /// The messages of a range that are kept.
+    func messages(in range: ClosedRange<Int64>) -> ArraySlice<Message> {
+      let end = firstSeq + Int64(messages.count)
+      let (first, last) = (max(range.lowerBound, firstSeq), min(range.upperBound, end - 1))
+      return first <= last ? messages[Int(first - firstSeq)...Int(last - firstSeq)] : []
+    }
 
     var membership: Membership { Membership(groupID: record.id, type: record.type, groupNumber: number) }
 
@@ -182,7 +192,7 @@ struct StoreContents {
 
   private mutating func append(_ message: Message) throws(StoreError) -> Undo {
     let id = message.groupID
-    let next = groups[id].map { Int64($0.messages.count + 1) }
+    let next = groups[id].map { $0.firstSeq + Int64($0.messages.count) }
     try expect(next != nil && message.seq == next, "seq \(message.seq ?? 0) is not the next of a group \(id)")
     groups[id]?.messages.append(message)
     return { $0.groups[id]?.messages.removeLast() }
@@ -190,7 +200,9 @@ struct StoreContents {
 
   private mutating func revise(_ message: Message) throws(StoreError) -> Undo {
     let id = message.groupID
-    let index = Int((message.seq ?? 0) - 1)
+    // Retention may have removed it meanwhile.
+    if let seq = message.seq, let group = groups[id], seq < group.firstSeq { return { _ in } }
+    let index = Int((message.seq ?? 0) - (groups[id]?.firstSeq ?? 1))
     guard let messages = groups[id]?.messages, messages.indices.contains(index), messages[index].msgID == message.msgID else {
       throw StoreError(.inconsistent, "no message \(message.msgID) at seq \(message.seq ?? 0) of \(id)")
     }

@@ -16,9 +16,13 @@ import ThrongTestKit
       ranges.append(first...last)
       next = last + 2
     }
-    let visible = VisibleHistory(ranges: ranges)
-    let list = ranges.flatMap { Array($0) }
+    let firstSeq = seed.isMultiple(of: 2) ? 1 : Int64.random(in: 1...(next + 1), using: &random)
+    let visible = VisibleHistory(ranges: ranges, keptFrom: firstSeq)
+    let list = ranges.flatMap { Array($0) }.filter { $0 >= firstSeq }
+    let removed = ranges.flatMap { Array($0) }.filter { $0 < firstSeq }
     for bound in 0...(next + 1) {
+      #expect(visible.contains(bound) == list.contains(bound), "seed \(seed), \(bound)")
+      #expect(visible.isComplete(after: bound) == !removed.contains { $0 > bound }, "seed \(seed), \(bound)")
       for count in 1...8 as ClosedRange<Int64> {
         let (older, newer) = (visible.older(than: bound, count: count), visible.newer(than: bound, count: count))
         let below = Array(list.filter { $0 < bound }.reversed())

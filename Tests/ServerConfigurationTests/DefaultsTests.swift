@@ -39,6 +39,13 @@ import Testing
     #expect(settings.attributes.groupTypes == ["AVChatRoom"])
   }
 
+  @Test func everyMessageIsKeptAndNoneIsIndexed() {
+    for kept in [settings.history.work, settings.history.public, settings.history.meeting] {
+      #expect(kept.retention == .zero && kept.maxMessages == 0)
+    }
+    #expect(!settings.search.messages)
+  }
+
   /// "Default: all after-events."
   @Test func webhooks() {
     let webhook = settings.webhook

@@ -49,6 +49,10 @@ struct Sample: CustomTestStringConvertible {
       Sample("webhook.retention", "2h", shown: "7200s"), Sample("webhook.connections", "2"), Sample("webhook.maxPending", "9"),
       Sample("limits.revokeWindow", "2h", shown: "7200s"), Sample("limits.sendQueueBytes", "65536"),
     ]
+    + ["work", "public", "meeting"].flatMap {
+      [Sample("history.retention.\($0)", "30d", shown: "2592000s"), Sample("history.maxMessages.\($0)", "77")]
+    }
+    + [Sample("search.messages", "true")]
     + ["ios", "android", "windows", "mac", "web", "unknown"].map { Sample("sessions.perPlatform.\($0)", "7") }
     + ["work", "public", "meeting", "avChatRoom", "bChatRoom"].map { Sample("limits.\($0).messagesPerSecond", "77") }
     + ["work", "public", "meeting"].map { Sample("limits.\($0).maxMemberNum", "777") }

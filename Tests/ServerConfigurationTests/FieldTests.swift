@@ -84,6 +84,13 @@ import Testing
     #expect(try Settings.load(flags: [("store.url", url)]).store.databasePath == path)
   }
 
+  @Test func historyAndSearch() {
+    for kept in [settings.history.work, settings.history.public, settings.history.meeting] {
+      #expect(kept.retention == .seconds(2_592_000) && kept.maxMessages == 77)
+    }
+    #expect(settings.search.messages)
+  }
+
   @Test func durations() {
     #expect(settings.auth.failureDelay == .milliseconds(250) && settings.heartbeat.interval == .seconds(5))
     #expect(settings.heartbeat.timeout == .milliseconds(1500) && settings.drain.duration == .zero)

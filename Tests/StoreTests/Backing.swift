@@ -100,6 +100,28 @@ extension SQLiteStore {
   }
 }
 
+/// Removes the messages of a group before one, as retention does.
+func removeMessages(of group: GroupID, before seq: Int64, from store: any AnyStore) async throws {
+  if let store = store as? InMemoryStore { _ = store.removeMessages(of: group, before: seq) }
+  guard let store = store as? SQLiteStore else { return }
+  try await store.pool.write { db in
+    let arguments: StatementArguments = [group.rawValue, seq]
+    try db.execute(
+      sql: """
+        UPDATE groupRecord SET removedTime = coalesce((SELECT max(timestamp) FROM message AS m
+          WHERE m.number = groupRecord.number AND seq < ?2), removedTime) WHERE groupID = ?1
+        """, arguments: arguments)
+    try db.execute(
+      sql: "DELETE FROM message WHERE number = (SELECT number FROM groupRecord WHERE groupID = ?1) AND seq < ?2",
+      arguments: arguments)
+    try db.execute(
+      sql: """
+        UPDATE groupRecord SET firstSeq = max(firstSeq, coalesce((SELECT min(seq) FROM message AS m
+          WHERE m.number = groupRecord.number), ?2)) WHERE groupID = ?1
+        """, arguments: arguments)
+  }
+}
+
 extension GroupStore {
   /// Commits and waits for the answer.
   @discardableResult

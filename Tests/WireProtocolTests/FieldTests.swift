@@ -117,6 +117,7 @@ import ThrongTestKit
     ])
     let messages = samples.list { Encoded(MessageInfo($0.message(), senderProfile: $0.profile())) }
     try expectDescribed([GetGroupHistoryMessageList.Result(messageList: messages, isFinished: samples.flag())])
+    try expectDescribed([SearchGroupMessages.Result(messageList: messages, nextSeq: samples.number())])
     let groups = [
       SyncGroups.Row(groupID: "?", code: 10015, message: samples.text()),
       SyncGroups.Row(

@@ -12,6 +12,13 @@ extension MethodPage {
       "syncGroups",
       [.need("groups", .objects([.need("groupID", .any), .need("epoch", .any), .need("seq", .instant)], 1...50, empty: 10004))],
       "groups", for: .user),
+    MethodPage(
+      "searchGroupMessages",
+      [
+        .need("keywordList", .list(.text(1...512, empty: 10004), 1...5, empty: 10004)),
+        .may("groupIDList", .list(.groupID, 0...50)), .may("senderUserIDList", .list(.userID, 0...50)),
+        .may("from", .instant), .may("to", .instant), .count(50), .nextSeq,
+      ], "messageList nextSeq"),
     MethodPage("revokeGroupMessage", [.groupID, .need("seq", .instant)]),
     MethodPage("markGroupMessageAsRead", [.groupID, .may("seq", .instant)], for: .user),
     MethodPage("getGroupUnreadCount", [.may("groupIDList", .list(.groupID, 0...200))], "totalCount groups", for: .user),

@@ -12,6 +12,8 @@ public final class Dispatcher: Sendable {
   let quotas: GroupQuotas
   let userInfos: UserInfoEditor
   let requiresKnownUsers: Bool
+  let searchesMessages: Bool
+  let profiles: ProfileCache
   /// Unread applications are counted up to this number.
   let unreadLimit: Int
   /// The most bytes of groups and messages in a reply.
@@ -42,6 +44,8 @@ public final class Dispatcher: Sendable {
     quotas = GroupQuotas(groups: stores.groups, configuration: configuration)
     userInfos = UserInfoEditor(users: stores.users, profiles: profiles, directory: directory, clocks: clocks)
     requiresKnownUsers = configuration.requiresKnownUsers
+    searchesMessages = configuration.searchesMessages
+    self.profiles = profiles
     self.pageBytes = pageBytes
     self.unreadLimit = unreadLimit
     self.observer = observer
@@ -87,6 +91,7 @@ public final class Dispatcher: Sendable {
     case .getUsersInfo(let request): read(request, by: caller, completion, usersInfo)
 
     case .syncGroups(let request): read(request, by: caller, completion, syncGroups)
+    case .searchGroupMessages(let request): read(request, by: caller, completion, searchMessages)
     case .getGroupUnreadCount(let request): read(request, by: caller, completion, unreadCounts)
     case .getSystemNotificationList(let request): read(request, by: caller, completion, notifications)
     case .setSystemNotificationRead(let request): write(request, by: caller, completion, markNotificationsRead)

@@ -114,11 +114,13 @@ public actor Group: ExecutorActor {
         if let since = presence.awaySince { endGrace(of: presence.user, awaySince: since) }
         refreshPresence(of: presence.user)
         completion()
+      case .removal(let removal): box.state.remove(removal)
       }
     case .absent:
       switch consume input {
       case .request(let request, let caller, let completion): create(request, by: caller, completion)
       case .presence(_, let completion): completion()
+      case .removal: break
       }
     case .loading: backlog.append(input)
     case .unloaded: loadState(for: input)
@@ -134,6 +136,8 @@ public actor Group: ExecutorActor {
       services.broker.noteSuspendedRoom(of: [presence.user])
       return completion()
     }
+    // Loading reads what is kept.
+    if case .removal = input { return }
     load(for: Requester(input.userID))
     backlog.append(input)
   }

@@ -7,12 +7,15 @@ public enum GroupInput: Sendable {
   case request(GroupOperation, by: Caller, completion: Group.Completion)
   /// The sessions of a user have changed.
   case presence(Group.Presence, completion: @Sendable () -> Void)
+  /// The store has removed messages.
+  case removal(HistoryRemoval)
 
   /// The user behind the input; nil = an application administrator.
   var userID: UserID? {
     switch self {
     case .request(_, let caller, _): caller.userID
     case .presence(let presence, _): presence.user
+    case .removal: nil
     }
   }
 
@@ -21,6 +24,7 @@ public enum GroupInput: Sendable {
     switch self {
     case .request(_, _, let completion): completion(.error(.temporary))
     case .presence(_, let completion): completion()
+    case .removal: break
     }
   }
 }

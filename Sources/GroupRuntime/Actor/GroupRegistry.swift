@@ -59,6 +59,9 @@ public final class GroupRegistry: Sendable {
     }
   }
 
+  /// The store has removed messages. A group that is not in memory finds them gone when it loads.
+  public func note(_ removal: HistoryRemoval) { resident(removal.groupID)?.enqueue(.removal(removal)) }
+
   /// The number of actors.
   public var residentCount: Int { state.withLock { $0.groups.count } }
 

@@ -36,16 +36,20 @@ struct StoredAnswerReader: Sendable {
     let read = try await read(page.ranges, newestFirst: newestFirst, maxBytes: pageBytes, epoch: epoch)
     return .success(
       .history(
-        GetGroupHistoryMessageList.Result(messageList: read.messages, isFinished: page.isFinished && !read.isCut)))
+        GetGroupHistoryMessageList.Result(
+          messageList: read.messages,
+          isFinished: (page.isFinished || (newestFirst && read.isIncomplete)) && !read.isCut)))
   }
 
   private func sync(_ row: SyncAnswer) async throws(StoreError) -> Reply {
-    let read = try await read(row.page?.ranges ?? [], newestFirst: false, maxBytes: min(row.bytes, pageBytes), epoch: row.epoch)
+    var page = row.page
+    var read = try await read(page?.ranges ?? [], newestFirst: false, maxBytes: min(row.bytes, pageBytes), epoch: row.epoch)
+    if read.isIncomplete { (page, read) = (nil, Page()) }
     return .success(
       .syncRow(
         SyncGroups.Row(
-          groupID: group.rawValue, code: 0, epoch: row.epoch, lastSeq: row.lastSeq, recovered: row.page != nil,
-          messageList: read.messages, more: row.page?.isFinished == false || read.isCut)))
+          groupID: group.rawValue, code: 0, epoch: row.epoch, lastSeq: row.lastSeq, recovered: page != nil,
+          messageList: read.messages, more: page?.isFinished == false || read.isCut)))
   }
 
   private func info(_ info: GroupInfo, of member: Member, _ unread: UnreadMessages) async throws(StoreError) -> Reply {
@@ -79,6 +83,8 @@ struct StoredAnswerReader: Sendable {
     var bytes = 0
     /// There are more messages than fit.
     var isCut = false
+    /// Messages have gone since the group decided: the oldest, by retention, or all with the group.
+    var isIncomplete = false
   }
 
   /// Reads as many messages as fit, but at least one if any bytes are allowed.
@@ -94,7 +100,7 @@ struct StoredAnswerReader: Sendable {
       where message.msgID.hasPrefix(epoch + "-") { found.append(MessageInfo(message)) }
     }
     let profiles = try await self.profiles.profiles(of: found.flatMap(\.users))
-    var page = Page()
+    var page = Page(isIncomplete: found.count < ranges.reduce(0) { $0 + $1.count })
     for var message in found {
       message.show(profiles)
       let encoded = Encoded(message, capacity: 384)

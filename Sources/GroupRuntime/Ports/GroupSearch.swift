@@ -56,7 +56,8 @@ extension SearchGroups.Field {
 }
 
 extension String.UTF8View {
-  fileprivate func contains(sequence: String.UTF8View) -> Bool {
+  /// Whether the bytes hold those of another text.
+  func contains(sequence: String.UTF8View) -> Bool {
     guard let first = sequence.first else { return true }
     var remainder = self[...]
     while let start = remainder.firstIndex(of: first) {

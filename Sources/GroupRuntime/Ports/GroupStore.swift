@@ -62,6 +62,22 @@ public protocol GroupStore: Sendable {
   func search(_ query: GroupSearch, after: Int64, limit: Int) async throws(StoreError) -> GroupSearch.Page
 }
 
+/// Messages that retention has removed from a group (Protocol.md, "Retention").
+public struct HistoryRemoval: Sendable, Equatable {
+  public let groupID: GroupID
+  /// The history's, since another group may use the groupID by now.
+  public let epoch: String
+  /// The oldest message that is kept; the next message's `seq` where there is none.
+  public let firstSeq: Int64
+
+  /// A removal with everything given.
+  public init(groupID: GroupID, epoch: String, firstSeq: Int64) {
+    self.groupID = groupID
+    self.epoch = epoch
+    self.firstSeq = firstSeq
+  }
+}
+
 /// Keeps messages by group and `seq`.
 public protocol MessageStore: Sendable {
   /// The messages of a group with `seq` in the range.
@@ -82,6 +98,10 @@ public protocol MessageStore: Sendable {
   /// The `seq` of the first message with a timestamp at or after an instant; nil = there is none.
   /// Timestamps never decrease with `seq`.
   func firstSeq(of group: GroupID, notBefore: WallInstant) async throws(StoreError) -> Int64?
+
+  /// Messages that match a search, at most `limit` behind a place in its order. A page looks at a
+  /// bounded number of messages, so it may be empty and still have a next one.
+  func messages(matching search: MessageSearch, after place: Int64, limit: Int) async throws(StoreError) -> MessageSearch.Page
 }
 
 /// A failure of a store: the client gets 10002, the operator the description.

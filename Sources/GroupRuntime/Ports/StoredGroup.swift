@@ -6,8 +6,12 @@ public struct StoredGroup: Sendable {
   public var members: [Member]
   /// Former members with a ban, a mute or visible messages, as many as were asked for.
   public var former: [FormerMember]
-  /// The newest message; nil = there is none.
+  /// The newest message; nil = there is none, or retention has removed it.
   public var lastMessage: Message?
+  /// The oldest message that retention keeps; the next message's `seq` where there is none.
+  public var firstSeq: Int64
+  /// The timestamp of the newest message that retention has removed.
+  public var removedTime: WallInstant
   public var attributes: GroupAttributes
   public var counters = GroupCounters()
   /// Undecided applications.
@@ -21,7 +25,7 @@ public struct StoredGroup: Sendable {
   public init(
     record: GroupRecord, members: [Member], former: [FormerMember] = [], lastMessage: Message?, recentlySent: [SentMessage],
     attributes: GroupAttributes = GroupAttributes(), openApplications: [GroupApplication] = [],
-    offlineSince: [UserID: WallInstant] = [:]
+    offlineSince: [UserID: WallInstant] = [:], firstSeq: Int64 = 1, removedTime: WallInstant = .unset
   ) {
     self.record = record
     self.members = members
@@ -31,6 +35,8 @@ public struct StoredGroup: Sendable {
     self.attributes = attributes
     self.openApplications = openApplications
     self.offlineSince = offlineSince
+    self.firstSeq = firstSeq
+    self.removedTime = removedTime
   }
 }
 

@@ -156,6 +156,11 @@ public struct GroupState: Sendable {
   /// Whether something is due by itself, or remembered that no store keeps.
   func isBusy(at now: MonotonicInstant) -> Bool { nextWake != nil || messages.hasVolatileReceipt(at: now) }
 
+  /// Retention has removed messages. Those of an earlier group of this groupID do not count.
+  mutating func remove(_ removal: HistoryRemoval) {
+    if removal.epoch == record.epoch { messages.remove(before: removal.firstSeq) }
+  }
+
   /// Whether the user gets the group's events.
   public func isMember(_ user: UserID) -> Bool { roster.isMember(user) }
 
@@ -174,7 +179,7 @@ public struct GroupState: Sendable {
   mutating func makeContext(at now: ClockReading, usersSignedIn: Int) -> DecisionContext {
     if let shift = corrections.nextShift(at: now) { correctEnds(by: ClockCorrection(now: now.wall, shift: shift)) }
     return DecisionContext(
-      now: max(now.wall, messages.lastMessage?.timestamp ?? .unset), monotonic: now.monotonic, wall: now.wall,
+      now: max(now.wall, messages.lastTime), monotonic: now.monotonic, wall: now.wall,
       usersSignedIn: usersSignedIn)
   }
 

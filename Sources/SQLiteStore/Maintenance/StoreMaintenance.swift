@@ -56,6 +56,9 @@ final class StoreMaintenance: Sendable {
     writeLockFile()
     writer.tick(isDeletionDue() ? [.deleteExpiredRows] : [])
     checkpoint()
+    // After the checkpoint: where nothing else writes, it reaches the end of the log, which starts
+    // over then.
+    if writer.canPersist { writer.tick(writer.background.beginTick(at: clocks.monotonic)) }
   }
 
   // The wall clock may be corrected, in both directions. Nothing is deleted right after a jump: a
@@ -113,7 +116,8 @@ final class StoreMaintenance: Sendable {
 
   private func checkpoint() {
     do {
-      _ = try connection.writeWithoutTransaction { try $0.checkpoint(.passive) }
+      let result = try connection.writeWithoutTransaction { try $0.checkpoint(.passive) }
+      if result.checkpointedFrameCount == result.walFrameCount, writer.background.mayShortenLog() { try shortenLog() }
       canCheckpoint.store(true, ordering: .relaxed)
     } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
       // The writer is checkpointing itself.
@@ -122,6 +126,13 @@ final class StoreMaintenance: Sendable {
         logger.warning("checkpoint failed", metadata: ["error": "\(error)"])
       }
     }
+  }
+
+  /// The log has grown with what was removed. Nothing is left to be copied, so this waits for no
+  /// disk; where a reader or the writer is at work, the log stays as long as it is.
+  private func shortenLog() throws {
+    _ = try connection.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+    writeLockFile()
   }
 
   /// Ends the ticks, waits for one that is running and closes the connection.

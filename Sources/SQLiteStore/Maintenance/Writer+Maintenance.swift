@@ -8,6 +8,14 @@ import Synchronization
 enum MaintenanceTask: String, Sendable {
   case clearDisbandedGroups = "purge"
   case deleteExpiredRows = "sweep"
+  case removeMessages = "retention"
+  case indexMessages = "index"
+  case shrinkFile = "shrink"
+
+  /// The tasks that bound their transactions in time, the most important first.
+  static let brief: [MaintenanceTask] = [.removeMessages, .indexMessages, .shrinkFile]
+
+  var isBrief: Bool { MaintenanceTask.brief.contains(self) }
 }
 
 extension Writer {
@@ -33,17 +41,22 @@ extension Writer {
       _ = try transaction(db) { isMore = try self.chunk(of: task, db) }
       if !isMore { writeQueue.remove(task) }
     } catch {
-      // It goes on when the store writes again, at the next round, or at the next start.
-      writeQueue.remove(task)
-      if error.kind == .unavailable { note(failure: error) }
-      logger.warning("clearing away was interrupted", metadata: ["chore": "\(task.rawValue)", "error": "\(error)"])
+      giveUp(task, after: error)
     }
+  }
+
+  /// It goes on when the store writes again, at the next round, or at the next start.
+  func giveUp(_ task: MaintenanceTask, after error: StoreError) {
+    writeQueue.remove(task)
+    if error.kind == .unavailable { note(failure: error) }
+    logger.warning("clearing away was interrupted", metadata: ["chore": "\(task.rawValue)", "error": "\(error)"])
   }
 
   private func chunk(of task: MaintenanceTask, _ db: Database) throws -> Bool {
     switch task {
     case .clearDisbandedGroups: try DisbandedGroupCleanup.chunk(of: options.cleanupRows, in: db)
     case .deleteExpiredRows: try ExpiredRowCleanup.chunk(of: options.cleanupRows, at: options.clocks.wall, in: db)
+    case .removeMessages, .indexMessages, .shrinkFile: false
     }
   }
 

@@ -19,6 +19,14 @@ struct DatabaseFile {
   /// The default database keeps the name `lock`, which older versions know; others have their own.
   var lockPath: String { name == Self.defaultName ? directory + "/lock" : path + "-lock" }
 
+  /// The bytes of the database and its log. Opens no file: that would lose SQLite's locks.
+  var bytesOnDisk: Int {
+    [path, logPath].reduce(0) { sum, path in
+      var status = stat()
+      return stat(path, &status) == 0 ? sum + Int(status.st_size) : sum
+    }
+  }
+
   /// Resolves the path, and creates the directory, with mode 0700, where it is missing.
   /// - Parameters:
   ///   - path: absolute, or relative to the data directory; nil = the default.

@@ -13,7 +13,7 @@ final class DatabaseLock: Sendable {
   let lastAlive: WallInstant
   /// The end of the last run.
   let lastRun: RunRecord.End
-  private let database: DatabaseFile
+  let database: DatabaseFile
   private let state: Mutex<State>
 
   private struct State {

@@ -3,6 +3,7 @@ import GRDB
 import GRDBSQLite
 import GroupModel
 import GroupRuntime
+import Logging
 
 /// Opens the files of a database. Nothing is written into a database before it is known to be
 /// Throng's. The duration does not depend on the size of the database; `StoreCheck` reads all of
@@ -44,6 +45,26 @@ struct DatabaseOpener {
       // Last, because GRDB sets NORMAL after every `prepareDatabase`.
       try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(sync.rawValue)") }
       return pool
+    }
+  }
+
+  /// Rewrites a database of an older version, once, so that its file can become smaller. It needs
+  /// twice its size on the disk; without that much the file keeps its size.
+  func makeShrinkable(_ pool: DatabasePool, _ logger: Logger) {
+    guard !isOnReadOnlyDisk else { return }
+    do {
+      try pool.writeWithoutTransaction { db in
+        guard try Int.fetchOne(db, sql: "PRAGMA auto_vacuum") == 0 else { return }
+        logger.notice(
+          "the database is rewritten once, so that its file can become smaller",
+          metadata: ["bytes": .stringConvertible(database.bytesOnDisk)])
+        try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
+        try db.execute(sql: "VACUUM")
+      }
+    } catch {
+      logger.warning(
+        "the database was not rewritten: its file does not become smaller, and its free pages are used again",
+        metadata: ["error": "\(StoreError(describing: error))"])
     }
   }
 
@@ -173,7 +194,11 @@ extension DatabaseOpener {
     try lock.lockNewDatabase(file)
     try attempt("make \(databasePath)") {
       let connection = try DatabaseQueue(path: unfinished)
-      try connection.writeWithoutTransaction { try $0.execute(sql: "PRAGMA application_id = \(Schema.applicationID)") }
+      try connection.writeWithoutTransaction {
+        // Before the first page: free pages can leave the end of the file (`Writer.shrink`).
+        try $0.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
+        try $0.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
+      }
       try connection.close()
     }
     guard rename(unfinished, databasePath) == 0 else {

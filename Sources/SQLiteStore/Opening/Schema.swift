@@ -15,7 +15,8 @@ enum Schema {
     migrator.registerMigration("v4") { try $0.execute(sql: v4) }
     migrator.registerMigration("v5") { try $0.execute(sql: v5) }
     migrator.registerMigration("v6") { try $0.execute(sql: v6) }
-    migrator.registerMigration("counters") { try $0.execute(sql: counters) }
+    migrator.registerMigration("v7") { try $0.execute(sql: v7) }
+    migrator.registerMigration("v8") { try $0.execute(sql: v8) }
     return migrator
   }()
 
@@ -308,12 +309,23 @@ enum Schema {
     """
 
   // A write replaces the rows of the counters that have changed: their number bounds its size.
-  private static let counters = """
+  private static let v7 = """
     CREATE TABLE groupCounter (
       number INTEGER NOT NULL,
       key TEXT NOT NULL,
       value INTEGER NOT NULL,
       PRIMARY KEY (number, key)
     ) STRICT, WITHOUT ROWID;
+    """
+
+  // Only retention writes these columns.
+  // - `firstSeq`: the oldest message that is kept; the next message's where there is none.
+  // - `firstTime`: its timestamp; NULL = there is none, or retention has not looked yet.
+  // - `removedTime`: the timestamp of the newest message that was removed.
+  private static let v8 = """
+    ALTER TABLE groupRecord ADD COLUMN firstSeq INTEGER NOT NULL DEFAULT 1;
+    ALTER TABLE groupRecord ADD COLUMN firstTime INTEGER;
+    ALTER TABLE groupRecord ADD COLUMN removedTime INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX groupRecordByFirstTime ON groupRecord (type, firstTime) WHERE firstTime IS NOT NULL;
     """
 }

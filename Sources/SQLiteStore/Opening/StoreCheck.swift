@@ -46,9 +46,9 @@ public enum StoreCheck {
   private static let contradictions =
     [
       """
-      SELECT 'the messages of group ' || groupID || ' have gaps: ' || count || ' of ' || last
+      SELECT 'the messages of group ' || groupID || ' have gaps: ' || count || ' of ' || (last - firstSeq + 1)
       FROM (SELECT number, count(*) AS count, max(seq) AS last, min(seq) AS first FROM message GROUP BY number)
-      JOIN groupRecord USING (number) WHERE first <> 1 OR last <> count LIMIT 100
+      JOIN groupRecord USING (number) WHERE first <> firstSeq OR last - first + 1 <> count LIMIT 100
       """,
       """
       SELECT 'the texts of ' || count(*) || ' users are there, and the users are not known'

@@ -48,9 +48,9 @@ extension SQLiteStore: MessageStore {
 extension MessageRows {
   // A binary search: `seq` has no gap, and there is no index by time.
   static func firstSeq(number: Int64, notBefore: WallInstant, in db: Database) throws -> Int64? {
-    let last = try db.rows("SELECT seq FROM message WHERE number = ? ORDER BY seq DESC LIMIT 1", [number]) { try $0.integer() }
-    guard let last = last.first else { return nil }
-    var (low, high) = (Int64(1), last + 1)
+    guard let last = try newestSeq(number: number, in: db) else { return nil }
+    let first = try db.rows("SELECT seq FROM message WHERE number = ? ORDER BY seq LIMIT 1", [number]) { try $0.integer() }
+    var (low, high) = (first.first ?? last, last + 1)
     while low < high {
       let middle = low + (high - low) / 2
       if try timestamp(at: middle, number: number, in: db) < notBefore { low = middle + 1 } else { high = middle }
@@ -62,6 +62,11 @@ extension MessageRows {
     let times = try db.rows("SELECT timestamp FROM message WHERE number = ? AND seq = ?", [number, seq]) { try $0.instant() }
     guard let time = times.first else { throw StoreError(.inconsistent, "message \(seq) of a group is missing") }
     return time
+  }
+
+  /// The newest message that is kept.
+  static func newestSeq(number: Int64, in db: Database) throws -> Int64? {
+    try db.rows("SELECT seq FROM message WHERE number = ? ORDER BY seq DESC LIMIT 1", [number]) { try $0.integer() }.first
   }
 
   static func newest(of group: GroupID, number: Int64, in db: Database) throws -> Message? {

@@ -30,6 +30,13 @@ enum GroupRows {
     try db.rows(selectSQL, [number], Self.record).first
   }
 
+  /// The oldest message that retention keeps, and the time of the newest that it has removed.
+  static func history(number: Int64, in db: Database) throws -> (firstSeq: Int64, removedTime: WallInstant) {
+    try db.rows("SELECT firstSeq, removedTime FROM groupRecord WHERE number = ?", [number]) {
+      (try $0.integer(), try $0.instant())
+    }.first ?? (1, .unset)
+  }
+
   private static func values(of record: GroupRecord) throws -> [(any DatabaseValueConvertible)?] {
     let policy = record.policy
     return [

@@ -14,13 +14,13 @@ enum MessageRows {
   static let columns =
     "seq, timestamp, sender, kind, isRevoked, isFromManager, priority, platform, msgID, clientMsgID, nameCard, atUserIDList, content"
 
-  // The message before must exist, because `seq` has no gap (Protocol.md, "Sending"): the number is
-  // NULL otherwise, and no row is added. The check is free: the page is read anyway. An INSERT from
-  // a SELECT of its own table would go through a temporary one.
+  // The message before must exist, because `seq` has no gap (Protocol.md, "Sending"), unless
+  // retention has removed it: the number is NULL otherwise, and no row is added. The check is free:
+  // the page is read anyway. An INSERT from a SELECT of its own table would use a temporary one.
   private static let appendSQL = """
     INSERT OR IGNORE INTO message (number, \(columns)) VALUES (
     (SELECT number FROM groupRecord AS g WHERE groupID = ?
-    AND (? = 1 OR EXISTS (SELECT 1 FROM message AS m WHERE m.number = g.number AND m.seq = ? - 1))),
+    AND (EXISTS (SELECT 1 FROM message AS m WHERE m.number = g.number AND m.seq = ? - 1) OR g.firstSeq = ?)),
     ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     """
   private static let reviseSQL = """
@@ -58,8 +58,16 @@ enum MessageRows {
     let revised = try db.run(
       reviseSQL,
       [kind.rawValue, message.isRevoked, content.column, message.groupID.rawValue, message.seq, message.msgID.column])
-    guard revised == 1 else {
+    guard try revised == 1 || isRemoved(message, db) else {
       throw StoreError(.inconsistent, "no message \(message.msgID) at seq \(message.seq ?? 0) of \(message.groupID)")
+    }
+  }
+
+  /// Retention may remove a message between the decision to revise it and its commit.
+  private static func isRemoved(_ message: Message, _ db: Database) throws -> Bool {
+    try db.finds("SELECT 1 FROM groupRecord WHERE groupID = ? AND firstSeq > ?") { binding in
+      binding.append(message.groupID.rawValue)
+      binding.append(message.seq ?? .max)
     }
   }
 

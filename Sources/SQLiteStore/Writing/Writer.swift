@@ -15,11 +15,13 @@ final class Writer: Sendable {
   let persists = Atomic<Bool>(true)
   private let refusal = Mutex<StoreError?>(nil)
   private let failedCommits = FailedCommits()
+  let background: BackgroundWork
 
   init(pool: DatabasePool, options: StoreOptions, logger: Logger) {
     self.pool = pool
     self.options = options
     self.logger = logger
+    background = BackgroundWork(options)
     writeQueue = WriteQueue(
       maxCommits: options.commitsPerTransaction, maxPending: options.pendingCommits, maxBytes: options.pendingBytes)
   }
@@ -104,7 +106,9 @@ final class Writer: Sendable {
   private func perform(_ batch: WriteQueue.Batch, _ db: Database) {
     if !batch.commits.isEmpty || !batch.users.isEmpty { transact(batch, db) }
     if batch.probe && !canPersist { probe(db) }
-    for task in batch.tasks { perform(task, db) }
+    for task in batch.tasks where !task.isBrief { perform(task, db) }
+    // One of these, so that commits wait for one alone.
+    if let task = MaintenanceTask.brief.first(where: batch.tasks.contains) { performBriefly(task, db) }
   }
 }
 
@@ -153,6 +157,7 @@ extension Writer {
     }
     writeQueue.removeDurable(batch.users)
     if wrote { noteSuccess() }
+    if background.notesAppends { background.noteAppends(batch.commits) }
     if batch.commits.contains(where: \.dismisses) { _ = writeQueue.request([.clearDisbandedGroups]) }
     return outcomes
   }

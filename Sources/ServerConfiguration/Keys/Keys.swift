@@ -15,6 +15,7 @@ enum Keys {
     KeySection("Sessions of a user", isDeployment: false, SessionKeys.all),
     KeySection(
       "Users and groups", isDeployment: false, [usersRequireKnown, attributesGroupTypes, avChatRoomOfflineGrace]),
+    KeySection("Messages kept", isDeployment: false, HistoryKeys.all),
     KeySection("Limits", isDeployment: false, LimitKeys.all),
   ]
 

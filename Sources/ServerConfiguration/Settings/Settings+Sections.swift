@@ -120,6 +120,36 @@ extension Settings {
     public var offlineGrace: Duration
   }
 
+  /// The messages that groups keep (Protocol.md, "Retention").
+  public struct History: Sendable {
+    /// Of a Work group.
+    public var work: Kept
+    /// Of a Public group.
+    public var `public`: Kept
+    /// Of a Meeting group.
+    public var meeting: Kept
+
+    /// The messages that one group keeps.
+    public struct Kept: Sendable {
+      /// How long; zero = for ever.
+      public var retention: Duration
+      /// How many; 0 = all.
+      public var maxMessages: Int
+    }
+
+    init(_ values: Resolution) {
+      work = Kept(retention: values[HistoryKeys.workRetention], maxMessages: values[HistoryKeys.workMaxMessages])
+      `public` = Kept(retention: values[HistoryKeys.publicRetention], maxMessages: values[HistoryKeys.publicMaxMessages])
+      meeting = Kept(retention: values[HistoryKeys.meetingRetention], maxMessages: values[HistoryKeys.meetingMaxMessages])
+    }
+  }
+
+  /// The search of messages (Protocol.md, "Search of messages").
+  public struct Search: Sendable {
+    /// Whether the texts of messages are indexed.
+    public var messages: Bool
+  }
+
   /// WebSocket pings (Protocol.md, "Heartbeat").
   public struct Heartbeat: Sendable {
     /// The time between pings.

@@ -37,6 +37,10 @@ public struct Settings: Sendable {
   public var attributes: Attributes
   /// `avChatRoom.…`
   public var avChatRoom: AVChatRoom
+  /// `history.…`
+  public var history: History
+  /// `search.…`
+  public var search: Search
   /// `limits.…`
   public var limits: Limits
   /// `fanout.…`
@@ -79,6 +83,8 @@ public struct Settings: Sendable {
     users = Users(requireKnown: values[Keys.usersRequireKnown])
     attributes = Attributes(groupTypes: values[Keys.attributesGroupTypes])
     avChatRoom = AVChatRoom(offlineGrace: values[Keys.avChatRoomOfflineGrace])
+    history = History(values)
+    search = Search(messages: values[HistoryKeys.searchMessages])
     limits = Limits(values)
     fanout = Fanout(flushWindow: values[Keys.fanoutFlushWindow])
     heartbeat = Heartbeat(interval: values[Keys.heartbeatInterval], timeout: values[Keys.heartbeatTimeout])

@@ -38,7 +38,8 @@ public final class Server: Sendable {
       try SQLiteStore.open(
         directory: settings.dataDir, database: settings.store.databasePath,
         sync: settings.store.sync == .full ? .full : .normal,
-        postsUserOffline: settings.webhook.url != nil && settings.webhook.events.contains(.userOffline), logger: logger)
+        postsUserOffline: settings.webhook.url != nil && settings.webhook.events.contains(.userOffline),
+        history: settings.history.limits, indexesMessages: settings.search.messages, logger: logger)
     }
     tokens = try await Server.tokens(settings, logger)
     webhooks = try await WebhookComposition(settings, store: store, clocks: clocks, logger: logger)
@@ -51,6 +52,8 @@ public final class Server: Sendable {
         permissions: GroupPermissions(settings), limits: GroupLimits(settings), webhooks: webhooks?.types ?? .none),
       product: GatewayServices.Product(name: "Throng", version: Release.version, limits: settings.limits.flattened),
       logger: logger, webhooks: webhooks?.services)
+    let registry = services.registry
+    store.onRemoval { registry.note($0) }
     readiness = Readiness(store: store)
     let routes = Routes(
       services: services, metrics: metrics, readiness: readiness,

@@ -125,6 +125,7 @@ extension GatewayConfiguration {
     avChatRoomsPerUser = settings.limits.avChatRoomsPerUser
     avChatRooms = settings.limits.avChatRooms
     requiresKnownUsers = settings.users.requireKnown
+    searchesMessages = settings.search.messages
     textLimits = TextLimits(settings.limits.text)
   }
 }
@@ -157,6 +158,20 @@ extension GroupLimits {
     revokeWindow = limits.revokeWindow
     unreadCount = limits.unreadCount
     offlineGrace = settings.avChatRoom.offlineGrace
+  }
+}
+
+extension Settings.History {
+  /// For the store, by type.
+  var limits: [GroupType: HistoryLimits] {
+    [.work: HistoryLimits(work), .public: HistoryLimits(`public`), .meeting: HistoryLimits(meeting)]
+  }
+}
+
+extension HistoryLimits {
+  fileprivate init(_ kept: Settings.History.Kept) {
+    self.init(
+      age: kept.retention > .zero ? kept.retention : nil, count: kept.maxMessages > 0 ? Int64(kept.maxMessages) : nil)
   }
 }
 

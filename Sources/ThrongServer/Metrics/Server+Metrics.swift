@@ -34,6 +34,7 @@ extension Server {
         return []
       }
     }
+    collectStore()
     if transport.certificateExpiry != nil {
       metrics.collect(
         "throng_tls_certificate_expiry_timestamp_seconds",
@@ -50,6 +51,19 @@ extension Server {
     collectTransport("throng_connections_closed_total", "Closed connections by close code.", .counter) {
       CloseCounts.byLabel($0.closes)
     }
+  }
+
+  private func collectStore() {
+    metrics.collect("throng_store_bytes", help: "Bytes of the database and its log on the disk.", type: .gauge) { [store] in
+      [(labels: [], value: Double(store.fileBytes))]
+    }
+    metrics.collect("throng_messages_removed_total", help: "Messages that retention has removed.", type: .counter) { [store] in
+      [(labels: [], value: Double(store.writerHolds.removedMessages))]
+    }
+    metrics.collect(
+      "throng_store_longest_hold_seconds",
+      help: "The longest time since the start for which background work has held the store's writer.", type: .gauge
+    ) { [store] in [(labels: [], value: store.writerHolds.longest / .seconds(1))] }
   }
 
   private func collectTransport(

@@ -22,7 +22,7 @@ struct NamedType {
       ResultField("groupID", "string"), ResultField("groupType", words(GroupType.self)), ResultField("groupName", "string"),
       ResultField("introduction", "string"), ResultField("notification?", "string"), ResultField("faceURL", "string"),
       ResultField("owner", "string"), ResultField("createTime", "integer"), ResultField("lastInfoTime?", "integer"),
-      ResultField("lastMessageTime?", "integer"), ResultField("lastSeq?", "integer"), ResultField("epoch?", "string"),
+      ResultField("lastMessageTime?", "integer"), ResultField("lastSeq?", "integer"), ResultField("firstSeq?", "integer"), ResultField("epoch?", "string"),
       ResultField("memberCount", "integer"), ResultField("onlineCount", "integer"), ResultField("maxMemberNum", "integer"),
       ResultField("allMuted?", "boolean"), ResultField("mute?", "GroupMute"), ResultField("customInfo", "map"),
       ResultField("serverCustomInfo?", "string"),

@@ -36,6 +36,7 @@ public enum ReplyValue: Sendable {
   case receipt(MessageReceipt)
   case history(GetGroupHistoryMessageList.Result)
   case sync(SyncGroups.Result)
+  case foundMessages(SearchGroupMessages.Result)
   case unreadCounts(GetGroupUnreadCount.Result)
   case notifications(GetSystemNotificationList.Result)
 
@@ -84,6 +85,7 @@ extension ReplyValue: WireEncodable {
     case .applications(let result): writer.value(result)
     case .history(let result): writer.value(result)
     case .sync(let result): writer.value(result)
+    case .foundMessages(let result): writer.value(result)
     case .unreadCounts(let result): writer.value(result)
     case .notifications(let result): writer.value(result)
     case .groups(let result): writer.value(result)
@@ -124,6 +126,7 @@ extension ReplyValue: WireEncodable {
     case .applications(let result): 128 + result.applicationList.count * 384
     case .history(let result): 64 + result.messageList.byteCount()
     case .sync(let result): 64 + result.groups.byteCount()
+    case .foundMessages(let result): 64 + result.messageList.byteCount()
     case .unreadCounts(let result): 64 + result.groups.count * 96
     case .notifications(let result): 128 + result.notificationList.count * 256
     case .groups(let result): 128 + result.groupList.byteCount()

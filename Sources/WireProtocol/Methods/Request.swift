@@ -26,6 +26,7 @@ public enum Request: Sendable {
   case getUsersInfo(GetUsersInfo)
 
   case syncGroups(SyncGroups)
+  indirect case searchGroupMessages(SearchGroupMessages)
   case getGroupUnreadCount(GetGroupUnreadCount)
   case getSystemNotificationList(GetSystemNotificationList)
   case setSystemNotificationRead(SetSystemNotificationRead)
@@ -138,6 +139,7 @@ extension MethodTable {
     add(GroupRequest.sendGroupCustomMessage)
     add(GroupRequest.getGroupHistoryMessageList)
     add(Request.syncGroups)
+    add(Request.searchGroupMessages)
     add(GroupRequest.revokeGroupMessage)
     add(GroupRequest.markGroupMessageAsRead)
     add(Request.getGroupUnreadCount)

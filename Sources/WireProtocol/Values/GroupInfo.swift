@@ -28,6 +28,8 @@ public struct GroupInfo: FieldValue {
   public let memberCount: Int
   public let onlineCount: Int
   public let lastSeq: Int64
+  /// The oldest message that is kept; `lastSeq + 1` where there is none.
+  public let firstSeq: Int64
   public let lastMessageTime: WallInstant
   /// Nil where there is none or the reader may not see it.
   public var lastMessage: MessageInfo?
@@ -35,7 +37,8 @@ public struct GroupInfo: FieldValue {
 
   /// A group with everything given.
   public init(
-    record: GroupRecord, now: WallInstant, memberCount: Int, onlineCount: Int, lastSeq: Int64, lastMessageTime: WallInstant,
+    record: GroupRecord, now: WallInstant, memberCount: Int, onlineCount: Int, lastSeq: Int64, firstSeq: Int64 = 1,
+    lastMessageTime: WallInstant,
     lastMessage: MessageInfo?, reader: Reader
   ) {
     self.record = record
@@ -43,6 +46,7 @@ public struct GroupInfo: FieldValue {
     self.memberCount = memberCount
     self.onlineCount = onlineCount
     self.lastSeq = lastSeq
+    self.firstSeq = firstSeq
     self.lastMessageTime = lastMessageTime
     self.lastMessage = lastMessage
     self.reader = reader
@@ -78,6 +82,7 @@ public struct GroupInfo: FieldValue {
     writer.member("lastInfoTime", record.lastInfoTime)
     writer.member("lastMessageTime", lastMessageTime)
     writer.member("lastSeq", lastSeq)
+    writer.member("firstSeq", firstSeq)
     writer.member("epoch", record.epoch)
     writer.member("serverCustomInfo", record.serverCustomInfo)
     writer.member("allMuted", mute.isAllMuted)
@@ -133,7 +138,7 @@ extension GroupInfo {
   /// The same group for another reader.
   public func with(reader: Reader) -> GroupInfo {
     GroupInfo(
-      record: record, now: now, memberCount: memberCount, onlineCount: onlineCount, lastSeq: lastSeq,
+      record: record, now: now, memberCount: memberCount, onlineCount: onlineCount, lastSeq: lastSeq, firstSeq: firstSeq,
       lastMessageTime: lastMessageTime,
       lastMessage: lastMessage, reader: reader)
   }

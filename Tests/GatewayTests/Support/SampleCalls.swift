@@ -13,7 +13,7 @@ let sampleCalls: [String: String] = [
   "ping": "", "getServerInfo": "", "rpc.discover": "",
   "createGroup": #""groupType":"Public","groupName":"g","ownerUserID":"olga""#,
   "dismissGroup": #""groupID":"g""#, "getGroupsInfo": #""groupIDList":["g"]"#, "setGroupInfo": #""groupID":"g","groupName":"n""#,
-  "searchGroups": #""keywordList":["g"]"#, "transferGroupOwner": #""groupID":"g","userID":"mary""#,
+  "searchGroups": #""keywordList":["g"]"#, "searchGroupMessages": #""keywordList":["g"]"#, "transferGroupOwner": #""groupID":"g","userID":"mary""#,
   "muteGroup": #""groupID":"g","mode":"None""#, "initGroupAttributes": #""groupID":"g","attributes":{"k":"v"}"#,
   "setGroupAttributes": #""groupID":"g","attributes":{"k":"v"}"#, "deleteGroupAttributes": #""groupID":"g""#,
   "getGroupAttributes": #""groupID":"g""#, "setGroupCounters": #""groupID":"g","counters":{"k":1}"#,

@@ -79,4 +79,10 @@ final class MessageReadGate: MessageStore {
   func firstSeq(of group: GroupID, notBefore: WallInstant) async throws(StoreError) -> Int64? {
     try await store.firstSeq(of: group, notBefore: notBefore)
   }
+
+  func messages(
+    matching search: MessageSearch, after place: Int64, limit: Int
+  ) async throws(StoreError) -> MessageSearch.Page {
+    try await store.messages(matching: search, after: place, limit: limit)
+  }
 }

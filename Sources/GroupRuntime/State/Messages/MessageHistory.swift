@@ -6,7 +6,14 @@ import WireProtocol
 struct MessageHistory: Sendable {
   /// Begins the msgIDs of stored messages.
   private let storedPrefix: String
+  /// The newest message; nil where there is none, or retention has removed it.
   private(set) var lastMessage: Message?
+  /// The newest message's number, removed or not; 0 where there was none.
+  private(set) var lastSeq: Int64
+  /// The newest message's timestamp, removed or not.
+  private(set) var lastTime: WallInstant
+  /// The oldest message that is kept; `lastSeq + 1` where there is none.
+  private(set) var firstSeq: Int64
   private var receipts: RecentlySent
   private var unreadCounts = UnreadCounts()
   /// The `seq` of messages recalled while stored messages are being read.
@@ -19,14 +26,14 @@ struct MessageHistory: Sendable {
   init(_ stored: StoredGroup, at now: ClockReading) {
     storedPrefix = stored.record.epoch + "-"
     lastMessage = stored.lastMessage
+    lastSeq = stored.lastMessage?.seq ?? stored.firstSeq - 1
+    lastTime = stored.lastMessage?.timestamp ?? stored.removedTime
+    firstSeq = stored.firstSeq
     receipts = RecentlySent(stored.recentlySent, at: now)
     volatilePrefix = "\(stored.record.epoch)-\(String(UInt32.random(in: .min ... .max), radix: 36))-"
   }
 
   // MARK: Sending
-
-  /// The newest message's number; 0 where there is none.
-  var lastSeq: Int64 { lastMessage?.seq ?? 0 }
 
   /// A msgID for the next message: its place in the history, or a number that is used for nothing
   /// else.
@@ -39,8 +46,21 @@ struct MessageHistory: Sendable {
   /// The msgID of a stored message: its place in the history.
   func messageID(seq: Int64) -> String { storedPrefix.followed(by: seq) }
 
-  /// The message is the newest one.
-  mutating func append(_ message: Message) { lastMessage = message }
+  /// The stored message is the newest one.
+  mutating func append(_ message: Message) {
+    lastMessage = message
+    lastSeq = message.seq ?? lastSeq
+    lastTime = message.timestamp
+  }
+
+  // MARK: Retention
+
+  /// Retention has removed the messages before `seq`.
+  mutating func remove(before seq: Int64) {
+    guard seq > firstSeq else { return }
+    firstSeq = seq
+    if seq > lastSeq { lastMessage = nil }
+  }
 
   // MARK: Receipts
 
@@ -72,7 +92,7 @@ struct MessageHistory: Sendable {
   mutating func recall(_ message: Message, seq: Int64) {
     recentlyRecalled.insert(seq)
     unreadCounts.removeAll()
-    if lastSeq == seq { lastMessage = message }
+    if lastMessage?.seq == seq { lastMessage = message }
   }
 
   /// Every reading that begins from now on shows the recalls.

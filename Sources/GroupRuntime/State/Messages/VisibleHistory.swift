@@ -2,6 +2,23 @@
 /// `seq`, so a page is a list of ranges.
 struct VisibleHistory: Equatable {
   let ranges: [ClosedRange<Int64>]
+  /// The newest message that the reader could see and retention has removed; nil = there is none.
+  private let lastRemoved: Int64?
+
+  /// - Parameters:
+  ///   - ranges: what the reader could see if nothing had been removed.
+  ///   - firstSeq: the oldest message that is kept.
+  init(ranges: [ClosedRange<Int64>], keptFrom firstSeq: Int64 = 1) {
+    guard let first = ranges.first, first.lowerBound < firstSeq else {
+      (self.ranges, lastRemoved) = (ranges, nil)
+      return
+    }
+    self.ranges = ranges.compactMap { $0.upperBound < firstSeq ? nil : max($0.lowerBound, firstSeq)...$0.upperBound }
+    lastRemoved = ranges.last { $0.lowerBound < firstSeq }.map { min($0.upperBound, firstSeq - 1) }
+  }
+
+  /// Whether every message above a bound that the reader could see is kept.
+  func isComplete(after bound: Int64) -> Bool { lastRemoved.map { $0 <= bound } ?? true }
 
   /// The ranges to read, in that order, and whether no message lies beyond them.
   struct Page: Equatable {

@@ -226,7 +226,7 @@ extension GroupState {
       throw WireError(.noRight, "The group has messages of its own")
     }
     let new = request.messageList.filter { importedSeq(of: $0, in: context) == nil }
-    if let first = new.first, let last = messages.lastMessage, first.timestamp < last.timestamp {
+    if let first = new.first, first.timestamp < messages.lastTime {
       throw WireError(.badValue, "Older than a message that was imported before", field: "messageList")
     }
     var decision = Decision(.empty)

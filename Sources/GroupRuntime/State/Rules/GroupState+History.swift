@@ -26,7 +26,8 @@ extension GroupState {
   func sync(epoch: String, seq: Int64, bytes: Int, for caller: Caller) throws(WireError) -> Decision {
     try requireMembership(caller)
     let isKnown = record.type.storesMessages && epoch == record.epoch && seq <= messages.lastSeq
-    let page = isKnown ? try visibleHistory(for: caller).newer(than: seq, count: GroupState.syncPage) : nil
+    let visible = isKnown ? try visibleHistory(for: caller) : nil
+    let page = visible.flatMap { $0.isComplete(after: seq) ? $0.newer(than: seq, count: GroupState.syncPage) : nil }
     return .answer(
       .stored(.sync(SyncAnswer(epoch: record.epoch, lastSeq: messages.lastSeq, page: page, bytes: bytes)), for: caller.requester))
   }
@@ -35,19 +36,22 @@ extension GroupState {
   func visibleHistory(for caller: Caller) throws(WireError) -> VisibleHistory {
     try requireMembership(caller)
     guard record.type.storesMessages else { throw WireError(.noRight, "This type of group keeps no history") }
-    guard let member = caller.userID.flatMap({ roster[$0] }) else { return VisibleHistory(ranges: seqs(from: 1)) }
+    guard let member = caller.userID.flatMap({ roster[$0] }) else {
+      return visible(record.type.visibleRanges(from: 1, through: messages.lastSeq))
+    }
     return visibleHistory(of: member)
   }
 
   /// The messages that a member may see.
   func visibleHistory(of member: Member) -> VisibleHistory {
-    if record.type.showsHistoryFromBeforeJoining { return VisibleHistory(ranges: seqs(from: 1)) }
-    return VisibleHistory(ranges: member.earlierVisibleRanges + seqs(from: member.firstVisibleSeq))
+    visible(
+      record.type.visibleRanges(
+        from: member.firstVisibleSeq, earlier: member.earlierVisibleRanges, through: messages.lastSeq))
   }
 
-  /// The `seq` from a message to the newest; empty where there is none yet.
-  private func seqs(from first: Int64) -> [ClosedRange<Int64>] {
-    first <= messages.lastSeq ? [first...messages.lastSeq] : []
+  /// Retention shortens every reader's history.
+  private func visible(_ ranges: [ClosedRange<Int64>]) -> VisibleHistory {
+    VisibleHistory(ranges: ranges, keptFrom: messages.firstSeq)
   }
 
   // MARK: Read marks and unread counts
@@ -85,7 +89,9 @@ extension GroupState {
   func unread(of member: Member) -> UnreadMessages {
     let lastSeq = messages.lastSeq
     let counts = record.type.countsUnread && member.receiveOption != .notReceive
-    let after = member.unreadSinceSeq.map { max($0, member.readSeq, record.importedThroughSeq) } ?? member.readSeq
+    let unread = member.unreadSinceSeq.map { max($0, member.readSeq, record.importedThroughSeq) } ?? member.readSeq
+    // Counts of before a removal have another start, so they are not used again.
+    let after = max(unread, messages.firstSeq - 1)
     let managersOnly = member.receiveOption == .receiveFromManagers
     let (question, known, through) = messages.unreadQuestion(
       of: member.userID, after: counts ? after : lastSeq, managersOnly: managersOnly)

@@ -29,7 +29,7 @@ extension GroupState {
   /// change.
   private func lastChange(for member: Member, in context: DecisionContext) -> WallInstant {
     let muteEnds = [member.muteUntil, record.mute.muteUntil ?? .unset].filter { $0 <= context.wall }
-    let changes = [record.lastInfoTime, record.changeTime, messages.lastMessage?.timestamp ?? .unset, member.changeTime]
+    let changes = [record.lastInfoTime, record.changeTime, messages.lastTime, member.changeTime]
     return (changes + muteEnds).reduce(.unset, max)
   }
 
@@ -69,7 +69,7 @@ extension GroupState {
     return GroupInfo(
       record: record, now: context.wall, memberCount: roster.memberCount(usersSignedIn: context.usersSignedIn),
       onlineCount: roster.onlineCount(usersSignedIn: context.usersSignedIn), lastSeq: messages.lastSeq,
-      lastMessageTime: lastMessage?.timestamp ?? .unset,
+      firstSeq: messages.firstSeq, lastMessageTime: messages.lastTime,
       lastMessage: lastMessage.flatMap { isVisible($0, to: reader) ? MessageInfo($0) : nil },
       reader: reader)
   }

@@ -122,4 +122,9 @@ struct StorePicture: MessageStore {
   }
 
   func firstSeq(of group: GroupID, notBefore time: WallInstant) -> Int64? { messages.first { $0.timestamp >= time }?.seq }
+
+  /// No group searches for messages.
+  func messages(matching search: MessageSearch, after place: Int64, limit: Int) -> MessageSearch.Page {
+    MessageSearch.Page(found: [], next: 0)
+  }
 }

@@ -1,0 +1,114 @@
+import GRDB
+import GroupModel
+import GroupRuntime
+import Logging
+import WireProtocol
+
+/// The full-text index of messages: trigrams, so that any language is found. It is filled in the
+/// background, in batches: that costs half of what a part of each commit would. A search reads the
+/// messages that are not indexed yet one by one.
+///
+/// The texts are not stored again (`content=''`), nor where in them a trigram stands
+/// (`detail=none`), which a search finds out from the message. Triggers take out what is recalled,
+/// changed or removed.
+enum MessageIndex {
+  /// - A rowid is the group's number and the message's `seq`, neither of which is used again.
+  /// - `messageIndexed.seq`: the messages of the group up to it are indexed.
+  /// - Parts are merged by steps in the background alone: FTS5's own merges would delay a commit.
+  private static let tables = """
+    CREATE VIRTUAL TABLE messageSearch USING fts5(text, content='', columnsize=0, detail=none, tokenize='trigram');
+    INSERT INTO messageSearch (messageSearch, rank) VALUES ('automerge', 0);
+    INSERT INTO messageSearch (messageSearch, rank) VALUES ('crisismerge', 64);
+    CREATE TABLE messageIndexed (number INTEGER PRIMARY KEY, seq INTEGER NOT NULL) STRICT;
+    CREATE TRIGGER messageSearchRemove AFTER DELETE ON message
+    WHEN OLD.kind = 'Text' AND NOT OLD.isRevoked AND OLD.seq <= (SELECT seq FROM messageIndexed WHERE number = OLD.number)
+    BEGIN
+      INSERT INTO messageSearch (messageSearch, rowid, text) VALUES ('delete', OLD.number << 32 | OLD.seq, OLD.content);
+    END;
+    CREATE TRIGGER messageSearchRevise AFTER UPDATE OF kind, isRevoked, content ON message
+    WHEN OLD.kind = 'Text' AND NOT OLD.isRevoked AND OLD.seq <= (SELECT seq FROM messageIndexed WHERE number = OLD.number)
+    BEGIN
+      INSERT INTO messageSearch (messageSearch, rowid, text) VALUES ('delete', OLD.number << 32 | OLD.seq, OLD.content);
+      INSERT INTO messageSearch (rowid, text) SELECT NEW.number << 32 | NEW.seq, NEW.content
+        WHERE NEW.kind = 'Text' AND NOT NEW.isRevoked;
+    END;
+    CREATE TRIGGER messageSearchDisband AFTER DELETE ON dismissedGroup
+    BEGIN
+      DELETE FROM messageIndexed WHERE number = OLD.number;
+    END;
+    """
+
+  private static let removal = """
+    DROP TRIGGER messageSearchRemove;
+    DROP TRIGGER messageSearchRevise;
+    DROP TRIGGER messageSearchDisband;
+    DROP TABLE messageIndexed;
+    DROP TABLE messageSearch;
+    """
+
+  /// Makes the index where it is missing, or drops one that is switched off.
+  static func prepare(_ pool: DatabasePool, isOn: Bool, _ logger: Logger) throws {
+    guard try pool.read({ try $0.tableExists("messageSearch") }) != isOn, !pool.configuration.readonly else { return }
+    logger.notice(isOn ? "messages are indexed from now on, in the background" : "the index of messages is dropped")
+    try pool.write { try $0.execute(sql: isOn ? tables : removal) }
+  }
+
+  /// Messages of one step: about a tenth of the time of a transaction.
+  private static let rowsPerStep = 8
+
+  /// Indexes a few of the messages that a group has beyond the indexed ones.
+  /// - Returns: false where there was none.
+  static func addMessages(of number: Int64, in db: Database) throws -> Bool {
+    let rows = try db.rows(
+      """
+      SELECT seq, kind = 'Text' AND NOT isRevoked, content FROM message
+      WHERE number = ?1 AND seq > coalesce((SELECT seq FROM messageIndexed WHERE number = ?1), 0) ORDER BY seq LIMIT ?2
+      """, [number, rowsPerStep]
+    ) { (seq: try $0.integer(), isText: try $0.flag(), content: try $0.text()) }
+    guard let last = rows.last else { return false }
+    for row in rows where row.isText {
+      try db.run(
+        "INSERT INTO messageSearch (rowid, text) VALUES (?, ?)", [rowID(number, row.seq), row.content.column])
+    }
+    try db.run("INSERT OR REPLACE INTO messageIndexed VALUES (?, ?)", [number, last.seq])
+    return true
+  }
+
+  /// Merges a few pages of the index.
+  /// - Returns: false where nothing is left to merge.
+  static func merge(in db: Database) throws -> Bool {
+    let before = db.totalChangesCount
+    try db.run("INSERT INTO messageSearch (messageSearch, rank) VALUES ('merge', 16)", [])
+    // As FTS5 documents it: fewer than two changes mean that nothing was done.
+    return db.totalChangesCount - before >= 2
+  }
+
+  /// The last indexed message of a group; 0 = none is.
+  static func indexedSeq(of number: Int64, in db: Database) throws -> Int64 {
+    try db.rows("SELECT seq FROM messageIndexed WHERE number = ?", [number]) { try $0.integer() }.first ?? 0
+  }
+
+  static func rowID(_ number: Int64, _ seq: Int64) -> Int64 { number << 32 | seq }
+  static func seq(ofRow id: Int64) -> Int64 { id & 0xFFFF_FFFF }
+
+  /// The query that finds every message with one of the keywords, and some others; nil where a
+  /// keyword is too short for the index.
+  static func query(for keywords: [String]) -> String? {
+    var terms: [String] = []
+    for keyword in keywords {
+      let scalars = Array(keyword.unicodeScalars)
+      // Nothing behind a NUL is indexed.
+      guard scalars.count >= 3, !scalars.contains("\0") else { return nil }
+      let trigrams = (0...scalars.count - 3).map { start in
+        var trigram = String.UnicodeScalarView()
+        trigram.append(contentsOf: scalars[start..<start + 3])
+        return "\"" + String(trigram).replacing("\"", with: "\"\"") + "\""
+      }
+      terms.append("(" + trigrams.uniqued().prefix(maxTrigrams).joined(separator: " AND ") + ")")
+    }
+    return terms.joined(separator: " OR ")
+  }
+
+  /// More of them find hardly fewer others.
+  private static let maxTrigrams = 12
+}

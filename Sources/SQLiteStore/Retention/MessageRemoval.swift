@@ -1,0 +1,107 @@
+import GRDB
+import GroupModel
+import GroupRuntime
+
+/// Removes the messages beyond the limits of their groups, inside a transaction that is open. It
+/// stops at a deadline with every group whole: `firstSeq` is always the oldest row.
+struct MessageRemoval {
+  let limits: [GroupType: HistoryLimits]
+  let clocks: any Clocks
+  /// Messages from before it are too old, for each type; absent = no age.
+  let oldest: [GroupType: WallInstant]
+  /// No further step begins after it.
+  let deadline: MonotonicInstant
+
+  /// What one transaction has removed.
+  struct Outcome {
+    var removals: [HistoryRemoval] = []
+    var messages = 0
+  }
+
+  private(set) var outcome = Outcome()
+
+  /// Messages of one step: with the longest texts they fill a few hundred pages.
+  private static let rowsPerStep = 16
+
+  /// - Parameter trustsClock: whether messages may be removed for their age.
+  init(limits: [GroupType: HistoryLimits], clocks: any Clocks, trustsClock: Bool, deadline: MonotonicInstant) {
+    self.limits = limits
+    self.clocks = clocks
+    self.deadline = deadline
+    let now = clocks.wall
+    oldest = trustsClock ? limits.compactMapValues { $0.age.map { now - $0 } } : [:]
+  }
+
+  var isOver: Bool { clocks.monotonic >= deadline }
+
+  /// A group with a message that is too old; nil where there is none.
+  func nextExpired(in db: Database) throws -> Int64? {
+    for (type, oldest) in oldest {
+      let found = try db.rows(
+        """
+        SELECT number FROM groupRecord INDEXED BY groupRecordByFirstTime
+        WHERE type = ? AND firstTime < ? ORDER BY firstTime LIMIT 1
+        """, [type.rawValue, oldest]
+      ) { try $0.integer() }
+      if let number = found.first { return number }
+    }
+    return nil
+  }
+
+  private struct Head {
+    let removal: HistoryRemoval
+    let type: GroupType
+    let firstTime: WallInstant?
+  }
+
+  private static let head = "SELECT groupID, epoch, type, firstSeq, firstTime FROM groupRecord WHERE number = ?"
+  private static let setHistory = "UPDATE groupRecord SET firstSeq = ?, firstTime = ?, removedTime = ? WHERE number = ?"
+
+  /// Removes what is beyond the limits of a group, oldest first.
+  /// - Returns: false where the deadline has come before that.
+  mutating func trim(_ number: Int64, in db: Database) throws -> Bool {
+    let head = try db.rows(Self.head, [number]) { row in
+      let id = try row.value(GroupID.init)
+      let epoch = try row.text()
+      let type = try row.value(GroupType.init(rawValue:))
+      return Head(
+        removal: HistoryRemoval(groupID: id, epoch: epoch, firstSeq: try row.integer()), type: type,
+        firstTime: try row.optionalInstant())
+    }.first
+    guard let head, let limit = limits[head.type] else { return true }
+    let newest = try MessageRows.newestSeq(number: number, in: db)
+    let lastExcess = limit.count.flatMap { count in newest.map { $0 - count } } ?? 0
+    let oldest = oldest[head.type] ?? .distantPast
+    var isDone = true
+    var last: (seq: Int64, time: WallInstant)?
+    var next: WallInstant?
+    repeat {
+      let rows = try db.rows(
+        "SELECT seq, timestamp FROM message WHERE number = ? ORDER BY seq LIMIT ?", [number, Self.rowsPerStep + 1]
+      ) { (seq: try $0.integer(), time: try $0.instant()) }
+      let excess = rows.prefix { $0.seq <= lastExcess || $0.time < oldest }.prefix(Self.rowsPerStep)
+      next = rows.dropFirst(excess.count).first?.time
+      guard let end = excess.last else { break }
+      outcome.messages += try db.run("DELETE FROM message WHERE number = ? AND seq <= ?", [number, end.seq])
+      last = end
+      isDone = excess.count < Self.rowsPerStep || next == nil
+    } while !isDone && !isOver
+    try note(last, next: next, of: head, number, in: db)
+    return isDone
+  }
+
+  /// - Parameters:
+  ///   - last: the newest message that was removed; nil = none was.
+  ///   - next: when the oldest was sent that is left; nil = none is.
+  private mutating func note(
+    _ last: (seq: Int64, time: WallInstant)?, next: WallInstant?, of head: Head, _ number: Int64, in db: Database
+  ) throws {
+    guard let last else {
+      if next != head.firstTime { try db.run("UPDATE groupRecord SET firstTime = ? WHERE number = ?", [next, number]) }
+      return
+    }
+    try db.run(Self.setHistory, [last.seq + 1, next, last.time, number])
+    outcome.removals.append(
+      HistoryRemoval(groupID: head.removal.groupID, epoch: head.removal.epoch, firstSeq: last.seq + 1))
+  }
+}

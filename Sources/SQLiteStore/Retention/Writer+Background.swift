@@ -1,0 +1,173 @@
+import GRDB
+import GRDBSQLite
+import GroupModel
+import GroupRuntime
+
+/// Background work in small transactions: each holds the writer for a few milliseconds, and the
+/// commits that came meanwhile go first (Operations.md, "Retention").
+extension Writer {
+  func performBriefly(_ task: MaintenanceTask, _ db: Database) {
+    let start = options.clocks.monotonic
+    var isMore = false
+    do {
+      isMore = try withoutSync(db) { try step(of: task, until: start + BackgroundWork.stepTime, db) }
+    } catch {
+      giveUp(task, after: StoreError(describing: error))
+    }
+    let goesOn = background.note(task, hold: options.clocks.monotonic - start, isMore: isMore)
+    if !goesOn { writeQueue.remove(task) }
+  }
+
+  private func step(of task: MaintenanceTask, until deadline: MonotonicInstant, _ db: Database) throws -> Bool {
+    switch task {
+    case .removeMessages: try removeMessages(until: deadline, db)
+    case .indexMessages: try indexMessages(until: deadline, db)
+    case .shrinkFile: try shrink(until: deadline, db)
+    case .clearDisbandedGroups, .deleteExpiredRows: false
+    }
+  }
+
+  /// Lets transactions commit without a sync, which would hold the writer for the time of the disk.
+  /// A power failure may bring back what was removed, and it is removed again. A checkpoint is left
+  /// to others, too.
+  private func withoutSync<Value>(_ db: Database, _ body: () throws -> Value) throws -> Value {
+    let level = try Int.fetchOne(db, sql: "PRAGMA synchronous") ?? 2
+    try db.execute(sql: "PRAGMA synchronous = NORMAL")
+    sqlite3_wal_autocheckpoint(db.sqliteConnection, 0)
+    defer {
+      sqlite3_wal_autocheckpoint(db.sqliteConnection, Int32(options.autocheckpointPages))
+      do {
+        try db.execute(sql: "PRAGMA synchronous = \(level)")
+      } catch {
+        // An acknowledged message must not be less durable than the operator wants.
+        refuse(because: StoreError(.unavailable, "the durability of commits cannot be set again: \(error)"))
+      }
+    }
+    return try body()
+  }
+
+  // MARK: Retention
+
+  /// - Returns: whether more is to be removed.
+  private func removeMessages(until deadline: MonotonicInstant, _ db: Database) throws -> Bool {
+    let clocks = options.clocks
+    var removal = MessageRemoval(
+      limits: options.history, clocks: clocks, trustsClock: background.trusts(clocks.now), deadline: deadline)
+    var looked: [GroupID] = []
+    var isDone = true
+    let scanStart = background.withRemoval(\.scanAfter)
+    do {
+      _ = try transaction(db) {
+        isDone = try self.removeMessages(by: &removal, looked: &looked, db)
+      }
+    } catch {
+      background.withRemoval { pending in
+        for group in looked { pending.insert(group) }
+        pending.continueScan(after: scanStart)
+      }
+      throw error
+    }
+    background.didRemove(removal.outcome)
+    return !isDone
+  }
+
+  private func removeMessages(by removal: inout MessageRemoval, looked: inout [GroupID], _ db: Database) throws -> Bool {
+    while let after = background.withRemoval(\.scanAfter) {
+      let next = try db.rows("SELECT number FROM groupRecord WHERE number > ? ORDER BY number LIMIT 1", [after]) {
+        try $0.integer()
+      }.first
+      if let next, try !removal.trim(next, in: db) { return false }
+      background.withRemoval { $0.continueScan(after: next) }
+      if removal.isOver { return false }
+    }
+    while let group = background.withRemoval({ $0.popFirst() }) {
+      looked.append(group)
+      if let number = try db.number(of: group), try !removal.trim(number, in: db) {
+        background.withRemoval { $0.insert(group) }
+        return false
+      }
+      if removal.isOver { return false }
+    }
+    while let number = try removal.nextExpired(in: db) {
+      if try !removal.trim(number, in: db) || removal.isOver { return false }
+    }
+    return true
+  }
+
+  // MARK: The index of messages
+
+  /// - Returns: whether messages are to be indexed, or parts of the index to be merged.
+  private func indexMessages(until deadline: MonotonicInstant, _ db: Database) throws -> Bool {
+    var looked: [GroupID] = []
+    var step = IndexingStep.nothing
+    let scanStart = background.withIndexing(\.scanAfter)
+    do {
+      _ = try transaction(db) {
+        step = try self.indexGroups(until: deadline, looked: &looked, db)
+        if step == .nothing { step = try MessageIndex.merge(in: db) ? .merged : .nothing }
+      }
+    } catch {
+      background.withIndexing { pending in
+        for group in looked { pending.insert(group) }
+        pending.continueScan(after: scanStart)
+      }
+      throw error
+    }
+    background.setMustMerge(step != .nothing)
+    return step != .nothing
+  }
+
+  private enum IndexingStep { case indexed, merged, nothing }
+
+  private func indexGroups(until deadline: MonotonicInstant, looked: inout [GroupID], _ db: Database) throws -> IndexingStep {
+    var step = IndexingStep.nothing
+    func index(_ number: Int64) throws -> Bool {
+      repeat {
+        guard try MessageIndex.addMessages(of: number, in: db) else { return true }
+        step = .indexed
+      } while options.clocks.monotonic < deadline
+      return false
+    }
+    while let after = background.withIndexing(\.scanAfter) {
+      let next = try db.rows("SELECT number FROM groupRecord WHERE number > ? ORDER BY number LIMIT 1", [after]) {
+        try $0.integer()
+      }.first
+      if let next, try !index(next) { return .indexed }
+      background.withIndexing { $0.continueScan(after: next) }
+      if options.clocks.monotonic >= deadline { return .indexed }
+    }
+    while let group = background.withIndexing({ $0.popFirst() }) {
+      looked.append(group)
+      if let number = try db.number(of: group), try !index(number) {
+        background.withIndexing { $0.insert(group) }
+        return .indexed
+      }
+      if options.clocks.monotonic >= deadline { return .indexed }
+    }
+    return step
+  }
+
+  // MARK: The size of the file
+
+  /// Free pages that stay in the file for new rows: a tenth of it, or 256 KiB.
+  static func slack(pages: Int) -> Int { max(64, pages / 10) }
+
+  /// Moves pages from the end of the file into free ones, and shortens it by as many.
+  /// - Returns: whether it can become shorter still.
+  private func shrink(until deadline: MonotonicInstant, _ db: Database) throws -> Bool {
+    var isMore = false
+    _ = try transaction(db) {
+      guard try Int.fetchOne(db, sql: "PRAGMA auto_vacuum") == 2 else { return }
+      let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+      let free = try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
+      var excess = free - Writer.slack(pages: pages)
+      guard excess > 0 else { return }
+      // A row for each page.
+      let moves = try Row.fetchCursor(db, sql: "PRAGMA incremental_vacuum(\(excess))")
+      while options.clocks.monotonic < deadline, excess > 0, try moves.next() != nil { excess -= 1 }
+      isMore = excess > 0
+      background.noteShrunk()
+    }
+    return isMore
+  }
+}

@@ -1,0 +1,142 @@
+"""Messages beyond history.retention and history.maxMessages (Protocol.md, "Retention")."""
+import asyncio
+import random
+
+from harness.backend import done, unread_of
+from harness.world import World, eventually, history_of, info_of
+
+PATIENCE = 30
+
+
+async def written(world, count, groupType="Work", members=(), text="m"):
+    owner = await world.user("owner")
+    group = await world.group(owner, groupType, members)
+    for first in range(0, count, 50):
+        under_way = [await owner.start("sendGroupTextMessage", groupID=group, text=text) for _ in range(min(50, count - first))]
+        for future in under_way:
+            assert (await future)["result"]["status"] == "Stored"
+    return owner, group
+
+
+async def seqs_of(client, group):
+    info = await info_of(client, group)
+    return info["firstSeq"], info["lastSeq"]
+
+
+async def row_of(client, group, epoch, seq):
+    (row,) = (await client.call("syncGroups", groups=[{"groupID": group, "epoch": epoch, "seq": seq}]))["groups"]
+    return row["recovered"], [message["seq"] for message in row["messageList"]]
+
+
+def limits(**keys):
+    return {"limits.requestsPerSecond": 100000, "limits.requestBurst": 100000, **{
+        "history." + key.replace("_", "."): value for key, value in keys.items()}}
+
+
+async def test_the_newest_messages_stay(make_server):
+    own = make_server(limits(maxMessages_work=5))
+    world = World(own)
+    reader, late = await world.users("reader", "late")
+    owner, group = await written(world, 12, members=[reader])
+    _, other = await written(world, 12, "Public")
+    epoch = (await info_of(reader, group))["epoch"]
+    await eventually(lambda: seqs_of(reader, group), (8, 12), PATIENCE)
+    assert [message["seq"] for message in await history_of(reader, group)] == list(range(8, 13))
+    older = await reader.call("getGroupHistoryMessageList", groupID=group, fromSeq=9)
+    assert [message["seq"] for message in older["messageList"]] == [8] and older["isFinished"] is True
+    for seq in (1, 7):
+        await owner.refused(10030, "revokeGroupMessage", groupID=group, seq=seq)
+    await owner.call("revokeGroupMessage", groupID=group, seq=8)
+    assert await row_of(reader, group, epoch, 6) == (False, [])
+    assert await row_of(reader, group, epoch, 7) == (True, [8, 9, 10, 11, 12])
+    assert await unread_of(reader, group) == 4, "of five kept one is recalled"
+    await owner.call("inviteUserToGroup", groupID=group, userIDList=[late.user])  # the tip is 13
+    await eventually(lambda: seqs_of(reader, group), (9, 13), PATIENCE)
+    assert await row_of(late, group, epoch, 0) == (True, [13]), "nothing that late may see has gone"
+    assert own.metric("throng_messages_removed_total") == 8
+    await world.close()
+    own.stop()
+    own.start()
+    world = World(own)
+    reader = await world.session(reader.user)
+    assert await seqs_of(reader, group) == (9, 13)
+    assert (await info_of(reader, group))["epoch"] == epoch
+    await world.close()
+
+
+async def test_old_messages_go_and_none_is_left(make_server):
+    own = make_server(limits(retention_public="2s"))
+    world = World(own)
+    owner, group = await written(world, 3, "Public")
+    assert await seqs_of(owner, group) == (1, 3)
+    sent = (await info_of(owner, group))["lastMessageTime"]
+    await eventually(lambda: seqs_of(owner, group), (4, 3), PATIENCE)
+    info = await info_of(owner, group)
+    assert "lastMessage" not in info and info["lastMessageTime"] == sent
+    assert await history_of(owner, group) == []
+    assert await row_of(owner, group, info["epoch"], 2) == (False, [])
+    assert await row_of(owner, group, info["epoch"], 3) == (True, [])
+    assert (await owner.call("sendGroupTextMessage", groupID=group, text="x"))["seq"] == 4
+    assert await seqs_of(owner, group) == (4, 4)
+    await eventually(lambda: seqs_of(owner, group), (5, 4), PATIENCE)
+    await world.close()
+
+
+async def test_imported_messages_that_are_too_old_go(make_server):
+    own = make_server(limits(retention_work="1h"))
+    world = World(own)
+    owner = await world.user("owner")
+    now = (await owner.call("ping"))["serverTime"]
+    group = done(own, "importGroup", groupType="Work", groupName="g", ownerUserID=owner.user)["groupID"]
+    times = [now - 7_200_000, now - 3_700_000, now - 60_000]
+    done(own, "importGroupMessages", groupID=group, messageList=[
+        {"sender": owner.user, "timestamp": time, "text": "x"} for time in times])
+    await eventually(lambda: seqs_of(owner, group), (3, 3), PATIENCE)
+    await world.close()
+
+
+async def test_the_files_shrink(make_server):
+    own = make_server(limits())
+    world = World(own)
+    await written(world, 3000, text="x" * 4000)
+    await world.close()
+    own.stop()
+    own.settings["history.maxMessages.work"] = 10
+    own.start()
+    before = own.metric("throng_store_bytes")
+    own.wait_until(lambda: own.metric("throng_store_bytes") < before / 4, "the files are smaller", 60)
+    assert own.metric("throng_messages_removed_total") == 2990
+    assert own.metric("throng_store_longest_hold_seconds") > 0
+    files = [path for path in own.data_dir.iterdir() if path.name in ("throng.db", "throng.db-wal")]
+    assert sum(path.stat().st_size for path in files) < before / 4
+
+
+async def test_kill_9_during_removal_leaves_a_whole_history(make_server):
+    """Each kept history is whole, nothing acknowledged is lost, and nothing that had gone comes
+    back."""
+    own = make_server(limits(maxMessages_work=50))
+    random_ = random.Random(5)
+    world = World(own)
+    owner, group = await written(world, 10)
+    await world.close()
+    first, sent = 1, 10
+    for _ in range(4):
+        world = World(own)
+        owner = await world.session(owner.user)
+        for _ in range(random_.randint(5, 30)):
+            answers = await asyncio.gather(
+                *(owner.call("sendGroupTextMessage", groupID=group, text="x") for _ in range(20)))
+            sent = max(answer["seq"] for answer in answers)
+        await asyncio.sleep(random_.random() * 6)  # anywhere in a round of removal
+        first = max(first, (await info_of(owner, group))["firstSeq"])
+        own.kill()
+        await world.close()
+        own.start()
+        world = World(own)
+        owner = await world.session(owner.user)
+        kept = await seqs_of(owner, group)
+        assert kept[0] >= first and kept[1] == sent
+        history = [message["seq"] for message in await history_of(owner, group)]
+        assert history == list(range(history[0], sent + 1)) and history[0] >= kept[0]
+        await eventually(lambda: seqs_of(owner, group), (max(1, sent - 49), sent), PATIENCE)
+        await world.close()
