@@ -19,12 +19,12 @@ struct SchemaTests {
             try String.fetchOne(db, sql: "PRAGMA integrity_check")
           )
         }
-        #expect(applied == ["v1", "v2", "v3", "v4", "v5", "v6"])
+        #expect(applied == ["v1", "v2", "v3", "v4", "v5", "v6", "receipts"])
         #expect(
           tables == [
             "groupRecord", "groupAttributes", "member", "formerMember", "message", "departure", "dismissedGroup", "application",
             "notification", "notificationNumber", "readMark", "knownUser", "userInfo", "probe", "grdb_migrations", "webhook",
-            "webhookFailure",
+            "webhookFailure", "receiptMembers", "readReceipt",
           ])
         #expect(check == "ok")
       }

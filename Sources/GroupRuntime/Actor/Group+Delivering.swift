@@ -14,6 +14,7 @@ extension Group {
     case .reply(let reply): completion(reply)
     case .stored(let answer, let requester): read(answer, for: requester, completion)
     case .lookUp(let seq, let caller): readMessage(seq, for: caller, completion)
+    case .lookUpReceipts(let question, let epoch, let caller): lookUp(question, epoch: epoch, for: caller, completion)
     }
   }
 
@@ -25,7 +26,7 @@ extension Group {
     for message in decision.counts { services.observer.didCount(message) }
   }
 
-  private func perform(_ effect: Effect) {
+  func perform(_ effect: Effect) {
     switch effect {
     case .attach(let user, let option), .setReceiveOption(let user, let option):
       setOnline(user, openTopic().attach(user, receiving: option))
@@ -34,7 +35,9 @@ extension Group {
     case .publish(let event, let kind, let session): openTopic().publish(event.frame, kind, except: session)
     case .send(let event, let users, let session): openTopic().send(event.frame, to: users, except: session)
     case .sendToSession(let event, let session): openTopic().send(event.frame, to: session)
+    case .noteReceipts(let seqs): noteReceipts(seqs)
     case .disband:
+      receiptNotices.removeAll()
       openTopic().close()
       topic = nil
     // It may follow the end of the group, so it opens no topic.

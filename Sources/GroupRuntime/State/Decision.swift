@@ -21,9 +21,12 @@ public struct Decision: Sendable {
   /// Whether nothing is stored, performed or counted.
   var isEmpty: Bool { changes.isEmpty && effects.isEmpty && counts.isEmpty }
 
-  /// Whether the request is decided after a message was looked up.
+  /// Whether the request is decided after stored messages or receipts were looked up.
   var awaitsLookUp: Bool {
-    if case .lookUp = answer { true } else { false }
+    switch answer {
+    case .lookUp, .lookUpReceipts: true
+    case .reply, .stored: false
+    }
   }
 
   /// A decision that changes nothing.
@@ -55,6 +58,8 @@ public enum Effect: Sendable, Equatable {
   case disband
   /// The application gets an after-event.
   case post(WebhookEntry)
+  /// The senders of these messages are told of new read receipts, together with later ones.
+  case noteReceipts([Int64])
 
   /// All sessions of these users get the event.
   static func send(_ event: GroupEvent, to users: [UserID]) -> Effect { .send(event, to: users, except: nil) }
@@ -68,6 +73,16 @@ enum Answer: Sendable {
   indirect case stored(StoredAnswer, for: Requester?)
   /// None yet: the request is decided after a stored message was looked up.
   indirect case lookUp(seq: Int64, by: Caller)
+  /// None yet: the request is decided after stored read receipts were looked up.
+  indirect case lookUpReceipts(ReceiptLookUp, epoch: String, by: Caller)
+}
+
+/// What is looked up of stored read receipts before a request is decided.
+enum ReceiptLookUp: Sendable {
+  /// Which of the messages the caller may confirm.
+  case confirmable([Int64])
+  /// Who has read a message.
+  case readers(GetGroupMessageReadMemberList)
 }
 
 /// An answer that needs stored messages or profiles.
@@ -82,6 +97,8 @@ enum StoredAnswer: Sendable {
   case shown(ShownAnswer)
   /// A number of unread messages.
   case unread(UnreadMessages)
+  /// The receipts of a sender's messages.
+  case readReceipts([Int64], of: UserID, epoch: String)
 }
 
 /// A row of syncGroups before its messages are read.

@@ -15,6 +15,7 @@ enum Schema {
     migrator.registerMigration("v4") { try $0.execute(sql: v4) }
     migrator.registerMigration("v5") { try $0.execute(sql: v5) }
     migrator.registerMigration("v6") { try $0.execute(sql: v6) }
+    migrator.registerMigration("receipts") { try $0.execute(sql: receipts) }
     return migrator
   }()
 
@@ -304,5 +305,29 @@ enum Schema {
       lastError ANY NOT NULL,
       data BLOB NOT NULL
     ) STRICT;
+    """
+
+  // - `message.needReadReceipt`: 0 and 1 take no byte of a row, so counting reads no overflow page.
+  // - `receiptMembers`: the members at message `seq` and later ones, up to the next row; userIDs,
+  //   which have no spaces, with a space between two.
+  // - `readReceipt`: the messages of a block that a user has confirmed (`SeqBlock`). A reader's
+  //   confirmations of 1,024 messages share a row.
+  private static let receipts = """
+    ALTER TABLE message ADD COLUMN needReadReceipt INTEGER NOT NULL DEFAULT 0;
+
+    CREATE TABLE receiptMembers (
+      number INTEGER NOT NULL,
+      seq INTEGER NOT NULL,
+      userIDs TEXT NOT NULL,
+      PRIMARY KEY (number, seq)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE readReceipt (
+      number INTEGER NOT NULL,
+      block INTEGER NOT NULL,
+      userID TEXT NOT NULL,
+      seqs BLOB NOT NULL,
+      PRIMARY KEY (number, block, userID)
+    ) STRICT, WITHOUT ROWID;
     """
 }

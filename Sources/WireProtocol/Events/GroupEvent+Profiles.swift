@@ -17,7 +17,8 @@ extension GroupEvent {
     case .onApplicationProcessed(_, _, _, let by): [by.opUser]
     case .onRecvMessageRevoked(_, _, let by): [by.opUser]
     case .onGroupCreated, .onGroupApplicationListChanged, .onQuitFromGroup, .onReceiveMessageOptChanged,
-      .onGroupAttributeChanged, .onRecvNewMessage, .onMessageDropped, .onConversationRead, .onReceiveRESTCustomData:
+      .onGroupAttributeChanged, .onRecvNewMessage, .onMessageDropped, .onConversationRead,
+      .onRecvMessageReadReceipts, .onReceiveRESTCustomData:
       []
     }
   }
@@ -56,7 +57,8 @@ extension GroupEvent {
     case .onRecvMessageRevoked(let msgID, let seq, let by):
       content = .onRecvMessageRevoked(msgID: msgID, seq: seq, by: by.showing(profiles))
     case .onGroupCreated, .onGroupApplicationListChanged, .onQuitFromGroup, .onReceiveMessageOptChanged,
-      .onGroupAttributeChanged, .onRecvNewMessage, .onMessageDropped, .onConversationRead, .onReceiveRESTCustomData:
+      .onGroupAttributeChanged, .onRecvNewMessage, .onMessageDropped, .onConversationRead,
+      .onRecvMessageReadReceipts, .onReceiveRESTCustomData:
       break
     }
   }

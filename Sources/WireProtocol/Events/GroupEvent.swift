@@ -30,6 +30,7 @@ public struct GroupEvent: Event, Equatable {
     case onRecvMessageRevoked(msgID: String, seq: Int64, by: EventOperator)
     case onMessageDropped(msgID: String, clientMsgID: String?, Priority)
     case onConversationRead(readSeq: Int64)
+    case onRecvMessageReadReceipts([ReadReceiptCount])
     case onReceiveRESTCustomData(String)
   }
 
@@ -111,6 +112,7 @@ public struct GroupEvent: Event, Equatable {
       // The only reason there is.
       writer.member("reason", "RateLimit")
     case .onConversationRead(let seq): writer.member("readSeq", seq)
+    case .onRecvMessageReadReceipts(let receipts): writer.member("receiptList", receipts)
     case .onReceiveRESTCustomData(let data): writer.member("customData", data)
     }
   }
@@ -124,6 +126,7 @@ public struct GroupEvent: Event, Equatable {
     case .onRecvNewMessage: 448
     case .onGroupAttributeChanged(let attributes): 160 + attributes.byteCount
     case .onReceiveRESTCustomData(let data): 160 + data.utf8.count
+    case .onRecvMessageReadReceipts(let receipts): 192 + receipts.count * 64
     case .onGroupApplicationListChanged: 768
     default: 320
     }
@@ -153,6 +156,7 @@ public struct GroupEvent: Event, Equatable {
     case .onRecvMessageRevoked: .onRecvMessageRevoked
     case .onMessageDropped: .onMessageDropped
     case .onConversationRead: .onConversationRead
+    case .onRecvMessageReadReceipts: .onRecvMessageReadReceipts
     case .onReceiveRESTCustomData: .onReceiveRESTCustomData
     }
   }

@@ -32,6 +32,7 @@ public struct MessageInfo: Equatable, FieldValue {
       writer.member("clientMsgID", ifPresent: message.clientMsgID)
       if !message.atUserIDList.isEmpty { writer.member("atUserIDList", message.atUserIDList) }
       if message.isRevoked { writer.member("isRevoked", true) }
+      if message.needReadReceipt { writer.member("needReadReceipt", true) }
       writer.member("platform", message.platform.rawValue)
     }
   }

@@ -13,6 +13,7 @@ extension GroupState {
       return Decision(.receipt(first))
     }
     try requireNotMuted(sender, at: context.wall)
+    if options.needReadReceipt { try requireFewMembers() }
     if let wait = messageRate?.acquire(at: context.monotonic) { throw WireError(.groupMessageRate, retryAfterMs: wait) }
 
     let isStored = record.type.storesMessages && !options.onlineUserOnly
@@ -28,6 +29,7 @@ extension GroupState {
       effects: [publication(of: MessageInfo(message, senderProfile: caller.profile), from: caller.session, in: context)],
       counts: [MessageCount(type: record.type, priority: message.priority, steps: [.accepted, .delivered])],
       showsMembers: false, answer: answer)
+    storeReceiptMembers(at: message, into: &decision)
     if !rules.webhooks.isEmpty {
       postSent(
         MessageInfo(message, senderProfile: caller.profile), isDurable: isStored, pushes: !options.onlineUserOnly, in: context,
@@ -44,7 +46,8 @@ extension GroupState {
     Message(
       msgID: messages.nextMessageID(seq: seq), groupID: record.id, seq: seq, sender: caller.senderID, nameCard: sender.nameCard,
       timestamp: context.now, content: content, priority: options.priority, clientMsgID: options.clientMsgID,
-      atUserIDList: options.atUserIDList, platform: caller.platform, isFromManager: sender.isManager)
+      atUserIDList: options.atUserIDList, platform: caller.platform, isFromManager: sender.isManager,
+      needReadReceipt: options.needReadReceipt)
   }
 
   /// The sender, or the error of membership, rights and mentions.
@@ -53,6 +56,7 @@ extension GroupState {
     let sender = sender(caller)
     if sender.principal == .outsider { throw WireError(.noRight, "Not a member") }
     try require(.send, by: sender.principal)
+    if options.needReadReceipt { try requireReceiptType() }
     try checkMentions(options, by: sender)
     return sender
   }
@@ -67,6 +71,7 @@ extension GroupState {
       return Decision(.receipt(first))
     }
     try requireNotMuted(sender, at: context.wall)
+    if options.needReadReceipt { try requireFewMembers() }
     if let wait = messageRate?.wait(at: context.monotonic) { throw WireError(.groupMessageRate, retryAfterMs: wait) }
     return Decision(.empty)
   }

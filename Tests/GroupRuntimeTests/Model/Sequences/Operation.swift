@@ -67,6 +67,7 @@ enum Verb: String, CaseIterable, Sendable {
   case inviteUserToGroup, acceptGroupApplication, refuseGroupApplication, kickGroupMember, unbanGroupMember
   case sendGroupTextMessage, sendGroupCustomMessage, revokeGroupMessage, markGroupMessageAsRead, setGroupReceiveMessageOpt
   case initGroupAttributes, setGroupAttributes, deleteGroupAttributes, getGroupAttributes
+  case sendMessageReadReceipts, getMessageReadReceipts, getGroupMessageReadMemberList
   case sendGroupSystemNotification, importGroupMembers, importGroupMessages, setUnreadCount
 
   case getGroupsInfo, getJoinedGroupList, searchGroups, syncGroups, getGroupUnreadCount, getGroupHistoryMessageList
