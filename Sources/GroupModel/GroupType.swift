@@ -54,6 +54,9 @@ public enum GroupType: String, CaseIterable, Sendable, Hashable {
     }
   }
 
+  /// Senders may ask who has read a message.
+  public var hasReadReceipts: Bool { countsUnread }
+
   /// getJoinedGroupList names the group.
   public var isListed: Bool { storesMessages }
 

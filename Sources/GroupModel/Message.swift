@@ -62,12 +62,14 @@ public struct Message: Sendable, Equatable {
   /// Whether a manager or an application administrator sent it, for the receive option
   /// `receiveFromManagers`.
   public let isFromManager: Bool
+  /// Whether its sender learns who has read it (Protocol.md, "Read receipts").
+  public let needReadReceipt: Bool
 
   /// A message with everything given.
   public init(
     msgID: String, groupID: GroupID, seq: Int64?, sender: UserID, nameCard: String, timestamp: WallInstant, content: Content,
     priority: Priority, clientMsgID: String?, atUserIDList: [String] = [], isRevoked: Bool = false, platform: Platform,
-    isFromManager: Bool = false
+    isFromManager: Bool = false, needReadReceipt: Bool = false
   ) {
     self.msgID = msgID
     self.groupID = groupID
@@ -82,6 +84,7 @@ public struct Message: Sendable, Equatable {
     self.isRevoked = isRevoked
     self.platform = platform
     self.isFromManager = isFromManager
+    self.needReadReceipt = needReadReceipt
   }
 
   /// Whether it counts as unread: Text and Custom do, tips do not.

@@ -12,6 +12,10 @@ struct StoreContents {
     var counters = GroupCounters()
     /// `seq` is the index + `firstSeq`.
     var messages: [Message] = []
+    /// The members at a message and later ones, by `seq`.
+    var receiptMembers: [Int64: [UserID]] = [:]
+    /// The readers of each message.
+    var readers: [Int64: Set<UserID>] = [:]
     var firstSeq: Int64 = 1
     /// The timestamp of the newest message that was removed.
     var removedTime = WallInstant.unset
@@ -107,6 +111,8 @@ struct StoreContents {
     case .markNotificationsRead(let user, through: let number): advance(\.notificationMarks, user, number)
     case .append(let message): try append(message)
     case .revise(let message): try revise(message)
+    case .putReceiptMembers(let members, from: let seq, in: let group): try put(members, seq, group)
+    case .addReadReceipts(let seqs, of: let reader, in: let group): try confirm(seqs, reader, group)
     case .dismiss(let group, let time, let notification): try dismiss(group, time, notification)
     case .appendWebhook(let entry): append(entry)
     case .removeWebhooks(let numbers): removeWebhooks(numbers)

@@ -12,7 +12,7 @@ import WireProtocol
   private static let user = [
     "joinGroup", "quitGroup", "getJoinedGroupList", "syncGroups", "markGroupMessageAsRead", "getGroupUnreadCount",
     "setGroupReceiveMessageOpt", "getSystemNotificationList", "setSystemNotificationRead", "setGroupApplicationRead",
-    "setSelfInfo",
+    "setSelfInfo", "sendMessageReadReceipts", "getMessageReadReceipts", "getGroupMessageReadMemberList",
   ]
   /// "Only there."
   private static let application = [

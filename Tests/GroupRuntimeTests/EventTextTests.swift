@@ -16,7 +16,7 @@ import WireProtocol
       case .publish(let event, _, _): String(decoding: event.frame, as: UTF8.self)
       case .send(let event, let users, _):
         users.contains { $0.rawValue == session } ? String(decoding: event.frame, as: UTF8.self) : nil
-      case .sendToSession, .attach, .setReceiveOption, .attachSignedInUsers, .detach, .disband, .post: nil
+      case .sendToSession, .attach, .setReceiveOption, .attachSignedInUsers, .detach, .disband, .post, .noteReceipts: nil
       }
     }
   }

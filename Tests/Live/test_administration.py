@@ -36,6 +36,9 @@ NEEDS_A_USER = {
     "setGroupReceiveMessageOpt": lambda group: {"groupID": group, "opt": "Receive"},
     "getSystemNotificationList": lambda group: {}, "setSystemNotificationRead": lambda group: {},
     "setGroupApplicationRead": lambda group: {}, "setSelfInfo": lambda group: {"nickName": "N"},
+    "sendMessageReadReceipts": lambda group: {"groupID": group, "seqList": [1]},
+    "getMessageReadReceipts": lambda group: {"groupID": group, "seqList": [1]},
+    "getGroupMessageReadMemberList": lambda group: {"groupID": group, "seq": 1},
 }
 
 

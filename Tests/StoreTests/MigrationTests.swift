@@ -106,6 +106,8 @@ struct MigrationTests {
       #expect(group.lastMessage?.seq == 2 && group.recentlySent.map(\.clientMsgID) == ["c1"])
       #expect(group.openApplications.map(\.id) == ["request", "invitation"])
       #expect(group.attributes.entries.map(\.value) == ["v"])
+      #expect(group.lastMessage?.needReadReceipt == false)
+      #expect(try await store.readers(of: 2, in: Self.live, epoch: "e3")?.members == nil)
       #expect(try await store.ownedCount(of: alice, type: .public, limit: 9) == 1)
       #expect(try await store.membershipCounts(of: [alice, bob], limit: 9) == [alice: 1, bob: 1])
       #expect(try await store.memberships(of: bob).map(\.groupNumber) == [3])

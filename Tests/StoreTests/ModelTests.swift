@@ -50,10 +50,14 @@ struct ModelTests {
     case lists([GroupID], [GroupType: Int], Set<UserID>, Int)
     case search([GroupID])
     case infos([UserInfo], [UserID: UserProfile], [UserProfile?])
+    case receipts([[Int64]], [ReceiptCount], [MessageReaders?])
 
     static func all(of store: some AnyStore) async throws -> [Answers] {
       var answers: [Answers] = []
-      for id in RandomChanges.groups { answers.append(try await group(id, store)) }
+      for id in RandomChanges.groups {
+        answers.append(try await group(id, store))
+        answers.append(try await receipts(in: id, store))
+      }
       for user in RandomChanges.users { answers += try await ofUser(user, store) }
       answers.append(try await applications(nil, store))
       for id in RandomChanges.applications { answers.append(.application(try await store.application(id))) }
@@ -73,6 +77,19 @@ struct ModelTests {
       var numbers: [Int64?] = []
       for time: WallInstant in [0, 200, 500] { numbers.append(try await store.firstSeq(of: id, notBefore: time)) }
       return .group(try await store.group(id, sentSince: 150), messages, numbers)
+    }
+
+    private static func receipts(in id: GroupID, _ store: some AnyStore) async throws -> Answers {
+      let (epoch, seqs) = (try await store.group(id, sentSince: 0)?.record.epoch ?? "e", Array(0...9 as ClosedRange<Int64>))
+      var confirmable: [[Int64]] = []
+      for user in RandomChanges.users {
+        confirmable.append(try await store.confirmable(seqs, of: id, epoch: epoch, by: user))
+      }
+      var readers: [MessageReaders?] = []
+      for seq in seqs { readers.append(try await store.readers(of: seq, in: id, epoch: epoch)) }
+      let counts = try await store.receiptCounts(of: seqs.reversed(), in: id, epoch: epoch)
+      #expect(try await store.receiptCounts(of: seqs, in: id, epoch: "another").isEmpty)
+      return .receipts(confirmable, counts, readers)
     }
 
     private static func ofUser(_ user: UserID, _ store: some AnyStore) async throws -> [Answers] {
@@ -176,7 +193,7 @@ private struct RandomChanges {
 
   private mutating func change() -> StoreChange {
     let (group, user) = (one(Self.groups), one(Self.users))
-    switch pick(0...22) {
+    switch pick(0...25) {
     case 0...1: return create(group)
     case 2: return .putGroup(record(group), isNew: false)
     case 3...6: return .putMember(member(user), in: group)
@@ -197,6 +214,8 @@ private struct RandomChanges {
     case 22:
       return .putCounters(
         (0..<pick(1...3)).map { _ in .init(key: "c\(pick(1...4))", value: chance(4) ? nil : now.milliseconds) }, in: group)
+    case 23: return .putReceiptMembers(Array(Self.users.prefix(pick(1...4))), from: Int64(pick(1...6)), in: group)
+    case 24...25: return .addReadReceipts((0..<pick(1...3)).map { _ in Int64(pick(1...8)) }, of: user, in: group)
     default: return chance(2) ? .dismiss(group, at: now) : append(to: group)
     }
   }
@@ -253,7 +272,7 @@ private struct RandomChanges {
     return .append(
       .sample(
         seq, in: group, from: one(Self.users), at: now, chance(3) ? .tips("{}") : .text("\(now)"),
-        clientMsgID: chance(2) ? "c\(now)" : nil, isFromManager: chance(2)))
+        clientMsgID: chance(2) ? "c\(now)" : nil, isFromManager: chance(2), needReadReceipt: chance(2)))
   }
 
   private mutating func revise(in group: GroupID) -> StoreChange {

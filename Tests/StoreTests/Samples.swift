@@ -27,13 +27,14 @@ extension Member {
 extension Message {
   static func sample(
     _ seq: Int64?, in group: GroupID = club, from sender: UserID = alice, at time: WallInstant? = nil,
-    _ content: Content = .text("hi"), clientMsgID: String? = nil, isFromManager: Bool = false
+    _ content: Content = .text("hi"), clientMsgID: String? = nil, isFromManager: Bool = false,
+    needReadReceipt: Bool = false
   ) -> Message {
     Message(
       msgID: "\(group)-\(seq ?? 0)", groupID: group, seq: seq, sender: sender, nameCard: "",
       timestamp: time ?? WallInstant(seq ?? 0),
       content: content, priority: .normal, clientMsgID: clientMsgID, platform: .web,
-      isFromManager: isFromManager)
+      isFromManager: isFromManager, needReadReceipt: needReadReceipt)
   }
 }
 

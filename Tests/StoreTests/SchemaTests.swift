@@ -19,13 +19,13 @@ struct SchemaTests {
             try String.fetchOne(db, sql: "PRAGMA integrity_check")
           )
         }
-        #expect(applied == ["v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8"])
+        #expect(applied == ["v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9"])
         #expect(
           tables == [
             "groupRecord", "groupAttributes", "groupCounter", "member", "formerMember", "message", "departure", "dismissedGroup",
             "application",
             "notification", "notificationNumber", "readMark", "knownUser", "userInfo", "probe", "grdb_migrations", "webhook",
-            "webhookFailure",
+            "webhookFailure", "receiptMembers", "readReceipt",
           ])
         #expect(check == "ok")
       }

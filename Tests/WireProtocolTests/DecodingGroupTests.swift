@@ -110,6 +110,33 @@ import WireProtocol
     }
   }
 
+  @Test func receiptsNameEachMessageOnce() throws {
+    guard
+      case .group(_, .sendMessageReadReceipts(let read)) = try decoded(
+        "sendMessageReadReceipts", #"{"groupID":"g","seqList":[3,1,3,2]}"#),
+      case .group(_, .getMessageReadReceipts(let counts)) = try decoded(
+        "getMessageReadReceipts", #"{"groupID":"g","seqList":[0]}"#),
+      case .group(_, .getGroupMessageReadMemberList(let list)) = try decoded(
+        "getGroupMessageReadMemberList", #"{"groupID":"g","seq":7}"#),
+      case .group(_, .getGroupMessageReadMemberList(let page)) = try decoded(
+        "getGroupMessageReadMemberList", #"{"groupID":"g","seq":7,"filter":"Unread","count":100,"nextSeq":4}"#)
+    else { return fail("receipts") }
+    #expect(read.seqs == [3, 1, 2] && counts.seqs == [0])
+    #expect(list.seq == 7 && list.filter == .read && list.count == 50 && list.nextSeq == 0)
+    #expect(page.filter == .unread && page.count == 100 && page.nextSeq == 4)
+  }
+
+  @Test func aMessageThatIsNotStoredHasNoReceipts() throws {
+    for method in ["sendGroupTextMessage", "sendGroupCustomMessage"] {
+      let content = #""groupID":"g","text":"x","data":"x""#
+      let refused = #"{\#(content),"needReadReceipt":true,"onlineUserOnly":true}"#
+      #expect(throws: WireError.self) { try decoded(method, refused) }
+      for options in [#""needReadReceipt":true"#, #""needReadReceipt":false,"onlineUserOnly":true"#] {
+        _ = try decoded(method, "{\(content),\(options)}")
+      }
+    }
+  }
+
   @Test func notificationsComeFiftyAtATime() throws {
     guard case .getSystemNotificationList(let list) = try decoded("getSystemNotificationList", "{}"),
       case .getSystemNotificationList(let page) = try decoded("getSystemNotificationList", #"{"count":100,"nextSeq":3}"#)

@@ -22,6 +22,13 @@ extension MethodPage {
     MethodPage("revokeGroupMessage", [.groupID, .need("seq", .instant)]),
     MethodPage("markGroupMessageAsRead", [.groupID, .may("seq", .instant)], for: .user),
     MethodPage("getGroupUnreadCount", [.may("groupIDList", .list(.groupID, 0...200))], "totalCount groups", for: .user),
+    MethodPage("sendMessageReadReceipts", [.groupID, .need("seqList", .list(.instant, 1...50, empty: 10004))], for: .user),
+    MethodPage(
+      "getMessageReadReceipts", [.groupID, .need("seqList", .list(.instant, 1...50, empty: 10004))], "receiptList", for: .user),
+    MethodPage(
+      "getGroupMessageReadMemberList",
+      [.groupID, .need("seq", .instant), .may("filter", .word(["Read", "Unread"])), .nextSeq, .count(100)], "memberList nextSeq",
+      for: .user),
     MethodPage("getSystemNotificationList", [.nextSeq, .count(100)], "notificationList unreadCount nextSeq", for: .user),
     MethodPage("setSystemNotificationRead", [.may("notificationID", .any)], for: .user),
   ]
@@ -29,5 +36,6 @@ extension MethodPage {
   private static let options: [Field] = [
     .may("priority", .word(["High", "Normal", "Low", "Lowest"])), .may("clientMsgID", .text(1...64, empty: 10004)),
     .may("atUserIDList", .list(.mention, 0...30, tooMany: 10053)), .may("onlineUserOnly", .flag),
+    .may("needReadReceipt", .flag),
   ]
 }

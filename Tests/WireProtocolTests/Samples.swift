@@ -154,6 +154,8 @@ struct Samples {
     case .onRecvMessageRevoked: .onRecvMessageRevoked(msgID: id, seq: number(), by: by)
     case .onMessageDropped: .onMessageDropped(msgID: id, clientMsgID: optional { $0.text() }, one())
     case .onConversationRead: .onConversationRead(readSeq: number())
+    case .onRecvMessageReadReceipts:
+      .onRecvMessageReadReceipts([ReadReceiptCount(seq: number(), readCount: count, unreadCount: count + 1)])
     case .onReceiveRESTCustomData, .onSelfInfoUpdated, .onConnectSuccess, .onKickedOffline, .onUserSigExpired, .onServerDraining:
       .onReceiveRESTCustomData(text(), on: one())
     }

@@ -44,6 +44,11 @@ enum RowCost {
   static func message(textBytes: Int) -> Int { keyedRow(160 + textBytes) }
   /// A counter with the longest key: 56.
   static let counter = 96
+  /// The members at a message, as many as may be and with the longest userIDs
+  /// (`limits.readReceiptMembers`): stored where they have changed since the last such message.
+  static let receiptMembers = keyedRow(16 + 500 * 33)
+  /// The messages of a block that a user has confirmed.
+  static let readReceipt = keyedRow(64 + Int(SeqBlock.size / 8))
   /// A message that says what happened to some members.
   static func tip(members: Int, textBytes: Int = 0) -> Int { message(textBytes: 192 + members * 128 + textBytes) }
 
@@ -70,6 +75,8 @@ extension Request {
     case .group(_, .inviteUserToGroup(let request)):
       invitation(of: request.userIDList.count, texts: [request.message, request.attach])
     case .createGroup(let request): creation(request)
+    case .group(_, .sendMessageReadReceipts(let request)):
+      WriteCost(bytes: Set(request.seqs.map(SeqBlock.number(of:))).count * RowCost.readReceipt)
     case .group(_, .kickGroupMember(let request)):
       WriteCost(
         bytes: RowCost.tip(members: request.userIDList.count)
@@ -99,7 +106,8 @@ extension Request {
 
   private func message(_ content: String, _ options: MessageOptions) -> WriteCost {
     let mentions = options.atUserIDList.reduce(0) { $0 + $1.utf8.count + 3 }
-    return WriteCost(bytes: RowCost.message(textBytes: content.utf8.count + mentions + (options.clientMsgID?.utf8.count ?? 0)))
+    let textBytes = content.utf8.count + mentions + (options.clientMsgID?.utf8.count ?? 0)
+    return WriteCost(bytes: RowCost.message(textBytes: textBytes) + (options.needReadReceipt ? RowCost.receiptMembers : 0))
   }
 
   /// Each user becomes a member, with a notification and a part of a tip; or, where the group asks

@@ -139,6 +139,7 @@ extension JSONWriter {
       writer.member("clientMsgID", ifPresent: options.clientMsgID)
       if !options.atUserIDList.isEmpty { writer.member("atUserIDList", options.atUserIDList) }
       if options.onlineUserOnly { writer.member("onlineUserOnly", true) }
+      if options.needReadReceipt { writer.member("needReadReceipt", true) }
     }
   }
 }

@@ -15,6 +15,7 @@ extension Group {
     case .stored(let answer, let requester): read(answer, for: requester, completion)
     case .counters(let value, _): replyWhenCountersAreDurable(.success(value), completion)
     case .lookUp(let seq, let caller): readMessage(seq, for: caller, completion)
+    case .lookUpReceipts(let question, let epoch, let caller): lookUp(question, epoch: epoch, for: caller, completion)
     }
   }
 
@@ -35,7 +36,9 @@ extension Group {
     case .publish(let event, let kind, let session): openTopic().publish(event.frame, kind, except: session)
     case .send(let event, let users, let session): openTopic().send(event.frame, to: users, except: session)
     case .sendToSession(let event, let session): openTopic().send(event.frame, to: session)
+    case .noteReceipts(let seqs): noteReceipts(seqs)
     case .disband:
+      receiptNotices.removeAll()
       openTopic().close()
       topic = nil
     // It may follow the end of the group, so it opens no topic.

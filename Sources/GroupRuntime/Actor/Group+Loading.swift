@@ -109,7 +109,8 @@ extension Group {
   }
 
   private func retireUnlessBusy() {
-    guard pipeline.isEmpty, counterCommits.isEmpty, backlog.isEmpty, pendingMessageReads == 0 else { return }
+    guard pipeline.isEmpty, counterCommits.isEmpty, backlog.isEmpty, pendingMessageReads == 0, receiptNotices.isIdle
+    else { return }
     switch phase {
     case .loaded(let box) where box.state.isBusy(at: services.clocks.monotonic): return
     case .loaded, .absent, .unloaded: retire()

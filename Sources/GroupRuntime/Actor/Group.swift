@@ -62,8 +62,12 @@ public actor Group: ExecutorActor {
   var mustRepublishAttributes = false
   /// Events of counters that a failed commit has interrupted, until the group is loaded again.
   var interruptedCounterEvents: CounterEvents?
-  /// How many recalls wait for their message to be read.
+  /// How many decisions and events wait for stored messages or receipts to be read.
   var pendingMessageReads = 0
+  /// The messages whose senders are to be told of read receipts.
+  var receiptNotices = ReceiptNotices()
+  /// Whether an alarm for the next round of them will ring.
+  var awaitsReceiptAlarm = false
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 

@@ -25,6 +25,7 @@ struct StoredAnswerReader: Sendable {
       case .unread(let unread):
         let count = try await self.count(unread)
         return .success(.unreadCount(count))
+      case .readReceipts(let seqs, let sender, let epoch): return try await readReceipts(of: seqs, by: sender, epoch: epoch)
       }
     } catch {
       if error.kind != .cancelled { observer.storeFailed(error, group: group) }
@@ -60,6 +61,13 @@ struct StoredAnswerReader: Sendable {
 
   private func show(_ answer: ShownAnswer) async throws(StoreError) -> Reply {
     .success(answer.result(showing: try await profiles.profiles(of: answer.users)))
+  }
+
+  /// In the order of the request.
+  private func readReceipts(of seqs: [Int64], by sender: UserID, epoch: String) async throws(StoreError) -> Reply {
+    let counts = try await messages.receiptCounts(of: seqs, in: group, epoch: epoch).filter { $0.sender == sender }
+    let rows = Dictionary(uniqueKeysWithValues: counts.map { ($0.seq, ReadReceiptCount($0)) })
+    return .success(.readReceipts(GetMessageReadReceipts.Result(receiptList: seqs.compactMap { rows[$0] })))
   }
 
   private func count(_ unread: UnreadMessages) async throws(StoreError) -> Int {

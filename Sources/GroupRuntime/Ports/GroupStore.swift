@@ -79,7 +79,7 @@ public struct HistoryRemoval: Sendable, Equatable {
 }
 
 /// Keeps messages by group and `seq`.
-public protocol MessageStore: Sendable {
+public protocol MessageStore: ReadReceiptStore {
   /// The messages of a group with `seq` in the range.
   /// - Parameters:
   ///   - newestFirst: descending by `seq`, else ascending.

@@ -33,6 +33,11 @@ public enum StoreChange: Sendable, Equatable {
   case append(Message)
   /// The new state of a stored message (recalled), by its group and `seq`.
   case revise(Message)
+  /// The members of a group when a message was sent, by userID: also those of later messages, up to
+  /// the next such list.
+  case putReceiptMembers([UserID], from: Int64, in: GroupID)
+  /// A member has read messages; some may be confirmed already.
+  case addReadReceipts([Int64], of: UserID, in: GroupID)
   /// Removes a group with its members and messages; its groupID is free.
   /// - Parameter notifying: a notification for every member; nil = none.
   case dismiss(GroupID, at: WallInstant, notifying: SystemNotification?)

@@ -21,11 +21,11 @@ public struct Decision: Sendable {
   /// Whether nothing is stored, performed or counted.
   var isEmpty: Bool { changes.isEmpty && effects.isEmpty && counts.isEmpty }
 
-  /// Whether the answer waits for nothing that was decided before: the request is decided after a
-  /// message was looked up, or its changes have a commit of their own.
+  /// Whether the answer waits for nothing that was decided before: the request is decided after
+  /// stored messages or receipts were looked up, or its changes have a commit of their own.
   var passesPipeline: Bool {
     switch answer {
-    case .lookUp, .counters(_, isWrite: true): true
+    case .lookUp, .lookUpReceipts, .counters(_, isWrite: true): true
     case .reply, .stored, .counters: false
     }
   }
@@ -59,6 +59,8 @@ public enum Effect: Sendable, Equatable {
   case disband
   /// The application gets an after-event.
   case post(WebhookEntry)
+  /// The senders of these messages are told of new read receipts, together with later ones.
+  case noteReceipts([Int64])
 
   /// All sessions of these users get the event.
   static func send(_ event: GroupEvent, to users: [UserID]) -> Effect { .send(event, to: users, except: nil) }
@@ -74,6 +76,16 @@ enum Answer: Sendable {
   indirect case counters(ReplyValue, isWrite: Bool)
   /// None yet: the request is decided after a stored message was looked up.
   indirect case lookUp(seq: Int64, by: Caller)
+  /// None yet: the request is decided after stored read receipts were looked up.
+  indirect case lookUpReceipts(ReceiptLookUp, epoch: String, by: Caller)
+}
+
+/// What is looked up of stored read receipts before a request is decided.
+enum ReceiptLookUp: Sendable {
+  /// Which of the messages the caller may confirm.
+  case confirmable([Int64])
+  /// Who has read a message.
+  case readers(GetGroupMessageReadMemberList)
 }
 
 /// An answer that needs stored messages or profiles.
@@ -88,6 +100,8 @@ enum StoredAnswer: Sendable {
   case shown(ShownAnswer)
   /// A number of unread messages.
   case unread(UnreadMessages)
+  /// The receipts of a sender's messages.
+  case readReceipts([Int64], of: UserID, epoch: String)
 }
 
 /// A row of syncGroups before its messages are read.

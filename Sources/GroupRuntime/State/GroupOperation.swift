@@ -12,6 +12,10 @@ public enum GroupOperation: Sendable {
   indirect case decide(GroupApplication, agrees: Bool, reason: String, UserFacts)
   /// - Parameter message: as the store keeps it; nil = there is none.
   indirect case revokeFound(seq: Int64, message: Message?)
+  /// - Parameter seqs: those that the store says the caller may confirm.
+  indirect case confirmFound(_ seqs: [Int64], epoch: String)
+  /// - Parameter readers: as the store keeps them; nil = there is no such message.
+  indirect case readersFound(_ readers: MessageReaders?, GetGroupMessageReadMemberList, epoch: String)
   /// The checks of a request that the application is asked about; answers `.empty` where it is to be
   /// asked, and changes nothing.
   indirect case check(GroupRequest, UserFacts)

@@ -38,6 +38,9 @@ public struct GroupLimits: Sendable {
   /// The highest unread count; with more unread messages a count is this number
   /// (`limits.unreadCount`).
   public var unreadCount = 1000
+  /// The most members of a group whose messages may have read receipts
+  /// (`limits.readReceiptMembers`).
+  public var readReceiptMembers = 200
   /// How long members of an AVChatRoom stay members without a session (`avChatRoom.offlineGrace`).
   public var offlineGrace = Duration.seconds(300)
 

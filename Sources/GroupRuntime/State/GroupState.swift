@@ -17,6 +17,8 @@ public struct GroupState: Sendable {
   var rateLimiter: PriorityRateLimiter<WaitingMessage>?
   var joins = CoalescedNotice()
   var leaves = CoalescedNotice()
+  /// The roster's version of the newest stored list of receipt members; nil = none since loading.
+  var receiptRosterVersion: Int?
   var corrections = ClockCorrections()
   let rules: GroupRules
 
@@ -55,6 +57,9 @@ public struct GroupState: Sendable {
       case .decide(let application, let agrees, let reason, let facts):
         return try decide(application, agrees: agrees, reason: reason, facts, by: caller, in: context)
       case .revokeFound(let seq, let message): return try revoke(message, seq: seq, by: caller, in: context)
+      case .confirmFound(let seqs, let epoch): return try confirm(found: seqs, epoch: epoch, by: caller)
+      case .readersFound(let found, let request, let epoch):
+        return try readMembers(request, found: found, epoch: epoch, for: caller, in: context)
       case .info: return try info(for: caller, in: context)
       case .foundInfo(let joinedOnly): return foundInfo(joinedOnly: joinedOnly, for: caller, in: context)
       case .joinedInfo(let since): return joinedInfo(for: caller, since: since, in: context)
@@ -103,6 +108,9 @@ public struct GroupState: Sendable {
     case .getGroupHistoryMessageList(let request): return try history(request, for: caller)
     case .revokeGroupMessage(let request): return try revoke(seq: request.seq, by: caller)
     case .markGroupMessageAsRead(let request): return try markRead(seq: request.seq, by: caller, in: context)
+    case .sendMessageReadReceipts(let request): return try confirm(request, by: caller)
+    case .getMessageReadReceipts(let request): return try readReceipts(request, for: caller)
+    case .getGroupMessageReadMemberList(let request): return try readMembers(request, for: caller)
     case .sendGroupSystemNotification(let request): return customData(request, by: caller, in: context)
     case .recycleGroup: return disband(.recycled, by: caller, in: context)
     case .importGroupMembers(let request): return try importMembers(request, firstSeqs: facts.firstSeqs, facts, in: context)

@@ -16,6 +16,7 @@ enum DisbandedGroupCleanup {
     if try members(of: group.number, rows, db) { return true }
     if try messages(of: group.number, rows, db) { return true }
     if try formerMembers(of: group.number, rows, db) { return true }
+    if try ReadReceiptRows.removeAll(number: group.number, limit: rows, in: db) { return true }
     if try applications(of: group.number, time: group.time, rows, db) { return true }
     try NotificationRows.forget(group: group.number, db)
     try db.run("DELETE FROM groupAttributes WHERE number = ?", [group.number])

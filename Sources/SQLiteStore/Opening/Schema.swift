@@ -17,6 +17,7 @@ enum Schema {
     migrator.registerMigration("v6") { try $0.execute(sql: v6) }
     migrator.registerMigration("v7") { try $0.execute(sql: v7) }
     migrator.registerMigration("v8") { try $0.execute(sql: v8) }
+    migrator.registerMigration("v9") { try $0.execute(sql: v9) }
     return migrator
   }()
 
@@ -327,5 +328,29 @@ enum Schema {
     ALTER TABLE groupRecord ADD COLUMN firstTime INTEGER;
     ALTER TABLE groupRecord ADD COLUMN removedTime INTEGER NOT NULL DEFAULT 0;
     CREATE INDEX groupRecordByFirstTime ON groupRecord (type, firstTime) WHERE firstTime IS NOT NULL;
+    """
+
+  // - `message.needReadReceipt`: 0 and 1 take no byte of a row, so counting reads no overflow page.
+  // - `receiptMembers`: the members at message `seq` and later ones, up to the next row; userIDs,
+  //   which have no spaces, with a space between two.
+  // - `readReceipt`: the messages of a block that a user has confirmed (`SeqBlock`). A reader's
+  //   confirmations of 1,024 messages share a row.
+  private static let v9 = """
+    ALTER TABLE message ADD COLUMN needReadReceipt INTEGER NOT NULL DEFAULT 0;
+
+    CREATE TABLE receiptMembers (
+      number INTEGER NOT NULL,
+      seq INTEGER NOT NULL,
+      userIDs TEXT NOT NULL,
+      PRIMARY KEY (number, seq)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE readReceipt (
+      number INTEGER NOT NULL,
+      block INTEGER NOT NULL,
+      userID TEXT NOT NULL,
+      seqs BLOB NOT NULL,
+      PRIMARY KEY (number, block, userID)
+    ) STRICT, WITHOUT ROWID;
     """
 }

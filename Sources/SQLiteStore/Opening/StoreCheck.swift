@@ -54,8 +54,13 @@ public enum StoreCheck {
       SELECT 'the texts of ' || count(*) || ' users are there, and the users are not known'
       FROM userInfo WHERE userID NOT IN (SELECT userID FROM knownUser) HAVING count(*) > 0
       """,
+      """
+      SELECT count(*) || ' messages with read receipts have no list of members' FROM message AS m
+      WHERE needReadReceipt AND NOT EXISTS (SELECT 1 FROM receiptMembers AS l WHERE l.number = m.number AND l.seq <= m.seq)
+      HAVING count(*) > 0
+      """,
     ]
-    + ["message", "member", "formerMember", "groupAttributes", "groupCounter"].map { table in
+    + ["message", "member", "formerMember", "groupAttributes", "groupCounter", "receiptMembers", "readReceipt"].map { table in
       """
       SELECT 'rows of ' || count(*) || ' groups that are gone are left in \(table)' FROM
       (SELECT DISTINCT number FROM \(table) EXCEPT SELECT number FROM groupRecord EXCEPT SELECT number FROM dismissedGroup)

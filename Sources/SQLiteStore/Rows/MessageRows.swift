@@ -11,18 +11,23 @@ enum MessageRows {
     case tips = "GroupTips"
   }
 
-  static let columns =
+  private static let appendedColumns =
     "seq, timestamp, sender, kind, isRevoked, isFromManager, priority, platform, msgID, clientMsgID, nameCard, atUserIDList, content"
+  static let columns = appendedColumns + ", needReadReceipt"
 
   // The message before must exist, because `seq` has no gap (Protocol.md, "Sending"), unless
   // retention has removed it: the number is NULL otherwise, and no row is added. The check is free:
   // the page is read anyway. An INSERT from a SELECT of its own table would use a temporary one.
-  private static let appendSQL = """
-    INSERT OR IGNORE INTO message (number, \(columns)) VALUES (
+  private static func appendSQL(_ moreColumns: String = "", _ moreValues: String = "") -> String {
+    """
+    INSERT OR IGNORE INTO message (number, \(appendedColumns)\(moreColumns)) VALUES (
     (SELECT number FROM groupRecord AS g WHERE groupID = ?
     AND (EXISTS (SELECT 1 FROM message AS m WHERE m.number = g.number AND m.seq = ? - 1) OR g.firstSeq = ?)),
-    ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?\(moreValues))
     """
+  }
+  private static let appendPlainSQL = appendSQL()
+  private static let appendWithReceiptsSQL = appendSQL(", needReadReceipt", ", 1")
   private static let reviseSQL = """
     UPDATE message SET kind = ?, isRevoked = ?, content = ?
     WHERE number = (SELECT number FROM groupRecord WHERE groupID = ?) AND seq = ? AND msgID = ?
@@ -32,7 +37,7 @@ enum MessageRows {
     guard let seq = message.seq else { throw StoreError(.inconsistent, "message \(message.msgID) has no seq") }
     let (kind, content) = parts(of: message.content)
     let mentions = try jsonColumn(message.atUserIDList)
-    let appended = try db.run(appendSQL) { binding in
+    let appended = try db.run(message.needReadReceipt ? appendWithReceiptsSQL : appendPlainSQL) { binding in
       binding.append(message.groupID.rawValue)
       binding.append(seq)
       binding.append(seq)
@@ -84,10 +89,11 @@ enum MessageRows {
     let clientMsgID = try row.optionalText()
     let nameCard = try row.text()
     let atUserIDList: [String] = try row.json(else: [])
+    let content = content(kind, try row.text())
     return Message(
       msgID: msgID, groupID: group, seq: seq, sender: sender, nameCard: nameCard, timestamp: timestamp,
-      content: content(kind, try row.text()), priority: priority, clientMsgID: clientMsgID, atUserIDList: atUserIDList,
-      isRevoked: isRevoked, platform: platform, isFromManager: isFromManager)
+      content: content, priority: priority, clientMsgID: clientMsgID, atUserIDList: atUserIDList,
+      isRevoked: isRevoked, platform: platform, isFromManager: isFromManager, needReadReceipt: try row.flag())
   }
 
   private static func parts(of content: Message.Content) -> (Kind, String) {

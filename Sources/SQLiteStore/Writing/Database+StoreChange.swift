@@ -25,6 +25,9 @@ extension Database {
     case .markNotificationsRead(let user, through: let number): try ReadMarks.advance(.notifications, of: user, to: number, self)
     case .append(let message): try MessageRows.append(message, in: self)
     case .revise(let message): try MessageRows.revise(message, in: self)
+    case .putReceiptMembers(let members, from: let seq, in: let group):
+      try ReadReceiptRows.put(members, from: seq, in: group, self)
+    case .addReadReceipts(let seqs, of: let reader, in: let group): try ReadReceiptRows.confirm(seqs, by: reader, in: group, self)
     case .dismiss(let group, let time, let notification): try dismiss(group, at: time, notifying: notification)
     case .appendWebhook(let entry): try WebhookRows.append(entry, in: self)
     case .removeWebhooks(let numbers): try WebhookRows.remove(numbers, in: self)

@@ -166,6 +166,7 @@ extension StoreChange {
     case .putApplication(let application, asNewest: _): application.requestMsg.utf8.count + (application.attach?.utf8.count ?? 0)
     case .putUserInfo(let info): info.customInfo.values.reduce(info.faceURL.utf8.count) { $0 + $1.utf8.count }
     case .notify(let notification, _): notification.data?.utf8.count ?? 0
+    case .putReceiptMembers(let members, from: _, in: _): members.reduce(0) { $0 + $1.rawValue.utf8.count + 1 }
     case .appendWebhook(let entry), .giveUpWebhook(let entry, _, _): entry.estimatedBytes
     default: 0
     }

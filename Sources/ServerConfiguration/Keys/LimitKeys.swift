@@ -4,7 +4,8 @@ enum LimitKeys {
     workMessagesPerSecond, publicMessagesPerSecond, meetingMessagesPerSecond, avChatRoomMessagesPerSecond,
     bChatRoomMessagesPerSecond, workMaxMemberNum, publicMaxMemberNum, meetingMaxMemberNum, requestsPerSecond, requestBurst,
     signInsPerSecond, connections, connectionsPerAddress, groupsPerUser, avChatRoomsPerUser, avChatRooms,
-    sendQueueBytes, revokeWindow, unreadCount, groupNameText, introductionText, notificationText, faceURLText, nameCardText,
+    sendQueueBytes, revokeWindow, unreadCount, readReceiptMembers, groupNameText, introductionText, notificationText, faceURLText,
+    nameCardText,
     messageText,
   ]
 
@@ -45,6 +46,10 @@ enum LimitKeys {
   static let unreadCount = Key(
     "limits.unreadCount", .integer(1...1_000_000, of: "messages"), 1000, example: "99", since: "0.1.0",
     "Up to where unread messages are counted: an unread count is exact below it and reads this number beyond.")
+
+  static let readReceiptMembers = Key(
+    "limits.readReceiptMembers", .integer(0...500, of: "members"), 200, example: "100", since: "0.1.0",
+    "The members of a group up to which its messages may have read receipts; 0 = none may.")
 
   static let groupNameText = text("limits.text.groupName", 30, "a group's name", example: "100")
   static let introductionText = text("limits.text.introduction", 240, "a group's introduction", example: "400")

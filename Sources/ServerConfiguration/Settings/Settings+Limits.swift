@@ -33,6 +33,8 @@ extension Settings {
     public var revokeWindow: Duration
     /// The largest number of unread messages that is counted exactly.
     public var unreadCount: Int
+    /// The largest number of members with which a group has read receipts.
+    public var readReceiptMembers: Int
     /// The most bytes of texts.
     public var text: Texts
     /// Every key of `limits.…` with its number, durations in whole seconds, for `getServerInfo`.
@@ -55,6 +57,7 @@ extension Settings {
       sendQueueBytes = values[LimitKeys.sendQueueBytes]
       revokeWindow = values[LimitKeys.revokeWindow]
       unreadCount = values[LimitKeys.unreadCount]
+      readReceiptMembers = values[LimitKeys.readReceiptMembers]
       text = Texts(values)
       flattened = LimitKeys.all.compactMap { key in values.number(of: key).map { (key.path, $0) } }
     }

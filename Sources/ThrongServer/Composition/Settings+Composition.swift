@@ -157,6 +157,7 @@ extension GroupLimits {
     messagesPerSecond = rates.filter { $0.value > 0 }
     revokeWindow = limits.revokeWindow
     unreadCount = limits.unreadCount
+    readReceiptMembers = limits.readReceiptMembers
     offlineGrace = settings.avChatRoom.offlineGrace
   }
 }

@@ -48,7 +48,7 @@ struct NamedType {
     name: "MemberInfo",
     summary:
       "A member. Events have the members up to role (an application administrator only userID), lists all; nickName and "
-      + "faceURL are left out where they are empty; inviter is for oneself. The role is NotMember in events about somebody who is no member, or no longer.",
+      + "faceURL are left out where they are empty; inviter is for oneself. The role is NotMember for somebody who is no member, or no longer.",
     fields: [
       ResultField("userID", "string"), ResultField("nickName?", "string"), ResultField("faceURL?", "string"),
       ResultField("nameCard?", "string"), ResultField("role?", roleOrNone),
@@ -87,7 +87,8 @@ struct NamedType {
       ResultField("type", "\"Text\", \"Custom\" or \"GroupTips\""), ResultField("text?", "string"),
       ResultField("data?", "string"),
       ResultField("tips?", "Tips"), ResultField("priority", words(Priority.self)), ResultField("clientMsgID?", "string"),
-      ResultField("atUserIDList?", "[string]"), ResultField("isRevoked?", "boolean"), ResultField("platform", "string"),
+      ResultField("atUserIDList?", "[string]"), ResultField("isRevoked?", "boolean"),
+      ResultField("needReadReceipt?", "boolean"), ResultField("platform", "string"),
     ])
 
   private static let tips = NamedType(
@@ -121,8 +122,8 @@ struct NamedType {
   static let memberTypes: [String: String] = [
     "attempts": "integer", "bannedUntil": "integer", "code": "integer", "data": "object", "epoch": "string",
     "groupID": "string", "id": "string", "info": "GroupInfo", "inviter": "string", "key": "string", "lastError": "string",
-    "lastSeq": "integer", "message": "string", "messageList": "[Message]", "more": "boolean", "reason": "string",
-    "recovered": "boolean", "result": words(MemberResult.Outcome.self), "role": roleOrNone, "seq": "integer",
+    "lastSeq": "integer", "message": "string", "messageList": "[Message]", "more": "boolean", "readCount": "integer",
+    "reason": "string", "recovered": "boolean", "result": words(MemberResult.Outcome.self), "role": roleOrNone, "seq": "integer",
     "timestamp": "integer", "type": "string",
     "unreadCount": "integer", "userID": "string", "value": "any",
   ]

@@ -39,6 +39,7 @@ public enum ReplyValue: Sendable {
   case foundMessages(SearchGroupMessages.Result)
   case unreadCounts(GetGroupUnreadCount.Result)
   case notifications(GetSystemNotificationList.Result)
+  case readReceipts(GetMessageReadReceipts.Result)
 
   case groups(ListGroups.Result)
   case sessions(ListSessions.Result)
@@ -88,6 +89,7 @@ extension ReplyValue: WireEncodable {
     case .foundMessages(let result): writer.value(result)
     case .unreadCounts(let result): writer.value(result)
     case .notifications(let result): writer.value(result)
+    case .readReceipts(let result): writer.value(result)
     case .groups(let result): writer.value(result)
     case .sessions(let result): writer.value(result)
     case .kicked(let result): writer.value(result)
@@ -129,6 +131,7 @@ extension ReplyValue: WireEncodable {
     case .foundMessages(let result): 64 + result.messageList.byteCount()
     case .unreadCounts(let result): 64 + result.groups.count * 96
     case .notifications(let result): 128 + result.notificationList.count * 256
+    case .readReceipts(let result): 64 + result.receiptList.count * 64
     case .groups(let result): 128 + result.groupList.byteCount()
     case .sessions(let result): 64 + result.sessionList.count * 192
     case .importedMessages(let result): 64 + result.resultList.count * 32

@@ -51,6 +51,7 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
   case attributeWritesTooOften = 10049
   case attributeUnknown = 10050
   case tooManyMentions = 10053
+  case tooManyForReceipts = 10054
   case tooManyCounters = 10057
   case application10120 = 10120
   case application10121 = 10121
@@ -119,6 +120,7 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
     case .attributeWritesTooOften: "Too many writes to the attributes of this group by the application"
     case .attributeUnknown: "No such attribute"
     case .tooManyMentions: "At most 30 users can be mentioned"
+    case .tooManyForReceipts: "The group has too many members for read receipts"
     case .tooManyCounters: "A group has at most 20 counters"
     case .application10120, .application10121, .application10122, .application10123, .application10124, .application10125,
       .application10126, .application10127, .application10128, .application10129, .application10130:

@@ -56,6 +56,7 @@ extension EventName {
     case .onRecvMessageRevoked: GroupEvent.example(.onRecvMessageRevoked(msgID: "", seq: 1, by: by))
     case .onMessageDropped: GroupEvent.example(.onMessageDropped(msgID: "", clientMsgID: nil, .normal))
     case .onConversationRead: GroupEvent.example(.onConversationRead(readSeq: 0))
+    case .onRecvMessageReadReceipts: GroupEvent.example(.onRecvMessageReadReceipts([]))
     case .onReceiveRESTCustomData: GroupEvent.example(.onReceiveRESTCustomData("", on: .restAPI))
     case .onSelfInfoUpdated: SessionEvent.onSelfInfoUpdated(UserInfoFields(), opTime: .unset)
     case .onConnectSuccess: SessionEvent.onConnectSuccess(.example)

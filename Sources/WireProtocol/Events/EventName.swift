@@ -5,7 +5,8 @@ public enum EventName: String, CaseIterable, Sendable {
   case onReceiveJoinApplication, onReceiveGroupInvitation, onApplicationProcessed, onGroupApplicationListChanged
   case onGrantAdministrator, onRevokeAdministrator, onQuitFromGroup, onReceiveMessageOptChanged, onGroupAttributeChanged
   case onGroupCounterChanged
-  case onRecvNewMessage, onRecvMessageRevoked, onMessageDropped, onConversationRead, onReceiveRESTCustomData
+  case onRecvNewMessage, onRecvMessageRevoked, onMessageDropped, onConversationRead, onRecvMessageReadReceipts
+  case onReceiveRESTCustomData
   case onSelfInfoUpdated, onConnectSuccess, onKickedOffline, onUserSigExpired, onServerDraining
 
   /// The members of `params`, for descriptions.
@@ -36,6 +37,7 @@ public enum EventName: String, CaseIterable, Sendable {
     case .onRecvMessageRevoked: "all members who may see it"
     case .onMessageDropped: "the sending session"
     case .onConversationRead: "the user's other sessions, when it moved"
+    case .onRecvMessageReadReceipts: "the sessions of the messages' sender, at most 5 in any second"
     case .onReceiveRESTCustomData: "the members named by the administrator, or all"
     case .onSelfInfoUpdated: "the user's other sessions; after setUserInfo all"
     case .onConnectSuccess, .onKickedOffline, .onUserSigExpired, .onServerDraining: "the session"

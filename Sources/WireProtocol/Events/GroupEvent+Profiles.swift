@@ -18,7 +18,7 @@ extension GroupEvent {
     case .onRecvMessageRevoked(_, _, let by): [by.opUser]
     case .onGroupCreated, .onGroupApplicationListChanged, .onQuitFromGroup, .onReceiveMessageOptChanged,
       .onGroupAttributeChanged, .onGroupCounterChanged, .onRecvNewMessage, .onMessageDropped, .onConversationRead,
-      .onReceiveRESTCustomData:
+      .onRecvMessageReadReceipts, .onReceiveRESTCustomData:
       []
     }
   }
@@ -58,7 +58,7 @@ extension GroupEvent {
       content = .onRecvMessageRevoked(msgID: msgID, seq: seq, by: by.showing(profiles))
     case .onGroupCreated, .onGroupApplicationListChanged, .onQuitFromGroup, .onReceiveMessageOptChanged,
       .onGroupAttributeChanged, .onGroupCounterChanged, .onRecvNewMessage, .onMessageDropped, .onConversationRead,
-      .onReceiveRESTCustomData:
+      .onRecvMessageReadReceipts, .onReceiveRESTCustomData:
       break
     }
   }

@@ -32,6 +32,7 @@ public struct GroupEvent: Event, Equatable {
     case onRecvMessageRevoked(msgID: String, seq: Int64, by: EventOperator)
     case onMessageDropped(msgID: String, clientMsgID: String?, Priority)
     case onConversationRead(readSeq: Int64)
+    case onRecvMessageReadReceipts([ReadReceiptCount])
     case onReceiveRESTCustomData(String, on: Platform)
   }
 
@@ -118,6 +119,7 @@ public struct GroupEvent: Event, Equatable {
       // The only reason there is.
       writer.member("reason", "RateLimit")
     case .onConversationRead(let seq): writer.member("readSeq", seq)
+    case .onRecvMessageReadReceipts(let receipts): writer.member("receiptList", receipts)
     case .onReceiveRESTCustomData(let data, let platform):
       writer.member("customData", data)
       writer.member("platform", platform.rawValue)
@@ -134,6 +136,7 @@ public struct GroupEvent: Event, Equatable {
     case .onGroupAttributeChanged(let attributes): 160 + attributes.byteCount
     case .onGroupCounterChanged(let counters): 160 + counters.byteCount
     case .onReceiveRESTCustomData(let data, _): 192 + data.utf8.count
+    case .onRecvMessageReadReceipts(let receipts): 192 + receipts.count * 64
     case .onGroupApplicationListChanged: 768
     default: 320
     }
@@ -164,6 +167,7 @@ public struct GroupEvent: Event, Equatable {
     case .onRecvMessageRevoked: .onRecvMessageRevoked
     case .onMessageDropped: .onMessageDropped
     case .onConversationRead: .onConversationRead
+    case .onRecvMessageReadReceipts: .onRecvMessageReadReceipts
     case .onReceiveRESTCustomData: .onReceiveRESTCustomData
     }
   }

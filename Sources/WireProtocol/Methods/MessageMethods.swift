@@ -7,18 +7,22 @@ public struct MessageOptions: Sendable, Equatable {
   /// As given; "@all" mentions everybody.
   public var atUserIDList: [String]
   public var onlineUserOnly: Bool
+  /// Whether the sender learns who has read the message.
+  public var needReadReceipt: Bool
 
   /// The mention of everybody, which only managers may use.
   public static let everybody = "@all"
 
   /// Options as given.
   public init(
-    priority: Priority = .normal, clientMsgID: String? = nil, atUserIDList: [String] = [], onlineUserOnly: Bool = false
+    priority: Priority = .normal, clientMsgID: String? = nil, atUserIDList: [String] = [], onlineUserOnly: Bool = false,
+    needReadReceipt: Bool = false
   ) {
     self.priority = priority
     self.clientMsgID = clientMsgID
     self.atUserIDList = atUserIDList
     self.onlineUserOnly = onlineUserOnly
+    self.needReadReceipt = needReadReceipt
   }
 
   init(from reader: inout some ParameterReader) throws(WireError) {
@@ -34,6 +38,12 @@ public struct MessageOptions: Sendable, Equatable {
     onlineUserOnly =
       try reader.optionalFlag(
         "onlineUserOnly", "true = only members who are online get it, and it is not stored; absent = false.") ?? false
+    needReadReceipt =
+      try reader.optionalFlag(
+        "needReadReceipt", "true = the sender learns who has read it, in a Work or Public group; absent = false.") ?? false
+    if needReadReceipt, onlineUserOnly {
+      throw WireError(.badValue, "A message that is not stored has no receipts", field: "needReadReceipt")
+    }
     for name in atUserIDList where name != MessageOptions.everybody && UserID(name) == nil {
       throw WireError(.badValue, "Not a userID", field: "atUserIDList")
     }
@@ -41,7 +51,8 @@ public struct MessageOptions: Sendable, Equatable {
 
   static let errors: [ErrorCode] =
     [
-      .badGroupID, .noSuchGroup, .noRight, .badValue, .tooManyMentions, .messageTooLong, .muted, .groupMessageRate,
+      .badGroupID, .noSuchGroup, .noRight, .badValue, .tooManyMentions, .messageTooLong, .muted,
+      .tooManyForReceipts, .groupMessageRate,
     ] + ErrorCode.ofApplication
 }
 

@@ -120,6 +120,17 @@ struct ParameterRecorder: ParameterReader {
     return ["example"]
   }
 
+  mutating func optionalIntegers(
+    _ name: StaticString, _ list: ListDomain, in range: ClosedRange<Int64>, _ meaning: StaticString
+  ) throws(WireError) -> [Int64]? {
+    let elements = ValueDomain.integer(range)
+    let domain = ValueDomain.list(list, words: elements.words, bound: elements.bound) { writer in
+      writer.object { elements.encodeSchema(&$0) }
+    }
+    note(name, meaning, domain, required: list.isRequired)
+    return [range.lowerBound]
+  }
+
   mutating func optionalObjects<Value>(
     _ name: StaticString, _ list: ListDomain, _ meaning: StaticString,
     _ element: (inout ParameterRecorder) throws(WireError) -> Value

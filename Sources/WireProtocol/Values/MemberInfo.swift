@@ -58,6 +58,8 @@ public struct ListedMember: FieldValue {
   public let member: Member
   public let isOnline: Bool
   public let isReader: Bool
+  /// Whether the user was a member once, and is none any more.
+  public let hasLeft: Bool
   /// Nil = empty, or not looked up yet.
   public var profile: UserProfile?
 
@@ -66,6 +68,15 @@ public struct ListedMember: FieldValue {
     self.member = member
     self.isOnline = isOnline
     self.isReader = isReader
+    hasLeft = false
+  }
+
+  /// A user who was a member once, of whom nothing else is known.
+  public init(former user: UserID) {
+    member = Member(userID: user, role: .member, joinTime: .unset, ordinal: 0, receiveOption: .receive)
+    isOnline = false
+    isReader = false
+    hasLeft = true
   }
 
   public func encode(into writer: inout JSONWriter) {
@@ -73,7 +84,7 @@ public struct ListedMember: FieldValue {
       writer.member("userID", member.userID.rawValue)
       profile?.encodeMembers(into: &writer)
       writer.member("nameCard", member.nameCard)
-      writer.member("role", member.role.wireName)
+      writer.member("role", hasLeft ? MemberInfo.notMember : member.role.wireName)
       writer.member("joinTime", member.joinTime)
       writer.member("muteUntil", member.muteUntil)
       writer.member("customInfo", member.customInfo)

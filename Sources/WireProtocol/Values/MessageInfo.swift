@@ -36,6 +36,7 @@ extension Message {
       writer.member("clientMsgID", ifPresent: clientMsgID)
       if !atUserIDList.isEmpty { writer.member("atUserIDList", atUserIDList) }
       if isRevoked { writer.member("isRevoked", true) }
+      if needReadReceipt { writer.member("needReadReceipt", true) }
       writer.member("platform", platform.rawValue)
     }
   }

@@ -7,6 +7,8 @@ let sampleCalls: [String: String] = [
   "joinGroup": #""groupID":"g""#, "quitGroup": #""groupID":"g""#, "getJoinedGroupList": "",
   "syncGroups": #""groups":[{"groupID":"g","epoch":"e","seq":0}]"#, "markGroupMessageAsRead": #""groupID":"g""#,
   "getGroupUnreadCount": "", "setGroupReceiveMessageOpt": #""groupID":"g","opt":"Receive""#,
+  "sendMessageReadReceipts": #""groupID":"g","seqList":[1]"#, "getMessageReadReceipts": #""groupID":"g","seqList":[1]"#,
+  "getGroupMessageReadMemberList": #""groupID":"g","seq":1"#,
   "getSystemNotificationList": "", "setSystemNotificationRead": "", "setGroupApplicationRead": "",
   "setSelfInfo": #""nickName":"N""#,
   // Anyone's.

@@ -92,7 +92,7 @@ struct LiveRoomScene {
       case .publish(let event, let kind, let session): write(published: event.frame, kind, except: session)
       case .sendToSession(let event, let session): write(told: event.frame, session)
       case .send(let event, let users, _): write(sent: event.frame, to: users)
-      case .attach, .setReceiveOption, .attachSignedInUsers, .detach, .disband, .post: break
+      case .attach, .setReceiveOption, .attachSignedInUsers, .detach, .disband, .post, .noteReceipts: break
       }
     }
   }

@@ -85,4 +85,27 @@ final class MessageReadGate: MessageStore {
   ) async throws(StoreError) -> MessageSearch.Page {
     try await store.messages(matching: search, after: place, limit: limit)
   }
+
+  func confirmable(
+    _ seqs: [Int64], of group: GroupID, epoch: String, by reader: UserID
+  ) async throws(StoreError) -> [Int64] {
+    if let failure = state.withLock({ $0.failure }) { throw failure }
+    let found = try await store.confirmable(seqs, of: group, epoch: epoch, by: reader)
+    await pass()
+    return found
+  }
+
+  func receiptCounts(of seqs: [Int64], in group: GroupID, epoch: String) async throws(StoreError) -> [ReceiptCount] {
+    if let failure = state.withLock({ $0.failure }) { throw failure }
+    let found = try await store.receiptCounts(of: seqs, in: group, epoch: epoch)
+    await pass()
+    return found
+  }
+
+  func readers(of seq: Int64, in group: GroupID, epoch: String) async throws(StoreError) -> MessageReaders? {
+    if let failure = state.withLock({ $0.failure }) { throw failure }
+    let found = try await store.readers(of: seq, in: group, epoch: epoch)
+    await pass()
+    return found
+  }
 }

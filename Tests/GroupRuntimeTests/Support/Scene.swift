@@ -175,6 +175,14 @@ final class Scene {
     case .stored(let answer, _): reply = self.reply(to: answer)
     case .lookUp(let seq, let caller):
       return try ask(.revokeFound(seq: seq, message: messages.first { $0.seq == seq }), by: caller)
+    case .lookUpReceipts(.confirmable(let seqs), let epoch, let caller):
+      let store = store
+      let found = wait { await (try? store.confirmable(seqs, of: "g", epoch: epoch, by: caller.userID ?? .administrator)) ?? [] }
+      return try ask(.confirmFound(found, epoch: epoch), by: caller)
+    case .lookUpReceipts(.readers(let request), let epoch, let caller):
+      let store = store
+      let found = wait { await (try? store.readers(of: request.seq, in: "g", epoch: epoch)) ?? nil }
+      return try ask(.readersFound(found, request, epoch: epoch), by: caller)
     }
     switch reply {
     case .success(let value):
@@ -225,15 +233,20 @@ final class Scene {
     let reader = StoredAnswerReader(
       group: "g", messages: store, profiles: ProfileCache(store: store), observer: RecordingObserver(),
       pageBytes: rules.limits.pageBytes, didCount: { _, _ in })
-    let result = Mutex<Reply>(.error(.internalError))
+    return wait { await reader.reply(to: answer) }
+  }
+
+  private func wait<Value: Sendable>(for body: @escaping @Sendable () async -> Value) -> Value {
+    let result = Mutex<Value?>(nil)
     let done = DispatchSemaphore(value: 0)
     Task(executorPreference: readingExecutor) {
-      let reply = await reader.reply(to: answer)
-      result.withLock { $0 = reply }
+      let value = await body()
+      result.withLock { $0 = value }
       done.signal()
     }
     done.wait()
-    return result.withLock { $0 }
+    guard let value = result.withLock({ $0 }) else { preconditionFailure("the task has set it") }
+    return value
   }
 
   /// Returns when the changes are stored.
@@ -261,6 +274,11 @@ final class Scene {
     case .disband:
       topic.close()
       topic = broker.openTopic(of: "g")
+    case .noteReceipts(let seqs):
+      // A round at once: ReceiptNoticesTests and ReadReceiptActorTests have rounds that wait.
+      let (store, epoch) = (store, state?.record.epoch ?? "")
+      let counts = wait { await (try? store.receiptCounts(of: seqs, in: "g", epoch: epoch)) ?? [] }
+      for effect in state?.receiptEvents(counts, at: clocks.wall) ?? [] { perform(effect) }
     case .post: break
     }
   }

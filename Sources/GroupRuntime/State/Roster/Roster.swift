@@ -21,6 +21,8 @@ struct Roster: Sendable {
   private var absent: AbsentMembers
   /// The ordinal that the next member gets.
   private(set) var nextOrdinal: Int64
+  /// Another one since users were added or removed.
+  private(set) var version = 0
 
   /// The roster of a group that is being loaded. The store's instants may lie ahead of `now`,
   /// because the wall clock was set back since.
@@ -122,6 +124,7 @@ struct Roster: Sendable {
     var member = Member(
       userID: user, role: role, joinTime: joinTime, ordinal: nextOrdinal, receiveOption: type.defaultReceiveOption)
     nextOrdinal += 1
+    version += 1
     complete(&member)
     let known = former.remove(user)
     if let known {
@@ -158,6 +161,7 @@ struct Roster: Sendable {
     absent.remove(user)
     guard let member = members.removeValue(forKey: user) else { return Removal(former: nil, forgotten: []) }
     order.update(nil, was: member, among: members)
+    version += 1
     var record = FormerMember(
       userID: user, visibleRanges: member.earlierVisibleRanges + (visibleRange.map { [$0] } ?? []),
       muteUntil: member.muteUntil > now ? member.muteUntil : .unset, bannedUntil: bannedUntil, leftTime: now)

@@ -13,6 +13,7 @@ extension GroupState {
       return Decision(.receipt(first))
     }
     try requireNotMuted(sender, at: context.wall)
+    if options.needReadReceipt { try requireFewMembers() }
     if let wait = messageRate?.acquire(at: context.monotonic) { throw WireError(.groupMessageRate, retryAfterMs: wait) }
 
     let isStored = record.type.storesMessages && !options.onlineUserOnly
@@ -28,6 +29,7 @@ extension GroupState {
       effects: [publication(of: message, by: caller.profile, from: caller.session, in: context)],
       counts: [MessageCount(type: record.type, priority: message.priority, steps: [.accepted, .delivered])],
       showsMembers: false, answer: answer)
+    storeReceiptMembers(at: message, into: &decision)
     if !rules.webhooks.isEmpty {
       postPublished(isDurable: isStored, pushes: !options.onlineUserOnly, in: context, into: &decision)
     }
@@ -42,7 +44,8 @@ extension GroupState {
     Message(
       msgID: messages.nextMessageID(seq: seq), groupID: record.id, seq: seq, sender: caller.senderID, nameCard: sender.nameCard,
       timestamp: context.now, content: content, priority: options.priority, clientMsgID: options.clientMsgID,
-      atUserIDList: options.atUserIDList, platform: caller.platform, isFromManager: sender.isManager)
+      atUserIDList: options.atUserIDList, platform: caller.platform, isFromManager: sender.isManager,
+      needReadReceipt: options.needReadReceipt)
   }
 
   /// The sender, or the error of membership, rights and mentions.
@@ -51,6 +54,7 @@ extension GroupState {
     let sender = sender(caller)
     if sender.principal == .outsider { throw WireError(.noRight, "Not a member") }
     try require(.send, by: sender.principal)
+    if options.needReadReceipt { try requireReceiptType() }
     try checkMentions(options, by: sender)
     return sender
   }
@@ -65,6 +69,7 @@ extension GroupState {
       return Decision(.receipt(first))
     }
     try requireNotMuted(sender, at: context.wall)
+    if options.needReadReceipt { try requireFewMembers() }
     if let wait = messageRate?.wait(at: context.monotonic) { throw WireError(.groupMessageRate, retryAfterMs: wait) }
     return Decision(.empty)
   }

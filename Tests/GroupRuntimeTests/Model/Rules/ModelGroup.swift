@@ -45,6 +45,10 @@ struct ModelMessage {
   var isRevoked = false
   /// The users who may see it. In a Meeting every member may.
   var seenBy: Set<String> = []
+  /// The members when it was sent; nil = without needReadReceipt.
+  var receiptMembers: Set<String>?
+  /// The users who have confirmed it.
+  var readBy: Set<String> = []
 
   var isChat: Bool { type != "GroupTips" }
 
@@ -58,6 +62,7 @@ struct ModelMessage {
     if let clientMsgID { message["clientMsgID"] = .string(clientMsgID) }
     if !mentions.isEmpty { message["atUserIDList"] = .strings(mentions) }
     if isRevoked { message["isRevoked"] = true }
+    if receiptMembers != nil { message["needReadReceipt"] = true }
     // "A recalled message keeps its place with isRevoked:true and no content."
     if !isRevoked { message[type == "Text" ? "text" : type == "Custom" ? "data" : "tips"] = content }
     return .object(message)
@@ -201,6 +206,7 @@ struct ModelServer: Sendable {
   var messagesPerSecond: Int?
   /// The types whose groups have attributes.
   var attributeTypes: Set<String> = ["AVChatRoom"]
+  let readReceiptMembers = 4
   let revokeWindow: Int64 = 120_000
   let offlineGrace: Int64 = 300_000
 }

@@ -8,6 +8,7 @@ extension ModelWorld {
   mutating func send(_ operation: Operation) throws(ModelRefusal) -> JSON {
     try requireMembership(operation)
     try require(.send, operation)
+    try requireReceiptType(operation)
     let sender = operation.by.name ?? "administrator"
     let member = asker(operation)
     let mentions = operation["atUserIDList"].strings
@@ -19,6 +20,7 @@ extension ModelWorld {
     let mark = clientMsgID.map { sender + " " + $0 }
     if let mark, let first = g.marks[mark], now - first.time < ModelWorld.memory { return first.answer }
     if let member, muteUntil(sender) > 0 || currentMute.silences(member) { throw ModelRefusal(10017) }
+    try requireFewMembers(operation)
     try countMessage()
 
     let isStored = g.keepsHistory && operation["onlineUserOnly"].bool != true
@@ -30,6 +32,7 @@ extension ModelWorld {
     message.clientMsgID = clientMsgID
     message.mentions = mentions
     message.isFromManager = member?.isManager ?? true
+    if operation["needReadReceipt"] == true { message.receiptMembers = Set(g.members.map(\.name)) }
     if isStored { message = store(message) }
     tellMessage(message, except: operation.by.session)
 

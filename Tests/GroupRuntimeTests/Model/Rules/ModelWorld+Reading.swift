@@ -180,7 +180,7 @@ extension ModelWorld {
     ["memberList": .array(members.map { listed($0, operation) }), "nextSeq": 0]
   }
 
-  private func listed(_ member: ModelMember, _ operation: Operation) -> JSON {
+  func listed(_ member: ModelMember, _ operation: Operation) -> JSON {
     var info: [String: JSON] = [
       "userID": .string(member.name), "nameCard": .string(member.nameCard), "role": .string(member.role),
       "joinTime": .int(member.joinTime), "muteUntil": .int(muteUntil(member.name)),

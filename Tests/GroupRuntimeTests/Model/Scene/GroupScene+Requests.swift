@@ -11,12 +11,16 @@ extension GroupScene {
     let caller = caller(operation.by)
     if let other = operation["$with"].string {
       outcome.result = try await revokeTogether([caller, self.caller(Operator(other))], seq: operation["seq"].integer!)
-    } else if [.getGroupMemberList, .getGroupMutedMembers, .getGroupBannedMembers].contains(operation.verb) {
+    } else if GroupScene.pagedVerbs.contains(operation.verb) {
       try await readPages(operation, by: caller)
     } else {
       note(try await answer(try request(operation), by: caller))
     }
   }
+
+  private static let pagedVerbs: [Verb] = [
+    .getGroupMemberList, .getGroupMutedMembers, .getGroupBannedMembers, .getGroupMessageReadMemberList,
+  ]
 
   /// A list from its beginning to its end.
   mutating func readPages(_ operation: Operation, by caller: Caller) async throws {
@@ -74,6 +78,12 @@ extension GroupScene {
     case .lookUp(let seq, let caller):
       let found = picture.messages.first { $0.seq == seq }
       return try await finish(try decide(.revokeFound(seq: seq, message: found), by: caller))
+    case .lookUpReceipts(.confirmable(let seqs), let epoch, let caller):
+      let found = picture.confirmable(seqs, of: GroupScene.group, epoch: epoch, by: caller.userID ?? .administrator)
+      return try await finish(try decide(.confirmFound(found, epoch: epoch), by: caller))
+    case .lookUpReceipts(.readers(let request), let epoch, let caller):
+      let found = picture.readers(of: request.seq, in: GroupScene.group, epoch: epoch)
+      return try await finish(try decide(.readersFound(found, request, epoch: epoch), by: caller))
     }
   }
 

@@ -55,6 +55,7 @@ struct GroupScene {
     var limits = GroupLimits(maxMemberNum: Dictionary(uniqueKeysWithValues: bounded.map { ($0, server.maxMemberNum) }))
     limits.messagesPerSecond = Dictionary(
       uniqueKeysWithValues: bounded.compactMap { type in server.messagesPerSecond.map { (type, $0) } })
+    limits.readReceiptMembers = server.readReceiptMembers
     limits.offlineGrace = .milliseconds(GroupScene.offlineGrace)
     let types = Set(server.attributeTypes.compactMap { GroupType(wireName: $0) })
     offlineSince = Dictionary(uniqueKeysWithValues: ModelWorld.users.map { (UserID($0)!, 1_700_000_000_000) })
@@ -133,6 +134,10 @@ struct GroupScene {
     case .send(let event, let users, let session): try deliver(event.frame, to: users, except: session, isSkippable: false)
     case .sendToSession: Issue.record("a message was dropped where nothing limits them")
     case .disband: attached = [:]
+    case .noteReceipts(let seqs):
+      // A round at once: ReceiptNoticesTests have rounds that wait.
+      let counts = picture.receiptCounts(of: seqs, in: GroupScene.group, epoch: picture.record?.epoch ?? "")
+      for effect in state?.receiptEvents(counts, at: now) ?? [] { try perform(effect) }
     case .post: Issue.record("an after-event was made where none is wanted")
     }
   }

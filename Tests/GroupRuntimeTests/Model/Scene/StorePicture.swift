@@ -14,6 +14,8 @@ struct StorePicture: MessageStore {
   private(set) var messages: [Message] = []
   private(set) var attributes = GroupAttributes()
   private(set) var counters = GroupCounters()
+  private(set) var receiptMembers: [Int64: [UserID]] = [:]
+  private(set) var readers: [Int64: Set<UserID>] = [:]
   /// The applications of all groups that ever used the groupID, the newest last.
   private(set) var applications: [GroupApplication] = []
   private(set) var departures: [UserID: WallInstant] = [:]
@@ -50,6 +52,8 @@ struct StorePicture: MessageStore {
       try expect(message.seq == Int64(messages.count + 1), "seq \(message.seq ?? 0) is not the next")
       messages.append(message)
     case .revise(let message): try revise(message)
+    case .putReceiptMembers(let members, from: let seq, in: _): receiptMembers[seq] = members
+    case .addReadReceipts(let seqs, of: let reader, in: _): for seq in seqs { readers[seq, default: []].insert(reader) }
     case .dismiss(_, let time, let notification):
       if let notification { notifications.append((notification, Array(members.keys))) }
       dismiss(time)
@@ -81,6 +85,7 @@ struct StorePicture: MessageStore {
     for user in members.keys { depart(user, time) }
     record = nil
     (members, former, messages, attributes, counters) = ([:], [:], [], GroupAttributes(), GroupCounters())
+    (receiptMembers, readers) = ([:], [:])
   }
 
   private mutating func depart(_ user: UserID, _ time: WallInstant) {
@@ -126,5 +131,34 @@ struct StorePicture: MessageStore {
   /// No group searches for messages.
   func messages(matching search: MessageSearch, after place: Int64, limit: Int) -> MessageSearch.Page {
     MessageSearch.Page(found: [], next: 0)
+  }
+
+  // MARK: ReadReceiptStore
+
+  private func receiptMembers(at seq: Int64) -> [UserID] {
+    receiptMembers.filter { $0.key <= seq }.max { $0.key < $1.key }?.value ?? []
+  }
+
+  func confirmable(_ seqs: [Int64], of group: GroupID, epoch: String, by reader: UserID) -> [Int64] {
+    let matching = messages.filter { message in
+      seqs.contains(message.seq ?? 0) && message.needReadReceipt && !message.isRevoked && message.sender != reader
+    }
+    return matching.compactMap(\.seq).filter { receiptMembers(at: $0).contains(reader) && readers[$0]?.contains(reader) != true }
+  }
+
+  func receiptCounts(of seqs: [Int64], in group: GroupID, epoch: String) -> [ReceiptCount] {
+    messages.filter { seqs.contains($0.seq ?? 0) && $0.needReadReceipt && !$0.isRevoked }.map { message in
+      let seq = message.seq ?? 0
+      let (read, others) = (readers[seq]?.count ?? 0, receiptMembers(at: seq).count { $0 != message.sender })
+      return ReceiptCount(seq: seq, sender: message.sender, read: read, unread: others - read)
+    }
+  }
+
+  func readers(of seq: Int64, in group: GroupID, epoch: String) -> MessageReaders? {
+    messages.first { $0.seq == seq }.map { message in
+      MessageReaders(
+        sender: message.sender, isRevoked: message.isRevoked,
+        members: message.needReadReceipt ? receiptMembers(at: seq) : nil, readers: readers[seq] ?? [])
+    }
   }
 }

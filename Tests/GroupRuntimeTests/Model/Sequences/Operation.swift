@@ -68,6 +68,7 @@ enum Verb: String, CaseIterable, Sendable {
   case sendGroupTextMessage, sendGroupCustomMessage, revokeGroupMessage, markGroupMessageAsRead, setGroupReceiveMessageOpt
   case initGroupAttributes, setGroupAttributes, deleteGroupAttributes, getGroupAttributes
   case setGroupCounters, increaseGroupCounter, decreaseGroupCounter, getGroupCounters
+  case sendMessageReadReceipts, getMessageReadReceipts, getGroupMessageReadMemberList
   case sendGroupSystemNotification, importGroupMembers, importGroupMessages, setUnreadCount
 
   case getGroupsInfo, getJoinedGroupList, searchGroups, syncGroups, getGroupUnreadCount, getGroupHistoryMessageList

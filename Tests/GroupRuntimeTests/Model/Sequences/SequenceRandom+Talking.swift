@@ -5,8 +5,9 @@ extension SequenceRandom {
   mutating func talking() -> Operation {
     switch number(0...99) {
     case 0..<50: return message()
-    case 50..<66: return recall()
-    case 66..<82: return Operation(member(), .markGroupMessageAsRead, chance(50) ? [:] : ["seq": seq()])
+    case 50..<60: return recall()
+    case 60..<74: return receipts()
+    case 74..<86: return Operation(member(), .markGroupMessageAsRead, chance(50) ? [:] : ["seq": seq()])
     default:
       let option: JSON = one(["Receive", "NotReceive", "ReceiveNotNotify", "ReceiveFromManagers"])
       return Operation(member(), .setGroupReceiveMessageOpt, ["opt": option])
@@ -17,12 +18,30 @@ extension SequenceRandom {
     let isText = chance(70)
     var params: [String: JSON] = [isText ? "text" : "data": one(["a", "b", "ü \"q\""])]
     if chance(40) { params["clientMsgID"] = .string("c\(number(1...3))") }
-    if chance(20) { params["onlineUserOnly"] = true }
+    // In other types it is refused.
+    if chance(type == "Work" || type == "Public" ? 50 : 4) {
+      params["needReadReceipt"] = true
+    } else if chance(20) {
+      params["onlineUserOnly"] = true
+    }
     if chance(20) { params["atUserIDList"] = one([["@all"], ["bob"], ["bob", "zoe"]]) }
     if chance(20) { params["priority"] = one(["High", "Low", "Lowest"]) }
     if chance(10) { params["$times"] = one([2, 3, 5]) }
     let sender = chance(8) ? .administrator : type == "BChatRoom" ? manager() : member()
     return Operation(sender, isText ? .sendGroupTextMessage : .sendGroupCustomMessage, params)
+  }
+
+  /// Members confirm what they have, and senders ask.
+  private mutating func receipts() -> Operation {
+    let seqs: [JSON] = (0..<number(1...4)).map { _ in seq() }
+    switch number(0...9) {
+    case 0..<6: return Operation(member(), .sendMessageReadReceipts, ["seqList": .array(seqs)])
+    case 6..<8: return Operation(member(), .getMessageReadReceipts, ["seqList": .array(seqs)])
+    default:
+      return Operation(
+        member(), .getGroupMessageReadMemberList,
+        ["seq": seq(), "filter": one(["Read", "Unread", "Unread"]), "count": one([1, 2, 50])])
+    }
   }
 
   private mutating func recall() -> Operation {

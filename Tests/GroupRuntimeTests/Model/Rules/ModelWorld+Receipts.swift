@@ -1,0 +1,89 @@
+import ThrongTestKit
+
+/// Read receipts: "who is a member when it is sent counts, the sender not; who has left since counts
+/// as they were".
+extension ModelWorld {
+  /// "Work and Public, else 10007."
+  func requireReceiptType(_ operation: Operation) throws(ModelRefusal) {
+    if operation["needReadReceipt"] == true, g.type != "Work", g.type != "Public" { throw ModelRefusal(10007) }
+  }
+
+  /// "Groups of more than `limits.readReceiptMembers` members 10054", "after 10017".
+  func requireFewMembers(_ operation: Operation) throws(ModelRefusal) {
+    if operation["needReadReceipt"] == true, g.members.count > server.readReceiptMembers { throw ModelRefusal(10054) }
+  }
+
+  mutating func confirm(_ operation: Operation) throws(ModelRefusal) -> JSON {
+    try requireHistory(operation)
+    let reader = operation.by.name!
+    var told: [String: [ModelMessage]] = [:]
+    for seq in distinct(operation) {
+      guard let message = seen(seq, operation), message.readers(otherThan: reader)?.contains(reader) == true,
+        !message.isRevoked, !message.readBy.contains(reader)
+      else { continue }
+      g.messages[seq - 1].readBy.insert(reader)
+      told[message.sender, default: []].append(g.messages[seq - 1])
+    }
+    for (sender, messages) in told {
+      // A sender who has left, or does not see the message any more, is not told.
+      let seen = messages.filter { message in g.member(sender).map { g.sees($0, message) } ?? false }
+      let rows = seen.sorted { $0.seq! < $1.seq! }.map(\.receipts)
+      if !rows.isEmpty { tell("onRecvMessageReadReceipts", [sender], ["receiptList": .array(rows)]) }
+    }
+    return .object([:])
+  }
+
+  func receipts(_ operation: Operation) throws(ModelRefusal) -> JSON {
+    try requireHistory(operation)
+    let own = distinct(operation).compactMap { seen($0, operation) }.filter {
+      $0.sender == operation.by.name && $0.receiptMembers != nil && !$0.isRevoked
+    }
+    return ["receiptList": .array(own.map(\.receipts))]
+  }
+
+  func readMembers(ofMessage operation: Operation) throws(ModelRefusal) -> JSON {
+    try requireHistory(operation)
+    guard let message = seen(operation["seq"].int!, operation), !message.isRevoked else { throw ModelRefusal(10030) }
+    guard message.sender == operation.by.name, let members = message.readers(otherThan: "") else { throw ModelRefusal(10032) }
+    let wantsReaders = operation["filter"].string != "Unread"
+    let rows = members.filter { message.readBy.contains($0) == wantsReaders }.sorted().map { user in
+      g.member(user).map { listed($0, operation) }
+        ?? [
+          "userID": .string(user), "nameCard": "", "role": "NotMember", "joinTime": 0, "muteUntil": 0,
+          "customInfo": .object([:]), "isOnline": false,
+        ]
+    }
+    return ["memberList": .array(rows), "nextSeq": 0]
+  }
+
+  private func requireHistory(_ operation: Operation) throws(ModelRefusal) {
+    try requireMembership(operation)
+    if !g.keepsHistory { throw ModelRefusal(10033) }
+  }
+
+  private func distinct(_ operation: Operation) -> [Int] {
+    var seqs: [Int] = []
+    for seq in operation["seqList"].elements.compactMap(\.int) where !seqs.contains(seq) { seqs.append(seq) }
+    return seqs
+  }
+
+  /// The message, where the caller sees it.
+  private func seen(_ seq: Int, _ operation: Operation) -> ModelMessage? {
+    guard g.messages.indices.contains(seq - 1), let member = asker(operation), g.sees(member, g.messages[seq - 1]) else {
+      return nil
+    }
+    return g.messages[seq - 1]
+  }
+}
+
+extension ModelMessage {
+  /// Those who may confirm it; nil = it was sent without needReadReceipt.
+  fileprivate func readers(otherThan user: String) -> Set<String>? {
+    receiptMembers.flatMap { sender == user ? [] : $0.subtracting([sender]) }
+  }
+
+  fileprivate var receipts: JSON {
+    let all = readers(otherThan: "")!.count
+    return ["seq": .int(seq!), "readCount": .int(readBy.count), "unreadCount": .int(all - readBy.count)]
+  }
+}
