@@ -4,7 +4,7 @@ public enum GroupAction: String, CaseIterable, Sendable {
   case editInfo, editCustomInfo, editServerCustomInfo, editPolicy
   case decideApplications, remove, muteMember, muteGroup, editMember
   case changeRole, transfer, quitAsOwner, disband
-  case useAttributes, recallOthers
+  case useAttributes, recallOthers, pinMessage
 
   /// The action as the page names it, in Markdown.
   public var title: String {
@@ -29,6 +29,7 @@ public enum GroupAction: String, CaseIterable, Sendable {
     case .useAttributes:
       "read and write attributes (× becomes Member where `attributes.groupTypes` names the type; default AVChatRoom alone)"
     case .recallOthers: "recall somebody else's message"
+    case .pinMessage: "pin a message"
     }
   }
 
@@ -37,7 +38,7 @@ public enum GroupAction: String, CaseIterable, Sendable {
     switch self {
     case .remove, .muteMember, .editMember, .changeRole, .transfer, .recallOthers: true
     case .create, .join, .invite, .send, .editInfo, .editCustomInfo, .editServerCustomInfo, .editPolicy, .decideApplications,
-      .muteGroup, .quitAsOwner, .disband, .useAttributes:
+      .muteGroup, .quitAsOwner, .disband, .useAttributes, .pinMessage:
       false
     }
   }

@@ -92,12 +92,14 @@ public final class InMemoryStore: GroupStore, StoreHealth, Sendable {
     contents.withLock { contents in
       guard let group = contents.groups[id] else { return nil }
       let recent = group.messages.reversed().prefix { $0.timestamp >= sentSince }.reversed()
-      return StoredGroup(
+      var stored = StoredGroup(
         record: group.record, members: group.members.values.sorted { $0.userID < $1.userID },
         former: group.former(at: now, atMost: mostFormer),
         lastMessage: group.messages.last, recentlySent: recent.compactMap(SentMessage.init), attributes: group.attributes,
         openApplications: contents.openApplications(of: group),
         offlineSince: group.record.type == .avChatRoom ? contents.offlineSince(among: group.members.keys) : [:])
+      stored.pinned = group.pinned
+      return stored
     }
   }
 

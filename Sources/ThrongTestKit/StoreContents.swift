@@ -11,6 +11,10 @@ struct StoreContents {
     var attributes = GroupAttributes()
     /// `seq` is the index + 1.
     var messages: [Message] = []
+    /// The changes that have pinned messages, by `seq`.
+    var pins: [Int64: Int64] = [:]
+    /// By `seq`; users in the order in which they gave it.
+    var reactions: [Int64: [StoredReaction]] = [:]
 
     var membership: Membership { Membership(groupID: record.id, type: record.type, groupNumber: number) }
 
@@ -95,6 +99,10 @@ struct StoreContents {
     case .markNotificationsRead(let user, through: let number): advance(\.notificationMarks, user, number)
     case .append(let message): try append(message)
     case .revise(let message): try revise(message)
+    case .noteChange(let message): try noteChange(message)
+    case .putChangeSeq(let changeSeq, at: let time, in: let group): try put(changeSeq, time, group)
+    case .updateReaction(let update): try self.update(update)
+    case .removeReactions(let seq, in: let group): try removeReactions(seq, group)
     case .dismiss(let group, let time, let notification): try dismiss(group, time, notification)
     case .appendWebhook(let entry): append(entry)
     case .removeWebhooks(let numbers): removeWebhooks(numbers)
@@ -182,14 +190,20 @@ struct StoreContents {
 
   private mutating func revise(_ message: Message) throws(StoreError) -> Undo {
     let id = message.groupID
-    let index = Int((message.seq ?? 0) - 1)
-    guard let messages = groups[id]?.messages, messages.indices.contains(index), messages[index].msgID == message.msgID else {
-      throw StoreError(.inconsistent, "no message \(message.msgID) at seq \(message.seq ?? 0) of \(id)")
-    }
-    let before = messages[index]
+    let index = try index(of: message)
+    let before = groups[id]
     groups[id]?.messages[index].content = message.content
     groups[id]?.messages[index].isRevoked = message.isRevoked
-    return { $0.groups[id]?.messages[index] = before }
+    if message.changeSeq > 0 { _ = try noteChange(message) }
+    return { $0.groups[id] = before }
+  }
+
+  func index(of message: Message) throws(StoreError) -> Int {
+    let index = Int((message.seq ?? 0) - 1)
+    guard let messages = groups[message.groupID]?.messages, messages.indices.contains(index),
+      messages[index].msgID == message.msgID
+    else { throw StoreError(.inconsistent, "no message \(message.msgID) at seq \(message.seq ?? 0) of \(message.groupID)") }
+    return index
   }
 
   private mutating func dismiss(

@@ -42,6 +42,10 @@ enum RowCost {
   static func notification(textBytes: Int = 0) -> Int { 64 + keyedRow(352 + textBytes) }
   /// 98, with 700 bytes of text 823, with 12,288 bytes 12,870.
   static func message(textBytes: Int) -> Int { keyedRow(160 + textBytes) }
+  /// The change of a message, in two indexes.
+  static let change = 160
+  /// A user's reaction, in two indexes, and a new one of the message.
+  static let reaction = 320
   /// A message that says what happened to some members.
   static func tip(members: Int, textBytes: Int = 0) -> Int { message(textBytes: 192 + members * 128 + textBytes) }
 
@@ -65,6 +69,10 @@ extension Request {
     switch self {
     case .group(_, .sendGroupTextMessage(let request)): message(request.text, request.options)
     case .group(_, .sendGroupCustomMessage(let request)): message(request.data, request.options)
+    case .group(_, .modifyGroupMessage(let request)):
+      WriteCost(bytes: RowCost.message(textBytes: request.content.byteCount) + RowCost.change)
+    case .group(_, .addMessageReaction): WriteCost(bytes: RowCost.reaction + RowCost.change)
+    case .group(_, .removeMessageReaction), .group(_, .pinGroupMessage): WriteCost(bytes: RowCost.change)
     case .group(_, .inviteUserToGroup(let request)):
       invitation(of: request.userIDList.count, texts: [request.message, request.attach])
     case .createGroup(let request): creation(request)

@@ -13,7 +13,7 @@ extension Group {
     switch answer {
     case .reply(let reply): completion(reply)
     case .stored(let answer, let requester): read(answer, for: requester, completion)
-    case .lookUp(let seq, let caller): readMessage(seq, for: caller, completion)
+    case .lookUp(let lookUp, let caller): readMessage(lookUp, for: caller, completion)
     }
   }
 
@@ -70,25 +70,48 @@ extension Group {
     }
   }
 
-  /// Reads the message of a recall, which is decided over it afterwards. Requests go on meanwhile.
-  private func readMessage(_ seq: Int64, for caller: Caller, _ completion: @escaping Completion) {
-    pendingMessageReads += 1
+  /// Reads the message of a request, which is decided over it afterwards. Requests go on meanwhile.
+  func readMessage(_ lookUp: MessageLookUp, for caller: Caller, _ completion: @escaping Completion) {
+    let reading = readings.begin()
     Task {
       do throws(StoreError) {
-        let message = try await services.messages.messages(of: id, in: seq...seq, newestFirst: false, limit: 1).first
-        // This task is on the group's executor, so the recall is decided in this call.
-        enqueue(.request(.revokeFound(seq: seq, message: message), by: caller, completion: completion))
+        let found = try await lookUp.read(from: services.messages, in: id, for: caller)
+        // This task is on the group's executor, so the request is decided in this call.
+        enqueue(.request(.found(lookUp, found), by: caller, completion: completion))
       } catch {
         services.observer.storeFailed(error, group: id)
         completion(.error(.temporary))
       }
-      pendingMessageReads -= 1
-      forgetRecalls()
+      readings.end(reading)
+      forgetChanges()
     }
   }
 
-  /// Forgets recalls that no read in flight can have missed.
-  func forgetRecalls() {
-    if pendingMessageReads == 0, pipeline.isEmpty { box?.state.messages.forgetRecalls() }
+  /// Forgets changes that no reading under way can have missed.
+  func forgetChanges() {
+    guard let box, !box.state.messages.recentChanges.isEmpty else { return }
+    box.state.messages.recentChanges.forget(
+      durableThrough: pipeline.firstNumber - 1, firstReading: readings.first, nextReading: readings.next)
   }
+}
+
+/// The readings of messages that are under way, numbered in the order of their beginning.
+struct MessageReadings {
+  /// The number of the next one.
+  private(set) var next = 1
+  /// Ascending.
+  private var pending: [Int] = []
+
+  var isEmpty: Bool { pending.isEmpty }
+
+  /// The oldest that is under way, or the next.
+  var first: Int { pending.first ?? next }
+
+  mutating func begin() -> Int {
+    defer { next += 1 }
+    pending.append(next)
+    return next
+  }
+
+  mutating func end(_ number: Int) { pending.removeAll { $0 == number } }
 }

@@ -59,8 +59,10 @@ public actor Group: ExecutorActor {
   var backoffEnd = MonotonicInstant.distantPast
   /// Whether the attributes are to be published again after loading.
   var mustRepublishAttributes = false
-  /// How many recalls wait for their message to be read.
-  var pendingMessageReads = 0
+  /// The readings of messages over which requests are decided.
+  var readings = MessageReadings()
+  /// Events of changes that were lost with a state, to be made again after loading.
+  var lostAnnouncements: [ChangeAnnouncements.Announcement] = []
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 

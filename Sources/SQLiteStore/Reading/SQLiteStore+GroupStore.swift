@@ -225,6 +225,7 @@ extension StoredGroup {
     self.init(
       record: record, members: [], lastMessage: try MessageRows.newest(of: id, number: number, in: db), recentlySent: [],
       attributes: try AttributeRows.attributes(number: number, in: db))
+    pinned = try MessageChangeRows.pinned(number: number, in: db)
   }
 }
 

@@ -14,6 +14,11 @@ enum MessageRows {
   static let columns =
     "seq, timestamp, sender, kind, isRevoked, isFromManager, priority, platform, msgID, clientMsgID, nameCard, atUserIDList, content"
 
+  /// The columns that `message(of:_:)` reads, of `source`.
+  static let allColumns =
+    columns.split(separator: ", ").map { "m.\($0)" }.joined(separator: ", ") + ", c.changeSeq, c.editTime, c.pinned"
+  static let source = "message AS m LEFT JOIN messageChange AS c ON c.number = m.number AND c.seq = m.seq"
+
   // The message before must exist, because `seq` has no gap (Protocol.md, "Sending"): the number is
   // NULL otherwise, and no row is added. The check is free: the page is read anyway. An INSERT from
   // a SELECT of its own table would go through a temporary one.
@@ -61,6 +66,7 @@ enum MessageRows {
     guard revised == 1 else {
       throw StoreError(.inconsistent, "no message \(message.msgID) at seq \(message.seq ?? 0) of \(message.groupID)")
     }
+    if message.changeSeq > 0 { try MessageChangeRows.put(message, in: db) }
   }
 
   static func message(of group: GroupID, _ row: inout RowReader) throws -> Message {
@@ -76,10 +82,16 @@ enum MessageRows {
     let clientMsgID = try row.optionalText()
     let nameCard = try row.text()
     let atUserIDList: [String] = try row.json(else: [])
-    return Message(
+    var message = Message(
       msgID: msgID, groupID: group, seq: seq, sender: sender, nameCard: nameCard, timestamp: timestamp,
       content: content(kind, try row.text()), priority: priority, clientMsgID: clientMsgID, atUserIDList: atUserIDList,
       isRevoked: isRevoked, platform: platform, isFromManager: isFromManager)
+    if let changeSeq = try row.optionalInteger() {
+      message.changeSeq = changeSeq
+      message.editTime = try row.instant()
+      message.isPinned = try row.flag()
+    }
+    return message
   }
 
   private static func parts(of content: Message.Content) -> (Kind, String) {

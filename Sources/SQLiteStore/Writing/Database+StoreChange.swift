@@ -24,6 +24,11 @@ extension Database {
     case .markNotificationsRead(let user, through: let number): try ReadMarks.advance(.notifications, of: user, to: number, self)
     case .append(let message): try MessageRows.append(message, in: self)
     case .revise(let message): try MessageRows.revise(message, in: self)
+    case .noteChange(let message): try MessageChangeRows.put(message, in: self)
+    case .putChangeSeq(let changeSeq, at: let time, in: let group):
+      try MessageChangeRows.put(changeSeq, at: time, in: group, self)
+    case .updateReaction(let update): try ReactionRows.update(update, in: self)
+    case .removeReactions(let seq, in: let group): try ReactionRows.remove(of: seq, in: group, self)
     case .dismiss(let group, let time, let notification): try dismiss(group, at: time, notifying: notification)
     case .appendWebhook(let entry): try WebhookRows.append(entry, in: self)
     case .removeWebhooks(let numbers): try WebhookRows.remove(numbers, in: self)

@@ -155,6 +155,8 @@ extension GroupLimits {
     ]
     messagesPerSecond = rates.filter { $0.value > 0 }
     revokeWindow = limits.revokeWindow
+    editWindow = limits.editWindow
+    reactionsPerMessage = limits.reactionsPerMessage
     unreadCount = limits.unreadCount
     offlineGrace = settings.avChatRoom.offlineGrace
   }

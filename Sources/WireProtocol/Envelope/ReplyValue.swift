@@ -34,6 +34,9 @@ public enum ReplyValue: Sendable {
   case receipt(MessageReceipt)
   case history(GetGroupHistoryMessageList.Result)
   case sync(SyncGroups.Result)
+  case modified(ModifyGroupMessage.Result)
+  case reactions(GetMessageReactions.Result)
+  case pinned(GetPinnedGroupMessageList.Result)
   case unreadCounts(GetGroupUnreadCount.Result)
   case notifications(GetSystemNotificationList.Result)
 
@@ -80,6 +83,9 @@ extension ReplyValue: WireEncodable {
     case .applications(let result): writer.value(result)
     case .history(let result): writer.value(result)
     case .sync(let result): writer.value(result)
+    case .modified(let result): writer.value(result)
+    case .reactions(let result): writer.value(result)
+    case .pinned(let result): writer.value(result)
     case .unreadCounts(let result): writer.value(result)
     case .notifications(let result): writer.value(result)
     case .groups(let result): writer.value(result)
@@ -118,6 +124,8 @@ extension ReplyValue: WireEncodable {
     case .applications(let result): 128 + result.applicationList.count * 384
     case .history(let result): 64 + result.messageList.byteCount()
     case .sync(let result): 64 + result.groups.byteCount()
+    case .reactions(let result): result.resultList.reduce(64) { $0 + 32 + $1.reactions.count * 96 }
+    case .pinned(let result): 64 + result.messageList.byteCount()
     case .unreadCounts(let result): 64 + result.groups.count * 96
     case .notifications(let result): 128 + result.notificationList.count * 256
     case .groups(let result): 128 + result.groupList.byteCount()
@@ -127,7 +135,7 @@ extension ReplyValue: WireEncodable {
     case .groupInfo: 768
     case .syncRow(let row): row.capacity
     case .empty, .session, .ping, .joinedGroup, .groupMute, .onlineMemberCount, .kicked, .stats, .importedGroup,
-      .unreadCount, .retriedWebhooks:
+      .unreadCount, .retriedWebhooks, .modified:
       256
     }
   }

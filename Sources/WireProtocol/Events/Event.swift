@@ -52,7 +52,12 @@ extension EventName {
     case .onReceiveMessageOptChanged: GroupEvent.example(.onReceiveMessageOptChanged(.receive))
     case .onGroupAttributeChanged: GroupEvent.example(.onGroupAttributeChanged(TextMap([])))
     case .onRecvNewMessage: GroupEvent.example(.onRecvNewMessage(MessageInfo(.example)))
-    case .onRecvMessageRevoked: GroupEvent.example(.onRecvMessageRevoked(msgID: "", seq: 1, by: by))
+    case .onRecvMessageRevoked: GroupEvent.example(.onRecvMessageRevoked(msgID: "", seq: 1, changeSeq: 1, by: by))
+    case .onRecvMessageModified: GroupEvent.example(.onRecvMessageModified(MessageInfo(.example)))
+    case .onRecvMessageReactionsChanged:
+      GroupEvent.example(
+        .onRecvMessageReactionsChanged(ReactionsChange(seq: 1, changeSeq: 1, reactions: [], reaction: "", isAdded: true), by: by))
+    case .onGroupMessagePinned: GroupEvent.example(.onGroupMessagePinned(seq: 1, changeSeq: 1, MessageInfo(.example), by: by))
     case .onMessageDropped: GroupEvent.example(.onMessageDropped(msgID: "", clientMsgID: nil, .normal))
     case .onConversationRead: GroupEvent.example(.onConversationRead(readSeq: 0))
     case .onReceiveRESTCustomData: GroupEvent.example(.onReceiveRESTCustomData(""))

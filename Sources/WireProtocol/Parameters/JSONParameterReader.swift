@@ -49,6 +49,10 @@ public struct JSONParameterReader: ParameterReader {
     _ name: StaticString, in range: ClosedRange<Int64>, _ meaning: StaticString
   ) throws(WireError) -> Int64? {
     guard let value = value(name) else { return nil }
+    return try integer(value, name, in: range)
+  }
+
+  private func integer(_ value: JSONValue, _ name: StaticString, in range: ClosedRange<Int64>) throws(WireError) -> Int64 {
     guard let number = value.wholeNumber else { throw wrongType(name, "an integer") }
     guard range.contains(number) else {
       throw WireError(.badValue, "\(name) is a whole number from \(range.lowerBound) to \(range.upperBound)", field: "\(name)")
@@ -66,6 +70,11 @@ public struct JSONParameterReader: ParameterReader {
   public mutating func optionalFlag(_ name: StaticString, _ meaning: StaticString) throws(WireError) -> Bool? {
     guard let value = value(name) else { return nil }
     guard let flag = value.bool else { throw wrongType(name, "true or false") }
+    return flag
+  }
+
+  public mutating func requiredFlag(_ name: StaticString, _ meaning: StaticString) throws(WireError) -> Bool {
+    guard let flag = try optionalFlag(name, meaning) else { throw missing(name) }
     return flag
   }
 
@@ -91,6 +100,15 @@ public struct JSONParameterReader: ParameterReader {
     var texts: [String] = []
     try list.forEachElement { (element) throws(WireError) in texts.append(try string(element, name, domain)) }
     return texts
+  }
+
+  public mutating func optionalIntegers(
+    _ name: StaticString, _ list: ListDomain, in range: ClosedRange<Int64>, _ meaning: StaticString
+  ) throws(WireError) -> [Int64]? {
+    guard let list = try array(name, list) else { return nil }
+    var numbers: [Int64] = []
+    try list.forEachElement { (element) throws(WireError) in numbers.append(try integer(element, name, in: range)) }
+    return numbers
   }
 
   public mutating func optionalObjects<Value>(

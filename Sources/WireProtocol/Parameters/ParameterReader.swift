@@ -35,6 +35,8 @@ public protocol ParameterReader {
 
   /// True or false behind a name, or nil.
   mutating func optionalFlag(_ name: StaticString, _ meaning: StaticString) throws(WireError) -> Bool?
+  /// True or false behind a name.
+  mutating func requiredFlag(_ name: StaticString, _ meaning: StaticString) throws(WireError) -> Bool
 
   /// One of a few words behind a name, or nil; another is 10004.
   mutating func optionalWord<Value>(
@@ -49,6 +51,11 @@ public protocol ParameterReader {
   mutating func optionalStrings(
     _ name: StaticString, _ list: ListDomain, _ domain: TextDomain, _ meaning: StaticString
   ) throws(WireError) -> [String]?
+
+  /// The whole numbers of an array behind a name, or nil. One outside the range is 10004.
+  mutating func optionalIntegers(
+    _ name: StaticString, _ list: ListDomain, in range: ClosedRange<Int64>, _ meaning: StaticString
+  ) throws(WireError) -> [Int64]?
 
   /// An object for each element of an array behind a name, or nil.
   mutating func optionalObjects<Value>(
@@ -221,6 +228,14 @@ extension ParameterReader {
   ) throws(WireError) -> [String] {
     guard let texts = try optionalStrings(name, list, domain, meaning) else { throw missing(name) }
     return texts
+  }
+
+  /// The whole numbers of an array behind a name, each once, in the order of the list.
+  mutating func requiredIntegers(
+    _ name: StaticString, _ list: ListDomain, in range: ClosedRange<Int64>, _ meaning: StaticString
+  ) throws(WireError) -> [Int64] {
+    guard let numbers = try optionalIntegers(name, list, in: range, meaning) else { throw missing(name) }
+    return numbers.uniqued()
   }
 
   /// An object for each element of an array behind a name.

@@ -94,6 +94,11 @@ struct ParameterRecorder: ParameterReader {
     return nil
   }
 
+  mutating func requiredFlag(_ name: StaticString, _ meaning: StaticString) throws(WireError) -> Bool {
+    note(name, meaning, .flag, required: true)
+    return true
+  }
+
   mutating func optionalWord<Value>(
     _ name: StaticString, of words: @autoclosure () -> AllowedWords, _ meaning: StaticString, _ parse: (String) -> Value?
   ) throws(WireError) -> Value? {
@@ -118,6 +123,17 @@ struct ParameterRecorder: ParameterReader {
     }
     note(name, meaning, domain, required: list.isRequired)
     return ["example"]
+  }
+
+  mutating func optionalIntegers(
+    _ name: StaticString, _ list: ListDomain, in range: ClosedRange<Int64>, _ meaning: StaticString
+  ) throws(WireError) -> [Int64]? {
+    let elements = ValueDomain.integer(range)
+    let domain = ValueDomain.list(list, words: elements.words, bound: elements.bound) { writer in
+      writer.object { elements.encodeSchema(&$0) }
+    }
+    note(name, meaning, domain, required: list.isRequired)
+    return [range.lowerBound]
   }
 
   mutating func optionalObjects<Value>(

@@ -78,6 +78,7 @@ public struct GroupInfo: FieldValue {
     writer.member("lastInfoTime", record.lastInfoTime)
     writer.member("lastMessageTime", lastMessageTime)
     writer.member("lastSeq", lastSeq)
+    if record.type.storesMessages { writer.member("changeSeq", record.changeSeq) }
     writer.member("epoch", record.epoch)
     writer.member("serverCustomInfo", record.serverCustomInfo)
     writer.member("allMuted", mute.isAllMuted)
@@ -130,6 +131,11 @@ extension PolicyValue: WireEncodable {
 }
 
 extension GroupInfo {
+  /// The member who reads; nil = somebody else.
+  public var readerID: UserID? {
+    if case .member(let selfInfo) = reader { selfInfo.member.userID } else { nil }
+  }
+
   /// The same group for another reader.
   public func with(reader: Reader) -> GroupInfo {
     GroupInfo(

@@ -7,6 +7,8 @@ public struct MessageInfo: Equatable, FieldValue {
   public var message: Message
   /// Nil = empty, or not looked up yet.
   public var senderProfile: UserProfile?
+  /// As one reader sees them; nil = there are none, or nobody reads: events have none.
+  public var reactions: [ReactionInfo]?
 
   /// A message whose sender has a profile, or none.
   public init(_ message: Message, senderProfile: UserProfile? = nil) {
@@ -32,8 +34,19 @@ public struct MessageInfo: Equatable, FieldValue {
       writer.member("clientMsgID", ifPresent: message.clientMsgID)
       if !message.atUserIDList.isEmpty { writer.member("atUserIDList", message.atUserIDList) }
       if message.isRevoked { writer.member("isRevoked", true) }
+      if message.changeSeq > 0 { encodeChange(into: &writer) }
       writer.member("platform", message.platform.rawValue)
     }
+  }
+}
+
+extension MessageInfo {
+  /// What a message has since it was changed.
+  fileprivate func encodeChange(into writer: inout JSONWriter) {
+    writer.member("changeSeq", message.changeSeq)
+    if message.editTime.isSet { writer.member("editTime", message.editTime) }
+    if message.isPinned { writer.member("isPinned", true) }
+    if let reactions, !reactions.isEmpty { writer.member("reactions", reactions) }
   }
 }
 
