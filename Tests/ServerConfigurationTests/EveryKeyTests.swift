@@ -48,6 +48,7 @@ struct Sample: CustomTestStringConvertible {
       Sample("webhook.timeout", "500ms", shown: "0.5s"), Sample("webhook.onFailure", "refuse"),
       Sample("webhook.retention", "2h", shown: "7200s"), Sample("webhook.connections", "2"), Sample("webhook.maxPending", "9"),
       Sample("limits.revokeWindow", "2h", shown: "7200s"), Sample("limits.sendQueueBytes", "65536"),
+      Sample("limits.editWindow", "3h", shown: "10800s"), Sample("limits.reactionsPerMessage", "77"),
     ]
     + ["ios", "android", "windows", "mac", "web", "unknown"].map { Sample("sessions.perPlatform.\($0)", "7") }
     + ["work", "public", "meeting", "avChatRoom", "bChatRoom"].map { Sample("limits.\($0).messagesPerSecond", "77") }

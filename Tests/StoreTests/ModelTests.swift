@@ -41,6 +41,7 @@ struct ModelTests {
   /// Answers to one question about the whole store; without the numbers, which only have to grow.
   private enum Answers: Equatable {
     case group(StoredGroup?, [Message], [Int64?])
+    case changes([ChangedMessages], [Message], [Int64: [StoredReaction]])
     case user([GroupID], [[GroupID]], WallInstant?, [Int])
     case applications([GroupApplication], [GroupApplication], Int)
     case sent([GroupApplication], [GroupApplication])
@@ -53,7 +54,7 @@ struct ModelTests {
 
     static func all(of store: some AnyStore) async throws -> [Answers] {
       var answers: [Answers] = []
-      for id in RandomChanges.groups { answers.append(try await group(id, store)) }
+      for id in RandomChanges.groups { answers += [try await group(id, store), try await changes(id, store)] }
       for user in RandomChanges.users { answers += try await ofUser(user, store) }
       answers.append(try await applications(nil, store))
       for id in RandomChanges.applications { answers.append(.application(try await store.application(id))) }
@@ -73,6 +74,18 @@ struct ModelTests {
       var numbers: [Int64?] = []
       for time: WallInstant in [0, 200, 500] { numbers.append(try await store.firstSeq(of: id, notBefore: time)) }
       return .group(try await store.group(id, sentSince: 150), messages, numbers)
+    }
+
+    private static func changes(_ id: GroupID, _ store: some AnyStore) async throws -> Answers {
+      var pages: [ChangedMessages] = []
+      for (after, ranges, limit) in [(0, [1...100], 100), (3, [1...2, 4...100], 2), (0, [2...3], 1)]
+        as [(Int64, [ClosedRange<Int64>], Int)]
+      {
+        pages.append(try await store.changedMessages(of: id, after: after, in: ranges, limit: limit))
+      }
+      let seqs: [Int64] = [3, 1, 99, 2]
+      return .changes(
+        pages, try await store.messages(of: id, seqs: seqs), try await store.reactions(of: id, to: seqs, reader: alice, users: 2))
     }
 
     private static func ofUser(_ user: UserID, _ store: some AnyStore) async throws -> [Answers] {
@@ -157,6 +170,8 @@ private struct RandomChanges {
   private var now: WallInstant = 0
   private var known: [GroupID: Known] = [:]
   private var knownBefore: [GroupID: Known] = [:]
+  private var lastChange: Int64 = 0
+  private var reactions: [(GroupID, Int64, Int64)] = []
 
   init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
@@ -176,7 +191,7 @@ private struct RandomChanges {
 
   private mutating func change() -> StoreChange {
     let (group, user) = (one(Self.groups), one(Self.users))
-    switch pick(0...21) {
+    switch pick(0...25) {
     case 0...1: return create(group)
     case 2: return .putGroup(record(group), isNew: false)
     case 3...6: return .putMember(member(user), in: group)
@@ -194,6 +209,8 @@ private struct RandomChanges {
     case 16...17: return append(to: group)
     case 18: return revise(in: group)
     case 20...21: return .putUserInfo(info(user))
+    case 22: return noteChange(in: group)
+    case 23...25: return reaction(in: group, user)
     default: return chance(2) ? .dismiss(group, at: now) : append(to: group)
     }
   }
@@ -256,7 +273,36 @@ private struct RandomChanges {
   private mutating func revise(in group: GroupID) -> StoreChange {
     var message = Message.sample(Int64(pick(1...4)), in: group)
     message.isRevoked = true
+    number(&message)
     return .revise(message)
+  }
+
+  private mutating func noteChange(in group: GroupID) -> StoreChange {
+    if chance(4) { return .putChangeSeq(Int64(pick(1...50)), at: now, in: group) }
+    if chance(6) { return .removeReactions(seq: Int64(pick(1...4)), in: group) }
+    var message = Message.sample(Int64(pick(1...4)), in: group)
+    message.isPinned = chance(2)
+    message.editTime = chance(2) ? now : .unset
+    number(&message)
+    return .noteChange(message)
+  }
+
+  /// Now and then a number that another change has.
+  private mutating func number(_ message: inout Message) {
+    if !chance(8) { lastChange += 1 }
+    message.changeSeq = lastChange
+  }
+
+  /// A new reaction, one more user of a known one, or one fewer; seldom one that there is not.
+  private mutating func reaction(in group: GroupID, _ user: UserID) -> StoreChange {
+    lastChange += 1
+    let isNew = chance(3) || reactions.isEmpty
+    if isNew { reactions.append((group, Int64(pick(1...3)), lastChange)) }
+    let (group, seq, number) = isNew ? reactions[reactions.count - 1] : one(Array(reactions.suffix(4)))
+    return .updateReaction(
+      ReactionUpdate(
+        group: group, seq: seq, number: number, reaction: "r\(number)", user: user, isAdded: isNew || chance(2),
+        changeSeq: lastChange))
   }
 
   private mutating func pick(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &generator) }

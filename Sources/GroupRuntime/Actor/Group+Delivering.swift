@@ -72,17 +72,18 @@ extension Group {
 
   /// Reads the message of a request, which is decided over it afterwards. Requests go on meanwhile.
   func readMessage(_ lookUp: MessageLookUp, for caller: Caller, _ completion: @escaping Completion) {
-    let reading = readings.begin()
+    let reading = readings.begin(for: caller.session)
     Task {
+      var input: GroupInput?
       do throws(StoreError) {
         let found = try await lookUp.read(from: services.messages, in: id, for: caller)
-        // This task is on the group's executor, so the request is decided in this call.
-        enqueue(.request(.found(lookUp, found), by: caller, completion: completion))
+        input = .request(.found(lookUp, found), by: caller, completion: completion)
       } catch {
         services.observer.storeFailed(error, group: id)
         completion(.error(.temporary))
       }
-      readings.end(reading)
+      // This task is on the group's executor, so the requests are decided in these calls.
+      for input in readings.end(reading, input) { enqueue(input) }
       forgetChanges()
     }
   }
@@ -95,23 +96,44 @@ extension Group {
   }
 }
 
-/// The readings of messages that are under way, numbered in the order of their beginning.
+/// The readings of messages that are under way, in the order of their beginning. Those of one
+/// session end in this order.
 struct MessageReadings {
+  private struct Reading {
+    let number: Int
+    let session: SessionKey?
+    /// The request with what was read, which waits for earlier ones of its session.
+    var input: GroupInput?
+  }
+
   /// The number of the next one.
   private(set) var next = 1
-  /// Ascending.
-  private var pending: [Int] = []
+  private var pending: [Reading] = []
 
   var isEmpty: Bool { pending.isEmpty }
 
   /// The oldest that is under way, or the next.
-  var first: Int { pending.first ?? next }
+  var first: Int { pending.first?.number ?? next }
 
-  mutating func begin() -> Int {
+  mutating func begin(for session: SessionKey?) -> Int {
     defer { next += 1 }
-    pending.append(next)
+    pending.append(Reading(number: next, session: session))
     return next
   }
 
-  mutating func end(_ number: Int) { pending.removeAll { $0 == number } }
+  /// - Parameter input: the request with what was read; nil = the store has failed.
+  /// - Returns: the requests whose turn it is.
+  mutating func end(_ number: Int, _ input: GroupInput?) -> [GroupInput] {
+    guard let index = pending.firstIndex(where: { $0.number == number }) else { return [] }
+    let session = pending[index].session
+    pending[index].input = input
+    if input == nil || session == nil { pending.remove(at: index) }
+    guard let session else { return input.map { [$0] } ?? [] }
+    var ready: [GroupInput] = []
+    while let first = pending.firstIndex(where: { $0.session == session }), let input = pending[first].input {
+      pending.remove(at: first)
+      ready.append(input)
+    }
+    return ready
+  }
 }

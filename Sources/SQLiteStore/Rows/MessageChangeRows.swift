@@ -14,19 +14,25 @@ enum MessageChangeRows {
     """
 
   static func put(_ message: Message, in db: Database) throws {
-    let count = try db.run(
-      putSQL,
-      [
-        message.changeSeq, message.editTime, message.isPinned, message.groupID.rawValue, message.seq, message.msgID.column,
-      ])
+    let count = try db.run(putSQL) { binding in
+      binding.append(message.changeSeq)
+      binding.append(message.editTime)
+      binding.append(message.isPinned)
+      binding.append(message.groupID.rawValue)
+      binding.append(message.seq ?? 0)
+      binding.append(message.msgID)
+    }
     guard count == 1 else {
       throw StoreError(.inconsistent, "no message \(message.msgID) at seq \(message.seq ?? 0) of \(message.groupID)")
     }
   }
 
   static func put(_ changeSeq: Int64, at time: WallInstant, in group: GroupID, _ db: Database) throws {
-    let count = try db.run(
-      "UPDATE groupRecord SET changeSeq = ?, changeTime = ? WHERE groupID = ?", [changeSeq, time, group.rawValue])
+    let count = try db.run("UPDATE groupRecord SET changeSeq = ?, changeTime = ? WHERE groupID = ?") { binding in
+      binding.append(changeSeq)
+      binding.append(time)
+      binding.append(group.rawValue)
+    }
     guard count == 1 else { throw StoreError(.inconsistent, "no group \(group) to change") }
   }
 
@@ -57,9 +63,12 @@ enum ReactionRows {
   }
 
   private static func add(_ update: ReactionUpdate, _ number: Int64, _ db: Database) throws {
-    try db.run(
-      "INSERT INTO reactionUser (number, kind, userID, time) VALUES (?, ?, ?, ?)",
-      [number, update.number, update.user.rawValue, update.changeSeq])
+    try db.run("INSERT INTO reactionUser (number, kind, userID, time) VALUES (?, ?, ?, ?)") { binding in
+      binding.append(number)
+      binding.append(update.number)
+      binding.append(update.user.rawValue)
+      binding.append(update.changeSeq)
+    }
     if update.number == update.changeSeq {
       try db.run(
         "INSERT INTO reaction (number, seq, kind, count, reaction) VALUES (?, ?, ?, 1, ?)",
@@ -70,18 +79,24 @@ enum ReactionRows {
   }
 
   private static func remove(_ update: ReactionUpdate, _ number: Int64, _ db: Database) throws {
-    let removed = try db.run(
-      "DELETE FROM reactionUser WHERE number = ? AND kind = ? AND userID = ?", [number, update.number, update.user.rawValue])
+    let removed = try db.run("DELETE FROM reactionUser WHERE number = ? AND kind = ? AND userID = ?") { binding in
+      binding.append(number)
+      binding.append(update.number)
+      binding.append(update.user.rawValue)
+    }
     guard removed == 1 else { throw StoreError(.inconsistent, "no reaction \(update.number) of \(update.user) to remove") }
     try count(update, by: -1, number, db)
     try db.run(
       "DELETE FROM reaction WHERE number = ? AND seq = ? AND kind = ? AND count = 0", [number, update.seq, update.number])
   }
 
-  private static func count(_ update: ReactionUpdate, by change: Int, _ number: Int64, _ db: Database) throws {
-    let counted = try db.run(
-      "UPDATE reaction SET count = count + ? WHERE number = ? AND seq = ? AND kind = ?",
-      [change, number, update.seq, update.number])
+  private static func count(_ update: ReactionUpdate, by change: Int64, _ number: Int64, _ db: Database) throws {
+    let counted = try db.run("UPDATE reaction SET count = count + ? WHERE number = ? AND seq = ? AND kind = ?") { binding in
+      binding.append(change)
+      binding.append(number)
+      binding.append(update.seq)
+      binding.append(update.number)
+    }
     guard counted == 1 else { throw StoreError(.inconsistent, "no reaction \(update.number) of message \(update.seq)") }
   }
 

@@ -78,7 +78,7 @@ public struct GroupInfo: FieldValue {
     writer.member("lastInfoTime", record.lastInfoTime)
     writer.member("lastMessageTime", lastMessageTime)
     writer.member("lastSeq", lastSeq)
-    if record.type.storesMessages { writer.member("changeSeq", record.changeSeq) }
+    writer.member("changeSeq", record.changeSeq)
     writer.member("epoch", record.epoch)
     writer.member("serverCustomInfo", record.serverCustomInfo)
     writer.member("allMuted", mute.isAllMuted)

@@ -157,8 +157,10 @@ final class Scene {
     switch decision.answer {
     case .reply(let given): reply = given
     case .stored(let answer, _): reply = self.reply(to: answer)
-    case .lookUp(let seq, let caller):
-      return try ask(.revokeFound(seq: seq, message: messages.first { $0.seq == seq }), by: caller)
+    case .lookUp(let lookUp, let caller):
+      let found = try waitFor { [store] in try await lookUp.read(from: store, in: "g", for: caller) }
+      defer { state?.messages.recentChanges.removeAll() }
+      return try ask(.found(lookUp, found), by: caller)
     }
     switch reply {
     case .success(let value):
@@ -203,21 +205,33 @@ final class Scene {
     }
   }
 
-  /// The answer with the stored messages that it names. Tests wait here, so the reading has a
-  /// thread of its own.
+  /// The answer with the stored messages that it names.
   private func reply(to answer: StoredAnswer) -> Reply {
     let reader = StoredAnswerReader(
       group: "g", messages: store, profiles: ProfileCache(store: store), observer: RecordingObserver(),
       pageBytes: rules.limits.pageBytes, didCount: { _, _ in })
-    let result = Mutex<Reply>(.error(.internalError))
+    return waitFor { await reader.reply(to: answer) }
+  }
+
+  /// Tests wait here, so the reading has a thread of its own.
+  private func waitFor<Value: Sendable, Failure: Error>(
+    _ body: @escaping @Sendable () async throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    let result = Mutex<Result<Value, Failure>?>(nil)
     let done = DispatchSemaphore(value: 0)
     Task(executorPreference: readingExecutor) {
-      let reply = await reader.reply(to: answer)
-      result.withLock { $0 = reply }
+      let outcome: Result<Value, Failure>
+      do throws(Failure) {
+        outcome = .success(try await body())
+      } catch {
+        outcome = .failure(error)
+      }
+      result.withLock { $0 = outcome }
       done.signal()
     }
     done.wait()
-    return result.withLock { $0 }
+    guard let outcome = result.withLock({ $0 }) else { preconditionFailure("the reading has signalled without a result") }
+    return try outcome.get()
   }
 
   /// Returns when the changes are stored.

@@ -10,6 +10,8 @@ struct Comparison {
   private var scene: GroupScene
   private var tokens = ModelTokens()
   private var attributesTold = AttributeTold()
+  private var changesTold = ChangesTold()
+  private var clients = ResumingClients()
   private(set) var seen = ModelCoverage()
 
   init(server: ModelServer) {
@@ -35,6 +37,7 @@ struct Comparison {
   private mutating func fault(_ operation: Operation) async throws -> String? {
     let expected = world.apply(operation)
     seen.note(operation, expected, world)
+    if operation.verb == .restart || operation["$failed"] != .null { changesTold.forget(world) }
     var named = operation
     named.params = tokens.resolved(.object(operation.params)).members
     let outcome = try await scene.perform(named)
@@ -45,6 +48,7 @@ struct Comparison {
     if outcome.retryAfterMs != expected.retryAfterMs { return "retryAfterMs \(outcome.retryAfterMs ?? 0)" }
     if outcome.delivers != expected.delivers { return "delivered: \(outcome.delivers)" }
     if let fault = fault(in: outcome, expected) { return fault }
+    if let fault = try await clients.advance(outcome.events, world, &scene) { return fault }
     return faultInHistory() ?? faultInApplications() ?? storedOtherwise()
   }
 
@@ -53,8 +57,12 @@ struct Comparison {
   private mutating func fault(in outcome: GroupScene.Outcome, _ expected: ModelExpectation) -> String? {
     let ofAttributes = outcome.events.filter { $0.name == "onGroupAttributeChanged" }
     if let fault = attributesTold.fault(ofAttributes, world, nextWake: scene.state?.nextWake?.milliseconds) { return fault }
+    let ofChanges = outcome.events.filter { ChangesTold.names.contains($0.name) }.map { named($0) }
+    if let fault = changesTold.fault(ofChanges, world, nextWake: scene.state?.nextWake?.milliseconds) { return fault }
+    for event in ofChanges { seen.note(event.name) }
     var left = expected.events
-    for event in outcome.events where event.name != "onGroupAttributeChanged" && !event.receivers.isEmpty {
+    for event in outcome.events
+    where event.name != "onGroupAttributeChanged" && !event.receivers.isEmpty && !ChangesTold.names.contains(event.name) {
       if event.isSkippable, !maySkip(event) { return "a slow connection may miss \(described(event))" }
       guard let index = left.firstIndex(where: { isSame(event, $0) }) else {
         return "not expected: \(described(event)); expected: \(left.map { described($0) })"
@@ -63,6 +71,12 @@ struct Comparison {
     }
     if let missing = left.first { return "missing: \(described(missing))" }
     return faultInOrder(of: outcome.events) ?? fault(in: outcome.notifications, expected.notifications)
+  }
+
+  /// The event with the model's tokens instead of the server's names.
+  private func named(_ event: GroupScene.Outcome.Event) -> GroupScene.Outcome.Event {
+    GroupScene.Outcome.Event(
+      name: event.name, params: tokens.tokenized(event.params), receivers: event.receivers, isSkippable: event.isSkippable)
   }
 
   /// "Chat of rooms without history may be skipped", join and leave notices among it (sections 1
@@ -113,7 +127,7 @@ struct Comparison {
 
   /// Events leave in the order of `seq`.
   private func faultInOrder(of events: [GroupScene.Outcome.Event]) -> String? {
-    let seqs = events.filter { $0.name != "onRecvMessageRevoked" }.compactMap { $0.params["seq"].integer }
+    let seqs = events.filter { !ChangesTold.names.contains($0.name) }.compactMap { $0.params["seq"].integer }
     return seqs == seqs.sorted() ? nil : "events leave in the order \(seqs)"
   }
 
@@ -206,6 +220,7 @@ struct Comparison {
     let former = [picture.former, state.roster.former.byUser].map { $0.filter { $0.value.isMemorable(at: scene.now) } }
     if former[0] != former[1] { return "stored \(former[0]), in memory \(former[1])" }
     if picture.messages.last != state.messages.lastMessage { return "another last message is stored" }
+    if picture.pinned != state.pinned { return "pinned \(picture.pinned) are stored, in memory \(state.pinned)" }
     if picture.attributes != state.attributes.values { return "other attributes are stored" }
     let isOpen = picture.openApplications.allSatisfy { state.applications.open($0) == $0 }
     return isOpen ? nil : "other applications are stored"
@@ -215,6 +230,15 @@ struct Comparison {
 
   /// Reads as each user what shows most, or everything.
   mutating func look(atAll isThorough: Bool) async -> String? {
+    if isThorough {
+      // What waits for its turn arrives.
+      if let fault = await run(Operation(.world, .wait, ["ms": 60_000])) { return fault }
+      do {
+        if let fault = try await clients.finish(world, &scene) { return fault }
+      } catch {
+        return "\(error)"
+      }
+    }
     guard let group = world.group else { return nil }
     let users = JSON.strings(ModelWorld.users)
     var reads: [(Verb, [String: JSON])] = [(.getGroupsInfo, [:])]

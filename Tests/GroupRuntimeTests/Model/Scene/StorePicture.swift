@@ -13,6 +13,10 @@ struct StorePicture: MessageStore {
   private(set) var former: [UserID: FormerMember] = [:]
   private(set) var messages: [Message] = []
   private(set) var attributes = GroupAttributes()
+  /// The last pinned first.
+  private(set) var pinned: [Int64] = []
+  /// By `seq`; users in the order in which they gave it.
+  private(set) var reactions: [Int64: [StoredReaction]] = [:]
   /// The applications of all groups that ever used the groupID, the newest last.
   private(set) var applications: [GroupApplication] = []
   private(set) var departures: [UserID: WallInstant] = [:]
@@ -47,7 +51,12 @@ struct StorePicture: MessageStore {
     case .append(let message):
       try expect(message.seq == Int64(messages.count + 1), "seq \(message.seq ?? 0) is not the next")
       messages.append(message)
-    case .revise(let message): try revise(message)
+    case .revise(let message), .noteChange(let message): try revise(message)
+    case .putChangeSeq(let changeSeq, at: let time, in: _):
+      record?.changeSeq = changeSeq
+      record?.changeTime = time
+    case .updateReaction(let update): try self.update(update)
+    case .removeReactions(let seq, in: _): reactions[seq] = nil
     case .dismiss(_, let time, let notification):
       if let notification { notifications.append((notification, Array(members.keys))) }
       dismiss(time)
@@ -72,13 +81,33 @@ struct StorePicture: MessageStore {
   private mutating func revise(_ message: Message) throws {
     let index = Int(message.seq ?? 0) - 1
     try expect(messages.indices.contains(index) && messages[index].msgID == message.msgID, "no message \(message.msgID)")
+    try expect(message.changeSeq > messages.map(\.changeSeq).max() ?? 0, "change \(message.changeSeq) is not the next")
+    let seq = Int64(index + 1)
+    if pinned.contains(seq) != message.isPinned {
+      if message.isPinned { pinned.insert(seq, at: 0) } else { pinned.removeAll { $0 == seq } }
+    }
     messages[index] = message
+  }
+
+  private mutating func update(_ update: ReactionUpdate) throws {
+    var all = reactions[update.seq] ?? []
+    if update.isAdded, update.number == update.changeSeq {
+      all.append(StoredReaction(number: update.number, reaction: update.reaction, count: 0))
+    }
+    let index = all.firstIndex { $0.number == update.number && $0.reaction.isSame(as: update.reaction) }
+    guard let index else { throw Contradiction(text: "no reaction \(update)") }
+    try expect(all[index].users.contains(update.user) != update.isAdded, "\(update) changes nothing")
+    if update.isAdded { all[index].users.append(update.user) } else { all[index].users.removeAll { $0 == update.user } }
+    all[index].count = all[index].users.count
+    if all[index].count == 0 { all.remove(at: index) }
+    reactions[update.seq] = all.isEmpty ? nil : all
   }
 
   private mutating func dismiss(_ time: WallInstant) {
     for user in members.keys { depart(user, time) }
     record = nil
     (members, former, messages, attributes) = ([:], [:], [], GroupAttributes())
+    (pinned, reactions) = ([], [:])
   }
 
   private mutating func depart(_ user: UserID, _ time: WallInstant) {
@@ -96,10 +125,12 @@ struct StorePicture: MessageStore {
   func group(at now: WallInstant, offlineSince: [UserID: WallInstant]) -> StoredGroup? {
     guard let record else { return nil }
     let recent = messages.filter { $0.clientMsgID != nil && $0.timestamp >= now - RecentlySent.retentionMilliseconds }
-    return StoredGroup(
+    var group = StoredGroup(
       record: record, members: Array(members.values), former: Array(former.values), lastMessage: messages.last,
       recentlySent: recent.compactMap(SentMessage.init), attributes: attributes, openApplications: openApplications,
       offlineSince: record.type == .avChatRoom ? offlineSince.filter { members[$0.key] != nil } : [:])
+    group.pinned = pinned
+    return group
   }
 
   // MARK: MessageStore
@@ -107,6 +138,22 @@ struct StorePicture: MessageStore {
   func messages(of group: GroupID, in range: ClosedRange<Int64>, newestFirst: Bool, limit: Int) -> [Message] {
     let matching = messages.filter { range.contains($0.seq ?? 0) }
     return Array((newestFirst ? matching.reversed() : matching).prefix(limit))
+  }
+
+  func messages(of group: GroupID, seqs: [Int64]) -> [Message] { seqs.flatMap { seq in messages.filter { $0.seq == seq } } }
+
+  func changedMessages(
+    of group: GroupID, after changeSeq: Int64, in ranges: [ClosedRange<Int64>], limit: Int
+  ) -> ChangedMessages {
+    let changed = messages.filter { message in
+      message.changeSeq > changeSeq && ranges.contains { $0.contains(message.seq ?? 0) }
+    }.sorted { $0.changeSeq < $1.changeSeq }
+    return ChangedMessages(
+      messages: Array(changed.prefix(limit)), cutAt: changed.count > limit ? changed[limit - 1].changeSeq : nil)
+  }
+
+  func reactions(of group: GroupID, to seqs: [Int64], reader: UserID?, users: Int) -> [Int64: [StoredReaction]] {
+    reactions.filter { seqs.contains($0.key) }.mapValues { $0.map { $0.shown(to: reader, users: users) } }
   }
 
   func unreadCount(
