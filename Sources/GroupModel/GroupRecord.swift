@@ -33,9 +33,11 @@ public struct GroupRecord: Sendable, Equatable {
   public var mutedAt = WallInstant.unset
   /// The last change of name, texts, policy, owner or customInfo; the creation at first.
   public var lastInfoTime: WallInstant
-  /// The last change of something else that lists show: a message was recalled. Clients do not see
+  /// The last change of something else that lists show: a message was changed. Clients do not see
   /// it; `updatedSince` compares it.
   public var changeTime = WallInstant.unset
+  /// The number of the last change of a stored message; 0 = there was none.
+  public var changeSeq: Int64 = 0
   /// The newest imported message; imported messages do not count as unread. 0 = none.
   public var importedThroughSeq: Int64 = 0
   /// The ordinal that the next member gets.

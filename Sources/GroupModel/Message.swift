@@ -57,6 +57,8 @@ public struct Message: Sendable, Equatable {
   public let atUserIDList: [String]
   /// Whether it was recalled: it keeps its place and has no content.
   public var isRevoked: Bool
+  /// Whether it is pinned.
+  public var isPinned = false
   /// The platform of the sender's session.
   public let platform: Platform
   /// Whether a manager or an application administrator sent it, for the receive option
@@ -64,8 +66,12 @@ public struct Message: Sendable, Equatable {
   public let isFromManager: Bool
   /// Whether its sender learns who has read it (Protocol.md, "Read receipts").
   public let needReadReceipt: Bool
+  /// The number of its last change among the changes of its group; 0 = it never changed.
+  public var changeSeq: Int64 = 0
+  /// When its content was last edited; unset = never.
+  public var editTime = WallInstant.unset
 
-  /// A message with everything given.
+  /// A message that was not changed yet.
   public init(
     msgID: String, groupID: GroupID, seq: Int64?, sender: UserID, nameCard: String, timestamp: WallInstant, content: Content,
     priority: Priority, clientMsgID: String?, atUserIDList: [String] = [], isRevoked: Bool = false, platform: Platform,

@@ -4,8 +4,7 @@ public enum GroupAction: String, CaseIterable, Sendable {
   case editInfo, editCustomInfo, editServerCustomInfo, editPolicy
   case decideApplications, remove, muteMember, muteGroup, editMember
   case changeRole, transfer, quitAsOwner, disband
-  case useAttributes, recallOthers
-  case setCounters
+  case useAttributes, recallOthers, pinMessage, setCounters
 
   /// The action as the page names it, in Markdown.
   public var title: String {
@@ -30,6 +29,7 @@ public enum GroupAction: String, CaseIterable, Sendable {
     case .useAttributes:
       "read and write attributes (× becomes Member where `attributes.groupTypes` names the type; default AVChatRoom alone)"
     case .recallOthers: "recall somebody else's message"
+    case .pinMessage: "pin a message"
     case .setCounters: "set counters"
     }
   }
@@ -39,7 +39,7 @@ public enum GroupAction: String, CaseIterable, Sendable {
     switch self {
     case .remove, .muteMember, .editMember, .changeRole, .transfer, .recallOthers: true
     case .create, .join, .invite, .send, .editInfo, .editCustomInfo, .editServerCustomInfo, .editPolicy, .decideApplications,
-      .muteGroup, .quitAsOwner, .disband, .useAttributes, .setCounters:
+      .muteGroup, .quitAsOwner, .disband, .useAttributes, .pinMessage, .setCounters:
       false
     }
   }

@@ -68,6 +68,6 @@ public enum Denial: Error, Sendable, Equatable, CaseIterable {
   case workNotJoinable
   /// Recall of another user's message: 10032.
   case recallNotYours
-  /// Recall where the type has none: 10033.
+  /// Recall and pins where the type stores no messages: 10033.
   case recallUnsupported
 }

@@ -28,6 +28,7 @@ enum RightsTable {
     // The configuration decides this row: × becomes Member in the types it names.
     case .useAttributes:      TypeRow(.nobody,           .nobody,           .nobody,           .nobody,           .nobody)
     case .recallOthers:       TypeRow(.owner,            .admin,            .admin,            .nobody,           .nobody)
+    case .pinMessage:         TypeRow(.owner,            .admin,            .admin,            .nobody,           .nobody)
     case .setCounters:        TypeRow(.owner,            .admin,            .admin,            .owner,            .admin)
     }
   }
@@ -41,6 +42,7 @@ enum RightsTable {
     case .join:         TypeRow(.workNotJoinable, .noRight,         .noRight,         .noRight,            .noRight)
     case .quitAsOwner:  TypeRow(.ownerMayNotQuit, .ownerMayNotQuit, .ownerMayNotQuit, .ownerMayNotQuit,    .noRight)
     case .recallOthers: TypeRow(.recallNotYours,  .recallNotYours,  .recallNotYours,  .recallUnsupported,  .recallUnsupported)
+    case .pinMessage:   TypeRow(.noRight,         .noRight,         .noRight,         .recallUnsupported,  .recallUnsupported)
     case .create, .invite, .send, .editInfo, .editCustomInfo, .editServerCustomInfo, .editPolicy, .decideApplications, .remove,
       .muteMember, .muteGroup, .editMember, .changeRole, .transfer, .disband, .useAttributes,
       .setCounters:

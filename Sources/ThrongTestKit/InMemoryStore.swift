@@ -115,6 +115,7 @@ public final class InMemoryStore: GroupStore, StoreHealth, Sendable {
         offlineSince: group.record.type == .avChatRoom ? contents.offlineSince(among: group.members.keys) : [:],
         firstSeq: group.firstSeq, removedTime: group.removedTime)
       stored.counters = group.counters
+      stored.pinned = group.pinned
       return stored
     }
   }

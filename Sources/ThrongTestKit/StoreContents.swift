@@ -12,6 +12,10 @@ struct StoreContents {
     var counters = GroupCounters()
     /// `seq` is the index + `firstSeq`.
     var messages: [Message] = []
+    /// The changes that have pinned messages, by `seq`.
+    var pins: [Int64: Int64] = [:]
+    /// By `seq`; users in the order in which they gave it.
+    var reactions: [Int64: [StoredReaction]] = [:]
     /// The members at a message and later ones, by `seq`.
     var receiptMembers: [Int64: [UserID]] = [:]
     /// The readers of each message.
@@ -113,6 +117,10 @@ struct StoreContents {
     case .revise(let message): try revise(message)
     case .putReceiptMembers(let members, from: let seq, in: let group): try put(members, seq, group)
     case .addReadReceipts(let seqs, of: let reader, in: let group): try confirm(seqs, reader, group)
+    case .noteChange(let message): try noteChange(message)
+    case .putChangeSeq(let changeSeq, at: let time, in: let group): try put(changeSeq, time, group)
+    case .updateReaction(let update): try self.update(update)
+    case .removeReactions(let seq, in: let group): try removeReactions(seq, group)
     case .dismiss(let group, let time, let notification): try dismiss(group, time, notification)
     case .appendWebhook(let entry): append(entry)
     case .removeWebhooks(let numbers): removeWebhooks(numbers)
@@ -208,14 +216,20 @@ struct StoreContents {
     let id = message.groupID
     // Retention may have removed it meanwhile.
     if let seq = message.seq, let group = groups[id], seq < group.firstSeq { return { _ in } }
-    let index = Int((message.seq ?? 0) - (groups[id]?.firstSeq ?? 1))
-    guard let messages = groups[id]?.messages, messages.indices.contains(index), messages[index].msgID == message.msgID else {
-      throw StoreError(.inconsistent, "no message \(message.msgID) at seq \(message.seq ?? 0) of \(id)")
-    }
-    let before = messages[index]
+    let index = try index(of: message)
+    let before = groups[id]
     groups[id]?.messages[index].content = message.content
     groups[id]?.messages[index].isRevoked = message.isRevoked
-    return { $0.groups[id]?.messages[index] = before }
+    if message.changeSeq > 0 { _ = try noteChange(message) }
+    return { $0.groups[id] = before }
+  }
+
+  func index(of message: Message) throws(StoreError) -> Int {
+    let index = Int((message.seq ?? 0) - (groups[message.groupID]?.firstSeq ?? 1))
+    guard let messages = groups[message.groupID]?.messages, messages.indices.contains(index),
+      messages[index].msgID == message.msgID
+    else { throw StoreError(.inconsistent, "no message \(message.msgID) at seq \(message.seq ?? 0) of \(message.groupID)") }
+    return index
   }
 
   private mutating func dismiss(

@@ -210,6 +210,40 @@ private final class Posts: WebhookPoster {
     #expect(backend.store.inner.allMessages(of: "g").isEmpty && posts.types == [.messageDropped])
   }
 
+  // MARK: Edits
+
+  private func edit(_ text: String, seq: Int64 = 1) -> Request {
+    .group("g", .modifyGroupMessage(ModifyGroupMessage(seq: seq, content: .text(text))))
+  }
+
+  @Test func anEditIsAskedAboutUnlessItIsRefusedOrChangesNothing() async throws {
+    let application = Application([.beforeModifyMessage], immediate: .allow(replacement: "other"))
+    let backend = backend(application, rules: GroupRules(webhooks: WebhookTypes([.messageModified])))
+    _ = try await create(backend)
+    _ = try await backend.ask(send("x"), by: "olga")
+    #expect(try await backend.ask(edit("y", seq: 2), by: "olga")["error"]["code"].integer == 10030)
+    #expect(try await backend.ask(edit("x"), by: "olga")["result"].names == [])
+    #expect(application.questions.isEmpty)
+    #expect(try await backend.ask(edit("y"), by: "olga")["result"].names == ["editTime"])
+    #expect(application.questions.map(\.type) == [.beforeModifyMessage] && application.questions.map(\.subject) == [.text])
+    #expect(
+      application.questions.map { String(decoding: $0.data, as: UTF8.self) } == [
+        #"{"userID":"olga","platform":"Unknown","groupID":"g","message":{"type":"Text","text":"y","seq":1}}"#
+      ])
+    #expect(backend.store.inner.allMessages(of: "g").map(\.content) == [.text("other")])
+    #expect(posts.types == [.messageModified])
+  }
+
+  @Test func aDroppedEditIsAnsweredAndChangesNothing() async throws {
+    let backend = backend(
+      Application([.beforeModifyMessage], immediate: .drop),
+      rules: GroupRules(webhooks: WebhookTypes([.messageModified, .messageDropped])))
+    _ = try await create(backend)
+    _ = try await backend.ask(send("x"), by: "olga")
+    #expect(try await backend.ask(edit("y"), by: "olga")["result"].names == ["editTime"])
+    #expect(backend.store.inner.allMessages(of: "g").map(\.content) == [.text("x")] && posts.types == [])
+  }
+
   // MARK: Failures
 
   @Test func failuresArePagedAndRetriedByAdministrators() async throws {

@@ -26,6 +26,7 @@ enum ExpectedTables {
     | disband | admin | Owner | Owner | Owner | Owner |
     | read and write attributes (× becomes Member where `attributes.groupTypes` names the type; default AVChatRoom alone) | × | × | × | Member | × |
     | recall somebody else's message | Owner | Admin | Admin | × | × |
+    | pin a message | Owner | Admin | Admin | × | × |
     | set counters | Owner | Admin | Admin | Owner | Admin |
     """
 
@@ -83,7 +84,7 @@ enum ExpectedTables {
     ("mute the group", "muteGroup"), ("edit another member", "editMember"), ("change a role", "changeRole"),
     ("transfer ownership", "transfer"),
     ("quit as owner", "quitAsOwner"), ("disband", "disband"), ("read and write attributes", "useAttributes"),
-    ("recall somebody", "recallOthers"), ("set counters", "setCounters"),
+    ("recall somebody", "recallOthers"), ("pin a message", "pinMessage"), ("set counters", "setCounters"),
   ]
 
   /// The rights table by action and type.

@@ -71,6 +71,7 @@ struct RightsOracle {
   private func codeOfRuleTwo(_ action: String, _ type: String, crossed: Bool) -> Int {
     switch (action, type) {
     case ("recallOthers", _): crossed ? 10033 : 10032
+    case ("pinMessage", _): crossed ? 10033 : 10007
     case ("quitAsOwner", "BChatRoom"): 10007
     case ("quitAsOwner", _): 10009
     case ("join", "Work"): 8508

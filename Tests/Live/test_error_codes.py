@@ -15,7 +15,7 @@ JSON_RPC = {-32700, -32600, -32601, -32602}
 TABLE = JSON_RPC | {
     6014, 10019, 6015, 10021, 10025, 7008, 10023, 70001, 70003, 70009, 10024, 8501, 10030, 10031, 10032, 10033,
     8502, 8503, 8504, 8505, 10036, 10037, 10038, 8506, 10045, 10046, 10047, 10048, 8507, 10049, 8508, 10050,
-    8509, 10053, 8510, 80002, 8511, 10004, 10017, 10007, 10013, 10014, 10009, 10015, 10010, 10002,
+    8509, 10053, 10055, 10056, 8510, 80002, 8511, 10004, 10017, 10007, 10013, 10014, 10009, 10015, 10010, 10002,
 }
 # A fault of the server that the JSON-RPC specification names; nothing that a client sends brings it
 # about.
@@ -451,6 +451,27 @@ async def recall_where_there_is_none(stage):
     found = [await error(owner, "revokeGroupMessage", groupID=group, seq=1) for group in (room, news)]
     done(stage.server, "dismissGroup", groupID=news)
     return found
+
+
+@scenario(10055)
+async def too_many_different_reactions(stage):
+    alice = await stage.world.user("alice")
+    group = await stage.world.group(alice)
+    seq = (await alice.call("sendGroupTextMessage", groupID=group, text="x"))["seq"]
+    for number in range(10):
+        await alice.call("addMessageReaction", groupID=group, seq=seq, reaction=f"r{number}")
+    return [await error(alice, "addMessageReaction", groupID=group, seq=seq, reaction="one more")]
+
+
+@scenario(10056)
+async def too_many_pinned(stage):
+    alice = await stage.world.user("alice")
+    group = await stage.world.group(alice)
+    for number in range(11):
+        await alice.call("sendGroupTextMessage", groupID=group, text=f"m{number}")
+    for seq in range(1, 11):
+        await alice.call("pinGroupMessage", groupID=group, seq=seq, isPinned=True)
+    return [await error(alice, "pinGroupMessage", groupID=group, seq=11, isPinned=True)]
 
 
 # The store

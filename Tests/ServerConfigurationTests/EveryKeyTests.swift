@@ -48,6 +48,7 @@ struct Sample: CustomTestStringConvertible {
       Sample("webhook.timeout", "500ms", shown: "0.5s"), Sample("webhook.onFailure", "refuse"),
       Sample("webhook.retention", "2h", shown: "7200s"), Sample("webhook.connections", "2"), Sample("webhook.maxPending", "9"),
       Sample("limits.revokeWindow", "2h", shown: "7200s"), Sample("limits.sendQueueBytes", "65536"),
+      Sample("limits.editWindow", "3h", shown: "10800s"), Sample("limits.reactionsPerMessage", "77"),
     ]
     + ["work", "public", "meeting"].flatMap {
       [Sample("history.retention.\($0)", "30d", shown: "2592000s"), Sample("history.maxMessages.\($0)", "77")]

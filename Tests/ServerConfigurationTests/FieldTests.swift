@@ -42,7 +42,9 @@ import Testing
     #expect(limits.avChatRooms == number("limits.avChatRooms"))
     #expect(limits.sendQueueBytes == 65536)
     #expect(settings.loops == number("loops"))
-    for (key, value) in limits.flattened where key != "limits.revokeWindow" && key != "limits.sendQueueBytes" {
+    #expect(limits.reactionsPerMessage == 77)
+    let others: Set = ["limits.revokeWindow", "limits.editWindow", "limits.sendQueueBytes"]
+    for (key, value) in limits.flattened where !others.contains(key) {
       #expect(number(key).map(Int64.init) == value, "\(key)")
     }
   }
@@ -96,5 +98,6 @@ import Testing
     #expect(settings.heartbeat.timeout == .milliseconds(1500) && settings.drain.duration == .zero)
     #expect(settings.fanout.flushWindow == number("fanout.flushWindow").map { .milliseconds($0) })
     #expect(settings.avChatRoom.offlineGrace == .seconds(300) && settings.limits.revokeWindow == .seconds(7200))
+    #expect(settings.limits.editWindow == .seconds(10_800))
   }
 }

@@ -41,6 +41,7 @@ struct ModelTests {
   /// Answers to one question about the whole store; without the numbers, which only have to grow.
   private enum Answers: Equatable {
     case group(StoredGroup?, [Message], [Int64?])
+    case changes([ChangedMessages], [Message], [Int64: [StoredReaction]])
     case user([GroupID], [[GroupID]], WallInstant?, [Int])
     case applications([GroupApplication], [GroupApplication], Int)
     case sent([GroupApplication], [GroupApplication])
@@ -55,8 +56,7 @@ struct ModelTests {
     static func all(of store: some AnyStore) async throws -> [Answers] {
       var answers: [Answers] = []
       for id in RandomChanges.groups {
-        answers.append(try await group(id, store))
-        answers.append(try await receipts(in: id, store))
+        answers += [try await group(id, store), try await changes(id, store), try await receipts(in: id, store)]
       }
       for user in RandomChanges.users { answers += try await ofUser(user, store) }
       answers.append(try await applications(nil, store))
@@ -90,6 +90,18 @@ struct ModelTests {
       let counts = try await store.receiptCounts(of: seqs.reversed(), in: id, epoch: epoch)
       #expect(try await store.receiptCounts(of: seqs, in: id, epoch: "another").isEmpty)
       return .receipts(confirmable, counts, readers)
+    }
+
+    private static func changes(_ id: GroupID, _ store: some AnyStore) async throws -> Answers {
+      var pages: [ChangedMessages] = []
+      for (after, ranges, limit) in [(0, [1...100], 100), (3, [1...2, 4...100], 2), (0, [2...3], 1)]
+        as [(Int64, [ClosedRange<Int64>], Int)]
+      {
+        pages.append(try await store.changedMessages(of: id, after: after, in: ranges, limit: limit))
+      }
+      let seqs: [Int64] = [3, 1, 99, 2]
+      return .changes(
+        pages, try await store.messages(of: id, seqs: seqs), try await store.reactions(of: id, to: seqs, reader: alice, users: 2))
     }
 
     private static func ofUser(_ user: UserID, _ store: some AnyStore) async throws -> [Answers] {
@@ -174,6 +186,8 @@ private struct RandomChanges {
   private var now: WallInstant = 0
   private var known: [GroupID: Known] = [:]
   private var knownBefore: [GroupID: Known] = [:]
+  private var lastChange: Int64 = 0
+  private var reactions: [(GroupID, Int64, Int64)] = []
 
   init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
@@ -193,7 +207,7 @@ private struct RandomChanges {
 
   private mutating func change() -> StoreChange {
     let (group, user) = (one(Self.groups), one(Self.users))
-    switch pick(0...25) {
+    switch pick(0...29) {
     case 0...1: return create(group)
     case 2: return .putGroup(record(group), isNew: false)
     case 3...6: return .putMember(member(user), in: group)
@@ -216,6 +230,8 @@ private struct RandomChanges {
         (0..<pick(1...3)).map { _ in .init(key: "c\(pick(1...4))", value: chance(4) ? nil : now.milliseconds) }, in: group)
     case 23: return .putReceiptMembers(Array(Self.users.prefix(pick(1...4))), from: Int64(pick(1...6)), in: group)
     case 24...25: return .addReadReceipts((0..<pick(1...3)).map { _ in Int64(pick(1...8)) }, of: user, in: group)
+    case 26: return noteChange(in: group)
+    case 27...29: return reaction(in: group, user)
     default: return chance(2) ? .dismiss(group, at: now) : append(to: group)
     }
   }
@@ -278,7 +294,36 @@ private struct RandomChanges {
   private mutating func revise(in group: GroupID) -> StoreChange {
     var message = Message.sample(Int64(pick(1...4)), in: group)
     message.isRevoked = true
+    number(&message)
     return .revise(message)
+  }
+
+  private mutating func noteChange(in group: GroupID) -> StoreChange {
+    if chance(4) { return .putChangeSeq(Int64(pick(1...50)), at: now, in: group) }
+    if chance(6) { return .removeReactions(seq: Int64(pick(1...4)), in: group) }
+    var message = Message.sample(Int64(pick(1...4)), in: group)
+    message.isPinned = chance(2)
+    message.editTime = chance(2) ? now : .unset
+    number(&message)
+    return .noteChange(message)
+  }
+
+  /// Now and then a number that another change has.
+  private mutating func number(_ message: inout Message) {
+    if !chance(8) { lastChange += 1 }
+    message.changeSeq = lastChange
+  }
+
+  /// A new reaction, one more user of a known one, or one fewer; seldom one that there is not.
+  private mutating func reaction(in group: GroupID, _ user: UserID) -> StoreChange {
+    lastChange += 1
+    let isNew = chance(3) || reactions.isEmpty
+    if isNew { reactions.append((group, Int64(pick(1...3)), lastChange)) }
+    let (group, seq, number) = isNew ? reactions[reactions.count - 1] : one(Array(reactions.suffix(4)))
+    return .updateReaction(
+      ReactionUpdate(
+        group: group, seq: seq, number: number, reaction: "r\(number)", user: user, isAdded: isNew || chance(2),
+        changeSeq: lastChange))
   }
 
   private mutating func pick(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &generator) }

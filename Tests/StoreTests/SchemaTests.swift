@@ -19,13 +19,13 @@ struct SchemaTests {
             try String.fetchOne(db, sql: "PRAGMA integrity_check")
           )
         }
-        #expect(applied == ["v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9"])
+        #expect(applied == ["v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10"])
         #expect(
           tables == [
             "groupRecord", "groupAttributes", "groupCounter", "member", "formerMember", "message", "departure", "dismissedGroup",
             "application",
             "notification", "notificationNumber", "readMark", "knownUser", "userInfo", "probe", "grdb_migrations", "webhook",
-            "webhookFailure", "receiptMembers", "readReceipt",
+            "webhookFailure", "receiptMembers", "readReceipt", "messageChange", "reaction", "reactionUser", "goneReaction",
           ])
         #expect(check == "ok")
       }
@@ -48,6 +48,13 @@ struct SchemaTests {
     "SELECT number FROM groupRecord WHERE groupID = 'g'",
     "SELECT seq, content FROM message WHERE number = 1 AND seq BETWEEN 5 AND 9 ORDER BY seq DESC LIMIT 3",
     "SELECT seq, content FROM message WHERE number = 1 ORDER BY seq DESC",
+    "SELECT m.seq, c.changeSeq FROM message AS m LEFT JOIN messageChange AS c ON c.number = m.number AND c.seq = m.seq "
+      + "WHERE m.number = 1 AND m.seq BETWEEN 5 AND 9 ORDER BY m.seq DESC LIMIT 3",
+    "SELECT changeSeq, seq FROM messageChange INDEXED BY messageByChange WHERE number = 1 AND changeSeq > 4 ORDER BY changeSeq",
+    "SELECT seq FROM messageChange INDEXED BY pinnedMessage WHERE number = 1 AND pinned > 0 ORDER BY pinned DESC",
+    "SELECT kind, EXISTS (SELECT 1 FROM reactionUser AS u WHERE u.number = r.number AND u.kind = r.kind AND u.userID = 'u') "
+      + "FROM reaction AS r WHERE number = 1 AND seq = 4 ORDER BY kind",
+    "SELECT userID FROM reactionUser INDEXED BY reactionUserByTime WHERE number = 1 AND kind = 4 ORDER BY time LIMIT 3",
     "SELECT count(*) FROM message WHERE number = (SELECT number FROM groupRecord WHERE groupID = 'g') AND seq > 4",
     "SELECT groupID, type, number FROM member JOIN groupRecord USING (number) WHERE userID = 'u' ORDER BY number",
     "SELECT 1 FROM member JOIN groupRecord USING (number) WHERE userID = 'u' AND type IN ('Work') LIMIT 3",

@@ -10,7 +10,7 @@ import WireProtocol
     .union([10002, 10004, 10007, 10009, 10010, 10013, 10014, 10015, 10016, 10017])
     .union([10019, 10021, 10023, 10024, 10025])
     .union(10030...10033).union(10036...10038).union(10045...10050)
-    .union([10053, 10057, 80002]).union(10120...10130)
+    .union([10053, 10054, 10055, 10056, 10057, 80002]).union(10120...10130)
 
   /// The errors of the envelope, sign-in, the rate and the store, whatever the method.
   private static let ofEveryMethod: Set<ErrorCode> = [
@@ -36,8 +36,9 @@ import WireProtocol
         "onApplicationProcessed", "onGroupApplicationListChanged", "onGrantAdministrator", "onRevokeAdministrator",
         "onQuitFromGroup",
         "onReceiveMessageOptChanged", "onGroupAttributeChanged", "onGroupCounterChanged", "onRecvNewMessage",
-        "onRecvMessageRevoked",
-        "onMessageDropped", "onConversationRead", "onReceiveRESTCustomData", "onSelfInfoUpdated", "onConnectSuccess",
+        "onRecvMessageRevoked", "onRecvMessageModified", "onRecvMessageReactionsChanged", "onGroupMessagePinned",
+        "onMessageDropped", "onConversationRead", "onRecvMessageReadReceipts", "onReceiveRESTCustomData", "onSelfInfoUpdated",
+        "onConnectSuccess",
         "onKickedOffline",
         "onUserSigExpired",
         "onServerDraining",
@@ -63,7 +64,10 @@ import WireProtocol
     ("onRevokeAdministrator", "opUser platform memberList seq? msgID?"), ("onQuitFromGroup", "platform"),
     ("onReceiveMessageOptChanged", "opt"), ("onGroupAttributeChanged", "groupAttributeMap"),
     ("onGroupCounterChanged", "counters"), ("onRecvNewMessage", "message"),
-    ("onRecvMessageRevoked", "opUser platform msgID seq"), ("onConversationRead", "readSeq"),
+    ("onRecvMessageRevoked", "opUser platform msgID seq changeSeq"), ("onConversationRead", "readSeq"),
+    ("onRecvMessageModified", "changeSeq message"),
+    ("onRecvMessageReactionsChanged", "opUser platform seq changeSeq reactions reaction isAdded"),
+    ("onGroupMessagePinned", "opUser platform seq isPinned changeSeq message?"),
     ("onMessageDropped", "msgID clientMsgID? priority reason"), ("onConversationRead", "readSeq"),
     ("onReceiveRESTCustomData", "customData platform"),
   ])

@@ -115,16 +115,27 @@ import ThrongTestKit
       MessageReceipt(
         msgID: samples.text(), seq: samples.optional { $0.number() }, timestamp: samples.instant(), status: samples.one())
     ])
-    let messages = samples.list { Encoded(MessageInfo($0.message(), senderProfile: $0.profile())) }
+    let messages = samples.list { Encoded($0.messageInfo()) }
     try expectDescribed([GetGroupHistoryMessageList.Result(messageList: messages, isFinished: samples.flag())])
     try expectDescribed([SearchGroupMessages.Result(messageList: messages, nextSeq: samples.number())])
     let groups = [
       SyncGroups.Row(groupID: "?", code: 10015, message: samples.text()),
       SyncGroups.Row(
-        groupID: "g", code: 0, epoch: "e", lastSeq: samples.number(), recovered: samples.flag(), messageList: messages,
+        groupID: "g", code: 0, epoch: "e", lastSeq: samples.number(), recovered: samples.flag(),
+        changeList: samples.flag() ? messages : nil, changeSeq: samples.optional { $0.number() }, messageList: messages,
         more: samples.flag()),
     ]
     try expectDescribed(groups)
+    try expectDescribed([ModifyGroupMessage.Result(editTime: samples.optional { $0.instant() })])
+    try expectDescribed([GetPinnedGroupMessageList.Result(messageList: messages)])
+    let reactions = samples.list { samples in
+      GetMessageReactions.Reaction(
+        ReactionInfo(reaction: samples.text(), count: 1, byMe: samples.flag()), users: samples.list { $0.user() })
+    }
+    try expectDescribed(reactions)
+    let reacted = [GetMessageReactions.Row(seq: samples.number(), reactions: reactions)]
+    try expectDescribed(reacted)
+    try expectDescribed([GetMessageReactions.Result(resultList: reacted)])
     try expectDescribed([SyncGroups.Result(groups: groups.map { Encoded($0) })])
     let counts = samples.list { GetGroupUnreadCount.Row(groupID: .generate(), unreadCount: Int($0.number())) }
     try expectDescribed(counts)

@@ -28,6 +28,7 @@ indirect enum Domain: Sendable {
   /// "Durations are seconds: 0 to 2³²−1"; unread counts alike.
   static let duration = Domain.integer(0...4_294_967_295)
   /// "Message, reason, attach, deviceID, keyword over 512 B" is 10004.
+  static let reaction = Domain.name(1...32, 10004)
   static let remark = Domain.text(0...512)
   /// "80002: message over 12,288 B; 10004: empty text or data".
   static let messageBody = Domain.text(1...12_288, 80002, empty: 10004)

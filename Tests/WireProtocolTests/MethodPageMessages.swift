@@ -10,7 +10,7 @@ extension MethodPage {
       [.groupID, .count(100), .may("fromSeq", .instant), .may("direction", .word(["Older", "Newer"]))], "messageList isFinished"),
     MethodPage(
       "syncGroups",
-      [.need("groups", .objects([.need("groupID", .any), .need("epoch", .any), .need("seq", .instant)], 1...50, empty: 10004))],
+      [.need("groups", .objects([.need("groupID", .any), .need("epoch", .any), .need("seq", .instant), .may("changeSeq", .instant)], 1...50, empty: 10004))],
       "groups", for: .user),
     MethodPage(
       "searchGroupMessages",
@@ -20,6 +20,18 @@ extension MethodPage {
         .may("from", .instant), .may("to", .instant), .count(50), .nextSeq,
       ], "messageList nextSeq"),
     MethodPage("revokeGroupMessage", [.groupID, .need("seq", .instant)]),
+    MethodPage(
+      "modifyGroupMessage",
+      [
+        .groupID, .need("seq", .instant), Field(name: "text", isRequired: true, domain: .messageBody, hasAlternative: true),
+      ], "editTime?"),
+    MethodPage("addMessageReaction", [.groupID, .need("seq", .instant), .need("reaction", .reaction)], for: .user),
+    MethodPage("removeMessageReaction", [.groupID, .need("seq", .instant), .need("reaction", .reaction)], for: .user),
+    MethodPage(
+      "getMessageReactions",
+      [.groupID, .need("seqList", .list(.instant, 1...20, empty: 10004)), .may("userCount", .integer(0...10))], "resultList"),
+    MethodPage("pinGroupMessage", [.groupID, .need("seq", .instant), .need("isPinned", .flag)]),
+    MethodPage("getPinnedGroupMessageList", [.groupID], "messageList"),
     MethodPage("markGroupMessageAsRead", [.groupID, .may("seq", .instant)], for: .user),
     MethodPage("getGroupUnreadCount", [.may("groupIDList", .list(.groupID, 0...200))], "totalCount groups", for: .user),
     MethodPage("sendMessageReadReceipts", [.groupID, .need("seqList", .list(.instant, 1...50, empty: 10004))], for: .user),

@@ -55,10 +55,21 @@ struct Samples {
   }
 
   mutating func message() -> Message {
-    Message(
+    var message = Message(
       msgID: text(), groupID: .generate(), seq: optional { $0.number() }, sender: user(), nameCard: text(), timestamp: instant(),
       content: flag() ? .text(text()) : .custom(text()), priority: one(), clientMsgID: optional { $0.text() },
       atUserIDList: list { $0.text() }, isRevoked: flag(), platform: one())
+    guard flag() else { return message }
+    message.changeSeq = number() + 1
+    message.editTime = flag() ? instant() : .unset
+    message.isPinned = flag()
+    return message
+  }
+
+  mutating func messageInfo() -> MessageInfo {
+    var info = MessageInfo(message(), senderProfile: profile())
+    info.reactions = optional { samples in samples.list { ReactionInfo(reaction: $0.text(), count: 1, byMe: $0.flag()) } }
+    return info
   }
 
   mutating func profile() -> UserProfile? { .make(nickName: flag() ? text() : "", faceURL: flag() ? text() : "") }
@@ -151,7 +162,16 @@ struct Samples {
     case .onGroupAttributeChanged: .onGroupAttributeChanged(map())
     case .onGroupCounterChanged: .onGroupCounterChanged(counters())
     case .onRecvNewMessage: .onRecvNewMessage(message())
-    case .onRecvMessageRevoked: .onRecvMessageRevoked(msgID: id, seq: number(), by: by)
+    case .onRecvMessageRevoked: .onRecvMessageRevoked(msgID: id, seq: number(), changeSeq: number(), by: by)
+    case .onRecvMessageModified: .onRecvMessageModified(MessageInfo(message(), senderProfile: profile()))
+    case .onRecvMessageReactionsChanged:
+      .onRecvMessageReactionsChanged(
+        ReactionsChange(
+          seq: number(), changeSeq: number(), reactions: self.list { ReactionCount(reaction: $0.text(), count: 2) }, reaction: id,
+          isAdded: flag()), by: by)
+    case .onGroupMessagePinned:
+      .onGroupMessagePinned(
+        seq: number(), changeSeq: number(), optional { MessageInfo($0.message(), senderProfile: $0.profile()) }, by: by)
     case .onMessageDropped: .onMessageDropped(msgID: id, clientMsgID: optional { $0.text() }, one())
     case .onConversationRead: .onConversationRead(readSeq: number())
     case .onRecvMessageReadReceipts:

@@ -139,11 +139,13 @@ extension Dispatcher {
   func syncGroups(_ request: SyncGroups, for caller: Caller) async -> Reply {
     var rows: [Encoded<SyncGroups.Row>] = []
     var bytes = 0
-    for position in request.groups.uniqued(by: { [$0.groupID, $0.epoch, String($0.seq)] }) {
+    for position in request.groups.uniqued(by: { [$0.groupID, $0.epoch, "\($0.seq) \($0.changeSeq ?? -1)"] }) {
       if Requester.hasLeft { return .error(.temporary) }
       let bytesLeft = max(0, pageBytes - bytes)
       let row: SyncGroups.Row
-      switch await ask(position.groupID, .sync(epoch: position.epoch, seq: position.seq, bytes: bytesLeft), by: caller) {
+      let sync = GroupOperation.sync(
+        epoch: position.epoch, seq: position.seq, changeSeq: position.changeSeq, bytes: bytesLeft)
+      switch await ask(position.groupID, sync, by: caller) {
       case .success(.syncRow(let found)): row = found
       case .success: return .error(.internalError)
       case .failure(let error) where error.code == .temporary: return .failure(error)

@@ -49,6 +49,10 @@ enum RowCost {
   static let receiptMembers = keyedRow(16 + 500 * 33)
   /// The messages of a block that a user has confirmed.
   static let readReceipt = keyedRow(64 + Int(SeqBlock.size / 8))
+  /// The change of a message, in two indexes.
+  static let change = 160
+  /// A user's reaction, in two indexes, and a new one of the message.
+  static let reaction = 320
   /// A message that says what happened to some members.
   static func tip(members: Int, textBytes: Int = 0) -> Int { message(textBytes: 192 + members * 128 + textBytes) }
 
@@ -72,6 +76,10 @@ extension Request {
     switch self {
     case .group(_, .sendGroupTextMessage(let request)): message(request.text, request.options)
     case .group(_, .sendGroupCustomMessage(let request)): message(request.data, request.options)
+    case .group(_, .modifyGroupMessage(let request)):
+      WriteCost(bytes: RowCost.message(textBytes: request.content.byteCount) + RowCost.change)
+    case .group(_, .addMessageReaction): WriteCost(bytes: RowCost.reaction + RowCost.change)
+    case .group(_, .removeMessageReaction), .group(_, .pinGroupMessage): WriteCost(bytes: RowCost.change)
     case .group(_, .inviteUserToGroup(let request)):
       invitation(of: request.userIDList.count, texts: [request.message, request.attach])
     case .createGroup(let request): creation(request)

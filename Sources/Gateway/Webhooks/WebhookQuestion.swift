@@ -71,6 +71,7 @@ extension WebhookQuestion {
     case .group(_, .joinGroup): .beforeJoinGroup
     case .group(_, .inviteUserToGroup): .beforeInvite
     case .group(_, .sendGroupTextMessage), .group(_, .sendGroupCustomMessage): .beforeSendMessage
+    case .group(_, .modifyGroupMessage): .beforeModifyMessage
     default: nil
     }
   }
@@ -79,6 +80,7 @@ extension WebhookQuestion {
     switch request {
     case .group(_, .sendGroupTextMessage): .text
     case .group(_, .sendGroupCustomMessage): .data
+    case .group(_, .modifyGroupMessage(let request)): if case .text = request.content { .text } else { .data }
     default: .other
     }
   }
@@ -93,6 +95,9 @@ extension Request {
       return .group(id, .sendGroupTextMessage(SendGroupTextMessage(text: text, options: request.options)))
     case .group(let id, .sendGroupCustomMessage(let request)):
       return .group(id, .sendGroupCustomMessage(SendGroupCustomMessage(data: text, options: request.options)))
+    case .group(let id, .modifyGroupMessage(let request)):
+      let content: Message.Content = if case .text = request.content { .text(text) } else { .custom(text) }
+      return .group(id, .modifyGroupMessage(ModifyGroupMessage(seq: request.seq, content: content)))
     default: return self
     }
   }
@@ -124,6 +129,9 @@ extension Request {
     case .group(let id, .sendGroupCustomMessage(let request)):
       writer.member("groupID", id.rawValue)
       writer.message("Custom", "data", request.data, request.options)
+    case .group(let id, .modifyGroupMessage(let request)):
+      writer.member("groupID", id.rawValue)
+      writer.edit(request)
     default: break
     }
   }
@@ -140,6 +148,24 @@ extension JSONWriter {
       if !options.atUserIDList.isEmpty { writer.member("atUserIDList", options.atUserIDList) }
       if options.onlineUserOnly { writer.member("onlineUserOnly", true) }
       if options.needReadReceipt { writer.member("needReadReceipt", true) }
+    }
+  }
+}
+
+extension JSONWriter {
+  /// The message as the edit would make it. Its options are those that it was sent with.
+  fileprivate mutating func edit(_ request: ModifyGroupMessage) {
+    key("message")
+    object { writer in
+      switch request.content {
+      case .text(let text):
+        writer.member("type", "Text")
+        writer.member("text", text)
+      case .custom(let data), .tips(let data):
+        writer.member("type", "Custom")
+        writer.member("data", data)
+      }
+      writer.member("seq", request.seq)
     }
   }
 }

@@ -26,6 +26,14 @@ struct CommitPipeline {
 
   var isEmpty: Bool { entries.isEmpty }
 
+  /// The number of the oldest entry, or of the next.
+  var firstNumber: Int { entries.first?.number ?? lastNumber + 1 }
+
+  /// The events of changed messages that wait.
+  var announcements: [ChangeAnnouncements.Announcement] {
+    entries.flatMap { $0.decision.effects.compactMap(ChangeAnnouncements.Announcement.init) }
+  }
+
   /// Appends a decision. The messages that it delivers count for the rate when it is delivered
   /// (Protocol.md, "Message rate of live types").
   /// - Parameters:

@@ -13,8 +13,9 @@ extension Group {
     }
     let box = box
     box?.state.storeCorrections(with: &decision)
-    let (changes, disbands) = (decision.changes, decision.disbands)
+    let (changes, disbands, changesMessages) = (decision.changes, decision.disbands, decision.changesMessages)
     let number = pipeline.append(decision, from: box, awaitsProfiles: !missing.isEmpty, completion)
+    if changesMessages { box?.state.messages.recentChanges.noteCommit(number) }
     if !missing.isEmpty { readProfiles(of: missing, for: number) }
     if disbands {
       commitCounters(isLast: true)
@@ -41,14 +42,14 @@ extension Group {
     case .success:
       pipeline.didCommit()
       deliverPending()
-      forgetRecalls()
+      forgetChanges()
     case .failure(let error):
       // Durable decisions are delivered, though their profiles are not there yet.
       if pipeline.stopAwaitingProfiles() { deliverPending() }
       if counterCommits.noneInFlight, pipeline.returnFailedCorrections(to: box) {
         beginBackoff(after: error)
         deliverPending()
-        forgetRecalls()
+        forgetChanges()
       } else {
         discard(after: error)
       }
@@ -91,7 +92,7 @@ extension Group {
       let read = await Requester.$current.withValue(nil) { await readProfiles(of: users) }
       pipeline.show(read, in: entry)
       deliverPending()
-      forgetRecalls()
+      forgetChanges()
     }
   }
 
@@ -136,6 +137,7 @@ extension Group {
     mustRepublishAttributes = mustRepublishAttributes || box?.state.attributes.eventDue != nil
     interruptCounters()
     let unwritten = counterCommits.discard()
+    lostAnnouncements += pipeline.announcements + (box?.state.announcements.all ?? [])
     var discarded = pipeline.discard(with: box, at: services.clocks.wall)
     performEffects(of: &discarded.drops)
     topic?.close()

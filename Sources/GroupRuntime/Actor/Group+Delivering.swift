@@ -14,7 +14,7 @@ extension Group {
     case .reply(let reply): completion(reply)
     case .stored(let answer, let requester): read(answer, for: requester, completion)
     case .counters(let value, _): replyWhenCountersAreDurable(.success(value), completion)
-    case .lookUp(let seq, let caller): readMessage(seq, for: caller, completion)
+    case .lookUp(let lookUp, let caller): readMessage(lookUp, for: caller, completion)
     case .lookUpReceipts(let question, let epoch, let caller): lookUp(question, epoch: epoch, for: caller, completion)
     }
   }
@@ -74,25 +74,70 @@ extension Group {
     }
   }
 
-  /// Reads the message of a recall, which is decided over it afterwards. Requests go on meanwhile.
-  private func readMessage(_ seq: Int64, for caller: Caller, _ completion: @escaping Completion) {
-    pendingMessageReads += 1
+  /// Reads the message of a request, which is decided over it afterwards. Requests go on meanwhile.
+  func readMessage(_ lookUp: MessageLookUp, for caller: Caller, _ completion: @escaping Completion) {
+    let reading = readings.begin(for: caller.session)
     Task {
+      var input: GroupInput?
       do throws(StoreError) {
-        let message = try await services.messages.messages(of: id, in: seq...seq, newestFirst: false, limit: 1).first
-        // This task is on the group's executor, so the recall is decided in this call.
-        enqueue(.request(.revokeFound(seq: seq, message: message), by: caller, completion: completion))
+        let found = try await lookUp.read(from: services.messages, in: id, for: caller)
+        input = .request(.found(lookUp, found), by: caller, completion: completion)
       } catch {
         services.observer.storeFailed(error, group: id)
         completion(.error(.temporary))
       }
-      pendingMessageReads -= 1
-      forgetRecalls()
+      // This task is on the group's executor, so the requests are decided in these calls.
+      for input in readings.end(reading, input) { enqueue(input) }
+      forgetChanges()
     }
   }
 
-  /// Forgets recalls that no read in flight can have missed.
-  func forgetRecalls() {
-    if pendingMessageReads == 0, pipeline.isEmpty { box?.state.messages.forgetRecalls() }
+  /// Forgets changes that no reading under way can have missed.
+  func forgetChanges() {
+    guard let box, !box.state.messages.recentChanges.isEmpty else { return }
+    box.state.messages.recentChanges.forget(
+      durableThrough: pipeline.firstNumber - 1, firstReading: readings.first, nextReading: readings.next)
+  }
+}
+
+/// The readings of messages that are under way, in the order of their beginning. Those of one
+/// session end in this order.
+struct MessageReadings {
+  private struct Reading {
+    let number: Int
+    let session: SessionKey?
+    /// The request with what was read, which waits for earlier ones of its session.
+    var input: GroupInput?
+  }
+
+  /// The number of the next one.
+  private(set) var next = 1
+  private var pending: [Reading] = []
+
+  var isEmpty: Bool { pending.isEmpty }
+
+  /// The oldest that is under way, or the next.
+  var first: Int { pending.first?.number ?? next }
+
+  mutating func begin(for session: SessionKey?) -> Int {
+    defer { next += 1 }
+    pending.append(Reading(number: next, session: session))
+    return next
+  }
+
+  /// - Parameter input: the request with what was read; nil = the store has failed.
+  /// - Returns: the requests whose turn it is.
+  mutating func end(_ number: Int, _ input: GroupInput?) -> [GroupInput] {
+    guard let index = pending.firstIndex(where: { $0.number == number }) else { return [] }
+    let session = pending[index].session
+    pending[index].input = input
+    if input == nil || session == nil { pending.remove(at: index) }
+    guard let session else { return input.map { [$0] } ?? [] }
+    var ready: [GroupInput] = []
+    while let first = pending.firstIndex(where: { $0.session == session }), let input = pending[first].input {
+      pending.remove(at: first)
+      ready.append(input)
+    }
+    return ready
   }
 }

@@ -50,6 +50,7 @@ extension Group {
       phase = .loaded(loaded.box)
       republishAttributes()
       resumeCounters()
+      announceLostChanges()
       let isOfEverybody = loaded.box.type.everyoneIsMember
       if isOfEverybody { registry?.noteEveryoneIsMember(of: self) }
       for user in isOfEverybody ? services.broker.signedInUsers() : loaded.present { refreshPresence(of: user) }
@@ -93,6 +94,14 @@ extension Group {
     box?.state.republishAttributes(at: now)
   }
 
+  /// Makes the events of changes again that a failed commit has kept from the members.
+  private func announceLostChanges() {
+    for lost in lostAnnouncements {
+      readMessage(MessageLookUp(seq: lost.seq, request: .announce(lost)), for: .administrator) { _ in }
+    }
+    lostAnnouncements = []
+  }
+
   // MARK: Retiring
 
   /// Removes the group from memory if it was unused for so long. Loading attaches its members
@@ -109,8 +118,7 @@ extension Group {
   }
 
   private func retireUnlessBusy() {
-    guard pipeline.isEmpty, counterCommits.isEmpty, backlog.isEmpty, pendingMessageReads == 0, receiptNotices.isIdle
-    else { return }
+    guard pipeline.isEmpty, counterCommits.isEmpty, backlog.isEmpty, readings.isEmpty, receiptNotices.isIdle else { return }
     switch phase {
     case .loaded(let box) where box.state.isBusy(at: services.clocks.monotonic): return
     case .loaded, .absent, .unloaded: retire()

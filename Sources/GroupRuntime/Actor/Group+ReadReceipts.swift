@@ -7,7 +7,7 @@ extension Group {
   /// Looks up what a request is about, which is decided over it afterwards. Requests go on
   /// meanwhile.
   func lookUp(_ question: ReceiptLookUp, epoch: String, for caller: Caller, _ completion: @escaping Completion) {
-    pendingMessageReads += 1
+    let reading = readings.begin(for: nil)
     Task {
       do throws(StoreError) {
         let found = try await find(question, epoch: epoch, for: caller)
@@ -17,8 +17,8 @@ extension Group {
         if error.kind != .cancelled { services.observer.storeFailed(error, group: id) }
         completion(.error(.temporary))
       }
-      pendingMessageReads -= 1
-      forgetRecalls()
+      _ = readings.end(reading, nil)
+      forgetChanges()
     }
   }
 
@@ -68,12 +68,12 @@ extension Group {
   private func beginReceiptRound() {
     let seqs = receiptNotices.beginRound()
     let epoch = box?.state.record.epoch
-    pendingMessageReads += 1
+    let reading = readings.begin(for: nil)
     Task {
       let counts = await receiptCounts(of: seqs, epoch: epoch)
-      pendingMessageReads -= 1
+      _ = readings.end(reading, nil)
       endReceiptRound(of: seqs, epoch: epoch, counts)
-      forgetRecalls()
+      forgetChanges()
       scheduleReceiptRound()
     }
   }

@@ -62,8 +62,10 @@ public actor Group: ExecutorActor {
   var mustRepublishAttributes = false
   /// Events of counters that a failed commit has interrupted, until the group is loaded again.
   var interruptedCounterEvents: CounterEvents?
-  /// How many decisions and events wait for stored messages or receipts to be read.
-  var pendingMessageReads = 0
+  /// The readings of messages and receipts over which requests and events are decided.
+  var readings = MessageReadings()
+  /// Events of changes that were lost with a state, to be made again after loading.
+  var lostAnnouncements: [ChangeAnnouncements.Announcement] = []
   /// The messages whose senders are to be told of read receipts.
   var receiptNotices = ReceiptNotices()
   /// Whether an alarm for the next round of them will ring.

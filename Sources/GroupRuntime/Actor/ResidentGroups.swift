@@ -82,6 +82,6 @@ extension GroupState {
   /// An estimate of the group's memory, in bytes.
   var estimatedBytes: Int {
     8192 + roster.count * 400 + roster.former.count * 160 + applications.count * 400 + messages.receiptCount * 160 + attributes
-      .values.count * 1024 + counters.values.count * 128
+      .values.count * 1024 + counters.values.count * 128 + announcements.count * 512
   }
 }

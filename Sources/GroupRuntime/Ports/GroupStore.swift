@@ -88,6 +88,23 @@ public protocol MessageStore: ReadReceiptStore {
     of group: GroupID, in range: ClosedRange<Int64>, newestFirst: Bool, limit: Int
   ) async throws(StoreError) -> [Message]
 
+  /// Messages of a group by their `seq`, in that order; unknown ones are left out.
+  func messages(of group: GroupID, seqs: [Int64]) async throws(StoreError) -> [Message]
+
+  /// The messages with `seq` in the ranges that were changed after a change, each once.
+  /// - Parameter limit: the maximum of their number. A bounded number of changes is looked at.
+  func changedMessages(
+    of group: GroupID, after changeSeq: Int64, in ranges: [ClosedRange<Int64>], limit: Int
+  ) async throws(StoreError) -> ChangedMessages
+
+  /// The reactions to messages, in the order in which they came; a message without any is absent.
+  /// - Parameters:
+  ///   - reader: for `isByReader`; nil = nobody's.
+  ///   - users: how many users of each are named, in the order in which they gave it.
+  func reactions(
+    of group: GroupID, to seqs: [Int64], reader: UserID?, users: Int
+  ) async throws(StoreError) -> [Int64: [StoredReaction]]
+
   /// The number of messages with `seq` in the range that are Text or Custom, not sent by `reader`
   /// and not recalled; counting stops at `limit`.
   /// - Parameter managersOnly: only those with `isFromManager`.

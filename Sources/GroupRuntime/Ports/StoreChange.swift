@@ -31,13 +31,22 @@ public enum StoreChange: Sendable, Equatable {
   case markNotificationsRead(UserID, through: Int64)
   /// A new message; its `seq` is the next of its group.
   case append(Message)
-  /// The new state of a stored message (recalled), by its group and `seq`.
+  /// The new state of a stored message (edited or recalled), by its group and `seq`.
   case revise(Message)
   /// The members of a group when a message was sent, by userID: also those of later messages, up to
   /// the next such list.
   case putReceiptMembers([UserID], from: Int64, in: GroupID)
   /// A member has read messages; some may be confirmed already.
   case addReadReceipts([Int64], of: UserID, in: GroupID)
+  /// The new state of a stored message whose content is the same: its `changeSeq`, and whether it is
+  /// pinned.
+  case noteChange(Message)
+  /// The number of a group's last change of a message, and when that was.
+  case putChangeSeq(Int64, at: WallInstant, in: GroupID)
+  /// A reaction of one user.
+  case updateReaction(ReactionUpdate)
+  /// Removes all reactions of a message.
+  case removeReactions(seq: Int64, in: GroupID)
   /// Removes a group with its members and messages; its groupID is free.
   /// - Parameter notifying: a notification for every member; nil = none.
   case dismiss(GroupID, at: WallInstant, notifying: SystemNotification?)

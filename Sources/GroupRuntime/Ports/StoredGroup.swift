@@ -20,6 +20,8 @@ public struct StoredGroup: Sendable {
   public var offlineSince: [UserID: WallInstant]
   /// The messages with a clientMsgID accepted at or after the instant asked for, by `seq`.
   public var recentlySent: [SentMessage]
+  /// The `seq` of the pinned messages, the last pinned first.
+  public var pinned: [Int64] = []
 
   /// A group with everything given.
   public init(

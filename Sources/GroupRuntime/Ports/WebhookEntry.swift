@@ -80,7 +80,7 @@ public final class WebhookEntry: Sendable, Equatable {
   /// The users whose profiles `data` shows, if `show(_:)` gives them before it is encoded.
   public var shownUsers: [UserID] {
     content.withLock { content in
-      if case .typed(let typed) = content { typed.members.map(\.userID).filter { $0 != .administrator } } else { [] }
+      if case .typed(let typed) = content { typed.users } else { [] }
     }
   }
 
@@ -169,6 +169,12 @@ public enum WebhookContent: Sendable {
       list + (by.map { [$0.opUser] } ?? [])
     case .groupFull, .application, .messageSent, .messageDropped, .offlinePush, .presence: []
     }
+  }
+
+  /// The users whose profiles it shows.
+  fileprivate var users: [UserID] {
+    if case .event(let event) = self { return event.users }
+    return members.map(\.userID).filter { $0 != .administrator }
   }
 
   fileprivate mutating func show(_ profiles: [UserID: UserProfile]) {

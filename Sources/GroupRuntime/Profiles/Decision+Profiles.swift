@@ -5,7 +5,7 @@ import WireProtocol
 extension Decision {
   /// The users that its events show; some more than once.
   var shownUsers: [UserID] {
-    showsMembers ? effects.flatMap { effect in effect.event?.members.map(\.userID) ?? [] }.filter { $0 != .administrator } : []
+    showsMembers ? effects.flatMap { effect in effect.event?.users ?? [] } : []
   }
 
   /// Gives the users in its events their profiles.

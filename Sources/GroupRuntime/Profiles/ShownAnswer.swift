@@ -10,6 +10,12 @@ enum ShownAnswer: Sendable {
   /// Some members.
   case membersInfo(GetGroupMembersInfo.Result)
 
+  /// Whether it shows a message that may have reactions.
+  var showsChangedMessage: Bool {
+    guard case .groupInfo(let info) = self, let message = info.lastMessage?.message else { return false }
+    return message.changeSeq > 0 && !message.isRevoked
+  }
+
   /// The users whose profiles it shows.
   var users: [UserID] {
     switch self {

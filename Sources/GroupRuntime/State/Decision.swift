@@ -14,6 +14,8 @@ public struct Decision: Sendable {
   /// Whether its events may show members, whose profiles are looked up before they are sent. False
   /// saves a message that look.
   var showsMembers = true
+  /// Whether stored messages are changed: `RecentChanges` waits for its commit.
+  var changesMessages = false
   /// The messages that passed the rate limiter of a live group.
   var rateLimited = RateLimitedMessages()
   var answer: Answer
@@ -75,7 +77,7 @@ enum Answer: Sendable {
   /// A reply that is sent when the counters are durable as they are now.
   indirect case counters(ReplyValue, isWrite: Bool)
   /// None yet: the request is decided after a stored message was looked up.
-  indirect case lookUp(seq: Int64, by: Caller)
+  indirect case lookUp(MessageLookUp, by: Caller)
   /// None yet: the request is decided after stored read receipts were looked up.
   indirect case lookUpReceipts(ReceiptLookUp, epoch: String, by: Caller)
 }
@@ -91,9 +93,13 @@ enum ReceiptLookUp: Sendable {
 /// An answer that needs stored messages or profiles.
 enum StoredAnswer: Sendable {
   /// Messages, as getGroupHistoryMessageList answers them.
-  case history(VisibleHistory.Page, newestFirst: Bool, epoch: String)
+  case history(VisibleHistory.Page, newestFirst: Bool, epoch: String, reader: UserID?)
   /// Messages, as a row of syncGroups.
   case sync(SyncAnswer)
+  /// Pinned messages, in this order.
+  case pinned([Int64], epoch: String, reader: UserID?)
+  /// The reactions to messages.
+  case reactions([Int64], users: Int, epoch: String, reader: UserID?)
   /// The group's info for a member, whose unread messages are still to be counted.
   case info(GroupInfo, of: Member, UnreadMessages)
   /// A result that needs nothing but profiles.
@@ -109,7 +115,14 @@ struct SyncAnswer: Sendable, Equatable {
   let epoch: String
   let lastSeq: Int64
   /// Nil where the position is not of this history: recovered is false.
-  let page: VisibleHistory.Page?
+  let visible: VisibleHistory?
+  /// Messages behind it are wanted, and changes of those up to it.
+  let seq: Int64
+  /// The last change that the client has; nil = it wants none.
+  let changeSeq: Int64?
+  /// The group's last change.
+  let lastChangeSeq: Int64
+  let reader: UserID?
   /// How many bytes of messages the row may hold; 0 = no messages are read.
   let bytes: Int
 }

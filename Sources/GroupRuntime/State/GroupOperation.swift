@@ -10,8 +10,8 @@ public enum GroupOperation: Sendable {
   indirect case importGroup(ImportGroup, owner: UserID, UserFacts)
   /// - Parameter application: as the store keeps it; the group may have a newer one.
   indirect case decide(GroupApplication, agrees: Bool, reason: String, UserFacts)
-  /// - Parameter message: as the store keeps it; nil = there is none.
-  indirect case revokeFound(seq: Int64, message: Message?)
+  /// - Parameter found: as the store had it a moment ago; nil = there is none.
+  indirect case found(MessageLookUp, FoundMessage?)
   /// - Parameter seqs: those that the store says the caller may confirm.
   indirect case confirmFound(_ seqs: [Int64], epoch: String)
   /// - Parameter readers: as the store keeps them; nil = there is no such message.
@@ -33,8 +33,52 @@ public enum GroupOperation: Sendable {
   /// The row of getGroupUnreadCount.
   case unreadCount
   /// The row of syncGroups.
-  /// - Parameter bytes: the most that its messages may have.
-  case sync(epoch: String, seq: Int64, bytes: Int)
+  /// - Parameters:
+  ///   - changeSeq: nil = no changes are wanted.
+  ///   - bytes: the most that its messages may have.
+  indirect case sync(epoch: String, seq: Int64, changeSeq: Int64? = nil, bytes: Int)
+}
+
+/// A request that is decided over a stored message, which is read first.
+public struct MessageLookUp: Sendable {
+  enum Request: Sendable {
+    case revoke
+    case modify(ModifyGroupMessage, EditStep)
+    case pin(Bool)
+    case react(String, isAdded: Bool)
+    /// Events that were lost with the state are made again.
+    case announce(ChangeAnnouncements.Announcement)
+  }
+
+  /// How far an edit goes.
+  enum EditStep: Sendable {
+    /// The checks before the application is asked.
+    case check
+    case perform
+    /// The application does not want it.
+    case drop
+  }
+
+  let seq: Int64
+  let request: Request
+
+  /// Reads the message, and what else the decision needs.
+  func read(from store: any MessageStore, in group: GroupID, for caller: Caller) async throws(StoreError) -> FoundMessage? {
+    guard let message = try await store.messages(of: group, seqs: [seq]).first else { return nil }
+    switch request {
+    case .revoke, .modify, .pin: return FoundMessage(message: message)
+    case .react, .announce:
+      let reactions = try await store.reactions(of: group, to: [seq], reader: caller.userID, users: 0)
+      return FoundMessage(message: message, reactions: reactions[seq] ?? [])
+    }
+  }
+}
+
+/// A message as a store had it.
+public struct FoundMessage: Sendable {
+  let message: Message
+  /// Empty where they are not needed.
+  var reactions: [StoredReaction] = []
 }
 
 /// Facts that only stores know of the users whom a request names.

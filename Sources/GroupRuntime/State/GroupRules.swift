@@ -35,6 +35,10 @@ public struct GroupLimits: Sendable {
   public var messagesPerSecond: [GroupType: Int] = [.avChatRoom: 40]
   /// How long senders may recall their own messages (`limits.revokeWindow`).
   public var revokeWindow = Duration.seconds(120)
+  /// How long senders may edit their own messages; zero = any time (`limits.editWindow`).
+  public var editWindow = Duration.zero
+  /// The most different reactions of one message (`limits.reactionsPerMessage`).
+  public var reactionsPerMessage = 10
   /// The highest unread count; with more unread messages a count is this number
   /// (`limits.unreadCount`).
   public var unreadCount = 1000

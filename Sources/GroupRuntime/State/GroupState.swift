@@ -11,6 +11,9 @@ public struct GroupState: Sendable {
   var applications: OpenApplications
   var attributes: AttributeState
   var counters: CounterState
+  /// The `seq` of the pinned messages, the last pinned first.
+  var pinned: [Int64]
+  var announcements = ChangeAnnouncements()
   /// The rate of a group with history; nil = unlimited, or a group without history.
   var messageRate: SlidingWindowLimiter?
   /// The rate of a group without history; nil = unlimited, or a group with history.
@@ -30,6 +33,7 @@ public struct GroupState: Sendable {
     applications = OpenApplications(stored.openApplications)
     attributes = AttributeState(stored.attributes)
     counters = CounterState(stored.counters)
+    pinned = stored.pinned
     let limit = rules.limits.messagesPerSecond[stored.record.type, default: 0]
     if limit > 0, stored.record.type.storesMessages { messageRate = SlidingWindowLimiter(limit: limit, windowMilliseconds: 1000) }
     if limit > 0, !stored.record.type.storesMessages { rateLimiter = PriorityRateLimiter(limit: limit) }
@@ -56,7 +60,7 @@ public struct GroupState: Sendable {
       case .dropMessage(let request): return try drop(request, by: caller, in: context)
       case .decide(let application, let agrees, let reason, let facts):
         return try decide(application, agrees: agrees, reason: reason, facts, by: caller, in: context)
-      case .revokeFound(let seq, let message): return try revoke(message, seq: seq, by: caller, in: context)
+      case .found(let lookUp, let found): return try decide(lookUp, over: found, by: caller, in: context)
       case .confirmFound(let seqs, let epoch): return try confirm(found: seqs, epoch: epoch, by: caller)
       case .readersFound(let found, let request, let epoch):
         return try readMembers(request, found: found, epoch: epoch, for: caller, in: context)
@@ -64,7 +68,8 @@ public struct GroupState: Sendable {
       case .foundInfo(let joinedOnly): return foundInfo(joinedOnly: joinedOnly, for: caller, in: context)
       case .joinedInfo(let since): return joinedInfo(for: caller, since: since, in: context)
       case .unreadCount: return try unreadCount(for: caller)
-      case .sync(let epoch, let seq, let bytes): return try sync(epoch: epoch, seq: seq, bytes: bytes, for: caller)
+      case .sync(let epoch, let seq, let changeSeq, let bytes):
+        return try sync(epoch: epoch, seq: seq, changeSeq: changeSeq, bytes: bytes, for: caller)
       }
     } catch {
       return .answer(.reply(.failure(error)))
@@ -107,6 +112,12 @@ public struct GroupState: Sendable {
     case .sendGroupCustomMessage(let request): return try send(.custom(request.data), request.options, by: caller, in: context)
     case .getGroupHistoryMessageList(let request): return try history(request, for: caller)
     case .revokeGroupMessage(let request): return try revoke(seq: request.seq, by: caller)
+    case .modifyGroupMessage(let request): return try modify(request, .perform, by: caller)
+    case .addMessageReaction(let request): return try react(request.reaction, to: request.seq, isAdded: true, by: caller)
+    case .removeMessageReaction(let request): return try react(request.reaction, to: request.seq, isAdded: false, by: caller)
+    case .getMessageReactions(let request): return try reactions(request, for: caller)
+    case .pinGroupMessage(let request): return try pin(request, by: caller)
+    case .getPinnedGroupMessageList: return try pinnedMessages(for: caller)
     case .markGroupMessageAsRead(let request): return try markRead(seq: request.seq, by: caller, in: context)
     case .sendMessageReadReceipts(let request): return try confirm(request, by: caller)
     case .getMessageReadReceipts(let request): return try readReceipts(request, for: caller)
@@ -128,6 +139,7 @@ public struct GroupState: Sendable {
     case .inviteUserToGroup: try checkInvite(by: caller)
     case .sendGroupTextMessage(let request): return try checkSend(request.options, by: caller, in: context)
     case .sendGroupCustomMessage(let request): return try checkSend(request.options, by: caller, in: context)
+    case .modifyGroupMessage(let request): return try modify(request, .check, by: caller)
     default: break
     }
     return Decision(.empty)
@@ -139,6 +151,7 @@ public struct GroupState: Sendable {
     switch request {
     case .sendGroupTextMessage(let request): try drop(.text(request.text), request.options, by: caller, in: context)
     case .sendGroupCustomMessage(let request): try drop(.custom(request.data), request.options, by: caller, in: context)
+    case .modifyGroupMessage(let request): try modify(request, .drop, by: caller)
     default: throw WireError(.internalError)
     }
   }
@@ -148,6 +161,7 @@ public struct GroupState: Sendable {
     let context = self.makeContext(at: now, usersSignedIn: usersSignedIn)
     var decision = Decision(.empty)
     publishAttributesIfDue(in: context, into: &decision)
+    publishChanges(in: context, into: &decision)
     deliverWaiting(in: context, into: &decision)
     removeAbsentMembers(in: context, into: &decision)
     return decision
@@ -156,6 +170,7 @@ public struct GroupState: Sendable {
   /// When `wake` is due next; nil = nothing is due by itself.
   public var nextWake: MonotonicInstant? {
     var wake = min(attributes.eventDue ?? .distantFuture, counters.nextWake)
+    if let instant = announcements.due { wake = min(wake, instant) }
     if let instant = nextDelivery { wake = min(wake, instant) }
     if let instant = roster.firstGraceEnd(afterMilliseconds: rules.offlineGraceMilliseconds) { wake = min(wake, instant) }
     return wake == .distantFuture ? nil : wake

@@ -15,6 +15,11 @@ enum DisbandedGroupCleanup {
     guard let group = oldest.first else { return false }
     if try members(of: group.number, rows, db) { return true }
     if try messages(of: group.number, rows, db) { return true }
+    for table in ["messageChange", "reaction"] {
+      if try rowsBySeq(of: table, group.number, rows, db) { return true }
+    }
+    if try reactionUsers(of: group.number, rows, db) { return true }
+    try db.run("DELETE FROM goneReaction WHERE number = ?", [group.number])
     if try formerMembers(of: group.number, rows, db) { return true }
     if try ReadReceiptRows.removeAll(number: group.number, limit: rows, in: db) { return true }
     if try applications(of: group.number, time: group.time, rows, db) { return true }
@@ -53,6 +58,17 @@ enum DisbandedGroupCleanup {
     try db.run(
       "DELETE FROM message WHERE number = ? AND seq < (SELECT min(seq) FROM message WHERE number = ?) + ?",
       [number, number, rows]) > 0
+  }
+
+  private static func rowsBySeq(of table: String, _ number: Int64, _ rows: Int, _ db: Database) throws -> Bool {
+    try db.run(
+      "DELETE FROM \(table) WHERE number = ?1 AND seq IN (SELECT seq FROM \(table) WHERE number = ?1 LIMIT ?2)", [number, rows]) > 0
+  }
+
+  private static func reactionUsers(of number: Int64, _ rows: Int, _ db: Database) throws -> Bool {
+    try db.run(
+      "DELETE FROM reactionUser WHERE (number, kind, userID) IN "
+        + "(SELECT number, kind, userID FROM reactionUser WHERE number = ? LIMIT ?)", [number, rows]) > 0
   }
 
   // They stay for a while, so that deciding one is answered with the group's end.

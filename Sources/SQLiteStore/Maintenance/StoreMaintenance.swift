@@ -39,7 +39,7 @@ final class StoreMaintenance: Sendable {
   func begin() {
     lastDeletion.withLock { $0 = clocks.now }
     writeLockFile()
-    writer.tick([.clearDisbandedGroups, .deleteExpiredRows])
+    writer.tick([.clearDisbandedGroups, .deleteExpiredRows, .clearReactions])
   }
 
   /// Ticks until `stop()` or the end of this object.

@@ -8,6 +8,7 @@ import Synchronization
 enum MaintenanceTask: String, Sendable {
   case clearDisbandedGroups = "purge"
   case deleteExpiredRows = "sweep"
+  case clearReactions = "reactions"
   case removeMessages = "retention"
   case indexMessages = "index"
   case shrinkFile = "shrink"
@@ -55,6 +56,7 @@ extension Writer {
   private func chunk(of task: MaintenanceTask, _ db: Database) throws -> Bool {
     switch task {
     case .clearDisbandedGroups: try DisbandedGroupCleanup.chunk(of: options.cleanupRows, in: db)
+    case .clearReactions: try ReactionRows.clearGone(options.cleanupRows, in: db)
     case .deleteExpiredRows: try ExpiredRowCleanup.chunk(of: options.cleanupRows, at: options.clocks.wall, in: db)
     case .removeMessages, .indexMessages, .shrinkFile: false
     }
@@ -73,6 +75,6 @@ extension Writer {
   func noteSuccess() {
     guard !persists.exchange(true, ordering: .acquiringAndReleasing) else { return }
     logger.notice("the store can write again")
-    _ = writeQueue.request([.clearDisbandedGroups])
+    _ = writeQueue.request([.clearDisbandedGroups, .clearReactions])
   }
 }

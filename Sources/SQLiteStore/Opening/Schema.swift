@@ -18,6 +18,7 @@ enum Schema {
     migrator.registerMigration("v7") { try $0.execute(sql: v7) }
     migrator.registerMigration("v8") { try $0.execute(sql: v8) }
     migrator.registerMigration("v9") { try $0.execute(sql: v9) }
+    migrator.registerMigration("v10") { try $0.execute(sql: v10) }
     return migrator
   }()
 
@@ -351,6 +352,51 @@ enum Schema {
       userID TEXT NOT NULL,
       seqs BLOB NOT NULL,
       PRIMARY KEY (number, block, userID)
+    ) STRICT, WITHOUT ROWID;
+    """
+
+  // - `messageChange`: what messages have since they were changed. It is a table of its own, because
+  //   SQLite reads all of a STRICT table to add a column, and a message stays one row in one table.
+  // - `pinned`: the change that pinned the message, 0 = it is not pinned.
+  // - `reaction.kind`: the change that began the reaction: unique in its group, never used again.
+  // - `reactionUser.time`: the change by which the user gave it.
+  // - `goneReaction`: kinds whose users are still to be deleted, because they may be many.
+  private static let v10 = """
+    ALTER TABLE groupRecord ADD COLUMN changeSeq INTEGER NOT NULL DEFAULT 0;
+
+    CREATE TABLE messageChange (
+      number INTEGER NOT NULL,
+      seq INTEGER NOT NULL,
+      changeSeq INTEGER NOT NULL,
+      editTime INTEGER NOT NULL,
+      pinned INTEGER NOT NULL,
+      PRIMARY KEY (number, seq)
+    ) STRICT, WITHOUT ROWID;
+    CREATE UNIQUE INDEX messageByChange ON messageChange (number, changeSeq);
+    CREATE INDEX pinnedMessage ON messageChange (number, pinned) WHERE pinned > 0;
+
+    CREATE TABLE reaction (
+      number INTEGER NOT NULL,
+      seq INTEGER NOT NULL,
+      kind INTEGER NOT NULL,
+      count INTEGER NOT NULL,
+      reaction TEXT NOT NULL,
+      PRIMARY KEY (number, seq, kind)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE reactionUser (
+      number INTEGER NOT NULL,
+      kind INTEGER NOT NULL,
+      userID TEXT NOT NULL,
+      time INTEGER NOT NULL,
+      PRIMARY KEY (number, kind, userID)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX reactionUserByTime ON reactionUser (number, kind, time);
+
+    CREATE TABLE goneReaction (
+      number INTEGER NOT NULL,
+      kind INTEGER NOT NULL,
+      PRIMARY KEY (number, kind)
     ) STRICT, WITHOUT ROWID;
     """
 }

@@ -59,8 +59,22 @@ public enum StoreCheck {
       WHERE needReadReceipt AND NOT EXISTS (SELECT 1 FROM receiptMembers AS l WHERE l.number = m.number AND l.seq <= m.seq)
       HAVING count(*) > 0
       """,
+      """
+      SELECT 'changes of ' || count(*) || ' messages that are gone, or beyond their group''s, are left'
+      FROM messageChange AS c JOIN groupRecord USING (number)
+      WHERE c.changeSeq > groupRecord.changeSeq
+      OR NOT EXISTS (SELECT 1 FROM message AS m WHERE m.number = c.number AND m.seq = c.seq) HAVING count(*) > 0
+      """,
+      """
+      SELECT count(*) || ' reactions have other users than are counted' FROM reaction AS r JOIN groupRecord USING (number)
+      WHERE count <> (SELECT count(*) FROM reactionUser AS u WHERE u.number = r.number AND u.kind = r.kind)
+      HAVING count(*) > 0
+      """,
     ]
-    + ["message", "member", "formerMember", "groupAttributes", "groupCounter", "receiptMembers", "readReceipt"].map { table in
+    + [
+      "message", "messageChange", "reaction", "reactionUser", "member", "formerMember", "groupAttributes", "groupCounter",
+      "receiptMembers", "readReceipt",
+    ].map { table in
       """
       SELECT 'rows of ' || count(*) || ' groups that are gone are left in \(table)' FROM
       (SELECT DISTINCT number FROM \(table) EXCEPT SELECT number FROM groupRecord EXCEPT SELECT number FROM dismissedGroup)

@@ -227,6 +227,7 @@ extension StoredGroup {
       attributes: try AttributeRows.attributes(number: number, in: db))
     counters = try CounterRows.counters(number: number, in: db)
     (firstSeq, removedTime) = try GroupRows.history(number: number, in: db)
+    pinned = try MessageChangeRows.pinned(number: number, in: db)
   }
 }
 

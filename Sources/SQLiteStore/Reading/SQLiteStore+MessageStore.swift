@@ -12,9 +12,65 @@ extension SQLiteStore: MessageStore {
       guard let number = try db.number(of: group) else { return [] }
       let order = newestFirst ? "DESC" : "ASC"
       return try db.rows(
-        "SELECT \(MessageRows.columns) FROM message WHERE number = ? AND seq BETWEEN ? AND ? ORDER BY seq \(order) LIMIT ?",
+        """
+        SELECT \(MessageRows.allColumns) FROM \(MessageRows.source)
+        WHERE m.number = ? AND m.seq BETWEEN ? AND ? ORDER BY m.seq \(order) LIMIT ?
+        """,
         [number, range.lowerBound, range.upperBound, max(0, limit)]
       ) { try MessageRows.message(of: group, &$0) }
+    }
+  }
+
+  /// Stored messages of a group by their `seq`, in that order; unknown ones are left out.
+  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
+  public func messages(of group: GroupID, seqs: [Int64]) async throws(StoreError) -> [Message] {
+    if seqs.isEmpty { return [] }
+    return try await read { db in
+      guard let number = try db.number(of: group) else { return [] }
+      return try seqs.flatMap { try MessageRows.messages(of: group, number: number, seq: $0, in: db) }
+    }
+  }
+
+  /// Messages that were changed after a change, ascending by it, as they are now.
+  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
+  public func changedMessages(
+    of group: GroupID, after changeSeq: Int64, in ranges: [ClosedRange<Int64>], limit: Int
+  ) async throws(StoreError) -> ChangedMessages {
+    let most = options.rowsPerRead
+    return try await read { db in
+      guard let number = try db.number(of: group) else { return ChangedMessages(messages: [], cutAt: nil) }
+      let changes = try MessageChangeRows.changes(number: number, after: changeSeq, limit: most, in: db)
+      var found: [(changeSeq: Int64, seq: Int64)] = []
+      var cutAt = changes.count < most ? nil : changes.last?.changeSeq
+      for change in changes where ranges.contains(where: { $0.contains(change.seq) }) {
+        if found.count == limit {
+          cutAt = found.last?.changeSeq
+          break
+        }
+        found.append(change)
+      }
+      let messages = try found.flatMap { try MessageRows.messages(of: group, number: number, seq: $0.seq, in: db) }
+      return ChangedMessages(messages: messages, cutAt: cutAt)
+    }
+  }
+
+  /// The reactions to messages, in the order in which they came; a message without any is absent.
+  /// - Parameters:
+  ///   - reader: for `isByReader`; nil = nobody's.
+  ///   - users: how many users of each are named, in the order in which they gave it.
+  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
+  public func reactions(
+    of group: GroupID, to seqs: [Int64], reader: UserID?, users: Int
+  ) async throws(StoreError) -> [Int64: [StoredReaction]] {
+    if seqs.isEmpty { return [:] }
+    return try await read { db in
+      guard let number = try db.number(of: group) else { return [:] }
+      var reactions: [Int64: [StoredReaction]] = [:]
+      for seq in seqs {
+        let found = try ReactionRows.reactions(to: seq, number: number, reader: reader, users: users, in: db)
+        if !found.isEmpty { reactions[seq] = found }
+      }
+      return reactions
     }
   }
 
@@ -70,9 +126,15 @@ extension MessageRows {
   }
 
   static func newest(of group: GroupID, number: Int64, in db: Database) throws -> Message? {
-    try db.rows("SELECT \(columns) FROM message WHERE number = ? ORDER BY seq DESC LIMIT 1", [number]) {
+    try db.rows("SELECT \(allColumns) FROM \(source) WHERE m.number = ? ORDER BY m.seq DESC LIMIT 1", [number]) {
       try message(of: group, &$0)
     }.first
+  }
+
+  static func messages(of group: GroupID, number: Int64, seq: Int64, in db: Database) throws -> [Message] {
+    try db.rows("SELECT \(allColumns) FROM \(source) WHERE m.number = ? AND m.seq = ?", [number, seq]) {
+      try message(of: group, &$0)
+    }
   }
 
   /// The messages with a clientMsgID, by `seq`, without their texts.

@@ -9,6 +9,7 @@ enum GroupRows {
     "customInfo", "joinMode", "inviteMode", "beInviteMode", "updateInfoMode", "updateCustomMode", "ownerQuitMode",
     "memberChangeNotification", "isSearchable", "isMemberVisible", "muteMode", "muteRoles", "muteUntil", "lastInfoTime",
     "changeTime", "importedThroughSeq", "nextOrdinal", "mutedAt", "serverCustomInfo",
+    "changeSeq",
   ]
   private static let insertSQL =
     "INSERT INTO groupRecord (\(columns.joined(separator: ", "))) VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))"
@@ -47,6 +48,7 @@ enum GroupRows {
       policy.memberChangeNotification, policy.isSearchable, policy.isMemberVisible, record.mute.mode.rawValue,
       try jsonColumn(record.mute.roles.map(\.wireName)), record.mute.muteUntil, record.lastInfoTime, record.changeTime,
       record.importedThroughSeq, record.nextOrdinal, record.mutedAt, record.serverCustomInfo.column,
+      record.changeSeq,
     ]
   }
 
@@ -62,6 +64,7 @@ enum GroupRows {
     record.nextOrdinal = try row.integer()
     record.mutedAt = try row.instant()
     record.serverCustomInfo = try row.text()
+    record.changeSeq = try row.integer()
     return record
   }
 

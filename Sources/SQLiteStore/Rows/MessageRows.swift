@@ -15,6 +15,11 @@ enum MessageRows {
     "seq, timestamp, sender, kind, isRevoked, isFromManager, priority, platform, msgID, clientMsgID, nameCard, atUserIDList, content"
   static let columns = appendedColumns + ", needReadReceipt"
 
+  /// The columns that `message(of:_:)` reads, of `source`.
+  static let allColumns =
+    columns.split(separator: ", ").map { "m.\($0)" }.joined(separator: ", ") + ", c.changeSeq, c.editTime, c.pinned"
+  static let source = "message AS m LEFT JOIN messageChange AS c ON c.number = m.number AND c.seq = m.seq"
+
   // The message before must exist, because `seq` has no gap (Protocol.md, "Sending"), unless
   // retention has removed it: the number is NULL otherwise, and no row is added. The check is free:
   // the page is read anyway. An INSERT from a SELECT of its own table would use a temporary one.
@@ -66,6 +71,7 @@ enum MessageRows {
     guard try revised == 1 || isRemoved(message, db) else {
       throw StoreError(.inconsistent, "no message \(message.msgID) at seq \(message.seq ?? 0) of \(message.groupID)")
     }
+    if message.changeSeq > 0 { try MessageChangeRows.put(message, in: db) }
   }
 
   /// Retention may remove a message between the decision to revise it and its commit.
@@ -90,10 +96,16 @@ enum MessageRows {
     let nameCard = try row.text()
     let atUserIDList: [String] = try row.json(else: [])
     let content = content(kind, try row.text())
-    return Message(
+    var message = Message(
       msgID: msgID, groupID: group, seq: seq, sender: sender, nameCard: nameCard, timestamp: timestamp,
       content: content, priority: priority, clientMsgID: clientMsgID, atUserIDList: atUserIDList,
       isRevoked: isRevoked, platform: platform, isFromManager: isFromManager, needReadReceipt: try row.flag())
+    if let changeSeq = try row.optionalInteger() {
+      message.changeSeq = changeSeq
+      message.editTime = try row.instant()
+      message.isPinned = try row.flag()
+    }
+    return message
   }
 
   private static func parts(of content: Message.Content) -> (Kind, String) {

@@ -28,6 +28,11 @@ extension Database {
     case .putReceiptMembers(let members, from: let seq, in: let group):
       try ReadReceiptRows.put(members, from: seq, in: group, self)
     case .addReadReceipts(let seqs, of: let reader, in: let group): try ReadReceiptRows.confirm(seqs, by: reader, in: group, self)
+    case .noteChange(let message): try MessageChangeRows.put(message, in: self)
+    case .putChangeSeq(let changeSeq, at: let time, in: let group):
+      try MessageChangeRows.put(changeSeq, at: time, in: group, self)
+    case .updateReaction(let update): try ReactionRows.update(update, in: self)
+    case .removeReactions(let seq, in: let group): try ReactionRows.remove(of: seq, in: group, self)
     case .dismiss(let group, let time, let notification): try dismiss(group, at: time, notifying: notification)
     case .appendWebhook(let entry): try WebhookRows.append(entry, in: self)
     case .removeWebhooks(let numbers): try WebhookRows.remove(numbers, in: self)

@@ -158,7 +158,8 @@ extension Writer {
     writeQueue.removeDurable(batch.users)
     if wrote { noteSuccess() }
     if background.notesAppends { background.noteAppends(batch.commits) }
-    if batch.commits.contains(where: \.dismisses) { _ = writeQueue.request([.clearDisbandedGroups]) }
+    let tasks = batch.commits.reduce(into: Set<MaintenanceTask>()) { $0.formUnion($1.tasks) }
+    if !tasks.isEmpty { _ = writeQueue.request(tasks) }
     return outcomes
   }
 
@@ -233,8 +234,17 @@ extension Result {
 }
 
 extension Commit {
-  fileprivate var dismisses: Bool {
-    changes.contains { if case .dismiss = $0 { true } else { false } }
+  /// The background work that its changes leave.
+  fileprivate var tasks: Set<MaintenanceTask> {
+    var tasks: Set<MaintenanceTask> = []
+    for change in changes {
+      switch change {
+      case .dismiss: tasks.insert(.clearDisbandedGroups)
+      case .removeReactions: tasks.insert(.clearReactions)
+      default: break
+      }
+    }
+    return tasks
   }
 }
 

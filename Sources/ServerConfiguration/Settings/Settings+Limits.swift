@@ -31,6 +31,10 @@ extension Settings {
     public var sendQueueBytes: Int
     /// How long senders may recall their own messages.
     public var revokeWindow: Duration
+    /// How long senders may edit their own messages; zero = any time.
+    public var editWindow: Duration
+    /// The most different reactions of one message.
+    public var reactionsPerMessage: Int
     /// The largest number of unread messages that is counted exactly.
     public var unreadCount: Int
     /// The largest number of members with which a group has read receipts.
@@ -56,6 +60,8 @@ extension Settings {
       avChatRooms = values[LimitKeys.avChatRooms]
       sendQueueBytes = values[LimitKeys.sendQueueBytes]
       revokeWindow = values[LimitKeys.revokeWindow]
+      editWindow = values[LimitKeys.editWindow]
+      reactionsPerMessage = values[LimitKeys.reactionsPerMessage]
       unreadCount = values[LimitKeys.unreadCount]
       readReceiptMembers = values[LimitKeys.readReceiptMembers]
       text = Texts(values)

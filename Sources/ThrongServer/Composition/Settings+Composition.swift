@@ -156,6 +156,8 @@ extension GroupLimits {
     ]
     messagesPerSecond = rates.filter { $0.value > 0 }
     revokeWindow = limits.revokeWindow
+    editWindow = limits.editWindow
+    reactionsPerMessage = limits.reactionsPerMessage
     unreadCount = limits.unreadCount
     readReceiptMembers = limits.readReceiptMembers
     offlineGrace = settings.avChatRoom.offlineGrace

@@ -22,7 +22,8 @@ struct NamedType {
       ResultField("groupID", "string"), ResultField("groupType", words(GroupType.self)), ResultField("groupName", "string"),
       ResultField("introduction", "string"), ResultField("notification?", "string"), ResultField("faceURL", "string"),
       ResultField("owner", "string"), ResultField("createTime", "integer"), ResultField("lastInfoTime?", "integer"),
-      ResultField("lastMessageTime?", "integer"), ResultField("lastSeq?", "integer"), ResultField("firstSeq?", "integer"), ResultField("epoch?", "string"),
+      ResultField("lastMessageTime?", "integer"), ResultField("lastSeq?", "integer"), ResultField("firstSeq?", "integer"),
+      ResultField("changeSeq?", "integer"), ResultField("epoch?", "string"),
       ResultField("memberCount", "integer"), ResultField("onlineCount", "integer"), ResultField("maxMemberNum", "integer"),
       ResultField("allMuted?", "boolean"), ResultField("mute?", "GroupMute"), ResultField("customInfo", "map"),
       ResultField("serverCustomInfo?", "string"),
@@ -88,7 +89,9 @@ struct NamedType {
       ResultField("data?", "string"),
       ResultField("tips?", "Tips"), ResultField("priority", words(Priority.self)), ResultField("clientMsgID?", "string"),
       ResultField("atUserIDList?", "[string]"), ResultField("isRevoked?", "boolean"),
-      ResultField("needReadReceipt?", "boolean"), ResultField("platform", "string"),
+      ResultField("needReadReceipt?", "boolean"), ResultField("changeSeq?", "integer"), ResultField("editTime?", "integer"),
+      ResultField("isPinned?", "boolean"), ResultField("reactions?", "[\(ReactionInfo.notation)]"),
+      ResultField("platform", "string"),
     ])
 
   private static let tips = NamedType(
@@ -120,12 +123,14 @@ struct NamedType {
 
   /// The types of members that specifications list by name only, as in `{userID, result}`.
   static let memberTypes: [String: String] = [
-    "attempts": "integer", "bannedUntil": "integer", "code": "integer", "data": "object", "epoch": "string",
+    "attempts": "integer", "bannedUntil": "integer", "byMe": "boolean", "changeList": "[Message]", "changeSeq": "integer",
+    "code": "integer", "count": "integer", "data": "object", "epoch": "string",
     "groupID": "string", "id": "string", "info": "GroupInfo", "inviter": "string", "key": "string", "lastError": "string",
-    "lastSeq": "integer", "message": "string", "messageList": "[Message]", "more": "boolean", "readCount": "integer",
-    "reason": "string", "recovered": "boolean", "result": words(MemberResult.Outcome.self), "role": roleOrNone, "seq": "integer",
+    "lastSeq": "integer", "message": "string", "messageList": "[Message]", "more": "boolean", "reaction": "string",
+    "reactions": "[{reaction, count, byMe, userIDList}]", "readCount": "integer", "reason": "string", "recovered": "boolean",
+    "result": words(MemberResult.Outcome.self), "role": roleOrNone, "seq": "integer",
     "timestamp": "integer", "type": "string",
-    "unreadCount": "integer", "userID": "string", "value": "any",
+    "unreadCount": "integer", "userID": "string", "userIDList": "[string]", "value": "any",
   ]
 
   /// The words of an enumeration, each quoted.

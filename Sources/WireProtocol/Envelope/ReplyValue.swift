@@ -37,6 +37,9 @@ public enum ReplyValue: Sendable {
   case history(GetGroupHistoryMessageList.Result)
   case sync(SyncGroups.Result)
   case foundMessages(SearchGroupMessages.Result)
+  case modified(ModifyGroupMessage.Result)
+  case reactions(GetMessageReactions.Result)
+  case pinned(GetPinnedGroupMessageList.Result)
   case unreadCounts(GetGroupUnreadCount.Result)
   case notifications(GetSystemNotificationList.Result)
   case readReceipts(GetMessageReadReceipts.Result)
@@ -87,6 +90,9 @@ extension ReplyValue: WireEncodable {
     case .history(let result): writer.value(result)
     case .sync(let result): writer.value(result)
     case .foundMessages(let result): writer.value(result)
+    case .modified(let result): writer.value(result)
+    case .reactions(let result): writer.value(result)
+    case .pinned(let result): writer.value(result)
     case .unreadCounts(let result): writer.value(result)
     case .notifications(let result): writer.value(result)
     case .readReceipts(let result): writer.value(result)
@@ -129,6 +135,8 @@ extension ReplyValue: WireEncodable {
     case .history(let result): 64 + result.messageList.byteCount()
     case .sync(let result): 64 + result.groups.byteCount()
     case .foundMessages(let result): 64 + result.messageList.byteCount()
+    case .reactions(let result): result.resultList.reduce(64) { $0 + 32 + $1.reactions.count * 96 }
+    case .pinned(let result): 64 + result.messageList.byteCount()
     case .unreadCounts(let result): 64 + result.groups.count * 96
     case .notifications(let result): 128 + result.notificationList.count * 256
     case .readReceipts(let result): 64 + result.receiptList.count * 64
@@ -139,7 +147,7 @@ extension ReplyValue: WireEncodable {
     case .groupInfo: 768
     case .syncRow(let row): row.capacity
     case .empty, .session, .ping, .joinedGroup, .groupMute, .onlineMemberCount, .kicked, .stats, .importedGroup,
-      .unreadCount, .retriedWebhooks:
+      .unreadCount, .retriedWebhooks, .modified:
       256
     }
   }

@@ -52,6 +52,8 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
   case attributeUnknown = 10050
   case tooManyMentions = 10053
   case tooManyForReceipts = 10054
+  case tooManyReactions = 10055
+  case tooManyPinned = 10056
   case tooManyCounters = 10057
   case application10120 = 10120
   case application10121 = 10121
@@ -107,9 +109,9 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
     case .applicationHandled: "Somebody has decided already"
     case .groupIDTakenByYourself: "The groupID is taken by a group of yours"
     case .messageUnknown: "No such message"
-    case .recallTooLate: "Too late to recall the message"
-    case .recallNotYours: "The message is not yours to recall"
-    case .recallUnsupported: "Messages of this type of group cannot be recalled"
+    case .recallTooLate: "Too late to recall or edit the message"
+    case .recallNotYours: "The message is not yours to change, or a tip"
+    case .recallUnsupported: "This type of group stores no messages"
     case .tooManyAVChatRooms: "There are, or the user owns, as many AVChatRooms as this server allows"
     case .tooManyGroups: "The user is in as many groups as this server allows"
     case .maxMemberNumBelowCount: "maxMemberNum is below the number of members"
@@ -121,6 +123,8 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
     case .attributeUnknown: "No such attribute"
     case .tooManyMentions: "At most 30 users can be mentioned"
     case .tooManyForReceipts: "The group has too many members for read receipts"
+    case .tooManyReactions: "The message has as many different reactions as this server allows"
+    case .tooManyPinned: "A group has at most 10 pinned messages"
     case .tooManyCounters: "A group has at most 20 counters"
     case .application10120, .application10121, .application10122, .application10123, .application10124, .application10125,
       .application10126, .application10127, .application10128, .application10129, .application10130:

@@ -53,7 +53,12 @@ extension EventName {
     case .onGroupAttributeChanged: GroupEvent.example(.onGroupAttributeChanged(TextMap([])))
     case .onGroupCounterChanged: GroupEvent.example(.onGroupCounterChanged(CounterMap([])))
     case .onRecvNewMessage: GroupEvent.example(.onRecvNewMessage(.example))
-    case .onRecvMessageRevoked: GroupEvent.example(.onRecvMessageRevoked(msgID: "", seq: 1, by: by))
+    case .onRecvMessageRevoked: GroupEvent.example(.onRecvMessageRevoked(msgID: "", seq: 1, changeSeq: 1, by: by))
+    case .onRecvMessageModified: GroupEvent.example(.onRecvMessageModified(MessageInfo(.example)))
+    case .onRecvMessageReactionsChanged:
+      GroupEvent.example(
+        .onRecvMessageReactionsChanged(ReactionsChange(seq: 1, changeSeq: 1, reactions: [], reaction: "", isAdded: true), by: by))
+    case .onGroupMessagePinned: GroupEvent.example(.onGroupMessagePinned(seq: 1, changeSeq: 1, MessageInfo(.example), by: by))
     case .onMessageDropped: GroupEvent.example(.onMessageDropped(msgID: "", clientMsgID: nil, .normal))
     case .onConversationRead: GroupEvent.example(.onConversationRead(readSeq: 0))
     case .onRecvMessageReadReceipts: GroupEvent.example(.onRecvMessageReadReceipts([]))

@@ -5,8 +5,8 @@ public enum EventName: String, CaseIterable, Sendable {
   case onReceiveJoinApplication, onReceiveGroupInvitation, onApplicationProcessed, onGroupApplicationListChanged
   case onGrantAdministrator, onRevokeAdministrator, onQuitFromGroup, onReceiveMessageOptChanged, onGroupAttributeChanged
   case onGroupCounterChanged
-  case onRecvNewMessage, onRecvMessageRevoked, onMessageDropped, onConversationRead, onRecvMessageReadReceipts
-  case onReceiveRESTCustomData
+  case onRecvNewMessage, onRecvMessageRevoked, onRecvMessageModified, onRecvMessageReactionsChanged, onGroupMessagePinned
+  case onMessageDropped, onConversationRead, onRecvMessageReadReceipts, onReceiveRESTCustomData
   case onSelfInfoUpdated, onConnectSuccess, onKickedOffline, onUserSigExpired, onServerDraining
 
   /// The members of `params`, for descriptions.
@@ -34,7 +34,8 @@ public enum EventName: String, CaseIterable, Sendable {
     case .onQuitFromGroup: "all sessions of the user who quit"
     case .onReceiveMessageOptChanged: "the user's other sessions"
     case .onRecvNewMessage: "all members but the sending session, as their receive option says"
-    case .onRecvMessageRevoked: "all members who may see it"
+    case .onRecvMessageRevoked, .onRecvMessageModified, .onRecvMessageReactionsChanged, .onGroupMessagePinned:
+      "all members who may see the message"
     case .onMessageDropped: "the sending session"
     case .onConversationRead: "the user's other sessions, when it moved"
     case .onRecvMessageReadReceipts: "the sessions of the messages' sender, at most 5 in any second"

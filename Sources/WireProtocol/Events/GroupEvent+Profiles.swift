@@ -15,11 +15,23 @@ extension GroupEvent {
     case .onReceiveJoinApplication(_, let member, _, _): [member]
     case .onReceiveGroupInvitation(_, _, _, let by, _): [by.opUser]
     case .onApplicationProcessed(_, _, _, let by): [by.opUser]
-    case .onRecvMessageRevoked(_, _, let by): [by.opUser]
+    case .onRecvMessageRevoked(_, _, _, let by), .onRecvMessageReactionsChanged(_, let by),
+      .onGroupMessagePinned(_, _, _, let by):
+      [by.opUser]
     case .onGroupCreated, .onGroupApplicationListChanged, .onQuitFromGroup, .onReceiveMessageOptChanged,
-      .onGroupAttributeChanged, .onGroupCounterChanged, .onRecvNewMessage, .onMessageDropped, .onConversationRead,
-      .onRecvMessageReadReceipts, .onReceiveRESTCustomData:
+      .onGroupAttributeChanged, .onGroupCounterChanged, .onRecvNewMessage, .onRecvMessageModified, .onMessageDropped,
+      .onConversationRead, .onRecvMessageReadReceipts, .onReceiveRESTCustomData:
       []
+    }
+  }
+
+  /// The users whose profiles the event shows; some more than once.
+  public var users: [UserID] {
+    let users = members.map(\.userID).filter { $0 != .administrator }
+    return switch content {
+    case .onRecvMessageModified(let info): users + info.users
+    case .onGroupMessagePinned(_, _, let info?, _): users + info.users
+    default: users
     }
   }
 
@@ -54,8 +66,16 @@ extension GroupEvent {
     case .onApplicationProcessed(let id, let isAgreeJoin, let reason, let by):
       content = .onApplicationProcessed(
         applicationID: id, isAgreeJoin: isAgreeJoin, opReason: reason, by: by.showing(profiles))
-    case .onRecvMessageRevoked(let msgID, let seq, let by):
-      content = .onRecvMessageRevoked(msgID: msgID, seq: seq, by: by.showing(profiles))
+    case .onRecvMessageRevoked(let msgID, let seq, let changeSeq, let by):
+      content = .onRecvMessageRevoked(msgID: msgID, seq: seq, changeSeq: changeSeq, by: by.showing(profiles))
+    case .onRecvMessageReactionsChanged(let change, let by):
+      content = .onRecvMessageReactionsChanged(change, by: by.showing(profiles))
+    case .onRecvMessageModified(var info):
+      info.show(profiles)
+      content = .onRecvMessageModified(info)
+    case .onGroupMessagePinned(let seq, let changeSeq, var info, let by):
+      info?.show(profiles)
+      content = .onGroupMessagePinned(seq: seq, changeSeq: changeSeq, info, by: by.showing(profiles))
     case .onGroupCreated, .onGroupApplicationListChanged, .onQuitFromGroup, .onReceiveMessageOptChanged,
       .onGroupAttributeChanged, .onGroupCounterChanged, .onRecvNewMessage, .onMessageDropped, .onConversationRead,
       .onRecvMessageReadReceipts, .onReceiveRESTCustomData:

@@ -29,7 +29,11 @@ public struct GroupEvent: Event, Equatable {
     case onGroupCounterChanged(CounterMap)
     /// The sender's profile is `GroupEvent.senderProfile`.
     case onRecvNewMessage(Message)
-    case onRecvMessageRevoked(msgID: String, seq: Int64, by: EventOperator)
+    case onRecvMessageRevoked(msgID: String, seq: Int64, changeSeq: Int64, by: EventOperator)
+    case onRecvMessageModified(MessageInfo)
+    indirect case onRecvMessageReactionsChanged(ReactionsChange, by: EventOperator)
+    /// - Parameter message: nil = it is not pinned any more.
+    indirect case onGroupMessagePinned(seq: Int64, changeSeq: Int64, MessageInfo?, by: EventOperator)
     case onMessageDropped(msgID: String, clientMsgID: String?, Priority)
     case onConversationRead(readSeq: Int64)
     case onRecvMessageReadReceipts([ReadReceiptCount])
@@ -108,10 +112,23 @@ public struct GroupEvent: Event, Equatable {
     case .onReceiveMessageOptChanged(let option): writer.member("opt", option.rawValue)
     case .onGroupAttributeChanged(let attributes): writer.member("groupAttributeMap", attributes)
     case .onGroupCounterChanged(let counters): writer.member("counters", counters)
-    case .onRecvMessageRevoked(let msgID, let seq, let opUser):
+    case .onRecvMessageRevoked(let msgID, let seq, let changeSeq, let opUser):
       opUser.encodeFields(into: &writer)
       writer.member("msgID", msgID)
       writer.member("seq", seq)
+      writer.member("changeSeq", changeSeq)
+    case .onRecvMessageModified(let info):
+      writer.member("changeSeq", info.message.changeSeq)
+      writer.member("message", info)
+    case .onRecvMessageReactionsChanged(let change, let opUser):
+      opUser.encodeFields(into: &writer)
+      change.encodeFields(into: &writer)
+    case .onGroupMessagePinned(let seq, let changeSeq, let info, let opUser):
+      opUser.encodeFields(into: &writer)
+      writer.member("seq", seq)
+      writer.member("isPinned", info != nil)
+      writer.member("changeSeq", changeSeq)
+      writer.member("message", ifPresent: info)
     case .onMessageDropped(let msgID, let clientMsgID, let priority):
       writer.member("msgID", msgID)
       writer.member("clientMsgID", ifPresent: clientMsgID)
@@ -133,6 +150,8 @@ public struct GroupEvent: Event, Equatable {
   public var capacity: Int {
     switch content {
     case .onRecvNewMessage: 448
+    case .onRecvMessageModified(let info): 512 + info.message.content.byteCount
+    case .onGroupMessagePinned(_, _, let info, _): 640 + (info?.message.content.byteCount ?? 0)
     case .onGroupAttributeChanged(let attributes): 160 + attributes.byteCount
     case .onGroupCounterChanged(let counters): 160 + counters.byteCount
     case .onReceiveRESTCustomData(let data, _): 192 + data.utf8.count
@@ -165,6 +184,9 @@ public struct GroupEvent: Event, Equatable {
     case .onGroupCounterChanged: .onGroupCounterChanged
     case .onRecvNewMessage: .onRecvNewMessage
     case .onRecvMessageRevoked: .onRecvMessageRevoked
+    case .onRecvMessageModified: .onRecvMessageModified
+    case .onRecvMessageReactionsChanged: .onRecvMessageReactionsChanged
+    case .onGroupMessagePinned: .onGroupMessagePinned
     case .onMessageDropped: .onMessageDropped
     case .onConversationRead: .onConversationRead
     case .onRecvMessageReadReceipts: .onRecvMessageReadReceipts
@@ -210,6 +232,34 @@ public struct InvitedGroup: FieldEncodable, Equatable {
     writer.member("groupType", groupType.rawValue)
     writer.member("faceURL", faceURL)
     writer.member("memberCount", memberCount)
+  }
+}
+
+/// A change of a message's reactions, and what they are since.
+public struct ReactionsChange: FieldEncodable, Equatable {
+  public let seq: Int64
+  public let changeSeq: Int64
+  /// In the order in which they came; without `byMe`, because every receiver gets the same bytes.
+  public let reactions: [ReactionCount]
+  /// The reaction that was added or removed.
+  public let reaction: String
+  public let isAdded: Bool
+
+  /// With everything given.
+  public init(seq: Int64, changeSeq: Int64, reactions: [ReactionCount], reaction: String, isAdded: Bool) {
+    self.seq = seq
+    self.changeSeq = changeSeq
+    self.reactions = reactions
+    self.reaction = reaction
+    self.isAdded = isAdded
+  }
+
+  public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+    writer.member("seq", seq)
+    writer.member("changeSeq", changeSeq)
+    writer.member("reactions", reactions)
+    writer.member("reaction", reaction)
+    writer.member("isAdded", isAdded)
   }
 }
 

@@ -192,12 +192,15 @@ public struct SyncGroups: Method {
     public let groupID: String
     public let epoch: String
     public let seq: Int64
+    /// The last change that the client has; nil = it wants none.
+    public let changeSeq: Int64?
 
     /// A position with everything given.
-    public init(groupID: String, epoch: String, seq: Int64) {
+    public init(groupID: String, epoch: String, seq: Int64, changeSeq: Int64? = nil) {
       self.groupID = groupID
       self.epoch = epoch
       self.seq = seq
+      self.changeSeq = changeSeq
     }
   }
 
@@ -205,7 +208,7 @@ public struct SyncGroups: Method {
 
   public static let specification = MethodSpecification(
     "syncGroups",
-    "Answers the messages of up to 50 groups that came after a position, none missing, or says that this is not possible.",
+    "Answers the messages of up to 50 groups that came, and those that changed, after a position, none missing, or says that this is not possible.",
     callers: .user,
     result: Result.fields,
     errors: [.badValue])
@@ -237,19 +240,24 @@ public struct SyncGroups: Method {
     public let lastSeq: Int64?
     /// False = the position means nothing in this group.
     public let recovered: Bool?
+    /// The changed messages, ascending by `changeSeq`; nil where the position has none.
+    public let changeList: [Encoded<MessageInfo>]?
+    /// The change to go on from; nil where the position has none.
+    public let changeSeq: Int64?
     public let messageList: [Encoded<MessageInfo>]?
-    /// More messages follow.
+    /// More messages or changes follow.
     public let more: Bool?
 
     /// About the bytes of its text.
-    public var capacity: Int { 192 + (messageList?.byteCount() ?? 0) }
+    public var capacity: Int { 224 + (messageList?.byteCount() ?? 0) + (changeList?.byteCount() ?? 0) }
 
     public static let example = Row(groupID: "", code: 0)
 
     /// With everything given.
     public init(
       groupID: String, code: Int, message: String? = nil, epoch: String? = nil, lastSeq: Int64? = nil, recovered: Bool? = nil,
-      messageList: [Encoded<MessageInfo>]? = nil, more: Bool? = nil
+      changeList: [Encoded<MessageInfo>]? = nil, changeSeq: Int64? = nil, messageList: [Encoded<MessageInfo>]? = nil,
+      more: Bool? = nil
     ) {
       self.groupID = groupID
       self.code = code
@@ -257,6 +265,8 @@ public struct SyncGroups: Method {
       self.epoch = epoch
       self.lastSeq = lastSeq
       self.recovered = recovered
+      self.changeList = changeList
+      self.changeSeq = changeSeq
       self.messageList = messageList
       self.more = more
     }
@@ -268,6 +278,8 @@ public struct SyncGroups: Method {
       writer.member("epoch", ifPresent: epoch)
       writer.member("lastSeq", ifPresent: lastSeq)
       writer.member("recovered", ifPresent: recovered)
+      writer.member("changeList", ifPresent: changeList)
+      writer.member("changeSeq", ifPresent: changeSeq)
       writer.member("messageList", ifPresent: messageList)
       writer.member("more", ifPresent: more)
     }
@@ -279,7 +291,9 @@ public struct SyncGroups: Method {
       Position(
         groupID: try reader.requiredString("groupID", .any, "The group."),
         epoch: try reader.requiredString("epoch", .any, "The epoch that the client has of the group."),
-        seq: try reader.requiredInteger("seq", in: .seqs, "The seq up to which the client has every message."))
+        seq: try reader.requiredInteger("seq", in: .seqs, "The seq up to which the client has every message."),
+        changeSeq: try reader.optionalInteger(
+          "changeSeq", in: .seqs, "The changeSeq up to which the client has every change; absent = no changes are answered."))
     }
   }
 }

@@ -73,6 +73,11 @@ public struct JSONParameterReader: ParameterReader {
     return flag
   }
 
+  public mutating func requiredFlag(_ name: StaticString, _ meaning: StaticString) throws(WireError) -> Bool {
+    guard let flag = try optionalFlag(name, meaning) else { throw missing(name) }
+    return flag
+  }
+
   public mutating func optionalWord<Value>(
     _ name: StaticString, of words: @autoclosure () -> AllowedWords, _ meaning: StaticString, _ parse: (String) -> Value?
   ) throws(WireError) -> Value? {

@@ -35,6 +35,8 @@ public protocol ParameterReader {
 
   /// True or false behind a name, or nil.
   mutating func optionalFlag(_ name: StaticString, _ meaning: StaticString) throws(WireError) -> Bool?
+  /// True or false behind a name.
+  mutating func requiredFlag(_ name: StaticString, _ meaning: StaticString) throws(WireError) -> Bool
 
   /// One of a few words behind a name, or nil; another is 10004.
   mutating func optionalWord<Value>(

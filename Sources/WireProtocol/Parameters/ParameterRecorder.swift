@@ -94,6 +94,11 @@ struct ParameterRecorder: ParameterReader {
     return nil
   }
 
+  mutating func requiredFlag(_ name: StaticString, _ meaning: StaticString) throws(WireError) -> Bool {
+    note(name, meaning, .flag, required: true)
+    return true
+  }
+
   mutating func optionalWord<Value>(
     _ name: StaticString, of words: @autoclosure () -> AllowedWords, _ meaning: StaticString, _ parse: (String) -> Value?
   ) throws(WireError) -> Value? {

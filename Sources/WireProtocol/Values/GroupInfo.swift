@@ -83,6 +83,7 @@ public struct GroupInfo: FieldValue {
     writer.member("lastMessageTime", lastMessageTime)
     writer.member("lastSeq", lastSeq)
     writer.member("firstSeq", firstSeq)
+    writer.member("changeSeq", record.changeSeq)
     writer.member("epoch", record.epoch)
     writer.member("serverCustomInfo", record.serverCustomInfo)
     writer.member("allMuted", mute.isAllMuted)
@@ -135,6 +136,11 @@ extension PolicyValue: WireEncodable {
 }
 
 extension GroupInfo {
+  /// The member who reads; nil = somebody else.
+  public var readerID: UserID? {
+    if case .member(let selfInfo) = reader { selfInfo.member.userID } else { nil }
+  }
+
   /// The same group for another reader.
   public func with(reader: Reader) -> GroupInfo {
     GroupInfo(

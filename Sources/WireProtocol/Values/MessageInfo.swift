@@ -7,6 +7,8 @@ public struct MessageInfo: Equatable, FieldValue {
   public var message: Message
   /// Nil = empty, or not looked up yet.
   public var senderProfile: UserProfile?
+  /// As one reader sees them; nil = there are none, or nobody reads: events have none.
+  public var reactions: [ReactionInfo]?
 
   /// A message whose sender has a profile, or none.
   public init(_ message: Message, senderProfile: UserProfile? = nil) {
@@ -14,14 +16,24 @@ public struct MessageInfo: Equatable, FieldValue {
     self.senderProfile = senderProfile
   }
 
-  public func encode(into writer: inout JSONWriter) { message.encode(senderProfile, into: &writer) }
+  public func encode(into writer: inout JSONWriter) { message.encode(senderProfile, reactions, into: &writer) }
+}
+
+extension Message {
+  /// What a message has since it was changed.
+  fileprivate func encodeChange(_ reactions: [ReactionInfo]?, into writer: inout JSONWriter) {
+    writer.member("changeSeq", changeSeq)
+    if editTime.isSet { writer.member("editTime", editTime) }
+    if isPinned { writer.member("isPinned", true) }
+    if let reactions, !reactions.isEmpty { writer.member("reactions", reactions) }
+  }
 }
 
 extension Message {
   /// Writes the members of a Message in the order of Reference.md. Never inlined: that would copy the
   /// message out of its event.
   @inline(never)
-  func encode(_ senderProfile: UserProfile?, into writer: inout JSONWriter) {
+  func encode(_ senderProfile: UserProfile?, _ reactions: [ReactionInfo]? = nil, into writer: inout JSONWriter) {
     writer.object { writer in
       writer.member("msgID", msgID)
       writer.member("groupID", groupID.rawValue)
@@ -37,6 +49,7 @@ extension Message {
       if !atUserIDList.isEmpty { writer.member("atUserIDList", atUserIDList) }
       if isRevoked { writer.member("isRevoked", true) }
       if needReadReceipt { writer.member("needReadReceipt", true) }
+      if changeSeq > 0 { encodeChange(reactions, into: &writer) }
       writer.member("platform", platform.rawValue)
     }
   }

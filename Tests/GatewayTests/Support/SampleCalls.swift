@@ -33,6 +33,10 @@ let sampleCalls: [String: String] = [
   "acceptGroupApplication": #""applicationID":"a""#, "refuseGroupApplication": #""applicationID":"a""#,
   "sendGroupTextMessage": #""groupID":"g","text":"t""#, "sendGroupCustomMessage": #""groupID":"g","data":"d""#,
   "getGroupHistoryMessageList": #""groupID":"g""#, "revokeGroupMessage": #""groupID":"g","seq":1"#,
+  "modifyGroupMessage": #""groupID":"g","seq":1,"text":"t""#, "pinGroupMessage": #""groupID":"g","seq":1,"isPinned":true"#,
+  "getPinnedGroupMessageList": #""groupID":"g""#, "getMessageReactions": #""groupID":"g","seqList":[1]"#,
+  "addMessageReaction": #""groupID":"g","seq":1,"reaction":"r""#,
+  "removeMessageReaction": #""groupID":"g","seq":1,"reaction":"r""#,
   // The application's alone.
   "listGroups": "", "sendGroupSystemNotification": #""groupID":"g","content":"c""#, "recycleGroup": #""groupID":"g""#,
   "listSessions": #""userID":"mary""#, "kickUser": #""userID":"mary""#, "importUsers": #""userIDList":["mary"]"#,

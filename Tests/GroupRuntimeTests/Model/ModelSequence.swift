@@ -21,6 +21,7 @@ struct ModelSequence: Sendable {
   init(type: String, seed: UInt64, length: Int) {
     if seed % 3 == 0 { server.messagesPerSecond = 3 }
     if seed % 4 == 0 { server.attributeTypes = ["Work", "Public", "Meeting", "AVChatRoom", "BChatRoom"] }
+    if seed % 3 == 1 { server.editWindow = 120_000 }
     var random = SequenceRandom(type: type, seed: seed)
     operations = random.sequence(length: length)
   }

@@ -30,7 +30,7 @@ import ThrongTestKit
     #expect(
       try revoked.params("onRecvMessageRevoked", to: "olga") == [
         "groupID": "g", "opTime": .instant(scene.clocks.wall), "opUser": Person.mary, "platform": "Web", "msgID": "e-1",
-        "seq": 1,
+        "seq": 1, "changeSeq": 1,
       ])
     #expect(scene.messages.count == 1 && revoked.notifications.isEmpty, "no tip tells of it")
     let message = try scene.ask("getGroupHistoryMessageList", by: "olga").result["messageList"][0]

@@ -69,6 +69,25 @@ final class MessageReadGate: MessageStore {
     return found
   }
 
+  func messages(of group: GroupID, seqs: [Int64]) async throws(StoreError) -> [Message] {
+    if let failure = state.withLock({ $0.failure }) { throw failure }
+    let found = try await store.messages(of: group, seqs: seqs)
+    await pass()
+    return found
+  }
+
+  func changedMessages(
+    of group: GroupID, after changeSeq: Int64, in ranges: [ClosedRange<Int64>], limit: Int
+  ) async throws(StoreError) -> ChangedMessages {
+    try await store.changedMessages(of: group, after: changeSeq, in: ranges, limit: limit)
+  }
+
+  func reactions(
+    of group: GroupID, to seqs: [Int64], reader: UserID?, users: Int
+  ) async throws(StoreError) -> [Int64: [StoredReaction]] {
+    try await store.reactions(of: group, to: seqs, reader: reader, users: users)
+  }
+
   func unreadCount(
     of group: GroupID, in range: ClosedRange<Int64>, reader: UserID, managersOnly: Bool, limit: Int
   ) async throws(StoreError) -> Int {

@@ -49,7 +49,9 @@ func groupRequest(
   case "joinedInfo": return .joinedInfo(updatedSince: try JSON(params)["updatedSince"].instant ?? .unset)
   case "sync":
     let position = try JSON(params)
-    return .sync(epoch: position["epoch"].string ?? "", seq: position["seq"].integer ?? 0, bytes: 1 << 19)
+    return .sync(
+      epoch: position["epoch"].string ?? "", seq: position["seq"].integer ?? 0, changeSeq: position["changeSeq"].integer,
+      bytes: 1 << 19)
   default: break
   }
   switch try request(method, params, of: group) {

@@ -173,15 +173,17 @@ final class Scene {
     case .reply(let given): reply = given
     case .counters(let value, _): reply = .success(value)
     case .stored(let answer, _): reply = self.reply(to: answer)
-    case .lookUp(let seq, let caller):
-      return try ask(.revokeFound(seq: seq, message: messages.first { $0.seq == seq }), by: caller)
+    case .lookUp(let lookUp, let caller):
+      let found = try waitFor { [store] in try await lookUp.read(from: store, in: "g", for: caller) }
+      defer { state?.messages.recentChanges.removeAll() }
+      return try ask(.found(lookUp, found), by: caller)
     case .lookUpReceipts(.confirmable(let seqs), let epoch, let caller):
-      let store = store
-      let found = wait { await (try? store.confirmable(seqs, of: "g", epoch: epoch, by: caller.userID ?? .administrator)) ?? [] }
+      let found = try waitFor { [store] in
+        try await store.confirmable(seqs, of: "g", epoch: epoch, by: caller.userID ?? .administrator)
+      }
       return try ask(.confirmFound(found, epoch: epoch), by: caller)
     case .lookUpReceipts(.readers(let request), let epoch, let caller):
-      let store = store
-      let found = wait { await (try? store.readers(of: request.seq, in: "g", epoch: epoch)) ?? nil }
+      let found = try waitFor { [store] in try await store.readers(of: request.seq, in: "g", epoch: epoch) }
       return try ask(.readersFound(found, request, epoch: epoch), by: caller)
     }
     switch reply {
@@ -227,26 +229,33 @@ final class Scene {
     }
   }
 
-  /// The answer with the stored messages that it names. Tests wait here, so the reading has a
-  /// thread of its own.
+  /// The answer with the stored messages that it names.
   private func reply(to answer: StoredAnswer) -> Reply {
     let reader = StoredAnswerReader(
       group: "g", messages: store, profiles: ProfileCache(store: store), observer: RecordingObserver(),
       pageBytes: rules.limits.pageBytes, didCount: { _, _ in })
-    return wait { await reader.reply(to: answer) }
+    return waitFor { await reader.reply(to: answer) }
   }
 
-  private func wait<Value: Sendable>(for body: @escaping @Sendable () async -> Value) -> Value {
-    let result = Mutex<Value?>(nil)
+  /// Tests wait here, so the reading has a thread of its own.
+  private func waitFor<Value: Sendable, Failure: Error>(
+    _ body: @escaping @Sendable () async throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    let result = Mutex<Result<Value, Failure>?>(nil)
     let done = DispatchSemaphore(value: 0)
     Task(executorPreference: readingExecutor) {
-      let value = await body()
-      result.withLock { $0 = value }
+      let outcome: Result<Value, Failure>
+      do throws(Failure) {
+        outcome = .success(try await body())
+      } catch {
+        outcome = .failure(error)
+      }
+      result.withLock { $0 = outcome }
       done.signal()
     }
     done.wait()
-    guard let value = result.withLock({ $0 }) else { preconditionFailure("the task has set it") }
-    return value
+    guard let outcome = result.withLock({ $0 }) else { preconditionFailure("the reading has signalled without a result") }
+    return try outcome.get()
   }
 
   /// Returns when the changes are stored.

@@ -2,7 +2,7 @@ import GroupModel
 import WireProtocol
 
 /// The messages of a group as far as memory holds them: the newest, the receipts of recent ones,
-/// counts of unread ones, and recalls that a reading of the store may not show yet.
+/// counts of unread ones, and changes that a reading of the store may not show yet.
 struct MessageHistory: Sendable {
   /// Begins the msgIDs of stored messages.
   private let storedPrefix: String
@@ -16,8 +16,7 @@ struct MessageHistory: Sendable {
   private(set) var firstSeq: Int64
   private var receipts: RecentlySent
   private var unreadCounts = UnreadCounts()
-  /// The `seq` of messages recalled while stored messages are being read.
-  private var recentlyRecalled: Set<Int64> = []
+  var recentChanges = RecentChanges()
   /// Numbers the messages that are not stored.
   private var volatileCount: Int64 = 0
   /// Begins their msgIDs; the random part makes these unique beyond a restart.
@@ -83,20 +82,19 @@ struct MessageHistory: Sendable {
   /// Whether a receipt is remembered that no store keeps.
   func hasVolatileReceipt(at now: MonotonicInstant) -> Bool { receipts.remembersVolatile(at: now) }
 
-  // MARK: Recalls
+  // MARK: Changes
 
   /// Whether the message was recalled, although a reading of the store may not show it.
-  func isRecentlyRecalled(_ seq: Int64) -> Bool { recentlyRecalled.contains(seq) }
+  func isRecentlyRecalled(_ seq: Int64) -> Bool { recentChanges[seq]?.message.isRevoked == true }
 
-  /// - Parameter message: as it is since the recall.
-  mutating func recall(_ message: Message, seq: Int64) {
-    recentlyRecalled.insert(seq)
-    unreadCounts.removeAll()
+  /// - Parameters:
+  ///   - message: as it is since the change.
+  ///   - reactions: nil = they have not changed.
+  mutating func noteChange(of message: Message, seq: Int64, reactions: ReactionsOfMessage? = nil) {
+    recentChanges.note(message, seq: seq, reactions: reactions)
+    if message.isRevoked { unreadCounts.removeAll() }
     if lastMessage?.seq == seq { lastMessage = message }
   }
-
-  /// Every reading that begins from now on shows the recalls.
-  mutating func forgetRecalls() { recentlyRecalled = [] }
 
   // MARK: Unread messages
 

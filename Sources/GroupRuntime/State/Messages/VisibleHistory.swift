@@ -29,6 +29,11 @@ struct VisibleHistory: Equatable {
   /// Whether the reader may see a message.
   func contains(_ seq: Int64) -> Bool { ranges.contains { $0.contains(seq) } }
 
+  /// The ranges up to a message.
+  func ranges(through seq: Int64) -> [ClosedRange<Int64>] {
+    ranges.filter { $0.lowerBound <= seq }.map { $0.clamped(to: $0.lowerBound...max($0.lowerBound, seq)) }
+  }
+
   /// The newest `count` messages with a `seq` below a bound, newest range first.
   func older(than bound: Int64, count: Int64) -> Page {
     var left = count

@@ -6,30 +6,33 @@ import WireProtocol
 extension GroupState {
   // MARK: getGroupHistoryMessageList and syncGroups
 
-  /// How many messages one row of syncGroups holds at most.
-  private static let syncPage: Int64 = 100
-
   func history(_ request: GetGroupHistoryMessageList, for caller: Caller) throws(WireError) -> Decision {
     let visible = try visibleHistory(for: caller)
     let count = Int64(request.count)
     switch request.direction {
     case .older:
       let page = visible.older(than: request.fromSeq == 0 ? Int64.max : request.fromSeq, count: count)
-      return .answer(.stored(.history(page, newestFirst: true, epoch: record.epoch), for: caller.requester))
+      return .answer(
+        .stored(.history(page, newestFirst: true, epoch: record.epoch, reader: caller.userID), for: caller.requester))
     case .newer:
       let page = visible.newer(than: request.fromSeq, count: count)
-      return .answer(.stored(.history(page, newestFirst: false, epoch: record.epoch), for: caller.requester))
+      return .answer(
+        .stored(.history(page, newestFirst: false, epoch: record.epoch, reader: caller.userID), for: caller.requester))
     }
   }
 
   /// "Every message after seq that I may see, none missing, or recovered:false and none."
-  func sync(epoch: String, seq: Int64, bytes: Int, for caller: Caller) throws(WireError) -> Decision {
+  func sync(
+    epoch: String, seq: Int64, changeSeq: Int64?, bytes: Int, for caller: Caller
+  ) throws(WireError) -> Decision {
     try requireMembership(caller)
-    let isKnown = record.type.storesMessages && epoch == record.epoch && seq <= messages.lastSeq
+    let isKnown =
+      record.type.storesMessages && epoch == record.epoch && seq <= messages.lastSeq && changeSeq ?? 0 <= record.changeSeq
     let visible = isKnown ? try visibleHistory(for: caller) : nil
-    let page = visible.flatMap { $0.isComplete(after: seq) ? $0.newer(than: seq, count: GroupState.syncPage) : nil }
-    return .answer(
-      .stored(.sync(SyncAnswer(epoch: record.epoch, lastSeq: messages.lastSeq, page: page, bytes: bytes)), for: caller.requester))
+    let answer = SyncAnswer(
+      epoch: record.epoch, lastSeq: messages.lastSeq, visible: visible.flatMap { $0.isComplete(after: seq) ? $0 : nil }, seq: seq,
+      changeSeq: changeSeq, lastChangeSeq: record.changeSeq, reader: caller.userID, bytes: bytes)
+    return .answer(.stored(.sync(answer), for: caller.requester))
   }
 
   /// The messages that the caller may see; 10007 where the type has no history.

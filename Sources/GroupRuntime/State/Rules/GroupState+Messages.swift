@@ -132,34 +132,39 @@ extension GroupState {
     guard sender.muteUntil <= now, !record.mute.current(at: now).silences(role) else { throw WireError(.muted) }
   }
 
+  /// The same for the caller of another request.
+  func requireNotMuted(_ caller: Caller, at now: WallInstant) throws(WireError) { try requireNotMuted(sender(caller), at: now) }
+
   // MARK: Recalling
 
   func revoke(seq: Int64, by caller: Caller) throws(WireError) -> Decision {
     try checkRecall(of: seq, by: caller)
-    return .answer(.lookUp(seq: seq, by: caller))
+    return .answer(.lookUp(MessageLookUp(seq: seq, request: .revoke), by: caller))
   }
 
-  /// - Parameter message: as the store had it a moment ago; the caller may have lost the right
-  ///   since.
+  /// - Parameter found: as the store had it a moment ago; the caller may have lost the right since.
   mutating func revoke(
-    _ message: Message?, seq: Int64, by caller: Caller, in context: DecisionContext
+    _ found: FoundMessage?, seq: Int64, by caller: Caller, in context: DecisionContext
   ) throws(WireError) -> Decision {
     try checkRecall(of: seq, by: caller)
-    // The group may have been disbanded and created again while the message was read.
-    guard var message, message.msgID == messages.messageID(seq: seq) else { throw WireError(.messageUnknown, field: "seq") }
+    guard var message = current(found, seq: seq) else { throw WireError(.messageUnknown, field: "seq") }
     try requireRecallRight(over: message, by: caller)
-    guard !message.isRevoked, !messages.isRecentlyRecalled(seq) else { return Decision(.empty) }
+    guard !message.isRevoked else { return Decision(.empty) }
     if message.sender == caller.userID, context.now - message.timestamp > rules.limits.revokeWindow {
       throw WireError(.recallTooLate)
     }
     var decision = Decision(.empty)
+    // A message that never changed has no reactions.
+    if message.changeSeq > 0 { decision.changes.append(.removeReactions(seq: seq, in: record.id)) }
     message.revoke()
-    messages.recall(message, seq: seq)
-    record.changeTime = context.now
-    decision.changes += [.revise(message), recordChange()]
-    let event = event(.onRecvMessageRevoked(msgID: message.msgID, seq: seq, by: eventOperator(caller)), in: context)
-    decision.effects.append(recallEffect(event, seq: seq))
-    post(.messageRevoked, .event(event), at: context.now, into: &decision)
+    pinned.removeAll { $0 == seq }
+    announcements.removeAll(of: seq)
+    noteChange(of: &message, seq: seq, reactions: ReactionsOfMessage([]), in: context, into: &decision)
+    decision.changes.append(.revise(message))
+    let content = GroupEvent.Content.onRecvMessageRevoked(
+      msgID: message.msgID, seq: seq, changeSeq: message.changeSeq, by: eventOperator(caller))
+    announce(content, .single(changeSeq: message.changeSeq), seq: seq, in: context, into: &decision)
+    post(.messageRevoked, .event(event(content, in: context)), at: context.now, into: &decision)
     return decision
   }
 
@@ -182,16 +187,6 @@ extension GroupState {
     guard isAllowed(.recallOthers, by: .user(user, platform: caller.platform, session: nil), on: role) else {
       throw WireError(.noRight)
     }
-  }
-
-  /// onRecvMessageRevoked: "all members who may see it".
-  private func recallEffect(_ event: GroupEvent, seq: Int64) -> Effect {
-    if record.type.showsHistoryFromBeforeJoining { return .publish(event, .control, except: nil) }
-    let readers = roster.all.filter { member in
-      member.firstVisibleSeq <= seq || member.earlierVisibleRanges.contains { $0.contains(seq) }
-    }
-    if readers.count == roster.count { return .publish(event, .control, except: nil) }
-    return .send(event, to: readers.map(\.userID))
   }
 
   // MARK: Custom events
@@ -233,6 +228,7 @@ extension Message {
   /// "A recalled message keeps its place with `isRevoked:true` and no content."
   fileprivate mutating func revoke() {
     isRevoked = true
+    isPinned = false
     switch content {
     case .text: content = .text("")
     case .custom: content = .custom("")

@@ -43,6 +43,11 @@ struct ModelMessage {
   var isFromManager = false
   var isImported = false
   var isRevoked = false
+  var changeSeq = 0
+  var editTime: Int64 = 0
+  var isPinned = false
+  /// Who gives which reaction, in the order in which they came.
+  var reactions: [(reaction: String, users: [String])] = []
   /// The users who may see it. In a Meeting every member may.
   var seenBy: Set<String> = []
   /// The members when it was sent; nil = without needReadReceipt.
@@ -63,10 +68,39 @@ struct ModelMessage {
     if !mentions.isEmpty { message["atUserIDList"] = .strings(mentions) }
     if isRevoked { message["isRevoked"] = true }
     if receiptMembers != nil { message["needReadReceipt"] = true }
+    if changeSeq > 0 { message["changeSeq"] = .int(changeSeq) }
+    if editTime > 0 { message["editTime"] = .int(editTime) }
+    if isPinned { message["isPinned"] = true }
     // "A recalled message keeps its place with isRevoked:true and no content."
     if !isRevoked { message[type == "Text" ? "text" : type == "Custom" ? "data" : "tips"] = content }
     return .object(message)
   }
+
+  /// The message as a user reads it; nil = an application administrator.
+  func json(for reader: String?) -> JSON {
+    guard !reactions.isEmpty else { return json }
+    var message = json.members
+    message["reactions"] = .array(
+      reactions.map { given in
+        [
+          "reaction": .string(given.reaction), "count": .int(given.users.count),
+          "byMe": .bool(reader.map(given.users.contains) ?? false),
+        ]
+      })
+    return .object(message)
+  }
+}
+
+/// A change of a message, and its event.
+struct ModelChange {
+  let number: Int
+  let index: Int
+  let name: String
+  /// Without `opTime`, and without profiles.
+  let params: [String: JSON]
+
+  /// Whether it merges with others, and counts for the rate.
+  var isLimited: Bool { name == "onRecvMessageModified" || name == "onRecvMessageReactionsChanged" }
 }
 
 /// A request to join, or an invitation that asks first.
@@ -146,6 +180,12 @@ struct ModelGroup {
   var bannedUntil: [String: Int64] = [:]
   var banReasons: [String: String] = [:]
   var messages: [ModelMessage] = []
+  /// The number of the last change of a message.
+  var changeSeq = 0
+  /// Each change, with the event that tells of it.
+  var changes: [ModelChange] = []
+  /// The indices of the pinned messages, the last pinned first.
+  var pinned: [Int] = []
   var attributes: [String: String] = [:]
   var counters: [String: Int64] = [:]
   /// When name, texts, policy, owner, customInfo or mute last changed.
@@ -208,5 +248,8 @@ struct ModelServer: Sendable {
   var attributeTypes: Set<String> = ["AVChatRoom"]
   let readReceiptMembers = 4
   let revokeWindow: Int64 = 120_000
+  /// 0 = at any time.
+  var editWindow: Int64 = 0
+  let reactionsPerMessage = 3
   let offlineGrace: Int64 = 300_000
 }

@@ -107,9 +107,10 @@ extension ModelWorld {
     if message.isRevoked { return .object([:]) }
     if message.sender == operation.by.name, now - message.time > server.revokeWindow { throw ModelRefusal(10031) }
     g.messages[index].isRevoked = true
-    g.historyTime = now
-    let audience = g.members.filter { g.sees($0, message) }.map(\.name)
-    tell("onRecvMessageRevoked", audience, by: operation.by, ["msgID": message.id, "seq": .int(index + 1)])
+    g.messages[index].isPinned = false
+    g.messages[index].reactions = []
+    g.pinned.removeAll { $0 == index }
+    change(index, "onRecvMessageRevoked", by: operation.by) { ["msgID": $0.id, "seq": .int(index + 1)] }
     return .object([:])
   }
 

@@ -37,7 +37,9 @@ extension ModelWorld {
     }
     var info = publicInfo.merging(innerInfo) { $1 }
     let seesAll = operation.by == .administrator
-    if let last = g.messages.last, seesAll || member.map({ g.sees($0, last) }) == true { info["lastMessage"] = last.json }
+    if let last = g.messages.last, seesAll || member.map({ g.sees($0, last) }) == true {
+      info["lastMessage"] = last.json(for: operation.by.name)
+    }
     if let member { info["selfInfo"] = selfInfo(of: member) }
     return .object(info)
   }
@@ -58,6 +60,7 @@ extension ModelWorld {
     let inner: [String: JSON] = [
       "notification": .string(g.texts["notification"]!), "lastInfoTime": .int(g.infoTime),
       "lastMessageTime": .int(g.messages.last?.time ?? 0), "lastSeq": .int(g.lastSeq), "epoch": g.epoch,
+      "changeSeq": .int(g.changeSeq),
       "serverCustomInfo": .string(g.serverCustomInfo), "allMuted": .bool(currentMute.isAllMuted), "mute": currentMute.json,
     ]
     return inner.merging(g.policy) { $1 }
@@ -96,20 +99,32 @@ extension ModelWorld {
     let isNewer = operation["direction"] == "Newer"
     let matching = isNewer ? visible.filter { $0.seq! > from } : visible.reversed().filter { from == 0 || $0.seq! < from }
     let page = matching.prefix(operation["count"].int ?? 20)
-    return ["messageList": .array(page.map(\.json)), "isFinished": .bool(page.count == matching.count)]
+    let list = page.map { $0.json(for: operation.by.name) }
+    return ["messageList": .array(list), "isFinished": .bool(page.count == matching.count)]
   }
 
   /// "Every message after seq that I may see, none missing, or recovered:false and none."
   private func sync(_ operation: Operation) throws(ModelRefusal) -> JSON {
     let visible = try visible(operation)
     let seq = operation["seq"].int!
-    let isKnown = g.keepsHistory && operation["epoch"] == g.epoch && seq <= g.lastSeq
+    let after = operation["changeSeq"].int
+    let isKnown = g.keepsHistory && operation["epoch"] == g.epoch && seq <= g.lastSeq && after ?? 0 <= g.changeSeq
+    // "≤100 together with messageList, more covering both": the first page holds changes before
+    // messages.
+    let changed = visible.filter { isKnown && $0.seq! <= seq && $0.changeSeq > after ?? g.changeSeq }
+    let changes = changed.sorted { $0.changeSeq < $1.changeSeq }.prefix(100)
+    let isCut = changes.count < changed.count
     let matching = isKnown ? visible.filter { $0.seq! > seq } : []
-    let page = matching.prefix(100)
-    return [
+    let page = isCut ? [] : matching.prefix(100 - changes.count)
+    var row: [String: JSON] = [
       "groupID": "g", "code": 0, "epoch": g.epoch, "lastSeq": .int(g.lastSeq), "recovered": .bool(isKnown),
-      "messageList": .array(page.map(\.json)), "more": .bool(page.count < matching.count),
+      "messageList": .array(page.map { $0.json(for: operation.by.name) }), "more": .bool(isCut || page.count < matching.count),
     ]
+    if after != nil {
+      row["changeList"] = .array(changes.map { $0.json(for: operation.by.name) })
+      row["changeSeq"] = .int(isCut ? changes.last!.changeSeq : g.changeSeq)
+    }
+    return .object(row)
   }
 
   // MARK: Members

@@ -24,6 +24,7 @@ enum RightsPage {
     disband                        | admin            | Owner            | Owner            | Owner            | Owner
     attributes                     | ×                | ×                | ×                | ×                | ×
     recall somebody else's message | Owner            | Admin            | Admin            | ×                | ×
+    pin a message                  | Owner            | Admin            | Admin            | ×                | ×
     set counters                   | Owner            | Admin            | Admin            | Owner            | Admin
     """)
 
@@ -128,5 +129,6 @@ enum RightsRow: String {
   case disband = "disband"
   case attributes = "attributes"
   case recallOthers = "recall somebody else's message"
+  case pin = "pin a message"
   case setCounters = "set counters"
 }

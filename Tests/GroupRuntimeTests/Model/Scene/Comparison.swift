@@ -11,6 +11,8 @@ struct Comparison {
   private var tokens = ModelTokens()
   private var attributesTold = AttributeTold()
   private var countersTold = CounterTold()
+  private var changesTold = ChangesTold()
+  private var clients = ResumingClients()
   private(set) var seen = ModelCoverage()
 
   init(server: ModelServer) {
@@ -36,6 +38,7 @@ struct Comparison {
   private mutating func fault(_ operation: Operation) async throws -> String? {
     let expected = world.apply(operation)
     seen.note(operation, expected, world)
+    if operation.verb == .restart || operation["$failed"] != .null { changesTold.forget(world) }
     var named = operation
     named.params = tokens.resolved(.object(operation.params)).members
     let outcome = try await scene.perform(named)
@@ -46,6 +49,7 @@ struct Comparison {
     if outcome.retryAfterMs != expected.retryAfterMs { return "retryAfterMs \(outcome.retryAfterMs ?? 0)" }
     if outcome.delivers != expected.delivers { return "delivered: \(outcome.delivers)" }
     if let fault = fault(in: outcome, expected) { return fault }
+    if let fault = try await clients.advance(outcome.events, world, &scene) { return fault }
     return faultInHistory() ?? faultInApplications() ?? storedOtherwise()
   }
 
@@ -57,8 +61,11 @@ struct Comparison {
     if let fault = attributesTold.fault(ofAttributes, world, nextWake: nextWake) { return fault }
     let ofCounters = outcome.events.filter { $0.name == "onGroupCounterChanged" }
     if let fault = countersTold.fault(ofCounters, world, nextWake: nextWake) { return fault }
+    let ofChanges = outcome.events.filter { ChangesTold.names.contains($0.name) }.map { named($0) }
+    if let fault = changesTold.fault(ofChanges, world, nextWake: nextWake) { return fault }
+    for event in ofChanges { seen.note(event.name) }
     var left = expected.events
-    let merged: Set = ["onGroupAttributeChanged", "onGroupCounterChanged"]
+    let merged = ChangesTold.names.union(["onGroupAttributeChanged", "onGroupCounterChanged"])
     for event in outcome.events where !merged.contains(event.name) && !event.receivers.isEmpty {
       if event.isSkippable, !maySkip(event) { return "a slow connection may miss \(described(event))" }
       guard let index = left.firstIndex(where: { isSame(event, $0) }) else {
@@ -68,6 +75,12 @@ struct Comparison {
     }
     if let missing = left.first { return "missing: \(described(missing))" }
     return faultInOrder(of: outcome.events) ?? fault(in: outcome.notifications, expected.notifications)
+  }
+
+  /// The event with the model's tokens instead of the server's names.
+  private func named(_ event: GroupScene.Outcome.Event) -> GroupScene.Outcome.Event {
+    GroupScene.Outcome.Event(
+      name: event.name, params: tokens.tokenized(event.params), receivers: event.receivers, isSkippable: event.isSkippable)
   }
 
   /// "Chat of rooms without history may be skipped", join and leave notices among it (sections 1
@@ -118,7 +131,7 @@ struct Comparison {
 
   /// Events leave in the order of `seq`.
   private func faultInOrder(of events: [GroupScene.Outcome.Event]) -> String? {
-    let seqs = events.filter { $0.name != "onRecvMessageRevoked" }.compactMap { $0.params["seq"].integer }
+    let seqs = events.filter { !ChangesTold.names.contains($0.name) }.compactMap { $0.params["seq"].integer }
     return seqs == seqs.sorted() ? nil : "events leave in the order \(seqs)"
   }
 
@@ -211,6 +224,7 @@ struct Comparison {
     let former = [picture.former, state.roster.former.byUser].map { $0.filter { $0.value.isMemorable(at: scene.now) } }
     if former[0] != former[1] { return "stored \(former[0]), in memory \(former[1])" }
     if picture.messages.last != state.messages.lastMessage { return "another last message is stored" }
+    if picture.pinned != state.pinned { return "pinned \(picture.pinned) are stored, in memory \(state.pinned)" }
     if picture.attributes != state.attributes.values { return "other attributes are stored" }
     if picture.counters != state.counters.values { return "other counters are stored" }
     let isOpen = picture.openApplications.allSatisfy { state.applications.open($0) == $0 }
@@ -221,6 +235,15 @@ struct Comparison {
 
   /// Reads as each user what shows most, or everything.
   mutating func look(atAll isThorough: Bool) async -> String? {
+    if isThorough {
+      // What waits for its turn arrives.
+      if let fault = await run(Operation(.world, .wait, ["ms": 60_000])) { return fault }
+      do {
+        if let fault = try await clients.finish(world, &scene) { return fault }
+      } catch {
+        return "\(error)"
+      }
+    }
     guard let group = world.group else { return nil }
     let users = JSON.strings(ModelWorld.users)
     var reads: [(Verb, [String: JSON])] = [(.getGroupsInfo, [:])]

@@ -64,7 +64,14 @@ extension GroupScene {
   mutating func reload(isFailure: Bool) throws {
     if !isFailure { try pass(1000) }
     let isUntold = state?.attributes.eventDue != nil
+    let lost = isFailure ? state?.announcements.all ?? [] : []
     try load(tellingAttributes: isFailure && isUntold, continuing: isFailure ? state?.counters.interruptedEvents : nil)
+    for announcement in lost {
+      let seq = announcement.seq
+      let message = picture.messages.first { $0.seq == seq }
+      let found = message.map { FoundMessage(message: $0, reactions: picture.reactions[seq] ?? []) }
+      try carryOut(try decide(.found(MessageLookUp(seq: seq, request: .announce(announcement)), found), by: .administrator))
+    }
   }
 
   mutating func restart(downtime: Int64) throws {

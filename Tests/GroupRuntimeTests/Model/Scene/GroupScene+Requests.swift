@@ -51,7 +51,7 @@ extension GroupScene {
   }
 
   mutating func answer(_ request: GroupOperation, by caller: Caller) async throws -> Reply {
-    defer { state?.messages.forgetRecalls() }
+    defer { state?.messages.recentChanges.removeAll() }
     return try await finish(try decide(request, by: caller))
   }
 
@@ -75,9 +75,9 @@ extension GroupScene {
       try commitCounters()
       return .success(value)
     case .stored(let answer, _): return await reader.reply(to: answer)
-    case .lookUp(let seq, let caller):
-      let found = picture.messages.first { $0.seq == seq }
-      return try await finish(try decide(.revokeFound(seq: seq, message: found), by: caller))
+    case .lookUp(let lookUp, let caller):
+      let found = try await lookUp.read(from: picture, in: GroupScene.group, for: caller)
+      return try await finish(try decide(.found(lookUp, found), by: caller))
     case .lookUpReceipts(.confirmable(let seqs), let epoch, let caller):
       let found = picture.confirmable(seqs, of: GroupScene.group, epoch: epoch, by: caller.userID ?? .administrator)
       return try await finish(try decide(.confirmFound(found, epoch: epoch), by: caller))
@@ -91,17 +91,20 @@ extension GroupScene {
   mutating func revokeTogether(_ callers: [Caller], seq: Int64) async throws -> JSON {
     var codes: [JSON] = []
     let first = try callers.map { try decide(.request(.revokeGroupMessage(RevokeGroupMessage(seq: seq))), by: $0) }
-    let found = picture.messages.first { $0.seq == seq }
+    let before = picture
     for (caller, decision) in zip(callers, first) {
       var decision = decision
-      if case .lookUp = decision.answer { decision = try decide(.revokeFound(seq: seq, message: found), by: caller) }
+      if case .lookUp(let lookUp, _) = decision.answer {
+        let found = try await lookUp.read(from: before, in: GroupScene.group, for: caller)
+        decision = try decide(.found(lookUp, found), by: caller)
+      }
       if case .failure(let error) = try await finish(decision) {
         codes.append(.int(error.code.rawValue))
       } else {
         codes.append(0)
       }
     }
-    state?.messages.forgetRecalls()
+    state?.messages.recentChanges.removeAll()
     return .array(codes)
   }
 

@@ -57,6 +57,8 @@ struct GroupScene {
       uniqueKeysWithValues: bounded.compactMap { type in server.messagesPerSecond.map { (type, $0) } })
     limits.readReceiptMembers = server.readReceiptMembers
     limits.offlineGrace = .milliseconds(GroupScene.offlineGrace)
+    limits.editWindow = .milliseconds(server.editWindow)
+    limits.reactionsPerMessage = server.reactionsPerMessage
     let types = Set(server.attributeTypes.compactMap { GroupType(wireName: $0) })
     offlineSince = Dictionary(uniqueKeysWithValues: ModelWorld.users.map { (UserID($0)!, 1_700_000_000_000) })
     rules = GroupRules(permissions: GroupPermissions(attributeTypes: types), limits: limits)

@@ -17,7 +17,7 @@ struct ModelCoverage: Sendable {
     if let tip = world.group?.messages.last?.content["type"].string { note("tip " + tip) }
   }
 
-  private mutating func note(_ happening: String) { happenings[happening, default: 0] += 1 }
+  mutating func note(_ happening: String) { happenings[happening, default: 0] += 1 }
 
   mutating func add(_ other: ModelCoverage) {
     operations += other.operations
@@ -38,9 +38,10 @@ struct ModelCoverage: Sendable {
       onGroupRecycled onGroupInfoChanged onReceiveJoinApplication onReceiveGroupInvitation onApplicationProcessed
       onGroupApplicationListChanged
       onGrantAdministrator onRevokeAdministrator onQuitFromGroup onReceiveMessageOptChanged onRecvNewMessage onRecvMessageRevoked
-      onConversationRead onRecvMessageReadReceipts onReceiveRESTCustomData
+      onConversationRead onRecvMessageReadReceipts onReceiveRESTCustomData onGroupMessagePinned
+      onRecvMessageModified onRecvMessageReactionsChanged
       8507 8508 8511 10004 10007 10009 10010 10013 10014 10017 10019 10021 10023 10024 10025 10030 10031 10032 10033 10036 10037 10038
-      10047 10048 10049 10050 10054 10057
+      10047 10048 10049 10050 10054 10055 10057
       """)
     + words("Join Invite Quit Kicked SetAdmin CancelAdmin GroupInfoChange MemberInfoChange").map { "tip " + $0 }
     + words(

@@ -20,6 +20,16 @@ struct ModelTokens {
     }
   }
 
+  /// The value with tokens instead of the names that are known.
+  func tokenized(_ value: JSON) -> JSON {
+    switch value {
+    case .string(let text): .string(tokens[text] ?? text)
+    case .array(let elements): .array(elements.map { tokenized($0) })
+    case .object(let members): .object(members.mapValues { tokenized($0) })
+    default: value
+    }
+  }
+
   /// Whether the value is what was expected. ModelTokens that come for the first time take their
   /// names here.
   mutating func match(_ value: JSON, _ expected: JSON) -> Bool {

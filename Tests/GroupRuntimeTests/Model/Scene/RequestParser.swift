@@ -21,7 +21,9 @@ struct RequestParser {
     case .getJoinedGroupList: return .joinedInfo(updatedSince: operation["updatedSince"].instant ?? .unset)
     case .getGroupUnreadCount: return .unreadCount
     case .syncGroups:
-      return .sync(epoch: operation["epoch"].string!, seq: operation["seq"].integer!, bytes: GroupLimits.standardPageBytes)
+      return .sync(
+        epoch: operation["epoch"].string!, seq: operation["seq"].integer!, changeSeq: operation["changeSeq"].integer,
+        bytes: GroupLimits.standardPageBytes)
     case .acceptGroupApplication, .refuseGroupApplication:
       guard let application else { throw NotARequest(text: "\(operation)") }
       let agrees = operation.verb == .acceptGroupApplication

@@ -16,6 +16,10 @@ struct StorePicture: MessageStore {
   private(set) var counters = GroupCounters()
   private(set) var receiptMembers: [Int64: [UserID]] = [:]
   private(set) var readers: [Int64: Set<UserID>] = [:]
+  /// The last pinned first.
+  private(set) var pinned: [Int64] = []
+  /// By `seq`; users in the order in which they gave it.
+  private(set) var reactions: [Int64: [StoredReaction]] = [:]
   /// The applications of all groups that ever used the groupID, the newest last.
   private(set) var applications: [GroupApplication] = []
   private(set) var departures: [UserID: WallInstant] = [:]
@@ -51,9 +55,14 @@ struct StorePicture: MessageStore {
     case .append(let message):
       try expect(message.seq == Int64(messages.count + 1), "seq \(message.seq ?? 0) is not the next")
       messages.append(message)
-    case .revise(let message): try revise(message)
+    case .revise(let message), .noteChange(let message): try revise(message)
     case .putReceiptMembers(let members, from: let seq, in: _): receiptMembers[seq] = members
     case .addReadReceipts(let seqs, of: let reader, in: _): for seq in seqs { readers[seq, default: []].insert(reader) }
+    case .putChangeSeq(let changeSeq, at: let time, in: _):
+      record?.changeSeq = changeSeq
+      record?.changeTime = time
+    case .updateReaction(let update): try self.update(update)
+    case .removeReactions(let seq, in: _): reactions[seq] = nil
     case .dismiss(_, let time, let notification):
       if let notification { notifications.append((notification, Array(members.keys))) }
       dismiss(time)
@@ -78,7 +87,26 @@ struct StorePicture: MessageStore {
   private mutating func revise(_ message: Message) throws {
     let index = Int(message.seq ?? 0) - 1
     try expect(messages.indices.contains(index) && messages[index].msgID == message.msgID, "no message \(message.msgID)")
+    try expect(message.changeSeq > messages.map(\.changeSeq).max() ?? 0, "change \(message.changeSeq) is not the next")
+    let seq = Int64(index + 1)
+    if pinned.contains(seq) != message.isPinned {
+      if message.isPinned { pinned.insert(seq, at: 0) } else { pinned.removeAll { $0 == seq } }
+    }
     messages[index] = message
+  }
+
+  private mutating func update(_ update: ReactionUpdate) throws {
+    var all = reactions[update.seq] ?? []
+    if update.isAdded, update.number == update.changeSeq {
+      all.append(StoredReaction(number: update.number, reaction: update.reaction, count: 0))
+    }
+    let index = all.firstIndex { $0.number == update.number && $0.reaction.isSame(as: update.reaction) }
+    guard let index else { throw Contradiction(text: "no reaction \(update)") }
+    try expect(all[index].users.contains(update.user) != update.isAdded, "\(update) changes nothing")
+    if update.isAdded { all[index].users.append(update.user) } else { all[index].users.removeAll { $0 == update.user } }
+    all[index].count = all[index].users.count
+    if all[index].count == 0 { all.remove(at: index) }
+    reactions[update.seq] = all.isEmpty ? nil : all
   }
 
   private mutating func dismiss(_ time: WallInstant) {
@@ -86,6 +114,7 @@ struct StorePicture: MessageStore {
     record = nil
     (members, former, messages, attributes, counters) = ([:], [:], [], GroupAttributes(), GroupCounters())
     (receiptMembers, readers) = ([:], [:])
+    (pinned, reactions) = ([], [:])
   }
 
   private mutating func depart(_ user: UserID, _ time: WallInstant) {
@@ -108,6 +137,7 @@ struct StorePicture: MessageStore {
       recentlySent: recent.compactMap(SentMessage.init), attributes: attributes, openApplications: openApplications,
       offlineSince: record.type == .avChatRoom ? offlineSince.filter { members[$0.key] != nil } : [:])
     stored.counters = counters
+    stored.pinned = pinned
     return stored
   }
 
@@ -116,6 +146,22 @@ struct StorePicture: MessageStore {
   func messages(of group: GroupID, in range: ClosedRange<Int64>, newestFirst: Bool, limit: Int) -> [Message] {
     let matching = messages.filter { range.contains($0.seq ?? 0) }
     return Array((newestFirst ? matching.reversed() : matching).prefix(limit))
+  }
+
+  func messages(of group: GroupID, seqs: [Int64]) -> [Message] { seqs.flatMap { seq in messages.filter { $0.seq == seq } } }
+
+  func changedMessages(
+    of group: GroupID, after changeSeq: Int64, in ranges: [ClosedRange<Int64>], limit: Int
+  ) -> ChangedMessages {
+    let changed = messages.filter { message in
+      message.changeSeq > changeSeq && ranges.contains { $0.contains(message.seq ?? 0) }
+    }.sorted { $0.changeSeq < $1.changeSeq }
+    return ChangedMessages(
+      messages: Array(changed.prefix(limit)), cutAt: changed.count > limit ? changed[limit - 1].changeSeq : nil)
+  }
+
+  func reactions(of group: GroupID, to seqs: [Int64], reader: UserID?, users: Int) -> [Int64: [StoredReaction]] {
+    reactions.filter { seqs.contains($0.key) }.mapValues { $0.map { $0.shown(to: reader, users: users) } }
   }
 
   func unreadCount(

@@ -66,12 +66,14 @@ enum Verb: String, CaseIterable, Sendable {
   case setGroupInfo, muteGroup, transferGroupOwner, setGroupMemberRole, setGroupMemberInfo, muteGroupMember
   case inviteUserToGroup, acceptGroupApplication, refuseGroupApplication, kickGroupMember, unbanGroupMember
   case sendGroupTextMessage, sendGroupCustomMessage, revokeGroupMessage, markGroupMessageAsRead, setGroupReceiveMessageOpt
+  case modifyGroupMessage, pinGroupMessage, addMessageReaction, removeMessageReaction
   case initGroupAttributes, setGroupAttributes, deleteGroupAttributes, getGroupAttributes
   case setGroupCounters, increaseGroupCounter, decreaseGroupCounter, getGroupCounters
   case sendMessageReadReceipts, getMessageReadReceipts, getGroupMessageReadMemberList
   case sendGroupSystemNotification, importGroupMembers, importGroupMessages, setUnreadCount
 
   case getGroupsInfo, getJoinedGroupList, searchGroups, syncGroups, getGroupUnreadCount, getGroupHistoryMessageList
+  case getPinnedGroupMessageList, getMessageReactions
   case getGroupMemberList, getGroupMembersInfo, getGroupMutedMembers, getGroupBannedMembers, getGroupMemberInviters
   case getGroupMemberRoles
   case getGroupOnlineMemberCount

@@ -4,10 +4,11 @@ import ThrongTestKit
 extension SequenceRandom {
   mutating func talking() -> Operation {
     switch number(0...99) {
-    case 0..<50: return message()
-    case 50..<60: return recall()
-    case 60..<74: return receipts()
-    case 74..<86: return Operation(member(), .markGroupMessageAsRead, chance(50) ? [:] : ["seq": seq()])
+    case 0..<34: return message()
+    case 34..<44: return recall()
+    case 44..<64: return change()
+    case 64..<76: return receipts()
+    case 76..<86: return Operation(member(), .markGroupMessageAsRead, chance(50) ? [:] : ["seq": seq()])
     default:
       let option: JSON = one(["Receive", "NotReceive", "ReceiveNotNotify", "ReceiveFromManagers"])
       return Operation(member(), .setGroupReceiveMessageOpt, ["opt": option])
@@ -49,6 +50,25 @@ extension SequenceRandom {
     // Two who may both recall what is not theirs.
     let seq: JSON = .string("$last-\(number(0...2))")
     return Operation(manager(), .revokeGroupMessage, ["seq": seq, "$with": .string(manager().description)])
+  }
+
+  /// An edit, a pin or a reaction.
+  private mutating func change() -> Operation {
+    // Recent messages, so that several changes meet.
+    let seq: JSON = .string("$last-\(one([0, 0, 0, 1, 1, 2, 3, 5]))")
+    let reaction: JSON = one(["a", "a", "b", "c", "d"])
+    switch number(0...99) {
+    case 0..<35:
+      let content = [chance(75) ? "text" : "data": one(["a", "b", "c"]) as JSON]
+      return Operation(chance(20) ? .administrator : member(), .modifyGroupMessage, content.merging(["seq": seq]) { $1 })
+    case 35..<55: return Operation(manager(), .pinGroupMessage, ["seq": seq, "isPinned": .bool(chance(65))])
+    case 55..<80:
+      return Operation(member(), .addMessageReaction, ["seq": seq, "reaction": reaction])
+    case 80..<90: return Operation(member(), .removeMessageReaction, ["seq": seq, "reaction": reaction])
+    case 90..<95: return Operation(reader(), .getPinnedGroupMessageList)
+    default:
+      return Operation(reader(), .getMessageReactions, ["seqList": ["$last-0", "$last-1"], "userCount": one([0, 1, 10])])
+    }
   }
 
   mutating func attributes() -> Operation {
@@ -112,7 +132,10 @@ extension SequenceRandom {
     case 0: return Operation(reader(), .getGroupsInfo)
     case 1: return Operation(reader(), .searchGroups, chance(30) ? ["joinedOnly": true] : [:])
     case 2 where keepsHistory: return Operation(member(), .getJoinedGroupList, ["updatedSince": .string("$now-\(time())")])
-    case 3: return Operation(member(), .syncGroups, ["epoch": chance(80) ? "$epoch" : "other", "seq": seq()])
+    case 3:
+      var position: [String: JSON] = ["epoch": chance(80) ? "$epoch" : "other", "seq": seq()]
+      if chance(70) { position["changeSeq"] = one([0, 1, 2, 5, 20]) }
+      return Operation(member(), .syncGroups, position)
     case 4, 5:
       let from: JSON = chance(50) ? 0 : seq()
       return Operation(

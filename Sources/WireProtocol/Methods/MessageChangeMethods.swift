@@ -1,0 +1,196 @@
+import GroupModel
+
+/// Replaces the content of a stored message.
+public struct ModifyGroupMessage: Method {
+  public let seq: Int64
+  /// A text or data, never tips.
+  public let content: Message.Content
+
+  public static let specification = MethodSpecification(
+    "modifyGroupMessage", "Replaces the text or data of a message; the same content changes nothing.", writes: true,
+    result: Result.fields,
+    errors: [
+      .badGroupID, .noSuchGroup, .noRight, .badValue, .messageTooLong, .messageUnknown, .recallTooLate, .recallNotYours,
+      .recallUnsupported, .muted, .groupMessageRate,
+    ] + ErrorCode.ofApplication)
+
+  /// When the message was edited.
+  public struct Result: WireObject {
+    /// Nil where the content is what it was.
+    public let editTime: WallInstant?
+
+    public static let example = Result(editTime: nil)
+
+    /// With everything given.
+    public init(editTime: WallInstant?) { self.editTime = editTime }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("editTime", ifPresent: editTime)
+    }
+  }
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    seq = try reader.requiredInteger("seq", in: .seqs, "The seq of the message.")
+    let given = try reader.requiredEither(
+      "text", "data", reader.textLimits.messages, "The content that takes the place of what the message has, of its own kind.")
+    content = given.isFirst ? .text(given.text) : .custom(given.text)
+  }
+
+  /// An edit.
+  public init(seq: Int64, content: Message.Content) {
+    self.seq = seq
+    self.content = content
+  }
+}
+
+/// Pins a message, or ends that.
+public struct PinGroupMessage: Method {
+  public let seq: Int64
+  public let isPinned: Bool
+
+  public static let specification = MethodSpecification(
+    "pinGroupMessage", "Pins a message for all who may see it, or unpins it.", writes: true,
+    errors: [
+      .badGroupID, .noSuchGroup, .noRight, .badValue, .messageUnknown, .recallNotYours, .recallUnsupported, .tooManyPinned,
+      .groupMessageRate,
+    ])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    seq = try reader.requiredInteger("seq", in: .seqs, "The seq of the message.")
+    isPinned = try reader.requiredFlag("isPinned", "true = it is pinned, false = it is not any more.")
+  }
+}
+
+/// The pinned messages of a group.
+public struct GetPinnedGroupMessageList: Method {
+  public static let specification = MethodSpecification(
+    "getPinnedGroupMessageList", "Reads the pinned messages that the caller may see, the last pinned first.",
+    result: Result.fields, errors: [.badGroupID, .noSuchGroup, .noRight, .recallUnsupported])
+
+  /// The messages.
+  public struct Result: WireObject {
+    public let messageList: [Encoded<MessageInfo>]
+
+    public static let example = Result(messageList: [])
+
+    /// With everything given.
+    public init(messageList: [Encoded<MessageInfo>]) { self.messageList = messageList }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("messageList", messageList)
+    }
+  }
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {}
+}
+
+/// Adds a reaction to a message.
+public struct AddMessageReaction: Method {
+  public let seq: Int64
+  public let reaction: String
+
+  public static let specification = MethodSpecification(
+    "addMessageReaction", "Adds a reaction of the caller's to a message; twice is once.", callers: .user, writes: true,
+    errors: [
+      .badGroupID, .noSuchGroup, .noRight, .badValue, .messageUnknown, .recallNotYours, .recallUnsupported, .muted,
+      .tooManyReactions, .groupMessageRate,
+    ])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    seq = try reader.requiredInteger("seq", in: .seqs, "The seq of the message.")
+    reaction = try reader.requiredString("reaction", .reaction, "The reaction, as a rule an emoji; compared byte for byte.")
+  }
+}
+
+/// Takes a reaction back.
+public struct RemoveMessageReaction: Method {
+  public let seq: Int64
+  public let reaction: String
+
+  public static let specification = MethodSpecification(
+    "removeMessageReaction", "Removes a reaction of the caller's from a message; one that is not there changes nothing.",
+    callers: .user, writes: true,
+    errors: [
+      .badGroupID, .noSuchGroup, .noRight, .badValue, .messageUnknown, .recallNotYours, .recallUnsupported, .muted,
+      .groupMessageRate,
+    ])
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    seq = try reader.requiredInteger("seq", in: .seqs, "The seq of the message.")
+    reaction = try reader.requiredString("reaction", .reaction, "The reaction that is removed.")
+  }
+}
+
+/// The reactions to some messages, with users who gave them.
+public struct GetMessageReactions: Method {
+  public let seqs: [Int64]
+  public let userCount: Int
+
+  public static let specification = MethodSpecification(
+    "getMessageReactions", "Reads the reactions to messages, the first reaction first; unknown messages are left out.",
+    result: Result.fields, errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .recallUnsupported])
+
+  /// The reactions of each message.
+  public struct Result: WireObject {
+    public let resultList: [Row]
+
+    public static let example = Result(resultList: [])
+
+    /// With everything given.
+    public init(resultList: [Row]) { self.resultList = resultList }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("resultList", resultList)
+    }
+  }
+
+  /// The reactions to one message.
+  public struct Row: WireObject {
+    public let seq: Int64
+    public let reactions: [Reaction]
+
+    public static let example = Row(seq: 1, reactions: [])
+
+    /// With everything given.
+    public init(seq: Int64, reactions: [Reaction]) {
+      self.seq = seq
+      self.reactions = reactions
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      writer.member("seq", seq)
+      writer.member("reactions", reactions)
+    }
+  }
+
+  /// One reaction to a message.
+  public struct Reaction: WireObject {
+    public let info: ReactionInfo
+    /// The first who gave it, as many as were asked for.
+    public let users: [UserID]
+
+    public static let example = Reaction(.example, users: [])
+
+    /// With everything given.
+    public init(_ info: ReactionInfo, users: [UserID]) {
+      self.info = info
+      self.users = users
+    }
+
+    public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+      info.encodeFields(into: &writer)
+      writer.member("userIDList", users.map(\.rawValue))
+    }
+  }
+
+  public init(from reader: inout some ParameterReader) throws(WireError) {
+    seqs = try reader.requiredIntegers("seqList", ListDomain(1...20), in: .seqs, "The seqs of the messages.")
+    userCount = Int(
+      try reader.optionalInteger("userCount", in: 0...10, "How many users of each reaction are named; absent = 0.") ?? 0)
+  }
+}
+
+extension TextDomain {
+  /// 1–32 bytes without control characters.
+  fileprivate static let reaction = TextDomain(1...32, .badValue, .printable)
+}
