@@ -57,7 +57,8 @@ struct MessageSearchTests {
         "Привет, мир", "👩‍👩‍👧‍👦 family",
       ]
       try await store.put(
-        [.create(), .join(bob)] + texts.enumerated().map { .append(.sample(Int64($0.offset + 1), .text($0.element))) }).get()
+        [.create(), .join(bob)] + texts.enumerated().map { .append(.sample(Int64($0.offset + 1), .text($0.element))) }
+      ).get()
       if isIndexed { try await index(store) }
       for (keyword, expected) in [
         ("hello", [1]), ("LO WO", [1]), ("o w", [1]), ("世界", [3, 2]), ("世", [3, 2]), ("你好，", [2]), ("こんに", [3]),
@@ -77,7 +78,8 @@ struct MessageSearchTests {
       try await store.put(
         [.create(), .join(bob)] + (1...6).map { .append(.sample($0, .text("needle \($0)"))) } + [
           .append(.sample(7, .custom("needle"))), .append(.sample(8, .tips("{\"needle\":1}"))),
-        ]).get()
+        ]
+      ).get()
       if isIndexed { try await index(store) }
       var recalled = Message.sample(2, .text(""))
       recalled.isRevoked = true
@@ -124,7 +126,8 @@ struct MessageSearchTests {
       let senders = [alice, bob, carol]
       try await store.put(
         [.create(), .join(bob)]
-          + (1...9).map { .append(.sample($0, from: senders[Int($0) % 3], at: WallInstant($0 / 2 * 100), .text("word"))) }).get()
+          + (1...9).map { .append(.sample($0, from: senders[Int($0) % 3], at: WallInstant($0 / 2 * 100), .text("word"))) }
+      ).get()
       if isIndexed { try await index(store) }
       func seqs(_ senders: Set<UserID> = [], from: WallInstant? = nil, to: WallInstant? = nil) async throws -> [Int] {
         try await found(["word"], senders: senders, from: from, to: to, store).compactMap { Int($0.dropFirst(5)) }
@@ -148,7 +151,8 @@ struct MessageSearchTests {
       try await withSQLite(directory, tune) { store in
         for group in ["a", "b", "c"] as [GroupID] {
           try await store.put(
-            [.create(group), .join(bob, group)] + (1...700).map { .append(.sample($0, in: group, .text($0 == 7 ? "rare" : "often"))) }
+            [.create(group), .join(bob, group)]
+              + (1...700).map { .append(.sample($0, in: group, .text($0 == 7 ? "rare" : "often"))) }
           ).get()
         }
         if isIndexed { try await index(store) }
@@ -166,9 +170,10 @@ struct MessageSearchTests {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         try await store.put([.create(), .join(bob)] + (1...40).map { .append(.sample($0, .text("word \($0)"))) }).get()
-        await #expect(failure { () async throws(StoreError) in
-          try await store.messages(matching: MessageSearch(["word"], by: bob), after: 0, limit: 9)
-        }?.kind == .unavailable)
+        await #expect(
+          failure { () async throws(StoreError) in
+            try await store.messages(matching: MessageSearch(["word"], by: bob), after: 0, limit: 9)
+          }?.kind == .unavailable)
       }
       for _ in 0..<2 {
         try await withSQLite(directory, { $0.indexesMessages = true }) { store in
@@ -179,7 +184,8 @@ struct MessageSearchTests {
         #expect(try StoreCheck.faults(directory: directory, database: nil).isEmpty)
         try await withSQLite(directory) { store in
           let tables = try await store.pool.read {
-            try String.fetchAll($0, sql: "SELECT name FROM sqlite_master WHERE name LIKE 'messageSearch%' OR name = 'messageIndexed'")
+            try String.fetchAll(
+              $0, sql: "SELECT name FROM sqlite_master WHERE name LIKE 'messageSearch%' OR name = 'messageIndexed'")
           }
           #expect(tables.isEmpty)
         }
@@ -194,7 +200,8 @@ struct MessageSearchTests {
         let letters = ["a", "b", "世", "界", " "]
         try await store.put([.create(), .join(bob)]).get()
         for seq in 1...300 as ClosedRange<Int64> {
-          let text = (0..<Int.random(in: 1...12, using: &generator)).map { _ in letters.randomElement(using: &generator)! }.joined()
+          let text = (0..<Int.random(in: 1...12, using: &generator)).map { _ in letters.randomElement(using: &generator)! }
+            .joined()
           try await store.put([.append(.sample(seq, .text(text)))]).get()
           if seq.isMultiple(of: 40) { try await index(store) }
           if seq.isMultiple(of: 7) {
