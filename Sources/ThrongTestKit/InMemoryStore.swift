@@ -52,6 +52,10 @@ public final class InMemoryStore: GroupStore, StoreHealth, Sendable {
       group.removedTime = removed.last?.timestamp ?? group.removedTime
       group.messages.removeFirst(removed.count)
       group.firstSeq += Int64(removed.count)
+      let first = group.firstSeq
+      group.pins = group.pins.filter { $0.key >= first }
+      group.reactions = group.reactions.filter { $0.key >= first }
+      group.readers = group.readers.filter { $0.key >= first }
       contents.groups[id] = group
       return HistoryRemoval(groupID: id, epoch: group.record.epoch, firstSeq: group.firstSeq)
     }

@@ -5,6 +5,7 @@ import GroupRuntime
 extension StoreContents {
   mutating func noteChange(_ message: Message) throws(StoreError) -> Undo {
     let id = message.groupID
+    if let seq = message.seq, let group = groups[id], seq < group.firstSeq { return { _ in } }
     let index = try index(of: message)
     let before = groups[id]
     let isTaken = before?.messages.contains { $0.changeSeq == message.changeSeq && $0.seq != message.seq } ?? false
@@ -27,6 +28,7 @@ extension StoreContents {
   mutating func update(_ update: ReactionUpdate) throws(StoreError) -> Undo {
     let (group, seq) = (update.group, update.seq)
     guard let before = groups[group] else { throw StoreError(.inconsistent, "no group \(group) to react in") }
+    if seq < before.firstSeq { return { _ in } }
     var reactions = before.reactions[seq] ?? []
     let index = reactions.firstIndex { $0.number == update.number }
     if update.isAdded {

@@ -181,7 +181,9 @@ public struct GroupState: Sendable {
 
   /// Retention has removed messages. Those of an earlier group of this groupID do not count.
   mutating func remove(_ removal: HistoryRemoval) {
-    if removal.epoch == record.epoch { messages.remove(before: removal.firstSeq) }
+    guard removal.epoch == record.epoch else { return }
+    messages.remove(before: removal.firstSeq)
+    pinned.removeAll { $0 < removal.firstSeq }
   }
 
   /// Whether the user gets the group's events.

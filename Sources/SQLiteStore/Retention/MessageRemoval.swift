@@ -16,6 +16,8 @@ struct MessageRemoval {
   struct Outcome {
     var removals: [HistoryRemoval] = []
     var messages = 0
+    /// Users of reactions are left to be deleted.
+    var hasGoneReactions = false
   }
 
   private(set) var outcome = Outcome()
@@ -83,6 +85,9 @@ struct MessageRemoval {
       next = rows.dropFirst(excess.count).first?.time
       guard let end = excess.last else { break }
       outcome.messages += try db.run("DELETE FROM message WHERE number = ? AND seq <= ?", [number, end.seq])
+      try MessageChangeRows.remove(through: end.seq, number: number, in: db)
+      if try ReactionRows.remove(through: end.seq, number: number, in: db) { outcome.hasGoneReactions = true }
+      try ReadReceiptRows.remove(through: end.seq, number: number, in: db)
       last = end
       isDone = excess.count < Self.rowsPerStep || next == nil
     } while !isDone && !isOver

@@ -23,7 +23,7 @@ extension Writer {
     case .removeMessages: try removeMessages(until: deadline, db)
     case .indexMessages: try indexMessages(until: deadline, db)
     case .shrinkFile: try shrink(until: deadline, db)
-    case .clearDisbandedGroups, .deleteExpiredRows: false
+    case .clearDisbandedGroups, .clearReactions, .deleteExpiredRows: false
     }
   }
 
@@ -68,6 +68,7 @@ extension Writer {
       throw error
     }
     background.didRemove(removal.outcome)
+    if removal.outcome.hasGoneReactions { _ = writeQueue.request([.clearReactions]) }
     return !isDone
   }
 

@@ -22,9 +22,14 @@ enum MessageChangeRows {
       binding.append(message.seq ?? 0)
       binding.append(message.msgID)
     }
-    guard count == 1 else {
+    guard try count == 1 || MessageRows.isRemoved(message.seq ?? .max, of: message.groupID, db) else {
       throw StoreError(.inconsistent, "no message \(message.msgID) at seq \(message.seq ?? 0) of \(message.groupID)")
     }
+  }
+
+  /// Removes what messages have that are removed.
+  static func remove(through seq: Int64, number: Int64, in db: Database) throws {
+    try db.run("DELETE FROM messageChange WHERE number = ? AND seq <= ?", [number, seq])
   }
 
   static func put(_ changeSeq: Int64, at time: WallInstant, in group: GroupID, _ db: Database) throws {
@@ -59,6 +64,7 @@ enum ReactionRows {
     guard let number = try db.number(of: update.group) else {
       throw StoreError(.inconsistent, "no group \(update.group) to react in")
     }
+    if try MessageRows.isRemoved(update.seq, of: update.group, db) { return }
     if update.isAdded { try add(update, number, db) } else { try remove(update, number, db) }
   }
 
@@ -105,6 +111,15 @@ enum ReactionRows {
     guard let number = try db.number(of: group) else { throw StoreError(.inconsistent, "no group \(group) with reactions") }
     try db.run("INSERT INTO goneReaction SELECT number, kind FROM reaction WHERE number = ? AND seq = ?", [number, seq])
     try db.run("DELETE FROM reaction WHERE number = ? AND seq = ?", [number, seq])
+  }
+
+  /// Removes the reactions of messages that are removed; their users are deleted later.
+  /// - Returns: whether there were any.
+  static func remove(through seq: Int64, number: Int64, in db: Database) throws -> Bool {
+    let gone = try db.run(
+      "INSERT INTO goneReaction SELECT number, kind FROM reaction WHERE number = ? AND seq <= ?", [number, seq])
+    if gone > 0 { try db.run("DELETE FROM reaction WHERE number = ? AND seq <= ?", [number, seq]) }
+    return gone > 0
   }
 
   /// Deletes users of reactions that are gone.

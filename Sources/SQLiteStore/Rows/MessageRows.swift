@@ -68,17 +68,17 @@ enum MessageRows {
     let revised = try db.run(
       reviseSQL,
       [kind.rawValue, message.isRevoked, content.column, message.groupID.rawValue, message.seq, message.msgID.column])
-    guard try revised == 1 || isRemoved(message, db) else {
+    guard try revised == 1 || isRemoved(message.seq ?? .max, of: message.groupID, db) else {
       throw StoreError(.inconsistent, "no message \(message.msgID) at seq \(message.seq ?? 0) of \(message.groupID)")
     }
     if message.changeSeq > 0 { try MessageChangeRows.put(message, in: db) }
   }
 
-  /// Retention may remove a message between the decision to revise it and its commit.
-  private static func isRemoved(_ message: Message, _ db: Database) throws -> Bool {
+  /// Retention may remove a message between the decision to change it and its commit.
+  static func isRemoved(_ seq: Int64, of group: GroupID, _ db: Database) throws -> Bool {
     try db.finds("SELECT 1 FROM groupRecord WHERE groupID = ? AND firstSeq > ?") { binding in
-      binding.append(message.groupID.rawValue)
-      binding.append(message.seq ?? .max)
+      binding.append(group.rawValue)
+      binding.append(seq)
     }
   }
 
