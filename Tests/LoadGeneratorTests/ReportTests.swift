@@ -114,6 +114,17 @@ import Testing
     #expect(report.table.contains(/\ndeliveries of these messages +610\n/), "the sum of the rows, beside the window's deliveries")
   }
 
+  @Test func incrementsHaveARowAndAnObject() throws {
+    var report = Report("room")
+    report.lost = 0
+    report.increments = .init(answered: 30_000, seconds: 3, latencies: nil, errors: ["8511 Too often": 2])
+    let object = try #require(JSONSerialization.jsonObject(with: Data(report.json.utf8)) as? [String: Any])
+    let increments = try #require(object["increments"] as? [String: Any])
+    #expect(increments["answered"] as? Int == 30_000 && increments["perSecond"] as? Double == 10_000)
+    #expect(increments["errors"] as? [String: Int] == ["8511 Too often": 2])
+    #expect(report.table.contains(/\nincrements +30,000 +10,000/) && report.table.contains("error 8511 Too often: 2 times"))
+  }
+
   @Test func aRunThatFailedOrMissedAConditionIsNotGood() throws {
     var report = Report("room")
     #expect(report.isGood)
@@ -128,6 +139,7 @@ import Testing
 
   @Test func everyMetricHasAValueWhereItWasMeasured() throws {
     var full = try report()
+    full.increments = .init(answered: 300, seconds: 3, latencies: nil, errors: [:])
     for metric in Metric.allCases where metric != .connectionsPerSecond {
       #expect(full.value(of: metric) != nil, "\(metric)")
     }

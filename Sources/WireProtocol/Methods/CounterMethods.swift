@@ -26,7 +26,7 @@ public struct IncreaseGroupCounter: Method {
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     key = try reader.requiredString("key", .counterKey, "The counter that is raised.")
-    value = try reader.requiredInteger("value", in: .counterSteps, "By how much it is raised.")
+    value = try reader.requiredInteger("value", in: .counterSteps, "How many are added.")
   }
 }
 
@@ -42,7 +42,7 @@ public struct DecreaseGroupCounter: Method {
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     key = try reader.requiredString("key", .counterKey, "The counter that is lowered.")
-    value = try reader.requiredInteger("value", in: .counterSteps, "By how much it is lowered.")
+    value = try reader.requiredInteger("value", in: .counterSteps, "How many are taken away.")
   }
 }
 
