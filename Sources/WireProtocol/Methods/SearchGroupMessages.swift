@@ -13,7 +13,8 @@ public struct SearchGroupMessages: Method {
   public let nextSeq: Int64
 
   public static let specification = MethodSpecification(
-    "searchGroupMessages", "Finds Text messages with any of up to 5 keywords that the caller may see, if `search.messages` is on.",
+    "searchGroupMessages",
+    "Finds Text messages with any of up to 5 keywords that the caller may see, if `search.messages` is on.",
     result: Result.fields, errors: [.badGroupID, .noRight, .badValue])
 
   /// A page of messages that were found.
@@ -42,7 +43,8 @@ public struct SearchGroupMessages: Method {
       "The texts to look for, in upper or lower case; a message is found by any of them.")
     let names =
       try reader.optionalStrings(
-        "groupIDList", .optional(upTo: 50), .groupID, "Where to look; absent or empty = in all groups that the caller has joined.")
+        "groupIDList", .optional(upTo: 50), .groupID, "Where to look; absent or empty = in all groups that the caller has joined."
+      )
       ?? []
     groupIDList = names.uniqued().compactMap { GroupID($0) }
     senders =

@@ -23,7 +23,9 @@ import WireProtocol
     scene.state?.remove(try #require(scene.store.removeMessages(of: "g", before: seq)))
   }
 
-  private func history(_ scene: Scene, _ params: String = "{}", by user: String = "mary") throws -> (seqs: [Int64], isFinished: JSON) {
+  private func history(_ scene: Scene, _ params: String = "{}", by user: String = "mary") throws -> (
+    seqs: [Int64], isFinished: JSON
+  ) {
     let result = try scene.ask("getGroupHistoryMessageList", params, by: user).result
     return (result["messageList"].elements.compactMap { $0["seq"].integer }, result["isFinished"])
   }
