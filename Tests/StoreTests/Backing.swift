@@ -105,20 +105,16 @@ func removeMessages(of group: GroupID, before seq: Int64, from store: any AnySto
   if let store = store as? InMemoryStore { _ = store.removeMessages(of: group, before: seq) }
   guard let store = store as? SQLiteStore else { return }
   try await store.pool.write { db in
-    let arguments: StatementArguments = [group.rawValue, seq]
+    guard
+      let number = try Int64.fetchOne(db, sql: "SELECT number FROM groupRecord WHERE groupID = ?", arguments: [group.rawValue]),
+      let newest = try MessageRows.newestSeq(number: number, in: db)
+    else { return }
+    let time = try Int64.fetchOne(
+      db, sql: "SELECT max(timestamp) FROM message WHERE number = ? AND seq < ?", arguments: [number, seq])
+    try db.execute(sql: "DELETE FROM message WHERE number = ? AND seq < ?", arguments: [number, seq])
     try db.execute(
-      sql: """
-        UPDATE groupRecord SET removedTime = coalesce((SELECT max(timestamp) FROM message AS m
-          WHERE m.number = groupRecord.number AND seq < ?2), removedTime) WHERE groupID = ?1
-        """, arguments: arguments)
-    try db.execute(
-      sql: "DELETE FROM message WHERE number = (SELECT number FROM groupRecord WHERE groupID = ?1) AND seq < ?2",
-      arguments: arguments)
-    try db.execute(
-      sql: """
-        UPDATE groupRecord SET firstSeq = max(firstSeq, coalesce((SELECT min(seq) FROM message AS m
-          WHERE m.number = groupRecord.number), ?2)) WHERE groupID = ?1
-        """, arguments: arguments)
+      sql: "UPDATE groupRecord SET firstSeq = max(firstSeq, ?), removedTime = coalesce(?, removedTime) WHERE number = ?",
+      arguments: [min(seq, newest + 1), time, number])
   }
 }
 

@@ -312,7 +312,7 @@ extension StoredGroup: Equatable {
   public static func == (a: StoredGroup, b: StoredGroup) -> Bool {
     a.record == b.record && a.members == b.members && a.former == b.former && a.lastMessage == b.lastMessage
       && a.recentlySent == b.recentlySent && a.attributes == b.attributes && a.counters == b.counters
-      && a.openApplications == b.openApplications
-      && a.offlineSince == b.offlineSince
+      && a.openApplications == b.openApplications && a.offlineSince == b.offlineSince && a.firstSeq == b.firstSeq
+      && a.removedTime == b.removedTime && a.pinned == b.pinned
   }
 }

@@ -29,6 +29,9 @@ struct ModelTests {
             model.notePresence(of: user, offlineSince: since)
             store.notePresence(of: user, offlineSince: since)
           }
+          if let (group, seq) = changes.removal() {
+            for store in [model, store] as [any AnyStore] { try await removeMessages(of: group, before: seq, from: store) }
+          }
           guard step.isMultiple(of: 12) else { continue }
           let (wanted, got) = (try await Answers.all(of: model), try await Answers.all(of: store))
           for (wanted, got) in zip(wanted, got) { try #require(got == wanted, "step \(step)") }
@@ -203,6 +206,13 @@ private struct RandomChanges {
   /// Sometimes changes the presence of a user.
   mutating func presence() -> (UserID, WallInstant?)? {
     chance(3) ? (one(Self.users), chance(2) ? now : nil) : nil
+  }
+
+  /// Sometimes removes the oldest messages of a group, or all of them.
+  mutating func removal() -> (GroupID, Int64)? {
+    let group = one(Self.groups)
+    guard chance(20), let lastSeq = known[group]?.lastSeq, lastSeq > 0 else { return nil }
+    return (group, Int64(pick(1...Int(lastSeq + 1))))
   }
 
   private mutating func change() -> StoreChange {

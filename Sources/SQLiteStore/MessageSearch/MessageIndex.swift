@@ -78,7 +78,7 @@ enum MessageIndex {
   /// - Returns: false where nothing is left to merge.
   static func merge(in db: Database) throws -> Bool {
     let before = db.totalChangesCount
-    try db.run("INSERT INTO messageSearch (messageSearch, rank) VALUES ('merge', 16)", [])
+    try db.run("INSERT INTO messageSearch (messageSearch, rank) VALUES ('merge', 8)", [])
     // As FTS5 documents it: fewer than two changes mean that nothing was done.
     return db.totalChangesCount - before >= 2
   }

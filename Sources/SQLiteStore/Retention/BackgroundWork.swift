@@ -21,10 +21,8 @@ struct PendingGroups {
 
 /// The measured times for which background work has held the writer.
 public struct WriterHolds: Sendable, Equatable {
-  /// The longest since the start.
-  public var longest = Duration.zero
-  /// How many.
-  public var count = 0
+  /// The longest since the start, by the name of the work.
+  public var longest: [String: Duration] = [:]
   /// Messages that retention has removed since the start.
   public var removedMessages = 0
 }
@@ -55,7 +53,7 @@ final class BackgroundWork: Sendable {
   /// The time between two rounds of removal.
   static let interval = Duration.seconds(5)
   /// No step begins that much after the beginning of a transaction. Its COMMIT takes as long again.
-  static let stepTime = Duration.milliseconds(2)
+  static let stepTime = Duration.milliseconds(1)
   /// The most time between two ticks, so that a checkpoint may reach the end of the log.
   static let timePerTick = Duration.milliseconds(400)
 
@@ -79,6 +77,7 @@ final class BackgroundWork: Sendable {
           if removes { state.removal.insert(message.groupID) }
           if indexes { state.indexing.insert(message.groupID) }
         }
+        if indexes, commit.changes.contains(where: \.revises) { state.mustMerge = true }
       }
     }
   }
@@ -105,8 +104,7 @@ final class BackgroundWork: Sendable {
   /// - Returns: whether it goes on in this tick.
   func note(_ task: MaintenanceTask, hold: Duration, isMore: Bool) -> Bool {
     state.withLock { state in
-      state.holds.longest = max(state.holds.longest, hold)
-      state.holds.count += 1
+      state.holds.longest[task.rawValue] = max(state.holds.longest[task.rawValue] ?? .zero, hold)
       state.used += hold
       guard isMore, state.used >= Self.timePerTick else { return isMore }
       state.unfinished.insert(task)
@@ -135,14 +133,21 @@ final class BackgroundWork: Sendable {
     state.withLock { body(&$0.indexing) }
   }
 
+  var mustMerge: Bool { state.withLock { $0.mustMerge } }
+
   func setMustMerge(_ must: Bool) { state.withLock { $0.mustMerge = must } }
 
   /// A transaction that has removed messages is committed.
   func didRemove(_ outcome: MessageRemoval.Outcome) {
     let handler = state.withLock { state in
       state.holds.removedMessages += outcome.messages
+      if indexes, outcome.messages > 0 { state.mustMerge = true }
       return state.onRemoval
     }
     if let handler { for removal in outcome.removals { handler(removal) } }
   }
+}
+
+extension StoreChange {
+  fileprivate var revises: Bool { if case .revise = self { true } else { false } }
 }

@@ -22,8 +22,8 @@ struct MessageRemoval {
 
   private(set) var outcome = Outcome()
 
-  /// Messages of one step: with the longest texts they fill a few hundred pages.
-  private static let rowsPerStep = 16
+  /// Messages of one step: with texts of the default limit they fill 32 pages.
+  private static let rowsPerStep = 8
 
   /// - Parameter trustsClock: whether messages may be removed for their age.
   init(limits: [GroupType: HistoryLimits], clocks: any Clocks, trustsClock: Bool, deadline: MonotonicInstant) {

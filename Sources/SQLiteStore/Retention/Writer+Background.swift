@@ -99,14 +99,20 @@ extension Writer {
 
   /// - Returns: whether messages are to be indexed, or parts of the index to be merged.
   private func indexMessages(until deadline: MonotonicInstant, _ db: Database) throws -> Bool {
+    // Each transaction adds a part. Merged at once they stay few: many parts make a search slow.
+    if background.mustMerge {
+      var isMore = true
+      _ = try transaction(db) {
+        while isMore, options.clocks.monotonic < deadline { isMore = try MessageIndex.merge(in: db) }
+      }
+      background.setMustMerge(isMore)
+      return true
+    }
     var looked: [GroupID] = []
-    var step = IndexingStep.nothing
+    var hasIndexed = false
     let scanStart = background.withIndexing(\.scanAfter)
     do {
-      _ = try transaction(db) {
-        step = try self.indexGroups(until: deadline, looked: &looked, db)
-        if step == .nothing { step = try MessageIndex.merge(in: db) ? .merged : .nothing }
-      }
+      _ = try transaction(db) { hasIndexed = try self.indexGroups(until: deadline, looked: &looked, db) }
     } catch {
       background.withIndexing { pending in
         for group in looked { pending.insert(group) }
@@ -114,18 +120,18 @@ extension Writer {
       }
       throw error
     }
-    background.setMustMerge(step != .nothing)
-    return step != .nothing
+    if hasIndexed { background.setMustMerge(true) }
+    return hasIndexed || background.withIndexing { !$0.isEmpty }
   }
 
-  private enum IndexingStep { case indexed, merged, nothing }
-
-  private func indexGroups(until deadline: MonotonicInstant, looked: inout [GroupID], _ db: Database) throws -> IndexingStep {
-    var step = IndexingStep.nothing
+  /// - Returns: whether any message was indexed.
+  private func indexGroups(until deadline: MonotonicInstant, looked: inout [GroupID], _ db: Database) throws -> Bool {
+    var hasIndexed = false
+    /// Whether the group is finished.
     func index(_ number: Int64) throws -> Bool {
       repeat {
         guard try MessageIndex.addMessages(of: number, in: db) else { return true }
-        step = .indexed
+        hasIndexed = true
       } while options.clocks.monotonic < deadline
       return false
     }
@@ -133,19 +139,19 @@ extension Writer {
       let next = try db.rows("SELECT number FROM groupRecord WHERE number > ? ORDER BY number LIMIT 1", [after]) {
         try $0.integer()
       }.first
-      if let next, try !index(next) { return .indexed }
+      if let next, try !index(next) { return hasIndexed }
       background.withIndexing { $0.continueScan(after: next) }
-      if options.clocks.monotonic >= deadline { return .indexed }
+      if options.clocks.monotonic >= deadline { return hasIndexed }
     }
     while let group = background.withIndexing({ $0.popFirst() }) {
       looked.append(group)
       if let number = try db.number(of: group), try !index(number) {
         background.withIndexing { $0.insert(group) }
-        return .indexed
+        return hasIndexed
       }
-      if options.clocks.monotonic >= deadline { return .indexed }
+      if options.clocks.monotonic >= deadline { return hasIndexed }
     }
-    return step
+    return hasIndexed
   }
 
   // MARK: The size of the file

@@ -62,8 +62,10 @@ extension Server {
     }
     metrics.collect(
       "throng_store_longest_hold_seconds",
-      help: "The longest time since the start for which background work has held the store's writer.", type: .gauge
-    ) { [store] in [(labels: [], value: store.writerHolds.longest / .seconds(1))] }
+      help: "The longest time since the start for which background work has held the store's writer, by task.", type: .gauge
+    ) { [store] in
+      store.writerHolds.longest.sorted { $0.key < $1.key }.map { (labels: [("task", $0.key)], value: $0.value / .seconds(1)) }
+    }
   }
 
   private func collectTransport(
