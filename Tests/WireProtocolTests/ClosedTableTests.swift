@@ -10,7 +10,7 @@ import WireProtocol
     .union([10002, 10004, 10007, 10009, 10010, 10013, 10014, 10015, 10016, 10017])
     .union([10019, 10021, 10023, 10024, 10025])
     .union(10030...10033).union(10036...10038).union(10045...10050)
-    .union([10053, 80002]).union(10120...10130)
+    .union([10053, 10054, 80002]).union(10120...10130)
 
   /// The errors of the envelope, sign-in, the rate and the store, whatever the method.
   private static let ofEveryMethod: Set<ErrorCode> = [
@@ -36,7 +36,8 @@ import WireProtocol
         "onApplicationProcessed", "onGroupApplicationListChanged", "onGrantAdministrator", "onRevokeAdministrator",
         "onQuitFromGroup",
         "onReceiveMessageOptChanged", "onGroupAttributeChanged", "onRecvNewMessage", "onRecvMessageRevoked",
-        "onMessageDropped", "onConversationRead", "onReceiveRESTCustomData", "onSelfInfoUpdated", "onConnectSuccess",
+        "onMessageDropped", "onConversationRead", "onRecvMessageReadReceipts", "onReceiveRESTCustomData", "onSelfInfoUpdated",
+        "onConnectSuccess",
         "onKickedOffline",
         "onUserSigExpired",
         "onServerDraining",
@@ -63,7 +64,7 @@ import WireProtocol
     ("onReceiveMessageOptChanged", "opt"), ("onGroupAttributeChanged", "groupAttributeMap"), ("onRecvNewMessage", "message"),
     ("onRecvMessageRevoked", "opUser platform msgID seq"), ("onConversationRead", "readSeq"),
     ("onMessageDropped", "msgID clientMsgID? priority reason"), ("onConversationRead", "readSeq"),
-    ("onReceiveRESTCustomData", "customData"),
+    ("onRecvMessageReadReceipts", "receiptList"), ("onReceiveRESTCustomData", "customData"),
   ])
   func anEventOfAGroupHasTheParamsOfThePage(name: String, params: String) throws {
     let fields = try #require(EventName(rawValue: name)).fields.map { $0.name + ($0.isOptional ? "?" : "") }
