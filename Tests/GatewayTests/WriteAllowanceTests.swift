@@ -77,6 +77,27 @@ import WireProtocol
     #expect(try bytes("getGroupCounters", #""keys":["a"]"#) == 0)
   }
 
+  private func bytes(_ method: String, _ params: String) throws -> Int {
+    try #require(call(method, params)).writeCost.bytes
+  }
+
+  @Test func aReaderIsChargedForEachBlockOfMessages() throws {
+    let one = try bytes("sendMessageReadReceipts", #"{"groupID":"g","seqList":[1,2,3,1023]}"#)
+    #expect(one == RowCost.readReceipt)
+    // The longest userID and a whole block.
+    #expect(one >= 128 + 32 + 16 && one < 512)
+    #expect(try bytes("sendMessageReadReceipts", #"{"groupID":"g","seqList":[1,1024,5000,5001]}"#) == 3 * one)
+    #expect(try bytes("getMessageReadReceipts", #"{"groupID":"g","seqList":[1]}"#) == 0)
+    #expect(try bytes("getGroupMessageReadMemberList", #"{"groupID":"g","seq":1}"#) == 0)
+  }
+
+  @Test func aMessageWithReceiptsIsChargedForTheListOfMembers() throws {
+    let plain = try bytes("sendGroupTextMessage", #"{"groupID":"g","text":"x"}"#)
+    #expect(plain == RowCost.message(textBytes: 1))
+    let withReceipts = try bytes("sendGroupTextMessage", #"{"groupID":"g","text":"x","needReadReceipt":true}"#)
+    #expect(withReceipts == plain + RowCost.receiptMembers && RowCost.receiptMembers >= 500 * 33)
+  }
+
   @Test func aStockIsThereAtOnceAndTheRestComesWithTime() {
     var allowance = WriteAllowance(requestsPerSecond: 50, now: 1000)
     // Waiting requests come first.

@@ -37,6 +37,31 @@ async def hears(page, text):
     await page.sees(text, "#timeline")
 
 
+async def test_the_sender_sees_who_has_read(make_server, browser):
+    own = make_server({"demo": "true"})
+    alice = await guest(browser, f"http://{own.address}/")
+    await alice.click('#create-form [value="Public"]')
+    await alice.click("#create-form button")
+    await alice.sees("Public", "#subtitle")
+    link = await alice.run("location.href")
+    group = link[link.index("#") + 1:]
+    assert "error" not in own.rpc("setGroupInfo", groupID=group, joinMode="Any")
+    bob, carol = await guest(browser, link), await guest(browser, f"http://{own.address}/")
+    await bob.sees("Public", "#subtitle")
+    own.rpc("joinGroup", asUser=await carol.text("#user"), groupID=group)
+    await say(alice, "who has read this?")
+    await hears(bob, "who has read this?")
+    await alice.sees("read by 1 of 2", ".own .meta")
+    # Carol has the group in the list; opening it is reading.
+    await carol.sees("Tea table", "#group-list")
+    await carol.click("#group-list button")
+    await alice.sees("read by all", ".own .meta")
+    assert "read" not in await bob.text("#timeline .meta")
+    await alice.click(".own .acts button")
+    await alice.sees("Not yet: nobody.", "dialog")
+    await alice.click("dialog .primary")
+
+
 @pytest.mark.parametrize("kind", PROXIES)
 async def test_two_browsers_chat_through_the_proxy(start, browser, kind):  # noqa: F811
     own, proxy = start(kind)

@@ -62,6 +62,7 @@ struct Sample: CustomTestStringConvertible {
       "avChatRoomsPerUser", "avChatRooms", "unreadCount",
     ]
     .map { Sample("limits.\($0)", "7777") }
+    + [Sample("limits.readReceiptMembers", "321")]
     + ["groupName", "introduction", "notification", "faceURL", "nameCard", "message"].map { Sample("limits.text.\($0)", "7777") }
 }
 

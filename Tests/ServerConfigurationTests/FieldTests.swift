@@ -10,10 +10,12 @@ import Testing
     settings = try Settings.load(flags: Sample.all.map { ($0.key, $0.text) } + FieldTests.numbers.map { ($0, "\($1)") })
   }
 
-  /// Every integer key but one (no number is good for `loops` and for `limits.sendQueueBytes`) with
-  /// a number of its own.
-  static let numbers = Settings.keys.filter { Int($0.defaultValue) != nil && $0.path != "limits.sendQueueBytes" }
+  /// Every integer key with a number of its own, but those that take no number of 900 or a little
+  /// more.
+  static let numbers = Settings.keys.filter { Int($0.defaultValue) != nil && !FieldTests.others.contains($0.path) }
     .enumerated().map { ($1.path, 900 + $0) }
+
+  private static let others: Set = ["limits.sendQueueBytes", "limits.readReceiptMembers", "limits.reactionsPerMessage"]
 
   private func number(_ key: String) -> Int? { FieldTests.numbers.first { $0.0 == key }?.1 }
 
@@ -41,9 +43,10 @@ import Testing
     #expect(limits.unreadCount == number("limits.unreadCount"))
     #expect(limits.avChatRooms == number("limits.avChatRooms"))
     #expect(limits.sendQueueBytes == 65536)
+    #expect(limits.readReceiptMembers == 321)
     #expect(settings.loops == number("loops"))
     #expect(limits.reactionsPerMessage == 77)
-    let others: Set = ["limits.revokeWindow", "limits.editWindow", "limits.sendQueueBytes"]
+    let others = FieldTests.others.union(["limits.revokeWindow", "limits.editWindow"])
     for (key, value) in limits.flattened where !others.contains(key) {
       #expect(number(key).map(Int64.init) == value, "\(key)")
     }

@@ -69,7 +69,7 @@ import WireProtocol
     ("onRecvMessageReactionsChanged", "opUser platform seq changeSeq reactions reaction isAdded"),
     ("onGroupMessagePinned", "opUser platform seq isPinned changeSeq message?"),
     ("onMessageDropped", "msgID clientMsgID? priority reason"), ("onConversationRead", "readSeq"),
-    ("onReceiveRESTCustomData", "customData platform"),
+    ("onRecvMessageReadReceipts", "receiptList"), ("onReceiveRESTCustomData", "customData platform"),
   ])
   func anEventOfAGroupHasTheParamsOfThePage(name: String, params: String) throws {
     let fields = try #require(EventName(rawValue: name)).fields.map { $0.name + ($0.isOptional ? "?" : "") }

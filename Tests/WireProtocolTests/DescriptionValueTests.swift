@@ -118,8 +118,13 @@ import ThrongTestKit
     let written = try [Message.Content.text("x"), .custom("x"), .tips("{}")].map {
       try names(MessageInfo(message($0), senderProfile: profile))
     }
-    // No message written here is recalled.
-    #expect(written.reduce([]) { $0.union($1) } == (try described("Message")).subtracting(["isRevoked"]))
+    // No message written here is recalled, or has receipts.
+    #expect(
+      written.reduce([]) { $0.union($1) } == (try described("Message")).subtracting(["isRevoked", "needReadReceipt"]))
+    let withReceipts = Message(
+      msgID: "", groupID: try #require(GroupID("g")), seq: 1, sender: .administrator, nameCard: "", timestamp: 1,
+      content: .text("x"), priority: .normal, clientMsgID: nil, platform: .web, needReadReceipt: true)
+    #expect(try names(MessageInfo(withReceipts)).contains("needReadReceipt"))
     var recalled = try message(.text("x"))
     recalled.isRevoked = true
     #expect(try names(MessageInfo(recalled)).contains("isRevoked"))

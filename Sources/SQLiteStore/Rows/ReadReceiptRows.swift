@@ -161,7 +161,7 @@ enum ReadReceiptRows {
       """, [number, seqOfMembers, limit]) > 0
   }
 
-  private static func jsonArray(_ seqs: [Int64]) -> String { "[" + seqs.map { "\($0)" }.joined(separator: ",") + "]" }
+  private static func jsonArray(_ seqs: [Int64]) -> String { "[" + Set(seqs).map { "\($0)" }.joined(separator: ",") + "]" }
 }
 
 extension RowReader {

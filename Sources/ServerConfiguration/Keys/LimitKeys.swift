@@ -55,7 +55,7 @@ enum LimitKeys {
 
   static let readReceiptMembers = Key(
     "limits.readReceiptMembers", .integer(0...500, of: "members"), 200, example: "100", since: "0.1.0",
-    "The members of a group up to which its messages may have read receipts; 0 = none may.")
+    "The most members of a group whose messages have read receipts; 0 = none have.")
 
   static let groupNameText = text("limits.text.groupName", 30, "a group's name", example: "100")
   static let introductionText = text("limits.text.introduction", 240, "a group's introduction", example: "400")

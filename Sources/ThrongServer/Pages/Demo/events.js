@@ -12,6 +12,9 @@ const groupEvents = {
   onRecvMessageRevoked(group, { msgID }) {
     group.timeline.revoke(msgID);
   },
+  onRecvMessageReadReceipts(group, { receiptList }) {
+    group.timeline.count(receiptList);
+  },
   onMessageDropped(group, { msgID, clientMsgID }) {
     const item = group.timeline.sent(clientMsgID);
     if (item) group.timeline.update(item, { msgID, state: "dropped" });

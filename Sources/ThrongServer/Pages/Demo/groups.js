@@ -23,9 +23,12 @@ class Group {
   taps = 0;
   countedTaps = 0;
   isLiking = false;
+  isConfirming = false;
+  isTooLargeForReceipts = false;
   /** Messages since the group was last looked at. */
   unread;
-  timeline = new Timeline({ recall: (item) => recall(this, item), again: (item) => sendAgain(this, item) });
+  timeline = new Timeline({ recall: (item) => recall(this, item), again: (item) => sendAgain(this, item),
+    readers: (item) => showReaders(this, item) });
 
   constructor(info) {
     this.info = info;
@@ -37,6 +40,11 @@ class Group {
   /** Whether the group keeps its messages. */
   get isKept() {
     return this.info.groupType !== "AVChatRoom";
+  }
+
+  /** Whether own messages ask who reads them. */
+  get hasReceipts() {
+    return ["Work", "Public"].includes(this.info.groupType) && !this.isTooLargeForReceipts;
   }
 
   /** Whether its owner ends it rather than leaving: the owner of a Work group does not. */
@@ -114,7 +122,9 @@ async function load(groupID) {
 
 /** What a group needs beside its messages. */
 async function complete(group) {
-  await Promise.all([loadMembers(group), loadApplications(group), loadLikes(group), giveName(group)]);
+  await Promise.all([
+    loadMembers(group), loadApplications(group), loadLikes(group), giveName(group), loadReceipts(group),
+  ]);
 }
 
 async function giveName(group) {

@@ -8,9 +8,10 @@ function addMessage(group, message) {
   else addItem(group, item);
 }
 
-function itemOf({ seq, msgID, clientMsgID, timestamp, sender, nameCard, text, tips, isRevoked }) {
+function itemOf({ seq, msgID, clientMsgID, timestamp, sender, nameCard, text, tips, isRevoked, needReadReceipt }) {
   if (tips) return { seq, msgID, time: timestamp, words: sentences(tips.type, tips) };
-  return { seq, msgID, clientMsgID, time: timestamp, sender, nameCard, text, isRevoked, isOwn: sender === chat.me };
+  const isOwn = sender === chat.me;
+  return { seq, msgID, clientMsgID, time: timestamp, sender, nameCard, text, isRevoked, needReadReceipt, isOwn };
 }
 
 /** An event that is also a tip of the group's history, or would be if the group kept one. */
@@ -39,10 +40,16 @@ async function transmit(group, item) {
   group.timeline.update(item, { state: "sending" });
   try {
     const { text, clientMsgID } = item;
-    const { msgID, seq, timestamp, status } = await call("sendGroupTextMessage", { groupID: group.id, text, clientMsgID });
+    const needReadReceipt = group.hasReceipts;
+    const message = { groupID: group.id, text, clientMsgID, needReadReceipt };
+    const { msgID, seq, timestamp, status } = await call("sendGroupTextMessage", message);
     const state = { Queued: "queued", Dropped: "dropped" }[status];
-    following(group, () => group.timeline.update(item, { msgID, seq, time: timestamp, state }), true);
+    following(group, () => group.timeline.update(item, { msgID, seq, time: timestamp, state, needReadReceipt }), true);
   } catch (error) {
+    if (error.code === 10054 && group.hasReceipts) {
+      group.isTooLargeForReceipts = true;
+      return transmit(group, item);
+    }
     // Without a connection the item goes on waiting: `resume` sends it when there is one.
     if (error instanceof Disconnected) return;
     group.timeline.update(item, { state: "failed" });
@@ -75,6 +82,7 @@ async function recall(group, item) {
 async function markRead(group) {
   group.unread = 0;
   render();
+  confirmReading(group);
   if (!["Work", "Public"].includes(group.info.groupType) || group.isMarking) return;
   group.isMarking = true;
   try {
@@ -87,5 +95,50 @@ async function markRead(group) {
     if (!(error instanceof Disconnected)) composerFault(inWords(error));
   } finally {
     group.isMarking = false;
+  }
+}
+
+// MARK: Read receipts
+
+/** How many messages one request confirms or asks about. */
+const receiptPage = 50;
+
+/** Tells the senders that their messages are seen here. */
+async function confirmReading(group) {
+  if (group.isConfirming) return;
+  group.isConfirming = true;
+  try {
+    for (let items = group.timeline.unconfirmed; items.length > 0; items = group.timeline.unconfirmed) {
+      const seen = items.slice(0, receiptPage);
+      await call("sendMessageReadReceipts", { groupID: group.id, seqList: seen.map((item) => item.seq) });
+      for (const item of seen) item.isConfirmed = true;
+    }
+  } catch (error) {
+    if (!(error instanceof Disconnected)) composerFault(inWords(error));
+  } finally {
+    group.isConfirming = false;
+  }
+}
+
+/** Asks who has read the newest own messages; later changes come as events. */
+async function loadReceipts(group) {
+  const seqList = group.timeline.withReceipts.slice(-receiptPage).map((item) => item.seq);
+  if (seqList.length === 0) return;
+  const { receiptList } = await call("getMessageReadReceipts", { groupID: group.id, seqList });
+  group.timeline.count(receiptList);
+}
+
+/** Names who has read an own message, and who has not. */
+async function showReaders(group, item) {
+  const list = async (filter) => {
+    const { memberList, nextSeq } = await call("getGroupMessageReadMemberList", { groupID: group.id, seq: item.seq, filter });
+    const names = memberList.map(nameOf);
+    return names.length === 0 ? "nobody" : names.join(", ") + (nextSeq === 0 ? "" : " and others");
+  };
+  try {
+    const [read, unread] = await Promise.all([list("Read"), list("Unread")]);
+    await ask({ title: "Read by", text: `${read}. Not yet: ${unread}.`, action: "Done", run: async () => {} });
+  } catch (error) {
+    composerFault(inWords(error));
   }
 }

@@ -17,13 +17,23 @@ class Timeline {
   /** The oldest message that was read, or 0. */
   oldest = 0;
 
-  /** Acts: `recall(item)` and `again(item)`. */
+  /** Acts: `recall(item)`, `again(item)` and `readers(item)`. */
   constructor(acts) {
     this.#acts = acts;
   }
 
   get last() {
     return this.#items.findLast((item) => item.sender !== undefined && !item.isRevoked);
+  }
+
+  /** Messages of others that ask for a receipt and have none from here. */
+  get unconfirmed() {
+    return this.#items.filter((item) => item.needReadReceipt && !item.isOwn && !item.isRevoked && !item.isConfirmed);
+  }
+
+  /** Own messages with receipts, the newest last. */
+  get withReceipts() {
+    return this.#items.filter((item) => item.needReadReceipt && item.isOwn && !item.isRevoked && item.seq !== undefined);
   }
 
   get unsent() {
@@ -54,6 +64,14 @@ class Timeline {
       this.add(Object.assign(item, news));
     } else {
       this.#draw(Object.assign(item, news));
+    }
+  }
+
+  /** Takes over how many have read own messages. */
+  count(receiptList) {
+    for (const { seq, readCount, unreadCount } of receiptList) {
+      const item = this.#items.find((candidate) => candidate.seq === seq);
+      if (item) this.update(item, { readCount, unreadCount });
     }
   }
 
@@ -118,7 +136,7 @@ class Timeline {
     const isLost = item.state === "failed" || item.state === "dropped";
     const kinds = ["message", item.isOwn && "own", item.isRevoked && "gone", isLost && "failed"];
     const text = item.isRevoked ? "Message recalled" : item.text ?? "Data of an application";
-    const meta = [clock(item.time), stateWords(item)].filter(Boolean).join(" · ");
+    const meta = [clock(item.time), stateWords(item), receiptWords(item)].filter(Boolean).join(" · ");
     const bubble = element("div", { class: "bubble" }, element("p", { class: "text" }, text), styled("meta numeric", meta));
     item.node.replaceChildren(element("div", { class: kinds.filter(Boolean).join(" ") },
       styled("sender", item.nameCard || item.sender), bubble, this.#buttons(item)));
@@ -127,7 +145,10 @@ class Timeline {
   #buttons(item) {
     const button = (words, act) => element("button", { type: "button", class: "plain small", onclick: () => act(item) }, words);
     const buttons = [];
-    if (item.isOwn && item.seq !== undefined && !item.isRevoked) buttons.push(button("Recall", this.#acts.recall));
+    if (item.isOwn && item.seq !== undefined && !item.isRevoked) {
+      if (receiptWords(item)) buttons.push(button("Readers", this.#acts.readers));
+      buttons.push(button("Recall", this.#acts.recall));
+    }
     if (item.state === "failed" || item.state === "dropped") buttons.push(button("Send again", this.#acts.again));
     return buttons.length > 0 ? element("div", { class: "acts" }, buttons) : null;
   }
@@ -142,4 +163,11 @@ function stateWords(item) {
     case "failed": return "not sent";
     default: return "";
   }
+}
+
+/** Who has read an own message; nothing where nobody else could. */
+function receiptWords({ isOwn, isRevoked, needReadReceipt, readCount = 0, unreadCount = 0 }) {
+  if (!isOwn || isRevoked || !needReadReceipt || readCount + unreadCount === 0) return "";
+  if (readCount === 0) return "not read yet";
+  return unreadCount === 0 ? "read by all" : `read by ${readCount} of ${readCount + unreadCount}`;
 }
