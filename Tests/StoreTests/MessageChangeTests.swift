@@ -2,6 +2,7 @@ import GRDB
 import GroupModel
 import GroupRuntime
 import Testing
+import ThrongTestKit
 
 @testable import SQLiteStore
 
