@@ -89,7 +89,7 @@ import ThrongTestKit
   }
 
   @Test(arguments: GroupType.allCases) func theCountersOfAGroup(type: GroupType) async throws {
-    try await backend.found(type.rawValue, with: "mary")
+    try await backend.found(type.rawValue)
     func counters(_ keys: String = "") async throws -> JSON {
       try await backend.result("getGroupCounters", as: "olga", #""groupID":"g""# + keys)["counters"]
     }

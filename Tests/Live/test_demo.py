@@ -140,3 +140,31 @@ async def test_a_lost_connection_is_not_refused_and_comes_back(start, browser): 
     await hears(bob, "while bob is away")
     await hears(alice, "written without a connection")
     assert "offline" not in await bob.run("[...document.querySelectorAll('#member-list .dot')].map((dot) => dot.title).join()")
+
+
+async def test_likes_of_a_live_room_rise_before_everybody(make_server, browser):
+    own = make_server({"demo": "true"})
+    alice = await guest(browser, f"http://{own.address}/")
+    await alice.run("document.querySelector('[value=AVChatRoom]').click()")
+    await alice.click("#create-form button")
+    await alice.sees("AVChatRoom", "#subtitle")
+    bob = await guest(browser, await alice.run("location.href"))
+    await bob.sees("AVChatRoom", "#subtitle")
+    # Hearts go away by themselves.
+    await alice.run("""window.hearts = 0; new MutationObserver((changes) => changes.forEach((change) =>
+        window.hearts += change.addedNodes.length)).observe(document.querySelector('#hearts'), {childList: true})""")
+    for _ in range(5):
+        await bob.click("#like")
+    await alice.sees("5", "#likes")
+    await bob.sees("5", "#likes")
+    assert await alice.run("window.hearts") == 5
+    await alice.until("document.querySelector('#hearts').childElementCount === 0")
+    carl = await guest(browser, await alice.run("location.href"))
+    await carl.sees("5", "#likes")
+
+
+async def test_a_group_with_history_has_no_like_button(make_server, browser):
+    own = make_server({"demo": "true"})
+    alice = await guest(browser, f"http://{own.address}/")
+    await new_group(alice)
+    assert not await alice.run("document.querySelector('#like').checkVisibility()")

@@ -29,8 +29,8 @@ struct CounterTold {
       if times.count > 5 { return "\(times.count) counter events in a second" }
       told = told.merging(named) { $1 }.filter { $0.value != .null }
     }
-    // Without a session there is no receiver to miss it.
-    if world.sessions.isEmpty { told = now }
+    // Without a session there is no receiver to miss it, and after a restart no second has begun.
+    if world.sessions.isEmpty { (told, times) = (now, []) }
     if told == now { return nil }
     guard let nextWake else { return "the last counters are not told" }
     return nextWake <= world.now || nextWake > world.now + 1000 ? "counters are told at \(nextWake), now is \(world.now)" : nil
