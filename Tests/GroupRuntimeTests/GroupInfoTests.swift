@@ -16,7 +16,7 @@ import ThrongTestKit
     "updateInfoMode",
   ]
   static let innerNames = [
-    "allMuted", "epoch", "lastInfoTime", "lastMessageTime", "lastSeq", "mute", "notification", "serverCustomInfo",
+    "allMuted", "epoch", "firstSeq", "lastInfoTime", "lastMessageTime", "lastSeq", "mute", "notification", "serverCustomInfo",
   ]
 
   @Test(arguments: [GroupType.public, .meeting, .avChatRoom])
