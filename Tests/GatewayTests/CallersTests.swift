@@ -25,7 +25,7 @@ import WireProtocol
   /// The errors of the callers' rule; a group answers others.
   private static let refusals: Set<JSON> = [-32601, -32602, -32600]
 
-  private let backend = Backend()
+  private let backend = Backend { $0.searchesMessages = true }
 
   private func error(_ method: String, asUser: Bool) async throws -> JSON {
     let params = try #require(sampleCalls[method], "a method without a sample")

@@ -16,7 +16,8 @@ import ThrongTestKit
     "updateInfoMode",
   ]
   static let innerNames = [
-    "allMuted", "changeSeq", "epoch", "lastInfoTime", "lastMessageTime", "lastSeq", "mute", "notification", "serverCustomInfo",
+    "allMuted", "changeSeq", "epoch", "firstSeq", "lastInfoTime", "lastMessageTime", "lastSeq", "mute", "notification",
+    "serverCustomInfo",
   ]
 
   @Test(arguments: [GroupType.public, .meeting, .avChatRoom])

@@ -78,7 +78,7 @@ struct MessageSearchTests {
   func `what is recalled, changed, removed or no text is not found`(_ backing: Backing, isIndexed: Bool) async throws {
     try await withStore(backing) { store in
       try await store.put(
-        [.create(), .join(bob)] + (1...6).map { .append(.sample($0, .text("needle \($0)"))) } + [
+        [.create(), .join(bob)] + (1...6 as ClosedRange<Int64>).map { .append(.sample($0, .text("needle \($0)"))) } + [
           .append(.sample(7, .custom("needle"))), .append(.sample(8, .tips("{\"needle\":1}"))),
         ]
       ).get()
@@ -103,7 +103,9 @@ struct MessageSearchTests {
       let rooms: [(String, GroupType)] = [("w", .work), ("m", .meeting), ("p", .public), ("o", .public)]
       for (name, type) in rooms {
         let group = self.group(name)
-        try await store.put([.create(group, type: type)] + (1...6).map { .append(.sample($0, in: group, .text("word"))) }).get()
+        try await store.put(
+          [.create(group, type: type)] + (1...6 as ClosedRange<Int64>).map { .append(.sample($0, in: group, .text("word"))) }
+        ).get()
       }
       var member = Member.sample(bob)
       member.firstVisibleSeq = 5
@@ -129,7 +131,9 @@ struct MessageSearchTests {
       let senders = [alice, bob, carol]
       try await store.put(
         [.create(), .join(bob)]
-          + (1...9).map { .append(.sample($0, from: senders[Int($0) % 3], at: WallInstant($0 / 2 * 100), .text("word"))) }
+          + (1...9 as ClosedRange<Int64>).map {
+            .append(.sample($0, from: senders[Int($0) % 3], at: WallInstant($0 / 2 * 100), .text("word")))
+          }
       ).get()
       if isIndexed { try await index(store) }
       func seqs(_ senders: Set<UserID> = [], from: WallInstant? = nil, to: WallInstant? = nil) async throws -> [Int] {
@@ -156,7 +160,7 @@ struct MessageSearchTests {
         for group in ["a", "b", "c"].map(group) {
           try await store.put(
             [.create(group), .join(bob, group)]
-              + (1...700).map { .append(.sample($0, in: group, .text($0 == 7 ? "rare" : "often"))) }
+              + (1...700 as ClosedRange<Int64>).map { .append(.sample($0, in: group, .text($0 == 7 ? "rare" : "often"))) }
           ).get()
         }
         if isIndexed { try await index(store) }
@@ -173,7 +177,9 @@ struct MessageSearchTests {
   @Test func `switching it on indexes what is stored, switching it off drops the index`() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
-        try await store.put([.create(), .join(bob)] + (1...40).map { .append(.sample($0, .text("word \($0)"))) }).get()
+        try await store.put(
+          [.create(), .join(bob)] + (1...40 as ClosedRange<Int64>).map { .append(.sample($0, .text("word \($0)"))) }
+        ).get()
         let error = await failure { () async throws(StoreError) in
           try await store.messages(matching: MessageSearch(["word"], by: bob), after: 0, limit: 9)
         }

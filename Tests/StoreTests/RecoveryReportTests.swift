@@ -29,7 +29,7 @@ struct RecoveryReportTests {
         crashed, "warning: the write-ahead log ends early: \(lost)", "info: the end of the write-ahead log belongs to no whole",
       ]
     ) { log in
-      log = log.map { $0.prefix(32 + 3 * frame) }
+      log = log.map { $0.prefix(32 + 4 * frame) }
     },
     Damage(
       testDescription: "a damaged frame",

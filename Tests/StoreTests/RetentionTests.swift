@@ -96,8 +96,8 @@ struct RetentionTests {
       try await store.put(messages(5...5, at: clocks.wall)).get()
       #expect(try await left(after: 2 * Self.hour) == [5])
       #expect(try await left(after: 3 * Self.hour + 20_000) == [])
-      #expect(try await store.put(messages(6...6)).failure == nil)
-      #expect(try await store.put(messages(8...8)).failure == .inconsistent, "a gap is none of retention's")
+      #expect(await store.put(messages(6...6)).failure == nil)
+      #expect(await store.put(messages(8...8)).failure == .inconsistent, "a gap is none of retention's")
     }
   }
 
@@ -108,15 +108,15 @@ struct RetentionTests {
       }
       try await withSQLite(directory, { $0.history = [.public: HistoryLimits(count: 10)] }) { store in
         await store.tick()
-        #expect(try await seqs(store) == Array(21...30))
-        #expect(try await seqs(store, of: team).count == 4)
+        let (kept, others) = (try await seqs(store), try await seqs(store, of: team))
+        #expect(kept == Array(21...30) && others.count == 4)
       }
       #expect(try StoreCheck.faults(directory: directory, database: nil).isEmpty)
       // Without limits nothing comes back, and nothing more goes.
       try await withSQLite(directory) { store in
         await store.tick()
-        #expect(try await seqs(store) == Array(21...30))
-        #expect(try await store.group(club, sentSince: 0)?.firstSeq == 21)
+        let (kept, group) = (try await seqs(store), try await store.group(club, sentSince: 0))
+        #expect(kept == Array(21...30) && group?.firstSeq == 21)
       }
     }
   }
@@ -219,9 +219,9 @@ struct RetentionTests {
       await store.tick()
       var recalled = Message.sample(2)
       recalled.isRevoked = true
-      #expect(try await store.put([.revise(recalled)]).failure == nil)
+      #expect(await store.put([.revise(recalled)]).failure == nil)
       recalled = Message.sample(9)
-      #expect(try await store.put([.revise(recalled)]).failure == .inconsistent)
+      #expect(await store.put([.revise(recalled)]).failure == .inconsistent)
     }
   }
 

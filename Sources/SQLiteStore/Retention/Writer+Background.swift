@@ -4,7 +4,7 @@ import GroupModel
 import GroupRuntime
 
 /// Background work in small transactions: each holds the writer for a few milliseconds, and the
-/// commits that came meanwhile go first (Operations.md, "Retention").
+/// commits that came meanwhile go first (Operations.md, "Retention and the size of the files").
 extension Writer {
   func performBriefly(_ task: MaintenanceTask, _ db: Database) {
     let start = options.clocks.monotonic

@@ -50,8 +50,9 @@ public struct SearchGroupMessages: Method {
     senders =
       try reader.optionalUserIDs(
         "senderUserIDList", .optional(upTo: 50), "Whose messages are found; absent or empty = everybody's.") ?? []
-    from = try reader.optionalInstant("from", "The first instant at which they were sent; absent = any.")
-    to = try reader.optionalInstant("to", "The last instant at which they were sent; absent = any.")
+    from = try reader.optionalInstant(
+      "from", "When they were sent at the earliest, in milliseconds since 1970; absent = any time.")
+    to = try reader.optionalInstant("to", "When they were sent at the latest, in milliseconds since 1970; absent = any time.")
     count = try reader.count(upTo: 50, otherwise: 20, "The most messages of the page; absent = 20.")
     nextSeq = try reader.nextSeq()
   }

@@ -59,8 +59,8 @@ extension ModelWorld {
   private var innerInfo: [String: JSON] {
     let inner: [String: JSON] = [
       "notification": .string(g.texts["notification"]!), "lastInfoTime": .int(g.infoTime),
-      "lastMessageTime": .int(g.messages.last?.time ?? 0), "lastSeq": .int(g.lastSeq), "epoch": g.epoch,
-      "changeSeq": .int(g.changeSeq),
+      "lastMessageTime": .int(g.messages.last?.time ?? 0), "lastSeq": .int(g.lastSeq), "firstSeq": 1,
+      "changeSeq": .int(g.changeSeq), "epoch": g.epoch,
       "serverCustomInfo": .string(g.serverCustomInfo), "allMuted": .bool(currentMute.isAllMuted), "mute": currentMute.json,
     ]
     return inner.merging(g.policy) { $1 }
