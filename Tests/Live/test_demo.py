@@ -1,6 +1,7 @@
 """The demo page in a browser (Protocol.md, "Pages"): a chat through each proxy, and what the page says of a
 connection that is refused, lost, or back."""
 import re
+from urllib.parse import unquote
 
 import pytest
 
@@ -44,7 +45,7 @@ async def test_the_sender_sees_who_has_read(make_server, browser):
     await alice.click("#create-form button")
     await alice.sees("Public", "#subtitle")
     link = await alice.run("location.href")
-    group = link[link.index("#") + 1:]
+    group = unquote(link[link.index("#") + 1:])
     assert "error" not in own.rpc("setGroupInfo", groupID=group, joinMode="Any")
     bob, carol = await guest(browser, link), await guest(browser, f"http://{own.address}/")
     await bob.sees("Public", "#subtitle")
