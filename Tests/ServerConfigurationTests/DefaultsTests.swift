@@ -61,7 +61,8 @@ import Testing
       "limits.requestBurst": 100, "limits.signInsPerSecond": 2000, "limits.connections": 0, "limits.connectionsPerAddress": 0,
       "limits.groupsPerUser": 1000,
       "limits.avChatRoomsPerUser": 50, "limits.avChatRooms": 0, "limits.unreadCount": 1000, "limits.sendQueueBytes": 1_048_576,
-      "limits.revokeWindow": 120, "limits.editWindow": 0, "limits.reactionsPerMessage": 10, "limits.text.groupName": 30, "limits.text.introduction": 240, "limits.text.notification": 300,
+      "limits.revokeWindow": 120, "limits.editWindow": 0, "limits.reactionsPerMessage": 10, "limits.text.groupName": 30,
+      "limits.text.introduction": 240, "limits.text.notification": 300,
       "limits.text.faceURL": 100, "limits.text.nameCard": 50, "limits.text.message": 12_288,
     ]
     #expect(Dictionary(uniqueKeysWithValues: settings.limits.flattened.map { ($0.key, $0.value) }) == expected)

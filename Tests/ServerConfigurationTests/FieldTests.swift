@@ -42,7 +42,7 @@ import Testing
     #expect(limits.avChatRooms == number("limits.avChatRooms"))
     #expect(limits.sendQueueBytes == 65536)
     #expect(settings.loops == number("loops"))
-    #expect(limits.reactionsPerMessage == 77)
+    #expect(limits.reactionsPerMessage == number("limits.reactionsPerMessage"))
     let others: Set = ["limits.revokeWindow", "limits.editWindow", "limits.sendQueueBytes"]
     for (key, value) in limits.flattened where !others.contains(key) {
       #expect(number(key).map(Int64.init) == value, "\(key)")

@@ -2,6 +2,7 @@ import GRDB
 import GroupModel
 import GroupRuntime
 import Testing
+import ThrongTestKit
 
 @testable import SQLiteStore
 
@@ -49,7 +50,8 @@ struct MessageChangeTests {
     try await backing.withStore { store in
       try await store.put([.create(), .append(.sample(1))]).get()
       try await store.put([given("a", 1, by: bob, 1), given("b", 2, by: bob, 2), given("a", 1, by: alice, 3)]).get()
-      try await store.put([given("a", 1, by: bob, 4, isAdded: false), given("a", 1, by: carol, 5), given("a", 1, by: bob, 6)]).get()
+      try await store.put([given("a", 1, by: bob, 4, isAdded: false), given("a", 1, by: carol, 5), given("a", 1, by: bob, 6)])
+        .get()
       let found = try await store.reactions(of: club, to: [1, 2], reader: carol, users: 2)
       #expect(
         found == [

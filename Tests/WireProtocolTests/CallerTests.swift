@@ -14,7 +14,7 @@ import WireProtocol
       sets[.user] == [
         "joinGroup", "quitGroup", "getJoinedGroupList", "syncGroups", "markGroupMessageAsRead", "getGroupUnreadCount",
         "setGroupReceiveMessageOpt", "getSystemNotificationList", "setSystemNotificationRead", "setGroupApplicationRead",
-        "setSelfInfo",
+        "setSelfInfo", "addMessageReaction", "removeMessageReaction",
       ])
     #expect(
       sets[.application] == [

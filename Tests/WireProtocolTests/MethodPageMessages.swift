@@ -10,7 +10,13 @@ extension MethodPage {
       [.groupID, .count(100), .may("fromSeq", .instant), .may("direction", .word(["Older", "Newer"]))], "messageList isFinished"),
     MethodPage(
       "syncGroups",
-      [.need("groups", .objects([.need("groupID", .any), .need("epoch", .any), .need("seq", .instant), .may("changeSeq", .instant)], 1...50, empty: 10004))],
+      [
+        .need(
+          "groups",
+          .objects(
+            [.need("groupID", .any), .need("epoch", .any), .need("seq", .instant), .may("changeSeq", .instant)], 1...50,
+            empty: 10004))
+      ],
       "groups", for: .user),
     MethodPage("revokeGroupMessage", [.groupID, .need("seq", .instant)]),
     MethodPage(

@@ -63,7 +63,8 @@ struct StoredAnswerReader: Sendable {
       .syncRow(
         SyncGroups.Row(
           groupID: group.rawValue, code: 0, epoch: row.epoch, lastSeq: row.lastSeq, recovered: row.visible != nil,
-          changeList: row.changeSeq == nil ? nil : changes.page.messages, changeSeq: row.changeSeq == nil ? nil : changes.changeSeq,
+          changeList: row.changeSeq == nil ? nil : changes.page.messages,
+          changeSeq: row.changeSeq == nil ? nil : changes.changeSeq,
           messageList: messages.messages, more: changes.page.isCut || !isFinished)))
   }
 

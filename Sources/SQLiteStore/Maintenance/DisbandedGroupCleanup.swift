@@ -60,7 +60,8 @@ enum DisbandedGroupCleanup {
 
   private static func rowsBySeq(of table: String, _ number: Int64, _ rows: Int, _ db: Database) throws -> Bool {
     try db.run(
-      "DELETE FROM \(table) WHERE number = ?1 AND seq IN (SELECT seq FROM \(table) WHERE number = ?1 LIMIT ?2)", [number, rows]) > 0
+      "DELETE FROM \(table) WHERE number = ?1 AND seq IN (SELECT seq FROM \(table) WHERE number = ?1 LIMIT ?2)", [number, rows])
+      > 0
   }
 
   private static func reactionUsers(of number: Int64, _ rows: Int, _ db: Database) throws -> Bool {

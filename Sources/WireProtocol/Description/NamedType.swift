@@ -126,7 +126,8 @@ struct NamedType {
     "code": "integer", "count": "integer", "data": "object", "epoch": "string",
     "groupID": "string", "id": "string", "info": "GroupInfo", "inviter": "string", "key": "string", "lastError": "string",
     "lastSeq": "integer", "message": "string", "messageList": "[Message]", "more": "boolean", "reaction": "string",
-    "reactions": "[{reaction, count, byMe, userIDList}]", "reason": "string", "recovered": "boolean", "result": words(MemberResult.Outcome.self), "role": roleOrNone, "seq": "integer",
+    "reactions": "[{reaction, count, byMe, userIDList}]", "reason": "string", "recovered": "boolean",
+    "result": words(MemberResult.Outcome.self), "role": roleOrNone, "seq": "integer",
     "timestamp": "integer", "type": "string",
     "unreadCount": "integer", "userID": "string", "userIDList": "[string]", "value": "any",
   ]

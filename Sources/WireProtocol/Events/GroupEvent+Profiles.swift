@@ -19,7 +19,8 @@ extension GroupEvent {
       .onGroupMessagePinned(_, _, _, let by):
       [by.opUser]
     case .onGroupCreated, .onGroupApplicationListChanged, .onQuitFromGroup, .onReceiveMessageOptChanged,
-      .onGroupAttributeChanged, .onRecvNewMessage, .onRecvMessageModified, .onMessageDropped, .onConversationRead, .onReceiveRESTCustomData:
+      .onGroupAttributeChanged, .onRecvNewMessage, .onRecvMessageModified, .onMessageDropped, .onConversationRead,
+      .onReceiveRESTCustomData:
       []
     }
   }

@@ -20,7 +20,8 @@ import ThrongTestKit
   }
 
   private func reactions() async throws -> JSON {
-    try await scene.ask("getMessageReactions", #"{"seqList":[1],"userCount":10}"#, by: "olga").result["resultList"][0]["reactions"]
+    try await scene.ask("getMessageReactions", #"{"seqList":[1],"userCount":10}"#, by: "olga").result["resultList"][0][
+      "reactions"]
   }
 
   @Test func reactionsAtOnceCountEachOfThem() async throws {

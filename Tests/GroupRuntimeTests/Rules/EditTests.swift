@@ -103,7 +103,9 @@ import ThrongTestKit
   @Test func theOrderOfTheRefusals() throws {
     var limits = GroupLimits.standard
     limits.editWindow = .seconds(1)
-    for type in [GroupType.avChatRoom, .bChatRoom] { try Scene(type).expectRefused(10033, "modifyGroupMessage", edit, by: "olga") }
+    for type in [GroupType.avChatRoom, .bChatRoom] {
+      try Scene(type).expectRefused(10033, "modifyGroupMessage", edit, by: "olga")
+    }
     try Scene(.avChatRoom).expectRefused(10007, "modifyGroupMessage", edit, by: "oscar")
     let scene = try scene(limits: limits)
     try scene.ask("setGroupInfo", #"{"groupName":"m"}"#, by: "olga")

@@ -30,7 +30,9 @@ struct ResumingClients {
   private(set) var pagesWithChanges = 0
 
   /// Goes on after an operation: sessions begin and end, events arrive, clients ask.
-  mutating func advance(_ events: [GroupScene.Outcome.Event], _ world: ModelWorld, _ scene: inout GroupScene) async throws -> String? {
+  mutating func advance(_ events: [GroupScene.Outcome.Event], _ world: ModelWorld, _ scene: inout GroupScene) async throws
+    -> String?
+  {
     for name in Set(clients.keys).union(world.sessions).sorted() {
       var client = clients[name] ?? Client()
       if world.sessions.contains(name) {
@@ -59,7 +61,8 @@ struct ResumingClients {
       clients[name] = client
       guard let member = world.group?.member(name.user), let group = world.group, group.keepsHistory else { continue }
       let visible = group.messages.filter { group.sees(member, $0) && $0.isChat }
-      let expected = Dictionary(uniqueKeysWithValues: visible.map { (Int64($0.seq!), ResumingClients.view($0.json(for: name.user))) })
+      let expected = Dictionary(
+        uniqueKeysWithValues: visible.map { (Int64($0.seq!), ResumingClients.view($0.json(for: name.user))) })
       let view = client.messages.mapValues { ResumingClients.view(.object($0)) }
       for seq in Set(expected.keys).union(view.keys).sorted() where !isSame(view[seq], expected[seq]) {
         return "\(name) sees\n    \(view[seq]?.text ?? "nothing"), not\n    \(expected[seq]?.text ?? "nothing")"
