@@ -15,7 +15,7 @@ import Testing
   static let numbers = Settings.keys.filter { Int($0.defaultValue) != nil && !FieldTests.others.contains($0.path) }
     .enumerated().map { ($1.path, 900 + $0) }
 
-  private static let others: Set = ["limits.sendQueueBytes", "limits.readReceiptMembers", "limits.reactionsPerMessage"]
+  private static let others: Set = ["limits.sendQueueBytes", "limits.readReceiptMembers"]
 
   private func number(_ key: String) -> Int? { FieldTests.numbers.first { $0.0 == key }?.1 }
 
@@ -45,7 +45,7 @@ import Testing
     #expect(limits.sendQueueBytes == 65536)
     #expect(limits.readReceiptMembers == 321)
     #expect(settings.loops == number("loops"))
-    #expect(limits.reactionsPerMessage == 77)
+    #expect(limits.reactionsPerMessage == number("limits.reactionsPerMessage"))
     let others = FieldTests.others.union(["limits.revokeWindow", "limits.editWindow"])
     for (key, value) in limits.flattened where !others.contains(key) {
       #expect(number(key).map(Int64.init) == value, "\(key)")

@@ -14,7 +14,8 @@ import WireProtocol
       sets[.user] == [
         "joinGroup", "quitGroup", "getJoinedGroupList", "syncGroups", "markGroupMessageAsRead", "getGroupUnreadCount",
         "setGroupReceiveMessageOpt", "getSystemNotificationList", "setSystemNotificationRead", "setGroupApplicationRead",
-        "setSelfInfo", "sendMessageReadReceipts", "getMessageReadReceipts", "getGroupMessageReadMemberList",
+        "setSelfInfo", "addMessageReaction", "removeMessageReaction", "sendMessageReadReceipts", "getMessageReadReceipts",
+        "getGroupMessageReadMemberList",
       ])
     #expect(
       sets[.application] == [

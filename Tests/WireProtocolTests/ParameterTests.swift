@@ -107,7 +107,7 @@ import WireProtocol
     #expect(
       others
         == (method.fields.contains(where: \.hasAlternative)
-          ? ["userIDList"] : method.name == "createGroup" ? ["ownerUserID"] : []))
+          ? [method.name == "modifyGroupMessage" ? "data" : "userIDList"] : method.name == "createGroup" ? ["ownerUserID"] : []))
   }
 }
 

@@ -163,7 +163,7 @@ struct Samples {
     case .onGroupCounterChanged: .onGroupCounterChanged(counters())
     case .onRecvNewMessage: .onRecvNewMessage(message())
     case .onRecvMessageRevoked: .onRecvMessageRevoked(msgID: id, seq: number(), changeSeq: number(), by: by)
-    case .onRecvMessageModified: .onRecvMessageModified(MessageInfo(message(), senderProfile: profile()))
+    case .onRecvMessageModified: .onRecvMessageModified(MessageInfo(message()))
     case .onRecvMessageReactionsChanged:
       .onRecvMessageReactionsChanged(
         ReactionsChange(
@@ -171,7 +171,7 @@ struct Samples {
           isAdded: flag()), by: by)
     case .onGroupMessagePinned:
       .onGroupMessagePinned(
-        seq: number(), changeSeq: number(), optional { MessageInfo($0.message(), senderProfile: $0.profile()) }, by: by)
+        seq: number(), changeSeq: number(), optional { MessageInfo($0.message()) }, by: by)
     case .onMessageDropped: .onMessageDropped(msgID: id, clientMsgID: optional { $0.text() }, one())
     case .onConversationRead: .onConversationRead(readSeq: number())
     case .onRecvMessageReadReceipts:

@@ -47,7 +47,7 @@ enum LimitKeys {
     "limits.editWindow", .duration(.zero ... .seconds(4_294_967_295)), .zero, example: "15m", since: "0.1.0",
     "How long senders may edit their own messages; 0 = any time.")
   static let reactionsPerMessage = Key(
-    "limits.reactionsPerMessage", .integer(1...100, of: "reactions"), 10, example: "20", since: "0.1.0",
+    "limits.reactionsPerMessage", .integer(1...1000, of: "reactions"), 10, example: "20", since: "0.1.0",
     "The different reactions that one message may have.")
   static let unreadCount = Key(
     "limits.unreadCount", .integer(1...1_000_000, of: "messages"), 1000, example: "99", since: "0.1.0",

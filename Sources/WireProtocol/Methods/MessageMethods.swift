@@ -293,7 +293,8 @@ public struct SyncGroups: Method {
         epoch: try reader.requiredString("epoch", .any, "The epoch that the client has of the group."),
         seq: try reader.requiredInteger("seq", in: .seqs, "The seq up to which the client has every message."),
         changeSeq: try reader.optionalInteger(
-          "changeSeq", in: .seqs, "The changeSeq up to which the client has every change; absent = no changes are answered."))
+          "changeSeq", in: .seqs,
+          "Up to which change the client has all of the messages up to seq; absent = no changes are answered."))
     }
   }
 }

@@ -50,6 +50,12 @@ import WireProtocol
     collect(try scene.decide(try invitation.application(), true, by: "oscar"), into: &found)
     collect(try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "olga"), into: &found)
     collect(try scene.ask("markGroupMessageAsRead", by: "mary"), into: &found)
+    collect(try scene.ask("modifyGroupMessage", #"{"seq":2,"text":"y"}"#, by: "olga"), into: &found)
+    scene.clocks.advance(by: 1000)
+    collect(try scene.ask("addMessageReaction", #"{"seq":2,"reaction":"r"}"#, by: "mary"), into: &found)
+    for isPinned in [true, false] {
+      collect(try scene.ask("pinGroupMessage", #"{"seq":2,"isPinned":\#(isPinned)}"#, by: "olga"), into: &found)
+    }
     collect(try scene.ask("revokeGroupMessage", #"{"seq":2}"#, by: "olga"), into: &found)
     collect(try Scene().ask("createGroup", #"{"groupType":"Work","groupName":"n"}"#, by: "olga"), into: &found)
     return found
@@ -78,7 +84,7 @@ import WireProtocol
   @Test func eventsNameThePlatform() throws {
     let without: Set<EventName> = [
       .onReceiveMessageOptChanged, .onGroupApplicationListChanged, .onGroupAttributeChanged, .onGroupCounterChanged,
-      .onRecvNewMessage, .onConversationRead,
+      .onRecvNewMessage, .onRecvMessageModified, .onConversationRead,
     ]
     for (name, events) in try events() where !without.map(\.rawValue).contains(name) {
       for event in events { #expect(["Web", "RESTful API"].contains(event["platform"]), "\(name)") }

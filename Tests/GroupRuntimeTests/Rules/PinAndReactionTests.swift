@@ -200,7 +200,7 @@ import ThrongTestKit
       let scene = try scene()
       try scene.ask("setGroupInfo", #"{"groupName":"m"}"#, by: "olga")
       try scene.ask("muteGroup", #"{"mode":"All"}"#, by: "olga")
-      try scene.expectRefused(10030, method, give("a", 3), by: "mary")
+      try scene.expectRefused(10030, method, give("a", 9), by: "mary")
       try scene.expectRefused(10032, method, give("a", 2), by: "mary")
       try scene.expectRefused(10017, method, give("a"), by: "mary")
       try scene.ask("revokeGroupMessage", #"{"seq":1}"#, by: "olga")
