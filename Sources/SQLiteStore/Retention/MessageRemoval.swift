@@ -87,7 +87,8 @@ struct MessageRemoval {
       outcome.messages += try db.run("DELETE FROM message WHERE number = ? AND seq <= ?", [number, end.seq])
       try MessageChangeRows.remove(through: end.seq, number: number, in: db)
       if try ReactionRows.remove(through: end.seq, number: number, in: db) { outcome.hasGoneReactions = true }
-      try ReadReceiptRows.remove(through: end.seq, number: number, in: db)
+      // What is left goes with the next messages: there are more of them than of these rows.
+      _ = try ReadReceiptRows.remove(number: number, before: end.seq + 1, limit: 4 * Self.rowsPerStep, in: db)
       last = end
       isDone = excess.count < Self.rowsPerStep || next == nil
     } while !isDone && !isOver

@@ -11,14 +11,6 @@ enum ReadReceiptRows {
       "INSERT OR REPLACE INTO receiptMembers VALUES (?, ?, ?)", [number, seq, members.map(\.rawValue).joined(separator: " ")])
   }
 
-  /// Removes what is only about messages that are removed.
-  static func remove(through seq: Int64, number: Int64, in db: Database) throws {
-    try db.run("DELETE FROM readReceipt WHERE number = ? AND block < ?", [number, SeqBlock.number(of: seq + 1)])
-    try db.run(
-      "DELETE FROM receiptMembers WHERE number = ?1 AND seq < "
-        + "(SELECT max(seq) FROM receiptMembers WHERE number = ?1 AND seq <= ?2)", [number, seq + 1])
-  }
-
   /// Adds to the row of each block, which is one as a rule: confirmations are of new messages.
   static func confirm(_ seqs: [Int64], by reader: UserID, in group: GroupID, _ db: Database) throws {
     guard let number = try db.number(of: group) else { throw StoreError(.inconsistent, "no group \(group) to read in") }
