@@ -26,7 +26,10 @@ extension GroupScene {
   mutating func readPages(_ operation: Operation, by caller: Caller) async throws {
     var operation = operation
     var listed: [JSON] = []
+    var pages = 0
     repeat {
+      pages += 1
+      if pages > 100 { throw Fault(text: "the pages of \(operation) never end: \(outcome.result)") }
       note(try await answer(try request(operation), by: caller))
       listed += outcome.result["memberList"].elements
       operation.params["nextSeq"] = outcome.result["nextSeq"]
