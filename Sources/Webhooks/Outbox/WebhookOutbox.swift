@@ -280,7 +280,7 @@ public final class WebhookOutbox: WebhookPoster {
   }
 
   private func didCommit(_ batch: (delivered: [Int64], givenUp: [Failure], lost: Int), _ isDurable: Bool) {
-    // Entries that the queue is still to hear of must not look new once their numbers are forgotten.
+    // Entries that the queue will still hear of must not look new once their numbers are gone.
     admitArriving()
     state.withLock { state in
       state.isCommitting = false
