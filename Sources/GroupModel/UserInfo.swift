@@ -1,4 +1,4 @@
-/// What others see of a user beside the userID. A class, because sessions, members and messages
+/// The texts that others see beside a userID. A class, because sessions, members and messages
 /// share it; nil stands for an empty one.
 public final class UserProfile: Sendable, Equatable {
   /// Up to 100 bytes, no control characters; empty = none.

@@ -1,4 +1,4 @@
-/// What a request to the application tells or asks (Protocol.md, "Webhooks"); the raw value is its
+/// The subject of a request to the application (Protocol.md, "Webhooks"); the raw value is its
 /// `type`.
 public enum WebhookType: String, CaseIterable, Sendable {
   case beforeCreateGroup, beforeJoinGroup, beforeInvite, beforeSendMessage, beforeModifyMessage

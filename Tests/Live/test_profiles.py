@@ -119,7 +119,7 @@ async def test_a_user_id_that_no_token_may_carry(world, server, user):
         assert denied(server, 10004, method, asUser=user, **params)["field"] == "asUser"
 
 
-# Who is told
+# The users who are told
 
 
 async def test_only_the_users_other_sessions_are_told(world, server):

@@ -57,7 +57,7 @@ import ThrongTestKit
     }
   }
 
-  /// What an earlier run has left is posted before what is new of its group.
+  /// Entries of an earlier run are posted before new ones of their group.
   @Test func anOutboxGoesOnWithWhatTheStoreHas() async throws {
     try await commit((0..<600).map { .appendWebhook(try entry("old\($0)", $0.isMultiple(of: 2) ? "g" : "h")) })
     try await Receiver.run { receiver in

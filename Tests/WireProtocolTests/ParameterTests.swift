@@ -96,7 +96,7 @@ import WireProtocol
   func theDescriptionRequiresWhatThePageRequires(method: MethodPage) throws {
     let entry = try #require(MethodTable()[method.name])
     let described = Dictionary(uniqueKeysWithValues: entry.parameters.map { ($0.name, $0.isRequired) })
-    // Of two lists one has to be there, so neither is described as required.
+    // One of two lists has to be there, so neither is described as required.
     let alternatives: Set = method.name == "importUsers" ? ["userIDList", "userList"] : []
     for field in method.fields {
       let isRequired = field.isRequired && !field.hasAlternative && !alternatives.contains(field.name)

@@ -4,7 +4,7 @@ import WireProtocol
 
 /// A before-event: what the application is asked, and about what.
 public struct WebhookQuestion: Sendable {
-  /// What an answer may say of content.
+  /// The content that an answer may replace.
   public enum Subject: Sendable, Equatable {
     case text
     case data
@@ -18,7 +18,7 @@ public struct WebhookQuestion: Sendable {
   public let data: [UInt8]
 }
 
-/// What the application has decided.
+/// The application's decision.
 public enum WebhookVerdict: Sendable, Equatable {
   /// - Parameter replacement: the content of a message in place of its own.
   case allow(replacement: String?)

@@ -32,5 +32,5 @@ enum WebhookKeys {
     "The requests that may wait; beyond it the oldest are given up. As many of those that were given up are kept.")
 }
 
-/// What a failed before-event means (`webhook.onFailure`).
+/// The decision where a before-event has failed (`webhook.onFailure`).
 public enum WebhookFailurePolicy: String, CaseIterable, Sendable { case allow, refuse }

@@ -176,11 +176,11 @@ extension Settings {
     public var url: String?
     /// The secret that signs them, with its prefix; there where `url` is.
     public var secret: String?
-    /// What is posted.
+    /// The types that are posted.
     public var events: [WebhookType]
     /// The limit for one request.
     public var timeout: Duration
-    /// What a before-event without a useful answer means.
+    /// The decision where a before-event gets no useful answer.
     public var onFailure: WebhookFailurePolicy
     /// How long a failing request is tried again.
     public var retention: Duration

@@ -18,7 +18,7 @@ struct OutboxQueue {
     var page = 256
   }
 
-  /// What became of an entry that was posted.
+  /// The result of posting an entry.
   enum Admission: Equatable {
     /// It is in memory.
     case queued
@@ -35,7 +35,7 @@ struct OutboxQueue {
     case failed(isAnswered: Bool)
   }
 
-  /// What follows an attempt.
+  /// The next step after an attempt.
   enum Consequence: Equatable {
     case delivered
     case retry
@@ -55,7 +55,7 @@ struct OutboxQueue {
     /// The first may be in flight.
     var entries: Deque<WebhookEntry> = []
     var isInFlight = false
-    /// Of the first entry.
+    /// How often the first entry was tried.
     var attempts = 0
     /// When the first entry is tried again; nil = it was not tried, or its time has come.
     var due: MonotonicInstant?
@@ -448,7 +448,7 @@ struct OutboxQueue {
 
   // MARK: Reading
 
-  /// What to read from the store next, one read at a time; nil = nothing, or there is no space.
+  /// The next read from the store, one read at a time; nil = nothing, or there is no space.
   mutating func nextRead() -> Read? {
     guard currentRead == nil, stored.count + bounds.page <= bounds.entries || stored.count == 0, stored.bytes < bounds.bytes
     else { return nil }

@@ -55,7 +55,7 @@ public final class WebhookOutbox: WebhookPoster {
 
   private static let changesPerCommit = 500
   private static let givenUpPerCommit = 100
-  /// What was delivered is removed in such numbers, or after such a time, in milliseconds: pages of
+  /// Delivered entries are removed in such numbers, or after such a time, in milliseconds: pages of
   /// the store that become empty as a whole are not written. `kill -9` posts it again.
   private static let deliveredPerCommit = 250
   private static let removalDelay: Int64 = 250
@@ -280,7 +280,7 @@ public final class WebhookOutbox: WebhookPoster {
   }
 
   private func didCommit(_ batch: (delivered: [Int64], givenUp: [Failure], lost: Int), _ isDurable: Bool) {
-    // What the queue is still to hear of must not look new once its numbers are forgotten.
+    // Entries that the queue will still hear of must not look new once their numbers are gone.
     admitArriving()
     state.withLock { state in
       state.isCommitting = false

@@ -43,7 +43,7 @@ public struct GroupEvent: Event, Equatable {
   public let groupID: GroupID
   public let opTime: WallInstant
   public internal(set) var content: Content
-  /// Of the sender of a message, where there is one. Beside the message and not with it: an event's
+  /// The profile of a message's sender. It stands beside the message and not with it: an event's
   /// content is encoded without a copy only where it is the message alone.
   public let senderProfile: UserProfile?
 

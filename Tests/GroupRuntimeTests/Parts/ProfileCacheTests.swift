@@ -34,7 +34,7 @@ import ThrongTestKit
     #expect(store.reads.count == 1)
   }
 
-  /// What the store has read before the change is old.
+  /// A value that the store has read before the change is old.
   @Test(arguments: [true, false]) func aChangeDuringAReadWins(isReadTwice: Bool) async throws {
     store.hold()
     async let first = cache.profiles(of: [users[0], users[1]])

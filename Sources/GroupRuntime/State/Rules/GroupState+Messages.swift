@@ -61,7 +61,7 @@ extension GroupState {
 
   // MARK: Asking the application first
 
-  /// What sending would answer before the application is asked; `.empty` = it is to be asked.
+  /// The answer of sending before the application is asked; `.empty` = it is to be asked.
   /// Nothing counts for a rate yet.
   func checkSend(_ options: MessageOptions, by caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
     let sender = try checkedSender(caller, options)

@@ -11,7 +11,7 @@ extension ModelWorld {
     }
   }
 
-  /// What is told or read, with the profiles of now. A MemberInfo has a role and a name
+  /// A value that is told or read, with the profiles of now. A MemberInfo has a role and a name
   /// card; an entry of changeInfoList is none.
   func shown(_ value: JSON) -> JSON {
     switch value {
