@@ -286,7 +286,7 @@ final class Scene {
     case .noteReceipts(let seqs):
       // A round at once: ReceiptNoticesTests and ReadReceiptActorTests have rounds that wait.
       let (store, epoch) = (store, state?.record.epoch ?? "")
-      let counts = wait { await (try? store.receiptCounts(of: seqs, in: "g", epoch: epoch)) ?? [] }
+      let counts = waitFor { (try? await store.receiptCounts(of: seqs, in: "g", epoch: epoch)) ?? [] }
       for effect in state?.receiptEvents(counts, at: clocks.wall) ?? [] { perform(effect) }
     case .post: break
     }
