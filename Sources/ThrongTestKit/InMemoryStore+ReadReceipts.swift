@@ -47,9 +47,7 @@ extension StoreContents {
 }
 
 extension StoreContents.Group {
-  private func message(_ seq: Int64) -> Message? {
-    (1...Int64(max(1, messages.count))).contains(seq) && !messages.isEmpty ? messages[Int(seq) - 1] : nil
-  }
+  private func message(_ seq: Int64) -> Message? { messages(in: seq...seq).first }
 
   private func members(at seq: Int64) -> [UserID] {
     receiptMembers.filter { $0.key <= seq }.max { $0.key < $1.key }?.value ?? []

@@ -12,7 +12,8 @@ import WireProtocol
   private static let user = [
     "joinGroup", "quitGroup", "getJoinedGroupList", "syncGroups", "markGroupMessageAsRead", "getGroupUnreadCount",
     "setGroupReceiveMessageOpt", "getSystemNotificationList", "setSystemNotificationRead", "setGroupApplicationRead",
-    "setSelfInfo", "sendMessageReadReceipts", "getMessageReadReceipts", "getGroupMessageReadMemberList",
+    "setSelfInfo", "addMessageReaction", "removeMessageReaction", "sendMessageReadReceipts", "getMessageReadReceipts",
+    "getGroupMessageReadMemberList",
   ]
   /// "Only there."
   private static let application = [

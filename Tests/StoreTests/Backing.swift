@@ -111,7 +111,7 @@ func removeMessages(of group: GroupID, before seq: Int64, from store: any AnySto
     else { return }
     let time = try Int64.fetchOne(
       db, sql: "SELECT max(timestamp) FROM message WHERE number = ? AND seq < ?", arguments: [number, seq])
-    try db.execute(sql: "DELETE FROM message WHERE number = ? AND seq < ?", arguments: [number, seq])
+    _ = try MessageRemoval.remove(through: seq - 1, number: number, in: db)
     try db.execute(
       sql: "UPDATE groupRecord SET firstSeq = max(firstSeq, ?), removedTime = coalesce(?, removedTime) WHERE number = ?",
       arguments: [min(seq, newest + 1), time, number])

@@ -184,9 +184,7 @@ struct MessageScan {
 
   /// Adds a message that is there and is looked for.
   private mutating func add(_ seq: Int64, of group: Group, _ db: Database) throws -> Bool {
-    let message = try db.rows("SELECT \(MessageRows.columns) FROM message WHERE number = ? AND seq = ?", [group.number, seq]) {
-      try MessageRows.message(of: group.id, &$0)
-    }.first
+    let message = try MessageRows.messages(of: group.id, number: group.number, seq: seq, in: db).first
     guard let message, search.matches(message) else { return false }
     found.append(
       MessageSearch.Found(message: message, place: MessageSearch.place(group: group.number, seq: seq)))

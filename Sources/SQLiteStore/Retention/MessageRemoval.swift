@@ -84,16 +84,25 @@ struct MessageRemoval {
       let excess = rows.prefix { $0.seq <= lastExcess || $0.time < oldest }.prefix(Self.rowsPerStep)
       next = rows.dropFirst(excess.count).first?.time
       guard let end = excess.last else { break }
-      outcome.messages += try db.run("DELETE FROM message WHERE number = ? AND seq <= ?", [number, end.seq])
-      try MessageChangeRows.remove(through: end.seq, number: number, in: db)
-      if try ReactionRows.remove(through: end.seq, number: number, in: db) { outcome.hasGoneReactions = true }
-      // What is left goes with the next messages: there are more of them than of these rows.
-      _ = try ReadReceiptRows.remove(number: number, before: end.seq + 1, limit: 4 * Self.rowsPerStep, in: db)
+      let removed = try Self.remove(through: end.seq, number: number, in: db)
+      outcome.messages += removed.messages
+      if removed.hasReactions { outcome.hasGoneReactions = true }
       last = end
       isDone = excess.count < Self.rowsPerStep || next == nil
     } while !isDone && !isOver
     try note(last, next: next, of: head, number, in: db)
     return isDone
+  }
+
+  /// Removes the messages of a group up to one, with what belongs to them.
+  /// - Returns: their number, and whether users of reactions are left to be deleted.
+  static func remove(through seq: Int64, number: Int64, in db: Database) throws -> (messages: Int, hasReactions: Bool) {
+    let messages = try db.run("DELETE FROM message WHERE number = ? AND seq <= ?", [number, seq])
+    try MessageChangeRows.remove(through: seq, number: number, in: db)
+    let hasReactions = try ReactionRows.remove(through: seq, number: number, in: db)
+    // What is left goes with the next messages: there are more of them than of these rows.
+    _ = try ReadReceiptRows.remove(number: number, before: seq + 1, limit: 4 * rowsPerStep, in: db)
+    return (messages, hasReactions)
   }
 
   /// - Parameters:

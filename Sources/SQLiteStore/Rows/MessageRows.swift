@@ -13,7 +13,7 @@ enum MessageRows {
 
   private static let appendedColumns =
     "seq, timestamp, sender, kind, isRevoked, isFromManager, priority, platform, msgID, clientMsgID, nameCard, atUserIDList, content"
-  static let columns = appendedColumns + ", needReadReceipt"
+  private static let columns = appendedColumns + ", needReadReceipt"
 
   /// The columns that `message(of:_:)` reads, of `source`.
   static let allColumns =

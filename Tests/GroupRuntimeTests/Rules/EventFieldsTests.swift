@@ -56,6 +56,10 @@ import WireProtocol
     for isPinned in [true, false] {
       collect(try scene.ask("pinGroupMessage", #"{"seq":2,"isPinned":\#(isPinned)}"#, by: "olga"), into: &found)
     }
+    let confirmable = try scene.ask("sendGroupTextMessage", #"{"text":"x","needReadReceipt":true}"#, by: "olga")
+    collect(confirmable, into: &found)
+    let seqs = #"{"seqList":[\#(confirmable.result["seq"].integer ?? 0)]}"#
+    collect(try scene.ask("sendMessageReadReceipts", seqs, by: "mary"), into: &found)
     collect(try scene.ask("revokeGroupMessage", #"{"seq":2}"#, by: "olga"), into: &found)
     collect(try Scene().ask("createGroup", #"{"groupType":"Work","groupName":"n"}"#, by: "olga"), into: &found)
     return found
@@ -84,7 +88,7 @@ import WireProtocol
   @Test func eventsNameThePlatform() throws {
     let without: Set<EventName> = [
       .onReceiveMessageOptChanged, .onGroupApplicationListChanged, .onGroupAttributeChanged, .onGroupCounterChanged,
-      .onRecvNewMessage, .onRecvMessageModified, .onConversationRead,
+      .onRecvNewMessage, .onRecvMessageModified, .onRecvMessageReadReceipts, .onConversationRead,
     ]
     for (name, events) in try events() where !without.map(\.rawValue).contains(name) {
       for event in events { #expect(["Web", "RESTful API"].contains(event["platform"]), "\(name)") }

@@ -15,8 +15,19 @@ struct ChangesTold {
   private var unheard: Set<Int> = []
   private var times: [Int64] = []
 
-  /// Events that wait are lost, or made again in another form.
-  mutating func forget(_ world: ModelWorld) { through = world.group?.changeSeq ?? 0 }
+  /// Up to this change events may come again: a commit has failed, and those that waited were made
+  /// anew from the store.
+  private var againThrough = 0
+
+  /// A process has died: events that waited are lost.
+  mutating func forget(_ world: ModelWorld) { (through, againThrough) = (world.group?.changeSeq ?? 0, 0) }
+
+  /// Events that wait are made again.
+  mutating func expectAgain(_ world: ModelWorld) {
+    forget(world)
+    againThrough = through
+    times = []
+  }
 
   /// - Returns: what is wrong with the events of one operation, or nil.
   mutating func fault(_ events: [GroupScene.Outcome.Event], _ world: ModelWorld, nextWake: Int64?) -> String? {
@@ -24,6 +35,10 @@ struct ChangesTold {
     if group.epoch != epoch { self = ChangesTold(epoch: group.epoch) }
     for event in events where ChangesTold.names.contains(event.name) {
       let number = event.params["changeSeq"].int ?? 0
+      if number <= againThrough {
+        if let fault = faultAgain(event, number, group, world) { return fault }
+        continue
+      }
       guard number > through, let change = group.changes.first(where: { $0.number == number }) else {
         return "\(event.name) \(event.params.text) after \(through)"
       }
@@ -46,6 +61,29 @@ struct ChangesTold {
     }
     guard let waiting = untold(group, world, through: group.changeSeq) else { return nil }
     guard let nextWake, nextWake <= world.now + 1000 else { return "\(waiting.name) \(waiting.number) is not told" }
+    return nil
+  }
+
+  /// An event that was made again shows the message as it is.
+  private func faultAgain(
+    _ event: GroupScene.Outcome.Event, _ number: Int, _ group: ModelGroup, _ world: ModelWorld
+  ) -> String? {
+    let seq = event.params["seq"].int ?? event.params["message"]["seq"].int
+    guard let index = group.messages.firstIndex(where: { $0.seq == seq }) else {
+      return "\(event.name) of no message comes again"
+    }
+    let message = group.messages[index]
+    let counts = message.reactions.map { JSON.object(["reaction": .string($0.reaction), "count": .int($0.users.count)]) }
+    let isRight =
+      switch event.name {
+      case "onRecvMessageModified": event.params["message"] == world.shown(message.json)
+      case "onRecvMessageReactionsChanged": event.params["reactions"].elements == counts
+      case "onGroupMessagePinned": event.params["isPinned"] == .bool(message.isPinned)
+      default: message.isRevoked
+      }
+    guard isRight, number == message.changeSeq, event.receivers == world.sessions(of: world.audience(of: index)) else {
+      return "\(event.name) \(event.params.text) comes again to \(event.receivers.sorted())"
+    }
     return nil
   }
 

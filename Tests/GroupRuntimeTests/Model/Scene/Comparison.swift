@@ -38,7 +38,8 @@ struct Comparison {
   private mutating func fault(_ operation: Operation) async throws -> String? {
     let expected = world.apply(operation)
     seen.note(operation, expected, world)
-    if operation.verb == .restart || operation["$failed"] != .null { changesTold.forget(world) }
+    if operation.verb == .restart { changesTold.forget(world) }
+    if operation["$failed"] != .null { changesTold.expectAgain(world) }
     var named = operation
     named.params = tokens.resolved(.object(operation.params)).members
     let outcome = try await scene.perform(named)
@@ -49,7 +50,7 @@ struct Comparison {
     if outcome.retryAfterMs != expected.retryAfterMs { return "retryAfterMs \(outcome.retryAfterMs ?? 0)" }
     if outcome.delivers != expected.delivers { return "delivered: \(outcome.delivers)" }
     if let fault = fault(in: outcome, expected) { return fault }
-    if let fault = try await clients.advance(outcome.events, world, &scene) { return fault }
+    try await clients.advance(operation, outcome, world, &scene)
     return faultInHistory() ?? faultInApplications() ?? storedOtherwise()
   }
 

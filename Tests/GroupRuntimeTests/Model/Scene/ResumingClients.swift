@@ -21,6 +21,8 @@ struct ResumingClients {
     var isConnected = false
     /// What events tell does not count until the last page is there.
     var isSyncing = false
+    /// The receive option has kept messages away: the client asks for them.
+    var mayMiss = false
   }
 
   private var clients: [SessionName: Client] = [:]
@@ -30,24 +32,38 @@ struct ResumingClients {
   private(set) var pagesWithChanges = 0
 
   /// Goes on after an operation: sessions begin and end, events arrive, clients ask.
-  mutating func advance(_ events: [GroupScene.Outcome.Event], _ world: ModelWorld, _ scene: inout GroupScene) async throws
-    -> String?
-  {
+  mutating func advance(
+    _ operation: Operation, _ outcome: GroupScene.Outcome, _ world: ModelWorld, _ scene: inout GroupScene
+  ) async throws {
     for name in Set(clients.keys).union(world.sessions).sorted() {
       var client = clients[name] ?? Client()
       if world.sessions.contains(name) {
         if !client.isConnected { (client.isConnected, client.isSyncing) = (true, true) }
-        if !isOfGroup(client, name, world, scene) { client.isSyncing = true }
-        client.inbox += events.filter { $0.receivers.contains(name) }.map { ($0.name, $0.params) }
+        // Imports send no events.
+        if !isOfGroup(client, name, world, scene) || operation.verb == .importGroupMessages { client.isSyncing = true }
+        client.inbox += outcome.events.filter { $0.receivers.contains(name) }.map { ($0.name, $0.params) }
+        if name == operation.by.session, let message = sent(operation, outcome, world) {
+          client.inbox.append(("onRecvNewMessage", ["message": message]))
+        }
         let arrivals = Int.random(in: 0...client.inbox.count, using: &random)
         try await arrive(arrivals, name, &client, world, &scene)
+        if let option = world.group?.member(name.user)?.option, !["Receive", "ReceiveNotNotify"].contains(option) {
+          client.mayMiss = true
+        }
       } else {
         // What was on its way is lost.
         (client.isConnected, client.inbox) = (false, [])
       }
       clients[name] = client
     }
-    return nil
+  }
+
+  /// The new message whose sender has this reply: no event comes back to the sending session.
+  private func sent(_ operation: Operation, _ outcome: GroupScene.Outcome, _ world: ModelWorld) -> JSON? {
+    guard [.sendGroupTextMessage, .sendGroupCustomMessage].contains(operation.verb), outcome.code == 0,
+      let seq = outcome.result["seq"].int, let last = world.group?.messages.last, last.seq == seq
+    else { return nil }
+    return last.json(for: operation.by.name)
   }
 
   /// Lets everything arrive.
@@ -55,7 +71,7 @@ struct ResumingClients {
   mutating func finish(_ world: ModelWorld, _ scene: inout GroupScene) async throws -> String? {
     for name in world.sessions.sorted() {
       guard var client = clients[name] else { continue }
-      if !isOfGroup(client, name, world, scene) { client.isSyncing = true }
+      if client.mayMiss || !isOfGroup(client, name, world, scene) { client.isSyncing = true }
       try await arrive(client.inbox.count, name, &client, world, &scene)
       while client.isSyncing { try await sync(name, &client, world, &scene) }
       clients[name] = client
@@ -179,7 +195,7 @@ struct ResumingClients {
     client.seq = max(client.seq, row["messageList"].elements.last?["seq"].integer ?? 0)
     if row["more"] == false {
       client.seq = max(client.seq, row["lastSeq"].integer!)
-      client.isSyncing = false
+      (client.isSyncing, client.mayMiss) = (false, false)
     }
   }
 }

@@ -4,7 +4,7 @@ import ThrongTestKit
 /// how often.
 extension SequenceRandom {
   mutating func episode() -> [Operation] {
-    switch number(0...8) {
+    switch number(0...11) {
     case 0: lateRecall()
     case 1: repeatedMessage()
     case 2: endOfMute()
@@ -13,6 +13,9 @@ extension SequenceRandom {
     case 5: endOfGrace()
     case 6: attributeFlood()
     case 7: counterFlood()
+    case 8: fullCounters()
+    case 9: fullReactions()
+    case 10: readersOfAMessage()
     default: refusedAttributes()
     }
   }
@@ -67,8 +70,10 @@ extension SequenceRandom {
 
   /// More changes in one moment than a second has events for.
   private mutating func attributeFlood() -> [Operation] {
-    (0..<24).map { index in
-      Operation(.user("$member-\(index % 3)", session: 1), .setGroupAttributes, ["attributes": ["k1": .string("v\(index)")]])
+    let isApplication = chance(30)
+    return (0..<24).map { index in
+      let writer = isApplication ? Operator.administrator : .user("$member-\(index % 3)", session: 1)
+      return Operation(writer, .setGroupAttributes, ["attributes": ["k1": .string("v\(index)")]])
     }
   }
 
@@ -78,6 +83,30 @@ extension SequenceRandom {
       Operation(.user("$member-\($0 % 3)", session: 1), .increaseGroupCounter, ["key": "c1", "value": 1])
     }
     return raise + [Operation(.world, .wait, ["ms": one([100, 219, 220, 221, 999, 1000])])] + raise.prefix(3)
+  }
+
+  /// As many counters as a group may have, and one more.
+  private mutating func fullCounters() -> [Operation] {
+    [
+      Operation(manager(), .setGroupCounters, ["counters": twentyCounters()]),
+      Operation(member(), .increaseGroupCounter, ["key": "c21", "value": 1]),
+    ]
+  }
+
+  /// As many reactions as a message may have, and one more.
+  private mutating func fullReactions() -> [Operation] {
+    let first = Operation(member(), .sendGroupTextMessage, ["text": "a"])
+    return [first]
+      + (0...10).map { Operation(member(), .addMessageReaction, ["seq": "$last-0", "reaction": .string("r\($0)")]) }
+  }
+
+  private mutating func readersOfAMessage() -> [Operation] {
+    let sender = Operator.user("$member-\(number(0...4))", session: 1)
+    let confirm = Operation(member(), .sendMessageReadReceipts, ["seqList": ["$last-0"]])
+    let readers = Operation(sender, .getGroupMessageReadMemberList, ["seq": "$last-0", "filter": one(["Read", "Unread"])])
+    return [
+      Operation(sender, .sendGroupTextMessage, ["text": "a", "needReadReceipt": true]), confirm, readers,
+    ]
   }
 
   /// "Only calls that would otherwise succeed count."
