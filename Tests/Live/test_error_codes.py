@@ -15,7 +15,7 @@ JSON_RPC = {-32700, -32600, -32601, -32602}
 TABLE = JSON_RPC | {
     6014, 10019, 6015, 10021, 10025, 7008, 10023, 70001, 70003, 70009, 10024, 8501, 10030, 10031, 10032, 10033,
     8502, 8503, 8504, 8505, 10036, 10037, 10038, 8506, 10045, 10046, 10047, 10048, 8507, 10049, 8508, 10050,
-    8509, 10053, 10055, 10056, 8510, 80002, 8511, 10004, 10017, 10007, 10013, 10014, 10009, 10015, 10010, 10002,
+    8509, 10053, 10054, 10055, 10056, 10057, 8510, 80002, 8511, 10004, 10017, 10007, 10013, 10014, 10009, 10015, 10010, 10002,
 }
 # A fault of the server that the JSON-RPC specification names; nothing that a client sends brings it
 # about.
@@ -331,6 +331,14 @@ async def attribute_calls(stage):
     refused = refusals(answers)
     assert len(refused) == 2
     return refused
+
+
+@scenario(10054)
+async def too_many_for_read_receipts(stage):
+    world = stage.make_world(stage.make_server({"limits.readReceiptMembers": 1}))
+    alice, bob = await world.users("alice", "bob")
+    group = await world.group(alice, members=[bob])
+    return [await error(alice, "sendGroupTextMessage", groupID=group, text="x", needReadReceipt=True)]
 
 
 @scenario(10057)

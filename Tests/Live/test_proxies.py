@@ -100,6 +100,7 @@ async def test_limits_and_logs_see_the_client(start, kind):  # noqa: F811
         await Person.sign_in(proxy, "eve", source="127.0.0.3", token="nonsense")
     with pytest.raises(Exception, match="403"):
         await Person.sign_in(proxy, "mallory", source="127.0.0.4", origin="https://evil.example")
+    own.wait_until(lambda: "upgrade refused" in own.log, "the line")
     lines = [json.loads(line) for line in own.log.splitlines()]
     told = {line["message"]: line["address"] for line in lines if "refused" in line["message"]}
     assert told == {"sign-in refused": "127.0.0.3", "upgrade refused": "127.0.0.4"}

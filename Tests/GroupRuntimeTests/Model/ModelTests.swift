@@ -43,7 +43,7 @@ import ThrongTestKit
         break
       }
     }
-    print("Model of \(type): \(seeds.count) sequences, \(seen.operations) operations")
+    print("Model of \(type): \(seeds.count) sequences, \(seen.operations) operations, \(seen.resumed)")
     return seen
   }
 

@@ -179,7 +179,10 @@ struct ModelGroup {
   var mutedUntil: [String: Int64] = [:]
   var bannedUntil: [String: Int64] = [:]
   var banReasons: [String: String] = [:]
+  /// All that were ever stored: the index is the seq - 1.
   var messages: [ModelMessage] = []
+  /// The oldest that retention has left; the next one where it has left none.
+  var firstSeq = 1
   /// The number of the last change of a message.
   var changeSeq = 0
   /// Each change, with the event that tells of it.
@@ -209,6 +212,7 @@ struct ModelGroup {
   var defaultOption: String { type == "Work" || type == "Public" ? "Receive" : "ReceiveNotNotify" }
   var notifies: Bool { policy["memberChangeNotification"] != false }
   var lastSeq: Int { messages.count }
+  var kept: ArraySlice<ModelMessage> { messages.dropFirst(firstSeq - 1) }
   var owner: ModelMember? { members.first { $0.role == "Owner" } }
   var managers: [String] { members.filter(\.isManager).map(\.name) }
   var isFull: Bool { keepsHistory && members.count >= maxMemberNum }
@@ -227,6 +231,15 @@ struct ModelGroup {
     guard let index = members.firstIndex(where: { $0.name == name }) else { return }
     change(&members[index])
     members[index].changeTime = now
+  }
+
+  /// The index of a message that is kept.
+  func index(of seq: Int) -> Int? { (firstSeq..<lastSeq + 1).contains(seq) ? seq - 1 : nil }
+
+  /// "Reactions, receipts and pins go with their messages, without event or changeSeq."
+  mutating func retain(after seq: Int) {
+    firstSeq = max(firstSeq, min(seq, lastSeq) + 1)
+    pinned.removeAll { $0 < firstSeq - 1 }
   }
 
   func sees(_ member: ModelMember, _ message: ModelMessage) -> Bool { type == "Meeting" || message.seenBy.contains(member.name) }

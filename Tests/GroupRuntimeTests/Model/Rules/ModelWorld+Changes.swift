@@ -23,8 +23,7 @@ extension ModelWorld {
 
   /// The message that a request names; "recalled, unknown or invisible 10030".
   private func visibleIndex(_ operation: Operation) throws(ModelRefusal) -> Int {
-    let index = operation["seq"].int! - 1
-    guard g.messages.indices.contains(index), asker(operation).map({ g.sees($0, g.messages[index]) }) ?? true,
+    guard let index = g.index(of: operation["seq"].int!), asker(operation).map({ g.sees($0, g.messages[index]) }) ?? true,
       !g.messages[index].isRevoked
     else { throw ModelRefusal(10030) }
     return index
@@ -63,14 +62,12 @@ extension ModelWorld {
     if !g.keepsHistory { throw ModelRefusal(10033) }
     try require(.pin, operation)
     let isPinned = operation["isPinned"] == true
-    let index = operation["seq"].int! - 1
+    let found = g.index(of: operation["seq"].int!)
     if isPinned {
-      guard g.messages.indices.contains(index), asker(operation).map({ g.sees($0, g.messages[index]) }) ?? true else {
-        throw ModelRefusal(10030)
-      }
+      guard let found, asker(operation).map({ g.sees($0, g.messages[found]) }) ?? true else { throw ModelRefusal(10030) }
     }
     // "Unpinning is {} for what is not pinned, and 10032 for a tip."
-    guard g.messages.indices.contains(index) else { return .object([:]) }
+    guard let index = found else { return .object([:]) }
     if !g.messages[index].isChat { throw ModelRefusal(10032) }
     if isPinned, g.messages[index].isRevoked { throw ModelRefusal(10030) }
     if g.messages[index].isPinned == isPinned { return .object([:]) }
@@ -121,8 +118,8 @@ extension ModelWorld {
   func readReactions(_ operation: Operation) throws(ModelRefusal) -> JSON {
     try requireHistory(operation)
     var rows: [JSON] = []
-    for seq in operation["seqList"].elements.compactMap(\.int) where g.messages.indices.contains(seq - 1) {
-      let message = g.messages[seq - 1]
+    for seq in operation["seqList"].elements.compactMap(\.int) {
+      guard let message = g.index(of: seq).map({ g.messages[$0] }) else { continue }
       guard asker(operation).map({ g.sees($0, message) }) ?? true else { continue }
       let reactions = message.reactions.map { given -> JSON in
         [

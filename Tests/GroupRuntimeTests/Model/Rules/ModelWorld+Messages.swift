@@ -98,8 +98,7 @@ extension ModelWorld {
   private mutating func revokeOnce(_ operation: Operation) throws(ModelRefusal) -> JSON {
     try requireMembership(operation)
     if RightsPage.cell(.recallOthers, g.type) == "×" { throw ModelRefusal(10033) }
-    let index = operation["seq"].int! - 1
-    guard g.messages.indices.contains(index), asker(operation).map({ g.sees($0, g.messages[index]) }) ?? true else {
+    guard let index = g.index(of: operation["seq"].int!), asker(operation).map({ g.sees($0, g.messages[index]) }) ?? true else {
       throw ModelRefusal(10030)
     }
     let message = g.messages[index]

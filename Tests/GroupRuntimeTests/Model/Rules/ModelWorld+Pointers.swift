@@ -22,6 +22,7 @@ extension ModelWorld {
   /// Whether there is what the operation points at, and something for it to happen to.
   func canHappen(_ resolved: Operation) -> Bool {
     if resolved["$with"] != .null, group == nil { return false }
+    if resolved.verb == .retain { return group?.keepsHistory == true && resolved["seq"].int != nil }
     if resolved["$whenGone"] != .null, group != nil { return false }
     return resolved["applicationID"].string?.hasPrefix("$") != true
   }

@@ -13,6 +13,7 @@ extension ModelWorld {
       // second.
       if operation["$failed"] == .null { pass(1000) }
       forget()
+    case .retain: g.retain(after: operation["seq"].int!)
     case .restart: restart(downtime: operation["ms"].integer!)
     default: break
     }
@@ -62,10 +63,11 @@ extension ModelWorld {
 
   /// Unstored state is lost: the receipts of messages that were not stored, and the counts for
   /// rates. The receipt of an imported message counts from its timestamp, because only that is
-  /// stored.
+  /// stored. What retention has removed is not read again.
   private mutating func forget() {
     guard group != nil else { return }
-    g.marks = g.marks.filter(\.value.isStored).mapValues { mark in
+    let first = g.firstSeq
+    g.marks = g.marks.filter { $0.value.isStored && $0.value.answer["seq"].int! >= first }.mapValues { mark in
       ModelMark(time: mark.answer["timestamp"].integer!, answer: mark.answer, isStored: true)
     }
     (g.sendTimes, g.writeTimes, g.readTimes, g.counterTimes) = ([], [:], [:], [:])

@@ -37,7 +37,7 @@ extension ModelWorld {
     }
     var info = publicInfo.merging(innerInfo) { $1 }
     let seesAll = operation.by == .administrator
-    if let last = g.messages.last, seesAll || member.map({ g.sees($0, last) }) == true {
+    if let last = g.kept.last, seesAll || member.map({ g.sees($0, last) }) == true {
       info["lastMessage"] = last.json(for: operation.by.name)
     }
     if let member { info["selfInfo"] = selfInfo(of: member) }
@@ -59,7 +59,7 @@ extension ModelWorld {
   private var innerInfo: [String: JSON] {
     let inner: [String: JSON] = [
       "notification": .string(g.texts["notification"]!), "lastInfoTime": .int(g.infoTime),
-      "lastMessageTime": .int(g.messages.last?.time ?? 0), "lastSeq": .int(g.lastSeq), "firstSeq": 1,
+      "lastMessageTime": .int(g.messages.last?.time ?? 0), "lastSeq": .int(g.lastSeq), "firstSeq": .int(g.firstSeq),
       "changeSeq": .int(g.changeSeq), "epoch": g.epoch,
       "serverCustomInfo": .string(g.serverCustomInfo), "allMuted": .bool(currentMute.isAllMuted), "mute": currentMute.json,
     ]
@@ -88,8 +88,8 @@ extension ModelWorld {
 
   private func visible(_ operation: Operation) throws(ModelRefusal) -> [ModelMessage] {
     try requireMembership(operation)
-    guard let member = asker(operation) else { return g.messages }
-    return g.messages.filter { g.sees(member, $0) }
+    guard let member = asker(operation) else { return Array(g.kept) }
+    return g.kept.filter { g.sees(member, $0) }
   }
 
   private func history(_ operation: Operation) throws(ModelRefusal) -> JSON {
@@ -108,7 +108,11 @@ extension ModelWorld {
     let visible = try visible(operation)
     let seq = operation["seq"].int!
     let after = operation["changeSeq"].int
-    let isKnown = g.keepsHistory && operation["epoch"] == g.epoch && seq <= g.lastSeq && after ?? 0 <= g.changeSeq
+    // "recovered:true where nothing that the reader may see is gone."
+    let gone = g.messages.prefix(g.firstSeq - 1).dropFirst(seq)
+    let isComplete = asker(operation).map { member in !gone.contains { g.sees(member, $0) } } ?? gone.isEmpty
+    let isOfGroup = g.keepsHistory && operation["epoch"] == g.epoch && seq <= g.lastSeq && after ?? 0 <= g.changeSeq
+    let isKnown = isOfGroup && isComplete
     // "≤100 together with messageList, more covering both": the first page holds changes before
     // messages.
     let changed = visible.filter { isKnown && $0.seq! <= seq && $0.changeSeq > after ?? g.changeSeq }

@@ -69,10 +69,10 @@ extension ModelWorld {
 
   /// The message, where the caller sees it.
   private func seen(_ seq: Int, _ operation: Operation) -> ModelMessage? {
-    guard g.messages.indices.contains(seq - 1), let member = asker(operation), g.sees(member, g.messages[seq - 1]) else {
+    guard let message = g.index(of: seq).map({ g.messages[$0] }), let member = asker(operation), g.sees(member, message) else {
       return nil
     }
-    return g.messages[seq - 1]
+    return message
   }
 }
 

@@ -5,7 +5,7 @@ extension ModelWorld {
   /// "Text and Custom of others after readSeq, not recalled."
   func unreadCount(of member: ModelMember) -> Int {
     guard g.countsUnread, member.option != "NotReceive" else { return 0 }
-    let counted = g.messages.filter { message in
+    let counted = g.kept.filter { message in
       let isSettled = member.unreadFrom.map { message.isImported || message.seq! <= $0 } ?? false
       let isWanted = member.option != "ReceiveFromManagers" || message.isFromManager
       return message.seq! > member.readSeq && !isSettled && isWanted && message.isChat && message.sender != member.name

@@ -46,7 +46,7 @@ struct ModelWorld {
 
   private mutating func perform(_ operation: Operation) throws(ModelRefusal) -> JSON {
     switch operation.verb {
-    case .wait, .signIn, .signOut, .setSelfInfo, .reload, .restart: return happen(operation)
+    case .wait, .signIn, .signOut, .setSelfInfo, .reload, .retain, .restart: return happen(operation)
     case .createGroup, .importGroup:
       guard let group else { return try create(operation) }
       throw ModelRefusal(group.owner?.name == ownerGiven(operation) ? 10025 : 10021)

@@ -90,7 +90,8 @@ struct ChangesTold {
   /// A change that somebody misses.
   private func untold(_ group: ModelGroup, _ world: ModelWorld, through last: Int) -> ModelChange? {
     group.changes.first { change in
-      guard change.number > through, change.number <= last else { return false }
+      // Retention takes the messages of events that wait.
+      guard change.number > through, change.number <= last, change.index >= group.firstSeq - 1 else { return false }
       let isReplaced = group.changes.contains { later in
         later.number > change.number && later.index == change.index
           && (later.name == "onRecvMessageRevoked" || (change.isLimited && later.name == change.name))

@@ -164,12 +164,14 @@ struct Comparison {
   private var comparedThrough = 0
 
   private mutating func faultInHistory() -> String? {
-    let messages = world.group?.messages ?? []
+    let messages = Array(world.group?.kept ?? [])
+    if let group = world.group, scene.picture.firstSeq != group.firstSeq { return "messages from \(scene.picture.firstSeq) on" }
     if let group = world.group, !tokens.match(.string(scene.picture.record?.epoch ?? ""), group.epoch) { return "another epoch" }
     if scene.picture.messages.count != messages.count { return "\(scene.picture.messages.count) messages, not \(messages.count)" }
-    if comparedThrough > messages.count { comparedThrough = 0 }
-    defer { comparedThrough = messages.count }
-    for index in comparedThrough..<messages.count {
+    let count = world.group?.lastSeq ?? 0
+    let first = comparedThrough > count ? 0 : max(0, messages.count - (count - comparedThrough))
+    defer { comparedThrough = count }
+    for index in first..<messages.count {
       let text = JSONWriter.text { $0.value(MessageInfo(scene.picture.messages[index])) }
       guard let stored = try? JSON(reading: text) else { return "no JSON: \(String(decoding: text, as: UTF8.self))" }
       if !tokens.match(Comparison.sorted(stored), Comparison.sorted(messages[index].json)) {
@@ -241,6 +243,8 @@ struct Comparison {
       if let fault = await run(Operation(.world, .wait, ["ms": 60_000])) { return fault }
       do {
         if let fault = try await clients.finish(world, &scene) { return fault }
+        seen.note("views of clients", clients.views)
+        seen.note("pages of changes", clients.pagesWithChanges)
       } catch {
         return "\(error)"
       }

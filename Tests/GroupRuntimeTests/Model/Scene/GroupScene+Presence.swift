@@ -74,6 +74,11 @@ extension GroupScene {
     }
   }
 
+  mutating func retain(after seq: Int64) {
+    guard let removal = picture.retain(after: seq) else { return }
+    state?.remove(removal)
+  }
+
   mutating func restart(downtime: Int64) throws {
     for user in users(with: sessions) { offlineSince[user] = now }
     sessions = []

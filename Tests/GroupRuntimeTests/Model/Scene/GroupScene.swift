@@ -73,6 +73,7 @@ struct GroupScene {
     case .signOut: signOut(operation.by.session!)
     case .setSelfInfo: setProfile(operation)
     case .reload: try reload(isFailure: operation["$failed"] != .null)
+    case .retain: retain(after: operation["seq"].integer!)
     case .restart: try restart(downtime: operation["ms"].integer!)
     default: try await ask(operation)
     }

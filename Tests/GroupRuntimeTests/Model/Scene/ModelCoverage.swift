@@ -17,7 +17,12 @@ struct ModelCoverage: Sendable {
     if let tip = world.group?.messages.last?.content["type"].string { note("tip " + tip) }
   }
 
-  mutating func note(_ happening: String) { happenings[happening, default: 0] += 1 }
+  mutating func note(_ happening: String, _ count: Int = 1) { if count > 0 { happenings[happening, default: 0] += count } }
+
+  /// The clients whose view was the server's, and the pages of changes that they read.
+  var resumed: String {
+    "\(happenings["views of clients"] ?? 0) views of clients, \(happenings["pages of changes"] ?? 0) pages of changes"
+  }
 
   mutating func add(_ other: ModelCoverage) {
     operations += other.operations
@@ -43,6 +48,7 @@ struct ModelCoverage: Sendable {
       8507 8508 8511 10004 10007 10009 10010 10013 10014 10017 10019 10021 10023 10024 10025 10030 10031 10032 10033 10036 10037 10038
       10047 10048 10049 10050 10054 10055 10057
       """)
+    + ["views of clients", "pages of changes"]
     + words("Join Invite Quit Kicked SetAdmin CancelAdmin GroupInfoChange MemberInfoChange").map { "tip " + $0 }
     + words(
       """

@@ -12,6 +12,9 @@ struct StorePicture: MessageStore {
   private(set) var members: [UserID: Member] = [:]
   private(set) var former: [UserID: FormerMember] = [:]
   private(set) var messages: [Message] = []
+  private(set) var firstSeq: Int64 = 1
+  /// When the newest message was sent that retention has removed.
+  private var removedTime = WallInstant.unset
   private(set) var attributes = GroupAttributes()
   private(set) var counters = GroupCounters()
   private(set) var receiptMembers: [Int64: [UserID]] = [:]
@@ -53,7 +56,7 @@ struct StorePicture: MessageStore {
     case .notify(let notification, .managers):
       notifications.append((notification, members.values.filter(\.role.isManager).map(\.userID)))
     case .append(let message):
-      try expect(message.seq == Int64(messages.count + 1), "seq \(message.seq ?? 0) is not the next")
+      try expect(message.seq == firstSeq + Int64(messages.count), "seq \(message.seq ?? 0) is not the next")
       messages.append(message)
     case .revise(let message), .noteChange(let message): try revise(message)
     case .putReceiptMembers(let members, from: let seq, in: _): receiptMembers[seq] = members
@@ -85,10 +88,10 @@ struct StorePicture: MessageStore {
   }
 
   private mutating func revise(_ message: Message) throws {
-    let index = Int(message.seq ?? 0) - 1
+    let index = Int((message.seq ?? 0) - firstSeq)
     try expect(messages.indices.contains(index) && messages[index].msgID == message.msgID, "no message \(message.msgID)")
     try expect(message.changeSeq > messages.map(\.changeSeq).max() ?? 0, "change \(message.changeSeq) is not the next")
-    let seq = Int64(index + 1)
+    let seq = message.seq ?? 0
     if pinned.contains(seq) != message.isPinned {
       if message.isPinned { pinned.insert(seq, at: 0) } else { pinned.removeAll { $0 == seq } }
     }
@@ -115,6 +118,20 @@ struct StorePicture: MessageStore {
     (members, former, messages, attributes, counters) = ([:], [:], [], GroupAttributes(), GroupCounters())
     (receiptMembers, readers) = ([:], [:])
     (pinned, reactions) = ([], [:])
+    (firstSeq, removedTime) = (1, .unset)
+  }
+
+  /// Retention removes the messages up to one.
+  mutating func retain(after seq: Int64) -> HistoryRemoval? {
+    let gone = messages.prefix { $0.seq ?? 0 <= seq }
+    guard let record, let last = gone.last else { return nil }
+    removedTime = last.timestamp
+    messages.removeFirst(gone.count)
+    firstSeq += Int64(gone.count)
+    pinned.removeAll { $0 < firstSeq }
+    reactions = reactions.filter { $0.key >= firstSeq }
+    readers = readers.filter { $0.key >= firstSeq }
+    return HistoryRemoval(groupID: record.id, epoch: record.epoch, firstSeq: firstSeq)
   }
 
   private mutating func depart(_ user: UserID, _ time: WallInstant) {
@@ -135,7 +152,8 @@ struct StorePicture: MessageStore {
     var stored = StoredGroup(
       record: record, members: Array(members.values), former: Array(former.values), lastMessage: messages.last,
       recentlySent: recent.compactMap(SentMessage.init), attributes: attributes, openApplications: openApplications,
-      offlineSince: record.type == .avChatRoom ? offlineSince.filter { members[$0.key] != nil } : [:])
+      offlineSince: record.type == .avChatRoom ? offlineSince.filter { members[$0.key] != nil } : [:],
+      firstSeq: firstSeq, removedTime: removedTime)
     stored.counters = counters
     stored.pinned = pinned
     return stored

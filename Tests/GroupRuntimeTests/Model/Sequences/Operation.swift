@@ -59,6 +59,8 @@ enum Verb: String, CaseIterable, Sendable {
   case setSelfInfo
   /// The group is forgotten and read from the store again.
   case reload
+  /// Retention removes the messages up to `seq`.
+  case retain
   /// The process dies, with all sessions, and another one starts.
   case restart
 

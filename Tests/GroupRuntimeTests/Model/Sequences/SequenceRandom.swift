@@ -112,7 +112,8 @@ struct SequenceRandom {
     case 35..<45: return Operation(.user(user(["member", "user"]), session: 1), .setSelfInfo, profile())
     case 45..<68: return Operation(session, .signIn)
     case 68..<88: return Operation(session, .signOut)
-    case 88..<96: return Operation(.world, .reload, chance(40) ? ["$failed": true] : [:])
+    case 88..<92: return Operation(.world, .reload, chance(40) ? ["$failed": true] : [:])
+    case 92..<96: return Operation(.world, .retain, ["seq": seq()])
     default: return Operation(.world, .restart, ["ms": .int(time())])
     }
   }
