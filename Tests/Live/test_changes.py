@@ -276,3 +276,30 @@ async def test_acknowledged_changes_survive_kill_9(make_server):
     assert (await info_of(back, group))["changeSeq"] == 4
     assert [m["seq"] for m in (await back.call("getPinnedGroupMessageList", groupID=group))["messageList"]] == [2]
     await world.close()
+
+
+async def test_a_session_reads_its_own_changes_behind_them(world):
+    """Requests of one session to one group, sent without waiting for replies."""
+    alice = await world.user("alice")
+    group = await world.group(alice)
+    last = (await alice.call("getGroupsInfo", groupIDList=[group]))["resultList"][0]["info"]["lastSeq"]
+    for seq in range(last + 1, last + 11):
+        sent, edited, _, given, pinned, history, reactions, pins = await all_answers(alice, [
+            ("sendGroupTextMessage", {"groupID": group, "text": "x"}),
+            ("modifyGroupMessage", {"groupID": group, "seq": seq, "text": "y"}),
+            ("modifyGroupMessage", {"groupID": group, "seq": seq, "text": "z"}),
+            ("addMessageReaction", {"groupID": group, "seq": seq, "reaction": "a"}),
+            ("pinGroupMessage", {"groupID": group, "seq": seq, "isPinned": True}),
+            ("getGroupHistoryMessageList", {"groupID": group, "count": 1}),
+            ("getMessageReactions", {"groupID": group, "seqList": [seq]}),
+            ("getPinnedGroupMessageList", {"groupID": group}),
+        ])
+        assert sent["seq"] == seq and edited["editTime"] > 0 and given == pinned == {}
+        (message,) = history["messageList"]
+        assert message["text"] == "z" and message["isPinned"] and message["reactions"][0]["byMe"]
+        assert reactions["resultList"][0]["reactions"][0]["count"] == 1
+        assert pins["messageList"][0]["seq"] == seq
+        _, history = await all_answers(alice, [
+            ("revokeGroupMessage", {"groupID": group, "seq": seq}), ("getGroupHistoryMessageList", {"groupID": group, "count": 1})])
+        (message,) = history["messageList"]
+        assert message["isRevoked"] and not {"text", "editTime", "isPinned", "reactions"} & set(message)

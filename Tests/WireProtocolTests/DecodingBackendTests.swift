@@ -50,7 +50,10 @@ import WireProtocol
       return [found.map { String($0.code.rawValue) }, found?.field]
     }
     let one = #"{"userID":"a"}"#
-    for params in ["{}", #"{"userIDList":null,"userList":null}"#, #"{"userIDList":["a"],"userList":[\#(one)]}"#] {
+    let both = [
+      #"{"userIDList":["a"],"userList":[\#(one)]}"#, #"{"userIDList":["a"],"userList":[]}"#, #"{"userIDList":[],"userList":[]}"#,
+    ]
+    for params in ["{}", #"{"userIDList":null,"userList":null}"#] + both {
       #expect(code(params) == ["-32602", "userIDList"], "\(params)")
     }
     #expect(code(#"{"userIDList":null,"userList":[\#(one)]}"#) == [nil, nil])

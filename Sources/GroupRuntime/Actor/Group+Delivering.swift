@@ -74,21 +74,50 @@ extension Group {
     }
   }
 
-  /// Reads the message of a request, which is decided over it afterwards. Requests go on meanwhile.
-  func readMessage(_ lookUp: MessageLookUp, for caller: Caller, _ completion: @escaping Completion) {
+  /// Reads what a request is decided over afterwards: it, and behind it those that its session has
+  /// sent since. Others go on meanwhile. The reading begins when all that was decided before is
+  /// stored.
+  func look(
+    for caller: Caller, _ completion: @escaping Completion,
+    _ read: @escaping @Sendable () async throws(StoreError) -> GroupOperation
+  ) {
     let reading = readings.begin(for: caller.session)
+    if pipeline.isEmpty { return begin(reading, for: caller, completion, read) }
+    pipeline.append(Decision(.empty), from: box) { reply in
+      self.isolated { group in
+        if case .success = reply { return group.begin(reading, for: caller, completion, read) }
+        completion(reply)
+        group.end(reading, nil)
+      }
+    }
+  }
+
+  private func begin(
+    _ reading: Int, for caller: Caller, _ completion: @escaping Completion,
+    _ read: @escaping @Sendable () async throws(StoreError) -> GroupOperation
+  ) {
     Task {
       var input: GroupInput?
       do throws(StoreError) {
-        let found = try await lookUp.read(from: services.messages, in: id, for: caller)
-        input = .request(.found(lookUp, found), by: caller, completion: completion)
+        input = .request(try await read(), by: caller, completion: completion)
       } catch {
-        services.observer.storeFailed(error, group: id)
+        if error.kind != .cancelled { services.observer.storeFailed(error, group: id) }
         completion(.error(.temporary))
       }
-      // This task is on the group's executor, so the requests are decided in these calls.
-      for input in readings.end(reading, input) { enqueue(input) }
-      forgetChanges()
+      end(reading, input)
+    }
+  }
+
+  /// Decides the requests whose turn it is; called on the group's executor.
+  private func end(_ reading: Int, _ input: GroupInput?) {
+    for input in readings.end(reading, input) { enqueue(input) }
+    forgetChanges()
+  }
+
+  func readMessage(_ lookUp: MessageLookUp, for caller: Caller, _ completion: @escaping Completion) {
+    let (store, id) = (services.messages, id)
+    look(for: caller, completion) { () async throws(StoreError) in
+      .found(lookUp, try await lookUp.read(from: store, in: id, for: caller))
     }
   }
 
@@ -100,13 +129,14 @@ extension Group {
   }
 }
 
-/// The readings of messages that are under way, in the order of their beginning. Those of one
-/// session end in this order.
+/// The readings of messages that are under way, in the order of their beginning, and the requests
+/// behind them. Those of one session end in this order (Protocol.md, "Order of replies").
 struct MessageReadings {
   private struct Reading {
     let number: Int
     let session: SessionKey?
-    /// The request with what was read, which waits for earlier ones of its session.
+    /// The request with what was read, or one that reads nothing, which waits for earlier ones of its
+    /// session.
     var input: GroupInput?
   }
 
@@ -123,6 +153,17 @@ struct MessageReadings {
     defer { next += 1 }
     pending.append(Reading(number: next, session: session))
     return next
+  }
+
+  /// Whether a session's request waits for what was read for an earlier one.
+  func holdsBack(_ request: GroupOperation, of session: SessionKey?) -> Bool {
+    guard let session, !request.followsReading else { return false }
+    return pending.contains { $0.session == session }
+  }
+
+  mutating func hold(_ input: GroupInput, of session: SessionKey?) {
+    pending.append(Reading(number: next, session: session, input: input))
+    next += 1
   }
 
   /// - Parameter input: the request with what was read; nil = the store has failed.

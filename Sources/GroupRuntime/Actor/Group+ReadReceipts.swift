@@ -7,18 +7,8 @@ extension Group {
   /// Looks up what a request is about, which is decided over it afterwards. Requests go on
   /// meanwhile.
   func lookUp(_ question: ReceiptLookUp, epoch: String, for caller: Caller, _ completion: @escaping Completion) {
-    let reading = readings.begin(for: nil)
-    Task {
-      do throws(StoreError) {
-        let found = try await find(question, epoch: epoch, for: caller)
-        // This task is on the group's executor, so the request is decided in this call.
-        enqueue(.request(found, by: caller, completion: completion))
-      } catch {
-        if error.kind != .cancelled { services.observer.storeFailed(error, group: id) }
-        completion(.error(.temporary))
-      }
-      _ = readings.end(reading, nil)
-      forgetChanges()
+    look(for: caller, completion) { () async throws(StoreError) in
+      try await self.find(question, epoch: epoch, for: caller)
     }
   }
 

@@ -112,6 +112,9 @@ public actor Group: ExecutorActor {
     case .loaded(let box):
       switch consume input {
       case .request(let request, let caller, let completion):
+        if !readings.isEmpty, readings.holdsBack(request, of: caller.session) {
+          return readings.hold(.request(request, by: caller, completion: completion), of: caller.session)
+        }
         let now = services.clocks.now
         lastUse = now.monotonic
         submit(box.state.decide(request, by: caller, at: now, usersSignedIn: usersSignedIn(for: box)), completion)

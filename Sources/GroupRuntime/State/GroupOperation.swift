@@ -37,6 +37,14 @@ public enum GroupOperation: Sendable {
   ///   - changeSeq: nil = no changes are wanted.
   ///   - bytes: the most that its messages may have.
   indirect case sync(epoch: String, seq: Int64, changeSeq: Int64? = nil, bytes: Int)
+
+  /// Whether it is a request with what was read for it.
+  var followsReading: Bool {
+    switch self {
+    case .found, .confirmFound, .readersFound: true
+    default: false
+    }
+  }
 }
 
 /// A request that is decided over a stored message, which is read first.

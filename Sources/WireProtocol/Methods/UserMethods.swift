@@ -75,13 +75,13 @@ public struct ImportUsers: Method {
     callers: .application, writes: true, errors: [.emptyUserList, .badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
+    try reader.requireOne("userIDList", or: "userList")
     let list = ListDomain(1...100, whenEmpty: .emptyUserList, isRequired: false)
     let names = try reader.optionalUserIDs("userIDList", list, "The users who become known: this or userList.")
     let objects = try reader.optionalObjects("userList", list, "The users who become known, with their texts.") {
       (reader) throws(WireError) in
       ImportedUser(userID: try reader.requiredUserID("userID", "The user."), fields: try UserInfoFields(from: &reader))
     }
-    try reader.requireOne("userIDList", isThere: names != nil, or: "userList", isThere: objects != nil)
     users = objects ?? (names ?? []).map { ImportedUser(userID: $0) }
   }
 }

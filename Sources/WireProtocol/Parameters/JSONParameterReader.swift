@@ -147,10 +147,8 @@ public struct JSONParameterReader: ParameterReader {
     }
   }
 
-  public func requireOne(
-    _ first: StaticString, isThere isFirstThere: Bool, or second: StaticString, isThere isSecondThere: Bool
-  ) throws(WireError) {
-    guard isFirstThere == isSecondThere else { return }
+  public func requireOne(_ first: StaticString, or second: StaticString) throws(WireError) {
+    guard (value(first) == nil) == (value(second) == nil) else { return }
     throw WireError(.invalidParams, "There is exactly one of \(first) and \(second)", field: "\(first)")
   }
 

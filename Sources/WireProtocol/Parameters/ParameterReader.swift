@@ -29,9 +29,7 @@ public protocol ParameterReader {
   ) throws(WireError) -> (isFirst: Bool, text: String)
 
   /// -32602 unless exactly one of two members is there.
-  func requireOne(
-    _ first: StaticString, isThere isFirstThere: Bool, or second: StaticString, isThere isSecondThere: Bool
-  ) throws(WireError)
+  func requireOne(_ first: StaticString, or second: StaticString) throws(WireError)
 
   /// True or false behind a name, or nil.
   mutating func optionalFlag(_ name: StaticString, _ meaning: StaticString) throws(WireError) -> Bool?
@@ -144,10 +142,10 @@ extension ParameterReader {
   mutating func requiredTargets(
     upTo bound: Int, one: StaticString, several: StaticString
   ) throws(WireError) -> TargetUsers {
+    try requireOne("userID", or: "userIDList")
     let user = try optionalString("userID", .userID, one).flatMap { UserID($0) }
     let list = ListDomain(1...bound, whenEmpty: .emptyUserList, isRequired: false)
     let users = try optionalUserIDs("userIDList", list, several)
-    try requireOne("userID", isThere: user != nil, or: "userIDList", isThere: users != nil)
     return user.map { .one($0) } ?? .list(users ?? [])
   }
 

@@ -157,9 +157,7 @@ struct ParameterRecorder: ParameterReader {
     return (true, "example")
   }
 
-  func requireOne(
-    _ first: StaticString, isThere isFirstThere: Bool, or second: StaticString, isThere isSecondThere: Bool
-  ) throws(WireError) {}
+  func requireOne(_ first: StaticString, or second: StaticString) throws(WireError) {}
 
   mutating func optionalEntries(
     _ name: StaticString, _ domain: MapDomain, _ meaning: StaticString

@@ -23,7 +23,7 @@ extension Message {
   /// What a message has since it was changed.
   fileprivate func encodeChange(_ reactions: [ReactionInfo]?, into writer: inout JSONWriter) {
     writer.member("changeSeq", changeSeq)
-    if editTime.isSet { writer.member("editTime", editTime) }
+    if editTime.isSet, !isRevoked { writer.member("editTime", editTime) }
     if isPinned { writer.member("isPinned", true) }
     if let reactions, !reactions.isEmpty { writer.member("reactions", reactions) }
   }

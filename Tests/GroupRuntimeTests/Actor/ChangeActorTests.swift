@@ -28,7 +28,7 @@ import ThrongTestKit
     gate.hold()
     let give = #"{"seq":1,"reaction":"a"}"#
     let pending = try ["mary", "adam", "olga", "mary"].map { try scene.begin("addMessageReaction", give, by: $0) }
-    await gate.waitForReadings(4)
+    await gate.waitForReadings(3)
     gate.release()
     for answer in pending { #expect(try await answer.answer().code == 0) }
     let found = try await reactions()
@@ -42,7 +42,8 @@ import ThrongTestKit
     let given = try scene.begin("addMessageReaction", #"{"seq":1,"reaction":"a"}"#, by: "adam")
     let pinned = try scene.begin("pinGroupMessage", #"{"seq":1,"isPinned":true}"#, by: "olga")
     let edited = try scene.begin("modifyGroupMessage", #"{"seq":1,"text":"y"}"#, by: "mary")
-    await gate.waitForReadings(4)
+    // The edit waits for the recall of the same session.
+    await gate.waitForReadings(3)
     gate.release()
     #expect(try await recalled.answer().code == 0)
     for pending in [given, pinned, edited] { #expect(try await pending.answer().code == 10030) }
@@ -53,10 +54,45 @@ import ThrongTestKit
   @Test func editsOfASessionTakeEffectInTheirOrder() async throws {
     gate.hold()
     let edits = try (1...8).map { try scene.begin("modifyGroupMessage", #"{"seq":1,"text":"\#($0)"}"#, by: "mary") }
-    await gate.waitForReadings(8)
+    await gate.waitForReadings(1)
     gate.release()
     for edit in edits { #expect(try await edit.answer().code == 0) }
     #expect(scene.store.allMessages(of: "g")[0].content == .text("8"))
+  }
+
+  @Test func aSessionReadsItsOwnChangesBehindThem() async throws {
+    gate.hold()
+    let edit = try scene.begin("modifyGroupMessage", #"{"seq":1,"text":"y"}"#, by: "mary")
+    let same = try scene.begin("modifyGroupMessage", #"{"seq":1,"text":"y"}"#, by: "mary")
+    let history = try scene.begin("getGroupHistoryMessageList", by: "mary")
+    let info = try scene.begin("info", by: "mary")
+    let others = try scene.begin("info", by: "adam")
+    await gate.waitForReadings(1)
+    #expect(try await others.answer().result["changeSeq"] == 0, "others do not wait")
+    gate.release()
+    #expect(try await edit.answer().result.names == ["editTime"])
+    #expect(try await same.answer().result == .object([:]), "the same content")
+    #expect(try await history.answer().result["messageList"][0]["text"] == "y")
+    #expect(try await info.answer().result["changeSeq"] == 1)
+  }
+
+  @Test func aMessageThatIsBeingStoredCanBeChanged() async throws {
+    let sent = try scene.begin("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary")
+    let edit = try scene.begin("modifyGroupMessage", #"{"seq":2,"text":"y"}"#, by: "mary")
+    let reaction = try scene.begin("addMessageReaction", #"{"seq":2,"reaction":"a"}"#, by: "adam")
+    let recall = try scene.begin("revokeGroupMessage", #"{"seq":2}"#, by: "mary")
+    for pending in [sent, edit, reaction, recall] { #expect(try await pending.answer().code == 0) }
+    #expect(scene.store.allMessages(of: "g")[1].isRevoked)
+  }
+
+  @Test func aFailedStoreEndsWhatWaitsForIt() async throws {
+    scene.store.fail(with: StoreError(.unavailable, "disk full"))
+    let sent = try scene.begin("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary")
+    let edit = try scene.begin("modifyGroupMessage", #"{"seq":2,"text":"y"}"#, by: "mary")
+    let history = try scene.begin("getGroupHistoryMessageList", by: "mary")
+    for pending in [sent, edit] { #expect(try await pending.answer().code == 10002) }
+    scene.store.fail(with: nil)
+    #expect(try await history.answer().result["messageList"].elements.count == 1)
   }
 
   @Test func aFailedCommitDoesNotLoseTheEventsThatWait() async throws {

@@ -69,7 +69,7 @@ struct ModelMessage {
     if isRevoked { message["isRevoked"] = true }
     if receiptMembers != nil { message["needReadReceipt"] = true }
     if changeSeq > 0 { message["changeSeq"] = .int(changeSeq) }
-    if editTime > 0 { message["editTime"] = .int(editTime) }
+    if editTime > 0, !isRevoked { message["editTime"] = .int(editTime) }
     if isPinned { message["isPinned"] = true }
     // "A recalled message keeps its place with isRevoked:true and no content."
     if !isRevoked { message[type == "Text" ? "text" : type == "Custom" ? "data" : "tips"] = content }

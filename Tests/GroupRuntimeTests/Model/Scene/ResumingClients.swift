@@ -161,7 +161,7 @@ struct ResumingClients {
     case "onRecvMessageReactionsChanged": message["reactions"] = params["reactions"]
     case "onGroupMessagePinned": message["isPinned"] = params["isPinned"] == true ? true : nil
     default:
-      for gone in ["text", "data", "isPinned", "reactions"] { message[gone] = nil }
+      for gone in ["text", "data", "editTime", "isPinned", "reactions"] { message[gone] = nil }
       message["isRevoked"] = true
     }
     message["changeSeq"] = .int(number)
