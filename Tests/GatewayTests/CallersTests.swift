@@ -13,6 +13,7 @@ import WireProtocol
     "joinGroup", "quitGroup", "getJoinedGroupList", "syncGroups", "markGroupMessageAsRead", "getGroupUnreadCount",
     "setGroupReceiveMessageOpt", "getSystemNotificationList", "setSystemNotificationRead", "setGroupApplicationRead",
     "setSelfInfo", "sendMessageReadReceipts", "getMessageReadReceipts", "getGroupMessageReadMemberList",
+    "addMessageReaction", "removeMessageReaction",
   ]
   /// "Only there."
   private static let application = [
