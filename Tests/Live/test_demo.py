@@ -130,6 +130,21 @@ async def test_reactions_have_counts_and_show_the_own_ones(make_server, browser)
     await chips(carl, "🎉 1 false")
 
 
+async def test_own_reactions_of_another_session_are_known(make_server, browser):
+    """Also where one event stands for several changes, and names the user of the last one alone."""
+    own = make_server({"demo": "true"})
+    alice, bob = await pair(own, browser)
+    await say(alice, "cake?")
+    await hears(bob, "cake?")
+    group, one, other = unquote((await bob.run("location.hash"))[1:]), await bob.text("#user"), await alice.text("#user")
+    seq = own.rpc("getGroupsInfo", groupIDList=[group])["result"]["resultList"][0]["info"]["lastSeq"]
+    reactions = [{"jsonrpc": "2.0", "id": reaction, "method": "addMessageReaction", "params": {
+        "asUser": user, "groupID": group, "seq": seq, "reaction": reaction}}
+        for user, reaction in ((other, "🎉"), (one, "👍"), (other, "😂"))]
+    assert ["error" in reply for reply in own.post_rpc(reactions).json()] == [False] * 3
+    await chips(bob, "🎉 1 false,👍 1 true,😂 1 false")
+
+
 async def test_pinned_messages_stand_above_the_conversation(make_server, browser):
     own = make_server({"demo": "true"})
     alice, bob = await pair(own, browser)

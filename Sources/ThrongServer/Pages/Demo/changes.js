@@ -50,6 +50,37 @@ function withReaction(mine, reaction, isAdded) {
   return new Set(isAdded ? [...others, reaction] : others);
 }
 
+/** How many messages one request asks about. */
+const reactionPage = 20;
+
+/** Asks which reactions to a message are the user's own: another session may have given them. */
+async function askForOwn(group, seq) {
+  group.unsure.add(seq);
+  if (group.isAskingForOwn) return;
+  group.isAskingForOwn = true;
+  try {
+    while (group.unsure.size > 0) {
+      const seqList = [...group.unsure].slice(0, reactionPage);
+      // Before the call: an event that comes meanwhile asks again.
+      for (const asked of seqList) group.unsure.delete(asked);
+      const { resultList } = await call("getMessageReactions", { groupID: group.id, seqList });
+      for (const { seq: told, reactions } of resultList) {
+        const item = group.timeline.at(told);
+        if (item) group.timeline.update(item, { mine: ownReactions(reactions) });
+      }
+    }
+  } catch (error) {
+    group.unsure.clear();
+    if (!(error instanceof Disconnected)) composerFault(inWords(error));
+  } finally {
+    group.isAskingForOwn = false;
+  }
+}
+
+function ownReactions(reactions) {
+  return new Set(reactions.filter(({ byMe }) => byMe).map(({ reaction }) => reaction));
+}
+
 function pin(group, { seq, isPinned }) {
   return attempt(() => call("pinGroupMessage", { groupID: group.id, seq, isPinned: !isPinned }));
 }
@@ -75,6 +106,8 @@ const changeEvents = {
     changeMessage(group, seq, changeSeq, ({ mine }) => ({
       reactions, mine: isOwn ? withReaction(mine, reaction, isAdded) : mine,
     }));
+    // It stands for several changes, and names the last alone.
+    if (changeSeq > group.changeSeq + 1 && group.timeline.at(seq)) askForOwn(group, seq);
   },
   onGroupMessagePinned(group, { seq, changeSeq, isPinned, message }) {
     changeMessage(group, seq, changeSeq, () => ({ isPinned }));

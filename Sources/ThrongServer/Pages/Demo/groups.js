@@ -35,6 +35,9 @@ class Group {
   pins = [];
   arePinsKnown = false;
   isReadingPins = false;
+  /** The messages of which it is to be asked which reactions are the user's own. */
+  unsure = new Set();
+  isAskingForOwn = false;
   /** Up to here every change of the messages in the timeline is known: where a sync of changes begins. */
   changeSeq;
   /** Whether events tell all changes: not from a lost connection until the sync behind it has arrived. */

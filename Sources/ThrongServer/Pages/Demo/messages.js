@@ -12,10 +12,9 @@ function itemOf(message) {
   const { seq, msgID, timestamp, sender, tips, changeSeq = 0, reactions = [] } = message;
   if (tips) return { seq, msgID, time: timestamp, words: sentences(tips.type, tips), changeSeq };
   const { clientMsgID, nameCard, text, isRevoked, needReadReceipt, editTime, isPinned } = message;
-  const mine = new Set(reactions.filter(({ byMe }) => byMe).map(({ reaction }) => reaction));
   return {
     seq, msgID, clientMsgID, time: timestamp, sender, nameCard, text, isRevoked, needReadReceipt, editTime, isPinned, changeSeq,
-    reactions, mine, isOwn: sender === chat.me,
+    reactions, mine: ownReactions(reactions), isOwn: sender === chat.me,
   };
 }
 
