@@ -228,10 +228,27 @@ private final class Posts: WebhookPoster {
     #expect(application.questions.map(\.type) == [.beforeModifyMessage] && application.questions.map(\.subject) == [.text])
     #expect(
       application.questions.map { String(decoding: $0.data, as: UTF8.self) } == [
-        #"{"userID":"olga","platform":"Unknown","groupID":"g","message":{"type":"Text","text":"y","seq":1}}"#
+        #"{"userID":"olga","platform":"Unknown","groupID":"g","message":{"type":"Text","text":"y","priority":"Normal","seq":1}}"#
       ])
     #expect(backend.store.inner.allMessages(of: "g").map(\.content) == [.text("other")])
     #expect(posts.types == [.messageModified])
+  }
+
+  /// The application decides over the message, so it sees the options that it was sent with.
+  @Test func anEditsQuestionHoldsTheMessagesOptions() async throws {
+    let application = Application([.beforeModifyMessage], immediate: .allow(replacement: nil))
+    let backend = backend(application)
+    _ = try await backend.ask(.createGroup(CreateGroup(groupType: .public, groupName: "n", groupID: "g")), by: "olga")
+    let options = MessageOptions(priority: .high, clientMsgID: "c1", atUserIDList: ["max"], needReadReceipt: true)
+    let request = SendGroupCustomMessage(data: "x", options: options)
+    _ = try await backend.ask(.group("g", .sendGroupCustomMessage(request)), by: "olga")
+    let edit = ModifyGroupMessage(seq: 1, content: .custom("y"))
+    #expect(try await backend.ask(.group("g", .modifyGroupMessage(edit)), by: "olga")["result"].names == ["editTime"])
+    #expect(
+      application.questions.map { String(decoding: $0.data, as: UTF8.self) } == [
+        #"{"userID":"olga","platform":"Unknown","groupID":"g","message":{"type":"Custom","data":"y","priority":"High","#
+          + #""clientMsgID":"c1","atUserIDList":["max"],"needReadReceipt":true,"seq":1}}"#
+      ])
   }
 
   @Test func aDroppedEditIsAnsweredAndChangesNothing() async throws {

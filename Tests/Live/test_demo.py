@@ -38,6 +38,215 @@ async def hears(page, text):
     await page.sees(text, "#timeline")
 
 
+# Tips stand between the messages.
+NEWEST = "#timeline li:nth-last-child(1 of :has(.message))"
+
+
+async def choose(page, words, message=NEWEST):
+    """Opens the menu of a message and chooses there."""
+    if await page.run(f"!document.querySelector('{message} .menu')"):
+        await page.click(f"{message} .menu-button")
+    await page.click(f"{message} .menu [data-key='{words}']")
+
+
+async def in_menu(page, message=NEWEST):
+    """The words of a message's menu; it is closed again."""
+    await page.click(f"{message} .menu-button")
+    words = await page.text(f"{message} .choices")
+    await page.click(f"{message} .menu-button")
+    return words.split()
+
+
+async def edit(page, text):
+    await choose(page, "Edit")
+    await page.write("dialog textarea", text)
+    await page.click("dialog .primary")
+
+
+CHIPS = "[...document.querySelectorAll('.chip')].map((one) => one.innerText.replace(/\\s+/g, ' ') + ' ' + one.ariaPressed).join()"
+
+
+async def chips(page, text):
+    """Waits for these reactions: each with its count, and whether it is the page's own, too."""
+    await page.until(f"{CHIPS} === '{text}'")
+
+
+async def pair(own, browser):
+    """Two guests in a Meeting group; the first owns it."""
+    alice = await guest(browser, f"http://{own.address}/")
+    bob = await guest(browser, await new_group(alice))
+    await bob.sees("Meeting", "#subtitle")
+    return alice, bob
+
+
+async def test_a_message_is_edited_by_its_sender(make_server, browser):
+    alice, bob = await pair(make_server({"demo": "true"}), browser)
+    await say(alice, "at three")
+    await hears(bob, "at three")
+    assert await in_menu(bob) == []
+    assert await in_menu(alice) == ["Edit", "Pin", "Recall"]
+    await edit(alice, "at four")
+    for page in (alice, bob):
+        await page.sees("at four", NEWEST)
+        await page.sees("edited", f"{NEWEST} .meta")
+        assert "three" not in await page.text()
+    await choose(alice, "Recall")
+    await bob.sees("Message recalled", NEWEST)
+    assert "edited" not in await bob.text(NEWEST)
+
+
+async def test_an_edit_that_is_refused_says_so_in_its_dialog(make_server, browser):
+    own = make_server({"demo": "true"})
+    alice, _ = await pair(own, browser)
+    await say(alice, "at three")
+    await choose(alice, "Edit")
+    group = unquote((await alice.run("location.hash"))[1:])
+    assert "error" not in own.rpc("muteGroup", groupID=group, mode="All")
+    await alice.write("dialog textarea", "at four")
+    await alice.click("dialog .primary")
+    await alice.sees("You cannot write now", "dialog .fault")
+    assert await alice.text("#timeline .own .text") == "at three"
+
+
+async def test_reactions_have_counts_and_show_the_own_ones(make_server, browser):
+    own = make_server({"demo": "true"})
+    alice, bob = await pair(own, browser)
+    await say(alice, "cake?")
+    await hears(bob, "cake?")
+    await choose(bob, "pick 👍")
+    await chips(bob, "👍 1 true")
+    await chips(alice, "👍 1 false")
+    await alice.click(".chip")
+    await choose(alice, "pick 🎉")
+    await chips(alice, "👍 2 true,🎉 1 true")
+    await chips(bob, "👍 2 true,🎉 1 false")
+    await bob.click(".chip")
+    await chips(bob, "👍 1 false,🎉 1 false")
+    await chips(alice, "👍 1 true,🎉 1 true")
+    # The picker takes back, too; a newcomer sees what there is.
+    await choose(alice, "pick 👍")
+    await chips(alice, "🎉 1 true")
+    carl = await guest(browser, await alice.run("location.href"))
+    await chips(carl, "🎉 1 false")
+
+
+async def test_own_reactions_of_another_session_are_known(make_server, browser):
+    """Also where one event stands for several changes, and names the user of the last one alone."""
+    own = make_server({"demo": "true"})
+    alice, bob = await pair(own, browser)
+    await say(alice, "cake?")
+    await hears(bob, "cake?")
+    group, one, other = unquote((await bob.run("location.hash"))[1:]), await bob.text("#user"), await alice.text("#user")
+    seq = own.rpc("getGroupsInfo", groupIDList=[group])["result"]["resultList"][0]["info"]["lastSeq"]
+    reactions = [{"jsonrpc": "2.0", "id": reaction, "method": "addMessageReaction", "params": {
+        "asUser": user, "groupID": group, "seq": seq, "reaction": reaction}}
+        for user, reaction in ((other, "🎉"), (one, "👍"), (other, "😂"))]
+    assert ["error" in reply for reply in own.post_rpc(reactions).json()] == [False] * 3
+    await chips(bob, "🎉 1 false,👍 1 true,😂 1 false")
+
+
+async def test_pinned_messages_stand_above_the_conversation(make_server, browser):
+    own = make_server({"demo": "true"})
+    alice, bob = await pair(own, browser)
+    await say(alice, "the first rule")
+    await choose(alice, "Pin")
+    await bob.sees("the first rule", "#pins")
+    await say(alice, "the second rule")
+    await choose(alice, "Pin")
+    await bob.until("document.querySelector('#pin-count').innerText === '2'")
+    assert await bob.text("#pin-latest") == "the second rule"
+    await bob.sees("pinned", f"{NEWEST} .meta")
+    await edit(alice, "the other rule")
+    await bob.sees("the other rule", "#pin-latest")
+    # Bob may read the list and go to a message, but not unpin.
+    await bob.click("#pins summary")
+    assert "Unpin" not in await bob.text("#pins") and "Pin" not in await in_menu(bob)
+    await bob.click("#pin-list li:last-child .text")
+    await bob.until("document.activeElement.innerText?.includes('the first rule')")
+    carl = await guest(browser, await alice.run("location.href"))
+    await carl.sees("the other rule", "#pin-latest")
+    await choose(alice, "Recall")
+    await bob.sees("the first rule", "#pin-latest")
+    await alice.click("#pins summary")
+    await alice.click("#pin-list [aria-label^=Unpin]")
+    for page in (alice, bob, carl):
+        await page.until("document.querySelector('#pins').hidden")
+    assert "pinned" not in await bob.text("#timeline")
+
+
+async def test_the_menu_of_a_message_is_used_by_keyboard(make_server, browser):
+    alice, bob = await pair(make_server({"demo": "true"}), browser)
+    await say(alice, "only keys")
+    await hears(bob, "only keys")
+    focus = "document.activeElement.ariaLabel ?? document.activeElement.innerText"
+    await bob.run(f"document.querySelector('{NEWEST} .menu-button').focus()")
+    await bob.press("Enter", 13)
+    await bob.until(f"{focus} === 'thumbs up'")
+    await bob.press("Escape", 27)
+    await bob.until(f"({focus}).startsWith('Actions on the message of guest-')")
+    assert await bob.run("!document.querySelector('.menu') && document.activeElement.ariaExpanded") == "false"
+    await bob.press("Enter", 13)
+    await bob.press("Tab", 9)
+    await bob.press("Enter", 13)
+    await chips(bob, "❤️ 1 true")
+    # The message was drawn anew meanwhile, and the focus is where it was.
+    await bob.until(f"({focus}).startsWith('Actions on the message of guest-')")
+
+
+async def test_the_demo_is_usable_at_any_width_and_in_the_dark(make_server, browser):
+    own = make_server({"demo": "true"})
+    alice, bob = await pair(own, browser)
+    await alice.run("addEventListener('securitypolicyviolation', (event) => (window.violation = event.violatedDirective))")
+    await say(alice, "a word that does not end" + "!" * 200)
+    await edit(alice, "another word that does not end" + "!" * 200)
+    await choose(alice, "Pin")
+    await hears(bob, "another")
+    await choose(bob, "pick 😂")
+    await choose(alice, "pick 👍")
+    await chips(alice, "😂 1 false,👍 1 true")
+    await alice.click("#pins summary")
+    await alice.click(f"{NEWEST} .menu-button")
+    await alice.demand_usable()
+    assert await alice.run("window.violation") is None
+
+
+async def test_changes_that_were_missed_come_with_the_connection(start, browser):  # noqa: F811
+    """Edits, reactions, pins and recalls of messages that the page has: by their `changeSeq`, without reading the
+    history again."""
+    own, proxy = start("haproxy")
+    alice = await guest(browser, f"http://{own.address}/chat/")
+    link = await new_group(alice)
+    bob = await guest(browser, f"https://{proxy.host}/chat/{link[link.index('#'):]}")
+    await bob.sees("Meeting", "#subtitle")
+    group, user = unquote(link[link.index("#") + 1:]), await bob.text("#user")
+    for text in ("to be edited", "to be liked", "to be pinned", "to be recalled"):
+        await say(alice, text)
+        await hears(bob, text)
+    await choose(bob, "pick 🎉")
+    await chips(bob, "🎉 1 true")
+    proxy.end()
+    await bob.sees("Not connected", "#banner-words")
+    *_, edited, liked, pinned, recalled = range(
+        1, own.rpc("getGroupsInfo", groupIDList=[group])["result"]["resultList"][0]["info"]["lastSeq"] + 1)
+    for method, params in (
+            ("modifyGroupMessage", {"asUser": await alice.text("#user"), "seq": edited, "text": "new words"}),
+            ("addMessageReaction", {"asUser": user, "seq": liked, "reaction": "👍"}),
+            ("pinGroupMessage", {"seq": pinned, "isPinned": True}), ("revokeGroupMessage", {"seq": recalled})):
+        assert "error" not in own.rpc(method, groupID=group, **params)
+    await say(alice, "the newest")
+    proxy.start()
+    await bob.click("#retry")
+    await hears(bob, "the newest")
+    await hears(bob, "new words")
+    await bob.sees("Message recalled", "#timeline")
+    await bob.sees("to be pinned", "#pin-latest")
+    await chips(bob, "👍 1 true")
+    assert "to be recalled" not in await bob.text("#timeline") and "to be edited" not in await bob.text("#timeline")
+    frames = await bob.run("[...document.querySelectorAll('#frames summary')].map((one) => one.textContent).join('\\n')")
+    assert frames.count('"method":"getGroupHistoryMessageList"') == 1
+    assert '"changeSeq":1}]' in frames, "where the sync begins"
+
+
 async def test_the_sender_sees_who_has_read(make_server, browser):
     own = make_server({"demo": "true"})
     alice = await guest(browser, f"http://{own.address}/")
@@ -58,7 +267,7 @@ async def test_the_sender_sees_who_has_read(make_server, browser):
     await carol.click("#group-list button")
     await alice.sees("read by all", ".own .meta")
     assert "read" not in await bob.text("#timeline .meta")
-    await alice.click(".own .acts button")
+    await choose(alice, "Readers")
     await alice.sees("Not yet: nobody.", "dialog")
     await alice.click("dialog .primary")
 

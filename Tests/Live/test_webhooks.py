@@ -606,6 +606,21 @@ async def test_a_message_is_asked_about_and_sent(hooked, receiver):
     assert len(questions(receiver, "beforeSendMessage")) == 1
 
 
+async def test_an_edit_is_asked_about_with_what_the_message_was_sent_with(hooked, receiver):
+    own, world = hooked(*ASKED)
+    owner, reader = await world.users("owner", "reader")
+    group = await world.group(owner, "Public", [reader])
+    sent = await owner.call(
+        "sendGroupTextMessage", groupID=group, text="at three", priority="High", clientMsgID="c", atUserIDList=[reader.user])
+    await owner.call("modifyGroupMessage", groupID=group, seq=sent["seq"], text="at four")
+    await reader.expect("onRecvMessageModified", groupID=group, message=has(text="at four"))
+    (question,) = questions(receiver, "beforeModifyMessage")
+    assert question.data == {
+        "userID": owner.user, "platform": "Unknown", "groupID": group, "message": {
+            "type": "Text", "text": "at four", "priority": "High", "clientMsgID": "c", "atUserIDList": [reader.user],
+            "seq": sent["seq"]}}
+
+
 async def test_an_answer_replaces_the_content(hooked, receiver):
     own, world = hooked("beforeSendMessage", "messageSent")
     owner, reader = await world.users("owner", "reader")

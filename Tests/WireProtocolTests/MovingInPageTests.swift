@@ -266,7 +266,7 @@ private struct ProtocolVocabulary {
     case .value(let value): values.contains(value)
     case .key(let key):
       // The keys of group types are written once for all types.
-      [key, key.replacing(/^limits\.(work|public|meeting|avChatRoom|bChatRoom)\./, with: #"limits.\(groupType)."#)].contains {
+      [key, key.replacing(/\.(work|public|meeting|avChatRoom|bChatRoom)(?=\.|$)/, with: #".\(groupType)"#)].contains {
         configuration.contains("\"\($0)\"")
       }
     case nil: false

@@ -7,15 +7,15 @@ import WireProtocol
 extension Dispatcher {
   /// Dispatches a request while before-events are configured.
   func dispatch(_ request: Request, by caller: Caller, _ asking: any WebhookAsking, _ completion: @escaping Completion) {
-    let question = WebhookQuestion(request, by: caller, asking)
+    let type = WebhookQuestion.type(of: request, by: caller, asking)
     guard let session = caller.session, let group = request.groupID else {
-      guard let question else { return execute(request, by: caller, completion) }
-      return ask(question, about: request, by: caller, asking, completion)
+      guard let type else { return execute(request, by: caller, completion) }
+      return ask(type, about: request, by: caller, asking, completion)
     }
     let key = RequestOrder.Key(session: session, group: group)
-    requestOrder.begin(key, asks: question != nil) { [self] in
-      guard let question else { return execute(request, by: caller, completion) }
-      ask(question, about: request, by: caller, asking) { [requestOrder] reply in
+    requestOrder.begin(key, asks: type != nil) { [self] in
+      guard let type else { return execute(request, by: caller, completion) }
+      ask(type, about: request, by: caller, asking) { [requestOrder] reply in
         completion(reply)
         requestOrder.end(key)
       }
@@ -25,12 +25,18 @@ extension Dispatcher {
   /// Checks rights and state, asks, and executes: that checks everything again. Meanwhile other
   /// requests of the group go on.
   private func ask(
-    _ question: WebhookQuestion, about request: Request, by caller: Caller, _ asking: any WebhookAsking,
+    _ type: WebhookType, about request: Request, by caller: Caller, _ asking: any WebhookAsking,
     _ completion: @escaping Completion
   ) {
     check(request, by: caller) { [self] reply in
-      // A repeated clientMsgID is answered at once.
-      guard case .success(.empty) = reply else { return completion(reply) }
+      let question: WebhookQuestion
+      switch reply {
+      case .success(.empty): question = WebhookQuestion(type, about: request, by: caller)
+      case .success(.message(let edited)):
+        question = WebhookQuestion(type, about: request, editing: edited.message, by: caller)
+      // A repeated clientMsgID is answered at once, and so is an edit to the same content.
+      default: return completion(reply)
+      }
       Task {
         switch await asking.verdict(on: question) {
         case .allow(let replacement): execute(request.replacingContent(with: replacement), by: caller, completion)
@@ -41,7 +47,8 @@ extension Dispatcher {
     }
   }
 
-  /// Replies `.empty` where the request would succeed, as far as that is known before.
+  /// Replies `.empty`, or the message of an edit, where the request would succeed as far as that is
+  /// known before.
   private func check(_ request: Request, by caller: Caller, _ completion: @escaping Completion) {
     switch request {
     case .createGroup(let request):

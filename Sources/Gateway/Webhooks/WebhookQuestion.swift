@@ -50,17 +50,22 @@ public struct WebhookServices: Sendable {
 }
 
 extension WebhookQuestion {
-  /// Nil where the application is not asked about such a request.
-  init?(_ request: Request, by caller: Caller, _ asking: any WebhookAsking) {
+  /// The type under which the application is asked about a request of this caller; nil = it is not.
+  static func type(of request: Request, by caller: Caller, _ asking: any WebhookAsking) -> WebhookType? {
     // "Application administrators without asUser are not asked about."
-    guard let user = caller.userID, let type = WebhookQuestion.type(of: request), asking.asks(type) else { return nil }
+    guard caller.userID != nil, let type = type(of: request), asking.asks(type) else { return nil }
+    return type
+  }
+
+  /// - Parameter message: the message of an edit, as it is before it.
+  init(_ type: WebhookType, about request: Request, editing message: Message? = nil, by caller: Caller) {
     self.type = type
     subject = WebhookQuestion.subject(of: request)
     data = JSONWriter.text(capacity: 512) { writer in
       writer.object { writer in
-        writer.member("userID", user.rawValue)
+        writer.member("userID", ifPresent: caller.userID?.rawValue)
         writer.member("platform", caller.platform.rawValue)
-        request.encodeQuestion(into: &writer)
+        request.encodeQuestion(editing: message, into: &writer)
       }
     }
   }
@@ -112,7 +117,7 @@ extension Request {
   }
 
   /// "…the request's params", for messages `{groupID, message}`.
-  fileprivate func encodeQuestion(into writer: inout JSONWriter) {
+  fileprivate func encodeQuestion(editing message: Message?, into writer: inout JSONWriter) {
     switch self {
     case .createGroup(let request): request.encodeQuestion(into: &writer)
     case .group(let id, .joinGroup(let request)):
@@ -131,7 +136,7 @@ extension Request {
       writer.message("Custom", "data", request.data, request.options)
     case .group(let id, .modifyGroupMessage(let request)):
       writer.member("groupID", id.rawValue)
-      writer.edit(request)
+      writer.edit(request, of: message)
     default: break
     }
   }
@@ -153,8 +158,8 @@ extension JSONWriter {
 }
 
 extension JSONWriter {
-  /// The message as the edit would make it. Its options are those that it was sent with.
-  fileprivate mutating func edit(_ request: ModifyGroupMessage) {
+  /// The message as the edit would make it, with the options that it was sent with.
+  fileprivate mutating func edit(_ request: ModifyGroupMessage, of message: Message?) {
     key("message")
     object { writer in
       switch request.content {
@@ -164,6 +169,12 @@ extension JSONWriter {
       case .custom(let data), .tips(let data):
         writer.member("type", "Custom")
         writer.member("data", data)
+      }
+      if let message {
+        writer.member("priority", message.priority.rawValue)
+        writer.member("clientMsgID", ifPresent: message.clientMsgID)
+        if !message.atUserIDList.isEmpty { writer.member("atUserIDList", message.atUserIDList) }
+        if message.needReadReceipt { writer.member("needReadReceipt", true) }
       }
       writer.member("seq", request.seq)
     }

@@ -60,7 +60,7 @@ public struct MessageLookUp: Sendable {
 
   /// How far an edit goes.
   enum EditStep: Sendable {
-    /// The checks before the application is asked.
+    /// The checks before the application is asked; answers the message.
     case check
     case perform
     /// The application does not want it.

@@ -34,10 +34,10 @@ struct DemoPage: Sendable {
   private static let template = PageTemplate(
     PackageResources.chat_html, styles: [PackageResources.base_css, PackageResources.chat_css],
     scripts: [
-      PackageResources.base_js, PackageResources.connection_js, PackageResources.words_js, PackageResources.timeline_js,
-      PackageResources.groups_js, PackageResources.likes_js, PackageResources.messages_js, PackageResources.events_js,
-      PackageResources.view_js,
-      PackageResources.frames_js, PackageResources.main_js,
+      PackageResources.base_js, PackageResources.connection_js, PackageResources.words_js, PackageResources.drawing_js,
+      PackageResources.timeline_js, PackageResources.groups_js, PackageResources.likes_js, PackageResources.messages_js,
+      PackageResources.changes_js, PackageResources.events_js, PackageResources.view_js, PackageResources.frames_js,
+      PackageResources.main_js,
     ])
 }
 
@@ -65,8 +65,8 @@ enum ConsolePage {
     PackageResources.console_html, styles: [PackageResources.base_css, PackageResources.console_css],
     scripts: [
       PackageResources.base_js, PackageResources.rpc_js, PackageResources.log_js, PackageResources.lists_js,
-      PackageResources.directory_js, PackageResources.group_js, PackageResources.people_js, PackageResources.counters_js,
-      PackageResources.history_js,
-      PackageResources.users_js, PackageResources.start_js,
+      PackageResources.directory_js, PackageResources.group_js, PackageResources.people_js, PackageResources.bans_js,
+      PackageResources.counters_js, PackageResources.pins_js, PackageResources.history_js, PackageResources.users_js,
+      PackageResources.start_js,
     ])
 }

@@ -56,6 +56,8 @@ public enum ReplyValue: Sendable {
   /// A group for one reader; nil = the reader gets no row.
   indirect case groupInfo(GroupInfo?)
   case unreadCount(Int)
+  /// The message that an edit would change, which the application is asked about.
+  indirect case message(MessageInfo)
   indirect case syncRow(SyncGroups.Row)
 }
 
@@ -106,6 +108,7 @@ extension ReplyValue: WireEncodable {
     case .retriedWebhooks(let result): writer.value(result)
     case .groupInfo(let info): if let info { writer.value(info) } else { writer.null() }
     case .unreadCount(let count): writer.value(count)
+    case .message(let info): writer.value(info)
     case .syncRow(let row): writer.value(row)
     }
   }
@@ -145,6 +148,7 @@ extension ReplyValue: WireEncodable {
     case .importedMessages(let result): 64 + result.resultList.count * 32
     case .webhookFailures(let result): result.failureList.reduce(128) { $0 + $1.data.text.count + 256 }
     case .groupInfo: 768
+    case .message(let info): 512 + info.message.content.byteCount
     case .syncRow(let row): row.capacity
     case .empty, .session, .ping, .joinedGroup, .groupMute, .onlineMemberCount, .kicked, .stats, .importedGroup,
       .unreadCount, .retriedWebhooks, .modified:

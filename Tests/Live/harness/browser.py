@@ -16,6 +16,37 @@ FLAGS = ["--headless=new", "--no-sandbox", "--no-first-run", "--disable-gpu", "-
          "--disable-background-networking", "--disable-component-update", "--ignore-certificate-errors", "--window-size=1280,900",
          "--remote-debugging-port=0", "about:blank"]
 
+# What a person can use and no name says what it is.
+NAMELESS = """[...document.querySelectorAll('button, input, textarea, select, summary, a')]
+  .filter((one) => one.checkVisibility() && !one.ariaLabel && !one.innerText.trim() && !one.labels?.length)
+  .map((one) => one.outerHTML)"""
+# Text whose contrast with its background is below 4.5.
+FAINT = """(() => {
+  const context = new OffscreenCanvas(1, 1).getContext('2d', {willReadFrequently: true});
+  const rgba = (color) => {
+    context.clearRect(0, 0, 1, 1); context.fillStyle = color; context.fillRect(0, 0, 1, 1);
+    return [...context.getImageData(0, 0, 1, 1).data];
+  };
+  const light = (color) => rgba(color).slice(0, 3).map((part) => part / 255)
+    .map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, part, index) => sum + part * [0.2126, 0.7152, 0.0722][index], 0);
+  const ground = (one) => {
+    for (let each = one; each; each = each.parentElement) {
+      const color = getComputedStyle(each).backgroundColor;
+      if (rgba(color)[3] > 0) return color;
+    }
+    return 'white';
+  };
+  const isText = (one) => [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+  return [...document.body.querySelectorAll('*')]
+    .filter((one) => isText(one) && one.checkVisibility({opacityProperty: true}) && !one.closest(':disabled, script, style'))
+    .map((one) => {
+      const [high, low] = [light(getComputedStyle(one).color), light(ground(one))].sort((a, b) => b - a);
+      return [one, (high + 0.05) / (low + 0.05)];
+    })
+    .filter(([, contrast]) => contrast < 4.5).map(([one, contrast]) => `${one.outerHTML.slice(0, 200)}: ${contrast}`);
+})()"""
+
 
 class Browser:
     """One process; each page has cookies and storage of its own, as another person's browser."""
@@ -120,6 +151,35 @@ class Page:
         """Replaces what stands in a field."""
         await self.until(f"document.querySelector({json.dumps(selector)})?.checkVisibility() ?? false")
         await self.run(f"document.querySelector({json.dumps(selector)}).value = {json.dumps(text)}")
+
+    async def press(self, key, code):
+        """A key of the keyboard, by its name and Windows' number."""
+        text = {"text": "\r"} if key == "Enter" else {}
+        for kind in ("keyDown", "keyUp"):
+            await self._browser.command(
+                "Input.dispatchKeyEvent", self._session, type=kind, key=key, code=key, windowsVirtualKeyCode=code, **text)
+
+    async def show_as(self, width=1280, height=900, scheme="light"):
+        """Another size of the window, and the reader's colour scheme; colours change at once."""
+        await self._browser.command(
+            "Emulation.setDeviceMetricsOverride", self._session, width=width, height=height, deviceScaleFactor=1,
+            mobile=width < 500)
+        features = [{"name": "prefers-color-scheme", "value": scheme}, {"name": "prefers-reduced-motion", "value": "reduce"}]
+        await self._browser.command("Emulation.setEmulatedMedia", self._session, features=features)
+
+    async def demand_usable(self):
+        """At phone width and in the dark too: nothing is wider than the window, everything that can be used has a name,
+        text stands out from its ground (WCAG 2, 1.4.3), and nothing came from elsewhere."""
+        for width, height, scheme in ((1280, 900, "light"), (1280, 900, "dark"), (390, 844, "light"), (390, 844, "dark")):
+            await self.show_as(width, height, scheme)
+            assert await self.run("document.documentElement.scrollWidth") <= width
+            assert await self.run(NAMELESS) == []
+            faint = await self.run(FAINT)
+            assert faint == [], scheme
+        await self.show_as()
+        assert await self.run(
+            "performance.getEntriesByType('resource').map(({name}) => new URL(name)).filter(({protocol, host}) =>"
+            " protocol !== 'data:' && host !== location.host).map(String)") == []
 
     async def screenshot(self, file):
         """A PNG, for a person who looks for a fault."""

@@ -65,7 +65,7 @@ extension GroupState {
     try requireNotMuted(caller, at: context.wall)
     if request.content.isSame(as: message.content) { return Decision(.modified(ModifyGroupMessage.Result(editTime: nil))) }
     switch step {
-    case .check: return Decision(.empty)
+    case .check: return Decision(.message(MessageInfo(message)))
     case .drop: return Decision(.modified(ModifyGroupMessage.Result(editTime: context.now)))
     case .perform: break
     }

@@ -13,7 +13,8 @@ async function showGroup(groupID) {
   byID("group-title").textContent = row.info?.groupName ?? groupID;
   if (row.code !== 0) return say("group-fault", `${row.code} · ${row.message}`);
   showInfo(row.info);
-  await Promise.all([showMembers(row.info), showMuted(row.info), showCounters(row.info), showMessages(row.info)]);
+  const parts = [showMembers, showMuted, showBans, showCounters, showPins, showMessages];
+  await Promise.all(parts.map((show) => show(row.info)));
 }
 
 function showInfo(info) {

@@ -1,27 +1,38 @@
 // The messages of the group that is shown.
 
+/** Live types keep no messages, and no bans. */
+const keepsNothing = (groupType) => ["AVChatRoom", "BChatRoom"].includes(groupType);
+
 async function showMessages(info) {
-  if (["AVChatRoom", "BChatRoom"].includes(info.groupType)) {
+  if (keepsNothing(info.groupType)) {
     byID("messages").replaceChildren(element("p", { class: "empty" }, `${info.groupType} keeps no messages.`));
     return;
   }
   const { groupID } = info;
   await showPages(byID("messages"), "None", async (fromSeq) => {
     const page = await rpc("getGroupHistoryMessageList", given({ groupID, count: 20, fromSeq }));
-    const rows = page.messageList.map((message) => messageRow(groupID, message));
+    const rows = page.messageList.map((message) => {
+      const isContent = !message.isRevoked && message.type !== "GroupTips";
+      const recall = () => smallButton("Recall", () => recallMessage(groupID, message), "danger");
+      return messageRow(message, isContent ? [pinButton(groupID, message), recall()] : []);
+    });
     return { rows, next: page.isFinished ? undefined : page.messageList.at(-1)?.seq };
   });
 }
 
-function messageRow(groupID, message) {
-  const { seq, timestamp, sender, nameCard } = message;
-  const isContent = !message.isRevoked && message.type !== "GroupTips";
-  const recall = isContent && smallButton("Recall", () => recallMessage(groupID, message), "danger");
+/** A message with its marks, and buttons for it. */
+function messageRow(message, acts) {
+  const { seq, timestamp, sender, nameCard, editTime, isPinned, isRevoked } = message;
+  const isContent = !isRevoked && message.type !== "GroupTips";
+  const marks = [
+    isContent && editTime && element("span", { class: "badge", title: `Edited ${moment(editTime)}` }, "edited"),
+    isPinned && styled("badge accent", "pinned"),
+  ].filter(Boolean);
   return element("tr", {},
     element("td", { class: "numeric stamp" }, styled("sub", `#${seq}`), styled("sub", moment(timestamp))),
     element("td", {}, styled("sub", nameCard ? `${nameCard} · ${sender}` : sender),
-      styled(isContent ? "message-text" : "quiet", contentWords(message))),
-    element("td", { class: "end" }, element("div", { class: "acts" }, recall)));
+      styled(isContent ? "message-text" : "quiet", contentWords(message)), marks.flatMap((mark) => [" ", mark])),
+    element("td", { class: "end" }, element("div", { class: "acts" }, acts)));
 }
 
 function contentWords({ type, text, data, tips, isRevoked }) {

@@ -63,7 +63,9 @@ function signOut(words = "") {
   credential = "";
   byID("sign-in").hidden = false;
   byID("console").hidden = true;
-  const shown = ["stats", "members", "muted", "messages", "info", "sessions", "entries", "group-acts"];
+  const shown = [
+    "stats", "members", "muted", "bans", "counters", "pins", "messages", "info", "sessions", "entries", "group-acts",
+  ];
   for (const id of shown) byID(id).replaceChildren();
   byID("groups-table").tBodies[0].replaceChildren();
   byID("latest").textContent = "Nothing done yet";

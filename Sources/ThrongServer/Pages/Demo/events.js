@@ -9,11 +9,9 @@ const groupEvents = {
     if (isLookedAt(group)) markRead(group);
     else if (message.sender !== chat.me) group.unread += 1;
   },
-  onRecvMessageRevoked(group, { msgID }) {
-    group.timeline.revoke(msgID);
-  },
+  ...changeEvents,
   onRecvMessageReadReceipts(group, { receiptList }) {
-    group.timeline.count(receiptList);
+    keepEnd(group, () => group.timeline.count(receiptList));
   },
   onMessageDropped(group, { msgID, clientMsgID }) {
     const item = group.timeline.sent(clientMsgID);
@@ -55,9 +53,16 @@ function handleEvent(name, params) {
     lobbyNotice(`You were not let into ${params.groupID}.`);
   }
   const group = chat.groups.get(params.groupID);
-  if (group) groupEvents[name]?.(group, params, name);
+  if (group) handleGroupEvent(group, name, params);
   else if (bringsIn(name, params)) welcome(params.groupID);
   render();
+}
+
+function handleGroupEvent(group, name, params) {
+  groupEvents[name]?.(group, params, name);
+  // Events of changes come in their order, so everything before this one is known, too.
+  const changeSeq = params.changeSeq ?? params.message?.changeSeq ?? 0;
+  if (group.isSynced) group.changeSeq = Math.max(group.changeSeq, changeSeq);
 }
 
 /** Whether an event says that this user is a member of a group that the page does not have yet. */

@@ -5,8 +5,14 @@ const memberPage = 50;
 /** How often an open list of members asks who is online, which the server does not push. */
 const presenceInterval = 5_000;
 /** `name` is null until the user has chosen one; `knocking` holds the groups that the user waits to be let into. */
-const chat = { connection: null, me: "", name: null, groups: new Map(), current: null, knocking: new Set(), farewell: "" };
+const chat = {
+  connection: null, me: "", name: null, groups: new Map(), current: null, knocking: new Set(), farewell: "",
+  /** The rights of each group type, as the server tells them. */
+  rights: new Map(),
+};
 const admissions = new Map();
+/** Other roles rank as Member. */
+const roleRanks = { Owner: 2, Admin: 1, Member: 0 };
 
 const call = (method, params) => chat.connection.call(method, params);
 
@@ -25,15 +31,30 @@ class Group {
   isLiking = false;
   isConfirming = false;
   isTooLargeForReceipts = false;
+  /** The last pinned first. */
+  pins = [];
+  arePinsKnown = false;
+  isReadingPins = false;
+  /** The messages of which it is to be asked which reactions are the user's own. */
+  unsure = new Set();
+  isAskingForOwn = false;
+  /** Up to here every change of the messages in the timeline is known: where a sync of changes begins. */
+  changeSeq;
+  /** Whether events tell all changes: not from a lost connection until the sync behind it has arrived. */
+  isSynced = true;
   /** Messages since the group was last looked at. */
   unread;
-  timeline = new Timeline({ recall: (item) => recall(this, item), again: (item) => sendAgain(this, item),
-    readers: (item) => showReaders(this, item) });
+  timeline = new Timeline({
+    recall: (item) => recall(this, item), again: (item) => sendAgain(this, item), readers: (item) => showReaders(this, item),
+    edit: (item) => edit(this, item), pin: (item) => pin(this, item), mayPin: () => this.mayPin,
+    react: (item, reaction, isAdded) => react(this, item, reaction, isAdded),
+  });
 
   constructor(info) {
     this.info = info;
     this.id = info.groupID;
     this.epoch = info.epoch;
+    this.changeSeq = info.changeSeq ?? 0;
     this.unread = info.selfInfo.unreadCount;
   }
 
@@ -45,6 +66,12 @@ class Group {
   /** Whether own messages ask who reads them. */
   get hasReceipts() {
     return ["Work", "Public"].includes(this.info.groupType) && !this.isTooLargeForReceipts;
+  }
+
+  /** Whether the user's role has the right to pin messages. */
+  get mayPin() {
+    const lowest = roleRanks[chat.rights.get(this.info.groupType)?.pinMessage];
+    return lowest !== undefined && (roleRanks[this.info.selfInfo.role] ?? roleRanks.Member) >= lowest;
   }
 
   /** Whether its owner ends it rather than leaving: the owner of a Work group does not. */
@@ -66,6 +93,13 @@ class Group {
     const ends = [this.info.selfInfo.muteUntil, this.info.mute?.muteUntil ?? 0].filter((end) => end > Date.now());
     return Math.min(...ends) - Date.now();
   }
+}
+
+/** Asks once what each role may do. */
+async function loadRights() {
+  if (chat.rights.size > 0) return;
+  const { groupTypes } = await call("getServerInfo");
+  chat.rights = new Map(groupTypes.map(({ groupType, rights }) => [groupType, rights]));
 }
 
 /** The groups that the user of a pasted token is in already, as many as fit on a page. */
@@ -148,6 +182,7 @@ function leaveBehind(groupID, words) {
 async function loadOlder(group) {
   if (!group.isKept || group.isLoading) return;
   group.isLoading = true;
+  group.timeline.beginReading();
   try {
     const from = group.timeline.oldest > 0 ? { fromSeq: group.timeline.oldest } : {};
     const page = await call("getGroupHistoryMessageList", { groupID: group.id, count: historyPage, ...from });
@@ -155,6 +190,7 @@ async function loadOlder(group) {
     group.hasOlder = !page.isFinished;
   } finally {
     group.isLoading = false;
+    group.timeline.endReading();
   }
   render();
 }
@@ -201,11 +237,13 @@ async function loadApplications(group) {
 /** After a lost connection: what the groups are now, what was missed, and what was under way. */
 async function resume() {
   const groups = [...chat.groups.values()];
+  for (const group of groups) group.isSynced = group.arePinsKnown = false;
   for (let start = 0; start < groups.length; start += 50) await refresh(groups.slice(start, start + 50));
   for (const group of chat.groups.values()) {
     await complete(group);
     await Promise.all(group.timeline.unsent.map((item) => transmit(group, item)));
   }
+  if (chat.current) await loadPins(chat.current);
   render();
 }
 
@@ -222,28 +260,41 @@ async function refresh(groups) {
   await catchUp(present.filter((group) => group.isKept));
 }
 
-/** Asks for every message since the last one, as often as there are more; where that is not possible, reads the history anew. */
+/**
+ * Asks for every message and every change since the last ones, as often as there are more; where that is not possible, reads
+ * the history anew.
+ */
 async function catchUp(groups) {
   let behind = [];
   for (const group of groups) {
     if (group.timeline.position > 0) behind.push(group);
-    else await loadOlder(group);
+    else await readAnew(group, group.info);
   }
   while (behind.length > 0) {
-    const positions = behind.map((group) => ({ groupID: group.id, epoch: group.epoch, seq: group.timeline.position }));
+    const positions = behind.map(({ id, epoch, timeline, changeSeq }) =>
+      ({ groupID: id, epoch, seq: timeline.position, changeSeq }));
     const answer = await call("syncGroups", { groups: positions });
-    const unfinished = [];
-    for (const [index, row] of answer.groups.entries()) {
-      const group = behind[index];
-      if (row.code !== 0) continue;
-      group.epoch = row.epoch;
-      for (const message of row.messageList) addMessage(group, message);
-      if (row.more) unfinished.push(group);
-      if (!row.recovered) {
-        group.timeline.clear();
-        await loadOlder(group);
-      }
-    }
-    behind = unfinished;
+    const rows = answer.groups.map((row, index) => [behind[index], row]).filter(([, row]) => row.code === 0);
+    for (const [group, row] of rows) await takeRow(group, row);
+    behind = rows.filter(([, row]) => row.more).map(([group]) => group);
   }
+}
+
+/** Takes one row of a sync: changes of messages that are here, then new messages. */
+async function takeRow(group, row) {
+  if (!row.recovered) return readAnew(group, row);
+  for (const message of row.changeList) changeMessage(group, message.seq, message.changeSeq, () => itemOf(message));
+  for (const message of row.messageList) addMessage(group, message);
+  group.changeSeq = row.changeSeq;
+  group.timeline.reach(row.more ? (row.messageList.at(-1)?.seq ?? 0) : row.lastSeq);
+  group.isSynced = !row.more;
+}
+
+/** Forgets what the timeline holds, and reads the newest page: it holds the changes up to the given `changeSeq`. */
+async function readAnew(group, { epoch, changeSeq }) {
+  group.timeline.clear();
+  group.epoch = epoch;
+  group.changeSeq = changeSeq;
+  group.isSynced = true;
+  await loadOlder(group);
 }

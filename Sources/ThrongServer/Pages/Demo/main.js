@@ -151,6 +151,7 @@ async function begin(session) {
   byID("name").placeholder = session.userID;
   setReady(true);
   try {
+    await loadRights();
     if (!isFirst) await resume();
     else if (!guestToken) await loadJoined();
     await openLink();

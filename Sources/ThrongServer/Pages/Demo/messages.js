@@ -1,23 +1,27 @@
-// Sending, receiving and recalling messages.
+// Sending and receiving messages.
 
 /** Puts a message that the server told into the timeline of its group. */
 function addMessage(group, message) {
   const item = itemOf(message);
   const sent = item.isOwn ? group.timeline.sent(item.clientMsgID) : undefined;
-  if (sent) group.timeline.update(sent, { ...item, state: undefined });
+  if (sent && sent.seq === undefined) group.timeline.update(sent, { ...item, state: undefined });
   else addItem(group, item);
 }
 
-function itemOf({ seq, msgID, clientMsgID, timestamp, sender, nameCard, text, tips, isRevoked, needReadReceipt }) {
-  if (tips) return { seq, msgID, time: timestamp, words: sentences(tips.type, tips) };
-  const isOwn = sender === chat.me;
-  return { seq, msgID, clientMsgID, time: timestamp, sender, nameCard, text, isRevoked, needReadReceipt, isOwn };
+function itemOf(message) {
+  const { seq, msgID, timestamp, sender, tips, changeSeq = 0, reactions = [] } = message;
+  if (tips) return { seq, msgID, time: timestamp, words: sentences(tips.type, tips), changeSeq };
+  const { clientMsgID, nameCard, text, isRevoked, needReadReceipt, editTime, isPinned } = message;
+  return {
+    seq, msgID, clientMsgID, time: timestamp, sender, nameCard, text, isRevoked, needReadReceipt, editTime, isPinned, changeSeq,
+    reactions, mine: ownReactions(reactions), isOwn: sender === chat.me,
+  };
 }
 
 /** An event that is also a tip of the group's history, or would be if the group kept one. */
 function addTip(group, name, params) {
   const { seq, msgID, opTime } = params;
-  addItem(group, { seq, msgID, time: opTime, words: sentences(tipTypes[name], params) });
+  addItem(group, { seq, msgID, time: opTime, words: sentences(tipTypes[name], params), changeSeq: 0 });
 }
 
 function sentences(type, tips) {
@@ -25,12 +29,14 @@ function sentences(type, tips) {
 }
 
 function addItem(group, item) {
+  if (item.seq !== undefined && group.timeline.at(item.seq)) return keepEnd(group, () => group.timeline.add(item));
   following(group, () => group.timeline.add(item), item.isOwn);
 }
 
 /** Sends a text; it stands in the timeline at once, and says there what becomes of it. */
 async function send(group, text) {
-  const item = { clientMsgID: newID(), time: Date.now(), sender: chat.me, text, isOwn: true, state: "sending" };
+  const fresh = { time: Date.now(), sender: chat.me, isOwn: true, state: "sending", changeSeq: 0, reactions: [], mine: new Set() };
+  const item = { ...fresh, clientMsgID: newID(), text };
   addItem(group, item);
   await transmit(group, item);
 }
@@ -66,16 +72,6 @@ function sendAgain(group, item) {
 /** A clientMsgID. `randomUUID` is for secure origins only, which this page need not come from. */
 function newID() {
   return [...crypto.getRandomValues(new Uint32Array(4))].map((word) => word.toString(36)).join("-");
-}
-
-async function recall(group, item) {
-  try {
-    await call("revokeGroupMessage", { groupID: group.id, seq: item.seq });
-    group.timeline.revoke(item.msgID);
-    render();
-  } catch (error) {
-    composerFault(inWords(error));
-  }
 }
 
 /** Tells the server what has been read, one request at a time: groups that count unread messages are told exactly. */

@@ -5,21 +5,26 @@ const liveItems = 500;
 
 /**
  * Items have `time`, and either `words` (a tip) or `sender`, `text` and what else a message has; `seq` where the group keeps
- * messages; `state` where an own one is not simply there: sending, failed, queued, dropped.
+ * messages, `changeSeq` (0 = never changed), `reactions` and those of them that are `mine`; `state` where an own one is not
+ * simply there: sending, failed, queued, dropped.
  */
 class Timeline {
   #items = [];
-  #seqs = new Set();
+  #bySeq = new Map();
   #acts;
+  /** The item whose menu is open. */
+  #open = null;
+  /** Changes of messages that are not here, while history is being read that may hold them; else null. */
+  #early = null;
   list = element("ol", { id: "timeline", role: "log" });
   /** Up to here, from where the history was read, nothing is missing: where a sync begins. */
   position = 0;
   /** The oldest message that was read, or 0. */
   oldest = 0;
 
-  /** Acts: `recall(item)`, `again(item)` and `readers(item)`. */
+  /** Acts: `recall(item)`, `again`, `readers`, `edit`, `pin`, `react(item, reaction, isAdded)` and `mayPin()`. */
   constructor(acts) {
-    this.#acts = acts;
+    this.#acts = { ...acts, toggle: (item) => this.#toggle(item) };
   }
 
   get last() {
@@ -40,11 +45,16 @@ class Timeline {
     return this.#items.filter((item) => item.state === "sending");
   }
 
-  /** Puts an item in its place; one whose `seq` is there already is dropped. */
+  /** The item with this `seq`, if it is here. */
+  at(seq) {
+    return this.#bySeq.get(seq);
+  }
+
+  /** Puts an item in its place; of one whose `seq` is there already, this state counts unless a later one is known. */
   add(item) {
     if (item.seq !== undefined) {
-      if (this.#seqs.has(item.seq)) return;
-      this.#seqs.add(item.seq);
+      if (this.#bySeq.has(item.seq)) return this.change(item.seq, item.changeSeq, () => item);
+      this.#bySeq.set(item.seq, item);
       this.#advance(item.seq);
     }
     const index = this.#place(item.seq);
@@ -70,14 +80,27 @@ class Timeline {
   /** Takes over how many have read own messages. */
   count(receiptList) {
     for (const { seq, readCount, unreadCount } of receiptList) {
-      const item = this.#items.find((candidate) => candidate.seq === seq);
+      const item = this.at(seq);
       if (item) this.update(item, { readCount, unreadCount });
     }
   }
 
-  revoke(msgID) {
-    const item = this.#items.find((candidate) => candidate.msgID === msgID);
-    if (item) this.update(item, { isRevoked: true, text: undefined });
+  /** Takes over a change of a message, unless a later one is known: `news(item)` is what is different since. */
+  change(seq, changeSeq, news) {
+    const item = this.at(seq);
+    if (!item) this.#early?.push([seq, changeSeq, news]);
+    else if (changeSeq >= item.changeSeq) this.update(item, { ...news(item), changeSeq });
+  }
+
+  /** History is going to be read, and events may overtake it. */
+  beginReading() {
+    this.#early = [];
+  }
+
+  endReading() {
+    const early = this.#early ?? [];
+    this.#early = null;
+    for (const change of early) this.change(...change);
   }
 
   /** The own message that was sent under this name. */
@@ -88,15 +111,21 @@ class Timeline {
   clear() {
     const unsent = this.unsent;
     this.#items = [];
-    this.#seqs.clear();
+    this.#bySeq.clear();
+    this.#open = null;
     this.list.replaceChildren();
     this.position = this.oldest = 0;
     for (const item of unsent) this.add(item);
   }
 
+  /** Everything up to this `seq` is here that the user may see. */
+  reach(seq) {
+    this.position = Math.max(this.position, seq);
+    while (this.#bySeq.has(this.position + 1)) this.position += 1;
+  }
+
   #advance(seq) {
-    if (this.position === 0) this.position = seq;
-    while (this.#seqs.has(this.position + 1)) this.position += 1;
+    this.reach(this.position === 0 ? seq : this.position);
     this.oldest = this.oldest === 0 ? seq : Math.min(this.oldest, seq);
   }
 
@@ -131,43 +160,22 @@ class Timeline {
     item.node.classList.toggle("follows", follows);
   }
 
+  /** Opens the menu of an item and closes that of any other; or closes it. */
+  #toggle(item) {
+    const other = this.#open;
+    this.#open = other === item ? null : item;
+    if (other) this.update(other, { isOpen: false });
+    if (this.#open) this.update(item, { isOpen: true });
+    item.node.querySelector(".menu")?.scrollIntoView({ block: "nearest" });
+    item.node.querySelector(this.#open ? ".faces button" : ".menu-button")?.focus();
+  }
+
   #draw(item) {
-    if (item.words !== undefined) return item.node.replaceChildren(element("p", { class: "tip" }, item.words));
-    const isLost = item.state === "failed" || item.state === "dropped";
-    const kinds = ["message", item.isOwn && "own", item.isRevoked && "gone", isLost && "failed"];
-    const text = item.isRevoked ? "Message recalled" : item.text ?? "Data of an application";
-    const meta = [clock(item.time), stateWords(item), receiptWords(item)].filter(Boolean).join(" · ");
-    const bubble = element("div", { class: "bubble" }, element("p", { class: "text" }, text), styled("meta numeric", meta));
-    item.node.replaceChildren(element("div", { class: kinds.filter(Boolean).join(" ") },
-      styled("sender", item.nameCard || item.sender), bubble, this.#buttons(item)));
+    const { activeElement } = document;
+    const key = item.node.contains(activeElement) ? activeElement.dataset.key : undefined;
+    item.node.replaceChildren(itemContent(item, this.#acts));
+    if (key === undefined) return;
+    const buttons = [...item.node.querySelectorAll("[data-key]")];
+    (buttons.find((button) => button.dataset.key === key) ?? buttons[0])?.focus();
   }
-
-  #buttons(item) {
-    const button = (words, act) => element("button", { type: "button", class: "plain small", onclick: () => act(item) }, words);
-    const buttons = [];
-    if (item.isOwn && item.seq !== undefined && !item.isRevoked) {
-      if (receiptWords(item)) buttons.push(button("Readers", this.#acts.readers));
-      buttons.push(button("Recall", this.#acts.recall));
-    }
-    if (item.state === "failed" || item.state === "dropped") buttons.push(button("Send again", this.#acts.again));
-    return buttons.length > 0 ? element("div", { class: "acts" }, buttons) : null;
-  }
-}
-
-function stateWords(item) {
-  if (item.isRevoked) return "";
-  switch (item.state) {
-    case "sending": return "sending";
-    case "queued": return "waiting for its turn";
-    case "dropped": return "dropped: the room is too busy";
-    case "failed": return "not sent";
-    default: return "";
-  }
-}
-
-/** Who has read an own message; nothing where nobody else could. */
-function receiptWords({ isOwn, isRevoked, needReadReceipt, readCount = 0, unreadCount = 0 }) {
-  if (!isOwn || isRevoked || !needReadReceipt || readCount + unreadCount === 0) return "";
-  if (readCount === 0) return "not read yet";
-  return unreadCount === 0 ? "read by all" : `read by ${readCount} of ${readCount + unreadCount}`;
 }

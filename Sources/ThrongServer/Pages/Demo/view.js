@@ -46,6 +46,7 @@ function renderConversation(group) {
   byID("older").hidden = !group.hasOlder;
   byID("like-place").hidden = group.isKept;
   byID("likes").textContent = group.likes.toLocaleString("en");
+  renderPins(group);
   say("announcement", info.notification);
   say("mute", group.muteNotice);
   clearTimeout(muteTimer);
@@ -71,11 +72,11 @@ function applicationRow(group, applicationID, user) {
 }
 
 function renderMembers(group) {
-  const rank = { Owner: 0, Admin: 1 };
-  const members = [...group.members.values()].sort((a, b) => (rank[a.role] ?? 2) - (rank[b.role] ?? 2));
+  const rank = ({ role }) => roleRanks[role] ?? roleRanks.Member;
+  const members = [...group.members.values()].sort((a, b) => rank(b) - rank(a));
   byID("member-count").textContent = group.areMembersHidden ? "are not shown here" : group.info.memberCount;
   byID("more-members").hidden = group.nextMember === 0;
-  byID("member-list").replaceChildren(...members.map((member) => memberRow(member, member.role in rank)));
+  byID("member-list").replaceChildren(...members.map((member) => memberRow(member, rank(member) > 0)));
 }
 
 function memberRow(member, hasRank) {
@@ -105,6 +106,7 @@ function openGroup(group) {
   show("conversation");
   scrollToEnd();
   markRead(group);
+  if (!group.arePinsKnown) loadPins(group).catch((error) => error instanceof Disconnected || composerFault(inWords(error)));
   // Where there is little room, the focus would bring up a keyboard over the messages.
   if (wide.matches) byID("text").focus();
 }
@@ -144,13 +146,20 @@ scroller.addEventListener("scroll", () => {
 // The end stays in sight when the window, or the protocol's part of it, changes its height.
 new ResizeObserver(() => isAtEnd && scrollToEnd()).observe(scroller);
 
-/** Changes a timeline, and follows its end where the reader is there; else says that there is something new. */
+/** Adds to a timeline, and follows its end where the reader is there; else says that there is something new. */
 function following(group, change, isOwn) {
   const wasAtEnd = isAtEnd;
   change();
   if (group !== chat.current) return;
   if (wasAtEnd || isOwn) scrollToEnd();
   else byID("newer").hidden = false;
+}
+
+/** Changes what stands in a timeline: its end stays in sight where the reader is there. */
+function keepEnd(group, change) {
+  const wasAtEnd = isAtEnd;
+  change();
+  if (group === chat.current && wasAtEnd) scrollToEnd();
 }
 
 /** Changes what is above the reader's place, and keeps the place. */

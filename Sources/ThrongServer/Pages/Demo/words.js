@@ -19,8 +19,11 @@ const refusals = new Map([
   [10023, "The group gets more messages than it may. Try again in a moment."],
   [10024, "Somebody else has decided already."],
   [10025, "You have a group with this ID already."],
-  [10031, "It is too late to recall this message."],
+  [10030, "This message is gone."],
+  [10031, "It is too late for that with this message."],
   [10037, "You are in as many groups as this server allows."],
+  [10055, "This message has as many different reactions as it may."],
+  [10056, "This group has as many pinned messages as it may."],
   [80002, "The message is too long."],
 ]);
 

@@ -1,0 +1,29 @@
+// The bans of the group that is shown.
+
+async function showBans({ groupID, groupType }) {
+  if (keepsNothing(groupType)) {
+    byID("bans").replaceChildren(element("p", { class: "empty" }, `${groupType} has no bans.`));
+    return;
+  }
+  await showPages(byID("bans"), "Nobody", async (nextSeq = 0) => {
+    const page = await rpc("getGroupBannedMembers", { groupID, nextSeq, count: 50 });
+    return { rows: page.memberList.map((member) => banRow(groupID, member)), next: page.nextSeq || undefined };
+  });
+}
+
+function banRow(groupID, { userID, bannedUntil, reason }) {
+  return element("tr", {},
+    element("td", {}, element("a", { href: userAddress(userID) }, userID), reason && styled("sub", reason)),
+    element("td", {}, `until ${moment(bannedUntil)}`),
+    element("td", { class: "end" }, element("div", { class: "acts" }, smallButton("Unban", () => endBan(groupID, userID)))));
+}
+
+function endBan(groupID, userID) {
+  return changeGroup({
+    title: `Unban ${userID}?`, action: "Unban", text: "The user can come back; nobody is told.",
+    run: async () => {
+      const { memberList: [row] } = await act("unbanGroupMember", { groupID, userIDList: [userID] });
+      if (row.result !== "Success") throw new Error(`${userID}: ${row.result}`);
+    },
+  });
+}

@@ -1,0 +1,121 @@
+// How one item of a timeline looks, and the buttons beside it.
+
+/** The reactions that this page offers, with their names for those who hear them. */
+const offeredReactions = new Map([
+  ["👍", "thumbs up"], ["❤️", "heart"], ["😂", "laughing"], ["😮", "surprised"], ["😢", "sad"], ["🎉", "celebration"],
+]);
+
+/** The content of an item's place in the list. `acts` are those of the timeline. */
+function itemContent(item, acts) {
+  if (item.words !== undefined) return element("p", { class: "tip" }, item.words);
+  const isLost = item.state === "failed" || item.state === "dropped";
+  const kinds = ["message", item.isOwn && "own", item.isRevoked && "gone", isLost && "failed"];
+  const bubble = element("div", { class: "bubble" }, element("p", { class: "text" }, textOf(item)), metaOf(item));
+  return element("div", { class: kinds.filter(Boolean).join(" ") },
+    styled("sender", item.nameCard || item.sender), bubble, buttonsBeside(item, acts),
+    reactionChips(item, acts), item.isOpen && actionMenu(item, acts));
+}
+
+function textOf(item) {
+  return item.isRevoked ? "Message recalled" : item.text ?? "Data of an application";
+}
+
+/** When, and what else is to be known of a message, in a line. */
+function metaOf(item) {
+  const isThere = !item.isRevoked;
+  const edited = isThere && item.editTime && element("span", { title: `Edited ${moment(item.editTime)}` }, "edited");
+  const words = [clock(item.time), edited, isThere && item.isPinned && "pinned", stateWords(item), receiptWords(item)];
+  return styled("meta numeric", words.filter(Boolean).flatMap((word, index) => (index === 0 ? [word] : [" · ", word])));
+}
+
+/** A button of a message; `key` finds it again when the message is drawn anew. */
+function messageButton(key, attributes, content, act) {
+  return element("button", { type: "button", "data-key": key, onclick: act, ...attributes }, content);
+}
+
+function buttonsBeside(item, acts) {
+  const button = isLasting(item) ? menuButton(item, acts) : sendAgainButton(item, acts);
+  return button && element("div", { class: "acts" }, button);
+}
+
+/** Whether a message stands in the group's history, with its content. */
+function isLasting(item) {
+  return item.seq !== undefined && !item.isRevoked;
+}
+
+function menuButton(item, acts) {
+  const message = item.isOwn ? "your message" : `the message of ${item.nameCard || item.sender}`;
+  const label = `Actions on ${message}, ${clock(item.time)}`;
+  const attributes = { class: "plain small menu-button", "aria-label": label, "aria-expanded": String(Boolean(item.isOpen)) };
+  return messageButton("menu", attributes, "⋯", () => acts.toggle(item));
+}
+
+function sendAgainButton(item, acts) {
+  if (item.state !== "failed" && item.state !== "dropped") return null;
+  return messageButton("again", { class: "plain small" }, "Send again", () => acts.again(item));
+}
+
+/** The reactions to pick from, and what else this user may do with the message. */
+function actionMenu(item, acts) {
+  const choose = (act) => async () => {
+    acts.toggle(item);
+    await act();
+    // What had the focus before a dialog may be gone.
+    if (document.activeElement === document.body) (item.node.querySelector(".menu-button") ?? byID("scroller")).focus();
+  };
+  const faces = [...offeredReactions].map(([reaction, name]) => {
+    const isMine = item.mine.has(reaction);
+    const attributes = { class: "plain face", "aria-label": name, title: name, "aria-pressed": String(isMine) };
+    return messageButton(`pick ${reaction}`, attributes, reaction, choose(() => acts.react(item, reaction, !isMine)));
+  });
+  const button = (words, act, kind = "") =>
+    messageButton(words, { class: `plain small ${kind}` }, words, choose(() => act(item)));
+  const buttons = [
+    item.isOwn && item.text !== undefined && button("Edit", acts.edit),
+    acts.mayPin() && button(item.isPinned ? "Unpin" : "Pin", acts.pin),
+    receiptWords(item) && button("Readers", acts.readers),
+    item.isOwn && button("Recall", acts.recall, "danger"),
+  ];
+  const onkeydown = (event) => {
+    if (event.key !== "Escape") return;
+    event.stopPropagation();
+    acts.toggle(item);
+  };
+  return element("div", { class: "menu", role: "group", "aria-label": "Actions", onkeydown },
+    element("div", { class: "faces", role: "group", "aria-label": "React" }, faces),
+    buttons.some(Boolean) && element("div", { class: "choices" }, buttons));
+}
+
+/** The reactions of a message with their counts; a click gives one too, or takes the own one back. */
+function reactionChips(item, acts) {
+  if (item.isRevoked || !item.reactions?.length) return null;
+  const chip = ({ reaction, count }) => {
+    const isMine = item.mine.has(reaction);
+    const name = offeredReactions.get(reaction) ?? reaction;
+    const attributes = {
+      class: "chip", "aria-pressed": String(isMine), "aria-label": `${name}, ${count}${isMine ? ", yours too" : ""}`,
+      title: isMine ? "Take your reaction back" : "React so too",
+    };
+    const content = [styled(/\p{Extended_Pictographic}/u.test(reaction) ? "face" : "words", reaction), styled("numeric", count)];
+    return element("li", {}, messageButton(`chip ${reaction}`, attributes, content, () => acts.react(item, reaction, !isMine)));
+  };
+  return element("ul", { class: "reactions", "aria-label": "Reactions" }, item.reactions.map(chip));
+}
+
+function stateWords(item) {
+  if (item.isRevoked) return "";
+  switch (item.state) {
+    case "sending": return "sending";
+    case "queued": return "waiting for its turn";
+    case "dropped": return "dropped: the room is too busy";
+    case "failed": return "not sent";
+    default: return "";
+  }
+}
+
+/** Who has read an own message; nothing where nobody else could. */
+function receiptWords({ isOwn, isRevoked, needReadReceipt, readCount = 0, unreadCount = 0 }) {
+  if (!isOwn || isRevoked || !needReadReceipt || readCount + unreadCount === 0) return "";
+  if (readCount === 0) return "not read yet";
+  return unreadCount === 0 ? "read by all" : `read by ${readCount} of ${readCount + unreadCount}`;
+}
