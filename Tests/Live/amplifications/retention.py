@@ -84,7 +84,7 @@ async def retention_of_reactions(stage):
     "sendGroupTextMessage and ten reactions to it, to a group that keeps 100 messages"
     group = stage.group()
     for _ in range(30):
-        stage.message(group)
+        stage.message(group, sender=stage.attacker)
     yield
     await stage.repeat(lambda n: (
         ("addMessageReaction", {"groupID": group, "seq": n // 11 + 1, "reaction": f"{n % 11:032}"}) if n % 11
