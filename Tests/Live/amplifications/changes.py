@@ -69,7 +69,7 @@ async def pins(stage):
     await stage.repeat(lambda n: ("pinGroupMessage", {"groupID": group, "seq": n % 10 + 1, "isPinned": n // 10 % 2 == 0}))
 
 
-@amplification(rows=1, answered=PAGE)
+@amplification(rows=1, answered=1 << 20)
 async def pinned_messages(stage):
     "getPinnedGroupMessageList of ten messages of 12,288 control characters, 6 bytes each in JSON, from 20 sessions"
     group = stage.group("Meeting", owner="owner")

@@ -1,7 +1,7 @@
 """Rows that outlive their use: departures, former members, disbanded groups, open applications."""
 from harness.amplification import amplification
 
-from .searches import texts
+from .searches import INDEXED, texts
 
 
 @amplification(rows=6)
@@ -71,7 +71,7 @@ async def retention_of_the_longest(stage):
     await stage.repeat(lambda n: ("sendGroupTextMessage", {"groupID": group, "text": "x" * 12_288}))
 
 
-@amplification({"history.maxMessages.public": "100", "search.messages": "true"}, rows=3, written=1 << 20, full=12)
+@amplification({"history.maxMessages.public": "100", "search.messages": "true"}, rows=3, written=1 << 20, filled=INDEXED, full=12)
 async def retention_of_the_index(stage):
     "sendGroupTextMessage of 12,288 B in which no three characters are the same to a group that keeps 100 messages and is searched"
     group, chosen = stage.group(), texts(300)
