@@ -42,7 +42,7 @@ import WireProtocol
       method == "createGroup"
       ? #"{"groupType":"Work","groupName":"g","beInviteMode":"Auth","inviteMessage":"\#(text)","memberList":[\#(rows)]}"#
       : #"{"groupID":"g","userIDList":[\#(names)],\#(texts)}"#
-    let cost = try #require(call(method, params)).writeCost
+    let cost = try #require(call(method, params)).writeCost()
     #expect(cost.isHeavy)
     var allowance = WriteAllowance(requestsPerSecond: 50, now: 0)
     #expect(allowance.charge(cost.bytes, at: 0) == 0)
@@ -51,14 +51,14 @@ import WireProtocol
   @Test func textsThatAreStoredAsJSONCountAsLongAsTheyAreThere() throws {
     func bytes(_ character: String) throws -> Int {
       let text = String(repeating: character, count: 512)
-      return try #require(call("setGroupInfo", #"{"groupID":"g","customInfo":{"key":"\#(text)"}}"#)).writeCost.bytes
+      return try #require(call("setGroupInfo", #"{"groupID":"g","customInfo":{"key":"\#(text)"}}"#)).writeCost().bytes
     }
     #expect(try bytes(#"\u0001"#) > bytes("x") + 4000)
   }
 
   @Test func aConsentedInvitationIsChargedForEachOfItsTexts() throws {
     func bytes(_ texts: String) throws -> Int {
-      try #require(call("inviteUserToGroup", #"{"groupID":"g","userIDList":["u1","u2"]\#(texts)}"#)).writeCost.bytes
+      try #require(call("inviteUserToGroup", #"{"groupID":"g","userIDList":["u1","u2"]\#(texts)}"#)).writeCost().bytes
     }
     let text = String(repeating: "x", count: 500)
     #expect(
@@ -69,7 +69,7 @@ import WireProtocol
 
   @Test func aChangeOfCountersIsChargedForEachOfThem() throws {
     func bytes(_ method: String, _ params: String) throws -> Int {
-      try #require(call(method, #"{"groupID":"g",\#(params)}"#)).writeCost.bytes
+      try #require(call(method, #"{"groupID":"g",\#(params)}"#)).writeCost().bytes
     }
     #expect(try bytes("increaseGroupCounter", #""key":"k","value":1"#) == RowCost.counter)
     #expect(try bytes("decreaseGroupCounter", #""key":"k","value":1"#) == RowCost.counter)
@@ -77,8 +77,20 @@ import WireProtocol
     #expect(try bytes("getGroupCounters", #""keys":["a"]"#) == 0)
   }
 
+  @Test(arguments: [
+    ("sendGroupTextMessage", #""text":"0123456789""#, 10), ("modifyGroupMessage", #""seq":1,"text":"0123456789""#, 10),
+    ("sendGroupTextMessage", #""text":"0123456789","onlineUserOnly":true"#, 0),
+    ("sendGroupCustomMessage", #""data":"0123456789""#, 0), ("modifyGroupMessage", #""seq":1,"data":"0123456789""#, 0),
+  ])
+  func aTextThatCanBeSearchedIsChargedForTheIndex(_ method: String, _ params: String, indexed: Int) throws {
+    let call = try #require(self.call(method, #"{"groupID":"g",\#(params)}"#))
+    #expect(call.writeCost(indexesTexts: true).bytes - call.writeCost().bytes == RowCost.indexedText(bytes: indexed))
+    // As measured with 12,288 random bytes.
+    #expect(RowCost.indexedText(bytes: 12_288) > 57_000 + 60_000)
+  }
+
   private func bytes(_ method: String, _ params: String) throws -> Int {
-    try #require(call(method, params)).writeCost.bytes
+    try #require(call(method, params)).writeCost().bytes
   }
 
   @Test func aReaderIsChargedForEachBlockOfMessages() throws {
@@ -131,10 +143,10 @@ import WireProtocol
     var allowance = WriteAllowance(requestsPerSecond: 50, now: 0)
     var waits: Set<Int64> = []
     // The burst, and then 50 a second for a minute.
-    for _ in 0..<50 { waits.insert(allowance.charge(request.writeCost.bytes, at: 0)) }
+    for _ in 0..<50 { waits.insert(allowance.charge(request.writeCost().bytes, at: 0)) }
     for second in 0..<60 {
       for part in 0..<50 {
-        waits.insert(allowance.charge(request.writeCost.bytes, at: MonotonicInstant(milliseconds: second * 1000 + part * 20)))
+        waits.insert(allowance.charge(request.writeCost().bytes, at: MonotonicInstant(milliseconds: second * 1000 + part * 20)))
       }
     }
     #expect(waits == [0])
@@ -148,8 +160,8 @@ import WireProtocol
   ])
   func aRequestSaysBeforeItRunsWhatItMayWrite(_ method: String, _ params: String, targets: Int, isHeavy: Bool) throws {
     let call = try #require(self.call(method, params))
-    #expect(call.writeCost.targets == targets && call.writeCost.isHeavy == isHeavy)
-    #expect((call.writeCost == .none) == (call.method?.specification.writes == false))
+    #expect(call.writeCost().targets == targets && call.writeCost().isHeavy == isHeavy)
+    #expect((call.writeCost() == .none) == (call.method?.specification.writes == false))
   }
 
   private func call(_ method: String, _ params: String) -> Call? {

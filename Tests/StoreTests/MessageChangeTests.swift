@@ -45,6 +45,21 @@ struct MessageChangeTests {
     }
   }
 
+  @Test(arguments: Backing.allCases, [1, 2, 3, 40])
+  func `changes that a reader may not see are passed by`(_ backing: Backing, limit: Int) async throws {
+    try await backing.withStore { store in
+      try await store.put([.create()] + (1...40).map { .append(.sample($0)) }).get()
+      for seq in 1...40 as ClosedRange<Int64> { try await store.put([.noteChange(changed(seq, seq))]).get() }
+      var (seqs, place): ([Int64?], Int64?) = ([], 0)
+      while let after = place {
+        let page = try await store.changedMessages(of: club, after: after, in: [5...6, 20...20, 38...39], limit: limit)
+        #expect(page.messages.count <= limit)
+        (seqs, place) = (seqs + page.messages.map(\.seq), page.cutAt)
+      }
+      #expect(seqs == [5, 6, 20, 38, 39])
+    }
+  }
+
   @Test(arguments: Backing.allCases)
   func `reactions keep their order, and their users theirs`(_ backing: Backing) async throws {
     try await backing.withStore { store in

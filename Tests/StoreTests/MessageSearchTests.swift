@@ -1,6 +1,7 @@
 import GRDB
 import GroupModel
 import GroupRuntime
+import Synchronization
 import Testing
 import ThrongTestKit
 
@@ -174,6 +175,84 @@ struct MessageSearchTests {
     }
   }
 
+  /// Clocks on which time passes with each look at them.
+  private final class SteppingClocks: Clocks {
+    let step = Atomic<Int64>(0)
+    private let clocks = ManualClocks()
+
+    var wall: WallInstant { clocks.wall }
+    var monotonic: MonotonicInstant {
+      clocks.advance(by: step.load(ordering: .relaxed))
+      return clocks.monotonic
+    }
+  }
+
+  @Test(arguments: [false, true]) func `a page ends when its time is over`(isIndexed: Bool) async throws {
+    try await withDirectory { directory in
+      let clocks = SteppingClocks()
+      let tune: (inout StoreOptions) -> Void = {
+        $0.indexesMessages = true
+        $0.clocks = clocks
+      }
+      try await withSQLite(directory, tune) { store in
+        for group in ["a", "b"].map(group) {
+          try await store.put(
+            [.create(group), .join(bob, group)]
+              + (1...20 as ClosedRange<Int64>).map { .append(.sample($0, in: group, .text("often"))) }
+          ).get()
+        }
+        if isIndexed { try await index(store) }
+        clocks.step.store(100, ordering: .relaxed)
+        for keyword in ["often", "of", "rare", "ra"] {
+          let search = MessageSearch([keyword], by: bob)
+          var (pages, found, place): (Int, Int, Int64) = (0, 0, 0)
+          repeat {
+            let page = try await store.messages(matching: search, after: place, limit: 100)
+            (pages, found, place) = (pages + 1, found + page.found.count, page.next)
+          } while place != 0
+          #expect(found == (keyword.hasPrefix("of") ? 40 : 0))
+          #expect(pages > 1, "\(keyword)")
+        }
+      }
+    }
+  }
+
+  @Test func `an edit, a recall and a removal leave the index to the background`() async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory, { $0.indexesMessages = true }) { store in
+        let texts = ["first", "second", "third"]
+        try await store.put(
+          [.create(), .join(bob)] + texts.enumerated().map { .append(.sample(Int64($0.offset + 1), .text($0.element))) }
+        ).get()
+        try await index(store)
+        var recalled = Message.sample(3, .text(""))
+        recalled.isRevoked = true
+        try await store.put([.revise(.sample(2, .text("other"))), .revise(recalled)]).get()
+        try await store.put([.revise(.sample(2, .text("last")))]).get()
+        try await removeMessages(of: club, before: 2, from: store)
+        func stale() async throws -> [String] {
+          try await store.pool.read { try String.fetchAll($0, sql: "SELECT text FROM messageStale ORDER BY id") }
+        }
+        func indexed(_ text: String) async throws -> Int? {
+          try await store.pool.read {
+            try Int.fetchOne(
+              $0, sql: "SELECT count(*) FROM messageSearch WHERE messageSearch MATCH ?", arguments: [String(text.prefix(3))])
+          }
+        }
+        #expect(try await stale() == texts)
+        #expect(try await indexed("second") == 1)
+        #expect(try await indexed("last") == 0)
+        #expect(try await found(["last"], store) == ["club/2"])
+        for text in ["second", "other"] { #expect(try await found([text], store) == []) }
+        await store.tick()
+        #expect(try await stale() == [])
+        for text in texts + ["other"] { #expect(try await indexed(text) == 0) }
+        #expect(try await indexed("last") == 1)
+        #expect(try await found(["last"], store) == ["club/2"])
+      }
+    }
+  }
+
   @Test func `switching it on indexes what is stored, switching it off drops the index`() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
@@ -195,7 +274,7 @@ struct MessageSearchTests {
         try await withSQLite(directory) { store in
           let tables = try await store.pool.read {
             try String.fetchAll(
-              $0, sql: "SELECT name FROM sqlite_master WHERE name LIKE 'messageSearch%' OR name = 'messageIndexed'")
+              $0, sql: "SELECT name FROM sqlite_master WHERE name LIKE 'messageS%' OR name = 'messageIndexed'")
           }
           #expect(tables.isEmpty)
         }

@@ -42,6 +42,9 @@ enum RowCost {
   static func notification(textBytes: Int = 0) -> Int { 64 + keyedRow(352 + textBytes) }
   /// 98, with 700 bytes of text 823, with 12,288 bytes 12,870.
   static func message(textBytes: Int) -> Int { keyedRow(160 + textBytes) }
+  /// The places of a text in the index of messages, and of the mark that takes it out again: of 100
+  /// random bytes 970 and as many, of 12,288 such bytes 57,000 and 70,000.
+  static func indexedText(bytes: Int) -> Int { 10 * bytes }
   /// A counter with the longest key: 56.
   static let counter = 96
   /// The members at a message, as many as may be and with the longest userIDs
@@ -71,13 +74,18 @@ enum RowCost {
 }
 
 extension Request {
-  /// - Parameter writes: as the method's specification says.
-  fileprivate func writeCost(writes: Bool) -> WriteCost {
+  /// - Parameters:
+  ///   - writes: as the method's specification says.
+  ///   - indexesTexts: `search.messages` is on.
+  fileprivate func writeCost(writes: Bool, indexesTexts: Bool) -> WriteCost {
     switch self {
-    case .group(_, .sendGroupTextMessage(let request)): message(request.text, request.options)
-    case .group(_, .sendGroupCustomMessage(let request)): message(request.data, request.options)
+    case .group(_, .sendGroupTextMessage(let request)):
+      message(request.text, request.options, isIndexed: indexesTexts && !request.options.onlineUserOnly)
+    case .group(_, .sendGroupCustomMessage(let request)): message(request.data, request.options, isIndexed: false)
     case .group(_, .modifyGroupMessage(let request)):
-      WriteCost(bytes: RowCost.message(textBytes: request.content.byteCount) + RowCost.change)
+      WriteCost(
+        bytes: RowCost.message(textBytes: request.content.byteCount) + RowCost.change
+          + (indexesTexts && request.content.isText ? RowCost.indexedText(bytes: request.content.byteCount) : 0))
     case .group(_, .addMessageReaction): WriteCost(bytes: RowCost.reaction + RowCost.change)
     case .group(_, .removeMessageReaction), .group(_, .pinGroupMessage): WriteCost(bytes: RowCost.change)
     case .group(_, .inviteUserToGroup(let request)):
@@ -112,10 +120,12 @@ extension Request {
     }
   }
 
-  private func message(_ content: String, _ options: MessageOptions) -> WriteCost {
+  private func message(_ content: String, _ options: MessageOptions, isIndexed: Bool) -> WriteCost {
     let mentions = options.atUserIDList.reduce(0) { $0 + $1.utf8.count + 3 }
     let textBytes = content.utf8.count + mentions + (options.clientMsgID?.utf8.count ?? 0)
-    return WriteCost(bytes: RowCost.message(textBytes: textBytes) + (options.needReadReceipt ? RowCost.receiptMembers : 0))
+    return WriteCost(
+      bytes: RowCost.message(textBytes: textBytes) + (options.needReadReceipt ? RowCost.receiptMembers : 0)
+        + (isIndexed ? RowCost.indexedText(bytes: content.utf8.count) : 0))
   }
 
   /// Each user becomes a member, with a notification and a part of a tip; or, where the group asks
@@ -181,16 +191,22 @@ extension String {
 
 extension Call {
   /// `none` for an invalid request.
-  var writeCost: WriteCost { content.writeCost(writes: method?.specification.writes == true) }
+  /// - Parameter indexesTexts: `search.messages` is on.
+  func writeCost(indexesTexts: Bool = false) -> WriteCost {
+    content.writeCost(writes: method?.specification.writes == true, indexesTexts: indexesTexts)
+  }
 }
 
 extension Call.Content {
   /// Never inlined: that would copy the request out of its call.
-  /// - Parameter writes: as the method's specification says.
   @inline(never)
-  fileprivate func writeCost(writes: Bool) -> WriteCost {
-    if case .request(let request) = self { request.writeCost(writes: writes) } else { .none }
+  fileprivate func writeCost(writes: Bool, indexesTexts: Bool) -> WriteCost {
+    if case .request(let request) = self { request.writeCost(writes: writes, indexesTexts: indexesTexts) } else { .none }
   }
+}
+
+extension Message.Content {
+  fileprivate var isText: Bool { if case .text = self { true } else { false } }
 }
 
 /// The bytes of the disk that one user may fill: a rate and a burst. A request beyond them waits

@@ -11,7 +11,9 @@ extension Session {
   /// Handles a request, alone or in a batch.
   /// - Parameter isBatchFull: its batch has no more space for the reply of a read.
   func handle(_ call: consuming Call, isBatchFull: Bool = false, for receiver: PendingRequest.Receiver) {
-    let pending = PendingRequest(call, at: services.clocks.monotonic, isBatchFull: isBatchFull, for: receiver)
+    let pending = PendingRequest(
+      call, cost: call.writeCost(indexesTexts: services.configuration.searchesMessages), at: services.clocks.monotonic,
+      isBatchFull: isBatchFull, for: receiver)
     if case .ended = phase { return deliver([], to: receiver) }
     do throws(WireError) {
       execute(try authorize(call, at: pending.start), pending)
@@ -163,14 +165,14 @@ final class PendingRequest: Sendable {
   /// The batch has no more space for the reply of a read.
   let isBatchFull: Bool
 
-  init(_ call: borrowing Call, at start: MonotonicInstant, isBatchFull: Bool, for receiver: Receiver) {
+  init(_ call: borrowing Call, cost: WriteCost, at start: MonotonicInstant, isBatchFull: Bool, for receiver: Receiver) {
     self.start = start
     let id = call.id
     self.id = id
     method = call.method
     isRead = call.method?.specification.writes == false
     self.isBatchFull = isBatchFull
-    cost = call.writeCost
+    self.cost = cost
     wantsReply = id != nil || call.isInvalid
     self.receiver = receiver
   }

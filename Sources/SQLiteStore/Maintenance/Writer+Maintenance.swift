@@ -55,10 +55,12 @@ extension Writer {
 
   private func chunk(of task: MaintenanceTask, _ db: Database) throws -> Bool {
     switch task {
-    case .clearDisbandedGroups: try DisbandedGroupCleanup.chunk(of: options.cleanupRows, in: db)
-    case .clearReactions: try ReactionRows.clearGone(options.cleanupRows, in: db)
-    case .deleteExpiredRows: try ExpiredRowCleanup.chunk(of: options.cleanupRows, at: options.clocks.wall, in: db)
-    case .removeMessages, .indexMessages, .shrinkFile: false
+    case .clearDisbandedGroups:
+      background.setMayBeStale(true)
+      return try DisbandedGroupCleanup.chunk(of: options.cleanupRows, in: db)
+    case .clearReactions: return try ReactionRows.clearGone(options.cleanupRows, in: db)
+    case .deleteExpiredRows: return try ExpiredRowCleanup.chunk(of: options.cleanupRows, at: options.clocks.wall, in: db)
+    case .removeMessages, .indexMessages, .shrinkFile: return false
     }
   }
 

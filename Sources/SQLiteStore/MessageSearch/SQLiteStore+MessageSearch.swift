@@ -13,12 +13,12 @@ extension SQLiteStore {
   ) async throws(StoreError) -> MessageSearch.Page {
     guard options.indexesMessages else { throw StoreError(.unavailable, "messages are not indexed") }
     if limit <= 0 { return MessageSearch.Page(found: [], next: place) }
-    let work = options.searchedMessages
+    let (work, clocks) = (options.searchedMessages, options.clocks)
     guard searches.enter(search.reader) else { throw StoreError(.unavailable, "too many searches wait") }
     defer { searches.leave(search.reader) }
     do throws(StoreError) {
       return try await read(on: searches.connection) { db in
-        var scan = MessageScan(search: search, limit: limit, work: work)
+        var scan = MessageScan(search: search, limit: limit, work: work, clocks)
         return try scan.page(after: place, in: db)
       }
     } catch {
@@ -35,6 +35,12 @@ struct MessageScan {
   private let query: String?
   /// What the page may still do, in rows that are read.
   private var work: Int
+  private let clocks: any Clocks
+  /// The page ends: long texts, and trigrams that are everywhere, take longer than the work tells.
+  private let deadline: MonotonicInstant
+  private static let time = Duration.milliseconds(100)
+  /// Each page looks at a message at least.
+  private var hasLooked = false
   private var found: [MessageSearch.Found] = []
 
   /// The work of looking up a group, of beginning a query of the index, of a row that it names, and
@@ -44,12 +50,16 @@ struct MessageScan {
   private static let (indexedSpan, readSpan): (Int64, Int64) = (65_536, 512)
   private static let groupsPerRead = 64
 
-  init(search: MessageSearch, limit: Int, work: Int) {
+  init(search: MessageSearch, limit: Int, work: Int, _ clocks: any Clocks) {
     self.search = search
     self.limit = limit
     self.work = work
+    self.clocks = clocks
+    deadline = clocks.monotonic + Self.time
     query = MessageIndex.query(for: search.keywords)
   }
+
+  private var isLate: Bool { hasLooked && clocks.monotonic >= deadline }
 
   mutating func page(after place: Int64, in db: Database) throws -> MessageSearch.Page {
     let (first, below) = MessageSearch.position(at: place)
@@ -131,13 +141,14 @@ struct MessageScan {
     for range in group.ranges.reversed() {
       var high = range.upperBound
       while high >= range.lowerBound {
-        if work <= 0 || found.count >= limit { return high + 1 }
+        if work <= 0 || found.count >= limit || isLate { return high + 1 }
         let query = high <= group.indexedSeq ? query : nil
         var low = max(range.lowerBound, high + 1 - (query == nil ? Self.readSpan : Self.indexedSpan))
         if query == nil, self.query != nil { low = max(low, group.indexedSeq + 1) }
         let stop =
           if let query { try ask(query, group, low...high, db) } else { try readMessages(of: group, low...high, db) }
         if let stop { return stop }
+        hasLooked = true
         high = low - 1
       }
     }
@@ -156,8 +167,9 @@ struct MessageScan {
       var columns = RowReader(row)
       let seq = try columns.integer()
       let sender = try columns.value(UserID.init(stored:))
-      guard search.matches(try columns.text(), from: sender), try add(seq, of: group, db) else { continue }
-      if found.count >= limit { return seq }
+      if search.matches(try columns.text(), from: sender) { try add(seq, of: group, db) }
+      hasLooked = true
+      if found.count >= limit || isLate { return seq }
     }
     return nil
   }
@@ -167,7 +179,8 @@ struct MessageScan {
     let rows = try Row.fetchCursor(
       db.cachedStatement(
         sql: """
-          SELECT rowid FROM messageSearch WHERE messageSearch MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC
+          SELECT rowid FROM messageSearch WHERE messageSearch MATCH ?1 AND rowid BETWEEN ?2 AND ?3
+          UNION SELECT id FROM messageStale WHERE id BETWEEN ?2 AND ?3 ORDER BY 1 DESC
           """),
       arguments: [
         query, MessageIndex.rowID(group.number, range.lowerBound), MessageIndex.rowID(group.number, range.upperBound),
@@ -176,18 +189,18 @@ struct MessageScan {
       var columns = RowReader(row)
       let seq = MessageIndex.seq(ofRow: try columns.integer())
       work -= Self.rowWork
-      _ = try add(seq, of: group, db)
-      if found.count >= limit || work <= 0 { return seq }
+      try add(seq, of: group, db)
+      hasLooked = true
+      if found.count >= limit || work <= 0 || isLate { return seq }
     }
     return nil
   }
 
   /// Adds a message that is there and is looked for.
-  private mutating func add(_ seq: Int64, of group: Group, _ db: Database) throws -> Bool {
+  private mutating func add(_ seq: Int64, of group: Group, _ db: Database) throws {
     let message = try MessageRows.messages(of: group.id, number: group.number, seq: seq, in: db).first
-    guard let message, search.matches(message) else { return false }
+    guard let message, search.matches(message) else { return }
     found.append(
       MessageSearch.Found(message: message, place: MessageSearch.place(group: group.number, seq: seq)))
-    return true
   }
 }

@@ -39,15 +39,20 @@ extension SQLiteStore: MessageStore {
     let most = options.rowsPerRead
     return try await read { db in
       guard let number = try db.number(of: group) else { return ChangedMessages(messages: [], cutAt: nil) }
-      let changes = try MessageChangeRows.changes(number: number, after: changeSeq, limit: most, in: db)
       var found: [(changeSeq: Int64, seq: Int64)] = []
-      var cutAt = changes.count < most ? nil : changes.last?.changeSeq
-      for change in changes where ranges.contains(where: { $0.contains(change.seq) }) {
-        if found.count == limit {
-          cutAt = found.last?.changeSeq
-          break
+      var cutAt: Int64?
+      var (last, looked) = (changeSeq, 0)
+      // As a rule all changes are visible, and no more is read than the page holds.
+      while looked < most, cutAt == nil {
+        let wanted = min(limit + 1, most - looked)
+        let changes = try MessageChangeRows.changes(number: number, after: last, limit: wanted, in: db)
+        for change in changes where ranges.contains(where: { $0.contains(change.seq) }) {
+          if found.count == limit { cutAt = found.last?.changeSeq } else { found.append(change) }
         }
-        found.append(change)
+        looked += changes.count
+        last = changes.last?.changeSeq ?? last
+        if changes.count < wanted { break }
+        if looked == most { cutAt = cutAt ?? last }
       }
       let messages = try found.flatMap { try MessageRows.messages(of: group, number: number, seq: $0.seq, in: db) }
       return ChangedMessages(messages: messages, cutAt: cutAt)

@@ -34,6 +34,8 @@ final class BackgroundWork: Sendable {
     var indexing = PendingGroups()
     /// Whether parts of the index are to be merged.
     var mustMerge = false
+    /// Whether the index may hold texts that messages no longer have.
+    var mayBeStale = true
     var trust: ClockTrust
     var holds = WriterHolds()
     /// Time that was used since the last tick.
@@ -77,7 +79,7 @@ final class BackgroundWork: Sendable {
           if removes { state.removal.insert(message.groupID) }
           if indexes { state.indexing.insert(message.groupID) }
         }
-        if indexes, commit.changes.contains(where: \.revises) { state.mustMerge = true }
+        if indexes, commit.changes.contains(where: \.revises) { state.mayBeStale = true }
       }
     }
   }
@@ -95,7 +97,7 @@ final class BackgroundWork: Sendable {
         state.lastRound = now
         tasks.formUnion(removes ? [.removeMessages, .shrinkFile] : [.shrinkFile])
       }
-      if indexes, state.mustMerge || !state.indexing.isEmpty { tasks.insert(.indexMessages) }
+      if indexes, state.mustMerge || state.mayBeStale || !state.indexing.isEmpty { tasks.insert(.indexMessages) }
       return tasks
     }
   }
@@ -137,11 +139,13 @@ final class BackgroundWork: Sendable {
 
   func setMustMerge(_ must: Bool) { state.withLock { $0.mustMerge = must } }
 
+  func setMayBeStale(_ may: Bool) { state.withLock { $0.mayBeStale = may } }
+
   /// A transaction that has removed messages is committed.
   func didRemove(_ outcome: MessageRemoval.Outcome) {
     let handler = state.withLock { state in
       state.holds.removedMessages += outcome.messages
-      if indexes, outcome.messages > 0 { state.mustMerge = true }
+      if indexes, outcome.messages > 0 { state.mayBeStale = true }
       return state.onRemoval
     }
     if let handler { for removal in outcome.removals { handler(removal) } }

@@ -110,9 +110,18 @@ extension Writer {
     }
     var looked: [GroupID] = []
     var hasIndexed = false
+    var isStale = true
     let scanStart = background.withIndexing(\.scanAfter)
     do {
-      _ = try transaction(db) { hasIndexed = try self.indexGroups(until: deadline, looked: &looked, db) }
+      _ = try transaction(db) {
+        hasIndexed = try self.indexGroups(until: deadline, looked: &looked, db)
+        // New messages come first: a search reads them one by one.
+        if hasIndexed { return }
+        repeat {
+          isStale = try MessageIndex.refreshMessage(in: db)
+          if isStale { hasIndexed = true }
+        } while isStale && options.clocks.monotonic < deadline
+      }
     } catch {
       background.withIndexing { pending in
         for group in looked { pending.insert(group) }
@@ -121,7 +130,8 @@ extension Writer {
       throw error
     }
     if hasIndexed { background.setMustMerge(true) }
-    return hasIndexed || background.withIndexing { !$0.isEmpty }
+    if !isStale { background.setMayBeStale(false) }
+    return hasIndexed || isStale || background.withIndexing { !$0.isEmpty }
   }
 
   /// - Returns: whether any message was indexed.

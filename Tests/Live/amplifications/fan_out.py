@@ -223,3 +223,21 @@ async def attribute_reads(stage):
         stage.rpc("initGroupAttributes", groupID=room, attributes={f"{key:032}": "x" * 3990 for key in range(4)})
     yield
     await stage.repeat(lambda n: ("getGroupAttributes", {"groupID": rooms[n % 50]}))
+
+
+@amplification(rows=2)
+async def counter_increments(stage):
+    "increaseGroupCounter in 50 groups with members online, each at its own rate"
+    groups = [stage.group(members=2) for _ in range(50)]
+    await stage.listen(2)
+    yield
+    await stage.repeat(lambda n: ("increaseGroupCounter", {"groupID": groups[n % 50], "key": "k" * 32, "value": 1}))
+
+
+@amplification(rows=21, written=256 * 1024)
+async def counters_set(stage):
+    "setGroupCounters of 20 counters in 50 groups, each at its own rate"
+    groups = [stage.group() for _ in range(50)]
+    yield
+    await stage.repeat(lambda n: ("setGroupCounters", {
+        "groupID": groups[n % 50], "counters": {f"{key:032}": n * 20 + key for key in range(20)}}))

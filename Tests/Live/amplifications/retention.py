@@ -1,6 +1,8 @@
 """Rows that outlive their use: departures, former members, disbanded groups, open applications."""
 from harness.amplification import amplification
 
+from .searches import INDEXED, texts
+
 
 @amplification(rows=6)
 async def departures(stage):
@@ -59,3 +61,31 @@ async def group_ids_taken_again(stage):
     await stage.repeat(lambda n: (
         ("createGroup", {"groupType": "Public", "groupName": "g", "groupID": "again"}) if n % 2 == 0
         else ("dismissGroup", {"groupID": "again"})))
+
+
+@amplification({"history.maxMessages.public": "100"}, rows=3, written=192 * 1024, full=12)
+async def retention_of_the_longest(stage):
+    "sendGroupTextMessage of 12,288 B to a group that keeps 100 messages"
+    group = stage.group()
+    yield
+    await stage.repeat(lambda n: ("sendGroupTextMessage", {"groupID": group, "text": "x" * 12_288}))
+
+
+@amplification({"history.maxMessages.public": "100", "search.messages": "true"}, rows=3, written=1 << 20, filled=INDEXED, full=12)
+async def retention_of_the_index(stage):
+    "sendGroupTextMessage of 12,288 B in which no three characters are the same to a group that keeps 100 messages and is searched"
+    group, chosen = stage.group(), texts(300)
+    yield
+    await stage.repeat(lambda n: ("sendGroupTextMessage", {"groupID": group, "text": chosen[n % len(chosen)]}))
+
+
+@amplification({"history.maxMessages.public": "100"}, rows=8, full=12)
+async def retention_of_reactions(stage):
+    "sendGroupTextMessage and ten reactions to it, to a group that keeps 100 messages"
+    group = stage.group()
+    for _ in range(30):
+        stage.message(group, sender=stage.attacker)
+    yield
+    await stage.repeat(lambda n: (
+        ("addMessageReaction", {"groupID": group, "seq": n // 11 + 1, "reaction": f"{n % 11:032}"}) if n % 11
+        else ("sendGroupTextMessage", {"groupID": group, "text": "x"})))

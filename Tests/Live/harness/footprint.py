@@ -93,10 +93,13 @@ class Database:
         """Everything that is stored, but for the bystander's messages and guests."""
         with closing(self._open()) as connection:
             connection.text_factory = bytes
-            names = [name.decode() for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+            found = connection.execute("SELECT name, sql LIKE 'CREATE VIRTUAL%' FROM sqlite_master WHERE type = 'table'")
+            names = [(name.decode(), is_virtual) for name, is_virtual in found]
+            # A full-text index has no rows of its own, but the pages of its parts.
+            left_out = ("sqlite_", *(name for name, is_virtual in names if is_virtual))
             connection.execute("BEGIN")
-            return {name: self._table(connection, name) for name in names
-                    if name not in OWN_TABLES and not name.startswith("sqlite_")}
+            return {name: self._table(connection, name) for name, _ in names
+                    if name not in OWN_TABLES and not name.startswith(left_out)}
 
     def _table(self, connection, name):
         columns = [(column.decode(), key) for _, column, _, _, _, key in connection.execute(f"PRAGMA table_info({name})")]
@@ -173,6 +176,13 @@ class SeedRows:
         chosen = ", ".join(f"{name} = {expression}" for name, expression in expressions.items() if name in columns)
         if chosen:
             self._connection.execute(f"UPDATE {table} SET {chosen} WHERE {where}", values)
+
+    def index_messages(self):
+        """Puts every text into the index of messages (search.messages)."""
+        self._connection.execute(
+            "INSERT INTO messageSearch (rowid, text) SELECT number << 32 | seq, content FROM message WHERE kind = 'Text' "
+            "AND seq > coalesce((SELECT seq FROM messageIndexed AS i WHERE i.number = message.number), 0) ORDER BY 1")
+        self._connection.execute("INSERT OR REPLACE INTO messageIndexed SELECT number, max(seq) FROM message GROUP BY number")
 
     def number_of(self, group):
         (number,) = self._connection.execute("SELECT number FROM groupRecord WHERE groupID = ?", (group,)).fetchone()
