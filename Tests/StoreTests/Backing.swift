@@ -138,3 +138,12 @@ func failure<Value>(_ body: () async throws(StoreError) -> Value) async -> Store
     return error
   }
 }
+
+extension Database {
+  /// Makes a change past the writer.
+  func apply(_ change: StoreChange) throws {
+    var appends = WebhookAppends(WebhookNumbers())
+    try apply(change, &appends)
+    try appends.finish(in: self)
+  }
+}
