@@ -111,7 +111,7 @@ func removeMessages(of group: GroupID, before seq: Int64, from store: any AnySto
     else { return }
     let time = try Int64.fetchOne(
       db, sql: "SELECT max(timestamp) FROM message WHERE number = ? AND seq < ?", arguments: [number, seq])
-    _ = try MessageRemoval.remove(through: seq - 1, number: number, in: db)
+    _ = try MessageRemoval.remove(through: seq - 1, of: group, number: number, in: db)
     try db.execute(
       sql: "UPDATE groupRecord SET firstSeq = max(firstSeq, ?), removedTime = coalesce(?, removedTime) WHERE number = ?",
       arguments: [min(seq, newest + 1), time, number])
@@ -154,5 +154,14 @@ func failure<Value>(_ body: () async throws(StoreError) -> Value) async -> Store
     return nil
   } catch {
     return error
+  }
+}
+
+extension Database {
+  /// Makes a change past the writer.
+  func apply(_ change: StoreChange) throws {
+    var appends = WebhookAppends(WebhookNumbers())
+    try apply(change, &appends)
+    try appends.finish(in: self)
   }
 }

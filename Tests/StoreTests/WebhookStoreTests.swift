@@ -1,7 +1,9 @@
+import GRDB
 import GroupModel
 import GroupRuntime
 import Testing
 import ThrongTestKit
+import WireProtocol
 
 @testable import SQLiteStore
 
@@ -130,6 +132,199 @@ struct WebhookStoreTests {
       try await withSQLite(directory) { (store) async throws in
         #expect(try await all(store).map(\.id) == ["a"])
         #expect(try await store.webhookFailures(after: 0, limit: 9, bytes: .max).map(\.entry.id) == ["f"])
+      }
+    }
+  }
+}
+
+/// The after-events of stored messages, which the store keeps without a copy of the message.
+@Suite("Webhooks of messages")
+struct MessageWebhookTests {
+  /// A message and its after-event, as a group stores them.
+  private func sent(_ seqs: ClosedRange<Int64>, in group: GroupID = club, from sender: UserID = alice) -> [(
+    Message, WebhookEntry
+  )] {
+    seqs.map { seq in
+      let message = Message.sample(seq, in: group, from: sender, at: WallInstant(seq + 1000), .text("text \(seq)"))
+      return (message, WebhookEntry(.messageSent, .messageSent(MessageInfo(message)), in: .group(group), at: message.timestamp))
+    }
+  }
+
+  private func changes(_ sent: [(Message, WebhookEntry)]) -> [StoreChange] {
+    sent.flatMap { [.append($0.0), .appendWebhook($0.1)] }
+  }
+
+  private func all(
+    _ store: any AnyStore, in lane: WebhookEntry.Lane? = nil, after: Int64 = 0, limit: Int = 1000
+  ) async throws -> [WebhookEntry] {
+    try await store.webhooks(in: lane, after: after, limit: limit, bytes: .max)
+  }
+
+  private func expect(
+    _ read: [WebhookEntry], are made: [WebhookEntry], sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    #expect(read.map(\.storedNumber) == made.map(\.storedNumber), sourceLocation: sourceLocation)
+    #expect(read.map(\.id) == made.map(\.id) && read.map(\.lane) == made.map(\.lane), sourceLocation: sourceLocation)
+    #expect(read.map(\.data) == made.map(\.data) && read.map(\.type) == made.map(\.type), sourceLocation: sourceLocation)
+    #expect(
+      read.map(\.timestamp) == made.map(\.timestamp) && read.map(\.since) == made.map(\.since), sourceLocation: sourceLocation)
+  }
+
+  private func rowCount(_ store: SQLiteStore) async throws -> Int {
+    try await store.pool.read { try $0.count("SELECT count(*) FROM webhook", []) }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func `they come back as they were made`(_ backing: Backing) async throws {
+    try await backing.withStore { (store) async throws in
+      let (first, second) = (sent(1...100), sent(1...3, in: team))
+      try await store.put([.create(), .create(team)] + changes(Array(first[..<70])) + changes(second)).get()
+      try await store.put(changes(Array(first[70...]))).get()
+      let made = first.map(\.1)
+      #expect(zip(made, made.dropFirst()).allSatisfy { $0.storedNumber < $1.storedNumber })
+      expect(try await all(store, in: .group(club)), are: made)
+      expect(try await all(store, in: .group(club), after: made[9].storedNumber, limit: 60), are: Array(made[10..<70]))
+      expect(try await all(store), are: (made + second.map(\.1)).sorted { $0.storedNumber < $1.storedNumber })
+      #expect(try await store.webhookCounts().pending == 103)
+    }
+  }
+
+  @Test func `those that follow each other share a row of at most 64`() async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory) { (store) async throws in
+        try await store.put([.create()] + changes(sent(1...64))).get()
+        #expect(try await rowCount(store) == 1)
+        try await store.put(changes(sent(65...129))).get()
+        #expect(try await rowCount(store) == 3)
+      }
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func `other events of the group keep their place between them`(_ backing: Backing) async throws {
+    try await backing.withStore { (store) async throws in
+      let messages = sent(1...4)
+      let others = [WebhookEntry.sample("a"), .sample("b")]
+      let made = [messages[0].1, messages[1].1, others[0], messages[2].1, others[1], messages[3].1]
+      // A tip has a place in the history and no after-event.
+      let tip = StoreChange.append(.sample(5, .tips("{}")))
+      let last = sent(6...6)
+      try await store.put(
+        [.create()] + changes(Array(messages[..<2])) + [.appendWebhook(others[0])] + changes([messages[2]])
+          + [.appendWebhook(others[1])] + changes([messages[3]]) + [tip] + changes(last)
+      ).get()
+      expect(try await all(store), are: made + [last[0].1])
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func `some of those that share a row can be removed and given up`(_ backing: Backing) async throws {
+    try await backing.withStore { (store) async throws in
+      let made = sent(1...20).map(\.1)
+      try await store.put([.create()] + changes(sent(1...20).enumerated().map { ($1.0, made[$0]) })).get()
+      var left = made
+      for removed in [[4, 5], [0], [19], [2, 3, 6], [10]] {
+        try await store.put([.removeWebhooks(removed.map { made[$0].storedNumber })]).get()
+        left.removeAll { entry in removed.contains { made[$0] === entry } }
+        expect(try await all(store), are: left)
+      }
+      try await store.put([.giveUpWebhook(made[8], attempts: 1, lastError: "e")]).get()
+      left.removeAll { $0 === made[8] }
+      expect(try await all(store, in: .group(club)), are: left)
+      #expect(try await store.webhookCounts() == WebhookCounts(pending: left.count, failures: 1))
+      #expect(try await store.webhookFailures(after: 0, limit: 9, bytes: .max).map(\.entry.data) == [made[8].data])
+      try await store.put([.removeWebhooks(made.map(\.storedNumber))]).get()
+      #expect(try await all(store).isEmpty)
+    }
+  }
+
+  @Test func `a message is shown as it is when it is read`() async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory) { (store) async throws in
+        let made = sent(1...2)
+        try await store.put([.create()] + changes(made)).get()
+        var recalled = made[0].0
+        recalled.isRevoked = true
+        recalled.content = .text("")
+        let info = UserInfo(userID: alice, nickName: "Al")
+        try await store.put([.revise(recalled), .putUserInfo(info)]).get()
+        let data = try await all(store).map { try JSON($0.data) }
+        #expect(data.map { $0["message"]["text"].string } == [nil, "text 2"])
+        #expect(data.map { $0["message"]["isRevoked"].bool } == [true, nil])
+        #expect(data.map { $0["message"]["nickName"].string } == ["Al", "Al"])
+        #expect(try await all(store).map(\.id) == made.map(\.1.id))
+      }
+    }
+  }
+
+  /// "What is durable has its entry durable with it": the group's end takes its messages away.
+  @Test(arguments: [false, true])
+  func `they outlive their group`(inOneTransaction: Bool) async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory, { $0.cleanupRows = 7 }) { (store) async throws in
+        let (made, later) = (sent(1...20), sent(1...3))
+        let end: [StoreChange] = [.dismiss(club, at: 9), .create(epoch: "e2")] + changes(later)
+        if inOneTransaction {
+          try await store.put([.create()] + changes(made) + end).get()
+        } else {
+          try await store.put([.create()] + changes(made)).get()
+          try await store.put([.removeWebhooks([made[0].1.storedNumber])]).get()
+          try await store.put(end).get()
+        }
+        await store.waitForWriter()
+        #expect(try await store.pool.read { try $0.count("SELECT count(*) FROM message", []) } == 3)
+        expect(try await all(store), are: (made.dropFirst(inOneTransaction ? 0 : 1) + later).map(\.1))
+      }
+    }
+  }
+
+  @Test func `a commit that is refused leaves none, and those beside it keep theirs`() async throws {
+    try await withDirectory { directory in
+      let disk = FaultyDisk(directory: directory)
+      try await withSQLite(directory) { (store) async throws in
+        try await store.put([.create(), .create(team)]).get()
+        let (good, bad, other) = (sent(1...3), sent(4...5), sent(1...2, in: team))
+        // The three wait together, so that they share a transaction.
+        disk.holdSync()
+        let answers = Answers(expected: 4)
+        let commits = [[StoreChange.join(alice)], changes(good), changes(bad) + [.append(.sample(77))], changes(other)]
+        for (index, changes) in commits.enumerated() {
+          store.commit(Commit(changes: changes, generation: CommitGeneration()) { answers.came($0, index) })
+          if index == 0 { await disk.writerIsHeld() }
+        }
+        disk.release()
+        #expect(await answers.all().map { $0.failure == nil } == [true, true, false, true])
+        expect(try await all(store), are: (good + other).map(\.1))
+      }
+    }
+  }
+
+  @Test func `after a restart numbers go on behind those that wait`() async throws {
+    try await withDirectory { directory in
+      let made = sent(1...3).map(\.1)
+      try await withSQLite(directory) { (store) async throws in
+        try await store.put([.create()] + changes(zip(sent(1...3), made).map { ($0.0, $1) })).get()
+      }
+      try await withSQLite(directory) { (store) async throws in
+        let later = WebhookEntry.sample("later")
+        try await store.put([.appendWebhook(later)]).get()
+        #expect(later.storedNumber == made[2].storedNumber + 1)
+        expect(try await all(store), are: made + [later])
+      }
+    }
+  }
+
+  /// A damaged table holds up nothing.
+  @Test func `a message that is lost is told of by its place`() async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory) { (store) async throws in
+        let made = sent(1...3).map(\.1)
+        try await store.put([.create()] + changes(zip(sent(1...3), made).map { ($0.0, $1) })).get()
+        try await store.pool.writeWithoutTransaction { try $0.execute(sql: "DELETE FROM message WHERE seq = 2") }
+        let read = try await all(store)
+        #expect(read.map(\.storedNumber) == made.map(\.storedNumber))
+        #expect(String(decoding: read[1].data, as: UTF8.self) == #"{"groupID":"club","message":{"seq":2}}"#)
+        #expect(read[2].data == made[2].data)
       }
     }
   }

@@ -48,18 +48,35 @@ public final class WebhookEntry: Sendable, Equatable {
   public let since: WallInstant
   /// About the bytes of `data`, without encoding it.
   public let estimatedBytes: Int
+  /// The place of the stored message that it tells of. A store keeps no copy of that message: it
+  /// makes the entry again from the message, with `init(messageSent:number:)`.
+  public let messageSeq: Int64?
   private let content: Mutex<Content>
   private let number = Atomic<Int64>(0)
 
   /// A new entry.
   public init(_ type: WebhookType, _ content: WebhookContent, in lane: Lane, at time: WallInstant) {
-    id = RandomID.with128Bits()
+    let sent = content.storedMessage
+    id = sent.map(WebhookEntry.id(ofSent:)) ?? RandomID.with128Bits()
+    messageSeq = sent?.seq
     self.lane = lane
     self.type = type
     timestamp = time
     since = time
     estimatedBytes = content.capacity
     self.content = Mutex(.typed(content))
+  }
+
+  /// The entry of a message that a store has kept, made again.
+  public convenience init(messageSent info: MessageInfo, number: Int64) {
+    self.init(.messageSent, .messageSent(info), in: .group(info.message.groupID), at: info.message.timestamp)
+    self.number.store(number, ordering: .relaxed)
+  }
+
+  /// The same whenever the entry is made. The time tells it from a message with the same msgID that
+  /// was lost when a backup was restored.
+  private static func id(ofSent message: Message) -> String {
+    message.msgID + "-" + String(message.timestamp.milliseconds, radix: 36)
   }
 
   /// An entry that a store has kept.
@@ -72,6 +89,7 @@ public final class WebhookEntry: Sendable, Equatable {
     self.type = type
     timestamp = time
     self.since = since
+    messageSeq = nil
     estimatedBytes = data.count
     content = Mutex(.encoded(data))
     self.number.store(number, ordering: .relaxed)
@@ -145,6 +163,11 @@ public enum WebhookContent: Sendable {
     case rateLimit = "RateLimit"
     /// The application said so.
     case webhook = "Webhook"
+  }
+
+  /// The message of `messageSent` that has a place in the history.
+  fileprivate var storedMessage: Message? {
+    if case .messageSent(let info) = self, info.message.seq != nil { info.message } else { nil }
   }
 
   fileprivate func encoded() -> [UInt8] { JSONWriter.text(capacity: capacity) { $0.object { encodeFields(into: &$0) } } }

@@ -20,12 +20,12 @@ public protocol WebhookStore: Sendable {
   /// How many wait, and how many were given up.
   func webhookCounts() async throws(StoreError) -> WebhookCounts
 
-  /// Entries that wait, by their number.
+  /// Entries that wait, by their number. Those of stored messages show them as they are now.
   /// - Parameters:
   ///   - lane: nil = of all lanes.
   ///   - after: only those with a larger number.
   ///   - limit: the maximum of their number.
-  ///   - bytes: how many of data to read; one entry always fits.
+  ///   - bytes: the `estimatedBytes` to read; one entry always fits.
   func webhooks(
     in lane: WebhookEntry.Lane?, after: Int64, limit: Int, bytes: Int
   ) async throws(StoreError) -> [WebhookEntry]

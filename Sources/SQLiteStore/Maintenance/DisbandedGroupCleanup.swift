@@ -9,12 +9,12 @@ enum DisbandedGroupCleanup {
   /// - Parameter rows: how many rows a chunk has at most.
   /// - Returns: false where nothing is left to clear.
   static func chunk(of rows: Int, in db: Database) throws -> Bool {
-    let oldest = try db.rows("SELECT number, time FROM dismissedGroup ORDER BY number LIMIT 1", []) {
-      (number: try $0.integer(), time: try $0.instant())
+    let oldest = try db.rows("SELECT number, groupID, time FROM dismissedGroup ORDER BY number LIMIT 1", []) {
+      (number: try $0.integer(), id: try $0.value(GroupID.init), time: try $0.instant())
     }
     guard let group = oldest.first else { return false }
     if try members(of: group.number, rows, db) { return true }
-    if try messages(of: group.number, rows, db) { return true }
+    if try messages(of: group.number, group.id, rows, db) { return true }
     for table in ["messageChange", "reaction"] {
       if try rowsBySeq(of: table, group.number, rows, db) { return true }
     }
@@ -54,10 +54,13 @@ enum DisbandedGroupCleanup {
       [number, number, rows]) > 0
   }
 
-  private static func messages(of number: Int64, _ rows: Int, _ db: Database) throws -> Bool {
-    try db.run(
-      "DELETE FROM message WHERE number = ? AND seq < (SELECT min(seq) FROM message WHERE number = ?) + ?",
-      [number, number, rows]) > 0
+  private static func messages(of number: Int64, _ group: GroupID, _ rows: Int, _ db: Database) throws -> Bool {
+    let first = try db.rows("SELECT seq FROM message WHERE number = ? ORDER BY seq LIMIT 1", [number]) { try $0.integer() }
+    guard let first = first.first else { return false }
+    let end = first + Int64(rows)
+    try WebhookRows.copyMessages(of: group, number: number, before: end, in: db)
+    try db.run("DELETE FROM message WHERE number = ? AND seq < ?", [number, end])
+    return true
   }
 
   private static func rowsBySeq(of table: String, _ number: Int64, _ rows: Int, _ db: Database) throws -> Bool {

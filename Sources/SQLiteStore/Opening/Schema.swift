@@ -282,19 +282,24 @@ enum Schema {
     ALTER TABLE notification ADD COLUMN opFaceURL ANY;
     """
 
-  // After-events that wait, in the order of their commits, and those that were given up. A `number`
-  // is never used again: the outbox knows by it which rows it has.
+  // After-events that wait, in the order of their commits, and those that were given up.
+  // - A row is one event with its `data`; or `count` events of messages that follow each other in
+  //   group `groupNumber` from `firstSeq`, numbered from `number`: `message` has everything else.
   // - `lane`: "g" and a groupID, or "u" and a userID.
   // - `since`: when `webhook.retention` begins, later than `timestamp` where it was tried again.
   private static let v6 = """
     CREATE TABLE webhook (
-      number INTEGER PRIMARY KEY AUTOINCREMENT,
-      id TEXT NOT NULL,
+      number INTEGER PRIMARY KEY,
       lane TEXT NOT NULL,
-      type TEXT NOT NULL,
-      timestamp INTEGER NOT NULL,
-      since INTEGER NOT NULL,
-      data BLOB NOT NULL
+      count INTEGER NOT NULL,
+      groupNumber INTEGER,
+      firstSeq INTEGER,
+      id TEXT,
+      type TEXT,
+      timestamp INTEGER,
+      since INTEGER,
+      data BLOB,
+      CHECK ((data IS NULL) = (groupNumber IS NOT NULL))
     ) STRICT;
     CREATE INDEX webhookByLane ON webhook (lane);
 

@@ -8,7 +8,7 @@ extension SQLiteStore: WebhookStore {
   public func webhookCounts() async throws(StoreError) -> WebhookCounts {
     try await read { db in
       WebhookCounts(
-        pending: try db.count("SELECT count(*) FROM webhook INDEXED BY webhookByLane", []),
+        pending: try db.count("SELECT coalesce(sum(count), 0) FROM webhook", []),
         failures: try db.count("SELECT count(*) FROM webhookFailure", []))
     }
   }
@@ -19,18 +19,33 @@ extension SQLiteStore: WebhookStore {
   public func webhooks(
     in lane: WebhookEntry.Lane?, after: Int64, limit: Int, bytes: Int
   ) async throws(StoreError) -> [WebhookEntry] {
-    try await read { db in
-      let size: (WebhookEntry) -> Int = { $0.data.count }
-      guard let lane else {
-        return try db.rows(
-          "SELECT \(WebhookRows.columns) FROM webhook WHERE number > ? ORDER BY number LIMIT ?", [after, limit],
-          bytes: bytes, size, WebhookRows.entry)
-      }
-      return try db.rows(
+    // A row that begins before `after` may hold messages behind it.
+    let first = after - WebhookRows.messagesPerRow + 1
+    return try await read { db in
+      let source = lane == nil ? "webhook WHERE" : "webhook INDEXED BY webhookByLane WHERE lane = ? AND"
+      let sql = """
+        SELECT \(WebhookRows.columns) FROM \(source) number >= ? AND number + count - 1 > ? ORDER BY number LIMIT ?
         """
-        SELECT \(WebhookRows.columns) FROM webhook INDEXED BY webhookByLane WHERE lane = ? AND number > ?
-        ORDER BY number LIMIT ?
-        """, [lane.text, after, limit], bytes: bytes, size, WebhookRows.entry)
+      var arguments: [(any DatabaseValueConvertible)?] = [first, after, limit]
+      if let lane { arguments.insert(lane.text, at: 0) }
+      let cursor = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: StatementArguments(arguments))
+      var entries: [WebhookEntry] = []
+      var sum = 0
+      while sum < bytes, entries.count < limit, let row = try cursor.next() {
+        var columns = RowReader(row)
+        switch try WebhookRows.waiting(&columns) {
+        case .entry(let entry):
+          sum += entry.estimatedBytes
+          entries.append(entry)
+        case .messages(let range):
+          for entry in try WebhookRows.entries(of: range.dropping(through: after, limit: limit - entries.count), in: db) {
+            guard sum < bytes else { break }
+            sum += entry.estimatedBytes
+            entries.append(entry)
+          }
+        }
+      }
+      return entries
     }
   }
 

@@ -84,7 +84,7 @@ struct MessageRemoval {
       let excess = rows.prefix { $0.seq <= lastExcess || $0.time < oldest }.prefix(Self.rowsPerStep)
       next = rows.dropFirst(excess.count).first?.time
       guard let end = excess.last else { break }
-      let removed = try Self.remove(through: end.seq, number: number, in: db)
+      let removed = try Self.remove(through: end.seq, of: head.removal.groupID, number: number, in: db)
       outcome.messages += removed.messages
       if removed.hasReactions { outcome.hasGoneReactions = true }
       last = end
@@ -96,7 +96,10 @@ struct MessageRemoval {
 
   /// Removes the messages of a group up to one, with what belongs to them.
   /// - Returns: their number, and whether users of reactions are left to be deleted.
-  static func remove(through seq: Int64, number: Int64, in db: Database) throws -> (messages: Int, hasReactions: Bool) {
+  static func remove(
+    through seq: Int64, of group: GroupID, number: Int64, in db: Database
+  ) throws -> (messages: Int, hasReactions: Bool) {
+    try WebhookRows.copyMessages(of: group, number: number, before: seq + 1, in: db)
     let messages = try db.run("DELETE FROM message WHERE number = ? AND seq <= ?", [number, seq])
     try MessageChangeRows.remove(through: seq, number: number, in: db)
     let hasReactions = try ReactionRows.remove(through: seq, number: number, in: db)

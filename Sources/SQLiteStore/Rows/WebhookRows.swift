@@ -2,42 +2,84 @@ import Foundation
 import GRDB
 import GroupModel
 import GroupRuntime
+import WireProtocol
 
 /// `webhook` and `webhookFailure` rows.
+///
+/// Messages that follow each other in a group share a row, which only says where they are: beside
+/// its message, an after-event costs next to nothing.
 enum WebhookRows {
-  static let columns = "number, id, lane, type, timestamp, since, data"
   static let failureColumns = "number, id, lane, type, timestamp, attempts, lastError, data"
 
-  private static let insertSQL = "INSERT INTO webhook (id, lane, type, timestamp, since, data) VALUES (?, ?, ?, ?, ?, ?)"
+  /// The most messages of one row, and so many numbers are kept free for them.
+  static let messagesPerRow: Int64 = 64
+
+  private static let insertSQL = """
+    INSERT INTO webhook (number, lane, count, id, type, timestamp, since, data) VALUES (?, ?, 1, ?, ?, ?, ?, ?)
+    """
+  private static let insertMessagesSQL = """
+    INSERT INTO webhook (number, lane, count, groupNumber, firstSeq)
+    VALUES (?, ?, ?, (SELECT number FROM groupRecord WHERE groupID = ?), ?)
+    """
   private static let insertFailureSQL = """
     INSERT INTO webhookFailure (id, lane, type, timestamp, attempts, lastError, data) VALUES (?, ?, ?, ?, ?, ?, ?)
     """
 
-  /// With the profiles of this transaction.
-  static func append(_ entry: WebhookEntry, in db: Database) throws {
-    let users = entry.shownUsers
-    if !users.isEmpty { entry.show(try UserInfoRows.profiles(of: users, in: db)) }
+  /// The last number that is in use.
+  static func lastNumber(in db: Database) throws -> Int64 {
+    Int64(try db.count("SELECT number + count - 1 FROM webhook ORDER BY number DESC LIMIT 1", []))
+  }
+
+  static func insert(_ entry: WebhookEntry, as number: Int64, in db: Database) throws {
     try db.run(insertSQL) { binding in
-      binding.append(entry.id)
+      binding.append(number)
       binding.append(entry.lane.text)
+      binding.append(entry.id)
       binding.append(entry.type.rawValue)
       binding.append(entry.timestamp)
       binding.append(entry.since)
       binding.append(bytes: entry.data)
     }
-    entry.didStore(as: db.lastInsertedRowID)
+  }
+
+  /// - Parameter group: one that is not disbanded.
+  static func insertMessages(_ count: Int64, of group: GroupID, from seq: Int64, as number: Int64, in db: Database) throws {
+    try db.run(insertMessagesSQL) { binding in
+      binding.append(number)
+      binding.append(WebhookEntry.Lane.group(group).text)
+      binding.append(count)
+      binding.append(group.rawValue)
+      binding.append(seq)
+    }
   }
 
   static func remove(_ numbers: [Int64], in db: Database) throws {
-    // Numbers that follow each other share a statement, which is three times as fast.
+    // Numbers that follow each other share statements, which is three times as fast.
     var rest = numbers.sorted()[...]
     while let first = rest.first {
       let count = zip(rest, first...).prefix { $0 == $1 }.count
-      try db.run("DELETE FROM webhook WHERE number BETWEEN ? AND ?") {
-        $0.append(first)
-        $0.append(first + Int64(count) - 1)
-      }
+      try remove(first...(first + Int64(count) - 1), in: db)
       rest = rest.dropFirst(count)
+    }
+  }
+
+  // Only the last row that begins before a number can hold it.
+  private static let keepRestSQL = """
+    INSERT INTO webhook (number, lane, count, groupNumber, firstSeq)
+    SELECT ?1 + 1, lane, number + count - 1 - ?1, groupNumber, firstSeq + ?1 + 1 - number FROM webhook
+    WHERE number = (SELECT max(number) FROM webhook WHERE number <= ?1) AND number + count - 1 > ?1
+    """
+  private static let keepBeginningSQL = """
+    UPDATE webhook SET count = ?1 - number
+    WHERE number = (SELECT max(number) FROM webhook WHERE number < ?1) AND number + count > ?1
+    """
+
+  private static func remove(_ numbers: ClosedRange<Int64>, in db: Database) throws {
+    try db.run(keepRestSQL) { $0.append(numbers.upperBound) }
+    try db.run(keepBeginningSQL) { $0.append(numbers.lowerBound) }
+    try db.run("DELETE FROM webhook WHERE number BETWEEN ? AND ?") {
+      $0.append(numbers.lowerBound)
+      $0.append(numbers.upperBound)
     }
   }
 
@@ -64,16 +106,6 @@ enum WebhookRows {
     try db.run("DELETE FROM webhookFailure WHERE number <= (SELECT max(number) FROM webhookFailure) - ?", [count])
   }
 
-  static func entry(_ row: inout RowReader) throws -> WebhookEntry {
-    let number = try row.integer()
-    let id = try row.text()
-    let lane = try row.value(WebhookEntry.Lane.init)
-    let type = try row.value(WebhookType.init(rawValue:))
-    let timestamp = try row.instant()
-    let since = try row.instant()
-    return WebhookEntry(id: id, type, data: try row.bytes(), in: lane, at: timestamp, since: since, number: number)
-  }
-
   static func failure(_ row: inout RowReader) throws -> WebhookFailure {
     let number = try row.integer()
     let id = try row.text()
@@ -84,5 +116,97 @@ enum WebhookRows {
     let error = try row.text()
     let entry = WebhookEntry(id: id, type, data: try row.bytes(), in: lane, at: timestamp, since: timestamp, number: 0)
     return WebhookFailure(number: number, entry: entry, attempts: attempts, lastError: error)
+  }
+}
+
+// MARK: - Entries that wait
+
+extension WebhookRows {
+  /// Successive messages of a group whose events wait.
+  struct MessageRange {
+    let number: Int64
+    let group: GroupID
+    let groupNumber: Int64
+    let count: Int64
+    let firstSeq: Int64
+
+    /// Without those up to a number, and without those beyond a count.
+    func dropping(through number: Int64, limit: Int) -> MessageRange {
+      let dropped = max(0, number + 1 - self.number)
+      return MessageRange(
+        number: self.number + dropped, group: group, groupNumber: groupNumber, count: min(count - dropped, Int64(limit)),
+        firstSeq: firstSeq + dropped)
+    }
+  }
+
+  enum Waiting {
+    case entry(WebhookEntry)
+    case messages(MessageRange)
+  }
+
+  static let columns = "number, lane, count, groupNumber, firstSeq, id, type, timestamp, since, data"
+
+  static func waiting(_ row: inout RowReader) throws -> Waiting {
+    let number = try row.integer()
+    let lane = try row.value(WebhookEntry.Lane.init)
+    let count = try row.integer()
+    let groupNumber = try row.optionalInteger()
+    let firstSeq = try row.optionalInteger()
+    if let groupNumber, let firstSeq, case .group(let group) = lane {
+      return .messages(
+        MessageRange(number: number, group: group, groupNumber: groupNumber, count: count, firstSeq: firstSeq))
+    }
+    let id = try row.text()
+    let type = try row.value(WebhookType.init(rawValue:))
+    let timestamp = try row.instant()
+    let since = try row.instant()
+    return .entry(
+      WebhookEntry(id: id, type, data: try row.bytes(), in: lane, at: timestamp, since: since, number: number))
+  }
+
+  /// The entries of messages as they are now, with their senders' profiles of now.
+  static func entries(of range: MessageRange, in db: Database) throws -> [WebhookEntry] {
+    let last = range.firstSeq + range.count - 1
+    let messages = try db.rows(
+      "SELECT \(MessageRows.allColumns) FROM \(MessageRows.source) WHERE m.number = ? AND m.seq BETWEEN ? AND ? ORDER BY m.seq",
+      [range.groupNumber, range.firstSeq, last]
+    ) { try MessageRows.message(of: range.group, &$0) }
+    let senders = Set(messages.map(\.sender)).filter { $0 != .administrator }
+    let profiles = try UserInfoRows.profiles(of: Array(senders), in: db)
+    let found = Dictionary(uniqueKeysWithValues: messages.lazy.map { ($0.seq, $0) })
+    return zip(range.firstSeq...last, range.number...).map { seq, number in
+      guard let message = found[seq] else { return lost(seq, of: range, as: number) }
+      return WebhookEntry(messageSent: MessageInfo(message, senderProfile: profiles[message.sender]), number: number)
+    }
+  }
+
+  /// Nothing removes a message before `copyMessages`, but what comes behind it must not wait for a
+  /// damaged table.
+  private static func lost(_ seq: Int64, of range: MessageRange, as number: Int64) -> WebhookEntry {
+    let data = JSONWriter.text(capacity: 128) { writer in
+      writer.object { writer in
+        writer.member("groupID", range.group.rawValue)
+        writer.key("message")
+        writer.object { $0.member("seq", Int(seq)) }
+      }
+    }
+    let time = WallInstant(milliseconds: 0)
+    return WebhookEntry(
+      id: "\(range.groupNumber)-\(seq)", .messageSent, data: data, in: .group(range.group), at: time, since: time, number: number)
+  }
+
+  private static let rangesSQL = """
+    SELECT \(columns) FROM webhook INDEXED BY webhookByLane WHERE lane = ? AND groupNumber = ? AND firstSeq < ? ORDER BY number
+    """
+
+  /// Gives the events of messages rows of their own, because the messages will be removed.
+  /// - Parameter seq: of the first message that stays.
+  static func copyMessages(of group: GroupID, number: Int64, before seq: Int64, in db: Database) throws {
+    let rows = try db.rows(rangesSQL, [WebhookEntry.Lane.group(group).text, number, seq], waiting)
+    for case .messages(let range) in rows {
+      let entries = try entries(of: range, in: db)
+      try remove(range.number...(range.number + range.count - 1), in: db)
+      for entry in entries { try insert(entry, as: entry.storedNumber, in: db) }
+    }
   }
 }

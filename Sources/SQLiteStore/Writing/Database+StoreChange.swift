@@ -4,9 +4,10 @@ import GroupRuntime
 
 extension Database {
   /// Makes one change inside the transaction that is open.
+  /// - Parameter appends: the after-events of the transaction.
   /// - Throws: `StoreError` `.inconsistent` where the change contradicts what is stored, or GRDB's
   ///   error.
-  func apply(_ change: StoreChange) throws {
+  func apply(_ change: StoreChange, _ appends: inout WebhookAppends) throws {
     switch change {
     case .putGroup(let record, isNew: true): try GroupRows.insert(record, in: self)
     case .putGroup(let record, isNew: false): try GroupRows.update(record, in: self)
@@ -33,8 +34,11 @@ extension Database {
       try MessageChangeRows.put(changeSeq, at: time, in: group, self)
     case .updateReaction(let update): try ReactionRows.update(update, in: self)
     case .removeReactions(let seq, in: let group): try ReactionRows.remove(of: seq, in: group, self)
-    case .dismiss(let group, let time, let notification): try dismiss(group, at: time, notifying: notification)
-    case .appendWebhook(let entry): try WebhookRows.append(entry, in: self)
+    case .dismiss(let group, let time, let notification):
+      // The rows of its messages need the group's number.
+      try appends.finish(.group(group), in: self)
+      try dismiss(group, at: time, notifying: notification)
+    case .appendWebhook(let entry): try appends.append(entry, in: self)
     case .removeWebhooks(let numbers): try WebhookRows.remove(numbers, in: self)
     case .giveUpWebhook(let entry, let attempts, let error): try WebhookRows.giveUp(entry, attempts: attempts, error, in: self)
     case .removeWebhookFailures(let numbers): try WebhookRows.removeFailures(numbers, in: self)

@@ -16,6 +16,7 @@ final class Writer: Sendable {
   private let refusal = Mutex<StoreError?>(nil)
   private let failedCommits = FailedCommits()
   let background: BackgroundWork
+  private let webhookNumbers = WebhookNumbers()
 
   init(pool: DatabasePool, options: StoreOptions, logger: Logger) {
     self.pool = pool
@@ -32,6 +33,7 @@ final class Writer: Sendable {
   /// - Throws: GRDB's error where the database is damaged. A full disk is no obstacle: writes wait.
   func begin(sessionsEndedAt time: WallInstant) throws {
     try pool.writeWithoutTransaction { db in
+      webhookNumbers.begin(after: try WebhookRows.lastNumber(in: db))
       do throws(StoreError) {
         _ = try transaction(db) {
           if options.postsUserOffline { try postUserOffline(at: time, db) }
@@ -49,9 +51,11 @@ final class Writer: Sendable {
 
   /// No platform is kept of a session.
   private func postUserOffline(at time: WallInstant, _ db: Database) throws {
+    var appends = WebhookAppends(webhookNumbers)
     for user in try UserRows.onlineUsers(in: db) {
-      try WebhookRows.append(WebhookEntry(.userOffline, .presence(user, .unknown), in: .user(user), at: time), in: db)
+      try appends.append(WebhookEntry(.userOffline, .presence(user, .unknown), in: .user(user), at: time), in: db)
     }
+    try appends.finish(in: db)
   }
 
   /// Refuses every write from now on; nil accepts them again.
@@ -144,16 +148,18 @@ extension Writer {
     var outcomes: [Outcome] = []
     let wrote = try transaction(db, isAwaited: !batch.commits.isEmpty) {
       for (user, update) in batch.users { try UserRows.put(update, of: user, db) }
+      var appends = WebhookAppends(webhookNumbers)
       for commit in batch.commits {
         if commit.generation.isBroken {
           outcomes.append(.failure(.abandoned))
         } else if apart {
           outcomes.append(try self.applyApart(commit, db))
         } else {
-          for change in commit.changes { try db.apply(change) }
+          for change in commit.changes { try db.apply(change, &appends) }
           outcomes.append(.success(()))
         }
       }
+      try appends.finish(in: db)
     }
     writeQueue.removeDurable(batch.users)
     if wrote { noteSuccess() }
@@ -166,7 +172,9 @@ extension Writer {
   private func applyApart(_ commit: Commit, _ db: Database) throws -> Outcome {
     do {
       try db.inSavepoint {
-        for change in commit.changes { try db.apply(change) }
+        var appends = WebhookAppends(webhookNumbers)
+        for change in commit.changes { try db.apply(change, &appends) }
+        try appends.finish(in: db)
         return .commit
       }
       return .success(())

@@ -51,44 +51,6 @@ struct OutboxQueue {
     let limit: Int
   }
 
-  private struct Lane {
-    /// The first may be in flight.
-    var entries: Deque<WebhookEntry> = []
-    var isInFlight = false
-    /// How often the first entry was tried.
-    var attempts = 0
-    /// When the first entry is tried again; nil = it was not tried, or its time has come.
-    var due: MonotonicInstant?
-    /// The largest number that was in memory.
-    var lastNumber: Int64 = 0
-    /// The store has more.
-    var backlog: Backlog?
-    /// How many of the entries are stored ones.
-    var storedCount = 0
-    /// Whether it stands among the lanes that are ready.
-    var isListed = false
-    /// Whether it stands among the lanes that are to be read.
-    var isListedToRead = false
-
-    var isEmpty: Bool { entries.isEmpty && backlog == nil }
-
-    /// Another entry is the first now.
-    mutating func restart() {
-      attempts = 0
-      due = nil
-    }
-  }
-
-  /// Entries of a lane that are in the store only, and those in memory that come behind them.
-  private struct Backlog {
-    /// How often an entry was left in the store: a read misses those from after its start.
-    var leftCount = 0
-    /// Each behind the stored entries up to a number.
-    var behind: Deque<(number: Int64, entry: WebhookEntry)> = []
-    /// The largest number that was left.
-    var lastLeft: Int64 = 0
-  }
-
   private struct Retry: Comparable {
     let due: MonotonicInstant
     let lane: WebhookEntry.Lane
@@ -97,41 +59,23 @@ struct OutboxQueue {
     static func == (left: Retry, right: Retry) -> Bool { left.due == right.due }
   }
 
-  /// Whether requests get answers of any kind.
-  private enum Receiver {
-    /// - Parameter silences: requests without an answer since the last one.
-    case up(silences: Int)
-    /// One request at a time tries it, at increasing intervals.
-    case down(probes: Int, next: MonotonicInstant, isProbing: Bool)
-  }
-
-  /// So many requests without an answer, and the receiver counts as down.
-  static let silencesUntilDown = 3
-  /// In milliseconds.
-  static let longestProbeInterval: Int64 = 30_000
-
   private let bounds: Bounds
   private let schedule: RetrySchedule
   private let retention: Int64
   private let maxInFlight: Int
 
-  private var lanes: [WebhookEntry.Lane: Lane] = [:]
+  private var lanes: [WebhookEntry.Lane: OutboxLane] = [:]
   /// Lanes whose first entry may be posted, in turns.
   private var ready: Deque<WebhookEntry.Lane> = []
   private var retries = Heap<Retry>()
   private(set) var inFlight = 0
-  private var receiver = Receiver.up(silences: 0)
+  private var receiver = ReceiverState()
   /// Lanes with a backlog and space for some of it.
   private var lanesToRead: Deque<WebhookEntry.Lane> = []
-  /// Entries of lanes that are not in memory have to be found in the store, behind this number; nil =
-  /// there are none.
-  private(set) var scannedThrough: Int64?
-  private var leftToScan = 0
+  private var scan: StoreScan
   private var isScansTurn = false
   private var currentRead: (read: Read, leftCount: Int)?
-  /// Numbers that are done, until the store has removed them.
-  private var finishing: Set<Int64> = []
-  private var removedDuringRead: [Int64] = []
+  private var finished = FinishedNumbers()
   /// The largest number that was posted. Before the first, everything in the store comes earlier.
   private var highestPosted = Int64.max - 1
   private var hasPosted = false
@@ -163,14 +107,14 @@ struct OutboxQueue {
     self.maxInFlight = maxInFlight
     self.retention = retention.wholeMilliseconds
     schedule = RetrySchedule(retention: retention)
-    scannedThrough = readsStore ? 0 : nil
+    scan = StoreScan(isNeeded: readsStore)
   }
 
   /// How many entries are in memory.
   var count: Int { stored.count + volatile.count }
 
   /// How many are done and still in the store.
-  var finishingCount: Int { finishing.count }
+  var finishingCount: Int { finished.count }
 
   /// Whether a read is under way.
   var isReading: Bool { currentRead != nil }
@@ -178,8 +122,11 @@ struct OutboxQueue {
   /// How many are in memory only.
   var volatileCount: Int { volatile.count }
 
+  /// Whether as many are in flight as may.
+  var isFull: Bool { inFlight >= maxInFlight }
+
   /// Whether requests get no answers at present.
-  var isReceiverDown: Bool { if case .down = receiver { true } else { false } }
+  var isReceiverDown: Bool { receiver.isDown }
 
   // MARK: Adding
 
@@ -192,33 +139,25 @@ struct OutboxQueue {
     let number = entry.storedNumber
     highestPosted = hasPosted ? max(highestPosted, number) : number
     hasPosted = true
-    if finishing.contains(number) { return .left }
+    if finished.contains(number) { return .left }
     // Lanes are taken out to be changed: otherwise each change would copy their entries.
     if var lane = lanes.removeValue(forKey: entry.lane) {
       defer { put(lane, entry.lane) }
       // A read has found it before.
       if number <= lane.lastNumber { return .left }
       // Behind the scan, earlier entries of the lane may be in the store only.
-      let isScanned = scannedThrough.map { number <= $0 } ?? true
-      guard lane.backlog == nil, isScanned, hasRoom(for: lane) else {
-        leave(number, in: &lane)
+      guard lane.backlog == nil, scan.isPast(number), hasRoom(for: lane) else {
+        lane.leave(number)
         return .left
       }
       append(entry, to: &lane)
       return .queued
     }
-    if let scanned = scannedThrough {
-      // The scan has passed it before it was posted: it goes back.
-      if number <= scanned { scannedThrough = number - 1 }
-      leftToScan += 1
+    guard !scan.isNeeded, stored.hasRoom(in: bounds) else {
+      scan.leave(number)
       return .left
     }
-    guard stored.hasRoom(in: bounds) else {
-      scannedThrough = number - 1
-      leftToScan += 1
-      return .left
-    }
-    var lane = Lane()
+    var lane = OutboxLane()
     append(entry, to: &lane)
     put(lane, entry.lane)
     return .queued
@@ -226,69 +165,48 @@ struct OutboxQueue {
 
   private mutating func postVolatile(_ entry: WebhookEntry) -> Admission {
     guard volatile.hasRoom(in: bounds) else { return .lost }
-    var lane = lanes.removeValue(forKey: entry.lane) ?? Lane()
+    var lane = lanes.removeValue(forKey: entry.lane) ?? OutboxLane()
     // Until the scan ends, earlier entries of the lane may be in the store only.
-    if lane.backlog == nil, scannedThrough != nil { leave(highestPosted, in: &lane) }
+    if lane.backlog == nil, scan.isNeeded { lane.leave(highestPosted) }
     volatile.add(entry)
-    if let last = lane.backlog?.lastLeft {
-      lane.backlog?.behind.append((last, entry))
-    } else {
-      lane.entries.append(entry)
-    }
+    lane.appendVolatile(entry)
     put(lane, entry.lane)
     return .queued
   }
 
-  private func hasRoom(for lane: Lane) -> Bool { stored.hasRoom(in: bounds) && lane.storedCount < bounds.entriesPerLane }
+  private func hasRoom(for lane: OutboxLane) -> Bool { stored.hasRoom(in: bounds) && lane.storedCount < bounds.entriesPerLane }
 
-  private mutating func append(_ entry: WebhookEntry, to lane: inout Lane) {
+  private mutating func append(_ entry: WebhookEntry, to lane: inout OutboxLane) {
     stored.add(entry)
-    lane.storedCount += 1
-    lane.entries.append(entry)
-    lane.lastNumber = entry.storedNumber
-  }
-
-  private func leave(_ number: Int64, in lane: inout Lane) {
-    var backlog = lane.backlog ?? Backlog()
-    backlog.leftCount += 1
-    backlog.lastLeft = max(backlog.lastLeft, number)
-    lane.backlog = backlog
+    lane.append(entry)
   }
 
   /// Stores a lane, and lists it where its first entry is ready, or it has space for more.
-  private mutating func put(_ lane: consuming Lane, _ name: WebhookEntry.Lane) {
+  private mutating func put(_ lane: consuming OutboxLane, _ name: WebhookEntry.Lane) {
     guard !lane.isEmpty || lane.isInFlight else { return }
-    if isReady(lane), !lane.isListed {
+    if lane.isReady, !lane.isListed {
       lane.isListed = true
       ready.append(name)
     }
-    if isReadable(lane), !lane.isListedToRead {
+    if lane.isReadable(bounds), !lane.isListedToRead {
       lane.isListedToRead = true
       lanesToRead.append(name)
     }
     lanes[name] = lane
   }
 
-  private func isReady(_ lane: Lane) -> Bool { !lane.entries.isEmpty && !lane.isInFlight && lane.due == nil }
-
-  /// Half of the lane's part of memory is free.
-  private func isReadable(_ lane: Lane) -> Bool { lane.backlog != nil && lane.storedCount <= bounds.entriesPerLane / 2 }
-
   // MARK: Posting
 
   /// The next entry to post at this time; nil = none, until `nextDue` or a change.
   mutating func next(at now: MonotonicInstant) -> WebhookEntry? {
     admitRetries(at: now)
-    guard inFlight < maxInFlight else { return nil }
-    if case .down(let probes, let next, _) = receiver {
-      guard inFlight == 0, next <= now, !ready.isEmpty else { return nil }
-      receiver = .down(probes: probes, next: next, isProbing: true)
-    }
+    guard !isFull, receiver.allowsAttempt(beside: inFlight, at: now) else { return nil }
     while let name = ready.popFirst() {
       lanes[name]?.isListed = false
-      guard let lane = lanes[name], isReady(lane), let entry = lane.entries.first else { continue }
+      guard let lane = lanes[name], lane.isReady, let entry = lane.entries.first else { continue }
       lanes[name]?.isInFlight = true
       inFlight += 1
+      receiver.attemptBegins()
       return entry
     }
     return nil
@@ -296,12 +214,10 @@ struct OutboxQueue {
 
   /// When `next` may give an entry without a change before; nil = only after one.
   func nextDue(at now: MonotonicInstant) -> MonotonicInstant? {
-    guard inFlight < maxInFlight else { return nil }
+    guard !isFull else { return nil }
     let due = ready.isEmpty ? retries.min?.due : now
-    switch receiver {
-    case .up: return due
-    case .down(_, let next, _): return inFlight > 0 ? nil : due.map { max($0, next) }
-    }
+    guard let probe = receiver.nextProbe else { return due }
+    return inFlight > 0 ? nil : due.map { max($0, probe) }
   }
 
   private mutating func admitRetries(at now: MonotonicInstant) {
@@ -319,7 +235,7 @@ struct OutboxQueue {
     _ entry: WebhookEntry, _ outcome: Outcome, at now: MonotonicInstant, wall: WallInstant
   ) -> Consequence {
     inFlight -= 1
-    note(outcome, at: now)
+    receiver.attemptEnded(isAnswered: outcome != .failed(isAnswered: false), at: now)
     guard var lane = lanes.removeValue(forKey: entry.lane) else { return .delivered }
     defer { put(lane, entry.lane) }
     lane.isInFlight = false
@@ -341,36 +257,19 @@ struct OutboxQueue {
     }
   }
 
-  private mutating func removeFirst(of lane: inout Lane) {
+  private mutating func removeFirst(of lane: inout OutboxLane) {
     guard let entry = lane.entries.popFirst() else { return }
     lane.restart()
     release(entry, of: &lane)
   }
 
-  private mutating func release(_ entry: WebhookEntry, of lane: inout Lane) {
+  private mutating func release(_ entry: WebhookEntry, of lane: inout OutboxLane) {
     if entry.storedNumber > 0 {
       stored.remove(entry)
-      lane.storedCount -= 1
-      finishing.insert(entry.storedNumber)
+      lane.didRemoveStored()
+      finished.insert(entry.storedNumber)
     } else {
       volatile.remove(entry)
-    }
-  }
-
-  private mutating func note(_ outcome: Outcome, at now: MonotonicInstant) {
-    guard outcome == .failed(isAnswered: false) else {
-      receiver = .up(silences: 0)
-      return
-    }
-    switch receiver {
-    case .up(let silences) where silences + 1 < OutboxQueue.silencesUntilDown: receiver = .up(silences: silences + 1)
-    case .up: receiver = .down(probes: 0, next: now.advanced(byMilliseconds: 1000), isProbing: false)
-    case .down(let probes, let next, let isProbing):
-      // Requests from before may still end.
-      guard isProbing else { return }
-      let interval = min(2000 << Int64(min(probes, 10)), OutboxQueue.longestProbeInterval)
-      receiver = .down(
-        probes: probes + 1, next: max(next, now.advanced(byMilliseconds: interval)), isProbing: false)
     }
   }
 
@@ -382,15 +281,12 @@ struct OutboxQueue {
     put(lane, entry.lane)
   }
 
-  /// The store has removed entries that were done. A read that is under way may still have them.
-  mutating func didRemove(_ numbers: [Int64]) {
-    if currentRead == nil { finishing.subtract(numbers) } else { removedDuringRead += numbers }
-  }
+  /// The store has removed entries that were done.
+  mutating func didRemove(_ numbers: [Int64]) { finished.remove(numbers, isReading: isReading) }
 
   private mutating func endRead() {
     currentRead = nil
-    finishing.subtract(removedDuringRead)
-    removedDuringRead = []
+    finished.readEnded()
   }
 
   // MARK: Giving up
@@ -423,14 +319,14 @@ struct OutboxQueue {
   /// Removes a stored entry that is given up because too many wait.
   /// - Returns: false where it is being posted, or was a moment ago.
   mutating func withdraw(_ entry: WebhookEntry) -> Bool {
-    if finishing.contains(entry.storedNumber) { return false }
+    if finished.contains(entry.storedNumber) { return false }
     guard var lane = lanes.removeValue(forKey: entry.lane) else {
-      finishing.insert(entry.storedNumber)
+      finished.insert(entry.storedNumber)
       return true
     }
     defer { put(lane, entry.lane) }
     guard let index = lane.entries.firstIndex(where: { $0.storedNumber == entry.storedNumber }) else {
-      finishing.insert(entry.storedNumber)
+      finished.insert(entry.storedNumber)
       return true
     }
     guard index > 0 || !lane.isInFlight else { return false }
@@ -462,7 +358,7 @@ struct OutboxQueue {
   private mutating func nextLaneRead() -> Read? {
     while let name = lanesToRead.popFirst() {
       lanes[name]?.isListedToRead = false
-      guard let lane = lanes[name], isReadable(lane), let backlog = lane.backlog else { continue }
+      guard let lane = lanes[name], lane.isReadable(bounds), let backlog = lane.backlog else { continue }
       let limit = min(bounds.page, bounds.entriesPerLane - lane.storedCount)
       let read = Read(lane: name, after: lane.lastNumber, limit: limit)
       currentRead = (read, backlog.leftCount)
@@ -472,9 +368,9 @@ struct OutboxQueue {
   }
 
   private mutating func nextScan() -> Read? {
-    guard let scannedThrough else { return nil }
-    let read = Read(lane: nil, after: scannedThrough, limit: bounds.page)
-    currentRead = (read, leftToScan)
+    guard let through = scan.through else { return nil }
+    let read = Read(lane: nil, after: through, limit: bounds.page)
+    currentRead = (read, scan.leftCount)
     return read
   }
 
@@ -506,49 +402,39 @@ struct OutboxQueue {
     defer { put(lane, name) }
     guard lane.backlog != nil else { return }
     for entry in entries where entry.storedNumber > lane.lastNumber {
-      admitBehind(entry.storedNumber, in: &lane)
-      if finishing.contains(entry.storedNumber) { lane.lastNumber = entry.storedNumber } else { append(entry, to: &lane) }
+      lane.pass(entry.storedNumber)
+      if finished.contains(entry.storedNumber) { lane.skip(entry.storedNumber) } else { append(entry, to: &lane) }
     }
-    if isWhole, lane.backlog?.leftCount == leftCount {
-      admitBehind(.max, in: &lane)
-      lane.backlog = nil
-    }
-  }
-
-  /// Entries in memory only come behind the stored ones before them.
-  private mutating func admitBehind(_ number: Int64, in lane: inout Lane) {
-    while let first = lane.backlog?.behind.first, first.number < number, let next = lane.backlog?.behind.popFirst() {
-      lane.entries.append(next.entry)
-    }
+    if isWhole, lane.backlog?.leftCount == leftCount { lane.endBacklog() }
   }
 
   private mutating func didScan(_ entries: [WebhookEntry], from start: Int64, isWhole: Bool, leftCount: Int) {
     // A post in between may have set it back.
-    guard let scanned = scannedThrough, scanned >= start else { return }
+    guard let through = scan.through, through >= start else { return }
     for entry in entries {
       let number = entry.storedNumber
-      if finishing.contains(number) {
-        scannedThrough = number
+      if finished.contains(number) {
+        scan.pass(number)
         continue
       }
       if var lane = lanes.removeValue(forKey: entry.lane) {
         if number > lane.lastNumber {
-          if lane.backlog == nil, hasRoom(for: lane) { append(entry, to: &lane) } else { leave(number, in: &lane) }
+          if lane.backlog == nil, hasRoom(for: lane) { append(entry, to: &lane) } else { lane.leave(number) }
         }
         put(lane, entry.lane)
       } else {
         guard stored.hasRoom(in: bounds) else { return }
-        var lane = Lane()
+        var lane = OutboxLane()
         append(entry, to: &lane)
         put(lane, entry.lane)
       }
-      scannedThrough = number
+      scan.pass(number)
     }
-    if isWhole, leftToScan == leftCount { scannedThrough = nil }
+    if isWhole { scan.end(ifStill: leftCount) }
   }
 }
 
 extension WebhookEntry {
   /// About its bytes in memory.
-  fileprivate var weight: Int { data.count + 256 }
+  fileprivate var weight: Int { estimatedBytes + 256 }
 }

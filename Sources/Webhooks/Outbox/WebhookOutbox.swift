@@ -53,14 +53,16 @@ public final class WebhookOutbox: WebhookPoster {
     var isStopped = false
   }
 
-  private static let changesPerCommit = 500
+  private static let changesPerCommit = 2000
   private static let givenUpPerCommit = 100
   /// Delivered entries are removed in such numbers, or after such a time, in milliseconds: pages of
   /// the store that become empty as a whole are not written. `kill -9` posts it again.
-  private static let deliveredPerCommit = 250
+  private static let deliveredPerCommit = 1000
   private static let removalDelay: Int64 = 250
   private static let readBytes = 4 << 20
   private static let maxArriving = 10_000
+  /// So many arrive before the client's thread is woken where it can post none of them.
+  private static let arrivingPerWake = 1000
 
   private let configuration: Configuration
   private let client: WebhookClient
@@ -75,6 +77,8 @@ public final class WebhookOutbox: WebhookPoster {
   /// `state`, which the client's thread holds for longer and gives way to all others.
   private let arriving = Mutex<[WebhookEntry]>([])
   private let isWorkDue = Atomic<Bool>(false)
+  /// Nothing can be posted before the end of an attempt or a timer, which bring more work.
+  private let isBlocked = Atomic<Bool>(false)
 
   /// An outbox that goes on with what the store has.
   /// - Parameters:
@@ -110,7 +114,9 @@ public final class WebhookOutbox: WebhookPoster {
     }
     // The client's thread is behind: the caller waits for it, and memory stays bounded.
     if count >= WebhookOutbox.maxArriving { admitArriving() }
-    wake()
+    // The bound of those that wait is kept within a sixteenth.
+    let perWake = min(WebhookOutbox.arrivingPerWake, configuration.maxPending / 16)
+    if count >= perWake || !isBlocked.load(ordering: .sequentiallyConsistent) { wake() }
   }
 
   /// Adds what has arrived to the queue. It is taken under the lock of `state`, so that no later
@@ -139,6 +145,7 @@ public final class WebhookOutbox: WebhookPoster {
 
   private func work() {
     isWorkDue.store(false, ordering: .sequentiallyConsistent)
+    isBlocked.store(false, ordering: .sequentiallyConsistent)
     admitArriving()
     let now = clocks.monotonic
     state.withLock { state in
@@ -150,6 +157,9 @@ public final class WebhookOutbox: WebhookPoster {
     commitChanges()
     startRead()
     setTimer()
+    let isBlocked = state.withLock { $0.queue.isFull || $0.queue.isReceiverDown && ($0.queue.inFlight > 0 || $0.timer != nil) }
+    // Entries from before this call have woken the thread.
+    self.isBlocked.store(isBlocked, ordering: .sequentiallyConsistent)
   }
 
   private func startAttempts() {
@@ -317,7 +327,7 @@ public final class WebhookOutbox: WebhookPoster {
     Task {
       do throws(StoreError) {
         let entries = try await store.webhooks(in: read.lane, after: read.after, limit: read.limit, bytes: bytes)
-        let isWhole = entries.count < read.limit && entries.reduce(0) { $0 + $1.data.count } < bytes
+        let isWhole = entries.count < read.limit && entries.reduce(0) { $0 + $1.estimatedBytes } < bytes
         client.perform { [self] in
           admitArriving()
           state.withLock { $0.queue.didRead(entries, isWhole: isWhole) }

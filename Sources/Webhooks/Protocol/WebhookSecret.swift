@@ -43,8 +43,8 @@ public struct WebhookSecret: Sendable {
   /// The value of `webhook-signature` for a body and the two headers beside it.
   func signature(id: String, timestamp: Int64, body: [UInt8]) -> String {
     var code = code
-    code.update(data: Array("\(id).\(timestamp).".utf8))
-    code.update(data: body)
+    // At once: each call looks up metadata of generic types, which costs more than the copy.
+    code.update(data: Array("\(id).\(timestamp).".utf8) + body)
     return "v1," + Data(code.finalize()).base64EncodedString()
   }
 }

@@ -1,0 +1,75 @@
+import GRDB
+import GroupModel
+import GroupRuntime
+import Synchronization
+
+/// The numbers of after-events. None is used twice while the process runs, because the outbox knows
+/// by them which entries it has.
+final class WebhookNumbers: Sendable {
+  private let last = Atomic<Int64>(0)
+
+  /// The next number is a larger one.
+  func begin(after number: Int64) { last.store(number, ordering: .relaxed) }
+
+  /// The first of so many numbers that follow each other.
+  func take(_ count: Int64 = 1) -> Int64 {
+    last.add(count, ordering: .relaxed).oldValue + 1
+  }
+}
+
+/// The after-events that a transaction adds. Messages that follow each other in a group share a
+/// row, which is written when the last of them is known.
+struct WebhookAppends {
+  /// Messages whose row is not written.
+  private struct OpenRow {
+    let number: Int64
+    let firstSeq: Int64
+    var count: Int64
+  }
+
+  private let numbers: WebhookNumbers
+  private var open: [GroupID: OpenRow] = [:]
+
+  init(_ numbers: WebhookNumbers) { self.numbers = numbers }
+
+  /// Adds an entry with the profiles of this transaction, and numbers it.
+  mutating func append(_ entry: WebhookEntry, in db: Database) throws {
+    if let seq = entry.messageSeq, case .group(let group) = entry.lane {
+      return try append(entry, of: seq, in: group, db)
+    }
+    // Its number is larger than those kept free for more messages.
+    try finish(entry.lane, in: db)
+    let users = entry.shownUsers
+    if !users.isEmpty { entry.show(try UserInfoRows.profiles(of: users, in: db)) }
+    let number = numbers.take()
+    try WebhookRows.insert(entry, as: number, in: db)
+    entry.didStore(as: number)
+  }
+
+  private mutating func append(_ entry: WebhookEntry, of seq: Int64, in group: GroupID, _ db: Database) throws {
+    if let row = open[group], row.firstSeq + row.count == seq, row.count < WebhookRows.messagesPerRow {
+      open[group]?.count += 1
+      return entry.didStore(as: row.number + row.count)
+    }
+    try finish(entry.lane, in: db)
+    let number = numbers.take(WebhookRows.messagesPerRow)
+    open[group] = OpenRow(number: number, firstSeq: seq, count: 1)
+    entry.didStore(as: number)
+  }
+
+  /// Writes the row of a lane; later entries of it get another.
+  mutating func finish(_ lane: WebhookEntry.Lane, in db: Database) throws {
+    guard case .group(let group) = lane, let row = open.removeValue(forKey: group) else { return }
+    try write(row, of: group, in: db)
+  }
+
+  /// Writes all rows. Call it before the transaction ends.
+  mutating func finish(in db: Database) throws {
+    for (group, row) in open { try write(row, of: group, in: db) }
+    open = [:]
+  }
+
+  private func write(_ row: OpenRow, of group: GroupID, in db: Database) throws {
+    try WebhookRows.insertMessages(row.count, of: group, from: row.firstSeq, as: row.number, in: db)
+  }
+}
