@@ -142,7 +142,7 @@ public struct GroupState: Sendable {
   /// When `wake` is due next; nil = nothing is due by itself.
   public var nextWake: MonotonicInstant? {
     var wake = attributes.eventDue ?? .distantFuture
-    if let instant = nextDelivery { wake = min(wake, instant) }
+    if let rateLimiter, let instant = GroupState.nextDelivery(by: rateLimiter, joins, leaves) { wake = min(wake, instant) }
     if let instant = roster.firstGraceEnd(afterMilliseconds: rules.offlineGraceMilliseconds) { wake = min(wake, instant) }
     return wake == .distantFuture ? nil : wake
   }
