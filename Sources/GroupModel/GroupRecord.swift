@@ -103,6 +103,12 @@ public struct GroupMute: Sendable, Equatable {
   /// GroupInfo.allMuted: the modes that silence every ordinary member.
   public var isAllMuted: Bool { mode == .ordinary || mode == .all }
 
+  /// Whether the mute silences that role at an instant.
+  public func silences(_ role: Role, at now: WallInstant) -> Bool {
+    if let muteUntil, muteUntil <= now { return false }
+    return silences(role)
+  }
+
   /// Whether the mute silences that role.
   public func silences(_ role: Role) -> Bool {
     switch mode {

@@ -198,10 +198,14 @@ extension Call {
 }
 
 extension Call.Content {
-  /// Never inlined: that would copy the request out of its call.
+  /// Never inlined: that would copy the request out of its call. So would `if case`.
+  /// - Parameter writes: as the method's specification says.
   @inline(never)
   fileprivate func writeCost(writes: Bool, indexesTexts: Bool) -> WriteCost {
-    if case .request(let request) = self { request.writeCost(writes: writes, indexesTexts: indexesTexts) } else { .none }
+    switch self {
+    case .request(let request): request.writeCost(writes: writes, indexesTexts: indexesTexts)
+    case .badParameters, .unknownMethod, .invalid: .none
+    }
   }
 }
 

@@ -1,13 +1,14 @@
-import DequeModule
-
 /// Puts the replies of a session into the order of its requests (Protocol.md, "Order of replies"). A
 /// class, so that the session reads its counts without a check of exclusive access.
 final class ReplyQueue {
   /// The place of a request in the order.
   struct Slot: Sendable { fileprivate let number: Int }
 
-  /// Nil = not yet ready; empty = a request without an id.
-  private var texts: Deque<[UInt8]?> = []
+  /// The texts behind a slower reply, by the numbers of their places; empty = a request without an
+  /// id. Most replies are the next, and never get here.
+  private var texts: [Int: [UInt8]] = [:]
+  /// How many there are, read without the check of exclusive access.
+  private var readyCount = 0
   private var first = 0
   /// How many requests are in flight.
   private(set) var count = 0
@@ -18,7 +19,6 @@ final class ReplyQueue {
 
   /// Adds a place at the end.
   func open() -> Slot {
-    texts.append(nil)
     count += 1
     return Slot(number: first + count - 1)
   }
@@ -33,20 +33,21 @@ final class ReplyQueue {
 
   /// Fills a place.
   func fill(_ slot: Slot, with text: [UInt8]) {
-    texts[slot.number - first] = text
+    texts[slot.number] = text
+    readyCount += 1
     readyBytes += text.count
   }
 
   /// Removes the next text that may be sent; empty for a request without an id.
   func popReady() -> [UInt8]? {
-    guard let next = texts.first, let text = next else { return nil }
+    guard readyCount > 0, let text = texts.removeValue(forKey: first) else { return nil }
     removeFirst()
+    readyCount -= 1
     readyBytes -= text.count
     return text
   }
 
   private func removeFirst() {
-    texts.removeFirst()
     count -= 1
     first += 1
   }

@@ -66,7 +66,7 @@ extension Session {
   /// The dispatcher's reply, on any thread.
   nonisolated func didReply(_ reply: Reply, to pending: PendingRequest) {
     guard isOnExecutor else { return connection.loop.executor.enqueue { self.didReply(reply, to: pending) } }
-    isolated((reply, pending)) { $0.finish($1.1, with: $1.0) }
+    isolated(reply, pending) { $0.finish($2, with: $1) }
   }
 
   private func finish(_ pending: PendingRequest, with reply: Reply) {

@@ -66,9 +66,10 @@ extension Group {
   }
 
   private func deliverPending() {
-    while let pending = pipeline.popDeliverable(from: box, at: services.clocks) {
+    while var pending = pipeline.popDeliverable(from: box, at: services.clocks) {
       if pending.movesNextWake { scheduleWake() }
-      deliver(pending.decision, pending.completion)
+      // Moved out: to perform the effects of a second decision would copy them.
+      deliver(exchange(&pending.decision, with: Decision(.empty)), pending.completion)
     }
   }
 

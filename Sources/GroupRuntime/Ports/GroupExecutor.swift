@@ -41,6 +41,16 @@ extension ExecutorActor {
     // Functions inside of structures are cast as they are; a function alone would be wrapped first.
     unsafeBitCast(IsolatedBody(run: body), to: Body<Self, Input>.self).run(self, input)
   }
+
+  /// The same with two inputs, which are only lent: a tuple of both would be a copy.
+  @inlinable
+  public nonisolated func isolated<First, Second>(
+    _ first: borrowing First, _ second: borrowing Second,
+    _ body: @escaping (isolated Self, borrowing First, borrowing Second) -> Void
+  ) {
+    precondition(isOnExecutor, "not on the executor of this actor")
+    unsafeBitCast(IsolatedLendingBody(run: body), to: LendingBody<Self, First, Second>.self).run(self, first, second)
+  }
 }
 
 /// A function whose first argument is isolated, and below the same as callers see it.
@@ -55,4 +65,17 @@ struct IsolatedBody<Resident: Actor, Input> {
 @usableFromInline
 struct Body<Resident: Actor, Input> {
   @usableFromInline let run: (Resident, consuming Input) -> Void
+}
+
+@usableFromInline
+struct IsolatedLendingBody<Resident: Actor, First, Second> {
+  @usableFromInline let run: (isolated Resident, borrowing First, borrowing Second) -> Void
+
+  @inlinable
+  init(run: @escaping (isolated Resident, borrowing First, borrowing Second) -> Void) { self.run = run }
+}
+
+@usableFromInline
+struct LendingBody<Resident: Actor, First, Second> {
+  @usableFromInline let run: (Resident, borrowing First, borrowing Second) -> Void
 }

@@ -171,7 +171,7 @@ public struct GroupState: Sendable {
   public var nextWake: MonotonicInstant? {
     var wake = min(attributes.eventDue ?? .distantFuture, counters.nextWake)
     if let instant = announcements.due { wake = min(wake, instant) }
-    if let instant = nextDelivery { wake = min(wake, instant) }
+    if let rateLimiter, let instant = GroupState.nextDelivery(by: rateLimiter, joins, leaves) { wake = min(wake, instant) }
     if let instant = roster.firstGraceEnd(afterMilliseconds: rules.offlineGraceMilliseconds) { wake = min(wake, instant) }
     return wake == .distantFuture ? nil : wake
   }

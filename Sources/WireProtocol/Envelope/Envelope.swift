@@ -19,7 +19,10 @@ public enum Envelope: Sendable {
   ///   - text: the message; `JSONParser.padding` more bytes must be readable behind it.
   ///   - servesApplication: whether members for the backend, such as `params.asUser`, are read
   ///     (Protocol.md, "Application interface").
-  public init(padded text: UnsafeRawBufferPointer, parser: JSONParser, methods: MethodTable, servesApplication: Bool = false) {
+  public init(
+    padded text: UnsafeRawBufferPointer, parser: borrowing JSONParser, methods: borrowing MethodTable,
+    servesApplication: Bool = false
+  ) {
     guard let root = parser.parse(padded: text) else {
       self = .notJSON
       return
@@ -40,7 +43,7 @@ public enum Envelope: Sendable {
 }
 
 extension Call {
-  init(_ value: JSONValue, methods: MethodTable, servesApplication: Bool) {
+  init(_ value: JSONValue, methods: borrowing MethodTable, servesApplication: Bool) {
     let idValue = value["id"]
     let id = idValue.flatMap { RequestID($0) }
     guard value.kind == .object, value["jsonrpc"]?.isString(Call.version) == true, let method = value["method"],

@@ -15,7 +15,7 @@ public enum Reply: Sendable {
   /// The whole JSON-RPC response.
   /// - Parameter id: nil is written as null.
   public func text(id: RequestID?) -> [UInt8] {
-    JSONWriter.text(capacity: capacity) { $0.response(self, to: id) }
+    JSONWriter.text(of: self, capacity: capacity) { $0.response($1, to: id) }
   }
 
   private var capacity: Int {

@@ -60,8 +60,17 @@ public struct GroupEvent: Event, Equatable {
   public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
     writer.member("groupID", groupID.rawValue)
     writer.member("opTime", opTime)
+    // Apart from the other events: a switch with a case for two of them copies the content.
     switch content {
     case .onRecvNewMessage(let message): writer.member("message", message, senderProfile: senderProfile)
+    default: encodeOtherFields(into: &writer)
+    }
+  }
+
+  /// The members of every event but a message's.
+  private func encodeOtherFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+    switch content {
+    case .onRecvNewMessage: break
     case .onMemberEnter(let list, let count, let platform, let tip), .onMemberLeave(let list, let count, let platform, let tip):
       writer.member("platform", ifPresent: platform?.rawValue)
       writer.member("memberList", list)

@@ -16,6 +16,18 @@ public struct JSONWriter: ~Copyable {
     }
   }
 
+  /// The text that `body` writes of a value. A value that a closure captures is copied; one that is
+  /// passed on is not.
+  static func text<Value>(
+    of value: Value, capacity: Int, _ body: (inout JSONWriter, Value) -> Void
+  ) -> [UInt8] {
+    ByteRun.array(capacity: capacity) { bytes in
+      var writer = JSONWriter(bytes)
+      body(&writer, value)
+      return writer.bytes
+    }
+  }
+
   /// An object with the members that `body` writes.
   public mutating func object(_ body: (inout JSONWriter) -> Void) {
     open(UInt8(ascii: "{"))

@@ -139,17 +139,20 @@ extension GroupState {
     decision.showsMembers = true
   }
 
-  /// The instant of the next delivery or drop; nil = nothing is queued.
-  var nextDelivery: MonotonicInstant? {
-    guard let rateLimiter else { return nil }
-    return [rateLimiter.nextChange, nextChange(of: joins, at: rateLimiter), nextChange(of: leaves, at: rateLimiter)].compactMap {
-      $0
-    }.min()
+  /// The instant of the next delivery or drop; nil = nothing is queued. Given what it needs, because
+  /// a property would get a copy of the state.
+  static func nextDelivery(
+    by rateLimiter: PriorityRateLimiter<WaitingMessage>, _ joins: CoalescedNotice, _ leaves: CoalescedNotice
+  ) -> MonotonicInstant? {
+    let changes = [rateLimiter.nextChange, nextChange(of: joins, at: rateLimiter), nextChange(of: leaves, at: rateLimiter)]
+    return changes.compactMap { $0 }.min()
   }
 
   /// A notice waits for its second to end, for queued messages, and for a slot of the window, until
   /// it expires.
-  private func nextChange(of notice: CoalescedNotice, at rateLimiter: PriorityRateLimiter<WaitingMessage>) -> MonotonicInstant? {
+  private static func nextChange(of notice: CoalescedNotice, at rateLimiter: PriorityRateLimiter<WaitingMessage>)
+    -> MonotonicInstant?
+  {
     guard let due = notice.due, let expiry = notice.expiry else { return nil }
     let expired = expiry.advanced(byMilliseconds: 1)
     return rateLimiter.count > 0 ? expired : min(max(due, rateLimiter.nextSlot), expired)

@@ -9,7 +9,7 @@ extension GroupState {
     _ content: Message.Content, _ options: MessageOptions, by caller: Caller, in context: DecisionContext
   ) throws(WireError) -> Decision {
     let sender = try checkedSender(caller, options)
-    if let first = messages.receipt(of: options.clientMsgID, from: caller.senderID, at: context.monotonic) {
+    if let id = options.clientMsgID, let first = messages.receipt(of: id, from: caller.senderID, at: context.monotonic) {
       return Decision(.receipt(first))
     }
     try requireNotMuted(sender, at: context.wall)
@@ -65,7 +65,7 @@ extension GroupState {
   /// Nothing counts for a rate yet.
   func checkSend(_ options: MessageOptions, by caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
     let sender = try checkedSender(caller, options)
-    if let first = messages.receipt(of: options.clientMsgID, from: caller.senderID, at: context.monotonic) {
+    if let id = options.clientMsgID, let first = messages.receipt(of: id, from: caller.senderID, at: context.monotonic) {
       return Decision(.receipt(first))
     }
     try requireNotMuted(sender, at: context.wall)
@@ -111,7 +111,9 @@ extension GroupState {
       except: session)
   }
 
-  /// The caller's record, looked up once per message.
+  /// The caller's record, looked up once per message. Inlined, as `requireNotMuted`: a call
+  /// would get a copy of the state.
+  @inline(__always)
   private func sender(_ caller: Caller) -> Sender {
     guard let user = caller.userID else { return Sender(principal: .administrator, muteUntil: .unset, nameCard: "") }
     if let member = roster[user] {
@@ -127,9 +129,10 @@ extension GroupState {
   }
 
   /// Throws during a mute of the member or of the group.
+  @inline(__always)
   private func requireNotMuted(_ sender: Sender, at now: WallInstant) throws(WireError) {
     guard case .member(let role) = sender.principal else { return }
-    guard sender.muteUntil <= now, !record.mute.current(at: now).silences(role) else { throw WireError(.muted) }
+    guard sender.muteUntil <= now, !record.mute.silences(role, at: now) else { throw WireError(.muted) }
   }
 
   /// The same for the caller of another request.
