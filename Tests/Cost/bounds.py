@@ -15,19 +15,19 @@ class Bound(NamedTuple):
 BOUNDS = {
     # A message of 100 bytes in an AVChatRoom, from its bytes on the wire to the reply and one
     # delivery, without a limit on its rate.
-    "live.instructions": Bound(35_700, 31_010),
+    "live.instructions": Bound(32_200, 27_990),
     "live.allocations": Bound(11, 10),
     # The same where twenty come in one segment.
-    "burst.instructions": Bound(32_900, 28_550),
+    "burst.instructions": Bound(29_500, 25_630),
     "burst.allocations": Bound(10.5, 9.65),
     # The same as the first under a limit that is not reached: the cost of the rate limiter.
-    "limited.instructions": Bound(38_700, 33_640),
+    "limited.instructions": Bound(36_300, 31_590),
     "limited.allocations": Bound(11, 10),
     # The same as the first by a sender with a nickName of 20 bytes and a faceURL of 60.
-    "profile.instructions": Bound(38_800, 33_730),
+    "profile.instructions": Bound(33_700, 29_300),
     "profile.allocations": Bound(12.5, 12),
     # The same in a Public group, stored, each alone in its transaction.
-    "stored.instructions": Bound(106_000, 92_170),
+    "stored.instructions": Bound(104_200, 90_570),
     "stored.allocations": Bound(35, 32.3),
     # One more receiver of a live message that finds the connection idle: a system call, no memory,
     # no Swift, no lock.
