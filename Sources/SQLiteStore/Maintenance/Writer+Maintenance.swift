@@ -8,6 +8,7 @@ import Synchronization
 enum MaintenanceTask: String, Sendable {
   case clearDisbandedGroups = "purge"
   case deleteExpiredRows = "sweep"
+  case indexWebhooks = "index"
 }
 
 extension Writer {
@@ -43,6 +44,8 @@ extension Writer {
   private func chunk(of task: MaintenanceTask, _ db: Database) throws -> Bool {
     switch task {
     case .clearDisbandedGroups: try DisbandedGroupCleanup.chunk(of: options.cleanupRows, in: db)
+    case .indexWebhooks:
+      try WebhookIndexing.chunk(of: options.cleanupRows, through: webhookNumbers.lastToIndex, in: db)
     case .deleteExpiredRows: try ExpiredRowCleanup.chunk(of: options.cleanupRows, at: options.clocks.wall, in: db)
     }
   }
