@@ -25,7 +25,8 @@ struct SchemaTests {
             "groupRecord", "groupAttributes", "groupCounter", "member", "formerMember", "message", "departure", "dismissedGroup",
             "application",
             "notification", "notificationNumber", "readMark", "knownUser", "userInfo", "probe", "grdb_migrations", "webhook",
-            "webhookFailure", "receiptMembers", "readReceipt", "messageChange", "reaction", "reactionUser", "goneReaction",
+            "webhookFailure", "webhookIndexing", "receiptMembers", "readReceipt", "messageChange", "reaction", "reactionUser",
+            "goneReaction",
           ])
         #expect(check == "ok")
       }
@@ -87,6 +88,8 @@ struct SchemaTests {
     "SELECT groupID, role FROM groupRecord AS g LEFT JOIN member AS m ON m.number = g.number AND m.userID = 'u' WHERE g.number > 5 "
       + "ORDER BY g.number",
     "SELECT member.userID, nickName FROM member LEFT JOIN userInfo ON userInfo.userID = member.userID WHERE number = 1",
+    "SELECT number FROM webhook INDEXED BY webhookByLane WHERE isIndexed = 1 AND lane = 'g' AND number >= 4 ORDER BY number",
+    "SELECT number FROM webhook WHERE isIndexed = 0 AND lane = 'g' AND number >= 4 ORDER BY number",
     "DELETE FROM member WHERE number IN (SELECT number FROM dismissedGroup WHERE groupID = 'g') AND userID = 'u'",
   ])
   func `no query of the running server scans a table or sorts`(_ sql: String) async throws {

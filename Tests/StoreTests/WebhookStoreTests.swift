@@ -268,12 +268,63 @@ struct MessageWebhookTests {
           try await store.put([.create()] + changes(made) + end).get()
         } else {
           try await store.put([.create()] + changes(made)).get()
+          try await index(store)
           try await store.put([.removeWebhooks([made[0].1.storedNumber])]).get()
           try await store.put(end).get()
         }
         await store.waitForWriter()
         #expect(try await store.pool.read { try $0.count("SELECT count(*) FROM message", []) } == 3)
-        expect(try await all(store), are: (made.dropFirst(inOneTransaction ? 0 : 1) + later).map(\.1))
+        let left = (made.dropFirst(inOneTransaction ? 0 : 1) + later).map(\.1)
+        expect(try await all(store), are: left)
+        expect(try await all(store, in: .group(club)), are: left)
+      }
+    }
+  }
+
+  /// Indexes all rows there are.
+  private func index(_ store: SQLiteStore) async throws {
+    for _ in 0..<2 { await store.tick() }
+    await store.waitForWriter()
+    #expect(try await store.pool.read { try $0.count("SELECT count(*) FROM webhook WHERE isIndexed = 0", []) } == 0)
+  }
+
+  @Test func `those that wait for a second are indexed, and a lane comes in order all the same`() async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory, { $0.cleanupRows = 2 }) { (store) async throws in
+        let (messages, others) = (sent(1...120), [WebhookEntry.sample("a"), .sample("b")])
+        try await store.put([.create()] + changes(Array(messages[..<100])) + [.appendWebhook(others[0])]).get()
+        await store.tick()
+        #expect(try await store.pool.read { try WebhookIndexing.through(in: $0) } == 0, "they came a moment ago")
+        try await index(store)
+        try await store.put(changes(Array(messages[100...])) + [.appendWebhook(others[1])]).get()
+        // Both rows of a divided one are indexed as it was.
+        let removed = [30, 64, 110]
+        try await store.put([.removeWebhooks(removed.map { messages[$0].1.storedNumber })]).get()
+        let made = messages.map(\.1)
+        let left = made.filter { entry in !removed.contains { made[$0] === entry } }
+        let split = left.count { $0.storedNumber < others[0].storedNumber }
+        let expected = left[..<split] + [others[0]] + left[split...] + [others[1]]
+        expect(try await all(store, in: .group(club)), are: Array(expected))
+        for start in stride(from: 0, to: expected.count - 1, by: 9) {
+          let read = try await all(store, in: .group(club), after: expected[start].storedNumber, limit: 20)
+          expect(read, are: Array(expected.dropFirst(start + 1).prefix(20)))
+        }
+      }
+    }
+  }
+
+  @Test func `after a restart nothing is taken for indexed that is not`() async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory) { (store) async throws in
+        let made = sent(1...100)
+        try await store.put([.create()] + changes(made)).get()
+        try await index(store)
+        try await store.put([.removeWebhooks(made.map(\.1.storedNumber))]).get()
+      }
+      try await withSQLite(directory) { (store) async throws in
+        let later = sent(101...102)
+        try await store.put(changes(later)).get()
+        expect(try await all(store, in: .group(club)), are: later.map(\.1))
       }
     }
   }

@@ -16,8 +16,11 @@ import ThrongTestKit
     of receiver: Receiver, retention: Duration = .seconds(3600), maxPending: Int = 1000
   ) async throws -> WebhookOutbox {
     let secret = try WebhookSecret("whsec_" + String(repeating: "A", count: 44))
+    var configuration = HTTPClient.Configuration()
+    // A request without an answer is in flight until the end of its test.
+    configuration.timeout = .seconds(600)
     let client = WebhookClient(
-      try HTTPClient(HTTPClient.Configuration()), url: receiver.url, secret: secret, clocks: SystemClocks())
+      try HTTPClient(configuration), url: receiver.url, secret: secret, clocks: SystemClocks())
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     return try await WebhookOutbox(
       WebhookOutbox.Configuration(retention: retention, maxPending: maxPending, maxInFlight: 4), client: client, store: store,

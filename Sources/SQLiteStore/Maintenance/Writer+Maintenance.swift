@@ -8,6 +8,7 @@ import Synchronization
 enum MaintenanceTask: String, Sendable {
   case clearDisbandedGroups = "purge"
   case deleteExpiredRows = "sweep"
+  case indexWebhooks = "webhookIndex"
   case clearReactions = "reactions"
   case removeMessages = "retention"
   case indexMessages = "index"
@@ -58,6 +59,8 @@ extension Writer {
     case .clearDisbandedGroups:
       background.setMayBeStale(true)
       return try DisbandedGroupCleanup.chunk(of: options.cleanupRows, in: db)
+    case .indexWebhooks:
+      return try WebhookIndexing.chunk(of: options.cleanupRows, through: webhookNumbers.lastToIndex, in: db)
     case .clearReactions: return try ReactionRows.clearGone(options.cleanupRows, in: db)
     case .deleteExpiredRows: return try ExpiredRowCleanup.chunk(of: options.cleanupRows, at: options.clocks.wall, in: db)
     case .removeMessages, .indexMessages, .shrinkFile: return false

@@ -286,12 +286,14 @@ enum Schema {
   // - A row is one event with its `data`; or `count` events of messages that follow each other in
   //   group `groupNumber` from `firstSeq`, numbered from `number`: `message` has everything else.
   // - `lane`: "g" and a groupID, or "u" and a userID.
+  // - `isIndexed`: 0 in rows behind `webhookIndexing.through` only (WebhookIndexing.swift).
   // - `since`: when `webhook.retention` begins, later than `timestamp` where it was tried again.
   private static let v6 = """
     CREATE TABLE webhook (
       number INTEGER PRIMARY KEY,
       lane TEXT NOT NULL,
       count INTEGER NOT NULL,
+      isIndexed INTEGER NOT NULL,
       groupNumber INTEGER,
       firstSeq INTEGER,
       id TEXT,
@@ -301,7 +303,9 @@ enum Schema {
       data BLOB,
       CHECK ((data IS NULL) = (groupNumber IS NOT NULL))
     ) STRICT;
-    CREATE INDEX webhookByLane ON webhook (lane);
+    CREATE INDEX webhookByLane ON webhook (lane) WHERE isIndexed = 1;
+    CREATE TABLE webhookIndexing (id INTEGER PRIMARY KEY CHECK (id = 1), through INTEGER NOT NULL) STRICT;
+    INSERT INTO webhookIndexing VALUES (1, 0);
 
     CREATE TABLE webhookFailure (
       number INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -22,28 +22,21 @@ extension SQLiteStore: WebhookStore {
     // A row that begins before `after` may hold messages behind it.
     let first = after - WebhookRows.messagesPerRow + 1
     return try await read { db in
-      let source = lane == nil ? "webhook WHERE" : "webhook INDEXED BY webhookByLane WHERE lane = ? AND"
-      let sql = """
-        SELECT \(WebhookRows.columns) FROM \(source) number >= ? AND number + count - 1 > ? ORDER BY number LIMIT ?
-        """
-      var arguments: [(any DatabaseValueConvertible)?] = [first, after, limit]
-      if let lane { arguments.insert(lane.text, at: 0) }
-      let cursor = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: StatementArguments(arguments))
       var entries: [WebhookEntry] = []
       var sum = 0
-      while sum < bytes, entries.count < limit, let row = try cursor.next() {
-        var columns = RowReader(row)
-        switch try WebhookRows.waiting(&columns) {
-        case .entry(let entry):
-          sum += entry.estimatedBytes
-          entries.append(entry)
+      func add(_ entry: WebhookEntry) {
+        guard sum < bytes, entries.count < limit else { return }
+        sum += entry.estimatedBytes
+        entries.append(entry)
+      }
+      try WebhookRows.visit(lane, from: first, in: db) { row in
+        switch row {
+        case .entry(let entry): if entry.storedNumber > after { add(entry) }
         case .messages(let range):
-          for entry in try WebhookRows.entries(of: range.dropping(through: after, limit: limit - entries.count), in: db) {
-            guard sum < bytes else { break }
-            sum += entry.estimatedBytes
-            entries.append(entry)
-          }
+          let range = range.dropping(through: after, limit: limit - entries.count)
+          if range.count > 0 { for entry in try WebhookRows.entries(of: range, in: db) { add(entry) } }
         }
+        return sum < bytes && entries.count < limit
       }
       return entries
     }

@@ -15,11 +15,11 @@ enum WebhookRows {
   static let messagesPerRow: Int64 = 64
 
   private static let insertSQL = """
-    INSERT INTO webhook (number, lane, count, id, type, timestamp, since, data) VALUES (?, ?, 1, ?, ?, ?, ?, ?)
+    INSERT INTO webhook (number, lane, count, isIndexed, id, type, timestamp, since, data) VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?)
     """
   private static let insertMessagesSQL = """
-    INSERT INTO webhook (number, lane, count, groupNumber, firstSeq)
-    VALUES (?, ?, ?, (SELECT number FROM groupRecord WHERE groupID = ?), ?)
+    INSERT INTO webhook (number, lane, count, isIndexed, groupNumber, firstSeq)
+    VALUES (?, ?, ?, 0, (SELECT number FROM groupRecord WHERE groupID = ?), ?)
     """
   private static let insertFailureSQL = """
     INSERT INTO webhookFailure (id, lane, type, timestamp, attempts, lastError, data) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -30,10 +30,11 @@ enum WebhookRows {
     Int64(try db.count("SELECT number + count - 1 FROM webhook ORDER BY number DESC LIMIT 1", []))
   }
 
-  static func insert(_ entry: WebhookEntry, as number: Int64, in db: Database) throws {
+  static func insert(_ entry: WebhookEntry, as number: Int64, isIndexed: Bool = false, in db: Database) throws {
     try db.run(insertSQL) { binding in
       binding.append(number)
       binding.append(entry.lane.text)
+      binding.append(isIndexed)
       binding.append(entry.id)
       binding.append(entry.type.rawValue)
       binding.append(entry.timestamp)
@@ -65,8 +66,8 @@ enum WebhookRows {
 
   // Only the last row that begins before a number can hold it.
   private static let keepRestSQL = """
-    INSERT INTO webhook (number, lane, count, groupNumber, firstSeq)
-    SELECT ?1 + 1, lane, number + count - 1 - ?1, groupNumber, firstSeq + ?1 + 1 - number FROM webhook
+    INSERT INTO webhook (number, lane, count, isIndexed, groupNumber, firstSeq)
+    SELECT ?1 + 1, lane, number + count - 1 - ?1, isIndexed, groupNumber, firstSeq + ?1 + 1 - number FROM webhook
     WHERE number = (SELECT max(number) FROM webhook WHERE number <= ?1) AND number + count - 1 > ?1
     """
   private static let keepBeginningSQL = """
@@ -128,6 +129,7 @@ extension WebhookRows {
     let group: GroupID
     let groupNumber: Int64
     let count: Int64
+    let isIndexed: Bool
     let firstSeq: Int64
 
     /// Without those up to a number, and without those beyond a count.
@@ -135,7 +137,7 @@ extension WebhookRows {
       let dropped = max(0, number + 1 - self.number)
       return MessageRange(
         number: self.number + dropped, group: group, groupNumber: groupNumber, count: min(count - dropped, Int64(limit)),
-        firstSeq: firstSeq + dropped)
+        isIndexed: isIndexed, firstSeq: firstSeq + dropped)
     }
   }
 
@@ -144,17 +146,19 @@ extension WebhookRows {
     case messages(MessageRange)
   }
 
-  static let columns = "number, lane, count, groupNumber, firstSeq, id, type, timestamp, since, data"
+  static let columns = "number, lane, count, isIndexed, groupNumber, firstSeq, id, type, timestamp, since, data"
 
   static func waiting(_ row: inout RowReader) throws -> Waiting {
     let number = try row.integer()
     let lane = try row.value(WebhookEntry.Lane.init)
     let count = try row.integer()
+    let isIndexed = try row.flag()
     let groupNumber = try row.optionalInteger()
     let firstSeq = try row.optionalInteger()
     if let groupNumber, let firstSeq, case .group(let group) = lane {
       return .messages(
-        MessageRange(number: number, group: group, groupNumber: groupNumber, count: count, firstSeq: firstSeq))
+        MessageRange(
+          number: number, group: group, groupNumber: groupNumber, count: count, isIndexed: isIndexed, firstSeq: firstSeq))
     }
     let id = try row.text()
     let type = try row.value(WebhookType.init(rawValue:))
@@ -195,18 +199,46 @@ extension WebhookRows {
       id: "\(range.groupNumber)-\(seq)", .messageSent, data: data, in: .group(range.group), at: time, since: time, number: number)
   }
 
-  private static let rangesSQL = """
-    SELECT \(columns) FROM webhook INDEXED BY webhookByLane WHERE lane = ? AND groupNumber = ? AND firstSeq < ? ORDER BY number
-    """
-
   /// Gives the events of messages rows of their own, because the messages will be removed.
   /// - Parameter seq: of the first message that stays.
   static func copyMessages(of group: GroupID, number: Int64, before seq: Int64, in db: Database) throws {
-    let rows = try db.rows(rangesSQL, [WebhookEntry.Lane.group(group).text, number, seq], waiting)
-    for case .messages(let range) in rows {
+    var rows: [Waiting] = []
+    try visit(.group(group), from: 0, in: db) { row in
+      rows.append(row)
+      return true
+    }
+    for case .messages(let range) in rows where range.groupNumber == number && range.firstSeq < seq {
       let entries = try entries(of: range, in: db)
       try remove(range.number...(range.number + range.count - 1), in: db)
-      for entry in entries { try insert(entry, as: entry.storedNumber, in: db) }
+      for entry in entries { try insert(entry, as: entry.storedNumber, isIndexed: range.isIndexed, in: db) }
     }
+  }
+
+  /// Gives `body` the rows of a lane from a number on, until it returns false.
+  static func visit(
+    _ lane: WebhookEntry.Lane?, from number: Int64, in db: Database, _ body: (Waiting) throws -> Bool
+  ) throws {
+    guard let lane else {
+      try visit("webhook WHERE number >= ?", [number], db, body)
+      return
+    }
+    // A row that is not indexed comes behind all that are.
+    let indexed = "webhook INDEXED BY webhookByLane WHERE isIndexed = 1 AND lane = ? AND number >= ?"
+    guard try visit(indexed, [lane.text, number], db, body) else { return }
+    let recent = max(number, try WebhookIndexing.through(in: db) + 1)
+    try visit("webhook WHERE isIndexed = 0 AND lane = ? AND number >= ?", [lane.text, recent], db, body)
+  }
+
+  @discardableResult
+  private static func visit(
+    _ source: String, _ arguments: StatementArguments, _ db: Database, _ body: (Waiting) throws -> Bool
+  ) throws -> Bool {
+    let cursor = try Row.fetchCursor(
+      db.cachedStatement(sql: "SELECT \(columns) FROM \(source) ORDER BY number"), arguments: arguments)
+    while let row = try cursor.next() {
+      var columns = RowReader(row)
+      guard try body(try waiting(&columns)) else { return false }
+    }
+    return true
   }
 }

@@ -7,9 +7,26 @@ import Synchronization
 /// by them which entries it has.
 final class WebhookNumbers: Sendable {
   private let last = Atomic<Int64>(0)
+  /// The last numbers of the last two ticks.
+  private let ticks = Mutex<(earlier: Int64, later: Int64)>((0, 0))
 
   /// The next number is a larger one.
-  func begin(after number: Int64) { last.store(number, ordering: .relaxed) }
+  func begin(after number: Int64) {
+    last.store(number, ordering: .relaxed)
+    ticks.withLock { $0 = (0, number) }
+  }
+
+  /// Numbers up to this one are a second old or more.
+  var lastToIndex: Int64 { ticks.withLock { $0.earlier } }
+
+  /// A second has passed.
+  /// - Returns: whether more numbers are a second old.
+  func tick() -> Bool {
+    ticks.withLock { ticks in
+      defer { ticks = (ticks.later, last.load(ordering: .relaxed)) }
+      return ticks.later > ticks.earlier
+    }
+  }
 
   /// The first of so many numbers that follow each other.
   func take(_ count: Int64 = 1) -> Int64 {

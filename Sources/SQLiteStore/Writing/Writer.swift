@@ -16,7 +16,7 @@ final class Writer: Sendable {
   private let refusal = Mutex<StoreError?>(nil)
   private let failedCommits = FailedCommits()
   let background: BackgroundWork
-  private let webhookNumbers = WebhookNumbers()
+  let webhookNumbers = WebhookNumbers()
 
   init(pool: DatabasePool, options: StoreOptions, logger: Logger) {
     self.pool = pool
@@ -33,7 +33,7 @@ final class Writer: Sendable {
   /// - Throws: GRDB's error where the database is damaged. A full disk is no obstacle: writes wait.
   func begin(sessionsEndedAt time: WallInstant) throws {
     try pool.writeWithoutTransaction { db in
-      webhookNumbers.begin(after: try WebhookRows.lastNumber(in: db))
+      webhookNumbers.begin(after: max(try WebhookRows.lastNumber(in: db), try WebhookIndexing.through(in: db)))
       do throws(StoreError) {
         _ = try transaction(db) {
           if options.postsUserOffline { try postUserOffline(at: time, db) }
@@ -78,6 +78,7 @@ final class Writer: Sendable {
   /// Starts the work of each second: makes users durable, probes a failed store, begins tasks.
   func tick(_ tasks: Set<MaintenanceTask> = []) {
     failedCommits.tryAgain()
+    let tasks = webhookNumbers.tick() ? tasks.union([.indexWebhooks]) : tasks
     if writeQueue.request(flushUsers: true, probe: !canPersist, tasks) { wake() }
   }
 
