@@ -23,7 +23,7 @@ extension Writer {
     case .removeMessages: try removeMessages(until: deadline, db)
     case .indexMessages: try indexMessages(until: deadline, db)
     case .shrinkFile: try shrink(until: deadline, db)
-    case .clearDisbandedGroups, .clearReactions, .deleteExpiredRows: false
+    case .clearDisbandedGroups, .indexWebhooks, .clearReactions, .deleteExpiredRows: false
     }
   }
 

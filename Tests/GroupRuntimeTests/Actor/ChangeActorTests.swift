@@ -90,7 +90,9 @@ import ThrongTestKit
     let sent = try scene.begin("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary")
     let edit = try scene.begin("modifyGroupMessage", #"{"seq":2,"text":"y"}"#, by: "mary")
     let history = try scene.begin("getGroupHistoryMessageList", by: "mary")
-    for pending in [sent, edit] { #expect(try await pending.answer().code == 10002) }
+    #expect(try await sent.answer().code == 10002)
+    // The group may have been read again before the edit was decided: there is no such message.
+    #expect([10002, 10030].contains(try await edit.answer().code))
     scene.store.fail(with: nil)
     #expect(try await history.answer().result["messageList"].elements.count == 1)
   }
