@@ -58,7 +58,7 @@ final class StoreMaintenance: Sendable {
     checkpoint()
     // After the checkpoint: where nothing else writes, it reaches the end of the log, which starts
     // over then.
-    if writer.canPersist { writer.tick(writer.background.beginTick(at: clocks.monotonic)) }
+    if writer.canPersist { writer.begin(writer.background.beginTick(at: clocks.monotonic)) }
   }
 
   // The wall clock may be corrected, in both directions. Nothing is deleted right after a jump: a

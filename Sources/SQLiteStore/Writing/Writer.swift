@@ -82,6 +82,11 @@ final class Writer: Sendable {
     if writeQueue.request(flushUsers: true, probe: !canPersist, tasks) { wake() }
   }
 
+  /// Begins tasks.
+  func begin(_ tasks: Set<MaintenanceTask>) {
+    if !tasks.isEmpty, writeQueue.request(tasks) { wake() }
+  }
+
   /// Waits until every commit has been answered. Call it with the write queue closed.
   func finish() {
     failedCommits.end()
