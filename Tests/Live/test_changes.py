@@ -6,6 +6,7 @@ import random
 import pytest
 from websockets import ConnectionClosed
 
+from harness.backend import all_answers
 from harness.client import Gone, Refused
 from harness.world import World, history_of, info_of
 
