@@ -42,6 +42,8 @@ enum RowCost {
   static func notification(textBytes: Int = 0) -> Int { 64 + keyedRow(352 + textBytes) }
   /// 98, with 700 bytes of text 823, with 12,288 bytes 12,870.
   static func message(textBytes: Int) -> Int { keyedRow(160 + textBytes) }
+  /// A message of the longest text by default (`limits.text.message`).
+  static let longestMessage = message(textBytes: 12_288)
   /// The places of a text in the index of messages, and of the mark that takes it out again: of 100
   /// random bytes 970 and as many, of 12,288 such bytes 57,000 and 70,000.
   static func indexedText(bytes: Int) -> Int { 10 * bytes }
@@ -87,6 +89,9 @@ extension Request {
         bytes: RowCost.message(textBytes: request.content.byteCount) + RowCost.change
           + (indexesTexts && request.content.isText ? RowCost.indexedText(bytes: request.content.byteCount) : 0))
     case .group(_, .addMessageReaction): WriteCost(bytes: RowCost.reaction + RowCost.change)
+    // The event of a pinned message carries it whole, like a message that is sent.
+    case .group(_, .pinGroupMessage(let request)) where request.isPinned:
+      WriteCost(bytes: RowCost.change + RowCost.longestMessage)
     case .group(_, .removeMessageReaction), .group(_, .pinGroupMessage): WriteCost(bytes: RowCost.change)
     case .group(_, .inviteUserToGroup(let request)):
       invitation(of: request.userIDList.count, texts: [request.message, request.attach])
