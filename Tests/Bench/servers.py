@@ -111,12 +111,22 @@ class Throng:
         try:
             listening = json.loads(process.wait_for_line('"listening"'))
             internal = listening["internalListen"]
-            figures = (lambda: {"webhooks": _webhooks(internal, self.receiver)}) if webhook else dict
-            yield Running(process.pid, [*_url(self.tls, f"{listening['listen']}/ws"), "--data-dir", str(data)], figures)
+            url = _url(self.tls, f"{listening['listen']}/ws")
+            yield Running(process.pid, [*url, "--data-dir", str(data)], lambda: self._figures(internal))
             if self.skips and not _metric(internal, "throng_fanout_skipped_total"):
                 raise Failure("no reader fell behind: the kernel's buffers took everything")
         finally:
             process.end()
+
+    def _figures(self, internal: str) -> dict:
+        """What only the server knows."""
+        figures = {}
+        if self.receiver:
+            figures["webhooks"] = _webhooks(internal, self.receiver)
+        if any(key.startswith("history.") for key in self.settings):
+            hold = _metric(internal, "throng_store_longest_hold_seconds", task="retention")
+            figures["retention"] = {"longestHoldMs": hold * 1000, "removed": _metric(internal, "throng_messages_removed_total")}
+        return figures
 
 
 def _metric(address: str, name: str, **labels: str) -> float:

@@ -201,6 +201,30 @@ def _counters() -> Work:
         Run(without, ("room", *_words(**options, type="AVChatRoom"))), connections=2608, stretch=2)
 
 
+def _searched() -> Work:
+    scenario = ("durable", *_words(senders=256, senders_per_group=10, members=10, type="Public"))
+    without = Throng(STORED, pinned=False, label="Throng without search")
+    return Work(
+        "searched", "stored sends, Public groups of 10, 256 senders, `store.sync=full`, both cores: `search.messages` on",
+        Run(Throng({**STORED, "search.messages": True}, pinned=False), scenario),
+        (Check("messages per second", "messagesPerSecond", unit=""), Check(*P99, unit="ms")), Run(without, scenario),
+        connections=260)
+
+
+def _retention() -> Work:
+    # Three rounds of retention in a run; nearly all messages go.
+    options = {"senders": 256, "senders_per_group": 10, "members": 10, "rate": 4000, "type": "Public"}
+    scenario = ("durable", *_words(**options))
+    without = Throng(STORED, pinned=False, label="Throng without retention")
+    return Work(
+        "retention", "4,000 stored sends a second, Public groups of 10, `store.sync=full`, both cores: 10 messages of each group are kept",
+        Run(Throng({**STORED, "history.maxMessages.public": 10}, pinned=False), scenario),
+        (Check("the longest hold of the writer", "retention.longestHoldMs", unit="ms", most=5, is_throngs_own=True),
+         Check("messages removed", "retention.removed", unit="", least=1, is_throngs_own=True),
+         Check(*P99, unit="ms", most_ratio=1.5)),
+        Run(without, scenario), connections=260, stretch=4)
+
+
 def _sign_ins() -> Work:
     return Work(
         "sign-ins", "10,000 sign-ins by `?token=`", Run(Throng(), ("connect", *_words(connections=10_000))),
@@ -241,6 +265,8 @@ WORKS = (
     _webhooks("webhooks-groups", "stored sends, Public groups of 10, 256 senders", 256, 10, 10),
     _hanging_receiver(),
     _counters(),
+    _searched(),
+    _retention(),
     _sign_ins(),
     _stalled_reader(),
 )
