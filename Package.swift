@@ -56,6 +56,7 @@ let package = Package(
       swiftSettings: strict),
     // Beside the server: the client of `throng bench`.
     .target(name: "CEpoll", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])]),
+    .target(name: "CInflate", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])], linkerSettings: [.linkedLibrary("z")]),
     .target(
       name: "CTLSClient", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])],
       linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
@@ -91,7 +92,9 @@ let package = Package(
     .target(
       name: "CTransport",
       cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Wno-unused-parameter"])],
-      linkerSettings: [.linkedLibrary("websockets"), .linkedLibrary("ssl"), .linkedLibrary("crypto"), .linkedLibrary("ev")]),
+      linkerSettings: [
+        .linkedLibrary("websockets"), .linkedLibrary("ssl"), .linkedLibrary("crypto"), .linkedLibrary("ev"), .linkedLibrary("z"),
+      ]),
     .target(
       name: "CHTTPClient", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])], linkerSettings: [.linkedLibrary("curl")]),
     .target(
@@ -117,7 +120,8 @@ let package = Package(
     .testTarget(name: "GroupPermissionsTests", dependencies: ["GroupModel", "GroupPermissions"], swiftSettings: strict),
     .testTarget(
       name: "WireProtocolTests", dependencies: ["GroupModel", "ThrongTestKit", "WireProtocol"], swiftSettings: strict),
-    .testTarget(name: "WebSocketTransportTests", dependencies: ["CTransport", "WebSocketTransport"], swiftSettings: strict),
+    .testTarget(
+      name: "WebSocketTransportTests", dependencies: ["CInflate", "CTransport", "WebSocketTransport"], swiftSettings: strict),
     .testTarget(
       name: "GroupRuntimeTests",
       dependencies: ["GroupModel", "GroupPermissions", "GroupRuntime", "ThrongTestKit", "WireProtocol"],

@@ -12,6 +12,9 @@ connection *connection_open(struct lws *wsi, accepted_socket *socket) {
   c->loop = socket->loop;
   c->is_tls = lws_is_ssl(wsi);
   c->descriptor = lws_get_socket_fd(wsi);
+  c->has_deflate = socket->loop->terms.is_agreed;
+  c->has_no_takeover = socket->loop->terms.has_no_takeover;
+  c->window_bits = socket->loop->terms.window_bits & 15;
   c->id = slot_put(&socket->loop->connections, c);
   socket->connection = c;
   socket->loop->counters.connections_open++;

@@ -59,11 +59,17 @@ static void write_send_queue(connection *c) {
 
 // The way without a copy: everything from the cursor on is for the recipient, and it fits.
 static bool write_log(connection *c, ct_topic *topic, recipient *r, size_t limit) {
-  size_t count = topic_lag(topic, r->cursor);
+  size_t plain = topic_lag(topic, r->cursor), count = r->follows ? stream_lag(topic, r->cursor) : plain;
   if (count > limit || !recipient_gets_all(topic, r)) return false;
   c->loop->counters.deliveries += topic_end(topic) - r->cursor;
   r->cursor = topic_end(topic);
-  write_frames(c, bytes_first(&topic->log) + bytes_count(&topic->log) - count, count);
+  if (r->follows) {
+    stream_count_deflated(topic, plain, count);
+    write_frames(c, stream_frames(topic, topic->deflated_end - count), count);
+  } else {
+    stream_count_plain(topic, r, count);
+    write_frames(c, bytes_first(&topic->log) + bytes_count(&topic->log) - count, count);
+  }
   return true;
 }
 
@@ -167,6 +173,7 @@ static bool has_nothing_queued(const connection *c) { return !c->first_pending &
 // True when no entry has a kind that the recipient wants; its cursor then moves to the end.
 static bool skip_unwanted(ct_topic *topic, recipient *r) {
   if ((topic->kinds & r->mask) || r->subscription->is_pending) return false;
+  stream_leave(r);
   r->cursor = topic_end(topic);
   r->exclusions = 0;
   return true;
@@ -183,10 +190,12 @@ static void fetch_ahead(const ct_topic *topic, size_t i) {
 }
 
 static void flush_topic(ct_topic *topic, bool is_only_one) {
+  uint64_t epoch_start = stream_epoch_start(topic);
   for (size_t i = 0; i < topic->recipient_count; i++) {
     fetch_ahead(topic, i);
     recipient *r = &topic->recipients[i];
     if (r->cursor == topic_end(topic) || skip_unwanted(topic, r)) continue;
+    if (r->cursor == epoch_start) stream_join(r);
     connection *c = r->connection;
     if (is_only_one && has_nothing_queued(c) && can_write(c) && write_log(c, topic, r, step_limit(c))) continue;
     flush_later(r);

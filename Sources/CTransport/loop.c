@@ -69,6 +69,7 @@ static void on_tick(struct ev_loop *events, ev_timer *watcher, int revents) {
   for (int i = 0; i < loop->listener_count; i++) listener_resume(&loop->listeners[i], loop->wheel_tick);
   if (loop->wheel_tick - loop->idle_checked >= TICKS_PER_SECOND) {
     loop->idle_checked = loop->wheel_tick;
+    streams_review(loop);
     topics_free_idle(loop);
   }
   loop->callbacks.ticked(loop->callbacks.context);
@@ -112,6 +113,8 @@ static struct lws_context_creation_info creation_info(ct_loop *loop) {
   info.pt_serv_buf_size = SERVICE_BUFFER;
   info.timeout_secs = loop->options.handshake_timeout_s;
   info.timeout_secs_ah_idle = loop->options.handshake_timeout_s;
+  static const struct lws_extension extensions[] = {{"permessage-deflate", extension_callback, ""}, {NULL, NULL, NULL}};
+  info.extensions = extensions;
   info.alpn = "http/1.1";  // flush.c writes frames directly, which HTTP/2 would not allow
   return info;
 }
@@ -257,6 +260,7 @@ void ct_loop_destroy(ct_loop *loop) {
   slot_table_free(&loop->connections);
   slot_table_free(&loop->exchanges);
   bytes_free(&loop->scratch);
+  inflate_end(loop);
   hangups_end(loop);
   bytes_free(&loop->head_text);
   free(loop->buckets);

@@ -16,8 +16,8 @@ static uint8_t length_code(size_t count) {
 }
 
 // Whether the two bytes can begin the header of a data frame of that length.
-static bool is_header(const uint8_t *at, int opcode, size_t count, uint8_t mask_bit) {
-  return (at[0] & 0x7f) == opcode && at[1] == (mask_bit | length_code(count));
+static bool is_header(const uint8_t *at, int begin, size_t count, uint8_t mask_bit) {
+  return (at[0] & 0x7f) == begin && at[1] == (mask_bit | length_code(count));
 }
 
 bool is_unmasked(const connection *c, const uint8_t *payload, size_t count) {
@@ -25,7 +25,8 @@ bool is_unmasked(const connection *c, const uint8_t *payload, size_t count) {
   if (!count || payload < buffer || payload >= buffer + SERVICE_BUFFER) return false;  // a copy
   size_t before = (size_t)(payload - buffer), bare = 2 + length_bytes(count), masked = bare + MASK;
   int opcode = !lws_is_first_fragment(c->wsi) ? 0 : lws_frame_is_binary(c->wsi) ? OPCODE_BINARY : OPCODE_TEXT;
-  if (before >= masked && is_header(payload - masked, opcode, count, 0x80)) return false;
+  int begin = opcode | lws_get_reserved_bits(c->wsi);
+  if (before >= masked && is_header(payload - masked, begin, count, 0x80)) return false;
   // The header may have come with an earlier read and be overwritten; the frame passes then.
-  return before >= bare && is_header(payload - bare, opcode, count, 0);
+  return before >= bare && is_header(payload - bare, begin, count, 0);
 }

@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <sys/queue.h>
+#include <zlib.h>
 
 // -- bytes.c: memory. A server without memory cannot keep any promise, so a failed allocation ends
 // the process.
@@ -66,6 +67,7 @@ size_t frame_prefix(const uint8_t *frames, size_t count, size_t limit);
 typedef struct connection connection;
 typedef struct request request;
 typedef struct subscription subscription;
+typedef struct stream stream;
 
 typedef struct {
   ct_loop *loop;
@@ -81,9 +83,10 @@ int transport_callback(struct lws *wsi, enum lws_callback_reasons reason, void *
 // -- topic.c
 
 typedef struct {
-  uint64_t position;  // of its first byte, counted from the topic's beginning
+  uint64_t position;           // of its first byte, counted from the topic's beginning
+  uint64_t deflated_position;  // the same of its compressed frame, where it has one
   ct_connection_id except;
-  uint32_t count;
+  uint32_t count, deflated_count;
   uint8_t kind;
   bool skippable;
 } entry;
@@ -95,6 +98,7 @@ typedef struct {
   uint64_t cursor;      // number of the first entry that it has not received
   uint32_t exclusions;  // entries from cursor on that name it as their exception
   uint8_t mask;
+  bool may_follow, follows;  // the topic's stream (stream.c)
 } recipient;
 
 struct subscription {
@@ -121,6 +125,10 @@ struct ct_topic {
   LIST_ENTRY(ct_topic) active;       // while it holds memory
   TAILQ_ENTRY(ct_topic) cooling_down;
   double cooldown_end;    // seconds of the monotonic clock
+  stream *stream;         // while it is busy
+  uint64_t deflated_end;  // compressed bytes of all its entries so far
+  uint64_t bytes_in_second, bytes_last_second;
+  size_t may_follow_count;
   uint8_t kinds;          // union of the kinds in the log
   bool is_dirty, is_active, was_used, is_cooling_down;
 };
@@ -141,6 +149,30 @@ size_t subscription_wanted_bytes(const subscription *s);
 void topics_free_idle(ct_loop *loop);
 // The next flush includes the topic.
 void topic_queue_flush(ct_topic *topic);
+
+// -- stream.c: the compressed frames of a busy topic.
+
+bool stream_can_follow(const connection *c);
+// Before an entry is appended: begins a stream or an epoch, where it is time.
+void stream_prepare(ct_topic *topic);
+// Gives an entry its compressed frame, where somebody may want one.
+void stream_compress(ct_topic *topic, entry *e, const void *payload, size_t count);
+// The number of the entry with which the last epoch began; at it a recipient may join.
+uint64_t stream_epoch_start(const ct_topic *topic);
+void stream_join(recipient *r);
+void stream_leave(recipient *r);
+// Compressed bytes from the cursor on, and the frames from a position on.
+size_t stream_lag(const ct_topic *topic, uint64_t cursor);
+const uint8_t *stream_frames(const ct_topic *topic, uint64_t position);
+// A recipient that might follow has got plain frames.
+void stream_count_plain(ct_topic *topic, const recipient *r, size_t count);
+// A follower has got compressed frames in place of plain ones.
+void stream_count_deflated(ct_topic *topic, size_t plain, size_t deflated);
+// Drops the frames before a position.
+void stream_drop(ct_topic *topic, uint64_t position);
+void stream_end(ct_topic *topic);
+// Ends the streams of topics that have become quiet. Once a second.
+void streams_review(ct_loop *loop);
 
 // -- cooldown.c: two flushes of a topic are at least options.flush_window_ms apart.
 
@@ -187,6 +219,7 @@ struct connection {
   size_t checked;  // bytes of the assembly that are UTF-8
   LIST_HEAD(, subscription) subscriptions;
   subscription *last_pending;
+  subscription *followed;  // whose compressed frames it gets
   size_t lag;      // bytes of its pending subscriptions
   size_t unsent;   // at most this much of the last write is still in the library
   TAILQ_ENTRY(connection) dirty;
@@ -204,6 +237,10 @@ struct connection {
   bool awaits_pong;
   bool was_writeable;
   bool reports_close;       // the next flush tells the handler of the end
+  bool has_deflate : 1;     // permessage-deflate was agreed on
+  bool has_no_takeover : 1; // each compressed message must stand alone
+  bool is_deflated : 1;     // the incomplete message is compressed
+  uint8_t window_bits : 4;  // of its inflater
   bool is_postponed;        // its end waits for a later turn; the library does not read it
 };
 
@@ -233,6 +270,13 @@ bool hangups_resume(ct_loop *loop);
 void connection_receive(connection *c, uint8_t *data, size_t count);
 int connection_peer_closes(connection *c, const uint8_t *payload, size_t count);
 void connection_library_closes(connection *c);
+
+// -- inflate.c
+typedef enum { INFLATE_OK, INFLATE_TOO_BIG, INFLATE_INVALID } inflate_result;
+
+// Inflates a message into loop->received.
+inflate_result inflate_message(ct_loop *loop, bytes *message, size_t *count);
+void inflate_end(ct_loop *loop);
 
 // -- utf8.c
 // Checks the part of a text that has come: false where it cannot be the start of UTF-8. whole: the
@@ -304,6 +348,23 @@ enum { HEADERS_READ = 2 * HEADERS_MAX };  // beyond it the library closes withou
 // Whether the fields that the library keeps are over HEADERS_MAX together.
 bool head_is_too_long(struct lws *wsi);
 
+// -- offer.c: permessage-deflate in the upgrade.
+typedef struct {
+  bool is_agreed;
+  bool has_no_takeover;  // the client asked for server_no_context_takeover
+  uint8_t window_bits;   // the largest window that the client allows
+  int mentions;          // how often the client names the extension, counted down
+} deflate_terms;
+
+deflate_terms deflate_terms_read(const char *field, size_t count);
+// Whether the library is to accept the extension at this mention.
+bool deflate_confirm(ct_loop *loop, const char *name);
+// Adds the agreed parameters to the answer.
+void deflate_answer(ct_loop *loop, struct lws_process_html_args *answer);
+int extension_callback(
+  struct lws_context *context, const struct lws_extension *extension, struct lws *wsi,
+  enum lws_extension_callback_reasons reason, void *user, void *in, size_t count);
+
 // -- upgrade.c
 // 0 lets the library upgrade, -1 ends the connection after a refusal was sent.
 int upgrade_decide(struct lws *wsi, accepted_socket *socket, char *protocol);
@@ -365,6 +426,11 @@ struct ct_loop {
   bytes scratch, head_text;
   const uint8_t *service_buffer;
   uint8_t *received;          // a whole message and its padding
+  z_stream inflater;
+  bool has_inflater;
+  deflate_terms terms;        // of the upgrade that is being answered
+  LIST_HEAD(, stream) streams;
+  size_t stream_bytes;
   accepted_socket *adopting;  // until the library has it
   TAILQ_HEAD(announcements, announcement) announcements;  // the oldest first
   int announcement_count;

@@ -60,8 +60,11 @@ static int http_callback(struct lws *wsi, enum lws_callback_reasons reason, acce
   case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:  // selected, and not yet answered
     socket->loop->any_protocol[0] = '\0';
     return 0;
+  case LWS_CALLBACK_CONFIRM_EXTENSION_OKAY:
+    return !deflate_confirm(socket->loop, in);
   case LWS_CALLBACK_ADD_HEADERS:  // of the answer to an upgrade
     mask_learn_buffer(socket->loop, in);
+    deflate_answer(socket->loop, in);
     return 0;
   case LWS_CALLBACK_ESTABLISHED:
     return establish(wsi, socket);

@@ -6,8 +6,8 @@
 #include <sys/socket.h>
 
 enum {
-  CODE_PROTOCOL = 1002, CODE_UNSUPPORTED = 1003, CODE_NONE = 1005, CODE_NOT_UTF8 = 1007, CODE_TOO_BIG = 1009,
-  CODE_MAX = 4999
+  CODE_PROTOCOL = 1002, CODE_UNSUPPORTED = 1003, CODE_NONE = 1005, CODE_INVALID = 1007, CODE_TOO_BIG = 1009,
+  CODE_MAX = 4999, RSV1 = 0x40
 };
 
 static void deliver(connection *c, const uint8_t *message, size_t count, bool is_text) {
@@ -44,6 +44,27 @@ static bool is_assembly_utf8(connection *c, bool is_final) {
   return true;
 }
 
+static void deliver_deflated(connection *c, bool is_text) {
+  size_t count = 0, whole = 0;
+  inflate_result result = inflate_message(c->loop, &c->assembly, &count);
+  bytes_free(&c->assembly);
+  if (result == INFLATE_TOO_BIG) {
+    connection_fail(c, CODE_TOO_BIG, "message too big");
+  } else if (result == INFLATE_INVALID) {
+    connection_fail(c, CODE_INVALID, "invalid compressed data");
+  } else if (is_text && !is_utf8(c->loop->received, count, true, &whole)) {
+    connection_fail(c, CODE_INVALID, "invalid UTF-8");
+  } else {
+    deliver(c, c->loop->received, count, is_text);
+  }
+}
+
+// Compressing may lengthen a text a little.
+static size_t received_max(const connection *c) {
+  size_t max = c->loop->options.max_message_bytes;
+  return c->is_deflated ? max + max / 256 + 64 : max;
+}
+
 static void mark_received(connection *c) {
   c->has_received = true;
   c->receive_turn = c->loop->turn;
@@ -52,7 +73,7 @@ static void mark_received(connection *c) {
 void connection_receive(connection *c, uint8_t *data, size_t count) {
   mark_received(c);
   if (c->is_closing) return;  // frames after a close frame are ignored
-  bool is_text = !lws_frame_is_binary(c->wsi);
+  bool is_text = !lws_frame_is_binary(c->wsi), is_first = lws_is_first_fragment(c->wsi);
   if (!is_text && !c->loop->options.accepts_binary) {
     connection_fail(c, CODE_UNSUPPORTED, "binary message");
     return;
@@ -64,17 +85,27 @@ void connection_receive(connection *c, uint8_t *data, size_t count) {
     connection_fail(c, CODE_PROTOCOL, "frame is not masked");
     return;
   }
-  size_t max = c->loop->options.max_message_bytes, before = bytes_count(&c->assembly);
+  bool has_rsv1 = lws_get_reserved_bits(c->wsi) & RSV1;
+  if (is_first) c->is_deflated = has_rsv1;
+  else if (begins_frame && has_rsv1) {
+    connection_fail(c, CODE_PROTOCOL, "RSV1 on a continuation");
+    return;
+  }
+  size_t max = received_max(c), before = bytes_count(&c->assembly);
   if (before + count > max || left > max - before - count) {
     connection_fail(c, CODE_TOO_BIG, "message too big");
     return;
   }
   bool is_final = lws_is_final_fragment(c->wsi);
-  bool is_whole = is_final && !before;
+  bool is_whole = is_final && !before && !c->is_deflated;
   if (!is_whole) bytes_append(&c->assembly, data, count);
+  if (c->is_deflated) {
+    if (is_final) deliver_deflated(c, is_text);
+    return;
+  }
   size_t whole = 0;
   if (is_text && !(is_whole ? is_utf8(data, count, true, &whole) : is_assembly_utf8(c, is_final))) {
-    connection_fail(c, CODE_NOT_UTF8, "invalid UTF-8");
+    connection_fail(c, CODE_INVALID, "invalid UTF-8");
     return;
   }
   if (is_whole) deliver_whole(c, data, count, is_text);
@@ -85,7 +116,7 @@ static int close_code(const uint8_t *payload, size_t count) {
   if (count == 0) return CODE_NONE;
   if (count == 1) return CODE_PROTOCOL;
   size_t whole = 0;
-  if (!is_utf8(payload + 2, count - 2, true, &whole)) return CODE_NOT_UTF8;
+  if (!is_utf8(payload + 2, count - 2, true, &whole)) return CODE_INVALID;
   int code = payload[0] << 8 | payload[1];  // the library has replaced low invalid codes by 1002
   return code > CODE_MAX ? CODE_PROTOCOL : code;
 }

@@ -52,7 +52,8 @@ subscription *subscription_add(ct_topic *topic, connection *c, uint8_t mask) {
     topic->recipients = ct_reallocate(topic->recipients, topic->recipient_capacity, sizeof *topic->recipients);
   }
   topic->recipients[topic->recipient_count++] =
-    (recipient){.connection = c, .subscription = s, .cursor = topic_end(topic), .mask = mask};
+    (recipient){.connection = c, .subscription = s, .cursor = topic_end(topic), .mask = mask, .may_follow = stream_can_follow(c)};
+  topic->may_follow_count += stream_can_follow(c);
   return s;
 }
 
@@ -71,6 +72,8 @@ static void remove_from_topic(subscription *s) {
 
 void subscription_remove(subscription *s) {
   subscription_clear_pending(s);
+  stream_leave(recipient_of(s));
+  s->topic->may_follow_count -= recipient_of(s)->may_follow;
   remove_from_bucket(s);
   remove_from_topic(s);
   LIST_REMOVE(s, of_connection);

@@ -46,6 +46,7 @@ void ct_topic_destroy(ct_topic *topic) {
   if (topic->is_dirty && !topic->is_cooling_down) LIST_REMOVE(topic, dirty);
   cooldown_cancel(topic);
   if (topic->is_active) mark_idle(topic);
+  stream_end(topic);
   bytes_free(&topic->log);
   free(topic->entries);
   free(topic->recipients);
@@ -82,6 +83,7 @@ static void drop_all(ct_topic *topic) {
   topic->kinds = 0;
   topic->compact_at = COMPACT_AT;
   bytes_clear(&topic->log);
+  stream_drop(topic, topic->deflated_end);
 }
 
 // A recipient lags: drops the entries before its cursor, each time that the log has doubled.
@@ -96,6 +98,7 @@ static void compact(ct_topic *topic) {
   topic->log_position += dropped;
   topic->first_entry = slowest;
   topic->entry_count -= entries;
+  stream_drop(topic, topic->entry_count ? topic->entries[entries].deflated_position : topic->deflated_end);
   memmove(topic->entries, topic->entries + entries, topic->entry_count * sizeof *topic->entries);
   topic->compact_at = kept * 2 > COMPACT_AT ? kept * 2 : COMPACT_AT;
 }
@@ -116,6 +119,8 @@ static void append(ct_topic *topic, const void *payload, size_t count, bool skip
   topic->entries[topic->entry_count++] = (entry){
     .position = topic->log_position + before, .except = except, .count = (uint32_t)(bytes_count(&topic->log) - before),
     .kind = kind, .skippable = skippable};
+  stream_compress(topic, &topic->entries[topic->entry_count - 1], payload, count);
+  topic->bytes_in_second += count;
   topic->kinds |= kind;
   if (bytes_count(&topic->log) > topic->peak) topic->peak = bytes_count(&topic->log);
 }
@@ -144,9 +149,14 @@ void ct_topic_publish(
   subscription *s = c ? subscription_find(topic, c) : NULL;
   bool was_current = s && recipient_of(s)->cursor == topic_end(topic);
   if (!topic->is_dirty) trim(topic);
+  stream_prepare(topic);
   append(topic, payload, count, skippable, kind, s ? except : 0);
-  if (was_current) recipient_of(s)->cursor = topic_end(topic);
-  else if (s) recipient_of(s)->exclusions++;
+  if (was_current) {
+    stream_leave(recipient_of(s));  // it misses this entry
+    recipient_of(s)->cursor = topic_end(topic);
+  } else if (s) {
+    recipient_of(s)->exclusions++;
+  }
   mark_active(topic);
   mark_dirty(topic);
 }
@@ -186,21 +196,33 @@ size_t subscription_wanted_bytes(const subscription *s) {
   return wanted;
 }
 
+static const uint8_t *frame_of(const ct_topic *topic, const entry *e, bool is_deflated) {
+  if (is_deflated) return stream_frames(topic, e->deflated_position);
+  return bytes_first(&topic->log) + (e->position - topic->log_position);
+}
+
+static void count_entry(ct_topic *topic, const recipient *r, const entry *e) {
+  if (r->follows) stream_count_deflated(topic, e->count, e->deflated_count);
+  else stream_count_plain(topic, r, e->count);
+}
+
 void subscription_drain(subscription *s, bytes *to, size_t limit, bool skips) {
   ct_topic *topic = s->topic;
   recipient *r = recipient_of(s);
   ct_counters *counters = &topic->loop->counters;
+  stream_join(r);
   for (; r->cursor < topic_end(topic); r->cursor++) {
     const entry *e = &topic->entries[r->cursor - topic->first_entry];
-    if (e->except == r->connection->id) {
-      r->exclusions--;
-    } else if (!is_for(e, r)) {
-      continue;
-    } else if (skips && e->skippable) {
-      counters->skipped_entries++;
+    bool is_skipped = skips && e->skippable;
+    if (is_skipped || !is_for(e, r)) {
+      stream_leave(r);  // it misses this entry
+      if (e->except == r->connection->id) r->exclusions--;
+      else if (is_skipped && is_for(e, r)) counters->skipped_entries++;
     } else {
-      if (bytes_count(to) && bytes_count(to) + e->count > limit) return;
-      bytes_append(to, bytes_first(&topic->log) + (e->position - topic->log_position), e->count);
+      size_t count = r->follows ? e->deflated_count : e->count;
+      if (bytes_count(to) && bytes_count(to) + count > limit) return;
+      bytes_append(to, frame_of(topic, e, r->follows), count);
+      count_entry(topic, r, e);
       counters->deliveries++;
     }
   }
@@ -220,6 +242,8 @@ void topics_free_idle(ct_loop *loop) {
       mark_idle(topic);
     }
     topic->was_used = false;
+    topic->bytes_last_second = topic->bytes_in_second;
+    topic->bytes_in_second = 0;
     topic->peak = bytes_count(&topic->log);
   }
 }

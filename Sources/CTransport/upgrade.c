@@ -5,8 +5,9 @@
 #include <string.h>
 #include <strings.h>
 
-// The longest offer of subprotocols that the library can read, and the longest name in it.
-enum { OFFER_MAX = 126, NAME_MAX_OFFERED = 62, KEY_MAX = 127 };
+// The longest offers of subprotocols and extensions that the library can read, and the longest name
+// of a subprotocol.
+enum { OFFER_MAX = 126, EXTENSIONS_MAX = 254, NAME_MAX_OFFERED = 62, KEY_MAX = 127 };
 
 const char *status_phrase(int status) {
   static const struct {
@@ -76,6 +77,8 @@ static int handshake_fault(struct lws *wsi, const char **reason) {
   int key = lws_hdr_total_length(wsi, WSI_TOKEN_KEY);
   *reason = "an upgrade needs Host and Sec-WebSocket-Key";
   if (!key || key > KEY_MAX || !lws_hdr_total_length(wsi, WSI_TOKEN_HOST)) return 400;
+  *reason = "Sec-WebSocket-Extensions has at most 254 bytes";
+  if (lws_hdr_total_length(wsi, WSI_TOKEN_EXTENSIONS) > EXTENSIONS_MAX) return 431;
   *reason = "Sec-WebSocket-Protocol has at most 126 bytes, and a name in it 62";
   return is_offer_too_long(wsi) ? 431 : 0;
 }
@@ -96,6 +99,12 @@ static void register_first_name(ct_loop *loop, const ct_text *offer) {
   snprintf(loop->any_protocol, sizeof loop->any_protocol, "%.*s", (int)name.count, name.bytes);
 }
 
+static deflate_terms terms_of(struct lws *wsi) {
+  char field[EXTENSIONS_MAX + 1];
+  int count = lws_hdr_copy(wsi, field, sizeof field, WSI_TOKEN_EXTENSIONS);
+  return deflate_terms_read(field, count > 0 ? (size_t)count : 0);
+}
+
 int upgrade_decide(struct lws *wsi, accepted_socket *socket, char *protocol) {
   // The library has refused an unknown upgrade, and may have freed the header table.
   if (!lws_hdr_total_length(wsi, WSI_TOKEN_UPGRADE)) return -1;
@@ -104,6 +113,7 @@ int upgrade_decide(struct lws *wsi, accepted_socket *socket, char *protocol) {
     return 0;
   }
   socket->loop->any_protocol[0] = '\0';
+  socket->loop->terms = (deflate_terms){0};
   const ct_callbacks *callbacks = &socket->loop->callbacks;
   const char *fault;
   int status = handshake_fault(wsi, &fault);
@@ -116,6 +126,7 @@ int upgrade_decide(struct lws *wsi, accepted_socket *socket, char *protocol) {
   char reason[REASON_MAX] = "";
   status = callbacks->upgrade(callbacks->context, &head, reason, sizeof reason);
   if (status) return refuse(wsi, status, reason);
+  if (socket->loop->options.stream_bytes) socket->loop->terms = terms_of(wsi);
   if (head.subprotocols.count && !offers(&head.subprotocols, socket->loop->subprotocol)) register_first_name(socket->loop, &head.subprotocols);
   return 0;
 }

@@ -45,6 +45,11 @@ public final class EventLoop: Sendable {
     counters.connections = Int(counted.connections_open)
     counters.deliveries = Int(counted.deliveries)
     counters.skippedEntries = Int(counted.skipped_entries)
+    counters.streams = Int(counted.streams)
+    counters.followers = Int(counted.followers)
+    counters.epochs = Int(counted.epochs)
+    counters.compressedBytes = Int(counted.deflated_bytes)
+    counters.uncompressedBytes = Int(counted.deflated_plain_bytes)
     let closes = UnsafeBufferPointer(start: ct_loop_closes(pointer), count: CT_CLOSE_CODES)
     for (code, count) in closes.enumerated() where count > 0 { counters.closes[code] = Int(count) }
     return counters
@@ -71,6 +76,16 @@ public struct TransportCounters: Sendable, Equatable {
   public var deliveries = 0
   /// Skippable entries that a slow connection did not get.
   public var skippedEntries = 0
+  /// Topics that are compressed now.
+  public var streams = 0
+  /// Connections that follow one of them now.
+  public var followers = 0
+  /// How often a compressor has begun anew.
+  public var epochs = 0
+  /// Bytes of compressed frames times recipients.
+  public var compressedBytes = 0
+  /// Bytes of the plain frames in whose place those were sent.
+  public var uncompressedBytes = 0
 
   /// All zero.
   public init() {}
@@ -82,6 +97,11 @@ public struct TransportCounters: Sendable, Equatable {
     sum.closes.merge(b.closes, uniquingKeysWith: +)
     sum.deliveries += b.deliveries
     sum.skippedEntries += b.skippedEntries
+    sum.streams += b.streams
+    sum.followers += b.followers
+    sum.epochs += b.epochs
+    sum.compressedBytes += b.compressedBytes
+    sum.uncompressedBytes += b.uncompressedBytes
     return sum
   }
 }

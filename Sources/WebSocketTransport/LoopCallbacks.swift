@@ -54,8 +54,11 @@ final class LoopCallbacks: @unchecked Sendable {
             ping_timeout_ms: configuration.pingTimeout.milliseconds,
             handshake_timeout_s: UInt32(max(1, configuration.handshakeTimeout)),
             flush_window_ms: configuration.flushWindow.milliseconds, clock: configuration.flushClock,
-            accepts_binary: configuration.acceptsBinary, subprotocol: subprotocol, certificate_file: certificate,
-            key_file: key)
+            accepts_binary: configuration.acceptsBinary,
+            stream_bytes: configuration.compressionBytes / max(1, configuration.loops),
+            stream_subscribers: configuration.compressionSubscribers,
+            stream_bytes_in_second: configuration.compressionStartBytes, subprotocol: subprotocol,
+            certificate_file: certificate, key_file: key)
           var table = makeTable()
           return reason.fill { ct_loop_create(&options, &table, $0, $1) }
         }

@@ -46,6 +46,14 @@ public struct TransportConfiguration: Sendable {
   /// The least time between two flushes of a topic: latency for CPU. Zero: entries leave at the end
   /// of the turn.
   public var flushWindow: Duration = .zero
+  /// The memory of the compressors of busy topics, in bytes, over all loops. Zero: permessage-deflate
+  /// is declined (Protocol.md, "Compression").
+  public var compressionBytes = 0
+  /// The least number of subscribers that take compressed frames, with which a topic is compressed.
+  /// With fewer, compressing costs more time than the shorter frames save (Benchmarks.md).
+  var compressionSubscribers = 32
+  /// The least number of bytes that those subscribers get in a second, with which it begins.
+  var compressionStartBytes = 128 << 10
   /// The clock of the flush window in tests: monotonic seconds.
   var flushClock: (@convention(c) () -> Double)?
   /// Whether binary messages are delivered; if not, one closes with 1003.

@@ -41,7 +41,7 @@ struct Sample: CustomTestStringConvertible {
       Sample("store.sync", "normal"), Sample("users.requireKnown", "true"),
       Sample("attributes.groupTypes", "AVChatRoom,Meeting", yaml: "[AVChatRoom, ChatRoom]"),
       Sample("avChatRoom.offlineGrace", "5m", shown: "300s"),
-      Sample("fanout.flushWindow", "20"), Sample("heartbeat.interval", "5", shown: "5s"),
+      Sample("fanout.flushWindow", "20"), Sample("compression", "off"), Sample("fanout.compressionBytes", "2097152"), Sample("heartbeat.interval", "5", shown: "5s"),
       Sample("heartbeat.timeout", "1.5", shown: "1.5s"), Sample("drain.duration", "0", shown: "0s"),
       Sample("webhook.url", "https://backend.example/hook"), Sample("webhook.secret", secret, shown: "********"),
       Sample("webhook.events", "messageSent,beforeSendMessage", yaml: "[messageSent, beforeSendMessage]"),

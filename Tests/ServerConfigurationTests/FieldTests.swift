@@ -15,7 +15,7 @@ import Testing
   static let numbers = Settings.keys.filter { Int($0.defaultValue) != nil && !FieldTests.others.contains($0.path) }
     .enumerated().map { ($1.path, 900 + $0) }
 
-  private static let others: Set = ["limits.sendQueueBytes", "limits.readReceiptMembers"]
+  private static let others: Set = ["limits.sendQueueBytes", "limits.readReceiptMembers", "fanout.compressionBytes"]
 
   private func number(_ key: String) -> Int? { FieldTests.numbers.first { $0.0 == key }?.1 }
 
@@ -103,6 +103,7 @@ import Testing
     #expect(settings.auth.failureDelay == .milliseconds(250) && settings.heartbeat.interval == .seconds(5))
     #expect(settings.heartbeat.timeout == .milliseconds(1500) && settings.drain.duration == .zero)
     #expect(settings.fanout.flushWindow == number("fanout.flushWindow").map { .milliseconds($0) })
+    #expect(settings.fanout.compression == .off && settings.fanout.compressionBytes == 2_097_152)
     #expect(settings.avChatRoom.offlineGrace == .seconds(300) && settings.limits.revokeWindow == .seconds(7200))
     #expect(settings.limits.editWindow == .seconds(10_800))
   }

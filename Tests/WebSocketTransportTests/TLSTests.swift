@@ -32,6 +32,34 @@ import WebSocketTransport
     }
   }
 
+  @Test func compressedFramesOverTLS() async throws {
+    let files = try CertificateFiles()
+    let configure = { (configuration: inout TransportConfiguration) in
+      configuration.tls = files.tls
+      configuration.compressionBytes = 1 << 20
+      configuration.compressionSubscribers = 1
+      configuration.compressionStartBytes = 1
+    }
+    try await TestServer.with(configure) { running in
+      let client = try WebSocketClient(
+        try Self.connect(port: running.port), headers: ["Sec-WebSocket-Extensions: permessage-deflate"])
+      let connection = try running.server.opened.next().connection
+      let topic = try running.onLoop { Topic(on: running.loop) }
+      try running.onLoop { topic.subscribe(connection) }
+      for turn in 0..<20 {
+        try running.onLoop {
+          for number in 0..<10 {
+            topic.publish(Array("\(turn * 10 + number)".utf8) + [UInt8](repeating: 0x2e, count: 3000), lane: .lossless)
+          }
+        }
+        for number in 0..<10 {
+          let frame = try client.receive()
+          #expect(frame.text.prefix { $0 != "." } == "\(turn * 10 + number)" && (frame.isCompressed || turn == 0))
+        }
+      }
+    }
+  }
+
   @Test func filesThatCannotBeUsedAreRefused() async throws {
     let files = try CertificateFiles()
     let other = try CertificateFiles()

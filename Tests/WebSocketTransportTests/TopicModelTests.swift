@@ -17,17 +17,36 @@ import WebSocketTransport
     let act: @Sendable () -> Void
   }
 
+  /// What a client offers: compression, compression that it does not let us use, or nothing.
+  private static let offers = [
+    "permessage-deflate", "permessage-deflate; client_max_window_bits", "permessage-deflate",
+    "permessage-deflate; server_max_window_bits=9", "permessage-deflate; server_no_context_takeover", "none",
+  ]
+
   @Test(arguments: 0..<6, [0, 3])
   func everyClientSeesWhatTheModelSays(seed: Int, window milliseconds: Int) async throws {
+    try await check(seed: seed, window: milliseconds, compresses: false)
+  }
+
+  @Test(arguments: 0..<18, [0, 3])
+  func everyClientSeesTheSameCompressed(seed: Int, window milliseconds: Int) async throws {
+    try await check(seed: seed, window: milliseconds, compresses: true)
+  }
+
+  private func check(seed: Int, window milliseconds: Int, compresses: Bool) async throws {
     var random = Generator(state: UInt64(seed) &* 0x9e37_79b9 &+ 1)
     let (size, turns) = [(20, 300), (2000, 300), (40_000, 80)][seed % 3]
     let configure = { (configuration: inout TransportConfiguration) in
       configuration.sendQueueBytes = 1 << 30
       configuration.flushWindow = .milliseconds(milliseconds)
+      configuration.compressionBytes = compresses ? 1 << 30 : 0
+      configuration.compressionSubscribers = 1
+      configuration.compressionStartBytes = 1
     }
     try await TestServer.with(configure) { running in
       var clients = try (0..<6).map { number in
-        let pair = try running.connect(receiveBuffer: number % 2 == 0 ? 4096 : nil)
+        let pair = try running.connect(
+          headers: ["Sec-WebSocket-Extensions: \(Self.offers[number])"], receiveBuffer: number % 2 == 0 ? 4096 : nil)
         return Client(socket: pair.0, connection: pair.1)
       }
       let topics = try running.onLoop { (0..<4).map { _ in Topic(on: running.loop) } }
@@ -40,6 +59,7 @@ import WebSocketTransport
         let turn = steps
         try running.onLoop { for step in turn { step.act() } }
       }
+      var compressed = 0
       for client in clients {
         let connection = client.connection
         try running.onLoop {
@@ -50,6 +70,7 @@ import WebSocketTransport
         while true {
           let frame = try client.socket.receive()
           if frame.opcode == WebSocketClient.Opcode.close.rawValue { break }
+          compressed += frame.isCompressed ? 1 : 0
           let parts = frame.text.prefix { $0 != "." }.split(separator: ":")
           let topic = try #require(Int(parts[0])), number = try #require(Int(parts[1]))
           seen[topic, default: []].append(number)
@@ -57,6 +78,7 @@ import WebSocketTransport
         for (topic, numbers) in client.expected { #expect(seen[topic] == numbers) }
         #expect(seen.values.map(\.count).reduce(0, +) == client.expected.values.map(\.count).reduce(0, +))
       }
+      #expect((compressed > 20) == compresses)
     }
   }
 

@@ -73,6 +73,10 @@ typedef struct {
   uint32_t flush_window_ms;  // the least time between two flushes of a topic; 0: every turn flushes
   double (*clock)(void);     // monotonic seconds for the window; NULL: the system's
   bool accepts_binary;
+  size_t stream_bytes;           // of the compressors of topics; 0: permessage-deflate is declined
+  // A topic is compressed that has so many subscribers who take it, and so many bytes for all of
+  // them in a second.
+  size_t stream_subscribers, stream_bytes_in_second;
   const char *subprotocol;       // copied
   const char *certificate_file;  // NULL: the public listener is plain
   const char *key_file;
@@ -81,6 +85,9 @@ typedef struct {
 // Counted since the loop was made.
 typedef struct {
   uint64_t connections_open, deliveries, skipped_entries;
+  // Of compressed topics: open streams and their followers, epochs begun, bytes sent, and the bytes
+  // that plain frames would have taken.
+  uint64_t streams, followers, epochs, deflated_bytes, deflated_plain_bytes;
 } ct_counters;
 
 enum { CT_CLOSE_CODES = 5000 };  // ct_loop_closes counts codes below this

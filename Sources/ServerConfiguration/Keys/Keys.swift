@@ -10,7 +10,9 @@ enum Keys {
       "Credentials", isDeployment: true,
       [authSecret, authJWKSFile, authAlgorithms, authAudience, authIssuer, authFailureDelay, adminAPIKey]),
     KeySection("Log", isDeployment: true, [logLevel, logFormat]),
-    KeySection("Connections", isDeployment: true, [heartbeatInterval, heartbeatTimeout, drainDuration, fanoutFlushWindow]),
+    KeySection(
+      "Connections", isDeployment: true,
+      [heartbeatInterval, heartbeatTimeout, drainDuration, fanoutFlushWindow, compression, compressionBytes]),
     KeySection("Webhooks", isDeployment: true, WebhookKeys.all),
     KeySection("Sessions of a user", isDeployment: false, SessionKeys.all),
     KeySection(
@@ -112,6 +114,14 @@ enum Keys {
   static let fanoutFlushWindow = Key(
     "fanout.flushWindow", .milliseconds(.zero ... .seconds(1)), .zero, example: "10", since: "0.1.0",
     "How far apart the flushes of one group are at least, latency for CPU; 0 = what is sent leaves at once.")
+
+  static let compression = Key(
+    "compression", .oneOfCases(), Compression.room, example: "off", since: "0.1.0",
+    "Whether busy groups are compressed, once for all members: WebSocket's permessage-deflate, where the client offers it.")
+
+  static let compressionBytes = Key(
+    "fanout.compressionBytes", .integer(1_048_576...17_179_869_184, of: "bytes"), 67_108_864, example: "268435456",
+    since: "0.1.0", "The most memory of all compressors; a busy group takes 300 KiB on each loop.")
 
   static let usersRequireKnown = Key(
     "users.requireKnown", .boolean, false, example: "true", since: "0.1.0",

@@ -162,6 +162,10 @@ extension Settings {
   public struct Fanout: Sendable {
     /// The least time between two flushes of a group.
     public var flushWindow: Duration
+    /// Which events leave compressed (`compression`).
+    public var compression: Compression
+    /// The most memory of all compressors, in bytes.
+    public var compressionBytes: Int
   }
 
   /// The orderly end (Protocol.md, "Draining").

@@ -43,7 +43,7 @@ public struct Settings: Sendable {
   public var search: Search
   /// `limits.…`
   public var limits: Limits
-  /// `fanout.…`
+  /// `fanout.…` and `compression`
   public var fanout: Fanout
   /// `heartbeat.…`
   public var heartbeat: Heartbeat
@@ -86,7 +86,9 @@ public struct Settings: Sendable {
     history = History(values)
     search = Search(messages: values[HistoryKeys.searchMessages])
     limits = Limits(values)
-    fanout = Fanout(flushWindow: values[Keys.fanoutFlushWindow])
+    fanout = Fanout(
+      flushWindow: values[Keys.fanoutFlushWindow], compression: values[Keys.compression],
+      compressionBytes: values[Keys.compressionBytes])
     heartbeat = Heartbeat(interval: values[Keys.heartbeatInterval], timeout: values[Keys.heartbeatTimeout])
     drain = Drain(duration: values[Keys.drainDuration])
     webhook = Webhook(values)

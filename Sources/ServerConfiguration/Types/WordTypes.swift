@@ -6,6 +6,9 @@ public enum LogLevel: String, CaseIterable, Sendable { case trace, debug, info, 
 /// The format of log entries (`log.format`).
 public enum LogFormat: String, CaseIterable, Sendable { case json, text }
 
+/// Which events leave compressed (`compression`): those of busy groups, or none.
+public enum Compression: String, CaseIterable, Sendable { case room, off }
+
 /// The durability of a write (`store.sync`): it survives a power failure, or only a crash.
 public enum StoreSync: String, CaseIterable, Sendable { case full, normal }
 

@@ -70,6 +70,7 @@ extension TransportConfiguration {
     if settings.proxyProtocol { announcesClients = settings.isTrustedProxy }
     sendQueueBytes = settings.limits.sendQueueBytes
     flushWindow = settings.fanout.flushWindow
+    compressionBytes = settings.fanout.compression == .room ? settings.fanout.compressionBytes : 0
   }
 }
 

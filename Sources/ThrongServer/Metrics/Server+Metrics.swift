@@ -48,9 +48,25 @@ extension Server {
     collectTransport("throng_fanout_skipped_total", "Live chat that slow connections did not get.", .counter) {
       [([], Double($0.skippedEntries))]
     }
+    collectCompression()
     collectTransport("throng_connections_closed_total", "Closed connections by close code.", .counter) {
       CloseCounts.byLabel($0.closes)
     }
+  }
+
+  private func collectCompression() {
+    collectTransport("throng_compression_streams", "Groups that are compressed now, counted on each loop.", .gauge) {
+      [([], Double($0.streams))]
+    }
+    collectTransport("throng_compression_followers", "Connections that get compressed events now.", .gauge) {
+      [([], Double($0.followers))]
+    }
+    collectTransport("throng_compression_epochs_total", "How often a compressor has begun anew.", .counter) {
+      [([], Double($0.epochs))]
+    }
+    collectTransport(
+      "throng_compression_bytes_total", "Bytes of events that left compressed, before and after.", .counter
+    ) { [([("stage", "before")], Double($0.uncompressedBytes)), ([("stage", "after")], Double($0.compressedBytes))] }
   }
 
   private func collectStore() {

@@ -100,8 +100,10 @@ extension TestServer {
     var internalPort: Int { transport.internalPort ?? 0 }
 
     /// A client, and the server's end of it.
-    func connect(_ path: String = "/ws", receiveBuffer: Int? = nil) throws -> (WebSocketClient, Connection) {
-      let client = try WebSocketClient(port: port, path: path, receiveBuffer: receiveBuffer)
+    func connect(
+      _ path: String = "/ws", headers: [String] = [], receiveBuffer: Int? = nil
+    ) throws -> (WebSocketClient, Connection) {
+      let client = try WebSocketClient(port: port, path: path, headers: headers, receiveBuffer: receiveBuffer)
       return (client, try server.opened.next().connection)
     }
 

@@ -7,7 +7,9 @@ final class WebSocketClient {
   }
   struct Frame: Equatable {
     let opcode: UInt8
+    /// Inflated.
     let payload: [UInt8]
+    var isCompressed = false
 
     var text: String { String(decoding: payload, as: UTF8.self) }
     /// The code of a close frame.
@@ -16,6 +18,7 @@ final class WebSocketClient {
   }
 
   let socket: SocketClient
+  private let inflater = Inflater()
   /// The status line and headers of the server's answer.
   let answer: String
 
@@ -65,7 +68,12 @@ final class WebSocketClient {
     if count == 126 || count == 127 {
       count = try socket.receive(count == 126 ? 2 : 8).reduce(0) { $0 << 8 | Int($1) }
     }
-    return Frame(opcode: head[0] & 15, payload: try socket.receive(count))
+    let payload = try socket.receive(count)
+    switch head[0] >> 4 & 7 {
+    case 0: return Frame(opcode: head[0] & 15, payload: payload)
+    case 4: return Frame(opcode: head[0] & 15, payload: try inflater.inflate(payload), isCompressed: true)
+    default: throw SocketClient.Failed(description: "reserved bits in \(head)")
+    }
   }
 
   /// The next text; pings are ignored.

@@ -1,0 +1,202 @@
+#include "private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// A busy topic's entries are compressed once for all that follow its stream. A client's inflater
+// keeps what it got compressed, so a subscriber can follow that got every compressed frame since
+// an epoch began; at that point the compressor starts anew and refers to nothing older. Everybody
+// else gets the plain frame. A connection follows one stream at a time: its window is one.
+
+enum {
+  LEVEL = 6, WINDOW_BITS = 15, MEMORY_LEVEL = 8,
+  STREAM_BYTES = 300 * 1024,      // the compressor, and frames that wait for a flush
+  STOP_SHARE = 8,                 // of what begins a stream; less, for so many seconds, ends it
+  STOP_SECONDS = 5,
+  RESTART_BYTES = 400,            // what an epoch costs a follower: its first frames are longer
+  EPOCH_EVENTS = 2000,
+  OPCODE_DEFLATED = OPCODE_TEXT | 0x40,  // RSV1
+  TAIL = 4                        // of a sync flush; it is not sent
+};
+
+struct stream {
+  z_stream deflater;
+  bytes log;               // the compressed frames of the topic's entries; ends at deflated_end
+  uint64_t epoch_start;    // number of the first entry of the epoch
+  uint64_t lost;           // plain bytes since then to subscribers that wait for the next one
+  size_t follower_count;
+  uint32_t epoch_events;
+  int quiet_seconds;
+  bool is_compressing;
+  bool was_in_vain;        // nobody followed the epoch that began in this second
+  LIST_ENTRY(stream) of_loop;
+  ct_topic *topic;
+};
+
+bool stream_can_follow(const connection *c) { return c->has_deflate && !c->has_no_takeover && c->window_bits >= WINDOW_BITS; }
+
+static uint64_t rate(const ct_topic *topic) {
+  return topic->bytes_in_second > topic->bytes_last_second ? topic->bytes_in_second : topic->bytes_last_second;
+}
+
+static void begin(ct_topic *topic) {
+  ct_loop *loop = topic->loop;
+  if (loop->stream_bytes + STREAM_BYTES > loop->options.stream_bytes) return;
+  stream *s = ct_allocate(1, sizeof *s);
+  if (deflateInit2(&s->deflater, LEVEL, Z_DEFLATED, -WINDOW_BITS, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK) {
+    free(s);
+    return;
+  }
+  s->topic = topic;
+  s->epoch_start = UINT64_MAX;
+  topic->stream = s;
+  LIST_INSERT_HEAD(&loop->streams, s, of_loop);
+  loop->stream_bytes += STREAM_BYTES;
+  loop->counters.streams++;
+}
+
+void stream_end(ct_topic *topic) {
+  stream *s = topic->stream;
+  if (!s) return;
+  for (size_t i = 0; i < topic->recipient_count && s->follower_count; i++) stream_leave(&topic->recipients[i]);
+  topic->stream = NULL;
+  LIST_REMOVE(s, of_loop);
+  topic->loop->stream_bytes -= STREAM_BYTES;
+  topic->loop->counters.streams--;
+  deflateEnd(&s->deflater);
+  bytes_free(&s->log);
+  free(s);
+}
+
+// -- Followers
+
+void stream_leave(recipient *r) {
+  if (!r->follows) return;
+  r->follows = false;
+  r->connection->followed = NULL;
+  r->subscription->topic->stream->follower_count--;
+  r->subscription->topic->loop->counters.followers--;
+}
+
+// A connection that follows another topic changes to one that is twice as busy.
+static bool is_taken(const recipient *r) {
+  subscription *other = r->connection->followed;
+  return other && rate(r->subscription->topic) < 2 * rate(other->topic);
+}
+
+void stream_join(recipient *r) {
+  ct_topic *topic = r->subscription->topic;
+  stream *s = topic->stream;
+  if (!s || r->follows || !r->may_follow || r->cursor != s->epoch_start || is_taken(r)) return;
+  subscription *other = r->connection->followed;
+  if (other) stream_leave(recipient_of(other));
+  r->follows = true;
+  r->connection->followed = r->subscription;
+  s->follower_count++;
+  topic->loop->counters.followers++;
+}
+
+uint64_t stream_epoch_start(const ct_topic *topic) { return topic->stream ? topic->stream->epoch_start : UINT64_MAX; }
+
+void stream_count_plain(ct_topic *topic, const recipient *r, size_t count) {
+  if (topic->stream && r->may_follow && !r->connection->followed) topic->stream->lost += count;
+}
+
+void stream_count_deflated(ct_topic *topic, size_t plain, size_t deflated) {
+  topic->loop->counters.deflated_plain_bytes += plain;
+  topic->loop->counters.deflated_bytes += deflated;
+}
+
+// -- Epochs
+
+static bool has_enough(const ct_topic *topic) {
+  return topic->may_follow_count && topic->may_follow_count >= topic->loop->options.stream_subscribers;
+}
+
+static bool is_busy(const ct_topic *topic, uint64_t share) {
+  return topic->bytes_in_second * topic->may_follow_count >= topic->loop->options.stream_bytes_in_second / share;
+}
+
+static bool is_epoch_due(const ct_topic *topic) {
+  const stream *s = topic->stream;
+  size_t waiting = topic->may_follow_count - s->follower_count;
+  if (!s->follower_count) return has_enough(topic) && !s->was_in_vain;
+  return waiting && (s->lost >= (uint64_t)s->follower_count * RESTART_BYTES || s->epoch_events >= EPOCH_EVENTS);
+}
+
+static void begin_epoch(ct_topic *topic) {
+  stream *s = topic->stream;
+  deflateReset(&s->deflater);
+  s->epoch_start = topic_end(topic);
+  s->lost = 0;
+  s->epoch_events = 0;
+  s->was_in_vain = !s->follower_count;  // until somebody follows it
+  s->is_compressing = true;
+  topic->loop->counters.epochs++;
+}
+
+void stream_prepare(ct_topic *topic) {
+  if (!topic->stream && has_enough(topic) && is_busy(topic, 1)) begin(topic);
+  stream *s = topic->stream;
+  if (!s || topic->is_dirty) return;
+  if (is_epoch_due(topic)) {
+    begin_epoch(topic);
+  } else if (!s->follower_count) {
+    s->is_compressing = false;
+    s->epoch_start = UINT64_MAX;
+  }
+}
+
+// -- Frames
+
+void stream_compress(ct_topic *topic, entry *e, const void *payload, size_t count) {
+  stream *s = topic->stream;
+  e->deflated_position = topic->deflated_end;
+  if (!s || !s->is_compressing) return;
+  bytes *scratch = &topic->loop->scratch;
+  bytes_clear(scratch);
+  s->deflater.next_in = (uint8_t *)payload;
+  s->deflater.avail_in = (uInt)count;
+  do {
+    size_t room = deflateBound(&s->deflater, s->deflater.avail_in) + 16;
+    s->deflater.next_out = bytes_extend(scratch, room);
+    s->deflater.avail_out = (uInt)room;
+    deflate(&s->deflater, Z_SYNC_FLUSH);
+    scratch->end -= s->deflater.avail_out;
+  } while (!s->deflater.avail_out);
+  size_t before = bytes_count(&s->log);
+  frame_append(&s->log, OPCODE_DEFLATED, bytes_first(scratch), bytes_count(scratch) - TAIL);
+  s->epoch_events++;
+  e->deflated_count = (uint32_t)(bytes_count(&s->log) - before);
+  topic->deflated_end += e->deflated_count;
+}
+
+size_t stream_lag(const ct_topic *topic, uint64_t cursor) {
+  if (cursor == topic_end(topic)) return 0;
+  return (size_t)(topic->deflated_end - topic->entries[cursor - topic->first_entry].deflated_position);
+}
+
+const uint8_t *stream_frames(const ct_topic *topic, uint64_t position) {
+  const bytes *log = &topic->stream->log;
+  return log->data + log->end - (topic->deflated_end - position);
+}
+
+void stream_drop(ct_topic *topic, uint64_t position) {
+  if (!topic->stream) return;
+  bytes *log = &topic->stream->log;
+  uint64_t kept = topic->deflated_end - position;
+  if (!kept) bytes_clear(log);
+  else if (kept < bytes_count(log)) log->start = log->end - (size_t)kept;
+}
+
+// -- Every second
+
+void streams_review(ct_loop *loop) {
+  for (stream *s = LIST_FIRST(&loop->streams), *next; s; s = next) {
+    next = LIST_NEXT(s, of_loop);
+    ct_topic *topic = s->topic;
+    s->quiet_seconds = is_busy(topic, STOP_SHARE) ? 0 : s->quiet_seconds + 1;
+    s->was_in_vain = false;
+    if (s->quiet_seconds >= STOP_SECONDS) stream_end(topic);
+  }
+}

@@ -1,0 +1,285 @@
+import Testing
+import WebSocketTransport
+
+/// The compressed frames of busy topics (Protocol.md, "Compression").
+@Suite struct CompressionTests {
+  static let deflate = ["Sec-WebSocket-Extensions: permessage-deflate"]
+
+  /// A topic and its subscribers.
+  private struct Room {
+    let running: TestServer.Running
+    let topic: Topic
+    var clients: [(socket: WebSocketClient, connection: Connection)] = []
+
+    init(_ running: TestServer.Running, _ count: Int, headers: [String] = CompressionTests.deflate) throws {
+      self.running = running
+      let loop = running.loop
+      topic = try running.onLoop { Topic(on: loop) }
+      for _ in 0..<count { try join(headers) }
+    }
+
+    mutating func join(_ headers: [String] = CompressionTests.deflate, mask: UInt8 = 0xff) throws {
+      let pair = try running.connect(headers: headers)
+      clients.append(pair)
+      try subscribe(clients.count - 1, mask: mask)
+    }
+
+    func subscribe(_ index: Int, mask: UInt8 = 0xff) throws {
+      let (topic, connection) = (topic, clients[index].connection)
+      try running.onLoop { topic.subscribe(connection, mask: mask) }
+    }
+
+    func publish(_ text: String, kind: UInt8 = 1, except index: Int? = nil, lane: Lane = .lossless) throws {
+      let (topic, connection, payload) = (topic, index.map { clients[$0].connection }, Array(text.utf8))
+      try running.onLoop { topic.publish(payload, lane: lane, kind: kind, except: connection) }
+    }
+
+    /// Whether each client's next frame, with this text, came compressed.
+    func receive(_ text: String, except index: Int? = nil) throws -> [Bool] {
+      try clients.indices.filter { $0 != index }.map { place in
+        let frame = try clients[place].socket.receive()
+        #expect(frame.text == text)
+        return frame.isCompressed
+      }
+    }
+  }
+
+  private func with(
+    subscribers: Int = 2, bytes: Int = 1 << 20, sendQueue: Int = 1 << 20, _ body: (TestServer.Running) async throws -> Void
+  ) async throws {
+    let configure = { (configuration: inout TransportConfiguration) in
+      configuration.compressionBytes = bytes
+      configuration.compressionSubscribers = subscribers
+      configuration.compressionStartBytes = 1
+      configuration.sendQueueBytes = sendQueue
+    }
+    try await TestServer.with(configure, body)
+  }
+
+  private func counters(_ running: TestServer.Running) throws -> TransportCounters {
+    let loop = running.loop
+    return try running.onLoop { loop.counters() }
+  }
+
+  @Test func everySubscriberGetsTheSameCompressedFrame() async throws {
+    try await with { running in
+      let room = try Room(running, 3)
+      let texts = (0..<50).map { #"{"jsonrpc":"2.0","method":"onRecvNewMessage","params":{"seq":\#($0),"text":"hello"}}"# }
+      for text in texts {
+        try room.publish(text)
+        // The first one decides whether to begin; the second one is compressed at the latest.
+        let isCompressed = try room.receive(text)
+        #expect(Set(isCompressed).count == 1)
+        if text != texts[0] { #expect(isCompressed[0]) }
+      }
+      let counted = try counters(running)
+      #expect(counted.streams == 1 && counted.followers == 3 && counted.epochs == 1)
+      #expect(counted.compressedBytes * 3 < counted.uncompressedBytes)
+    }
+  }
+
+  @Test func whoComesLaterFollowsFromTheNextEpoch() async throws {
+    try await with { running in
+      var room = try Room(running, 2)
+      for n in 0..<5 {
+        try room.publish("first \(n)")
+        _ = try room.receive("first \(n)")
+      }
+      try room.join()
+      // Long texts, so that what the newcomer loses soon exceeds the cost of a new epoch.
+      let long = String(repeating: "x", count: 300)
+      var followed: [[Bool]] = []
+      for n in 0..<10 {
+        try room.publish("\(long)\(n)")
+        followed.append(try room.receive("\(long)\(n)"))
+      }
+      #expect(followed[0] == [true, true, false])
+      #expect(followed.last == [true, true, true])
+      #expect(try counters(running).epochs == 2)
+    }
+  }
+
+  @Test func whoMissesAFrameGetsPlainOnesUntilTheNextEpoch() async throws {
+    try await with { running in
+      let room = try Room(running, 4)
+      for n in 0..<3 {
+        try room.publish("\(n)")
+        _ = try room.receive("\(n)")
+      }
+      try room.publish("not to the sender", except: 0)
+      #expect(try room.receive("not to the sender", except: 0) == [true, true, true])
+      try room.publish("next")
+      #expect(try room.receive("next") == [false, true, true, true])
+      // A mask of a receive option.
+      try room.subscribe(1, mask: 2)
+      try room.publish("masked", kind: 1)
+      #expect(try room.receive("masked", except: 1) == [false, true, true])
+      try room.publish("wanted", kind: 2)
+      #expect(try room.receive("wanted") == [false, false, true, true])
+    }
+  }
+
+  /// Entries of one turn: the exception lies between others.
+  @Test func anExceptionAmongOthersOfItsTurn() async throws {
+    try await with { running in
+      let room = try Room(running, 3)
+      try room.publish("a")
+      try room.publish("b")
+      _ = try room.receive("a")
+      _ = try room.receive("b")
+      let (topic, sender) = (room.topic, room.clients[0].connection)
+      try running.onLoop {
+        topic.publish(Array("1".utf8), lane: .lossless)
+        topic.publish(Array("2".utf8), lane: .lossless, except: sender)
+        topic.publish(Array("3".utf8), lane: .lossless)
+      }
+      let sent = try (0..<2).map { _ in try room.clients[0].socket.receive() }
+      #expect(sent.map(\.text) == ["1", "3"] && sent.map(\.isCompressed) == [true, false])
+      for client in room.clients[1...] {
+        let frames = try (0..<3).map { _ in try client.socket.receive() }
+        #expect(frames.map(\.text) == ["1", "2", "3"] && frames.allSatisfy(\.isCompressed))
+      }
+    }
+  }
+
+  @Test(arguments: ["none", "permessage-deflate; server_no_context_takeover", "permessage-deflate; server_max_window_bits=14"])
+  func whoDoesNotTakeTheStreamGetsPlainFrames(offer: String) async throws {
+    try await with { running in
+      var room = try Room(running, 2)
+      try room.join(["Sec-WebSocket-Extensions: \(offer)"])
+      for n in 0..<5 {
+        try room.publish("\(n)")
+        #expect(try room.receive("\(n)")[2] == false)
+      }
+      #expect(try counters(running).followers == 2)
+    }
+  }
+
+  @Test func fewSubscribersAreNotCompressed() async throws {
+    try await with(subscribers: 4) { running in
+      var room = try Room(running, 3)
+      try room.join([])
+      for n in 0..<5 {
+        try room.publish("\(n)")
+        #expect(try !room.receive("\(n)").contains(true))
+      }
+      #expect(try counters(running).streams == 0)
+    }
+  }
+
+  /// One window per connection: it follows one topic at a time.
+  @Test func aConnectionFollowsOneTopic() async throws {
+    try await with { running in
+      let room = try Room(running, 2)
+      var other = try Room(running, 0)
+      other.clients = room.clients
+      for index in other.clients.indices { try other.subscribe(index) }
+      for n in 0..<6 {
+        try room.publish("room \(n)")
+        #expect(try room.receive("room \(n)").allSatisfy { $0 || n == 0 })
+        try other.publish("other \(n)")
+        #expect(try !other.receive("other \(n)").contains(true))
+      }
+      #expect(try counters(running).followers == 2)
+      let (topic, connections) = (room.topic, room.clients.map(\.connection))
+      try running.onLoop { for connection in connections { topic.unsubscribe(connection) } }
+      #expect(try counters(running).followers == 0)
+    }
+  }
+
+  /// Replies and personal events stay out of the stream, and in their order.
+  @Test func personalFramesArePlain() async throws {
+    try await with { running in
+      let room = try Room(running, 2)
+      for n in 0..<20 {
+        let (topic, connection) = (room.topic, room.clients[0].connection)
+        try running.onLoop {
+          topic.publish(Array("room \(n)".utf8), lane: .lossless)
+          topic.send(Array("own \(n)".utf8), to: connection)
+          connection.send(Array("reply \(n)".utf8))
+        }
+        let frames = try (0..<3).map { _ in try room.clients[0].socket.receive() }
+        #expect(frames.map(\.text) == ["room \(n)", "own \(n)", "reply \(n)"])
+        #expect(frames.map(\.isCompressed) == [n > 0 || frames[0].isCompressed, false, false])
+        #expect(try room.clients[1].socket.receive().text == "room \(n)")
+      }
+    }
+  }
+
+  @Test func theMemoryOfCompressorsIsBounded() async throws {
+    // One stream's.
+    try await with(bytes: 400 << 10) { running in
+      let first = try Room(running, 2), second = try Room(running, 2)
+      for n in 0..<5 {
+        try first.publish("\(n)")
+        #expect(try first.receive("\(n)").allSatisfy { $0 || n == 0 })
+        try second.publish("\(n)")
+        #expect(try !second.receive("\(n)").contains(true))
+      }
+      #expect(try counters(running).streams == 1)
+    }
+  }
+
+  /// A client that reads nothing is skipped, and can read on; the others follow.
+  @Test func aSkippedClientLeavesTheStream() async throws {
+    try await with(sendQueue: 64 << 10) { running in
+      let room = try Room(running, 3)
+      let connection = room.clients[0].connection
+      try room.publish("begin")
+      _ = try room.receive("begin")
+      try running.onLoop { connection.pauseWriting() }
+      var random = SystemRandomNumberGenerator()
+      let texts = (0..<40).map { n in
+        "\(n) " + String((0..<4000).map { _ in "0123456789abcdef".randomElement(using: &random) ?? "x" })
+      }
+      for text in texts {
+        try room.publish(text, lane: .skippable)
+        #expect(try room.receive(text, except: 0) == [true, true])
+      }
+      try running.onLoop { connection.resumeWriting(first: []) }
+      try room.publish("end")
+      var seen: [String] = []
+      while seen.last != "end" { seen.append(try room.clients[0].socket.receive().text) }
+      #expect(seen.count < texts.count && seen.dropLast().allSatisfy(texts.contains))
+      #expect(try counters(running).skippedEntries > 0)
+      #expect(try room.receive("end", except: 0) == [true, true])
+    }
+  }
+
+  /// What was published before a close still leaves, compressed as it was.
+  @Test func aCloseKeepsTheOrder() async throws {
+    try await with { running in
+      let room = try Room(running, 2)
+      try room.publish("a")
+      _ = try room.receive("a")
+      let (topic, connection) = (room.topic, room.clients[0].connection)
+      try running.onLoop {
+        topic.publish(Array("b".utf8), lane: .lossless)
+        topic.publish(Array("c".utf8), lane: .lossless)
+        connection.close(code: 4001, reason: "")
+      }
+      let frames = try (0..<3).map { _ in try room.clients[0].socket.receive() }
+      #expect(frames[..<2].map(\.text) == ["b", "c"] && frames[..<2].allSatisfy(\.isCompressed) && frames[2].code == 4001)
+      #expect(try counters(running).followers == 1)
+    }
+  }
+
+  @Test func aQuietTopicEndsItsStream() async throws {
+    try await with { running in
+      let room = try Room(running, 2)
+      for n in 0..<3 {
+        try room.publish("\(n)")
+        _ = try room.receive("\(n)")
+      }
+      #expect(try counters(running).streams == 1)
+      while try counters(running).streams > 0 { try await Task.sleep(for: .milliseconds(50)) }
+      #expect(try counters(running).followers == 0)
+      // It begins again when there is something to send.
+      for n in 0..<3 {
+        try room.publish("again \(n)")
+        _ = try room.receive("again \(n)")
+      }
+      #expect(try counters(running).streams == 1)
+    }
+  }
+}
