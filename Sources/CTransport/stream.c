@@ -28,7 +28,7 @@ struct stream {
   uint32_t epoch_events;
   int quiet_seconds;
   bool is_compressing;
-  bool was_in_vain;        // nobody followed the epoch that began in this second
+  bool was_in_vain;        // nobody follows the epoch that began in this second
   LIST_ENTRY(stream) of_loop;
   ct_topic *topic;
 };
@@ -93,6 +93,7 @@ void stream_join(recipient *r) {
   r->follows = true;
   r->connection->followed = r->subscription;
   s->follower_count++;
+  s->was_in_vain = false;
   topic->loop->counters.followers++;
 }
 
@@ -114,7 +115,7 @@ static bool has_enough(const ct_topic *topic) {
 }
 
 static bool is_busy(const ct_topic *topic, uint64_t share) {
-  return topic->bytes_in_second * topic->may_follow_count >= topic->loop->options.stream_bytes_in_second / share;
+  return topic->bytes_in_second * topic->may_follow_count * share >= topic->loop->options.stream_bytes_in_second;
 }
 
 static bool is_epoch_due(const ct_topic *topic) {
@@ -130,7 +131,7 @@ static void begin_epoch(ct_topic *topic) {
   s->epoch_start = topic_end(topic);
   s->lost = 0;
   s->epoch_events = 0;
-  s->was_in_vain = !s->follower_count;  // until somebody follows it
+  s->was_in_vain = !s->follower_count;
   s->is_compressing = true;
   topic->loop->counters.epochs++;
 }

@@ -120,7 +120,6 @@ static void append(ct_topic *topic, const void *payload, size_t count, bool skip
     .position = topic->log_position + before, .except = except, .count = (uint32_t)(bytes_count(&topic->log) - before),
     .kind = kind, .skippable = skippable};
   stream_compress(topic, &topic->entries[topic->entry_count - 1], payload, count);
-  topic->bytes_in_second += count;
   topic->kinds |= kind;
   if (bytes_count(&topic->log) > topic->peak) topic->peak = bytes_count(&topic->log);
 }
@@ -149,6 +148,7 @@ void ct_topic_publish(
   subscription *s = c ? subscription_find(topic, c) : NULL;
   bool was_current = s && recipient_of(s)->cursor == topic_end(topic);
   if (!topic->is_dirty) trim(topic);
+  topic->bytes_in_second += count;
   stream_prepare(topic);
   append(topic, payload, count, skippable, kind, s ? except : 0);
   if (was_current) {

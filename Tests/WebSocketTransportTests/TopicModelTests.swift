@@ -1,5 +1,5 @@
 import Testing
-import WebSocketTransport
+@testable import WebSocketTransport
 
 /// Random traffic against a model: the frames that each client must receive of each topic, in
 /// order.
@@ -49,12 +49,12 @@ import WebSocketTransport
           headers: ["Sec-WebSocket-Extensions: \(Self.offers[number])"], receiveBuffer: number % 2 == 0 ? 4096 : nil)
         return Client(socket: pair.0, connection: pair.1)
       }
-      let topics = try running.onLoop { (0..<4).map { _ in Topic(on: running.loop) } }
+      let topics = try running.onLoop { (0..<(compresses ? 2 : 4)).map { _ in Topic(on: running.loop) } }
       var number = 0
       for _ in 0..<turns {
         var steps: [Step] = []
         for _ in 0..<Int.random(in: 1...12, using: &random) {
-          steps.append(Self.step(&clients, topics, number: &number, size: size, &random))
+          steps.append(Self.step(&clients, topics, number: &number, size: size, isCalm: compresses, &random))
         }
         let turn = steps
         try running.onLoop { for step in turn { step.act() } }
@@ -76,14 +76,16 @@ import WebSocketTransport
           seen[topic, default: []].append(number)
         }
         for (topic, numbers) in client.expected { #expect(seen[topic] == numbers) }
-        #expect(seen.values.map(\.count).reduce(0, +) == client.expected.values.map(\.count).reduce(0, +))
+        let (seenCount, count) = (seen.values.joined().count, client.expected.values.joined().count)
+        #expect(seenCount == count)
       }
-      #expect((compressed > 20) == compresses)
+      #expect((compressed > 0) == compresses)
     }
   }
 
+  /// - Parameter isCalm: subscribers miss few entries, so that some follow the stream for long.
   private static func step(
-    _ clients: inout [Client], _ topics: [Topic], number: inout Int, size: Int, _ random: inout Generator
+    _ clients: inout [Client], _ topics: [Topic], number: inout Int, size: Int, isCalm: Bool, _ random: inout Generator
   ) -> Step {
     let index = Int.random(in: clients.indices, using: &random)
     let place = Int.random(in: topics.indices, using: &random)
@@ -94,7 +96,7 @@ import WebSocketTransport
     }
     switch Int.random(in: 0..<20, using: &random) {
     case 0, 1:
-      let mask = UInt8.random(in: 1...3, using: &random)
+      let mask = isCalm && Bool.random(using: &random) ? 3 : UInt8.random(in: 1...3, using: &random)
       clients[index].masks[place] = mask
       return Step { topic.subscribe(connection, mask: mask) }
     case 2:
@@ -113,7 +115,7 @@ import WebSocketTransport
       return clients[index].isPaused ? Step { connection.pauseWriting() } : Step { connection.resumeWriting(first: []) }
     default:
       let kind = UInt8.random(in: 1...3, using: &random)
-      let except = Bool.random(using: &random) ? index : nil
+      let except = Int.random(in: 0..<(isCalm ? 16 : 2), using: &random) == 0 ? index : nil
       for other in clients.indices where other != except && (clients[other].masks[place] ?? 0) & kind != 0 {
         clients[other].expected[place, default: []].append(number)
       }
