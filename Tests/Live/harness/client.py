@@ -66,27 +66,32 @@ class Client:
         """A connection with nothing but what is given."""
         url = server.url + ("?" + urlencode(query) if query else "")
         options.setdefault("proxy", None)
+        # As browsers and most libraries do; compression=None offers none.
+        options.setdefault("compression", "deflate")
         if server.front:
             options.update(host=server.front.address, ssl=trusting())
         socket = await connect(
-            url, additional_headers=headers, compression=None, max_size=None, max_queue=None, ping_interval=None,
+            url, additional_headers=headers, max_size=None, max_queue=None, ping_interval=None,
             open_timeout=PATIENCE, close_timeout=PATIENCE, **options,
         )
         return cls(socket, user)
 
     @classmethod
-    async def sign_in(cls, server, user, token=None, via="query", platform=None, deviceID=None, **claims):
+    async def sign_in(
+        cls, server, user, token=None, via="query", platform=None, deviceID=None, compression="deflate", **claims
+    ):
         """A session of `user`, signed in by the query, the header, or the `login` method."""
         token = token or make_token(user, **claims)
+        options = {"user": user, "compression": compression}
         details = {k: v for k, v in {"platform": platform, "deviceID": deviceID}.items() if v is not None}
         if via == "login":
-            client = await cls.open(server, user=user)
+            client = await cls.open(server, **options)
             client.welcome = await client.call("login", token=token, **details)
             return client
         if via == "header":
-            client = await cls.open(server, headers={"Authorization": f"Bearer {token}"}, query=details, user=user)
+            client = await cls.open(server, headers={"Authorization": f"Bearer {token}"}, query=details, **options)
         else:
-            client = await cls.open(server, query={"token": token, **details}, user=user)
+            client = await cls.open(server, query={"token": token, **details}, **options)
         client.welcome = await client.expect("onConnectSuccess")
         return client
 

@@ -14,6 +14,7 @@ var configuration = TransportConfiguration(listen: ("127.0.0.1", arguments.port)
 configuration.acceptsBinary = true
 configuration.maxMessageBytes = 32 << 20  // the suite sends up to 16 MiB
 configuration.sendQueueBytes = 64 << 20
+configuration.compressionBytes = 1 << 20
 
 do {
   let transport = try Transport(configuration, delegate: EchoServer())
