@@ -245,6 +245,7 @@ struct connection {
 };
 
 _Static_assert(offsetof(connection, handler) <= 64, "a flush reads more than one cache line");
+_Static_assert(sizeof(connection) <= 264, "malloc takes more than 272 bytes");
 
 connection *connection_open(struct lws *wsi, accepted_socket *socket);
 void connection_free(connection *c);
