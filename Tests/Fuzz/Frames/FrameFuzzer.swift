@@ -17,6 +17,7 @@ final class FrameFuzzer: Sendable {
   init() throws {
     var configuration = TransportConfiguration(listen: ("127.0.0.1", 0))
     configuration.maxMessageBytes = 1000
+    configuration.compressionBytes = 1 << 20
     transport = try Transport(configuration, delegate: server)
     guard let port = transport.publicPort else { fatalError("no port") }
     self.port = port
@@ -157,7 +158,7 @@ private final class FuzzClient {
   static let upgrade = Array(
     """
     GET /ws HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r
-    Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n
+    Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n
     """.utf8)
 
   private var isReset = false
