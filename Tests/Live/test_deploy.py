@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+from harness.limits import IS_SHORT
 from harness.proxy import PROXIES, Person, addresses, start, through, trusting  # noqa: F401 - a fixture
 from harness.server import BINARY, REPOSITORY
 
@@ -107,7 +108,7 @@ async def test_the_snippet_of_getting_started_works(start):
 
 
 # One file of tests for each main flow; `server` of their fixtures is behind the proxy.
-MAIN_FLOWS = ["sign_in", "join_quit", "messages", "history", "sync", "attributes"]
+MAIN_FLOWS = ["sign_in", "messages"] if IS_SHORT else ["sign_in", "join_quit", "messages", "history", "sync", "attributes"]
 
 
 @pytest.mark.timeout(600)

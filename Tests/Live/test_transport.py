@@ -324,8 +324,9 @@ async def test_a_close_is_answered_with_its_code(world, code):
     assert await raw.close_code() == code
 
 
-async def test_a_compressing_extension_is_declined(world):
-    raw = await world.raw(headers=["Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits"])
+@pytest.mark.parametrize("extension", ["x-webkit-deflate-frame", "permessage-bzip2", "permessage-deflate; unknown=1"])
+async def test_an_unknown_extension_is_declined(world, extension):
+    raw = await world.raw(headers=[f"Sec-WebSocket-Extensions: {extension}"])
     assert raw.status == 101 and "sec-websocket-extensions" not in raw.headers
 
 

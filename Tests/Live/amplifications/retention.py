@@ -24,7 +24,7 @@ async def history_purged(stage):
     await stage.repeat(lambda n: ("dismissGroup", {"groupID": group}), rate=0, burst=1)
 
 
-@amplification(rows=320, written=2 << 20, filled=656 << 10, answered=32768)
+@amplification(rows=320, written=2 << 20, filled=768 << 10, answered=32768)
 async def open_applications(stage):
     "inviteUserToGroup of 100 new users with consent until 10,000 are open, and beyond"
     group = stage.group(inviteMode="Any", beInviteMode="Auth")

@@ -1,5 +1,10 @@
-"""Limits of the library under the server."""
+"""Limits of the library under the server, and of a run's time."""
+import os
+
 import pytest
+
+# The longest tests do a part of their work.
+IS_SHORT = bool(os.environ.get("THRONG_LIVE_SHORT"))
 
 
 def beyond_the_library(value):
