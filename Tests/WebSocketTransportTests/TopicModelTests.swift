@@ -51,6 +51,7 @@ import Testing
       }
       let topics = try running.onLoop { (0..<(compresses ? 2 : 4)).map { _ in Topic(on: running.loop) } }
       var number = 0
+      if compresses { try Self.beginStream(running, &clients, topics[0], number: &number) }
       for _ in 0..<turns {
         var steps: [Step] = []
         for _ in 0..<Int.random(in: 1...12, using: &random) {
@@ -81,6 +82,20 @@ import Testing
       }
       #expect((compressed > 0) == compresses)
     }
+  }
+
+  /// All subscribe to a topic and get three entries: those who can follow its stream.
+  private static func beginStream(
+    _ running: TestServer.Running, _ clients: inout [Client], _ topic: Topic, number: inout Int
+  ) throws {
+    let connections = clients.map(\.connection), numbers = Array(number + 1...number + 3)
+    for index in clients.indices {
+      clients[index].masks[0] = 3
+      clients[index].expected[0] = numbers
+    }
+    number += 3
+    try running.onLoop { for connection in connections { topic.subscribe(connection, mask: 3) } }
+    for number in numbers { try running.onLoop { topic.publish(Array("0:\(number).".utf8), lane: .lossless, kind: 3) } }
   }
 
   /// - Parameter isCalm: subscribers miss few entries, so that some follow the stream for long.

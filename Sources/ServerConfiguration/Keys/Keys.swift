@@ -116,7 +116,7 @@ enum Keys {
     "How far apart the flushes of one group are at least, latency for CPU; 0 = what is sent leaves at once.")
 
   static let compression = Key(
-    "compression", .oneOfCases(), Compression.room, example: "off", since: "0.1.0",
+    "compression", .compression, .room, example: "off", since: "0.1.0",
     "Whether busy groups are compressed, once for all members: WebSocket's permessage-deflate, where the client offers it.")
 
   static let compressionBytes = Key(

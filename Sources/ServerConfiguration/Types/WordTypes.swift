@@ -12,6 +12,13 @@ public enum Compression: String, CaseIterable, Sendable { case room, off }
 /// The durability of a write (`store.sync`): it survives a power failure, or only a crash.
 public enum StoreSync: String, CaseIterable, Sendable { case full, normal }
 
+extension ValueType where Value == Compression {
+  /// `compression`: also without quotes, though YAML takes `off` for a truth value.
+  static let compression = scalar(
+    "one of \(Compression.allCases.map(\.rawValue).joined(separator: ", "))", as: [.string, .boolean], show: \.rawValue,
+    parse: { Compression(rawValue: $0) })
+}
+
 extension ValueType where Value == [String]? {
   /// `auth.algorithms`: at least one, because otherwise no user could sign in.
   static var tokenAlgorithms: ValueType {
