@@ -58,7 +58,8 @@ import Testing
     ("history.retention.work", ["-1", "4294967296", "ever"]), ("history.maxMessages.public", ["-1", "1000000001", "all"]),
     ("search.messages", ["maybe"]),
     ("fanout.flushWindow", ["-1", "1001", "2s", "fast"]), ("compression", ["on", "", "Room"]),
-    ("fanout.compressionBytes", ["0", "1048575", "64MiB"]), ("heartbeat.timeout", ["0", ""]), ("drain.duration", ["25h", "soon"]),
+    ("fanout.compressionBytes", ["0", "1048575", "64MiB"]), ("heartbeat.timeout", ["0", ""]),
+    ("drain.duration", ["25h", "soon"]),
     ("webhook.url", ["backend", "ftp://a/b", "http://", "https:///x", "http://a b", "https://:1/", "//a"]),
     (
       "webhook.secret",
