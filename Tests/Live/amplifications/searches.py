@@ -152,7 +152,7 @@ async def short_edits_indexed(stage):
     await stage.repeat(lambda n: ("modifyGroupMessage", {"groupID": group, "seq": n % count + 1, "text": f"{n} hello world" * 8}))
 
 
-@amplification(ON, rows=5, written=1 << 20, full=8)
+@amplification(ON, rows=5, written=1 << 20, charged=30 * INDEXED, full=8)
 async def recalls_indexed(stage):
     "revokeGroupMessage of messages of 12,288 B in which no three characters are the same"
     group, chosen = stage.group(), texts(100)
