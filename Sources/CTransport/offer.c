@@ -65,12 +65,13 @@ static int window_bits(const ct_text *value) {
 }
 
 // Reads the parameters of one offer up to its comma. False: the offer has to be declined.
-static bool read_parameters(field_text *f, deflate_terms *terms) {
+static bool read_parameters(field_text *f, deflate_terms *terms, bool *has_any) {
   enum { SERVER_TAKEOVER, CLIENT_TAKEOVER, SERVER_BITS, CLIENT_BITS, PARAMETERS };
   static const char *const names[PARAMETERS] = {
     "server_no_context_takeover", "client_no_context_takeover", "server_max_window_bits", "client_max_window_bits"};
   bool is_good = true, seen[PARAMETERS] = {false};
   while (take(f, ';')) {
+    *has_any = true;
     ct_text name = next_token(f), value = {0};
     bool has_value = take(f, '=');
     if (has_value) value = next_value(f);
@@ -99,28 +100,36 @@ static bool skip_rest(field_text *f) {
   return is_clean;
 }
 
+// The library fails the upgrade where a name that it has accepted comes again, unless it accepted it
+// with parameters and others behind it: then it reads no further.
 deflate_terms deflate_terms_read(const char *text, size_t count) {
   deflate_terms agreed = {0};
+  int mentions = 0, accept_at = 0;
+  bool ends_early = false;
   for (field_text f = {.at = text, .end = text + count}; f.at < f.end;) {
     deflate_terms terms = {.window_bits = MOST_BITS};
+    bool has_any = false;
     ct_text name = next_token(&f);
-    bool is_deflate = is(&name, NAME);
-    agreed.mentions += is_deflate;
-    bool is_good = read_parameters(&f, &terms);
+    bool is_deflate = is(&name, NAME), is_good = read_parameters(&f, &terms, &has_any);
     is_good &= skip_rest(&f);
-    if (is_deflate && is_good && !agreed.is_agreed) {
-      terms.is_agreed = true;
-      terms.mentions = agreed.mentions;
-      agreed = terms;
+    if (is_deflate) {
+      mentions++;
+      if (!ends_early) accept_at = mentions;
+      ends_early |= has_any && f.at < f.end && f.at - text <= EXTENSIONS_READ;
+      if (is_good && !agreed.is_agreed) {
+        agreed = terms;
+        agreed.is_agreed = true;
+      }
     }
     take(&f, ',');
   }
+  agreed.accept_at = accept_at;
+  agreed.ends_early = ends_early;
   return agreed;
 }
 
-// The library fails the upgrade where it has accepted a name before its last mention.
 bool deflate_confirm(ct_loop *loop, const char *name) {
-  return !strcmp(name, NAME) && loop->terms.is_agreed && --loop->terms.mentions == 0;
+  return !strcmp(name, NAME) && loop->terms.is_agreed && --loop->terms.accept_at == 0;
 }
 
 // The library has written its answer to the extension last, without a parameter.

@@ -354,10 +354,12 @@ typedef struct {
   bool is_agreed;
   bool has_no_takeover;  // the client asked for server_no_context_takeover
   uint8_t window_bits;   // the largest window that the client allows
-  int mentions;          // how often the client names the extension, counted down
+  int accept_at;         // which mention of the extension the library is to accept, counted down
+  bool ends_early;       // it then reads no further
 } deflate_terms;
 
 deflate_terms deflate_terms_read(const char *field, size_t count);
+enum { EXTENSIONS_READ = 254 };  // bytes of the field that the library can read
 // Whether the library is to accept the extension at this mention.
 bool deflate_confirm(ct_loop *loop, const char *name);
 // Adds the agreed parameters to the answer.

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <strings.h>
 
-// The longest offers of subprotocols and extensions that the library can read, and the longest name
-// of a subprotocol.
-enum { OFFER_MAX = 126, EXTENSIONS_MAX = 254, NAME_MAX_OFFERED = 62, KEY_MAX = 127 };
+// The longest offer of subprotocols that the library can read, and the longest name in it. It copies
+// the extensions in front of its answer, where a longer field would not fit.
+enum { OFFER_MAX = 126, EXTENSIONS_MAX = 380, NAME_MAX_OFFERED = 62, KEY_MAX = 127 };
 
 const char *status_phrase(int status) {
   static const struct {
@@ -66,7 +66,7 @@ static bool is_offer_too_long(struct lws *wsi) {
 }
 
 // RFC 6455 section 4.2.1 requires these; the library would close without an answer.
-static int handshake_fault(struct lws *wsi, const char **reason) {
+static int handshake_fault(struct lws *wsi, const deflate_terms *terms, const char **reason) {
   *reason = HEADERS_TOO_LONG;
   if (head_is_too_long(wsi)) return 431;
   *reason = "an upgrade is a GET";
@@ -77,8 +77,10 @@ static int handshake_fault(struct lws *wsi, const char **reason) {
   int key = lws_hdr_total_length(wsi, WSI_TOKEN_KEY);
   *reason = "an upgrade needs Host and Sec-WebSocket-Key";
   if (!key || key > KEY_MAX || !lws_hdr_total_length(wsi, WSI_TOKEN_HOST)) return 400;
-  *reason = "Sec-WebSocket-Extensions has at most 254 bytes";
-  if (lws_hdr_total_length(wsi, WSI_TOKEN_EXTENSIONS) > EXTENSIONS_MAX) return 431;
+  *reason = "Sec-WebSocket-Extensions is too long";
+  int extensions = lws_hdr_total_length(wsi, WSI_TOKEN_EXTENSIONS);
+  bool is_read = extensions <= EXTENSIONS_READ || (terms->is_agreed && terms->ends_early);
+  if (extensions > EXTENSIONS_MAX || !is_read) return 431;
   *reason = "Sec-WebSocket-Protocol has at most 126 bytes, and a name in it 62";
   return is_offer_too_long(wsi) ? 431 : 0;
 }
@@ -113,10 +115,11 @@ int upgrade_decide(struct lws *wsi, accepted_socket *socket, char *protocol) {
     return 0;
   }
   socket->loop->any_protocol[0] = '\0';
-  socket->loop->terms = (deflate_terms){0};
+  deflate_terms *terms = &socket->loop->terms;
+  *terms = socket->loop->options.stream_bytes ? terms_of(wsi) : (deflate_terms){0};
   const ct_callbacks *callbacks = &socket->loop->callbacks;
   const char *fault;
-  int status = handshake_fault(wsi, &fault);
+  int status = handshake_fault(wsi, terms, &fault);
   ct_request_head head;
   head_read(wsi, socket, &head);
   if (status) {
@@ -126,7 +129,6 @@ int upgrade_decide(struct lws *wsi, accepted_socket *socket, char *protocol) {
   char reason[REASON_MAX] = "";
   status = callbacks->upgrade(callbacks->context, &head, reason, sizeof reason);
   if (status) return refuse(wsi, status, reason);
-  if (socket->loop->options.stream_bytes) socket->loop->terms = terms_of(wsi);
   if (head.subprotocols.count && !offers(&head.subprotocols, socket->loop->subprotocol)) register_first_name(socket->loop, &head.subprotocols);
   return 0;
 }

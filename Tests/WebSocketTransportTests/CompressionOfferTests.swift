@@ -5,15 +5,27 @@ import WebSocketTransport
 @Suite struct CompressionOfferTests {
   static let plain = "permessage-deflate; client_no_context_takeover"
 
-  @Test(arguments: [
+  /// Longer than what libwebsockets reads.
+  private static let threeOffers = [
+    "permessage-deflate; client_no_context_takeover; client_max_window_bits; server_no_context_takeover; server_max_window_bits=9",
+    "permessage-deflate; client_no_context_takeover; client_max_window_bits; server_no_context_takeover",
+    "permessage-deflate; client_no_context_takeover; client_max_window_bits",
+  ].joined(separator: ", ")
+  private static let elevenOffers: String = {
+    let bad = (1...9).map { "permessage-deflate; mode=\($0)" }
+    return (["permessage-deflate; mode=0", "permessage-deflate"] + bad).joined(separator: ", ")
+  }()
+
+  private static let takeover = plain + "; server_no_context_takeover"
+  private static let accepted: [(offer: String, answer: String)] = [
     ("permessage-deflate", plain), ("permessage-deflate; client_max_window_bits", plain),
     ("permessage-deflate;client_max_window_bits=10 ; client_no_context_takeover", plain),
     ("permessage-deflate; client_max_window_bits=\"10\"", plain), ("x-webkit-deflate-frame, permessage-deflate", plain),
-    ("permessage-deflate; server_no_context_takeover", plain + "; server_no_context_takeover"),
+    ("permessage-deflate; server_no_context_takeover", takeover),
     ("permessage-deflate; server_max_window_bits=10", plain + "; server_max_window_bits=10"),
     (
       "permessage-deflate; server_max_window_bits=8; server_no_context_takeover",
-      plain + "; server_no_context_takeover; server_max_window_bits=8"
+      takeover + "; server_max_window_bits=8"
     ),
     ("permessage-deflate; server_max_window_bits=15", plain),
     // The first of several that can be accepted.
@@ -21,7 +33,10 @@ import WebSocketTransport
     ("permessage-deflate, permessage-deflate; server_max_window_bits=9", plain),
     ("permessage-deflate; mode=fast, permessage-deflate; server_max_window_bits=11", plain + "; server_max_window_bits=11"),
     ("permessage-deflate; server_max_window_bits=7, permessage-deflate, permessage-deflate", plain),
-  ]) func accepts(offer: String, answer: String) async throws {
+    (threeOffers, takeover + "; server_max_window_bits=9"), (elevenOffers, plain),
+  ]
+
+  @Test(arguments: accepted) func accepts(offer: String, answer: String) async throws {
     try await TestServer.with({ $0.compressionBytes = 1 << 20 }) { running in
       let client = try WebSocketClient(port: running.port, headers: ["Sec-WebSocket-Extensions: \(offer)"])
       #expect(client.answer.hasPrefix("HTTP/1.1 101 "))
@@ -80,10 +95,15 @@ import WebSocketTransport
 
   @Test func anOfferThatIsTooLongIsRefused() async throws {
     try await TestServer.with({ $0.compressionBytes = 1 << 20 }) { running in
-      for (count, status) in [(200, "101"), (254, "101"), (255, "431"), (300, "431"), (4000, "431")] {
-        let offer = "permessage-deflate, " + String(repeating: "x", count: count - 20)
-        let client = try WebSocketClient(port: running.port, headers: ["Sec-WebSocket-Extensions: \(offer)"])
-        #expect(client.answer.split(separator: " ")[1] == status)
+      let plain = "permessage-deflate, ", early = "permessage-deflate; client_max_window_bits, "
+      for (offer, count, status) in [
+        (plain, 200, "101"), (plain, 254, "101"), (plain, 255, "431"), (plain, 300, "431"), (plain, 4000, "431"),
+        (early, 255, "101"), (early, 380, "101"), (early, 381, "431"), (early, 4000, "431"),
+      ] {
+        let field = offer + String(repeating: "x", count: count - offer.count)
+        let client = try WebSocketClient(port: running.port, headers: ["Sec-WebSocket-Extensions: \(field)"])
+        #expect(client.answer.split(separator: " ")[1] == status, "\(count)")
+        if status == "101" { #expect(client.extensions == Self.plain) }
       }
     }
   }
