@@ -50,7 +50,9 @@ class System(Protocol):
 
 # As Throng's event of a text in the room of a benchmark; every message has another msgID and sender.
 EVENT = (
-    '{"jsonrpc":"2.0","method":"onRecvNewMessage","params":{TODO}}')
+    '{"jsonrpc":"2.0","method":"onRecvNewMessage","params":{"groupID":"bench-1a2b3c-0","opTime":1795401073204,"message":'
+    '{"msgID":"19auy12f77dg-exntql-%i","groupID":"bench-1a2b3c-0","sender":"bench-1a2b3c-%d","timestamp":1795401073204,'
+    '"type":"Text","text":"%t %l","priority":"Normal","platform":"Unknown"}}}')
 # One sender of the generator stands for thousands of users, so the limits of one session are off.
 RATE_LIMITS_OFF = {"limits.requestsPerSecond": 1_000_000, "limits.requestBurst": 1_000_000, "limits.signInsPerSecond": 0}
 # Any key: the receiver does not verify.
