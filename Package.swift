@@ -61,7 +61,7 @@ let package = Package(
       name: "CTLSClient", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])],
       linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
     .target(
-      name: "LoadGenerator", dependencies: ["CEpoll", "CTLSClient", "GroupModel", "WireProtocol", histogram],
+      name: "LoadGenerator", dependencies: ["CEpoll", "CInflate", "CTLSClient", "GroupModel", "WireProtocol", histogram],
       swiftSettings: strict),
     // Layer 4: sessions, adapters.
     .target(
@@ -107,7 +107,7 @@ let package = Package(
     .target(name: "ThrongTestKit", dependencies: ["GroupModel", "GroupRuntime", "WireProtocol"], swiftSettings: strict),
     .executableTarget(
       name: "raw-server", path: "Tests/Tools/raw-server", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])],
-      linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
+      linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto"), .linkedLibrary("z")]),
     .executableTarget(
       name: "webhook-receiver", path: "Tests/Tools/webhook-receiver", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])]),
     .target(
@@ -144,7 +144,8 @@ let package = Package(
       dependencies: ["CTLSPeer", "GroupModel", "GroupRuntime", "ThrongTestKit", "Webhooks", "WireProtocol", crypto, logging],
       swiftSettings: strict),
     .testTarget(
-      name: "LoadGeneratorTests", dependencies: ["CTLSPeer", "GroupModel", "LoadGenerator", "WireProtocol", histogram],
+      name: "LoadGeneratorTests",
+      dependencies: ["CInflate", "CTLSPeer", "GroupModel", "LoadGenerator", "WireProtocol", histogram],
       swiftSettings: strict),
     .testTarget(
       name: "ThrongServerTests",

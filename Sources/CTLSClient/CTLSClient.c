@@ -96,6 +96,8 @@ tc_status tc_read(tc_connection *connection, void *bytes, size_t capacity, size_
   return TC_DONE;
 }
 
+size_t tc_bytes_read(const tc_connection *connection) { return BIO_number_read(SSL_get_rbio(connection)); }
+
 tc_status tc_write(tc_connection *connection, const void *bytes, size_t length, size_t *count) {
   *count = 0;
   while (*count < length) {

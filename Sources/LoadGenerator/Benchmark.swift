@@ -87,7 +87,8 @@ public final class Benchmark {
   // MARK: - Connections
 
   /// A run with that many connections, none of them open.
-  func makeRun(connections: Int, dialect: any Dialect) throws -> Run {
+  /// - Parameter checksCompression: the connections offer permessage-deflate and check what comes.
+  func makeRun(connections: Int, dialect: any Dialect, checksCompression: Bool = false) throws -> Run {
     try DescriptorLimit.allow(sockets: connections)
     let address = try options.address.resolve()
     var sources = options.sources ?? 0
@@ -97,7 +98,8 @@ public final class Benchmark {
     let tls =
       options.address.isTLS
       ? try TLSContext(host: options.address.host, trust: options.acceptsAnyCertificate ? .any : .system) : nil
-    let pool = try ClientPool(count: connections, recorder: Recorder())
+    let check = checksCompression ? CompressionCheck(connections: connections) : nil
+    let pool = try ClientPool(count: connections, recorder: Recorder(), compressionCheck: check)
     let run = Run(
       pool: pool, dialect: dialect, connectOptions: ConnectOptions(address: address, sources: sources, tls: tls),
       timeout: options.timeout)
@@ -124,10 +126,10 @@ public final class Benchmark {
   }
 
   /// The parameters of all scenarios that send messages.
-  var messageParameters: [Report.Parameter] {
+  func messageParameters(_ texts: MessageTexts? = nil) -> [Report.Parameter] {
     [
-      .init(name: "size", value: .integer(options.size)), .init(name: "warmUp", value: .number(options.warmUp)),
-      .init(name: "duration", value: .number(options.duration)),
+      texts.map { .init(name: "texts", value: .text($0.name)) } ?? .init(name: "size", value: .integer(options.size)),
+      .init(name: "warmUp", value: .number(options.warmUp)), .init(name: "duration", value: .number(options.duration)),
     ]
   }
 }

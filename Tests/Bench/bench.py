@@ -17,9 +17,11 @@ import tempfile
 import time
 from typing import IO
 
+import corpus
 import machine
 import report
 from load import Measurement, measure
+from peers import UWebSockets
 from processes import Failure, raise_descriptor_limit
 from servers import Setup
 from works import PEERS, WORKS, Work
@@ -82,6 +84,18 @@ def prepare_peers() -> tuple[dict[str, str], set[str]]:
     return described, usable
 
 
+def prepare_compression(works: list[Work], with_peers: bool, results: report.Results) -> tuple[pathlib.Path | None, pathlib.Path | None]:
+    """The corpus's texts and a Python with uWebSockets, as far as works need them and they can be had."""
+    texts = uwebsockets = None
+    if any(run.has_texts for work in works for run in work.runs.values()):
+        try:
+            texts = corpus.write_texts(CACHE)
+            uwebsockets = corpus.install(CACHE, corpus.SOCKETIFY) if with_peers else None
+        except Failure as failure:
+            results.failures.append(str(failure))
+    return texts, uwebsockets
+
+
 def take_cache() -> IO[str]:
     """Locks the directory beside the build: two measurements at once would both be worthless."""
     CACHE.mkdir(exist_ok=True)
@@ -106,7 +120,8 @@ def usable_works(works: list[Work], descriptors: int, results: report.Results) -
 def one_round(number: int, works: list[Work], setup: Setup, seconds: float, peers: set[str], results: report.Results) -> None:
     """Measures each work on all its systems in turn; the order alternates, so that a drift cancels out."""
     for work in works:
-        runs = [(key, run) for key, run in work.runs.items() if key in ("throng", "baseline") or key in peers]
+        beside = {run.system.label for run in work.compressed if setup.uwebsockets or not isinstance(run.system, UWebSockets)}
+        runs = [(key, run) for key, run in work.runs.items() if key in {"throng", "baseline"} | peers | beside]
         for key, run in runs if number % 2 else reversed(runs):
             try:
                 measurement = measure(run, setup, seconds * work.stretch)
@@ -144,6 +159,7 @@ def header(options: argparse.Namespace, arguments: list[str], setup: Setup, elap
 def document(options: argparse.Namespace, head: str, results: report.Results, peers: dict[str, str]) -> str:
     configurations = {peer.label: peer.configuration for peer in PEERS}
     parts = [head, report.table(report.rows(results, options.works)), report.noise(results, options.works),
+             report.compression_table(results, options.works),
              report.peer_table(results, options.works, peers, configurations)]
     if results.failures:
         parts.append("Not measured:\n\n" + "\n".join(f"- {failure}" for failure in results.failures))
@@ -164,6 +180,7 @@ def measure_all(options: argparse.Namespace, arguments: list[str]) -> int:
     results = report.Results()
     works = usable_works(options.works, raise_descriptor_limit(), results)
     peers, usable = ({}, set()) if options.skip_peers else prepare_peers()
+    texts, uwebsockets = prepare_compression(works, not options.skip_peers, results)
     load = os.getloadavg()[0]
     if load > 0.5:
         progress(f"the machine is not idle (load average {load:.1f}): the figures will be worse than they are")
@@ -172,7 +189,8 @@ def measure_all(options: argparse.Namespace, arguments: list[str]) -> int:
     # Beside the build, not in /tmp: that may be memory, where an fsync costs nothing.
     with tempfile.TemporaryDirectory(dir=CACHE, prefix="run-", ignore_cleanup_errors=True) as directory:
         server_core, generator_core = machine.cores()
-        setup = Setup(throng, raw_server, receiver, CACHE / "peers", pathlib.Path(directory), server_core, generator_core)
+        setup = Setup(
+            throng, raw_server, receiver, CACHE / "peers", texts, uwebsockets, pathlib.Path(directory), server_core, generator_core)
         for number in range(1, options.rounds + 1):
             progress(f"round {number} of {options.rounds}")
             one_round(number, works, setup, options.seconds, usable, results)

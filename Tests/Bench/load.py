@@ -64,6 +64,12 @@ def _figures(command: list[object], core: int | None, seconds: float) -> dict:
     return figures
 
 
+def _scenario(work_run: Run, setup: Setup) -> list[str]:
+    if work_run.has_texts and not setup.texts:
+        raise Failure("there are no texts: the corpus could not be installed")
+    return [*work_run.scenario, *(["--texts", str(setup.texts)] if work_run.has_texts else [])]
+
+
 def measure(work_run: Run, setup: Setup, seconds: float) -> Measurement:
     """Raises Failure when the server or the generator fails."""
     directory = pathlib.Path(tempfile.mkdtemp(dir=setup.directory))
@@ -71,7 +77,7 @@ def measure(work_run: Run, setup: Setup, seconds: float) -> Measurement:
         with work_run.system.start(replace(setup, directory=directory)) as server:
             disturbance = Disturbance(server.pid)
             command = [
-                setup.throng, "bench", *work_run.scenario, *server.arguments, "--pid", str(server.pid),
+                setup.throng, "bench", *_scenario(work_run, setup), *server.arguments, "--pid", str(server.pid),
                 "--duration", f"{seconds:g}", "--quiet", "--json", "-"]
             core = setup.generator_core if work_run.system.pinned else None
             figures = _figures(command, core, seconds + SECONDS_BESIDES)

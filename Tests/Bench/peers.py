@@ -10,9 +10,10 @@ import time
 from dataclasses import dataclass
 from typing import Iterator
 
+import corpus
 import packages
 from processes import Failure, Process
-from servers import Setup, Running
+from servers import EVENT, Running, Setup
 
 
 def _free_port() -> int:
@@ -111,6 +112,26 @@ http {{
   }}
 }}
 """
+
+
+@dataclass(frozen=True)
+class UWebSockets:
+    """uWebSockets 20 in PyPI's socketify: a topic whose messages go through its shared compressor."""
+
+    label: str = "uWebSockets"
+    pinned: bool = True
+    senders_receive: bool = True
+
+    @contextlib.contextmanager
+    def start(self, setup: Setup) -> Iterator[Running]:
+        if not setup.uwebsockets:
+            raise Failure(f"{corpus.SOCKETIFY} could not be installed")
+        process = Process([setup.uwebsockets, pathlib.Path(__file__).with_name("uwebsockets.py")], setup.server_core)
+        try:
+            address = process.wait_for_line("listening").split()[1]
+            yield Running(process.pid, ["--url", f"ws://{address}/", "--publish", EVENT])
+        finally:
+            process.end()
 
 
 def _xmpp(element: str) -> str:

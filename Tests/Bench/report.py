@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from load import Measurement
 from processes import Failure
 from servers import RawServer
-from works import CPU, P99, RISES, Check, Rise, Work
+from works import BYTES, CPU, P99, RISES, Check, Rise, Work
 
 KEEPS_UP = 0.95
 
@@ -171,6 +171,30 @@ def noise(results: Results, works: list[Work]) -> str:
         median, most = statistics.median(others), max(others)
         sentences.append(f"Others used {median:.2f} s of CPU during a run in the median, {most:.2f} s at worst.")
     return " ".join(sentences)
+
+
+def _compression_cells(results: Results, work: Work, run: str) -> list[str] | None:
+    wire, plain, cpu, p99, share = (
+        list(results.values(work.name, run, path).values())
+        for path in (BYTES[1], "compression.messageBytesPerDelivery", CPU[1], P99[1], "compression.share"))
+    if not cpu:
+        return None
+    return [_with_range(wire), _number(statistics.median(plain)), f"{100 * statistics.median(share):.1f} %", _with_range(cpu),
+            _with_range(p99) if work.is_paced else "–"]
+
+
+def compression_table(results: Results, works: list[Work]) -> str:
+    """One line a run of each work that compares compressions."""
+    lines = []
+    for work in (work for work in works if work.compressed):
+        systems = [("throng", "shared (Throng)"), ("baseline", "plain (Throng)")]
+        systems += [(run.system.label, run.system.label) for run in work.compressed]
+        for run, name in systems:
+            cells = _compression_cells(results, work, run)
+            if cells:
+                lines.append([work.title, name, *cells])
+    heads = ["work", "frames", "bytes received per delivery", "of a message", "compressed", "CPU-µs per delivery", "p99 ms"]
+    return _table(heads, lines) if lines else ""
 
 
 def _peer_cells(results: Results, works: list[Work], run: str) -> list[str]:

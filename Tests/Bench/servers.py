@@ -21,6 +21,9 @@ class Setup:
     raw_server: pathlib.Path
     webhook_receiver: pathlib.Path
     peers: pathlib.Path
+    # None: these works were not chosen, or PyPI's packages are not to be had.
+    texts: pathlib.Path | None
+    uwebsockets: pathlib.Path | None
     directory: pathlib.Path
     server_core: int | None
     generator_core: int | None
@@ -45,6 +48,11 @@ class System(Protocol):
     def start(self, setup: Setup) -> contextlib.AbstractContextManager[Running]: ...
 
 
+# As Throng's event of a text in the room of a benchmark; every message has another msgID and sender.
+EVENT = (
+    '{"jsonrpc":"2.0","method":"onRecvNewMessage","params":{"groupID":"bench-1a2b3c-0","opTime":1795401073204,"message":'
+    '{"msgID":"19auy12f77dg-exntql-%i","groupID":"bench-1a2b3c-0","sender":"bench-1a2b3c-%d","timestamp":1795401073204,'
+    '"type":"Text","text":"%t %l","priority":"Normal","platform":"Unknown"}}}')
 # One sender of the generator stands for thousands of users, so the limits of one session are off.
 RATE_LIMITS_OFF = {"limits.requestsPerSecond": 1_000_000, "limits.requestBurst": 1_000_000, "limits.signInsPerSecond": 0}
 # Any key: the receiver does not verify.
@@ -157,6 +165,8 @@ class RawServer:
     note: str = ""
     rooms: bool = False
     tls: bool = False
+    # Each message is deflated by itself, once for all.
+    deflate: bool = False
     pinned: bool = True
 
     @property
@@ -165,16 +175,18 @@ class RawServer:
 
     @property
     def label(self) -> str:
-        return f"raw-server {self.mode}{', rooms' if self.rooms else ''}{', wss' if self.tls else ''}{self.note}"
+        return f"raw-server {self.mode}{', rooms' if self.rooms else ''}{', wss' if self.tls else ''}{', deflate' if self.deflate else ''}{self.note}"
 
     @contextlib.contextmanager
     def start(self, setup: Setup) -> Iterator[Running]:
         options = ["--reply"] if self.rooms else []
+        if self.deflate:
+            options.append("--deflate")
         if self.tls:
             options += ["--tls", *certificate(setup.directory)]
         process = Process([setup.raw_server, "0", self.mode, *options], setup.server_core)
         try:
             address = process.wait_for_line("listening").split()[1]
-            yield Running(process.pid, [*_url(self.tls, f"{address}/{'%g' if self.rooms else ''}"), "--publish", "%t%p"])
+            yield Running(process.pid, [*_url(self.tls, f"{address}/{'%g' if self.rooms else ''}"), "--publish", EVENT if self.deflate else "%t%p"])
         finally:
             process.end()

@@ -217,6 +217,25 @@ def test_a_peer_is_held_against_throng_in_the_same_round():
     assert cells == ["Peer 1.0", "3.00 (3.00–3.00)", "1.50 ×", "1,000", "7.00", "2.00 KB", "as it comes"]
 
 
+# Compression
+
+
+def compressed(cpu, wire, share):
+    figures = {"wireBytesPerDelivery": wire, "messageBytesPerDelivery": 380, "share": share}
+    return {1: measured(cpu, p99=7, compression=figures)}
+
+
+@pytest.mark.parametrize("scenario, p99", [(("room", "--rate", "40"), "7.00 (7.00–7.00)"), (("room", "--inflight", "8"), "–")])
+def test_compression_is_shown_beside_the_plain_frames_and_those_deflated_alone(scenario, p99):
+    system = RawServer("send", deflate=True)
+    one = Work("room", "a room", Run(Throng(), scenario), (), Run(Throng(), scenario), compressed=(Run(system, scenario),))
+    results = results_of(throng=compressed(2, 60, 0.987), baseline=compressed(3, 380, 0))
+    assert report.compression_table(results, [one]).splitlines()[2:] == [
+        f"| a room | shared (Throng) | 60.0 (60.0–60.0) | 380.0 | 98.7 % | 2.00 (2.00–2.00) | {p99} |",
+        f"| a room | plain (Throng) | 380.0 (380.0–380.0) | 380.0 | 0.0 % | 3.00 (3.00–3.00) | {p99} |"], "what was not measured is left out"
+    assert report.compression_table(results, [work()]) == ""
+
+
 # Noise
 
 

@@ -49,3 +49,13 @@ def test_webhooks_are_measured_against_the_same_without_them():
         system = work.baseline.system
         assert not system.receiver and system.settings == work.throng.system.settings, work.name
         assert work.throng.scenario == work.baseline.scenario, work.name
+
+
+def test_compression_is_compared_with_the_same_server_and_load_without_it():
+    works = [work for work in WORKS if work.compressed]
+    assert len(works) == 12
+    for work in works:
+        assert work.baseline.system.settings == {"compression": "off"} and work.baseline.scenario == work.throng.scenario
+        for run in work.runs.values():
+            assert run.has_texts and "--compress" in run.scenario, work.name
+            assert getattr(run.system, "tls", False) is work.throng.system.tls, work.name

@@ -4,11 +4,12 @@ from __future__ import annotations
 import pathlib
 from dataclasses import dataclass
 
-from peers import Ejabberd, Nchan
+from peers import Ejabberd, Nchan, UWebSockets
 from servers import RawServer, System, Throng
 
 CPU = ("CPU-µs per delivery", "server.cpuMicrosecondsPerDelivery")
 P99 = ("p99", "latencyMs.p99")
+BYTES = ("bytes received per delivery", "compression.wireBytesPerDelivery")
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,8 @@ class Run:
 
     system: System
     scenario: tuple[str, ...]
+    # The messages are sentences of the corpus.
+    has_texts: bool = False
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,8 @@ class Work:
     checks: tuple[Check, ...]
     baseline: Run | None = None
     peers: tuple[Run, ...] = ()
+    # Shown beside Throng in the table of compression.
+    compressed: tuple[Run, ...] = ()
     connections: int = 0
     # With a given rate: the deliveries a second of a server that keeps up.
     deliveries: float = 0
@@ -63,11 +68,15 @@ class Work:
     stretch: float = 1
 
     @property
+    def is_paced(self) -> bool:
+        return "--rate" in self.throng.scenario
+
+    @property
     def runs(self) -> dict[str, Run]:
         runs = {"throng": self.throng}
         if self.baseline:
             runs["baseline"] = self.baseline
-        return {**runs, **{run.system.label: run for run in self.peers}}
+        return {**runs, **{run.system.label: run for run in (*self.peers, *self.compressed)}}
 
 
 def _words(**options: object) -> tuple[str, ...]:
@@ -112,6 +121,37 @@ def _groups_run(system: System, **options: object) -> Run:
     # Other servers know no group types.
     kind = {"type": "AVChatRoom"} if isinstance(system, Throng) else {}
     return Run(system, ("groups", *_words(**options, **kind)))
+
+
+def _compression(members: int, window: int, rate: int = 0, tls: bool = False) -> Work:
+    """The same room with Throng's compression, without it, and with each message deflated by itself."""
+    load = {"rate": rate} if rate else {"inflight": window}
+    # The goals are those of 1,000 members without TLS, and of whatever has a rate: no dearer, and no later. A p99 of two
+    # runs in turn differs by a fifth by itself here: that much counts as equal.
+    is_goal = members == 1000 and not tls
+    checks = [Check(*BYTES, unit="B", most_ratio=0.25 if is_goal and rate == 40 else None),
+              Check(*CPU, most_ratio=1.03 if rate and members <= 1000 else 0.6 if is_goal else None)]
+    # With 9,000 inflaters the generator itself is the slowest part.
+    if rate and members <= 1000:
+        checks.append(Check(*P99, unit="ms", most_ratio=1.2))
+
+    def run(system: System) -> Run:
+        return Run(system, (*_room(members, system, **load).scenario, "--compress"), has_texts=True)
+
+    off = Throng({"compression": "off"}, tls=tls, label="Throng, compression off")
+    once = RawServer("send" if rate else "batch", tls=tls, deflate=True)
+    title = f"at {rate} msg/s" if rate else "saturated (message limit off)"
+    return Work(
+        f"compression-{members}{f'-at-{rate}' if rate else ''}{'-wss' if tls else ''}",
+        f"1 room × {members:,}{' over wss' if tls else ''}, {title}", run(Throng(tls=tls)),
+        tuple(checks), run(off),
+        compressed=tuple(run(system) for system in ((once,) if tls else (once, UWebSockets()))), connections=members,
+        stretch=2 if rate else 1)
+
+
+def _compressions() -> tuple[Work, ...]:
+    rooms = ((100, 64, False), (1000, 32, False), (9000, 16, False), (1000, 32, True))
+    return tuple(_compression(members, window, rate, tls) for members, window, tls in rooms for rate in (0, 40, 75))
 
 
 def _flush_window() -> Work:
@@ -255,6 +295,7 @@ WORKS = (
     _at_rate(1000, 75, PEERS),
     _saturated_tls(),
     _at_rate_tls(),
+    *_compressions(),
     _flush_window(),
     _groups(),
     _one_message(),

@@ -34,6 +34,25 @@ def test_a_room_in_the_open_loop(quick_server):
     demand_groups(quick_server, 0)
 
 
+@pytest.mark.parametrize("compression, is_shared", [("room", True), ("off", False)])
+def test_compression_is_checked_byte_by_byte(make_server, tmp_path, compression, is_shared):
+    texts = tmp_path / "texts.txt"
+    texts.write_text("Hello!\n你好\nDo you know \"the\" way?\n", encoding="utf8")
+    limits = {"limits.avChatRoom.messagesPerSecond": 0, "limits.requestsPerSecond": 100_000, "limits.requestBurst": 100_000}
+    figures, table = bench(
+        make_server({**limits, "compression": compression}), "room", "--members", 120, "--rate", 200, "--compress", "--texts", texts,
+        *SHORT)
+    compressed = figures["compression"]
+    assert figures["failures"] == [] and figures["lost"] == 0 and compressed["compared"] > 10_000
+    assert figures["parameters"]["texts"] == str(texts) and "size" not in figures["parameters"]
+    assert 200 < compressed["messageBytesPerDelivery"] < 500
+    if is_shared:
+        assert compressed["share"] > 0.5 and compressed["wireBytesPerDelivery"] < 200
+    else:
+        assert compressed["share"] == 0 and compressed["wireBytesPerDelivery"] > compressed["messageBytesPerDelivery"]
+    assert "bytes received" in table
+
+
 def test_a_room_without_a_rate_sends_as_much_as_a_live_room_surely_takes(make_server):
     """At the defaults nothing is queued or dropped."""
     own = make_server()

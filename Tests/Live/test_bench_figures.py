@@ -99,6 +99,8 @@ def test_progress_is_told_every_second(quick_server, tmp_path):
     ["room", "--members", "5", "--rate", "1", "--hello", "x"],
     ["room", "--members", "5", "--rate", "1", "--publish", "no stamp"],
     ["room", "--members", "5", "--rate", "1", "--publish", "%t", "--ready", "x"],
+    ["room", "--members", "5", "--rate", "1", "--publish", "%t%l"],
+    ["room", "--members", "5", "--rate", "1", "--publish", "%t%p", "--texts", "x"],
     ["room", "--members", "5", "--rate", "1", "--assert", "p98<1ms"],
     ["room", "--members", "5", "--rate", "1", "--assert", "p99<1KB"],
     ["room", "--members", "5", "--rate", "1", "--assert", "p99=1ms"],
@@ -122,6 +124,15 @@ def test_progress_is_told_every_second(quick_server, tmp_path):
 def test_wrong_usage_is_64_with_a_sentence(words, tmp_path):
     done = run_throng("bench", *words, cwd=tmp_path)
     assert done.returncode == 64 and done.stderr.startswith("Error: ") and done.stdout == ""
+
+
+@pytest.mark.parametrize("contents", [None, "", "\n\n"])
+def test_texts_that_cannot_be_read_are_1_with_a_sentence(contents, tmp_path):
+    texts = tmp_path / "texts.txt"
+    if contents is not None:
+        texts.write_text(contents)
+    done = run_throng("bench", "room", "--members", "5", "--rate", "1", "--texts", texts, cwd=tmp_path)
+    assert done.returncode == 1 and done.stderr.startswith(f"throng bench: --texts {texts}: ") and done.stdout == ""
 
 
 def test_a_rate_that_no_run_can_keep_is_told_with_those_that_can(tmp_path):

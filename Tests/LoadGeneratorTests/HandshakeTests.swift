@@ -35,4 +35,14 @@ import Testing
     let bare = String(decoding: Handshake.request(target: "/", host: "h:1", subprotocol: nil), as: UTF8.self)
     #expect(!bare.contains("Protocol"))
   }
+
+  @Test func permessageDeflateIsOfferedAndAgreedOn() {
+    let request = Handshake.request(target: "/", host: "h", subprotocol: nil, offersDeflate: true)
+    #expect(
+      String(decoding: request, as: UTF8.self).contains(
+        "\r\nSec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n"))
+    let answer = Self.good.replacing("Connection", with: "sec-websocket-extensions: permessage-deflate\r\nConnection")
+    #expect(read(answer) == .accepted(end: answer.utf8.count, agreesOnDeflate: true))
+    #expect(read(Self.good.replacing("Connection", with: "X: permessage-deflate\r\nConnection")) != read(answer))
+  }
 }

@@ -36,4 +36,28 @@ import Testing
     #expect(text(MessageTemplate("%i"), id: .max) == String(Int.max))
     #expect(text(MessageTemplate("%d"), connection: 60_000) == "60000")
   }
+
+  @Test func aLineOfTheTextsFollowsFromTheMessagesNumber() throws {
+    let texts = try MessageTexts(lines: "eins\n\nsays \"two\"\nback\\slash\ttab\n", name: "f")
+    let template = MessageTemplate("%t %l", texts: texts)
+    func text(_ id: Int) -> String {
+      var bytes = [UInt8](repeating: 0, count: template.longest)
+      let length = bytes.withUnsafeMutableBytes { template.write(to: $0.baseAddress!, connection: 0, id: id, stamp: 0) }
+      return String(decoding: bytes[..<length].dropFirst(Stamp.length + 1), as: UTF8.self)
+    }
+    let first = (1...1000).map(text)
+    #expect(first == (1...1000).map(text))
+    #expect(Set(first) == ["eins", #"says \"two\""#, #"back\\slash tab"#])
+    for line in Set(first) { #expect((250...420).contains(first.count { $0 == line }), "\(line)") }
+    #expect(zip(first, first.dropFirst()).contains { $0 == $1 }, "in no order")
+  }
+
+  @Test func withoutTextsTheirPlaceholderIsLiteral() {
+    #expect(String(decoding: MessageTemplate("a%lb").text(connection: 1), as: UTF8.self) == "a%lb")
+  }
+
+  @Test func textsNeedALineAndNoneThatIsTooLong() {
+    #expect(throws: BenchmarkError.self) { try MessageTexts(lines: "\n\n", name: "f") }
+    #expect(throws: BenchmarkError.self) { try MessageTexts(lines: String(repeating: "x", count: 12_001), name: "f") }
+  }
 }

@@ -83,7 +83,9 @@ final class PlainDialect: Dialect {
   var outcome = Outcome.delivered
   private(set) var texts: [String] = []
 
-  func upgrade(of number: Int) -> [UInt8] { Handshake.request(target: "/", host: "h", subprotocol: nil) }
+  func upgrade(of number: Int, offersDeflate: Bool) -> [UInt8] {
+    Handshake.request(target: "/", host: "h", subprotocol: nil, offersDeflate: offersDeflate)
+  }
 
   func step(_ step: Int, of number: Int) -> SetupStep? { nil }
 
@@ -101,8 +103,11 @@ struct PlainRun {
   let run: Run
   let sockets: [Int32]
 
-  init(connections: Int) throws {
-    let pool = try ClientPool(count: connections, recorder: Recorder())
+  /// - Parameter upgrade: the response to the upgrade of a connection.
+  init(
+    connections: Int, compressionCheck: CompressionCheck? = nil, upgrade: (Int) -> [UInt8] = { _ in Peer.upgrade }
+  ) throws {
+    let pool = try ClientPool(count: connections, recorder: Recorder(), compressionCheck: compressionCheck)
     let connectOptions = ConnectOptions(address: try peer.address.resolve(), sources: 0, tls: nil)
     run = Run(pool: pool, dialect: dialect, connectOptions: connectOptions, timeout: 10)
     var sockets: [Int32] = []
@@ -110,8 +115,9 @@ struct PlainRun {
       try pool.connect(number, connectOptions)
       let socket = peer.accept()
       sockets.append(socket)
-      peer.send(socket, Peer.upgrade)
-      try PlainRun.wait(run) { pool.table[number].phase == .open }
+      peer.send(socket, upgrade(number))
+      try PlainRun.wait(run) { pool.table[number].phase == .open || pool.table[number].phase == .closed }
+      if let refusal = run.refusal { throw refusal }
     }
     self.sockets = sockets
     // The upgrade's requests.

@@ -125,6 +125,17 @@ import Testing
     #expect(report.table.contains(/\nincrements +30,000 +10,000/) && report.table.contains("error 8511 Too often: 2 times"))
   }
 
+  @Test func compressionHasARowAndAnObject() throws {
+    var report = Report("room")
+    report.compression = .init(deliveries: 200, compressed: 190, messageBytes: 70_000, wireBytes: 13_500, compared: 400)
+    let object = try #require(JSONSerialization.jsonObject(with: Data(report.json.utf8)) as? [String: Any])
+    let compression = try #require(object["compression"] as? [String: Any])
+    #expect(compression["share"] as? Double == 0.95 && compression["deliveries"] as? Int == 200)
+    #expect(compression["messageBytesPerDelivery"] as? Double == 350 && compression["wireBytesPerDelivery"] as? Double == 67.5)
+    #expect(compression["compared"] as? Int == 400)
+    #expect(report.table.contains(/\ncompression +200 +95.0 % +350.0 each +67.5 each +400\n/))
+  }
+
   @Test func aRunThatFailedOrMissedAConditionIsNotGood() throws {
     var report = Report("room")
     #expect(report.isGood)

@@ -55,5 +55,8 @@ tc_status tc_read(tc_connection *connection, void *bytes, size_t capacity, size_
 /// next.
 tc_status tc_write(tc_connection *connection, const void *bytes, size_t length, size_t *count);
 
+/// The bytes read from the socket so far: records, and the handshake's messages.
+size_t tc_bytes_read(const tc_connection *connection);
+
 /// Writes why the last call failed, a part of a sentence.
 void tc_reason(tc_connection *connection, char *reason, size_t capacity);

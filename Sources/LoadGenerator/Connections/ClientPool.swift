@@ -30,6 +30,8 @@ final class ClientPool {
   let table: UnsafeMutablePointer<Connection>
   let poller: Poller
   let recorder: Recorder
+  /// Checks the compressed frames; nil: none is agreed on, and a compressed frame is invalid.
+  let compressionCheck: CompressionCheck?
   weak var delegate: (any ClientPoolDelegate)?
   /// The clock as last read.
   private(set) var now = Clock.now()
@@ -37,9 +39,10 @@ final class ClientPool {
   private var due: UInt64 = 0
   let buffer: UnsafeMutableRawPointer
 
-  init(count: Int, recorder: Recorder) throws(BenchmarkError) {
+  init(count: Int, recorder: Recorder, compressionCheck: CompressionCheck? = nil) throws(BenchmarkError) {
     self.count = count
     self.recorder = recorder
+    self.compressionCheck = compressionCheck
     poller = try Poller()
     table = .allocate(capacity: count)
     table.initialize(repeating: Connection(), count: count)
@@ -111,6 +114,7 @@ final class ClientPool {
     let connection = table + number
     recorder.counters.pointee.reads &+= 1
     recorder.counters.pointee.bytes &+= length
+    compressionCheck?.countRead(number, length)
     if connection.pointee.unparsed.isEmpty {
       let used = parse(number, buffer, length)
       if used < length, connection.pointee.descriptor >= 0 { connection.pointee.unparsed.append(buffer + used, length - used) }
@@ -134,11 +138,17 @@ final class ClientPool {
       case .refused(let answer):
         end(number, .refused(answer))
         return 0
-      case .accepted(let end): position = end
+      case .accepted(let end, let agreesOnDeflate):
+        position = end
+        guard didAgree(number, agreesOnDeflate) else {
+          self.end(number, .refused("an extension that was not offered"))
+          return 0
+        }
       }
       connection.pointee.phase = .joining
       delegate?.didUpgrade(number)
     }
+    if let compressionCheck { return parse(number, bytes, from: position, count: count, compressionCheck) }
     while connection.pointee.descriptor >= 0 {
       switch Frame.parse(bytes, from: position, count: count) {
       case .incomplete: return position
@@ -153,8 +163,12 @@ final class ClientPool {
     return position
   }
 
+  private func didAgree(_ number: Int, _ agreesOnDeflate: Bool) -> Bool {
+    compressionCheck?.didUpgrade(number, agreesOnDeflate: agreesOnDeflate) ?? !agreesOnDeflate
+  }
+
   @inline(__always)
-  private func handle(_ number: Int, _ opcode: UInt8, _ payload: UnsafeRawBufferPointer) {
+  func handle(_ number: Int, _ opcode: UInt8, _ payload: UnsafeRawBufferPointer) {
     let connection = table + number
     if opcode <= Frame.Opcode.binary {
       guard let bytes = payload.baseAddress else { return }

@@ -16,6 +16,8 @@ enum Ending: Equatable, CustomStringConvertible {
   case lost(Int32)
   /// The server sent bytes that are no WebSocket frame.
   case invalidFrame
+  /// The server sent a compressed message that cannot be inflated.
+  case invalidCompression
 
   var description: String {
     switch self {
@@ -27,6 +29,7 @@ enum Ending: Equatable, CustomStringConvertible {
     case .lost(0): "the server ended the connection without a close frame"
     case .lost(let error): "the connection broke: \(String(cString: strerror(error)))"
     case .invalidFrame: "the server sent bytes that are no WebSocket frame"
+    case .invalidCompression: "the server sent a compressed message that cannot be inflated"
     }
   }
 
@@ -38,7 +41,7 @@ enum Ending: Equatable, CustomStringConvertible {
     case .refused: "refused"
     case .closed(let code, _): String(code)
     case .lost: "lost"
-    case .invalidFrame: "breach"
+    case .invalidFrame, .invalidCompression: "breach"
     }
   }
 }

@@ -112,7 +112,9 @@ final class Run: ClientPoolDelegate {
     return parts.compactMap { phase, text in phases[phase].map { "\($0) \(text)" } }.joined(separator: ", ")
   }
 
-  func didConnect(_ number: Int) { pool.send(number, dialect.upgrade(of: number)) }
+  func didConnect(_ number: Int) {
+    pool.send(number, dialect.upgrade(of: number, offersDeflate: pool.compressionCheck?.offers(number) ?? false))
+  }
 
   func didUpgrade(_ number: Int) { runSetupSteps(number) }
 

@@ -1,7 +1,7 @@
 /// The protocol of a kind of server above WebSocket: Throng's, or one given by templates.
 protocol Dialect: AnyObject {
   /// The HTTP request that opens the connection.
-  func upgrade(of number: Int) -> [UInt8]
+  func upgrade(of number: Int, offersDeflate: Bool) -> [UInt8]
 
   /// The next setup step of a connection; nil: it is set up.
   /// - Parameter step: counts from 0.

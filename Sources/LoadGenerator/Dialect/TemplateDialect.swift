@@ -18,7 +18,8 @@ public struct TemplateDescription: Sendable {
   public var subprotocol: String?
   /// The setup steps of each connection, in this order.
   public var hellos: [Hello]
-  /// A message: `%t` the stamp, `%p` padding, `%d` the connection's number, `%g` that of its group.
+  /// A message: `%t` the stamp, `%p` padding, `%l` a line of the texts, `%d` the connection's
+  /// number, `%g` that of its group.
   public var publish: String
   /// Messages are binary frames.
   public var isBinary: Bool
@@ -39,16 +40,21 @@ final class TemplateDialect: Dialect {
   private let address: Address
   private let description: TemplateDescription
   private let size: Int
+  private let texts: MessageTexts?
   private let groupOf: (Int) -> Int
   private let readyTexts: [[UInt8]?]
 
   /// - Parameters:
   ///   - size: the length of a message with `%p`, in bytes.
+  ///   - texts: the lines for `%l`.
   ///   - groupOf: the group of a connection.
-  init(address: Address, _ description: TemplateDescription, size: Int, groupOf: @escaping (Int) -> Int) {
+  init(
+    address: Address, _ description: TemplateDescription, size: Int, texts: MessageTexts? = nil, groupOf: @escaping (Int) -> Int
+  ) {
     self.address = address
     self.description = description
     self.size = size
+    self.texts = texts
     self.groupOf = groupOf
     readyTexts = description.hellos.map { $0.ready.map { Array($0.utf8) } }
     opcode = description.isBinary ? Frame.Opcode.binary : Frame.Opcode.text
@@ -56,16 +62,17 @@ final class TemplateDialect: Dialect {
 
   /// The messages to a group.
   func message(to group: Int) -> MessageTemplate {
-    MessageTemplate(description.publish.replacing("%g", with: String(group)), paddedSize: size)
+    MessageTemplate(description.publish.replacing("%g", with: String(group)), paddedSize: size, texts: texts)
   }
 
   private func text(_ template: String, of number: Int) -> [UInt8] {
     MessageTemplate(template.replacing("%g", with: String(groupOf(number)))).text(connection: number)
   }
 
-  func upgrade(of number: Int) -> [UInt8] {
+  func upgrade(of number: Int, offersDeflate: Bool) -> [UInt8] {
     let target = String(decoding: text(address.target, of: number), as: UTF8.self)
-    return Handshake.request(target: target, host: address.authority, subprotocol: description.subprotocol)
+    return Handshake.request(
+      target: target, host: address.authority, subprotocol: description.subprotocol, offersDeflate: offersDeflate)
   }
 
   func step(_ step: Int, of number: Int) -> SetupStep? {

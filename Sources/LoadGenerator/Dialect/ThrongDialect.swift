@@ -48,10 +48,11 @@ final class ThrongDialect: Dialect {
   /// The groupID of a group.
   func groupID(_ group: Int) -> String { "bench-\(runID)-\(group)" }
 
-  func upgrade(of number: Int) -> [UInt8] {
+  func upgrade(of number: Int, offersDeflate: Bool) -> [UInt8] {
     let separator = address.target.contains("?") ? "&" : "?"
     return Handshake.request(
-      target: address.target + separator + "token=" + tokens[number], host: address.authority, subprotocol: "throng.v1.json")
+      target: address.target + separator + "token=" + tokens[number], host: address.authority, subprotocol: "throng.v1.json",
+      offersDeflate: offersDeflate)
   }
 
   func step(_ step: Int, of number: Int) -> SetupStep? {
@@ -97,13 +98,13 @@ final class ThrongDialect: Dialect {
     }
   }
 
-  /// The messages to a group. The text has `size` bytes.
-  func message(to group: Int, size: Int, priority: Priority? = nil) -> MessageTemplate {
-    let padding = String(repeating: "x", count: size - Stamp.length)
+  /// The messages to a group. The text has `size` bytes, or is a line of `texts` behind the stamp.
+  func message(to group: Int, size: Int, priority: Priority? = nil, texts: MessageTexts? = nil) -> MessageTemplate {
+    let padding = texts == nil ? String(repeating: "x", count: size - Stamp.length) : " %l"
     let priority = priority.map { #","priority":"\#($0.rawValue)""# } ?? ""
     return MessageTemplate(
       #"{"jsonrpc":"2.0","id":%i,"method":"sendGroupTextMessage","params":{"groupID":"\#(groupID(group))""#
-        + #","text":"%t\#(padding)"\#(priority)}}"#)
+        + #","text":"%t\#(padding)"\#(priority)}}"#, texts: texts)
   }
 
   /// The increments of a counter of a group.

@@ -19,12 +19,15 @@ struct Measurement {
     let counters: Recorder.Counters
     let sent: Int
     let stored: Int
+    let wireBytes: Int
   }
 
   private var counters: UnsafeMutablePointer<Recorder.Counters> { run.pool.recorder.counters }
 
   private func snapshot() -> Snapshot {
-    Snapshot(server: bench.serverUsage(), counters: counters.pointee, sent: traffic.sent, stored: traffic.timelyStored)
+    Snapshot(
+      server: bench.serverUsage(), counters: counters.pointee, sent: traffic.sent, stored: traffic.timelyStored,
+      wireBytes: run.pool.compressionCheck?.wireBytes(run.pool.table) ?? 0)
   }
 
   /// Sends the messages and fills in the report.
@@ -83,6 +86,10 @@ struct Measurement {
     if let increments = run.increments {
       report.increments = increments.figures(seconds: report.seconds)
       if increments.unanswered > 0 { report.failures.append("\(increments.unanswered) increments were not answered") }
+    }
+    if let check = run.pool.compressionCheck {
+      report.compression = Report.Compression(check, wireBytes: after.wireBytes - before.wireBytes)
+      if let failure = check.failure { report.failures.append(failure) }
     }
     report.endings = run.endings
     if traffic.expired > 0 { report.notes.append(note(onExpired: traffic.expired)) }

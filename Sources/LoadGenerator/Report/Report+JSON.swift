@@ -26,6 +26,7 @@ extension Report {
     if let statuses { write(statuses, &writer) }
     if !priorities.isEmpty { writePriorities(&writer) }
     if let increments { write(increments, &writer) }
+    if let compression { write(compression, &writer) }
     if let connecting { writer.member("connect", connecting) }
     if let storm { writer.member("storm", storm) }
     if let established { write(established, &writer) }
@@ -122,6 +123,17 @@ extension Report {
           writer.value(count)
         }
       }
+    }
+  }
+
+  private func write(_ compression: Compression, _ writer: inout JSONWriter) {
+    writer.key("compression")
+    writer.object { writer in
+      writer.member("deliveries", compression.deliveries)
+      writer.member("share", compression.share, digits: 4)
+      writer.member("messageBytesPerDelivery", compression.messageBytesPerDelivery, digits: 2)
+      writer.member("wireBytesPerDelivery", compression.wireBytesPerDelivery, digits: 2)
+      writer.member("compared", compression.compared)
     }
   }
 

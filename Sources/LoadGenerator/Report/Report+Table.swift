@@ -11,6 +11,7 @@ extension Report {
     }
     if let statuses { blocks.append(lines(statuses)) }
     if let increments { blocks.append(lines(increments)) }
+    if let compression { blocks.append(lines(compression)) }
     if !priorities.isEmpty { blocks.append(priorityLines) }
     if server != nil || generator != nil { blocks.append(processes) }
     if !verdicts.isEmpty { blocks.append(verdictLines) }
@@ -73,6 +74,16 @@ extension Report {
         + latencies.map { $0.map(NumberFormat.short) ?? "-" })
     let shown = increments.errors.sorted { ($0.value, $1.key) > ($1.value, $0.key) }.prefix(5)
     return table.lines + shown.map { "  error \($0.key): \(NumberFormat.grouped($0.value)) times" }
+  }
+
+  private func lines(_ compression: Compression) -> [String] {
+    var table = TextTable(["", "deliveries", "compressed", "bytes, inflated", "bytes received", "compared"])
+    table.add([
+      "compression", NumberFormat.grouped(compression.deliveries), NumberFormat.fixed(100 * compression.share, digits: 1) + " %",
+      NumberFormat.fixed(compression.messageBytesPerDelivery, digits: 1) + " each",
+      NumberFormat.fixed(compression.wireBytesPerDelivery, digits: 1) + " each", NumberFormat.grouped(compression.compared),
+    ])
+    return table.lines
   }
 
   private func lines(_ statuses: Statuses) -> [String] {

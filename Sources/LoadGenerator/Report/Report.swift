@@ -75,6 +75,23 @@ public struct Report: Sendable {
     var perSecond: Double { seconds > 0 ? Double(answered) / seconds : 0 }
   }
 
+  /// The deliveries inside the window to the connections that offer permessage-deflate.
+  struct Compression: Sendable, Equatable {
+    let deliveries: Int
+    /// Those of them that came compressed.
+    let compressed: Int
+    /// Bytes of the messages after inflation, and all bytes that the sockets received.
+    let messageBytes, wireBytes: Int
+    /// The deliveries of the run whose bytes were compared with another receiver's.
+    let compared: Int
+
+    var share: Double { perDelivery(compressed) }
+    var messageBytesPerDelivery: Double { perDelivery(messageBytes) }
+    var wireBytesPerDelivery: Double { perDelivery(wireBytes) }
+
+    private func perDelivery(_ count: Int) -> Double { deliveries > 0 ? Double(count) / Double(deliveries) : 0 }
+  }
+
   /// One parameter of the scenario.
   struct Parameter: Sendable, Equatable {
     enum Value: Sendable, Equatable {
@@ -107,6 +124,8 @@ public struct Report: Sendable {
   var statuses: Statuses?
   var priorities: [PriorityFigures] = []
   var increments: Increments?
+  /// nil: the connections offered no compression.
+  var compression: Compression?
   var connecting: Connecting?
   var storm: Connecting?
   var established: Established?
@@ -152,6 +171,15 @@ public struct Report: Sendable {
   }
 
   mutating func evaluate(_ conditions: [Condition]) { verdicts = conditions.map { $0.verdict(value(of: $0.metric)) } }
+}
+
+extension Report.Compression {
+  init(_ check: CompressionCheck, wireBytes: Int) {
+    let counters = check.counters
+    self.init(
+      deliveries: counters.deliveries, compressed: counters.compressed, messageBytes: counters.bytes, wireBytes: wireBytes,
+      compared: check.equal)
+  }
 }
 
 extension Report.Latencies {

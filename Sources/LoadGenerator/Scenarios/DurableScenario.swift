@@ -31,7 +31,7 @@ public struct DurableScenario: Scenario {
         .init(name: "senders", value: .integer(senders)), .init(name: "groups", value: .integer(groups)),
         .init(name: "members", value: .integer(members)), .init(name: "connections", value: .integer(groups * members)),
         .init(name: "type", value: .text(type.name)),
-      ] + bench.messageParameters
+      ] + bench.messageParameters()
     if let rate { report.parameters.append(.init(name: "rate", value: .number(rate))) }
     report.latencyName = rate == nil ? "send to Stored" : "due to Stored"
     let population = try Population(bench, groups: groups, members: members, senders: senders, type: type)

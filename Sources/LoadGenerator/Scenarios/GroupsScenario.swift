@@ -28,7 +28,7 @@ public struct GroupsScenario: Scenario {
       [
         .init(name: "groups", value: .integer(groups)), .init(name: "members", value: .integer(members)),
         .init(name: "connections", value: .integer(groups * members)), .init(name: "rate", value: .number(rate)),
-      ] + (other == nil ? [.init(name: "type", value: .text(type.name))] : []) + bench.messageParameters
+      ] + (other == nil ? [.init(name: "type", value: .text(type.name))] : []) + bench.messageParameters()
     let population = try Population(bench, groups: groups, members: members, type: type, other: other)
     let start = Clock.start()
     let traffic = population.traffic(pace: .schedules([Schedule(rate: rate, start: start)]))

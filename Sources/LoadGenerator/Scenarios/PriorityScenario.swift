@@ -29,7 +29,7 @@ public struct PriorityScenario: Scenario {
     for (priority, rate) in zip(PriorityScenario.priorities, rates) {
       report.parameters.append(.init(name: priority.rawValue.lowercased(), value: .number(rate)))
     }
-    report.parameters += bench.messageParameters
+    report.parameters += bench.messageParameters()
     let sessions = members + senders
     let groups = try ThrongGroups(bench, type: .avChatRoom, sessions: sessions) { _ in 0 }
     let run = try bench.makeRun(connections: sessions, dialect: groups.dialect)

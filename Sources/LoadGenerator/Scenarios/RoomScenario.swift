@@ -18,6 +18,10 @@ public struct RoomScenario: Scenario {
   public var load: Load
   /// Increments of a counter per second, of all members in turn; nil: none.
   public var increments: Double?
+  /// The connections offer permessage-deflate and check what comes.
+  public var checksCompression: Bool
+  /// The texts of the messages; nil: padding of the run's size.
+  public var texts: MessageTexts?
   /// The protocol of another server; nil: Throng's, with a group of `type`.
   public var other: TemplateDescription?
   /// The group's type.
@@ -25,14 +29,16 @@ public struct RoomScenario: Scenario {
 
   /// Creates the scenario; the command line has checked the numbers.
   public init(
-    members: Int, senders: Int, stalled: Int, load: Load, increments: Double? = nil, type: MeasuredGroupType,
-    other: TemplateDescription?
+    members: Int, senders: Int, stalled: Int, load: Load, increments: Double? = nil, checksCompression: Bool = false,
+    texts: MessageTexts? = nil, type: MeasuredGroupType, other: TemplateDescription?
   ) {
     self.members = members
     self.senders = senders
     self.stalled = stalled
     self.load = load
     self.increments = increments
+    self.checksCompression = checksCompression
+    self.texts = texts
     self.type = type
     self.other = other
   }
@@ -44,11 +50,11 @@ public struct RoomScenario: Scenario {
 
   public func run(_ bench: Benchmark) throws -> Report {
     var report = Report("room")
-    report.parameters = parameters + bench.messageParameters
+    report.parameters = parameters + bench.messageParameters(texts)
     let total = members + senders + stalled
     let target = try target(bench, sessions: total)
     let groups = target.groups
-    let run = try bench.makeRun(connections: total, dialect: target.dialect)
+    let run = try bench.makeRun(connections: total, dialect: target.dialect, checksCompression: checksCompression)
     try connect(bench, run, groups, creator: members)
     let start = Clock.start()
     let participants = Participants(
@@ -78,12 +84,12 @@ public struct RoomScenario: Scenario {
 
   private func target(_ bench: Benchmark, sessions: Int) throws -> Target {
     if let other {
-      let dialect = TemplateDialect(address: bench.options.address, other, size: bench.options.size) { _ in 0 }
+      let dialect = TemplateDialect(address: bench.options.address, other, size: bench.options.size, texts: texts) { _ in 0 }
       return Target(dialect: dialect, message: dialect.message(to: 0), groups: nil)
     }
     let groups = try ThrongGroups(bench, type: type.groupType, sessions: sessions) { _ in 0 }
     return Target(
-      dialect: groups.dialect, message: groups.dialect.message(to: 0, size: bench.options.size), groups: groups)
+      dialect: groups.dialect, message: groups.dialect.message(to: 0, size: bench.options.size, texts: texts), groups: groups)
   }
 
   private func connect(_ bench: Benchmark, _ run: Run, _ groups: ThrongGroups?, creator: Int) throws {
@@ -122,6 +128,7 @@ public struct RoomScenario: Scenario {
     case .inflight(let window): list.append(.init(name: "inflight", value: .integer(window)))
     }
     if let increments { list.append(.init(name: "increments", value: .number(increments))) }
+    if checksCompression { list.append(.init(name: "compress", value: .text("checked"))) }
     if stalled > 0 { list.append(.init(name: "stalled", value: .integer(stalled))) }
     if other == nil { list.append(.init(name: "type", value: .text(type.name))) }
     return list

@@ -1,15 +1,16 @@
 import Glibc
 
 /// A text with placeholders: `%t` the stamp, `%p` padding, `%d` the connection's number, `%i` the
-/// message's number.
+/// message's number, `%l` a line of the texts, if there are any.
 struct MessageTemplate {
   private enum Part {
     case bytes([UInt8])
-    case stamp, padding, connection, id
+    case stamp, padding, connection, id, line
   }
 
   private let parts: [Part]
   private let paddedSize: Int
+  private let texts: MessageTexts?
   /// More bytes than any text of this template takes.
   let longest: Int
   /// It contains `%t`.
@@ -18,7 +19,7 @@ struct MessageTemplate {
   /// - Parameters:
   ///   - text: the text; any other `%` is literal.
   ///   - paddedSize: the length of the whole text with `%p`, in bytes.
-  init(_ text: String, paddedSize: Int = 0) {
+  init(_ text: String, paddedSize: Int = 0, texts: MessageTexts? = nil) {
     var parts: [Part] = []
     var plain: [UInt8] = []
     var rest = Array(text.utf8)[...]
@@ -28,6 +29,7 @@ struct MessageTemplate {
       case UInt8(ascii: "p"): .padding
       case UInt8(ascii: "d"): .connection
       case UInt8(ascii: "i"): .id
+      case UInt8(ascii: "l") where texts != nil: .line
       default: nil
       }
     }
@@ -43,15 +45,24 @@ struct MessageTemplate {
     if !plain.isEmpty { parts.append(.bytes(plain)) }
     self.parts = parts
     self.paddedSize = paddedSize
+    self.texts = texts
     hasStamp = parts.contains { if case .stamp = $0 { true } else { false } }
     longest =
-      paddedSize + parts.reduce(0) { sum, part in if case .bytes(let bytes) = part { sum + bytes.count } else { sum + 21 } }
+      paddedSize
+      + parts.reduce(0) { sum, part in
+        switch part {
+        case .bytes(let bytes): sum + bytes.count
+        case .line: sum + (texts?.longest ?? 0)
+        default: sum + Stamp.length
+        }
+      }
   }
 
   /// Writes the text.
   /// - Parameter place: the destination, with `longest` free bytes.
   /// - Returns: the length of the text.
   func write(to place: UnsafeMutableRawPointer, connection: Int, id: Int, stamp: UInt64) -> Int {
+    let line = texts?.line(id) ?? []
     var padding = 0
     if paddedSize > 0 {
       let plain = parts.reduce(0) { sum, part in
@@ -60,6 +71,7 @@ struct MessageTemplate {
         case .stamp: sum + Stamp.length
         case .connection: sum + DecimalDigits.width(connection)
         case .id: sum + DecimalDigits.width(id)
+        case .line: sum + line.count
         case .padding: sum
         }
       }
@@ -80,6 +92,9 @@ struct MessageTemplate {
         padding = 0
       case .connection: end += DecimalDigits.write(connection, to: end)
       case .id: end += DecimalDigits.write(id, to: end)
+      case .line:
+        UnsafeMutableRawBufferPointer(start: end, count: line.count).copyBytes(from: line)
+        end += line.count
       }
     }
     return place.distance(to: end)

@@ -48,6 +48,13 @@ enum Stamp {
     return found
   }
 
+  /// The first stamp in the bytes; nil: there is none.
+  static func first(in bytes: UnsafeRawPointer, count: Int) -> UInt64? {
+    var first: UInt64?
+    _ = forEach(in: bytes, count: count) { first = first ?? $0 }
+    return first
+  }
+
   /// The value of 18 decimal digits; nil: some byte is no digit.
   @inline(__always)
   private static func digits(_ place: UnsafeRawPointer) -> UInt64? {

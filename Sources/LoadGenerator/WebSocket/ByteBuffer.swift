@@ -16,9 +16,16 @@ struct ByteBuffer {
   /// Appends bytes that lie outside this buffer.
   mutating func append(_ source: UnsafeRawPointer, _ length: Int) {
     reserve(count + length)
-    // `reserve` has just allocated the memory.
+    // `reserve` has just allocated the memory, or an earlier call has.
     memcpy(memory! + count, source, length)
     count += length
+  }
+
+  /// Puts bytes that lie outside this buffer in the place of its own.
+  mutating func replace(_ source: UnsafeRawPointer, _ length: Int) {
+    reserve(max(1, length))
+    count = 0
+    append(source, length)
   }
 
   /// Removes the first bytes; without any left, frees the memory.

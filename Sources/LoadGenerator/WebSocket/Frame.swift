@@ -10,6 +10,8 @@ struct Frame: Equatable {
     static let pong: UInt8 = 10
   }
 
+  /// The bit of the first byte that marks a compressed message (RFC 7692, section 6).
+  static let compressedBit: UInt8 = 0x40
   /// A longer frame counts as invalid.
   static let longestPayload = 16 << 20
 
@@ -29,13 +31,14 @@ struct Frame: Equatable {
   }
 
   /// The frame that begins at `start` of the first `count` bytes.
+  /// - Parameter reserved: the reserved bits that make a frame invalid.
   @inline(__always)
-  static func parse(_ bytes: UnsafeRawPointer, from start: Int, count: Int) -> ParseResult {
+  static func parse(_ bytes: UnsafeRawPointer, from start: Int, count: Int, reserved: UInt8 = 0x70) -> ParseResult {
     let available = count - start
     guard available >= 2 else { return .incomplete }
     let first = bytes.load(fromByteOffset: start, as: UInt8.self)
     let second = bytes.load(fromByteOffset: start + 1, as: UInt8.self)
-    guard first & 0x70 == 0, second < 0x80 else { return .invalid }
+    guard first & reserved == 0, second < 0x80 else { return .invalid }
     var length = Int(second)
     var head = 2
     if second == 126 {

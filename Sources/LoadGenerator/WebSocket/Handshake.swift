@@ -5,13 +5,16 @@ enum Handshake {
   static let accept = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
 
   /// The request.
-  /// - Parameter target: path and query.
-  static func request(target: String, host: String, subprotocol: String?) -> [UInt8] {
+  /// - Parameters:
+  ///   - target: path and query.
+  ///   - offersDeflate: as a browser offers permessage-deflate (RFC 7692).
+  static func request(target: String, host: String, subprotocol: String?, offersDeflate: Bool = false) -> [UInt8] {
     var lines = [
       "GET \(target) HTTP/1.1", "Host: \(host)", "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Key: \(key)",
       "Sec-WebSocket-Version: 13",
     ]
     if let subprotocol { lines.append("Sec-WebSocket-Protocol: \(subprotocol)") }
+    if offersDeflate { lines.append("Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits") }
     return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
   }
 
@@ -19,7 +22,8 @@ enum Handshake {
   enum Response: Equatable {
     case incomplete
     /// The frames begin at the offset `end`.
-    case accepted(end: Int)
+    /// - agreesOnDeflate: the server has accepted permessage-deflate.
+    case accepted(end: Int, agreesOnDeflate: Bool = false)
     case refused(String)
   }
 
@@ -37,6 +41,12 @@ enum Handshake {
     guard words.count >= 2, words[0].hasPrefix("HTTP/1.") else { return .refused("no HTTP") }
     guard words[1] == "101" else { return .refused("HTTP " + words.dropFirst().joined(separator: " ")) }
     guard head.contains(accept) else { return .refused("HTTP 101 without the right Sec-WebSocket-Accept") }
-    return .accepted(end: end + 4)
+    return .accepted(end: end + 4, agreesOnDeflate: agreesOnDeflate(head))
+  }
+
+  private static func agreesOnDeflate(_ head: String) -> Bool {
+    head.split(separator: "\r\n").contains { line in
+      line.lowercased().hasPrefix("sec-websocket-extensions:") && line.contains("permessage-deflate")
+    }
   }
 }

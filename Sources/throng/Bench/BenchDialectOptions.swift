@@ -25,7 +25,8 @@ struct BenchDialectOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Other servers: a message; %t the stamp, %p padding up to --size, %d the connection, %g its group.", valueName: "text"))
+      "Other servers: a message; %t the stamp, %p padding up to --size, %l a line of --texts, %d the connection, %g its group.",
+      valueName: "text"))
   var publish: String?
 
   @Flag(help: "Other servers: send binary frames.")

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import LoadGenerator
 
 /// `throng bench room`: one group of N members, K publishers.
@@ -37,6 +38,15 @@ struct BenchRoom: AsyncParsableCommand {
       valueName: "increments/s"))
   var increments: Double?
 
+  @Flag(
+    help: "Offer permessage-deflate, inflate what comes compressed, and compare each message's bytes at all receivers.")
+  var compress = false
+
+  @Option(
+    help: ArgumentHelp(
+      "The texts of the messages, one a line, in place of --size; --publish has %l for them.", valueName: "file"))
+  var texts: String?
+
   @OptionGroup var other: BenchDialectOptions
   @OptionGroup var options: BenchOptions
   @OptionGroup var configuration: ConfigurationOptions
@@ -53,6 +63,8 @@ struct BenchRoom: AsyncParsableCommand {
     let most = RoomScenario.mostIncrements(members: members, senders: publishers)
     try require(increments ?? 0 <= most, "--increments takes 4 a second for each member, which is \(Int(most))")
     try require(increments == nil || other.publish == nil, "--increments is for Throng's servers")
+    try require(
+      other.publish.map { $0.contains("%l") == (texts != nil) } ?? true, "--texts and %l in --publish belong together")
     try require(inflight.map { (1...100_000).contains($0) } ?? true, "--inflight takes 1 to 100000")
   }
 
@@ -60,7 +72,15 @@ struct BenchRoom: AsyncParsableCommand {
     let load: RoomScenario.Load = inflight.map { .inflight($0) } ?? .rate(rate ?? BenchRoom.usualRate)
     let description = other.description
     let scenario = RoomScenario(
-      members: members, senders: publishers, stalled: stalled, load: load, increments: increments, type: type, other: description)
+      members: members, senders: publishers, stalled: stalled, load: load, increments: increments, checksCompression: compress,
+      texts: try messageTexts(), type: type, other: description)
     try await options.run(scenario, configuration: description == nil ? configuration : nil)
+  }
+  private func messageTexts() throws -> MessageTexts? {
+    guard let texts else { return nil }
+    do { return try MessageTexts(lines: String(contentsOfFile: texts, encoding: .utf8), name: texts) } catch {
+      throw StandardError.failure(
+        "throng bench: --texts \(texts): \((error as? BenchmarkError)?.description ?? error.localizedDescription)")
+    }
   }
 }

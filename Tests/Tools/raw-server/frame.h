@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 enum { OPCODE_TEXT = 1, OPCODE_BINARY = 2, OPCODE_CLOSE = 8, LARGEST_HEAD = 4 };
+enum { COMPRESSED = 0x40 }; // beside the opcode: RSV1
 
 struct frame {
   unsigned opcode;

@@ -2,7 +2,6 @@
 #include "handshake.h"
 
 #include <openssl/evp.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -39,13 +38,21 @@ static bool make_accept(const char *key, char accept[ACCEPT_CAPACITY]) {
   return true;
 }
 
-size_t handshake_answer(const char *head, size_t size, char answer[ANSWER_CAPACITY]) {
+bool handshake_offers_deflate(const char *head, size_t size) {
+  static const char name[] = "permessage-deflate";
+  return memmem(head, size, name, sizeof name - 1);
+}
+
+size_t handshake_answer(const char *head, size_t size, bool deflate, char answer[ANSWER_CAPACITY]) {
   const char *key = find_key(head, size);
+  static const char extension[] =
+    "Sec-WebSocket-Extensions: permessage-deflate; server_no_context_takeover; client_no_context_takeover\r\n";
   char accept[ACCEPT_CAPACITY];
   if (!key || !make_accept(key, accept)) return 0;
   int written = snprintf(
     answer, ANSWER_CAPACITY,
-    "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: %s\r\n\r\n", accept);
+    "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: %s\r\n%s\r\n", accept,
+    deflate ? extension : "");
   return (size_t)written;
 }
 

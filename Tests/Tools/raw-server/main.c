@@ -4,6 +4,7 @@
 // raw-server PORT send     one send() per recipient and message: the limit without coalescing
 // raw-server PORT batch    one send() per recipient and loop turn: the limit with it
 // --reply                  the sender gets a reply as long as Throng's in place of its own message
+// --deflate                permessage-deflate: each message by itself, once for all that offer it
 // --tls CERTIFICATE KEY    wss, with these PEM files
 //
 // The path is the number of the room: /17; any other path is room 0. Listens at 127.0.0.1; PORT 0
@@ -33,7 +34,7 @@ static void fail(const char *what) {
 }
 
 static void usage(void) {
-  fputs("usage: raw-server PORT send|batch [--reply] [--tls CERTIFICATE KEY]\n", stderr);
+  fputs("usage: raw-server PORT send|batch [--reply] [--deflate] [--tls CERTIFICATE KEY]\n", stderr);
   exit(USAGE);
 }
 
@@ -93,6 +94,8 @@ static struct server_options parse_options(int count, char **arguments) {
   for (int i = 3; i < count; i++) {
     if (strcmp(arguments[i], "--reply") == 0) {
       options.replying = true;
+    } else if (strcmp(arguments[i], "--deflate") == 0) {
+      options.deflating = true;
     } else if (strcmp(arguments[i], "--tls") == 0 && i + 2 < count) {
       options.tls = stream_context(arguments[i + 1], arguments[i + 2]);
       if (!options.tls) exit(1);

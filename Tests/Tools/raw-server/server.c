@@ -8,6 +8,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "frame.h"
 #include "handshake.h"
@@ -15,14 +16,22 @@
 
 // A room's log takes address space only: the kernel gives it memory page by page, as it is written.
 enum { LOG_CAPACITY = 64 << 20, READ_SIZE = 64 << 10 };
+enum { DEFLATE_LEVEL = 6, WINDOW_BITS = 15, MEMORY_LEVEL = 8, SYNC_TAIL = 4 };
+
+// Framed messages. Positions count from the room's first message; `base` is that of bytes[0].
+struct log {
+  unsigned char *bytes;
+  uint64_t base, end;
+};
 
 struct connection {
   struct stream stream;
   struct room *room;    // once it is upgraded
+  struct log *log;      // the one of the room's that it is sent
   bool blocked;         // its socket is full; epoll reports when it can be written again
   bool broken;          // writing failed; epoll reports its end
   size_t index;         // among the room's members
-  uint64_t cursor;      // the position in the room's log up to which it has been sent everything
+  uint64_t cursor;      // the position in its log up to which it has been sent everything
   unsigned char *input; // bytes read that are no whole frame yet
   size_t input_size, input_capacity;
 };
@@ -30,9 +39,7 @@ struct connection {
 struct room {
   struct connection **members;
   size_t member_count, member_capacity;
-  // Framed messages. Positions count from the room's first message; `base` is that of log[0].
-  unsigned char *log;
-  uint64_t base, end;
+  struct log plain, deflated;
   bool is_listed; // in the server's list of rooms to flush at the end of the turn
   struct room *next_listed;
 };
@@ -44,6 +51,7 @@ struct server {
   size_t descriptors;
   struct room *rooms[MOST_ROOMS]; // NULL until a connection enters
   struct room *listed;
+  z_stream deflater;
 };
 
 // As long as the reply of the server under test, so that a message costs both the same bytes.
@@ -63,6 +71,8 @@ struct server *server_make(int epoll, struct server_options options, size_t desc
   server->options = options;
   server->descriptors = descriptors;
   server->by_socket = allocated(calloc(descriptors, sizeof(struct connection *)));
+  int result = deflateInit2(&server->deflater, DEFLATE_LEVEL, Z_DEFLATED, -WINDOW_BITS, MEMORY_LEVEL, Z_DEFAULT_STRATEGY);
+  if (result != Z_OK) allocated(NULL);
   return server;
 }
 
@@ -83,18 +93,20 @@ void server_add(struct server *server, int socket) {
   watch(server, connection, EPOLL_CTL_ADD);
 }
 
-static void enter(struct server *server, struct connection *connection, size_t number) {
+static void enter(struct server *server, struct connection *connection, size_t number, bool deflate) {
   struct room *room = server->rooms[number];
   if (!room) {
     room = server->rooms[number] = allocated(calloc(1, sizeof *room));
-    room->log = allocated(malloc(LOG_CAPACITY));
+    room->plain.bytes = allocated(malloc(LOG_CAPACITY));
+    if (server->options.deflating) room->deflated.bytes = allocated(malloc(LOG_CAPACITY));
   }
   if (room->member_count == room->member_capacity) {
     room->member_capacity = room->member_capacity ? 2 * room->member_capacity : 16;
     room->members = allocated(realloc(room->members, room->member_capacity * sizeof(struct connection *)));
   }
   connection->room = room;
-  connection->cursor = room->end;
+  connection->log = deflate ? &room->deflated : &room->plain;
+  connection->cursor = connection->log->end;
   connection->index = room->member_count;
   room->members[room->member_count++] = connection;
 }
@@ -118,12 +130,12 @@ static void break_off(struct connection *connection) {
 }
 
 static void send_pending(struct server *server, struct connection *connection) {
-  struct room *room = connection->room;
-  const unsigned char *pending = room->log + (connection->cursor - room->base);
-  ssize_t sent = stream_write(&connection->stream, pending, room->end - connection->cursor);
+  const struct log *log = connection->log;
+  const unsigned char *pending = log->bytes + (connection->cursor - log->base);
+  ssize_t sent = stream_write(&connection->stream, pending, log->end - connection->cursor);
   if (sent < 0) return break_off(connection);
   connection->cursor += (uint64_t)sent;
-  bool blocked = connection->cursor < room->end;
+  bool blocked = connection->cursor < log->end;
   if (blocked == connection->blocked) return;
   connection->blocked = blocked;
   watch(server, connection, EPOLL_CTL_MOD);
@@ -132,7 +144,7 @@ static void send_pending(struct server *server, struct connection *connection) {
 static void flush_room(struct server *server, struct room *room) {
   for (size_t i = 0; i < room->member_count; i++) {
     struct connection *member = room->members[i];
-    if (member->cursor < room->end && !member->blocked && !member->broken) send_pending(server, member);
+    if (member->cursor < member->log->end && !member->blocked && !member->broken) send_pending(server, member);
   }
 }
 
@@ -146,24 +158,38 @@ void server_flush(struct server *server) {
 }
 
 // Forgets what all members have been sent, and everything older than half the log.
-static void compact(struct server *server, struct room *room) {
+static void compact(struct server *server, struct room *room, struct log *log) {
   flush_room(server, room);
-  uint64_t keep = room->end;
+  uint64_t keep = log->end;
   for (size_t i = 0; i < room->member_count; i++) {
-    if (room->members[i]->cursor < keep) keep = room->members[i]->cursor;
+    const struct connection *member = room->members[i];
+    if (member->log == log && member->cursor < keep) keep = member->cursor;
   }
-  uint64_t oldest = room->end - room->base > LOG_CAPACITY / 2 ? room->end - LOG_CAPACITY / 2 : room->base;
+  uint64_t oldest = log->end - log->base > LOG_CAPACITY / 2 ? log->end - LOG_CAPACITY / 2 : log->base;
   if (keep < oldest) keep = oldest;
-  memmove(room->log, room->log + (keep - room->base), room->end - keep);
-  room->base = keep;
+  memmove(log->bytes, log->bytes + (keep - log->base), log->end - keep);
+  log->base = keep;
 }
 
-static void append(struct server *server, struct room *room, const struct frame *frame) {
-  if (room->end - room->base + LARGEST_HEAD + frame->length > LOG_CAPACITY) compact(server, room);
-  unsigned char *out = room->log + (room->end - room->base);
-  size_t head = frame_write_head(out, frame->opcode, frame->length);
-  memcpy(out + head, frame->payload, frame->length);
-  room->end += head + frame->length;
+static void append(
+  struct server *server, struct room *room, struct log *log, unsigned opcode, const unsigned char *payload, size_t length) {
+  if (log->end - log->base + LARGEST_HEAD + length > LOG_CAPACITY) compact(server, room, log);
+  unsigned char *out = log->bytes + (log->end - log->base);
+  size_t head = frame_write_head(out, opcode, length);
+  memcpy(out + head, payload, length);
+  log->end += head + length;
+}
+
+static void append_deflated(struct server *server, struct room *room, const struct frame *frame) {
+  static unsigned char out[2 * READ_SIZE]; // more than deflateBound() of the longest message
+  z_stream *deflater = &server->deflater;
+  deflateReset(deflater);
+  deflater->next_in = frame->payload;
+  deflater->avail_in = (unsigned)frame->length;
+  deflater->next_out = out;
+  deflater->avail_out = sizeof out;
+  deflate(deflater, Z_SYNC_FLUSH);
+  append(server, room, &room->deflated, frame->opcode | COMPRESSED, out, sizeof out - deflater->avail_out - SYNC_TAIL);
 }
 
 static void send_reply(struct connection *connection) {
@@ -178,11 +204,12 @@ static void publish(struct server *server, struct connection *sender, const stru
   struct room *room = sender->room;
   // A sender that is behind in the log cannot skip its own message: it gets that in place of the
   // reply.
-  if (server->options.replying && sender->cursor < room->end && !sender->blocked && !sender->broken) send_pending(server, sender);
-  bool replying = server->options.replying && sender->cursor == room->end && !sender->broken;
-  append(server, room, frame);
+  if (server->options.replying && sender->cursor < sender->log->end && !sender->blocked && !sender->broken) send_pending(server, sender);
+  bool replying = server->options.replying && sender->cursor == sender->log->end && !sender->broken;
+  append(server, room, &room->plain, frame->opcode, frame->payload, frame->length);
+  if (server->options.deflating) append_deflated(server, room, frame);
   if (replying) {
-    sender->cursor = room->end;
+    sender->cursor = sender->log->end;
     send_reply(sender);
   }
   if (!server->options.coalescing) {
@@ -205,11 +232,12 @@ static bool upgrade(struct server *server, struct connection *connection) {
   const char *input = (const char *)connection->input;
   size_t size = handshake_size(input, connection->input_size);
   if (size == 0) return connection->input_size < READ_SIZE;
-  size_t answered = handshake_answer(input, size, answer);
+  bool deflate = server->options.deflating && handshake_offers_deflate(input, size);
+  size_t answered = handshake_answer(input, size, deflate, answer);
   if (answered == 0 || stream_write(&connection->stream, answer, answered) != (ssize_t)answered) return false;
   size_t room = handshake_room(input, size);
   consume(connection, size);
-  enter(server, connection, room);
+  enter(server, connection, room, deflate);
   return true;
 }
 
@@ -254,7 +282,7 @@ void server_ready(struct server *server, int socket, unsigned events) {
   if (!connection) return;
   bool alive = true;
   if (events & EPOLLOUT && connection->blocked && !connection->broken) {
-    alive = connection->cursor >= connection->room->base; // else the log has lost the rest of a frame
+    alive = connection->cursor >= connection->log->base; // else the log has lost the rest of a frame
     if (alive) send_pending(server, connection);
   }
   if (alive && events & ~(unsigned)EPOLLOUT) alive = receive(server, connection);

@@ -14,6 +14,8 @@ struct server_options {
   bool coalescing;
   // The sender gets a reply, and the others of its room the message; otherwise all get the message.
   bool replying;
+  // Each message is deflated by itself, once for all that offer permessage-deflate.
+  bool deflating;
   // TLS; NULL for plain connections.
   SSL_CTX *tls;
 };
