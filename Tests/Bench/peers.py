@@ -116,7 +116,7 @@ http {{
 
 @dataclass(frozen=True)
 class UWebSockets:
-    """uWebSockets 20 in PyPI's socketify: a topic whose messages go through its shared compressor."""
+    """uWebSockets in PyPI's socketify: a topic whose messages go through its shared compressor."""
 
     label: str = "uWebSockets"
     pinned: bool = True
