@@ -9,7 +9,7 @@
 // else gets the plain frame. A connection follows one stream at a time: its window is one.
 
 enum {
-  LEVEL = 6, WINDOW_BITS = 15, MEMORY_LEVEL = 8,
+  LEVEL = 5, WINDOW_BITS = 15, MEMORY_LEVEL = 8,
   STREAM_BYTES = 300 * 1024,      // the compressor, and frames that wait for a flush
   STOP_SHARE = 8,                 // of what begins a stream; less, for so many seconds, ends it
   STOP_SECONDS = 5,

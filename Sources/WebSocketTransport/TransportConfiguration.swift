@@ -50,8 +50,9 @@ public struct TransportConfiguration: Sendable {
   /// is declined (Protocol.md, "Compression").
   public var compressionBytes = 0
   /// The least number of subscribers that take compressed frames, with which a topic is compressed.
-  /// With fewer, compressing costs more time than the shorter frames save (Benchmarks.md).
-  var compressionSubscribers = 32
+  /// It costs them little more time than the shorter frames save, and fewer more (Benchmarks.md,
+  /// "Compression").
+  var compressionSubscribers = 64
   /// The least number of bytes that those subscribers get in a second, with which it begins.
   var compressionStartBytes = 128 << 10
   /// The clock of the flush window in tests: monotonic seconds.
