@@ -52,6 +52,7 @@ import Testing
       configuration.compressionSubscribers = subscribers
       configuration.compressionStartBytes = 1
       configuration.sendQueueBytes = sendQueue
+      configuration.pingInterval = .seconds(3600)  // its frames are not expected
     }
     try await TestServer.with(configure, body)
   }

@@ -38,6 +38,7 @@ import Testing
     let (size, turns) = [(20, 300), (2000, 300), (40_000, 80)][seed % 3]
     let configure = { (configuration: inout TransportConfiguration) in
       configuration.sendQueueBytes = 1 << 30
+      configuration.pingInterval = .seconds(3600)  // its frames are not expected
       configuration.flushWindow = .milliseconds(milliseconds)
       configuration.compressionBytes = compresses ? 1 << 30 : 0
       configuration.compressionSubscribers = 1
