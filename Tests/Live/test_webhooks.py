@@ -473,7 +473,9 @@ async def test_what_waits_beyond_the_bound_is_given_up_the_oldest_first(hooked, 
     # As many failures are kept, too; the one that is being tried may stay longer.
     await eventually(lambda: asyncio.to_thread(lambda: len(done(own, "listWebhookFailures")["failureList"]) <= 10), True)
     given_up = await failed()
-    assert given_up == sorted(given_up, key=int) and "24" not in given_up
+    # The one that was being tried is given up behind later ones.
+    without_one = [given_up[:place] + given_up[place + 1:] for place in range(len(given_up))]
+    assert any(texts == sorted(texts, key=int) for texts in without_one) and "24" not in given_up
     receiver.start()
     await receiver.expect("messageSent", 10, 60)
     assert [r.data["message"]["text"] for r in receiver.of()][-9:] == [str(n) for n in range(16, 25)]
