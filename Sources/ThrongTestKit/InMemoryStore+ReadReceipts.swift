@@ -20,7 +20,7 @@ extension InMemoryStore {
     }
   }
 
-  /// Who has read a message; nil where there is none.
+  /// The readers of a message; nil where there is none.
   public func readers(of seq: Int64, in group: GroupID, epoch: String) async throws(StoreError) -> MessageReaders? {
     contents.withLock { $0.group(group, epoch: epoch)?.readers(of: seq) }
   }

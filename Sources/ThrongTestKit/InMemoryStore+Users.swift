@@ -2,6 +2,29 @@ import GroupModel
 import GroupRuntime
 import Synchronization
 
+extension InMemoryStore: PresenceStore {
+  /// The users that are noted to have a session.
+  public func usersOnline() async throws(StoreError) -> [UserID] {
+    contents.withLock { contents in
+      contents.users.compactMap { user, presence in if case .online = presence { user } else { nil } }
+    }
+  }
+
+  /// The members of live rooms whose last session has ended since an instant, and when it has.
+  public func roomMembersOffline(since: WallInstant) async throws(StoreError) -> [UserID: WallInstant] {
+    contents.withLock { contents in
+      let rooms = contents.groups.values.filter { $0.record.type == .avChatRoom }
+      return contents.offlineSince(among: rooms.flatMap(\.members.keys)).filter { $0.value > since }
+    }
+  }
+
+  /// Makes users known.
+  public func makeKnown(_ users: [UserID]) async throws(StoreError) { remember(users) }
+
+  /// Everything is noted at once.
+  public func flushPresence() async {}
+}
+
 extension InMemoryStore: UserStore {
   /// Makes users known.
   public func remember(_ users: [UserID]) {

@@ -8,21 +8,25 @@ public final class ManualClocks: Clocks, Sendable {
   private let nanoseconds = Atomic<Int64>(0)
   /// Runs the monotonic clock besides what tests move it by.
   private let running: SystemClocks?
+  private let slowness: Int64
 
   /// - Parameters:
   ///   - wall: the instant that the wall clock shows.
   ///   - isMonotonicRunning: whether the monotonic clock advances by itself, for timers of a real
   ///     transport.
-  public init(at wall: WallInstant = 1_700_000_000_000, isMonotonicRunning: Bool = false) {
+  ///   - slowness: how many times slower than the system's clock it runs, so that no deadline passes
+  ///     because the machine is busy.
+  public init(at wall: WallInstant = 1_700_000_000_000, isMonotonicRunning: Bool = false, slowness: Int64 = 1) {
     wallMilliseconds = Atomic(wall.milliseconds)
     running = isMonotonicRunning ? SystemClocks() : nil
+    self.slowness = slowness
   }
 
   public var wall: WallInstant { WallInstant(milliseconds: wallMilliseconds.load(ordering: .acquiring)) }
 
   public var monotonic: MonotonicInstant {
     let moved = nanoseconds.load(ordering: .acquiring)
-    return MonotonicInstant(nanoseconds: (running?.monotonic.nanoseconds ?? 0) + moved)
+    return MonotonicInstant(nanoseconds: (running?.monotonic.nanoseconds ?? 0) / slowness + moved)
   }
 
   /// Lets milliseconds pass, on both clocks.

@@ -136,7 +136,7 @@ extension Group {
     if case .absent = phase, pipeline.isEmpty, counterCommits.isEmpty, backlog.isEmpty { retire() }
   }
 
-  private func retire() {
+  func retire() {
     if box?.type == .avChatRoom { topic?.suspend() } else { topic?.close() }
     topic = nil
     phase = .retired

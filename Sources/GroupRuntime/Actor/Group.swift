@@ -126,6 +126,7 @@ public actor Group: ExecutorActor {
       case .removal(let removal): box.state.remove(removal)
       }
     case .absent:
+      guard isOwned else { return input.fail() }
       switch consume input {
       case .request(let request, let caller, let completion): create(request, by: caller, completion)
       case .presence(_, let completion): completion()
@@ -134,9 +135,13 @@ public actor Group: ExecutorActor {
     case .loading: backlog.append(input)
     case .unloaded: loadState(for: input)
     case .retired:
-      if let successor = registry?.group(id) { successor.enqueue(input) } else { input.fail() }
+      if isOwned, let successor = registry?.group(id) { successor.enqueue(input) } else { input.fail() }
     }
   }
+
+  /// Whether this node decides for the group. A loaded group is not asked: the store refuses its commits
+  /// where it must.
+  private var isOwned: Bool { services.ownership?.owns(id) ?? true }
 
   /// Loads the group for an input, unless it is a user's start, which loading finds by itself.
   private func loadState(for input: GroupInput) {
@@ -147,6 +152,10 @@ public actor Group: ExecutorActor {
     }
     // Loading reads what is kept.
     if case .removal = input { return }
+    guard isOwned else {
+      input.fail()
+      return retire()
+    }
     load(for: Requester(input.userID))
     backlog.append(input)
   }

@@ -90,6 +90,30 @@ public final class GroupRegistry: Sendable {
     }
   }
 
+  // MARK: Several nodes
+
+  /// Lets groups go that another node is to decide for. Returns when they are not in memory any more.
+  public func release(where isReleased: (GroupID) -> Bool) async {
+    let groups = state.withLock { $0.groups }.filter { isReleased($0.key) }.map(\.value)
+    let start = services.clocks.monotonic
+    await withTaskGroup { tasks in
+      for group in groups {
+        tasks.addTask {
+          await withCheckedContinuation { continuation in
+            group.executor.perform { group.isolated { $0.release(since: start) { continuation.resume() } } }
+          }
+        }
+      }
+    }
+  }
+
+  /// Drops all groups: other nodes decide for them now.
+  public func abandonGroups() {
+    for group in state.withLock({ Array($0.groups.values) }) {
+      group.executor.perform { group.isolated { $0.abandon() } }
+    }
+  }
+
   /// A group of everybody was loaded or created.
   func noteEveryoneIsMember(of group: Group) { groupsOfEveryone.withLock { $0[group.id] = group } }
 

@@ -13,11 +13,14 @@ public struct GroupServices: Sendable {
   public let observer: any GroupObserver
   /// Gets after-events; nil = there are none.
   public let webhooks: (any WebhookPoster)?
+  /// Tells which groups are this node's; nil = all are.
+  public let ownership: (any GroupOwnership)?
 
   /// Services of groups.
   public init(
     groups: any GroupStore, messages: any MessageStore, profiles: ProfileCache, broker: any Broker, clocks: any Clocks,
-    alarms: any Alarms, rules: GroupRules, observer: any GroupObserver, webhooks: (any WebhookPoster)? = nil
+    alarms: any Alarms, rules: GroupRules, observer: any GroupObserver, webhooks: (any WebhookPoster)? = nil,
+    ownership: (any GroupOwnership)? = nil
   ) {
     self.groups = groups
     self.messages = messages
@@ -28,6 +31,7 @@ public struct GroupServices: Sendable {
     self.rules = rules
     self.observer = observer
     self.webhooks = webhooks
+    self.ownership = ownership
   }
 }
 

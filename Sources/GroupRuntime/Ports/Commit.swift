@@ -5,9 +5,19 @@ import Synchronization
 /// must not be applied: their state never became durable. The group then begins a new generation.
 public final class CommitGeneration: Sendable {
   private let broken = Atomic<Bool>(false)
+  private let epoch: Atomic<Int64>
 
   /// A generation without a failed commit.
-  public init() {}
+  /// - Parameter epoch: of the group's shard when the group was read, where there are several nodes;
+  ///   0 = that of the first commit.
+  public init(epoch: Int64 = 0) { self.epoch = Atomic(epoch) }
+
+  /// Binds the generation to the epoch of its shard, for stores that several nodes share.
+  /// - Returns: false where it belongs to another: it has not read what the owner between has written.
+  public func bind(to epoch: Int64) -> Bool {
+    let (isFirst, bound) = self.epoch.compareExchange(expected: 0, desired: epoch, ordering: .acquiringAndReleasing)
+    return isFirst || bound == epoch
+  }
 
   /// Whether a commit of this generation has failed.
   public var isBroken: Bool { broken.load(ordering: .acquiring) }

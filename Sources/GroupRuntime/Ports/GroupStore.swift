@@ -62,22 +62,6 @@ public protocol GroupStore: Sendable {
   func search(_ query: GroupSearch, after: Int64, limit: Int) async throws(StoreError) -> GroupSearch.Page
 }
 
-/// Messages that retention has removed from a group (Protocol.md, "Retention").
-public struct HistoryRemoval: Sendable, Equatable {
-  public let groupID: GroupID
-  /// The history's, since another group may use the groupID by now.
-  public let epoch: String
-  /// The oldest message that is kept; the next message's `seq` where there is none.
-  public let firstSeq: Int64
-
-  /// A removal with everything given.
-  public init(groupID: GroupID, epoch: String, firstSeq: Int64) {
-    self.groupID = groupID
-    self.epoch = epoch
-    self.firstSeq = firstSeq
-  }
-}
-
 /// Keeps messages by group and `seq`.
 public protocol MessageStore: ReadReceiptStore {
   /// The messages of a group with `seq` in the range.

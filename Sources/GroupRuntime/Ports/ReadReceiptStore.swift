@@ -13,7 +13,7 @@ public protocol ReadReceiptStore: Sendable {
   /// by `seq`.
   func receiptCounts(of seqs: [Int64], in group: GroupID, epoch: String) async throws(StoreError) -> [ReceiptCount]
 
-  /// Who has read a message; nil = there is no such message.
+  /// The readers of a message; nil = there is no such message.
   func readers(of seq: Int64, in group: GroupID, epoch: String) async throws(StoreError) -> MessageReaders?
 }
 
@@ -34,7 +34,7 @@ public struct ReceiptCount: Sendable, Equatable {
   }
 }
 
-/// Who has read a message, and who might have.
+/// The readers of a message, and those who might have read it.
 public struct MessageReaders: Sendable, Equatable {
   public let sender: UserID
   public let isRevoked: Bool

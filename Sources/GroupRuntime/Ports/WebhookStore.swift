@@ -10,6 +10,9 @@ public protocol WebhookPoster: Sendable {
   /// - Returns: how many.
   func retryFailures() async throws(StoreError) -> Int
 
+  /// Others have left entries in the store, or the lanes have changed that this process posts.
+  func searchStore()
+
   /// How many wait.
   var pendingCount: Int { get }
 }

@@ -82,11 +82,11 @@ enum Answer: Sendable {
   indirect case lookUpReceipts(ReceiptLookUp, epoch: String, by: Caller)
 }
 
-/// What is looked up of stored read receipts before a request is decided.
+/// The stored read receipts that are looked up before a request is decided.
 enum ReceiptLookUp: Sendable {
   /// Which of the messages the caller may confirm.
   case confirmable([Int64])
-  /// Who has read a message.
+  /// The readers of a message.
   case readers(GetGroupMessageReadMemberList)
 }
 

@@ -52,7 +52,7 @@ import ThrongTestKit
     try scene.ask("revokeGroupMessage", #"{"seq":2}"#, by: "mary")
     #expect(try scene.ask("info", by: "olga").result["changeSeq"] == 5)
     #expect(scene.messages.map(\.changeSeq) == [4, 5])
-    // What changes nothing takes no number.
+    // A request that changes nothing takes no number.
     try scene.ask("modifyGroupMessage", edit, by: "mary")
     try scene.ask("pinGroupMessage", #"{"seq":1,"isPinned":false}"#, by: "olga")
     try scene.ask("removeMessageReaction", #"{"seq":1,"reaction":"a"}"#, by: "adam")

@@ -231,7 +231,7 @@ import WireProtocol
       let page = try list(scene, #","filter":"Unread","count":1,"nextSeq":\#(next)"#)
       found += page.result["memberList"].elements.compactMap { $0["userID"].string }
       next = try #require(page.result["nextSeq"].integer)
-      // Who confirms meanwhile moves to the other list.
+      // A member who confirms meanwhile moves to the other list.
       if found == ["adam"] { try scene.ask("sendMessageReadReceipts", #"{"seqList":[1]}"#, by: "adam") }
     } while next != 0
     #expect(found == ["adam", "carl", "olga"])

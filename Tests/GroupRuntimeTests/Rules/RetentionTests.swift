@@ -5,7 +5,7 @@ import WireProtocol
 
 @testable import GroupRuntime
 
-/// What readers see of a group whose oldest messages retention has removed (Protocol.md,
+/// The messages that readers see in a group whose oldest messages retention has removed (Protocol.md,
 /// "Retention").
 @Suite struct RetentionTests {
   /// A group with messages of olga's.

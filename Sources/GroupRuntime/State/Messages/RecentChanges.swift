@@ -15,7 +15,7 @@ struct RecentChanges: Sendable {
   private struct Change: Sendable {
     let seq: Int64
     let changeSeq: Int64
-    /// Of its commit, 0 = not known yet; once durable, of the first reading that shows it.
+    /// The number of its commit, 0 = not known yet; once durable, of the first reading that shows it.
     var number: Int
   }
 

@@ -118,7 +118,7 @@ extension GroupState {
     return ListedMember(member.current(at: context.wall), isOnline: roster.isOnline(user), isReader: false)
   }
 
-  /// What the caller may see; 10033 where the type stores no messages.
+  /// The messages that the caller may see; 10033 where the type stores none.
   private func historyWithReceipts(for caller: Caller) throws(WireError) -> VisibleHistory {
     try requireMembership(caller)
     guard record.type.storesMessages else {

@@ -46,7 +46,7 @@ struct ModelMessage {
   var changeSeq = 0
   var editTime: Int64 = 0
   var isPinned = false
-  /// Who gives which reaction, in the order in which they came.
+  /// The users and their reactions, in the order in which they came.
   var reactions: [(reaction: String, users: [String])] = []
   /// The users who may see it. In a Meeting every member may.
   var seenBy: Set<String> = []

@@ -239,7 +239,7 @@ struct Comparison {
   /// Reads as each user what shows most, or everything.
   mutating func look(atAll isThorough: Bool) async -> String? {
     if isThorough {
-      // What waits for its turn arrives.
+      // The event that waits for its turn arrives.
       if let fault = await run(Operation(.world, .wait, ["ms": 60_000])) { return fault }
       do {
         if let fault = try await clients.finish(world, &scene) { return fault }

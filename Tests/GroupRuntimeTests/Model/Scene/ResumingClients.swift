@@ -19,7 +19,7 @@ struct ResumingClients {
     /// Events that were sent and have not arrived.
     var inbox: [(name: String, params: JSON)] = []
     var isConnected = false
-    /// What events tell does not count until the last page is there.
+    /// Events do not count until the last page is there.
     var isSyncing = false
     /// The receive option has kept messages away: the client asks for them.
     var mayMiss = false
@@ -55,7 +55,7 @@ struct ResumingClients {
           client.mayMiss = true
         }
       } else {
-        // What was on its way is lost.
+        // Events on their way are lost.
         (client.isConnected, client.inbox) = (false, [])
       }
       clients[name] = client
@@ -100,7 +100,8 @@ struct ResumingClients {
     return view == expected
   }
 
-  /// What a client keeps of a message: profiles may change at any time, and an event that stands for
+  /// The part of a message that a client keeps: profiles may change at any time, and an event that
+  /// stands for
   /// several reactions does not say which are the user's own.
   private static func view(_ message: JSON) -> JSON {
     var members = message.members

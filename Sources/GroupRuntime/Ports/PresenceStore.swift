@@ -1,0 +1,17 @@
+import GroupModel
+
+/// Keeps which users have sessions, for several nodes: a node that becomes the owner of a user's shard
+/// corrects what the owner before could not note any more.
+public protocol PresenceStore: Sendable {
+  /// The users that are noted to have a session.
+  func usersOnline() async throws(StoreError) -> [UserID]
+
+  /// The members of live rooms whose last session has ended since an instant, and when it has.
+  func roomMembersOffline(since: WallInstant) async throws(StoreError) -> [UserID: WallInstant]
+
+  /// Makes users known to all nodes: returns when they are durable.
+  func makeKnown(_ users: [UserID]) async throws(StoreError)
+
+  /// Returns when everything that was noted by now is durable, or has failed.
+  func flushPresence() async
+}

@@ -1,0 +1,159 @@
+import Cluster
+import GroupModel
+import Synchronization
+
+/// The tables of nodes and shards in memory, for several nodes in one process: tests, and the
+/// measurement of all else. A node can be cut off, and expired at once.
+public final class InMemoryLeaseDatabase: LeaseDatabase, Sendable {
+  /// A node has no connection, because `cut` took it.
+  public struct Unreachable: Error, Sendable {
+    /// The error.
+    public init() {}
+  }
+
+  private struct State {
+    var table: LeaseTable
+    var nodes: [NodeNumber: NodeInfo] = [:]
+    var heartbeats: [NodeNumber: WallInstant] = [:]
+    var version: Int64 = 1
+    var cut: Set<NodeNumber> = []
+    var observers: [@Sendable () -> Void] = []
+  }
+
+  private let state: Mutex<State>
+  private let now: @Sendable () -> WallInstant
+
+  /// Tables without nodes.
+  public init(leaseDuration: Duration, now: @escaping @Sendable () -> WallInstant) {
+    state = Mutex(State(table: LeaseTable(duration: leaseDuration)))
+    self.now = now
+  }
+
+  // MARK: LeaseDatabase
+
+  public func join(_ description: NodeDescription) throws -> NodeNumber {
+    try change { state in
+      if let refusal = LeaseRefusal(description, among: Array(state.nodes.values)) { throw refusal }
+      let number = state.table.join(at: now())
+      state.heartbeats[number] = now()
+      state.nodes[number] = NodeInfo(
+        number: number, name: description.name, address: description.address, busVersion: description.busVersion,
+        release: description.release)
+      return number
+    }
+  }
+
+  public func renew(_ node: NodeNumber) throws -> Renewal? {
+    try state.withLock { state in
+      if state.cut.contains(node) { throw Unreachable() }
+      guard state.table.renew(node, at: now()) else { return nil }
+      state.heartbeats[node] = now()
+      return Renewal(version: state.version, hasExpiredNodes: !expired(in: state).isEmpty)
+    }
+  }
+
+  public func removeExpired() throws -> [NodeNumber] {
+    change { state in
+      let expired = expired(in: state)
+      for node in expired { _ = state.table.expire(node, at: now()) }
+      forget(expired, in: &state)
+      return expired
+    }
+  }
+
+  public func read() throws -> LeaseContents {
+    state.withLock { state in
+      LeaseContents(
+        version: state.version, nodes: state.nodes.values.sorted { $0.number < $1.number },
+        heartbeatAges: state.heartbeats.mapValues { now() - $0 },
+        owners: Shard.all.map { ShardOwner(node: state.table[$0].owner, epoch: state.table[$0].epoch) })
+    }
+  }
+
+  public func claim(_ shards: [Shard], by node: NodeNumber) throws -> [Shard: Int64] {
+    try change { state in
+      if state.cut.contains(node) { throw Unreachable() }
+      return state.table.claim(shards, by: node)
+    }
+  }
+
+  public func release(_ shards: [Shard], by node: NodeNumber) throws {
+    try change { state in
+      if state.cut.contains(node) { throw Unreachable() }
+      for shard in shards { _ = state.table.release(shard, by: node) }
+    }
+  }
+
+  public func markDraining(_ node: NodeNumber) throws -> Bool {
+    change { state in
+      guard let found = state.nodes[node] else { return false }
+      state.nodes[node] = found.with(isDraining: true, isOnBus: found.isOnBus)
+      return true
+    }
+  }
+
+  public func noteBus(of node: NodeNumber, isConnected: Bool) throws {
+    try change { state in
+      if state.cut.contains(node) { throw Unreachable() }
+      guard let found = state.nodes[node] else { return }
+      state.nodes[node] = found.with(isDraining: found.isDraining, isOnBus: isConnected)
+    }
+  }
+
+  public func leave(_ node: NodeNumber) throws {
+    try change { state in
+      if state.cut.contains(node) { throw Unreachable() }
+      _ = state.table.leave(node)
+      forget([node], in: &state)
+    }
+  }
+
+  public func onChange(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.observers.append(body) } }
+
+  public func disconnect() {}
+
+  // MARK: Faults
+
+  /// Cuts a node off: its calls fail. Its lease ends by time.
+  public func cut(_ node: NodeNumber) { state.withLock { _ = $0.cut.insert(node) } }
+
+  /// Lets a node's calls through again.
+  public func mend(_ node: NodeNumber) { state.withLock { _ = $0.cut.remove(node) } }
+
+  /// Removes a node at once, as if its lease had ended.
+  public func expire(_ node: NodeNumber) {
+    change { state in
+      _ = state.table.leave(node)
+      forget([node], in: &state)
+    }
+  }
+
+  // MARK: Helpers
+
+  private func change<Value>(_ body: (inout State) throws -> Value) rethrows -> Value {
+    let (value, observers) = try state.withLock { state in
+      let value = try body(&state)
+      state.version += 1
+      return (value, state.observers)
+    }
+    for observer in observers { observer() }
+    return value
+  }
+
+  private func expired(in state: State) -> [NodeNumber] {
+    let duration = state.table.duration
+    return state.heartbeats.filter { now() - $0.value > duration }.keys.sorted()
+  }
+
+  private func forget(_ nodes: [NodeNumber], in state: inout State) {
+    for node in nodes { (state.nodes[node], state.heartbeats[node]) = (nil, nil) }
+  }
+}
+
+extension NodeInfo {
+  fileprivate func with(isDraining: Bool, isOnBus: Bool) -> NodeInfo {
+    NodeInfo(
+      number: number, name: name, address: address, busVersion: busVersion, release: release, isDraining: isDraining,
+      isOnBus: isOnBus)
+  }
+}
