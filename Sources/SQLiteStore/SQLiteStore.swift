@@ -51,11 +51,11 @@ struct StoreOptions {
 }
 
 /// Groups, memberships, messages, users and their notifications in one SQLite database.
-public final class SQLiteStore: StoreHealth, Sendable {
+public final class SQLiteStore: StoreHealth, HistoryStore, Sendable {
   let pool: DatabasePool
   let writer: Writer
   let maintenance: StoreMaintenance
-  let searches: SearchQueue
+  let searches: SearchQueue<DatabaseQueue>
   /// A reader for sign-ins alone, so that other reads cannot delay them.
   let signIns: DatabaseQueue
   let options: StoreOptions
@@ -148,6 +148,15 @@ public final class SQLiteStore: StoreHealth, Sendable {
   /// second.
   public var canPersist: Bool { writer.canPersist }
 
+  /// Counts the transactions of commits.
+  public var commitMeter: CommitMeter { writer.meter }
+
+  /// The clocks of this process.
+  public var clocks: any Clocks { options.clocks }
+
+  /// How many commits wait for a transaction.
+  public var pendingCommits: Int { writer.writeQueue.pendingCommits }
+
   /// Calls a handler for each group after its messages were removed, from a thread of the store.
   /// Groups that are loaded later are read without these messages.
   public func onRemoval(_ handler: @escaping @Sendable (HistoryRemoval) -> Void) { writer.background.onRemoval(handler) }
@@ -157,6 +166,10 @@ public final class SQLiteStore: StoreHealth, Sendable {
 
   /// The bytes of the database and its log on the disk.
   public var fileBytes: Int { lock.database.bytesOnDisk }
+
+  /// The bytes that may still be written to the disk of the database; nil where the system does not
+  /// say.
+  public var diskFreeBytes: Int? { lock.database.freeBytesOnDisk }
 
   /// Waits until every commit has been answered, checkpoints the log and releases the database.
   /// Later commits and reads are `.unavailable`. Blocks; a second call does nothing.

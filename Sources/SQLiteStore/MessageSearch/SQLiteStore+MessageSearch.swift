@@ -33,7 +33,7 @@ struct MessageScan {
   private let search: MessageSearch
   private let limit: Int
   private let query: String?
-  /// What the page may still do, in rows that are read.
+  /// The work that the page may still do, in rows that are read.
   private var work: Int
   private let clocks: any Clocks
   /// The page ends: long texts, and trigrams that are everywhere, take longer than the work tells.

@@ -21,10 +21,21 @@ struct DatabaseFile {
 
   /// The bytes of the database and its log. Opens no file: that would lose SQLite's locks.
   var bytesOnDisk: Int {
-    [path, logPath].reduce(0) { sum, path in
-      var status = stat()
-      return stat(path, &status) == 0 ? sum + Int(status.st_size) : sum
-    }
+    [path, logPath].reduce(0) { $0 + DatabaseFile.bytes(of: $1) }
+  }
+
+  /// The bytes of a file; 0 where there is none.
+  static func bytes(of path: String) -> Int {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int(status.st_size) : 0
+  }
+
+  /// The bytes that the server may still write to the disk of the database; nil where the system
+  /// does not say.
+  var freeBytesOnDisk: Int? {
+    var status = statvfs()
+    guard statvfs(directory, &status) == 0 else { return nil }
+    return Int(clamping: UInt64(status.f_bavail) &* UInt64(status.f_frsize))
   }
 
   /// Resolves the path, and creates the directory, with mode 0700, where it is missing.

@@ -195,7 +195,7 @@ extension DatabaseLock {
   }
 
   /// The process that holds the lock file; nil where none does: the database may have another name.
-  private static func holder(of database: DatabaseFile) -> String? {
+  static func holder(of database: DatabaseFile) -> String? {
     let descriptor = open(database.lockPath, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { Foundation.close(descriptor) }

@@ -139,6 +139,28 @@ struct DatabaseOpener {
 // MARK: - Existing databases
 
 extension DatabaseOpener {
+  /// An opener of a database that is there, is Throng's and is not newer. It takes no lock, changes
+  /// nothing, and may run beside a server.
+  /// - Throws: `StoreOpenError`, `.missing` where there is no database.
+  init(existing database: String?, dataDirectory: String) throws(StoreOpenError) {
+    self.init(
+      database: try DatabaseFile(database, dataDirectory: dataDirectory, makesDirectory: false), sync: .full,
+      options: StoreOptions())
+    guard FileManager.default.fileExists(atPath: databasePath) else {
+      throw StoreOpenError(.missing, "there is no database \(databasePath)")
+    }
+    try checkHeader()
+    try checkVersion()
+  }
+
+  /// A connection that only reads, beside a server too.
+  func readOnly() throws -> DatabaseQueue {
+    var configuration = Configuration()
+    configuration.readonly = true
+    configuration.busyMode = .timeout(5)
+    return try DatabaseQueue(path: databasePath, configuration: configuration)
+  }
+
   private static let magic = Array("SQLite format 3\0".utf8)
 
   // Reads the plain file: SQLite would start to recover the log of a foreign database.

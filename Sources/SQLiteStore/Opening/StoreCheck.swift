@@ -12,22 +12,40 @@ public enum StoreCheck {
   /// - Returns: a sentence for each fault; none where the database is sound.
   /// - Throws: `StoreOpenError` where there is no database of Throng's, or it cannot be read.
   public static func faults(directory: String, database: String?) throws(StoreOpenError) -> [String] {
-    let file = try DatabaseFile(database, dataDirectory: directory, makesDirectory: false)
-    guard FileManager.default.fileExists(atPath: file.path) else {
-      throw StoreOpenError(.missing, "there is no database \(file.path)")
-    }
-    let opener = DatabaseOpener(database: file, sync: .full, options: StoreOptions())
-    try opener.checkHeader()
-    try opener.checkVersion()
-    return try opener.attempt("check \(file.path)") {
-      var configuration = Configuration()
-      configuration.readonly = true
-      configuration.busyMode = .timeout(5)
-      let connection = try DatabaseQueue(path: file.path, configuration: configuration)
+    let opener = try DatabaseOpener(existing: database, dataDirectory: directory)
+    return try opener.attempt("check \(opener.databasePath)") {
+      let connection = try opener.readOnly()
       let faults = try faults(in: connection)
       try connection.close()
       return faults
     }
+  }
+
+  /// Facts about a database that need no reading of all of it.
+  public struct Summary: Sendable {
+    /// The path of the database.
+    public let path: String
+    /// The bytes of the database and its log.
+    public let bytes: Int
+    /// The version of the SQLite library.
+    public let library: String
+    /// The process that has the database open; nil where none has.
+    public let holder: String?
+  }
+
+  /// Looks at the beginning of a database, also beside a running server.
+  /// - Throws: `StoreOpenError` where there is no database of Throng's, or it cannot be read.
+  public static func summary(directory: String, database: String?) throws(StoreOpenError) -> Summary {
+    let opener = try DatabaseOpener(existing: database, dataDirectory: directory)
+    let library = try opener.attempt("read \(opener.databasePath)") {
+      let connection = try opener.readOnly()
+      let library = try connection.read { try String.fetchOne($0, sql: "SELECT sqlite_version()") }
+      try connection.close()
+      return library
+    }
+    return Summary(
+      path: opener.databasePath, bytes: opener.database.bytesOnDisk, library: library ?? "",
+      holder: DatabaseLock.holder(of: opener.database).map { "process \($0)" })
   }
 
   private static func faults(in connection: DatabaseQueue) throws -> [String] {

@@ -6,6 +6,8 @@ public struct StoreOpenError: Error, Sendable, CustomStringConvertible {
     case directory
     /// There is no database, and the caller only reads.
     case missing
+    /// There is a file already where a new one is to be made.
+    case exists
     /// Another process has the database open.
     case locked
     /// The file is not a database of Throng's.

@@ -26,7 +26,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Who has read a message; nil where there is none.
+  /// The readers of a message; nil where there is none.
   /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
   public func readers(of seq: Int64, in group: GroupID, epoch: String) async throws(StoreError) -> MessageReaders? {
     try await read { db in

@@ -19,14 +19,6 @@ struct PendingGroups {
   mutating func continueScan(after number: Int64?) { scanAfter = number }
 }
 
-/// The measured times for which background work has held the writer.
-public struct WriterHolds: Sendable, Equatable {
-  /// The longest since the start, by the name of the work.
-  public var longest: [String: Duration] = [:]
-  /// Messages that retention has removed since the start.
-  public var removedMessages = 0
-}
-
 /// The state of the background work that holds the writer for a few milliseconds at a time.
 final class BackgroundWork: Sendable {
   private struct State {
@@ -106,7 +98,7 @@ final class BackgroundWork: Sendable {
   /// - Returns: whether it goes on in this tick.
   func note(_ task: MaintenanceTask, hold: Duration, isMore: Bool) -> Bool {
     state.withLock { state in
-      state.holds.longest[task.rawValue] = max(state.holds.longest[task.rawValue] ?? .zero, hold)
+      state.holds.note(task.rawValue, hold)
       state.used += hold
       guard isMore, state.used >= Self.timePerTick else { return isMore }
       state.unfinished.insert(task)

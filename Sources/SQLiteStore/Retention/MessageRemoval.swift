@@ -12,7 +12,7 @@ struct MessageRemoval {
   /// No further step begins after it.
   let deadline: MonotonicInstant
 
-  /// What one transaction has removed.
+  /// The rows that one transaction has removed.
   struct Outcome {
     var removals: [HistoryRemoval] = []
     var messages = 0
@@ -103,7 +103,7 @@ struct MessageRemoval {
     let messages = try db.run("DELETE FROM message WHERE number = ? AND seq <= ?", [number, seq])
     try MessageChangeRows.remove(through: seq, number: number, in: db)
     let hasReactions = try ReactionRows.remove(through: seq, number: number, in: db)
-    // What is left goes with the next messages: there are more of them than of these rows.
+    // The rest goes with the next messages: there are more of them than of these rows.
     _ = try ReadReceiptRows.remove(number: number, before: seq + 1, limit: 4 * rowsPerStep, in: db)
     return (messages, hasReactions)
   }

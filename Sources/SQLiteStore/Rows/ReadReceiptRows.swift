@@ -100,7 +100,7 @@ enum ReadReceiptRows {
     }
   }
 
-  /// Who has read a message; nil where there is none.
+  /// The readers of a message; nil where there is none.
   static func readers(of seq: Int64, number: Int64, in db: Database) throws -> MessageReaders? {
     let found = try db.rows(
       """

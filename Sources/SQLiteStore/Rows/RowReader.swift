@@ -54,8 +54,14 @@ struct RowReader {
   }
 
   mutating func bytes() throws(StoreError) -> [UInt8] {
+    guard let value = try optionalBytes() else { throw unexpectedValue() }
+    return value
+  }
+
+  mutating func optionalBytes() throws(StoreError) -> [UInt8]? {
     switch next() {
     case .blob(let bytes): return Array(bytes)
+    case .null: return nil
     default: throw unexpectedValue()
     }
   }

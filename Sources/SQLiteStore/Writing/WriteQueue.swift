@@ -139,6 +139,9 @@ final class WriteQueue: Sendable {
   /// Removes a task that has nothing left to do, or cannot go on.
   func remove(_ task: MaintenanceTask) { state.withLock { _ = $0.tasks.remove(task) } }
 
+  /// How many commits wait to be taken out.
+  var pendingCommits: Int { state.withLock { $0.commits.count } }
+
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
   /// Ends all adding. The commits and users that wait are still taken out, maintenance tasks are

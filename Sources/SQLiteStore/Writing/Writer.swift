@@ -17,6 +17,7 @@ final class Writer: Sendable {
   private let failedCommits = FailedCommits()
   let background: BackgroundWork
   let webhookNumbers = WebhookNumbers()
+  let meter = CommitMeter()
 
   init(pool: DatabasePool, options: StoreOptions, logger: Logger) {
     self.pool = pool
@@ -128,8 +129,17 @@ extension Writer {
   private typealias Outcome = Result<Void, StoreError>
 
   private func transact(_ batch: WriteQueue.Batch, _ db: Database) {
+    let begun = options.clocks.monotonic
     let outcomes = outcomes(of: batch, db)
-    for (commit, outcome) in zip(batch.commits, outcomes) where outcome.isFailure { commit.generation.markBroken() }
+    let ended = options.clocks.monotonic
+    var failures = 0
+    for (commit, outcome) in zip(batch.commits, outcomes) where outcome.isFailure {
+      commit.generation.markBroken()
+      failures += 1
+    }
+    if !batch.commits.isEmpty {
+      meter.record(nanoseconds: ended.nanoseconds(since: begun), commits: batch.commits.count, failures: failures)
+    }
     for (commit, outcome) in zip(batch.commits, outcomes) { commit.completion(outcome) }
   }
 
