@@ -7,13 +7,14 @@ import Synchronization
 import Testing
 import ThrongTestKit
 
+@testable import PostgreSQLStore
 @testable import SQLiteStore
 
 typealias AnyStore = GroupStore & MessageStore & UserStore & PersonalStore & WebhookStore & StoreHealth
 
 /// The stores that share a suite of rules.
 enum Backing: String, CaseIterable, CustomTestStringConvertible {
-  case memory, sqlite
+  case memory, sqlite, postgresql
 
   var testDescription: String { rawValue }
 
@@ -25,6 +26,7 @@ enum Backing: String, CaseIterable, CustomTestStringConvertible {
       try await withDirectory { directory in
         try await withSQLite(directory) { try await body($0) }
       }
+    case .postgresql: try await withPostgreSQL { try await body($0) }
     }
   }
 }
@@ -103,6 +105,7 @@ extension SQLiteStore {
 /// Removes the messages of a group before one, as retention does.
 func removeMessages(of group: GroupID, before seq: Int64, from store: any AnyStore) async throws {
   if let store = store as? InMemoryStore { _ = store.removeMessages(of: group, before: seq) }
+  if let store = store as? PostgreSQLStore { try store.removeMessages(of: group, before: seq) }
   guard let store = store as? SQLiteStore else { return }
   try await store.pool.write { db in
     guard

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 import ThrongTestKit
 
+@testable import PostgreSQLStore
 @testable import SQLiteStore
 
 @Suite("Search of messages")
@@ -17,6 +18,7 @@ struct MessageSearchTests {
       try await withDirectory { directory in
         try await withSQLite(directory, { $0.indexesMessages = true }) { try await body($0) }
       }
+    case .postgresql: try await withPostgreSQL({ $0.indexesMessages = true }) { try await body($0) }
     }
   }
 

@@ -4,45 +4,58 @@ import Testing
 import ThrongTestKit
 import WireProtocol
 
+@testable import PostgreSQLStore
 @testable import SQLiteStore
 
-/// The store in memory is the model of the one on disk: both give equal answers after any changes.
-@Suite("Both stores answer alike")
+/// The store in memory is the model of the others: all give equal answers after any changes.
+@Suite("All stores answer alike")
 struct ModelTests {
   @Test(arguments: 0..<12)
-  func `after random changes, contradictions among them`(_ seed: Int) async throws {
-    let model = InMemoryStore()
+  func `SQLite, after random changes, contradictions among them`(_ seed: Int) async throws {
     try await withDirectory { directory in
       // One row at a time, so that reads run while groups are being cleared.
-      try await withSQLite(directory, { $0.cleanupRows = 1 }) { store in
-        var changes = RandomChanges(seed: UInt64(seed))
-        var refused = 0
-        for step in 1...240 {
-          let commit = changes.next()
-          let (expected, answer) = (await model.put(commit).failure, await store.put(commit).failure)
-          try #require(answer == expected, "\(step): \(commit)")
-          if answer != nil {
-            refused += 1
-            changes.wasRefused()
-          }
-          if let (user, since) = changes.presence() {
-            model.notePresence(of: user, offlineSince: since)
-            store.notePresence(of: user, offlineSince: since)
-          }
-          if let (group, seq) = changes.removal() {
-            for store in [model, store] as [any AnyStore] { try await removeMessages(of: group, before: seq, from: store) }
-          }
-          guard step.isMultiple(of: 12) else { continue }
-          let (wanted, got) = (try await Answers.all(of: model), try await Answers.all(of: store))
-          for (wanted, got) in zip(wanted, got) { try #require(got == wanted, "step \(step)") }
-        }
-        #expect((10...200).contains(refused), "of 240 commits \(refused) were refused: the test says little")
-      }
+      try await withSQLite(directory, { $0.cleanupRows = 1 }) { try await compare($0, seed) }
     }
   }
 
+  @Test(arguments: 0..<6)
+  func `PostgreSQL, after random changes, contradictions among them`(_ seed: Int) async throws {
+    try await withPostgreSQL({ $0.cleanupRows = 1 }) { store in
+      try await compare(store, seed) { step in if step.isMultiple(of: 5) { store.cleanup.runRound() } }
+    }
+  }
+
+  private func compare(
+    _ store: any AnyStore, _ seed: Int, between steps: (_ step: Int) -> Void = { _ in }
+  ) async throws {
+    let model = InMemoryStore()
+    var changes = RandomChanges(seed: UInt64(seed))
+    var refused = 0
+    for step in 1...240 {
+      let commit = changes.next()
+      let (expected, answer) = (await model.put(commit).failure, await store.put(commit).failure)
+      try #require(answer == expected, "\(step): \(commit)")
+      if answer != nil {
+        refused += 1
+        changes.wasRefused()
+      }
+      if let (user, since) = changes.presence() {
+        model.notePresence(of: user, offlineSince: since)
+        store.notePresence(of: user, offlineSince: since)
+      }
+      if let (group, seq) = changes.removal() {
+        for store in [model, store] as [any AnyStore] { try await removeMessages(of: group, before: seq, from: store) }
+      }
+      steps(step)
+      guard step.isMultiple(of: 12) else { continue }
+      let (wanted, got) = (try await Answers.all(of: model), try await Answers.all(of: store))
+      for (wanted, got) in zip(wanted, got) { try #require(got == wanted, "step \(step)") }
+    }
+    #expect((10...200).contains(refused), "of 240 commits \(refused) were refused: the test says little")
+  }
+
   /// Answers to one question about the whole store; without the numbers, which only have to grow.
-  private enum Answers: Equatable {
+  enum Answers: Equatable {
     case group(StoredGroup?, [Message], [Int64?])
     case changes([ChangedMessages], [Message], [Int64: [StoredReaction]])
     case user([GroupID], [[GroupID]], WallInstant?, [Int])
@@ -173,7 +186,7 @@ struct ModelTests {
 }
 
 /// Commits over a few groups, users and applications, valid ones and contradictions. Time goes on.
-private struct RandomChanges {
+struct RandomChanges {
   static let groups = ["g1", "g2", "g3"].map { GroupID($0)! }
   static let users = [alice, bob, carol, UserID("dave")!]
   static let applications = (1...6).map { "application \($0)" }

@@ -8,7 +8,7 @@ import ThrongTestKit
 
 private let dave = UserID("dave")!
 
-/// Who has read a message, in both stores.
+/// The readers of a message, in both stores.
 @Suite("Read receipts are kept")
 struct ReadReceiptStoreTests {
   /// A group whose messages 1, 2 (with receipts) and 3 (without) alice sent, and 4 (with) bob.

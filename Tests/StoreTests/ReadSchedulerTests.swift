@@ -4,8 +4,6 @@ import Synchronization
 import Testing
 import ThrongTestKit
 
-@testable import SQLiteStore
-
 @Suite("Readers of the store take turns", .timeLimit(.minutes(1)))
 struct ReadSchedulerTests {
   /// Holds reads until it is opened.

@@ -33,72 +33,12 @@ struct RetentionTests {
     }
   }
 
-  private final class Removals: Sendable {
-    private let all = Mutex<[HistoryRemoval]>([])
-
-    func append(_ removal: HistoryRemoval) { all.withLock { $0.append(removal) } }
-
-    /// Those since the last call.
-    func popAll() -> [HistoryRemoval] {
-      all.withLock { all in
-        defer { all = [] }
-        return all
-      }
-    }
-  }
-
   private func seqs(_ store: SQLiteStore, of group: GroupID = club) async throws -> [Int64] {
     try await store.messages(of: group, in: 0...1_000_000, newestFirst: false, limit: 1_000_000).compactMap(\.seq)
   }
 
   private func messages(_ seqs: ClosedRange<Int64>, in group: GroupID = club, at time: WallInstant = start) -> [StoreChange] {
     seqs.map { .append(.sample($0, in: group, at: time)) }
-  }
-
-  @Test func `the newest messages of a group stay`() async throws {
-    let clocks = ManualClocks(at: Self.start)
-    try await withLimits(HistoryLimits(count: 3), clocks: clocks) { store, removals in
-      try await store.put([.create(), .create(team, type: .work)]).get()
-      try await store.put(messages(1...3) + messages(1...9, in: team)).get()
-      await store.tick()
-      #expect(try await seqs(store) == [1, 2, 3] && removals.popAll().isEmpty)
-      try await store.put(messages(4...50)).get()
-      clocks.advance(by: 5_000)
-      await store.tick()
-      #expect(try await seqs(store) == [48, 49, 50])
-      #expect(try await seqs(store, of: team).count == 9, "another type")
-      #expect(removals.popAll() == [HistoryRemoval(groupID: club, epoch: "e1", firstSeq: 48)])
-      #expect(store.writerHolds.removedMessages == 47)
-      #expect(try await store.group(club, sentSince: 0)?.firstSeq == 48)
-      try await store.put(messages(51...51)).get()
-    }
-  }
-
-  @Test func `messages go when they are too old, tips and the last one too`() async throws {
-    let clocks = ManualClocks(at: Self.start)
-    try await withLimits(HistoryLimits(age: .seconds(3600)), clocks: clocks) { store, removals in
-      try await store.put([.create()]).get()
-      for (seq, time) in [(1, 0), (2, 0), (3, 10), (4, 20)] as [(Int64, Int64)] {
-        let message = Message.sample(seq, at: Self.start + time, seq == 2 ? .tips("{}") : .text("x"))
-        try await store.put([.append(message)]).get()
-      }
-      func left(after milliseconds: Int64) async throws -> [Int64] {
-        clocks.advance(by: (Self.start + milliseconds).milliseconds(since: clocks.wall))
-        await store.tick()
-        return try await seqs(store)
-      }
-      #expect(try await left(after: Self.hour) == [1, 2, 3, 4])
-      #expect(try await left(after: Self.hour + 5_001) == [])
-      let group = try #require(try await store.group(club, sentSince: 0))
-      #expect(group.firstSeq == 5 && group.lastMessage == nil && group.removedTime == Self.start + 20)
-      #expect(removals.popAll().map(\.firstSeq) == [5])
-      // The next message is the oldest again.
-      try await store.put(messages(5...5, at: clocks.wall)).get()
-      #expect(try await left(after: 2 * Self.hour) == [5])
-      #expect(try await left(after: 3 * Self.hour + 20_000) == [])
-      #expect(await store.put(messages(6...6)).failure == nil)
-      #expect(await store.put(messages(8...8)).failure == .inconsistent, "a gap is none of retention's")
-    }
   }
 
   @Test func `what is beyond a limit when the store opens goes`() async throws {
@@ -118,21 +58,6 @@ struct RetentionTests {
         let (kept, group) = (try await seqs(store), try await store.group(club, sentSince: 0))
         #expect(kept == Array(21...30) && group?.firstSeq == 21)
       }
-    }
-  }
-
-  @Test func `an old group whose last message was removed keeps its place and its time`() async throws {
-    let clocks = ManualClocks(at: Self.start)
-    try await withLimits(HistoryLimits(age: .seconds(1)), clocks: clocks) { store, _ in
-      try await store.put([.create(), .join(bob)] + messages(1...2, at: Self.start)).get()
-      clocks.advance(by: 10_000)
-      await store.tick()
-      func listed(since: WallInstant) async throws -> Int {
-        try await store.listedMemberships(of: bob, type: nil, changedSince: since, after: 0, limit: 9).count
-      }
-      #expect(try await listed(since: Self.start) == 1)
-      #expect(try await listed(since: Self.start + 1) == 0)
-      #expect(try await store.firstSeq(of: club, notBefore: 0) == nil)
     }
   }
 
@@ -174,54 +99,6 @@ struct RetentionTests {
       #expect(removals.popAll().map(\.firstSeq) == [9])
       await store.tick()
       #expect(removals.popAll().map(\.firstSeq) == [17])
-    }
-  }
-
-  @Test func `a clock that jumps removes nothing for an hour`() async throws {
-    let clocks = ManualClocks(at: Self.start)
-    try await withLimits(HistoryLimits(age: .seconds(60), count: 3), clocks: clocks) { store, _ in
-      try await store.put([.create()] + messages(1...2)).get()
-      await store.tick()
-      clocks.moveWall(by: 365 * 24 * Self.hour)
-      clocks.advance(by: 6_000)
-      await store.tick()
-      #expect(try await seqs(store) == [1, 2])
-      try await store.put(messages(3...5)).get()
-      clocks.advance(by: 6_000)
-      await store.tick()
-      #expect(try await seqs(store) == [3, 4, 5], "the number does not depend on the clock")
-      clocks.advance(by: Self.hour)
-      await store.tick()
-      #expect(try await seqs(store) == [])
-    }
-  }
-
-  @Test func `a clock that is put right again is believed at once`() async throws {
-    let clocks = ManualClocks(at: Self.start)
-    try await withLimits(HistoryLimits(age: .seconds(60)), clocks: clocks) { store, _ in
-      try await store.put([.create()] + messages(1...2)).get()
-      await store.tick()
-      for jump in [Self.hour, -Self.hour] {
-        clocks.moveWall(by: jump)
-        clocks.advance(by: 6_000)
-        await store.tick()
-        #expect(try await seqs(store) == [1, 2])
-      }
-      clocks.advance(by: 60_000)
-      await store.tick()
-      #expect(try await seqs(store) == [])
-    }
-  }
-
-  @Test func `a recall of what has been removed is no contradiction`() async throws {
-    try await withLimits(HistoryLimits(count: 1)) { store, _ in
-      try await store.put([.create()] + messages(1...5)).get()
-      await store.tick()
-      var recalled = Message.sample(2)
-      recalled.isRevoked = true
-      #expect(await store.put([.revise(recalled)]).failure == nil)
-      recalled = Message.sample(9)
-      #expect(await store.put([.revise(recalled)]).failure == .inconsistent)
     }
   }
 

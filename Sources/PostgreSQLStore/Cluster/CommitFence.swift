@@ -1,0 +1,58 @@
+import Cluster
+import GroupModel
+import GroupRuntime
+
+/// Lets only commits through whose shard this node owns, and holds the shard until they are answered
+/// (Cluster.md, "Fencing").
+struct CommitFence: Sendable {
+  private let engine: LeaseEngine
+
+  init(_ engine: LeaseEngine) { self.engine = engine }
+
+  /// The commit, which ends its hold when it is answered; nil where the node does not own its shard.
+  func admit(_ commit: Commit) -> Commit? {
+    guard let shard = commit.shard else { return commit }
+    guard let epoch = engine.beginCommit(under: shard) else { return nil }
+    guard commit.generation.bind(to: epoch) else {
+      engine.endCommit(under: shard, epoch: epoch)
+      return nil
+    }
+    return Commit(changes: commit.changes, generation: commit.generation) { [engine] result in
+      commit.completion(result)
+      engine.endCommit(under: shard, epoch: epoch)
+    }
+  }
+
+  /// The database has refused a transaction: the lease must be looked at.
+  func wasRefused() { engine.wake() }
+}
+
+extension Commit {
+  /// The shard under which it was decided; nil for changes of users and of what was posted.
+  fileprivate var shard: Shard? {
+    for change in changes { if let group = change.group { return Shard(of: group) } }
+    // The presence of a user: the next owner of the shard must find it.
+    if changes.count == 1, case .appendWebhook(let entry) = changes[0] { return Shard(of: entry.lane) }
+    return nil
+  }
+}
+
+extension StoreChange {
+  fileprivate var group: GroupID? {
+    switch self {
+    case .putGroup(let record, isNew: _): record.id
+    case .putMember(_, in: let group), .removeMember(_, from: let group, at: _), .putFormer(_, in: let group),
+      .forgetFormer(_, in: let group), .putAttributes(_, in: let group), .putCounters(_, in: let group),
+      .putReceiptMembers(_, from: _, in: let group), .addReadReceipts(_, of: _, in: let group),
+      .putChangeSeq(_, at: _, in: let group), .removeReactions(seq: _, in: let group),
+      .dismiss(let group, at: _, notifying: _):
+      group
+    case .putApplication(let application, asNewest: _): application.groupID
+    case .append(let message), .revise(let message), .noteChange(let message): message.groupID
+    case .updateReaction(let update): update.group
+    case .notify, .putUserInfo, .markApplicationsRead, .markNotificationsRead, .appendWebhook, .removeWebhooks,
+      .giveUpWebhook, .removeWebhookFailures, .trimWebhookFailures:
+      nil
+    }
+  }
+}

@@ -1,0 +1,165 @@
+import CPostgreSQL
+import DequeModule
+import GroupRuntime
+
+/// A connection with its prepared statements. One thread at a time uses it.
+final class PostgreSQLConnection {
+  private enum Sent {
+    case preparation(String)
+    case statement
+  }
+
+  private let handle: OpaquePointer
+  /// The names of prepared statements, by their texts. Those of a failed preparation are removed.
+  private var names: [String: String] = [:]
+  private var lastName = 0
+  /// Statements that were sent since the last sync and have no result yet.
+  private var sent: Deque<Sent> = []
+  private var arguments = StatementArguments()
+  /// How long the server may take for an answer.
+  private let timeout: Int32
+
+  /// Connects. Blocks for up to five seconds.
+  /// - Parameters:
+  ///   - options: settings of the session, by name.
+  ///   - timeout: in milliseconds, for each answer; longer than the server's own timeouts.
+  init(_ url: String, options: [(name: String, value: String)], timeout: Int) throws(PostgreSQLError) {
+    let options = options.map { "-c \($0.name)=\($0.value)" }.joined(separator: " ")
+    guard let handle = cpg_connect(url, options, 5) else {
+      throw PostgreSQLError(state: nil, message: "out of memory")
+    }
+    self.handle = handle
+    self.timeout = Int32(clamping: timeout)
+    guard cpg_is_open(handle) else { throw lost() }
+  }
+
+  deinit { cpg_close(handle) }
+
+  /// Whether it can still be used.
+  var isOpen: Bool { cpg_is_open(handle) }
+
+  /// 150018 for 15.18.
+  var serverVersion: Int { Int(cpg_server_version(handle)) }
+
+  /// The server's process for this connection.
+  var backend: Int64 { Int64(cpg_backend_pid(handle)) }
+
+  private func lost() -> PostgreSQLError {
+    let text = String(cString: cpg_error(handle)).split(separator: "\n").first.map(String.init)
+    return PostgreSQLError(state: nil, message: text ?? "no answer in time")
+  }
+
+  // MARK: A pipeline of statements
+
+  /// Sends a statement that stays prepared, without waiting.
+  func send(_ sql: String, _ bind: (inout StatementArguments) -> Void) throws(PostgreSQLError) {
+    arguments.removeAll()
+    bind(&arguments)
+    let name = try preparedName(sql)
+    let isSent = arguments.bytes.withUnsafeBytes { bytes in
+      cpg_send_execute(
+        handle, name, Int32(arguments.count), bytes.baseAddress?.assumingMemoryBound(to: CChar.self), arguments.lengths)
+    }
+    guard isSent else { throw lost() }
+    sent.append(.statement)
+  }
+
+  private func preparedName(_ sql: String) throws(PostgreSQLError) -> String {
+    if let name = names[sql] { return name }
+    lastName += 1
+    let name = "s\(lastName)"
+    guard cpg_send_prepare(handle, name, sql, Int32(arguments.count), arguments.types) else { throw lost() }
+    sent.append(.preparation(sql))
+    names[sql] = name
+    return name
+  }
+
+  /// Waits for the results of all statements sent, in their order.
+  /// - Throws: the first failure. The connection can be used afterwards, unless it is lost.
+  func finish() throws(PostgreSQLError) -> [StatementResult] {
+    guard cpg_send_sync(handle) else { throw lost() }
+    var results: [StatementResult] = []
+    var failure: PostgreSQLError?
+    while true {
+      var found: OpaquePointer?
+      switch cpg_wait(handle, timeout, &found) {
+      case CPG_RESULT:
+        guard let found else { throw lost() }
+        let result = StatementResult(found)
+        if case .statement = sent.popFirst() { results.append(result) }
+      case CPG_FAILED:
+        guard let found else { throw lost() }
+        let error = PostgreSQLError(
+          state: String(cString: cpg_sqlstate(found)), message: String(cString: cpg_message(found)))
+        cpg_free(found)
+        forget(sent.popFirst())
+        // An error without a state is libpq's own: the connection is gone.
+        guard isOpen, error.state?.isEmpty == false else { throw lost() }
+        failure = failure ?? error
+      case CPG_SKIPPED: forget(sent.popFirst())
+      case CPG_SYNC:
+        if let failure { throw failure }
+        return results
+      default: throw lost()
+      }
+    }
+  }
+
+  private func forget(_ sent: Sent?) {
+    if case .preparation(let sql) = sent { names[sql] = nil }
+  }
+
+  // MARK: One statement
+
+  /// Runs a statement and waits for its result.
+  @discardableResult
+  func run(_ sql: String, _ values: [any StatementValue] = []) throws(PostgreSQLError) -> StatementResult {
+    try send(sql) { for value in values { value.append(to: &$0) } }
+    guard let result = try finish().last else { throw lost() }
+    return result
+  }
+
+  /// The rows of a query, each converted into a value.
+  func rows<Value>(
+    _ sql: String, _ values: [any StatementValue], _ make: (inout RowReader) throws -> Value
+  ) throws -> [Value] {
+    try run(sql, values).map(make)
+  }
+
+  /// The single number that a query returns.
+  func count(_ sql: String, _ values: [any StatementValue]) throws -> Int {
+    try rows(sql, values) { Int(try $0.integer()) }.first ?? 0
+  }
+
+  /// The group's number; nil where there is no such group.
+  func number(of group: String) throws -> Int64? {
+    try rows("SELECT number FROM groupRecord WHERE groupID = $1", [group]) { try $0.integer() }.first
+  }
+
+  /// Runs several statements without arguments.
+  func runScript(_ sql: String) throws(PostgreSQLError) {
+    var found: OpaquePointer?
+    let outcome = cpg_run_script(handle, sql, &found)
+    if outcome == CPG_RESULT { return }
+    guard let found else { throw lost() }
+    defer { cpg_free(found) }
+    throw PostgreSQLError(state: String(cString: cpg_sqlstate(found)), message: String(cString: cpg_message(found)))
+  }
+
+  // MARK: Notifications
+
+  /// Waits until something has come from the server, or a descriptor can be read.
+  func waitForInput(orWake descriptor: Int32, milliseconds: Int32) throws(PostgreSQLError) {
+    guard cpg_wait_for_input(handle, descriptor, milliseconds) else { throw lost() }
+  }
+
+  /// The notifications that have come, in the order of their commits.
+  func notifications() -> [(channel: String, payload: String)] {
+    var found: [(channel: String, payload: String)] = []
+    while let next = cpg_next_notification(handle) {
+      found.append((String(cString: cpg_channel(next)), String(cString: cpg_payload(next))))
+      cpg_free_notification(next)
+    }
+    return found
+  }
+}

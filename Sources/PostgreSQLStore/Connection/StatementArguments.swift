@@ -1,0 +1,171 @@
+import GroupModel
+
+/// The arguments of a statement in PostgreSQL's binary form, one behind the other.
+struct StatementArguments {
+  /// The numbers of PostgreSQL's types, which never change.
+  enum ValueType: UInt32 {
+    case boolean = 16
+    case bytes = 17
+    case integer = 20
+    case text = 25
+    case texts = 1009
+    case integers = 1016
+    case bits = 1560
+  }
+
+  private(set) var bytes: [UInt8] = []
+  private(set) var lengths: [Int32] = []
+  private(set) var types: [UInt32] = []
+
+  var count: Int { lengths.count }
+
+  mutating func removeAll() {
+    bytes.removeAll(keepingCapacity: true)
+    lengths.removeAll(keepingCapacity: true)
+    types.removeAll(keepingCapacity: true)
+  }
+
+  private mutating func append(_ type: ValueType, _ encode: (inout [UInt8]) -> Void) {
+    let start = bytes.count
+    encode(&bytes)
+    lengths.append(Int32(bytes.count - start))
+    types.append(type.rawValue)
+  }
+
+  mutating func append(null type: ValueType) {
+    lengths.append(-1)
+    types.append(type.rawValue)
+  }
+
+  mutating func append(_ number: Int64) { append(.integer) { $0.append(bigEndian: number) } }
+
+  mutating func append(_ number: Int) { append(Int64(number)) }
+
+  mutating func append(_ instant: WallInstant) { append(instant.milliseconds) }
+
+  mutating func append(_ flag: Bool) { append(.boolean) { $0.append(flag ? 1 : 0) } }
+
+  /// Appends a text as `StoredText` writes it.
+  mutating func append(_ text: String) { append(.text) { StoredText.append(text, to: &$0) } }
+
+  mutating func append(_ text: String?) {
+    if let text { append(text) } else { append(null: .text) }
+  }
+
+  mutating func append(bytes value: [UInt8]) { append(.bytes) { $0 += value } }
+
+  /// Appends as many bits as the bytes have, the highest of each first.
+  mutating func append(bits value: [UInt8]) {
+    append(.bits) { bytes in
+      bytes.append(bigEndian: Int32(value.count * 8))
+      bytes += value
+    }
+  }
+
+  mutating func append(_ numbers: [Int64]) {
+    append(.integers) { bytes in
+      bytes.append(arrayOf: .integer, count: numbers.count)
+      for number in numbers {
+        bytes.append(bigEndian: 8 as Int32)
+        bytes.append(bigEndian: number)
+      }
+    }
+  }
+
+  mutating func append(_ texts: [String]) {
+    append(.texts) { bytes in
+      bytes.append(arrayOf: .text, count: texts.count)
+      for text in texts {
+        let start = bytes.count
+        bytes.append(bigEndian: 0 as Int32)
+        StoredText.append(text, to: &bytes)
+        bytes.replace(at: start, bigEndian: Int32(bytes.count - start - 4))
+      }
+    }
+  }
+}
+
+extension [UInt8] {
+  fileprivate mutating func append(bigEndian value: some FixedWidthInteger) {
+    Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
+  }
+
+  fileprivate mutating func replace(at index: Int, bigEndian value: Int32) {
+    Swift.withUnsafeBytes(of: value.bigEndian) { replaceSubrange(index..<index + 4, with: $0) }
+  }
+
+  /// The head of an array with one dimension and no NULL.
+  fileprivate mutating func append(arrayOf type: StatementArguments.ValueType, count: Int) {
+    append(bigEndian: (count == 0 ? 0 : 1) as Int32)
+    append(bigEndian: 0 as Int32)
+    append(bigEndian: type.rawValue)
+    if count == 0 { return }
+    append(bigEndian: Int32(count))
+    append(bigEndian: 1 as Int32)
+  }
+}
+
+/// A value that a statement takes.
+protocol StatementValue: Sendable {
+  static var valueType: StatementArguments.ValueType { get }
+  func append(to arguments: inout StatementArguments)
+}
+
+extension Int64: StatementValue {
+  static var valueType: StatementArguments.ValueType { .integer }
+  func append(to arguments: inout StatementArguments) { arguments.append(self) }
+}
+
+extension Int: StatementValue {
+  static var valueType: StatementArguments.ValueType { .integer }
+  func append(to arguments: inout StatementArguments) { arguments.append(self) }
+}
+
+extension WallInstant: StatementValue {
+  static var valueType: StatementArguments.ValueType { .integer }
+  func append(to arguments: inout StatementArguments) { arguments.append(self) }
+}
+
+extension Bool: StatementValue {
+  static var valueType: StatementArguments.ValueType { .boolean }
+  func append(to arguments: inout StatementArguments) { arguments.append(self) }
+}
+
+extension String: StatementValue {
+  static var valueType: StatementArguments.ValueType { .text }
+  func append(to arguments: inout StatementArguments) { arguments.append(self) }
+}
+
+/// A value of which a statement takes lists.
+protocol StatementElement: Sendable {
+  static var listType: StatementArguments.ValueType { get }
+  static func append(_ list: [Self], to arguments: inout StatementArguments)
+}
+
+extension Int64: StatementElement {
+  static var listType: StatementArguments.ValueType { .integers }
+  static func append(_ list: [Int64], to arguments: inout StatementArguments) { arguments.append(list) }
+}
+
+extension String: StatementElement {
+  static var listType: StatementArguments.ValueType { .texts }
+  static func append(_ list: [String], to arguments: inout StatementArguments) { arguments.append(list) }
+}
+
+/// Bytes are one value, no list.
+extension UInt8: StatementElement {
+  static var listType: StatementArguments.ValueType { .bytes }
+  static func append(_ list: [UInt8], to arguments: inout StatementArguments) { arguments.append(bytes: list) }
+}
+
+extension Array: StatementValue where Element: StatementElement {
+  static var valueType: StatementArguments.ValueType { Element.listType }
+  func append(to arguments: inout StatementArguments) { Element.append(self, to: &arguments) }
+}
+
+extension Optional: StatementValue where Wrapped: StatementValue {
+  static var valueType: StatementArguments.ValueType { Wrapped.valueType }
+  func append(to arguments: inout StatementArguments) {
+    if let self { self.append(to: &arguments) } else { arguments.append(null: Wrapped.valueType) }
+  }
+}

@@ -1,0 +1,69 @@
+import Dispatch
+import GroupModel
+import GroupRuntime
+import Logging
+import Synchronization
+
+/// The work of about every half second: the sign of life, and users that wait to become durable.
+final class PostgreSQLMaintenance: @unchecked Sendable {
+  private let writer: Writer
+  /// Nil = the engine of the lease shows life.
+  private let node: NodeRegistration?
+  private let connect: @Sendable () throws(PostgreSQLError) -> PostgreSQLConnection
+  private let logger: Logger
+  private let queue = DispatchQueue(label: "throng.store.maintenance")
+  private let isStopped = Atomic<Bool>(false)
+  /// @unchecked: used on `queue` only.
+  private var connection: PostgreSQLConnection?
+
+  init(
+    writer: Writer, node: NodeRegistration?, connect: @escaping @Sendable () throws(PostgreSQLError) -> PostgreSQLConnection,
+    logger: Logger
+  ) {
+    self.writer = writer
+    self.node = node
+    self.connect = connect
+    self.logger = logger
+  }
+
+  /// Ticks until `stop()` or the end of this object.
+  func start(every interval: DispatchTimeInterval) {
+    queue.asyncAfter(deadline: .now() + interval) { [weak self] in
+      guard let self, !self.isStopped.load(ordering: .acquiring) else { return }
+      self.tick()
+      self.start(every: interval)
+    }
+  }
+
+  /// One round, for tests that schedule none.
+  func runRound() { queue.sync { tick() } }
+
+  private func tick() {
+    renew()
+    writer.tick()
+  }
+
+  private func renew() {
+    do {
+      let current = try connection ?? connect()
+      connection = current
+      if let node, try !node.renew(current) { writer.didRemoveNode() }
+    } catch {
+      // The writer tells whether the database can be used.
+      connection = nil
+    }
+  }
+
+  /// Ends the ticks, waits for one that is running, and tells others that this process has ended.
+  func stop() {
+    isStopped.store(true, ordering: .releasing)
+    queue.sync {
+      do {
+        try node?.leave(try connection ?? connect())
+      } catch {
+        logger.warning("the database was not left cleanly", metadata: ["error": "\(StoreError(describing: error))"])
+      }
+      connection = nil
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import GroupModel
+import GroupRuntime
+import Logging
+
+/// Makes connections with the settings of the store, and the tables.
+struct DatabaseOpener: Sendable {
+  let url: String
+  let options: PostgreSQLOptions
+
+  /// The oldest PostgreSQL that is tested.
+  private static let oldestVersion = 150_000
+
+  /// The use of a connection, which decides its settings.
+  enum Use {
+    case reading, writing
+    /// Keywords decide which index is right.
+    case searching
+    /// Statements that take as long as they take.
+    case building
+    /// The lease must hear of a failure before it ends.
+    case leasing
+  }
+
+  func connect(for use: Use = .reading) throws(PostgreSQLError) -> PostgreSQLConnection {
+    let isBuilding = use == .building
+    let lease = Int(options.leaseDuration.wholeMilliseconds)
+    let statementTimeout = isBuilding ? 0 : use == .leasing ? lease / 3 : options.statementTimeout
+    let lockTimeout = isBuilding ? 0 : use == .leasing ? lease / 6 : options.lockTimeout
+    var settings = [
+      (name: "statement_timeout", value: "\(statementTimeout)"), (name: "lock_timeout", value: "\(lockTimeout)"),
+      // A stopped process must not hold the lock of its row for longer than its lease.
+      (name: "idle_in_transaction_session_timeout", value: "\(options.leaseDuration.wholeMilliseconds)"),
+      // A statement's plan is made once: its arguments never change which index is right.
+      (name: "plan_cache_mode", value: use == .searching ? "force_custom_plan" : "force_generic_plan"),
+      (name: "jit", value: "off"),
+    ]
+    if use == .writing, !options.syncsCommits { settings.append((name: "synchronous_commit", value: "off")) }
+    if isBuilding { settings.append((name: "client_connection_check_interval", value: "2000")) }
+    if let schema = options.schema {
+      settings.append((name: "search_path", value: "\(schema),public"))
+    }
+    if isBuilding { return try PostgreSQLConnection(url, options: settings, timeout: .max) }
+    let timeout = statementTimeout + min(2_000, statementTimeout)
+    let connection = try PostgreSQLConnection(url, options: settings, timeout: timeout)
+    // A setting of the connection's start would give way to the name that libpq sends.
+    if let schema = options.schema { try connection.run("SELECT set_config('application_name', $1, false)", [schema]) }
+    if use == .writing, options.syncsCommits {
+      // An operator's stricter setting stays.
+      try connection.run(
+        "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'")
+    }
+    return connection
+  }
+
+  /// A warning where the server itself does not keep what `store.sync=full` promises.
+  func durabilityWarning(_ connection: PostgreSQLConnection) throws -> String? {
+    guard options.syncsCommits, try connection.rows("SHOW fsync", [], { try $0.text() }).first == "off" else { return nil }
+    return "PostgreSQL runs with fsync=off: a power failure may lose what was acknowledged, and damage the database"
+  }
+
+  /// Sets the wall clock of a node.
+  func readClock(_ connection: PostgreSQLConnection, _ logger: Logger) throws {
+    let clocks = options.databaseClocks
+    try clocks.correct { (Int64(try connection.count("SELECT \(DatabaseClocks.column)", [])), ()) }
+    let lead = clocks.machineLead
+    guard abs(lead.wholeMilliseconds) >= 1_000 else { return }
+    logger.warning(
+      "this machine's clock is wrong, or the database's, which nodes go by",
+      metadata: ["aheadBySeconds": "\(lead.components.seconds)"])
+  }
+
+  /// Checks what cannot be mended by a migration.
+  func checkServer(_ connection: PostgreSQLConnection) throws {
+    guard connection.serverVersion >= Self.oldestVersion else {
+      throw PostgreSQLOpenError(.version, "PostgreSQL 15 or later is needed; the server is \(connection.serverVersion)")
+    }
+    let encoding = try connection.rows("SHOW server_encoding", []) { try $0.text() }.first
+    guard encoding == "UTF8" else {
+      throw PostgreSQLOpenError(.version, "the database's encoding must be UTF8; it is \(encoding ?? "unknown")")
+    }
+  }
+
+  /// Creates the tables, or migrates them.
+  func prepare(_ connection: PostgreSQLConnection) throws {
+    try checkServer(connection)
+    if let schema = options.schema { try connection.runScript("CREATE SCHEMA IF NOT EXISTS \(schema)") }
+    try connection.run("SELECT pg_advisory_lock($1)", [Schema.migrationLock])
+    defer { _ = try? connection.run("SELECT pg_advisory_unlock($1)", [Schema.migrationLock]) }
+    try connection.runScript("CREATE TABLE IF NOT EXISTS schemaVersion (version bigint NOT NULL)")
+    let version = try connection.count("SELECT coalesce(max(version), 0) FROM schemaVersion", [])
+    guard version <= Schema.migrations.count else {
+      throw PostgreSQLOpenError(
+        .version,
+        "the database was made by a newer version of Throng: its schema is \(version), known is \(Schema.migrations.count)")
+    }
+    for (index, migration) in Schema.migrations.enumerated() where index >= version {
+      try connection.runScript("BEGIN; \(migration); INSERT INTO schemaVersion VALUES (\(index + 1)); COMMIT;")
+    }
+    if options.indexesMessages { try MessageTextIndex.checkRequirements(connection) }
+  }
+}

@@ -1,0 +1,312 @@
+import Cluster
+import Dispatch
+import GroupModel
+import GroupRuntime
+import Logging
+import Synchronization
+
+/// The reason why the store could not be opened.
+public struct PostgreSQLOpenError: Error, Sendable, CustomStringConvertible {
+  public enum Kind: Sendable, Equatable {
+    /// No connection, or no right to make tables.
+    case unavailable
+    /// Another process uses the database.
+    case locked
+    /// A newer version of Throng has made the tables, or PostgreSQL is too old.
+    case version
+  }
+
+  public let kind: Kind
+  /// A sentence for the operator, without the password of the URL.
+  public let description: String
+
+  init(_ kind: Kind, _ description: String) {
+    self.kind = kind
+    self.description = description
+  }
+}
+
+/// Groups, memberships, messages, users and their notifications in a PostgreSQL database, for one
+/// server process (Cluster.md, "The store on PostgreSQL").
+public final class PostgreSQLStore: StoreHealth, Sendable {
+  let options: PostgreSQLOptions
+  let writer: Writer
+  /// Nil = a node of a cluster, by `lease`.
+  let node: NodeRegistration?
+  private let opener: DatabaseOpener
+  private let lease: Mutex<PostgreSQLLease?> = Mutex(nil)
+  /// Users who are in the database for certain, at most so many: a memory of `makeKnown`.
+  let durableUsers = Mutex<Set<UserID>>([])
+  static let maxDurableUsers = 100_000
+  private let readers: ConnectionPool
+  private let readScheduler: ReadScheduler
+  private let signIns: ReadingConnection
+  let signInScheduler = ReadScheduler(readers: 1)
+  let searches: SearchQueue<ReadingConnection>
+  let maintenance: PostgreSQLMaintenance
+  let retention: Retention
+  let cleanup: PostgreSQLCleanup
+  let logger: Logger
+
+  /// Opens the store, and creates or migrates its tables. Waits for the lease of a process that was
+  /// killed; blocks meanwhile.
+  /// - Parameters:
+  ///   - url: as libpq takes it, for example `postgres://throng@db.example.org/throng`.
+  ///   - postsUserOffline: makes a userOffline for each user whom a crash has found online.
+  ///   - history: the messages that groups keep, by type; a type that is absent keeps all.
+  ///   - indexesMessages: whether messages can be searched. Switching it off drops the index.
+  ///   - syncsCommits: whether a commit waits for the server's disk.
+  /// - Throws: `PostgreSQLOpenError` with a sentence for the operator.
+  public static func open(
+    _ url: String, postsUserOffline: Bool = false, history: [GroupType: HistoryLimits] = [:], indexesMessages: Bool = false,
+    syncsCommits: Bool = true, logger: Logger
+  ) throws(PostgreSQLOpenError) -> PostgreSQLStore {
+    var options = PostgreSQLOptions()
+    options.indexesMessages = indexesMessages
+    options.syncsCommits = syncsCommits
+    options.history = history.filter { $0.value != HistoryLimits() }
+    options.postsUserOffline = postsUserOffline
+    return try open(url, logger: logger, options: options)
+  }
+
+  /// Connects, and checks the server without changing anything.
+  /// - Returns: the server's version.
+  /// - Throws: `PostgreSQLOpenError` with a sentence for the operator.
+  public static func check(_ url: String) throws(PostgreSQLOpenError) -> String {
+    let opener = DatabaseOpener(url: url, options: PostgreSQLOptions())
+    do {
+      let connection = try opener.connect()
+      try opener.checkServer(connection)
+      return "\(connection.serverVersion / 10_000).\(connection.serverVersion % 10_000)"
+    } catch let error as PostgreSQLOpenError {
+      throw error
+    } catch {
+      throw PostgreSQLOpenError(.unavailable, "the database cannot be used: \(error)")
+    }
+  }
+
+  /// Opens the store for a node of a cluster. It writes nothing before `makeLease` has joined.
+  /// - Parameters:
+  ///   - leaseDuration: for how long a node is there without a sign of life.
+  ///   - history, indexesMessages, syncsCommits: as for a process that is alone.
+  public static func openShared(
+    _ url: String, postsUserOffline: Bool = false, history: [GroupType: HistoryLimits] = [:], indexesMessages: Bool = false,
+    syncsCommits: Bool = true, leaseDuration: Duration, logger: Logger
+  ) throws(PostgreSQLOpenError) -> PostgreSQLStore {
+    var options = PostgreSQLOptions()
+    options.indexesMessages = indexesMessages
+    options.syncsCommits = syncsCommits
+    options.history = history.filter { $0.value != HistoryLimits() }
+    options.postsUserOffline = postsUserOffline
+    options.leaseDuration = leaseDuration
+    options.clocks = options.databaseClocks
+    options.isShared = true
+    options.leadership = MembershipLeadership()
+    return try open(url, logger: logger, options: options, isAlone: false)
+  }
+
+  static func open(
+    _ url: String, logger: Logger, options: PostgreSQLOptions, isAlone: Bool = true
+  ) throws(PostgreSQLOpenError) -> PostgreSQLStore {
+    let opener = DatabaseOpener(url: url, options: options)
+    do {
+      let connection = try opener.connect(for: .writing)
+      try opener.prepare(connection)
+      if let warning = try opener.durabilityWarning(connection) { logger.warning("\(warning)") }
+      guard isAlone else {
+        try opener.readClock(connection, logger)
+        try checkMigration(connection)
+        try prepareIndex(connection, opener, logger)
+        let store = PostgreSQLStore(opener, connection, node: nil, logger: logger)
+        store.startMaintenance()
+        return store
+      }
+      let (node, ended) = try NodeRegistration.join(connection, options)
+      do {
+        // Behind the row of this process, which a migration looks for when it has begun.
+        try checkMigration(connection)
+      } catch {
+        try node.leave(connection)
+        throw error
+      }
+      try prepareIndex(connection, opener, logger)
+      let store = PostgreSQLStore(opener, connection, node: node, logger: logger)
+      try store.writer.begin(sessionsEndedAt: ended ?? options.clocks.wall)
+      store.startMaintenance()
+      return store
+    } catch let error as PostgreSQLOpenError {
+      throw error
+    } catch {
+      throw PostgreSQLOpenError(.unavailable, "the database cannot be used: \(error)")
+    }
+  }
+
+  private init(_ opener: DatabaseOpener, _ connection: PostgreSQLConnection, node: NodeRegistration?, logger: Logger) {
+    let options = opener.options
+    self.opener = opener
+    self.options = options
+    self.node = node
+    self.logger = logger
+    let connect: @Sendable () throws(PostgreSQLError) -> PostgreSQLConnection = { () throws(PostgreSQLError) in
+      try opener.connect()
+    }
+    let connectWriter: @Sendable () throws(PostgreSQLError) -> PostgreSQLConnection = { () throws(PostgreSQLError) in
+      try opener.connect(for: .writing)
+    }
+    let retention = Retention(options)
+    let writer = Writer(
+      connection, node: node?.number, connect: connectWriter, backlog: options.history.isEmpty ? nil : retention.backlog,
+      options: options, logger: logger)
+    self.writer = writer
+    self.retention = retention
+    let beside = writer.connections
+    readers = ConnectionPool((1...max(1, options.readers)).map { ReadingConnection("reader\($0)", beside: beside, connect) })
+    readScheduler = ReadScheduler(readers: max(1, options.readers))
+    signIns = ReadingConnection("signins", beside: beside, connect)
+    searches = SearchQueue(
+      connection: ReadingConnection("searches", beside: beside) { () throws(PostgreSQLError) in
+        try opener.connect(for: .searching)
+      }, maxCount: options.queuedSearches, maxCountPerReader: options.queuedSearchesPerReader)
+    maintenance = PostgreSQLMaintenance(writer: writer, node: node, connect: connect, logger: logger)
+    cleanup = PostgreSQLCleanup(writer: writer, retention: retention, connect: connect, options: options, logger: logger)
+  }
+
+  private static func checkMigration(_ connection: PostgreSQLConnection) throws {
+    guard try PostgreSQLImport.isUnfinished(connection) else { return }
+    throw PostgreSQLOpenError(
+      .locked, "a migration into this database is not finished: run throng migrate again, or begin with an empty one")
+  }
+
+  private static func prepareIndex(_ connection: PostgreSQLConnection, _ opener: DatabaseOpener, _ logger: Logger) throws {
+    guard try MessageTextIndex.prepare(connection, isOn: opener.options.indexesMessages, logger) else { return }
+    MessageTextIndex.build(logger) { () throws(PostgreSQLError) in try opener.connect(for: .building) }
+  }
+
+  private func startMaintenance() {
+    guard let interval = options.maintenanceInterval else { return }
+    maintenance.start(every: interval)
+    cleanup.start(every: interval)
+  }
+
+  /// Whether the last write succeeded; after a failed one the store tries again about once a
+  /// second.
+  public var canPersist: Bool { writer.canPersist }
+
+  /// Counts the transactions of commits.
+  public var commitMeter: CommitMeter { writer.meter }
+
+  /// The clocks of this process; those of a node show the database's time.
+  public var clocks: any Clocks { options.clocks }
+
+  /// How many commits wait for a transaction.
+  public var pendingCommits: Int { writer.queue.pendingCommits }
+
+  /// Waits until every commit has been answered, and leaves the database. Later commits and reads
+  /// are `.unavailable`. Blocks; a second call does nothing.
+  public func close() {
+    guard writer.queue.close() else { return }
+    cleanup.stop()
+    maintenance.stop()
+    writer.finish()
+    readers.close()
+    signIns.close()
+    searches.connection.close()
+    lease.withLock { $0 }?.close()
+  }
+
+  // MARK: Several nodes
+
+  /// Makes the lease of this process, once; `LeaseEngine.start` joins.
+  public func makeLease() -> LeaseEngine {
+    let opener = opener
+    let lease = PostgreSQLLease(leaseDuration: options.leaseDuration, clocks: options.databaseClocks, logger: logger) {
+      () throws(PostgreSQLError) in try opener.connect(for: .leasing)
+    }
+    self.lease.withLock { $0 = lease }
+    let engine = LeaseEngine(lease, leaseDuration: options.leaseDuration, logger: logger) { [clocks = options.clocks] in
+      clocks.monotonic
+    }
+    (options.leadership as? MembershipLeadership)?.follow(engine, clocks: options.clocks)
+    writer.queue.use(CommitFence(engine))
+    engine.onLease { [writer] node in writer.use(node: node?.rawValue) }
+    return engine
+  }
+
+  /// Ends the sessions that were left by nodes which have gone, where no other node is there. Call it
+  /// before the node serves.
+  public func endFormerSessions() throws(PostgreSQLOpenError) {
+    do {
+      try writer.begin(sessionsEndedAt: options.clocks.wall)
+    } catch {
+      throw PostgreSQLOpenError(.unavailable, "the database cannot be used: \(error)")
+    }
+  }
+
+  /// Makes a bus over this database, for clusters without another one.
+  public func makeBus() throws(PostgreSQLOpenError) -> PostgreSQLBus {
+    let opener = opener
+    do {
+      return try PostgreSQLBus(scope: options.schema ?? "throng", logger: logger) { () throws(PostgreSQLError) in
+        try opener.connect()
+      }
+    } catch {
+      throw PostgreSQLOpenError(.unavailable, "the database cannot be used: \(error)")
+    }
+  }
+
+  /// Nodes, shards and the age of heartbeats, for operators. Blocks.
+  public func clusterContents() throws -> LeaseContents { try withLease { try $0.read() } }
+
+  /// Marks a node as draining, which it sees itself. Blocks.
+  /// - Returns: false where there is no such node.
+  public func markDraining(_ node: NodeNumber) throws -> Bool { try withLease { try $0.markDraining(node) } }
+
+  /// A connection of its own: that of the lease belongs to the thread of the engine.
+  private func withLease<Value>(_ body: (PostgreSQLLease) throws -> Value) throws -> Value {
+    let opener = opener
+    let lease = PostgreSQLLease(leaseDuration: options.leaseDuration, clocks: options.databaseClocks, logger: logger) {
+      () throws(PostgreSQLError) in try opener.connect(for: .leasing)
+    }
+    defer { lease.close() }
+    return try body(lease)
+  }
+
+  /// Reads with one of the connections that reads share, when it is the requester's turn.
+  func read<Value: Sendable>(
+    _ body: @escaping @Sendable (PostgreSQLConnection) throws -> Value
+  ) async throws(StoreError) -> Value {
+    try checkOpen()
+    return try await readScheduler.run(for: Requester.current) { () async throws(StoreError) in
+      try await readers.read(body).get()
+    }
+  }
+
+  /// Reads for a sign-in.
+  func readForSignIn<Value: Sendable>(
+    of user: UserID, _ body: @escaping @Sendable (PostgreSQLConnection) throws -> Value
+  ) async throws(StoreError) -> Value {
+    try checkOpen()
+    return try await signInScheduler.run(for: Requester(user)) { () async throws(StoreError) in
+      try await signIns.read(body).get()
+    }
+  }
+
+  /// Reads for a search, which waits for others and lets no other read wait.
+  func readForSearch<Value: Sendable>(
+    of reader: UserID?, _ body: @escaping @Sendable (PostgreSQLConnection) throws -> Value
+  ) async throws(StoreError) -> Value {
+    try checkOpen()
+    guard searches.enter(reader) else { throw StoreError(.unavailable, "too many searches wait") }
+    defer { searches.leave(reader) }
+    do throws(StoreError) {
+      return try await searches.connection.read(body).get()
+    } catch {
+      if error.kind == .unavailable { logger.error("cannot search", metadata: ["error": "\(error)"]) }
+      throw error
+    }
+  }
+
+  func checkOpen() throws(StoreError) {
+    if writer.queue.isClosed { throw StoreError(.unavailable, "the store is closed") }
+  }
+}

@@ -1,0 +1,322 @@
+/// The tables, as numbered migrations. A released migration is never edited: a change is the next
+/// number.
+enum Schema {
+  static let migrations: [String] = [v1, ClusterSchema.v1]
+
+  /// Only one process migrates at a time. The number is arbitrary, and fixed.
+  static let migrationLock: Int64 = 0x5468_7267
+
+  /// The order of bytes: no operator's setting changes the order of pages.
+  private static let text = "text COLLATE \"C\""
+
+  // - Columns are those of SQLite's tables; PostgreSQL writes their names in lower case.
+  // - `throng_fence`: the first statement of each commit (Cluster.md, "Fencing"). `batch` tells what
+  //   became of a COMMIT whose answer was lost; a row outlives its node for that.
+  // - `application.number` is a number of its own, because a repeated application gets a new one.
+  // - `notification.addressee`: a user, "@managers:" or "@members:" and a group's number.
+  // - `readReceipt.seqs`: a bit for each message of a block, so that a confirmation is one statement.
+  // - `webhook.seq`: the place of the message of which an entry without `data` tells.
+  // - `memberInserted` runs for new members only, so a changed one costs nothing more.
+  private static let v1 = """
+    CREATE TABLE node (
+      number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      name \(text) NOT NULL,
+      heartbeat timestamptz NOT NULL DEFAULT clock_timestamp()
+    );
+    CREATE TABLE writer (
+      node bigint PRIMARY KEY,
+      batch bigint NOT NULL,
+      isGone boolean NOT NULL
+    ) WITH (fillfactor = 20);
+    CREATE FUNCTION throng_fence(node bigint, batch bigint) RETURNS void LANGUAGE plpgsql AS $body$
+    BEGIN
+      UPDATE writer SET batch = $2 WHERE writer.node = $1 AND NOT writer.isGone;
+      IF NOT FOUND THEN
+        RAISE EXCEPTION 'node % was removed', $1 USING ERRCODE = 'TH001';
+      END IF;
+    END $body$;
+
+    CREATE TABLE groupRecord (
+      number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      groupID \(text) NOT NULL UNIQUE,
+      type \(text) NOT NULL,
+      epoch \(text) NOT NULL,
+      createTime bigint NOT NULL,
+      owner \(text) NOT NULL,
+      name \(text) NOT NULL,
+      maxMemberNum bigint NOT NULL,
+      joinMode \(text) NOT NULL,
+      inviteMode \(text) NOT NULL,
+      beInviteMode \(text) NOT NULL,
+      updateInfoMode \(text) NOT NULL,
+      updateCustomMode \(text) NOT NULL,
+      ownerQuitMode \(text) NOT NULL,
+      memberChangeNotification boolean NOT NULL,
+      isSearchable boolean NOT NULL,
+      isMemberVisible boolean NOT NULL,
+      muteMode \(text) NOT NULL,
+      muteRoles \(text),
+      muteUntil bigint,
+      lastInfoTime bigint NOT NULL,
+      changeTime bigint NOT NULL,
+      importedThroughSeq bigint NOT NULL,
+      nextOrdinal bigint NOT NULL,
+      mutedAt bigint NOT NULL,
+      changeSeq bigint NOT NULL,
+      firstSeq bigint NOT NULL DEFAULT 1,
+      firstTime bigint,
+      removedTime bigint NOT NULL DEFAULT 0,
+      introduction \(text) NOT NULL,
+      notification \(text) NOT NULL,
+      faceURL \(text) NOT NULL,
+      customInfo \(text),
+      serverCustomInfo \(text) NOT NULL
+    );
+    CREATE INDEX groupRecordByType ON groupRecord (type, number);
+    CREATE INDEX groupRecordByOwner ON groupRecord (owner, type);
+    CREATE INDEX groupRecordByFirstTime ON groupRecord (type, firstTime) WHERE firstTime IS NOT NULL;
+
+    CREATE TABLE groupAttributes (number bigint PRIMARY KEY, entries \(text) NOT NULL);
+
+    CREATE TABLE groupCounter (
+      number bigint NOT NULL,
+      key \(text) NOT NULL,
+      value bigint NOT NULL,
+      PRIMARY KEY (number, key)
+    );
+
+    CREATE TABLE member (
+      number bigint NOT NULL,
+      userID \(text) NOT NULL,
+      role \(text) NOT NULL,
+      joinTime bigint NOT NULL,
+      ordinal bigint NOT NULL,
+      muteUntil bigint NOT NULL,
+      receiveOption \(text) NOT NULL,
+      readSeq bigint NOT NULL,
+      unreadBase bigint NOT NULL,
+      unreadSinceSeq bigint,
+      firstVisibleSeq bigint NOT NULL,
+      inviter \(text),
+      changeTime bigint NOT NULL,
+      mutedAt bigint NOT NULL,
+      earlierStays \(text),
+      nameCard \(text) NOT NULL,
+      customInfo \(text),
+      PRIMARY KEY (number, userID)
+    );
+    CREATE INDEX memberByUser ON member (userID, number);
+    CREATE INDEX managerByUser ON member (userID) WHERE role IN ('Owner', 'Admin');
+    CREATE INDEX managerOfGroup ON member (number) WHERE role IN ('Owner', 'Admin');
+
+    CREATE TABLE formerMember (
+      number bigint NOT NULL,
+      userID \(text) NOT NULL,
+      muteUntil bigint NOT NULL,
+      bannedUntil bigint NOT NULL,
+      leftTime bigint NOT NULL,
+      memorableUntil bigint NOT NULL,
+      mutedAt bigint NOT NULL,
+      restrictedUntil bigint NOT NULL GENERATED ALWAYS AS (greatest(muteUntil, bannedUntil)) STORED,
+      stays \(text),
+      banReason \(text) NOT NULL,
+      PRIMARY KEY (number, userID)
+    );
+    CREATE INDEX formerMemberRestricted ON formerMember (number, restrictedUntil, userID) WHERE restrictedUntil > 0;
+    CREATE INDEX formerMemberOfGroup ON formerMember (number, memorableUntil, userID);
+    CREATE INDEX formerMemberByEnd ON formerMember (memorableUntil);
+
+    CREATE TABLE message (
+      number bigint NOT NULL,
+      seq bigint NOT NULL,
+      timestamp bigint NOT NULL,
+      sender \(text) NOT NULL,
+      kind \(text) NOT NULL,
+      isRevoked boolean NOT NULL,
+      isFromManager boolean NOT NULL,
+      needReadReceipt boolean NOT NULL,
+      priority \(text) NOT NULL,
+      platform \(text) NOT NULL,
+      msgID \(text) NOT NULL,
+      clientMsgID \(text),
+      nameCard \(text) NOT NULL,
+      atUserIDList \(text),
+      content \(text) NOT NULL,
+      PRIMARY KEY (number, seq)
+    );
+
+    CREATE TABLE messageChange (
+      number bigint NOT NULL,
+      seq bigint NOT NULL,
+      changeSeq bigint NOT NULL,
+      editTime bigint NOT NULL,
+      pinned bigint NOT NULL,
+      PRIMARY KEY (number, seq)
+    );
+    CREATE UNIQUE INDEX messageByChange ON messageChange (number, changeSeq);
+    CREATE INDEX pinnedMessage ON messageChange (number, pinned) WHERE pinned > 0;
+
+    CREATE TABLE reaction (
+      number bigint NOT NULL,
+      seq bigint NOT NULL,
+      kind bigint NOT NULL,
+      count bigint NOT NULL,
+      reaction \(text) NOT NULL,
+      PRIMARY KEY (number, seq, kind)
+    );
+    CREATE TABLE reactionUser (
+      number bigint NOT NULL,
+      kind bigint NOT NULL,
+      userID \(text) NOT NULL,
+      time bigint NOT NULL,
+      PRIMARY KEY (number, kind, userID)
+    );
+    CREATE INDEX reactionUserByTime ON reactionUser (number, kind, time);
+    CREATE TABLE goneReaction (number bigint NOT NULL, kind bigint NOT NULL, PRIMARY KEY (number, kind));
+
+    CREATE TABLE receiptMembers (
+      number bigint NOT NULL,
+      seq bigint NOT NULL,
+      userIDs \(text) NOT NULL,
+      PRIMARY KEY (number, seq)
+    );
+    CREATE TABLE readReceipt (
+      number bigint NOT NULL,
+      block bigint NOT NULL,
+      userID \(text) NOT NULL,
+      seqs bit(1024) NOT NULL,
+      PRIMARY KEY (number, block, userID)
+    );
+
+    CREATE TABLE departure (
+      userID \(text) NOT NULL,
+      groupID \(text) NOT NULL,
+      type \(text) NOT NULL,
+      time bigint NOT NULL,
+      groupNumber bigint NOT NULL,
+      PRIMARY KEY (userID, groupID)
+    );
+    CREATE INDEX departureByNumber ON departure (userID, groupNumber);
+    CREATE INDEX departureByTime ON departure (time);
+
+    CREATE TABLE dismissedGroup (
+      number bigint PRIMARY KEY,
+      groupID \(text) NOT NULL,
+      type \(text) NOT NULL,
+      time bigint NOT NULL
+    );
+    CREATE INDEX dismissedGroupByID ON dismissedGroup (groupID);
+
+    CREATE SEQUENCE applicationNumber;
+    CREATE TABLE application (
+      number bigint PRIMARY KEY DEFAULT nextval('applicationNumber'),
+      id \(text) NOT NULL UNIQUE,
+      groupNumber bigint NOT NULL,
+      groupID \(text) NOT NULL,
+      epoch \(text) NOT NULL,
+      kind \(text) NOT NULL,
+      fromUser \(text) NOT NULL,
+      toUser \(text),
+      addTime bigint NOT NULL,
+      handledTime bigint,
+      isAgreed boolean,
+      handledBy \(text),
+      endTime bigint,
+      isGroupGone boolean NOT NULL DEFAULT false,
+      requestMsg \(text) NOT NULL,
+      attach \(text),
+      handledMsg \(text)
+    );
+    CREATE INDEX applicationByGroup ON application (groupNumber, kind, addTime);
+    CREATE INDEX applicationOpen ON application (groupNumber, number) WHERE endTime IS NULL;
+    CREATE INDEX applicationByEnd ON application (endTime) WHERE endTime IS NOT NULL;
+    CREATE INDEX applicationOfInvited ON application (toUser, number) WHERE toUser IS NOT NULL AND NOT isGroupGone;
+    CREATE INDEX applicationOfInvitedByTime ON application (toUser, addTime) WHERE toUser IS NOT NULL AND NOT isGroupGone;
+    CREATE INDEX applicationOfGroup ON application (groupNumber, kind, number) WHERE NOT isGroupGone;
+    CREATE INDEX applicationOfKind ON application (kind, number) WHERE NOT isGroupGone;
+    CREATE INDEX applicationOfSender ON application (fromUser, number) WHERE NOT isGroupGone;
+
+    CREATE SEQUENCE notificationNumber;
+    CREATE TABLE notification (
+      addressee \(text) NOT NULL,
+      number bigint NOT NULL,
+      timestamp bigint NOT NULL,
+      kind \(text) NOT NULL,
+      groupID \(text) NOT NULL,
+      opUser \(text) NOT NULL,
+      applicationID \(text),
+      reason \(text),
+      data \(text),
+      groupName \(text),
+      platform \(text),
+      opNickName \(text),
+      opFaceURL \(text),
+      PRIMARY KEY (addressee, number)
+    );
+    CREATE INDEX notificationByTime ON notification (timestamp);
+
+    CREATE TABLE readMark (
+      userID \(text) PRIMARY KEY,
+      applications bigint NOT NULL DEFAULT 0,
+      notifications bigint NOT NULL DEFAULT 0
+    );
+
+    CREATE TABLE knownUser (userID \(text) PRIMARY KEY, offlineSince bigint);
+    CREATE INDEX knownUserPresent ON knownUser (offlineSince) WHERE offlineSince = 0;
+
+    CREATE TABLE userInfo (
+      userID \(text) PRIMARY KEY,
+      nickName \(text) NOT NULL,
+      faceURL \(text) NOT NULL,
+      customInfo \(text)
+    );
+
+    CREATE SEQUENCE webhookNumber;
+    CREATE TABLE webhook (
+      number bigint PRIMARY KEY,
+      lane \(text) NOT NULL,
+      groupNumber bigint,
+      seq bigint,
+      id \(text),
+      type \(text),
+      timestamp bigint,
+      since bigint,
+      data bytea,
+      CHECK ((data IS NULL) = (groupNumber IS NOT NULL))
+    );
+    CREATE INDEX webhookByLane ON webhook (lane, number);
+    CREATE INDEX webhookOfMessage ON webhook (groupNumber, seq) WHERE groupNumber IS NOT NULL;
+    CREATE TABLE webhookFailure (
+      number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      id \(text) NOT NULL,
+      lane \(text) NOT NULL,
+      type \(text) NOT NULL,
+      timestamp bigint NOT NULL,
+      attempts bigint NOT NULL,
+      lastError \(text) NOT NULL,
+      data bytea NOT NULL
+    );
+
+    CREATE TABLE probe (id bigint PRIMARY KEY, time timestamptz NOT NULL);
+
+    CREATE FUNCTION memberInserted() RETURNS trigger LANGUAGE plpgsql AS $body$
+    DECLARE
+      joined \(text);
+    BEGIN
+      SELECT g.groupID INTO joined FROM groupRecord AS g WHERE g.number = NEW.number;
+      DELETE FROM departure AS d WHERE d.userID = NEW.userID AND d.groupID = joined;
+      IF EXISTS (SELECT 1 FROM dismissedGroup AS d WHERE d.groupID = joined) THEN
+        INSERT INTO notification
+        SELECT m.userID, n.number, n.timestamp, n.kind, n.groupID, n.opUser, n.applicationID, n.reason, n.data, n.groupName,
+          n.platform, n.opNickName, n.opFaceURL
+        FROM dismissedGroup AS d JOIN member AS m ON m.number = d.number AND m.userID = NEW.userID
+        JOIN notification AS n ON n.addressee = '@members:' || d.number WHERE d.groupID = joined
+        ON CONFLICT DO NOTHING;
+        DELETE FROM member AS m USING dismissedGroup AS d
+        WHERE m.number = d.number AND d.groupID = joined AND m.userID = NEW.userID;
+      END IF;
+      RETURN NULL;
+    END $body$;
+    CREATE TRIGGER memberInserted AFTER INSERT ON member FOR EACH ROW EXECUTE FUNCTION memberInserted();
+    """
+}

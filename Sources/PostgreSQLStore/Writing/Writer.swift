@@ -1,0 +1,435 @@
+import Dispatch
+import Foundation
+import GroupModel
+import GroupRuntime
+import Logging
+import Synchronization
+
+/// The one writer of the database: everything pending shares one transaction, and completions
+/// follow the COMMIT in order. It runs on a queue of its own.
+final class Writer: @unchecked Sendable {
+  let queue: CommitQueue
+  private let worker = DispatchQueue(label: "throng.store.writer")
+  /// Nil while this process is no node.
+  private let node: Mutex<Int64?>
+  private let connect: @Sendable () throws(PostgreSQLError) -> PostgreSQLConnection
+  private let options: PostgreSQLOptions
+  private let logger: Logger
+  private let persists = Atomic<Bool>(true)
+  private let isRemoved = Atomic<Bool>(false)
+  private let inDoubt = InDoubt()
+  private let measured = Mutex(WriterHolds())
+  /// Where messages are removed, it gets the groups of new ones.
+  let backlog: RetentionBacklog?
+  let connections = WriterConnections()
+  let meter = CommitMeter()
+  /// @unchecked: used on `worker` only, like the number of the last batch.
+  private var connection: PostgreSQLConnection?
+  private var lastBatch: Int64 = 0
+  /// The batch of a COMMIT of which the database could not be asked in time.
+  private var unresolved: SentBatch?
+
+  init(
+    _ connection: PostgreSQLConnection, node: Int64?,
+    connect: @escaping @Sendable () throws(PostgreSQLError) -> PostgreSQLConnection,
+    backlog: RetentionBacklog?, options: PostgreSQLOptions, logger: Logger
+  ) {
+    queue = CommitQueue(options)
+    self.backlog = backlog
+    self.connection = connection
+    self.node = Mutex(node)
+    self.connect = connect
+    self.options = options
+    self.logger = logger
+  }
+
+  var canPersist: Bool { persists.load(ordering: .acquiring) }
+
+  /// Ends the sessions that the last process left.
+  func begin(sessionsEndedAt time: WallInstant) throws {
+    let postsUserOffline = options.postsUserOffline
+    try worker.sync {
+      try transact(isAwaited: false) { transaction in
+        if postsUserOffline {
+          // No platform is kept of a session.
+          for user in try UserRows.onlineUsers(in: transaction) {
+            let entry = WebhookEntry(.userOffline, .presence(user, .unknown), in: .user(user), at: time)
+            try WebhookRows.append(entry, transaction)
+          }
+        }
+        try transaction.run("UPDATE knownUser SET offlineSince = $1 WHERE offlineSince = 0", [time])
+      }
+    }
+  }
+
+  func commit(_ commit: Commit) {
+    switch queue.enqueue(commit) {
+    case .wake: wake()
+    case .queued: break
+    case .full(let mustWake):
+      note(failure: StoreError(.unavailable, "the database does not keep up: too many commits wait"))
+      if mustWake { wake() }
+    case .closed: refuse(commit, "the store is closed")
+    case .fenced: refuse(commit, "another node decides for the group")
+    }
+  }
+
+  /// Starts the work of each second: makes users durable, probes a failed store.
+  func tick() {
+    if queue.flushUsers() { wake() }
+    if !canPersist { worker.async { self.probe() } }
+  }
+
+  /// Runs a body of background work in a transaction behind the commits that wait. Blocks
+  /// meanwhile.
+  func performAndWait<Value>(_ task: MaintenanceTask, _ body: (WriteTransaction) throws -> Value) throws(StoreError) -> Value {
+    let outcome: Result<Value, StoreError> = worker.sync {
+      let start = options.clocks.monotonic
+      defer { measured.withLock { $0.note(task.rawValue, options.clocks.monotonic - start) } }
+      return Result { try inBackground(body) }.mapError(StoreError.init(describing:))
+    }
+    if case .failure(let failure) = outcome { note(failure: failure) }
+    return try outcome.get()
+  }
+
+  private func inBackground<Value>(_ body: (WriteTransaction) throws -> Value) throws -> Value {
+    var value: Value?
+    try transact(isAwaited: false) { transaction in
+      // A crash of the database may undo it, and it is done again: nobody is told of a success.
+      try transaction.run("SET LOCAL synchronous_commit = off", [])
+      value = try body(transaction)
+    }
+    guard let value else { throw StoreError(.unavailable, "the transaction was not run") }
+    return value
+  }
+
+  /// How long background work has held the writer.
+  var holds: WriterHolds { measured.withLock { $0 } }
+
+  /// Waits until every commit has been answered. Call it with the queue closed.
+  func finish() {
+    worker.sync {
+      while let batch = queue.nextBatch() { perform(batch) }
+      let users = queue.pendingUpdates
+      if !users.isEmpty { perform(CommitQueue.Batch(users: users, leaseCount: queue.leaseCount)) }
+      connection = nil
+    }
+  }
+
+  /// Writes as this node from now on.
+  /// - Parameter node: nil = the lease was lost. What waits was decided under it, and fails.
+  func use(node: Int64?) {
+    self.node.withLock { $0 = node }
+    if node == nil { queue.breakAll() }
+  }
+
+  /// The node was removed: nothing is written any more.
+  func didRemoveNode() {
+    guard !isRemoved.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    note(failure: StoreError(.unavailable, "another process has taken over the database: this one writes nothing more"))
+  }
+
+  /// Waits for commits of which nobody knows yet whether they are durable. A group must not be read
+  /// before that.
+  func waitForFates() async throws(StoreError) { try await inDoubt.wait() }
+
+  // A block for each batch: background work gets its turn however many commits wait.
+  private func wake() {
+    worker.async {
+      guard let batch = self.queue.nextBatch() else { return }
+      self.perform(batch)
+      self.wake()
+    }
+  }
+
+  // Asynchronous, because a caller may hold a lock that its completion wants.
+  private func refuse(_ commit: Commit, _ reason: String) {
+    commit.generation.markBroken()
+    Self.refusals.async { commit.completion(.failure(StoreError(.unavailable, reason))) }
+  }
+
+  private static let refusals = DispatchQueue(label: "throng.store.refusals")
+}
+
+// MARK: - Commits
+
+extension Writer {
+  private typealias Outcome = Result<Void, StoreError>
+
+  private func perform(_ batch: CommitQueue.Batch) {
+    let clocks = SystemClocks()
+    let begun = clocks.monotonic
+    let outcomes = outcomes(of: batch)
+    let ended = clocks.monotonic
+    var failures = 0
+    for (commit, outcome) in zip(batch.commits, outcomes) where outcome.isFailure {
+      commit.generation.markBroken()
+      failures += 1
+    }
+    if !batch.commits.isEmpty {
+      meter.record(nanoseconds: ended.nanoseconds(since: begun), commits: batch.commits.count, failures: failures)
+    }
+    if let backlog {
+      for (commit, outcome) in zip(batch.commits, outcomes) where !outcome.isFailure { backlog.noteAppends(commit.changes) }
+    }
+    for (commit, outcome) in zip(batch.commits, outcomes) { commit.completion(outcome) }
+  }
+
+  private func outcomes(of batch: CommitQueue.Batch) -> [Outcome] {
+    do {
+      return try durable(batch, apart: false)
+    } catch let failure where StoreError(describing: failure).kind == .unavailable {
+      return failed(batch, StoreError(describing: failure))
+    } catch {
+      // A commit contradicts the stored rows: a savepoint for each lets only that one fail.
+      do {
+        return try durable(batch, apart: true)
+      } catch {
+        return failed(batch, StoreError(describing: error))
+      }
+    }
+  }
+
+  private func failed(_ batch: CommitQueue.Batch, _ failure: StoreError) -> [Outcome] {
+    note(failure: failure)
+    return batch.commits.map { .failure($0.generation.isBroken ? .abandoned : failure) }
+  }
+
+  /// Writes the batch in one transaction, durable when this returns.
+  /// - Parameter apart: a commit that is `.inconsistent` fails alone instead of failing all.
+  private func durable(_ batch: CommitQueue.Batch, apart: Bool) throws -> [Outcome] {
+    var outcomes: [Outcome] = []
+    try transact(isAwaited: !batch.commits.isEmpty, leaseCount: batch.leaseCount) { transaction in
+      outcomes = []
+      if self.options.isShared { try NotificationOrder.lock(batch.commits.lazy.flatMap(\.changes), transaction) }
+      try UserRows.put(batch.users, transaction)
+      for commit in batch.commits {
+        if commit.generation.isBroken {
+          outcomes.append(.failure(.abandoned))
+        } else if apart {
+          outcomes.append(try self.applyApart(commit, transaction))
+        } else {
+          for change in commit.changes { try transaction.apply(change) }
+          outcomes.append(.success(()))
+        }
+      }
+    }
+    queue.removeDurable(batch.users)
+    return outcomes
+  }
+
+  private func applyApart(_ commit: Commit, _ transaction: WriteTransaction) throws -> Outcome {
+    try transaction.run("SAVEPOINT apart", [])
+    try transaction.check()
+    do {
+      for change in commit.changes { try transaction.apply(change) }
+      try transaction.check()
+      try transaction.run("RELEASE SAVEPOINT apart", [])
+      return .success(())
+    } catch {
+      let failure = StoreError(describing: error)
+      if failure.kind == .unavailable { throw error }
+      transaction.forgetSent()
+      try transaction.run("ROLLBACK TO SAVEPOINT apart", [])
+      try transaction.check()
+      commit.generation.markBroken()
+      logger.error("commit refused", metadata: ["error": "\(failure)"])
+      return .failure(failure)
+    }
+  }
+
+  /// Runs the body in a transaction and commits it. Returns only when the transaction is durable.
+  /// - Parameters:
+  ///   - isAwaited: somebody is told of a failure, so a lost COMMIT's fate is waited for. A
+  ///     transaction that was lost with its connection is done again once.
+  ///   - leaseCount: of the lease under which the changes were decided; nil = any.
+  ///   - body: may run twice.
+  private func transact(
+    isAwaited: Bool, leaseCount: Int? = nil, _ body: (WriteTransaction) throws -> Void
+  ) throws {
+    for isLastAttempt in [!isAwaited, true] {
+      do {
+        return try attempt(isAwaited: isAwaited, leaseCount: leaseCount, body)
+      } catch let lost as LostTransaction {
+        if isLastAttempt { throw lost.error }
+      }
+    }
+  }
+
+  /// The connection was lost, and the transaction is not durable.
+  private struct LostTransaction: Error {
+    let error: any Error
+  }
+
+  private func attempt(
+    isAwaited: Bool, leaseCount: Int?, _ body: (WriteTransaction) throws -> Void
+  ) throws {
+    if isRemoved.load(ordering: .acquiring) {
+      throw StoreError(.unavailable, "another process has taken over the database")
+    }
+    // The node first: one that has joined again has counted the lease that was lost.
+    guard let node = node.withLock({ $0 }), leaseCount == nil || leaseCount == queue.leaseCount else {
+      throw StoreError(.unavailable, "the lease under which this was decided is lost")
+    }
+    try resolve()
+    let current = try connection.flatMap { $0.isOpen ? $0 : nil } ?? reconnect()
+    lastBatch += 1
+    var transaction: WriteTransaction?
+    do {
+      let begun = try WriteTransaction(current, node: node, batch: lastBatch)
+      transaction = begun
+      try body(begun)
+      try begun.commit()
+      noteSuccess()
+    } catch {
+      if (error as? PostgreSQLError)?.isFenced == true {
+        if let fence = queue.fence { fence.wasRefused() } else { didRemoveNode() }
+      }
+      if current.isOpen {
+        transaction?.forgetSent()
+        transaction?.rollBack()
+      }
+      if !current.isOpen || (error as? PostgreSQLError)?.isOnStandby == true { connection = nil }
+      guard !current.isOpen else { throw error }
+      guard transaction?.isCommitSent == true, isAwaited else { throw LostTransaction(error: error) }
+      try learnFate(of: SentBatch(node: node, number: lastBatch), after: error)
+    }
+  }
+}
+
+// MARK: - Lost COMMITs
+
+extension Writer {
+  /// Waits until the database tells whether a transaction has become durable, whose COMMIT had no
+  /// answer.
+  /// - Throws: `failure` where it has not, or where nothing is known in time.
+  private func learnFate(of batch: SentBatch, after failure: any Error) throws {
+    inDoubt.begin()
+    let deadline = SystemClocks().monotonic + .milliseconds(options.commitTimeout)
+    var fate: Bool?
+    while fate == nil, SystemClocks().monotonic < deadline {
+      fate = try? lookUpFate(of: batch)
+      if fate == nil { Thread.sleep(forTimeInterval: 0.05) }
+    }
+    if let fate {
+      inDoubt.end()
+      guard fate else { throw LostTransaction(error: failure) }
+      logger.notice("a commit whose answer was lost is durable")
+      return noteSuccess()
+    }
+    // The callers hear of a failure. The next transaction asks again, and no group is read before.
+    logger.error("nobody knows yet whether a commit is durable", metadata: ["error": "\(StoreError(describing: failure))"])
+    unresolved = batch
+    inDoubt.giveUp()
+    throw failure
+  }
+
+  /// Asks again for the fate of a COMMIT: the next batch would cover its trace.
+  private func resolve() throws {
+    guard let batch = unresolved else { return }
+    guard let isDurable = try lookUpFate(of: batch) else {
+      throw StoreError(.unavailable, "nobody knows yet whether a commit is durable")
+    }
+    logger.notice("the fate of a commit is known", metadata: ["durable": "\(isDurable)"])
+    unresolved = nil
+    inDoubt.end()
+  }
+
+  private func reconnect() throws(PostgreSQLError) -> PostgreSQLConnection {
+    let made = try connect()
+    connections.noteNew()
+    connection = made
+    return made
+  }
+
+  /// - Returns: nil = the database has forgotten this process.
+  private func lookUpFate(of batch: SentBatch) throws -> Bool? {
+    let current = try reconnect()
+    // The lock waits for a transaction that has not ended yet.
+    let found = try current.rows("SELECT batch FROM writer WHERE node = $1 FOR UPDATE", [batch.node]) { try $0.integer() }
+    return found.first.map { $0 >= batch.number }
+  }
+
+  private func probe() {
+    do {
+      try transact(isAwaited: false) { transaction in
+        try transaction.run(
+          "INSERT INTO probe VALUES (1, clock_timestamp()) ON CONFLICT (id) DO UPDATE SET time = excluded.time", [])
+      }
+    } catch {
+      note(failure: StoreError(describing: error))
+    }
+  }
+
+  // MARK: Health
+
+  private func note(failure: StoreError) {
+    guard failure.kind == .unavailable else { return }
+    if persists.exchange(false, ordering: .acquiringAndReleasing) {
+      logger.error("cannot write to the store", metadata: ["error": "\(failure)"])
+    }
+  }
+
+  private func noteSuccess() {
+    if !persists.exchange(true, ordering: .acquiringAndReleasing) { logger.notice("the store can be written to again") }
+  }
+}
+
+/// A transaction whose COMMIT was sent: the node that it was sent as, and its number there.
+private struct SentBatch {
+  let node: Int64
+  let number: Int64
+}
+
+/// Commits of which nobody knows yet whether they are durable.
+final class InDoubt: Sendable {
+  private enum Phase {
+    /// The database is asked. → certain, unresolved
+    case asked
+    /// It did not answer in time. → certain
+    case unresolved
+    case certain
+  }
+
+  private struct State {
+    var phase = Phase.certain
+    var waiting: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let state = Mutex(State())
+
+  func begin() { enter(.asked) }
+  func giveUp() { enter(.unresolved) }
+  func end() { enter(.certain) }
+
+  private func enter(_ phase: Phase) {
+    let waiting = state.withLock { state in
+      state.phase = phase
+      defer { if phase != .asked { state.waiting = [] } }
+      return phase == .asked ? [] : state.waiting
+    }
+    for continuation in waiting { continuation.resume() }
+  }
+
+  /// Waits while the database is asked.
+  func wait() async throws(StoreError) {
+    await withCheckedContinuation { continuation in
+      let isWaiting = state.withLock { state in
+        if state.phase == .asked { state.waiting.append(continuation) }
+        return state.phase == .asked
+      }
+      if !isWaiting { continuation.resume() }
+    }
+    if state.withLock({ $0.phase == .unresolved }) {
+      throw StoreError(.unavailable, "nobody knows yet whether a commit is durable")
+    }
+  }
+}
+
+extension Result {
+  fileprivate var isFailure: Bool { if case .failure = self { true } else { false } }
+}
+
+extension StoreError {
+  fileprivate static let abandoned = StoreError(.abandoned, "an earlier commit of the same generation failed")
+}

@@ -1,0 +1,240 @@
+import Dispatch
+import GroupModel
+import GroupRuntime
+import Testing
+import ThrongTestKit
+
+@testable import PostgreSQLStore
+
+@Suite("One process at a time uses a PostgreSQL database")
+struct PostgreSQLFenceTests {
+  @Test func `a process that shows no life loses the database, and writes nothing more`() async throws {
+    try await withSchema { url, schema in
+      let log = RecordedLog()
+      let first = try openPostgreSQL(url, schema, logger: log.logger) { $0.leaseDuration = .milliseconds(200) }
+      defer { first.close() }
+      try await first.put([.create(), .append(.sample(1))]).get()
+      // Nothing renews the first one's lease.
+      let second = try openPostgreSQL(url, schema) { $0.leaseDuration = .milliseconds(200) }
+      defer { second.close() }
+      #expect(try #require(second.node).number > #require(first.node).number)
+      try await second.put([.append(.sample(2))]).get()
+
+      #expect(await first.put([.append(.sample(3))]).failure == .unavailable)
+      #expect(!first.canPersist)
+      #expect(log.contains("another process has taken over the database"))
+      first.maintenance.runRound()
+      #expect(await first.put([.create(team)]).failure == .unavailable)
+      #expect(try await second.group(club, sentSince: 0)?.lastMessage?.seq == 2)
+      #expect(try await second.group(team, sentSince: 0) == nil)
+    }
+  }
+
+  @Test func `a second process is refused while the first shows life`() async throws {
+    try await withSchema { url, schema in
+      let first = try openPostgreSQL(url, schema) { options in
+        options.maintenanceInterval = .milliseconds(20)
+        options.leaseDuration = .seconds(1)
+      }
+      defer { first.close() }
+      let error = #expect(throws: PostgreSQLOpenError.self) {
+        _ = try openPostgreSQL(url, schema) { $0.leaseDuration = .seconds(1) }
+      }
+      #expect(error?.kind == .locked)
+      try await first.put([.create()]).get()
+    }
+  }
+
+  @Test func `after a clean end the next process begins at once, with what was stored`() async throws {
+    try await withSchema { url, schema in
+      let first = try openPostgreSQL(url, schema) { $0.leaseDuration = .seconds(600) }
+      first.notePresence(of: alice, offlineSince: nil)
+      try await first.put([.create(), .join(alice)]).get()
+      first.close()
+      #expect(await failure { () async throws(StoreError) in try await first.memberships(of: alice) }?.kind == .unavailable)
+      let second = try openPostgreSQL(url, schema) { $0.leaseDuration = .seconds(600) }
+      defer { second.close() }
+      #expect(try await second.memberships(of: alice).map(\.groupID) == [club])
+      // No session outlives a process.
+      #expect(try await second.offlineSince(of: alice) != nil)
+    }
+  }
+
+  @Test func `a database of a newer version stays as it is`() async throws {
+    try await withSchema { url, schema in
+      try openPostgreSQL(url, schema).close()
+      let connection = try PostgreSQLConnection(url, options: [(name: "search_path", value: schema)], timeout: 5_000)
+      try connection.run("INSERT INTO schemaVersion VALUES (99)")
+      let error = #expect(throws: PostgreSQLOpenError.self) { _ = try openPostgreSQL(url, schema) }
+      #expect(error?.kind == .version)
+    }
+  }
+
+  @Test func `a server that is not there is told in a sentence`() {
+    let error = #expect(throws: PostgreSQLOpenError.self) { _ = try openPostgreSQL("host=/nonexistent", "none") }
+    #expect(error?.kind == .unavailable)
+  }
+}
+
+// One after the other: they hold the same lock, and a wait for it holds a thread.
+@Suite("Several processes number notifications in a PostgreSQL database", .serialized)
+struct NotificationOrderTests {
+  /// Holds the lock of a user as another process does whose transaction has numbered a
+  /// notification.
+  private func holding(_ user: UserID, _ url: String, _ body: (PostgreSQLConnection) async throws -> Void) async throws {
+    let other = try PostgreSQLConnection(url, options: [], timeout: 60_000)
+    try other.run("BEGIN")
+    try other.run("SELECT pg_advisory_xact_lock(1416131178, hashtext($1) & 1023)", [user.rawValue])
+    try await body(other)
+    try other.run("ROLLBACK")
+  }
+
+  private func isWaiting(_ connection: PostgreSQLConnection, _ schema: String) throws -> Bool {
+    try connection.count(
+      """
+      SELECT count(*) FROM pg_locks AS l JOIN pg_stat_activity AS a USING (pid)
+      WHERE l.locktype = 'advisory' AND NOT l.granted AND a.application_name = $1
+      """, [schema]) > 0
+  }
+
+  @Test(arguments: ["to a user", "to managers", "to the members of a disbanded group"])
+  func `a notification waits for one that another process numbers for the same user`(_ kind: String) async throws {
+    let change: StoreChange =
+      switch kind {
+      case "to a user": .notify(.sample(), .users([bob, alice]))
+      case "to managers": .notify(.sample(), .managers(of: club))
+      default: .dismiss(club, at: 9, notifying: .sample())
+      }
+    try await withSchema { url, schema in
+      let store = try openPostgreSQL(url, schema) { ($0.isShared, $0.lockTimeout, $0.statementTimeout) = (true, 60_000, 60_000) }
+      defer { store.close() }
+      var manager = Member.sample(alice)
+      manager.role = .owner
+      try await store.put([.create(), .putMember(manager, in: club)]).get()
+      try await holding(alice, url) { other in
+        try await store.put([.append(.sample(1)), .notify(.sample(), .users([carol]))]).get()
+        async let answer = store.put([change])
+        try await waitUntil("the commit waits for the lock") { (try? isWaiting(other, schema)) == true }
+        try other.run("ROLLBACK")
+        try await answer.get()
+      }
+      #expect(try await store.notifications(of: alice, since: 0, before: 0, limit: 9).count == 1)
+    }
+  }
+
+  @Test func `a process alone locks nothing`() async throws {
+    try await withSchema { url, schema in
+      let store = try openPostgreSQL(url, schema)
+      defer { store.close() }
+      try await holding(alice, url) { _ in
+        try await store.put([.create(), .notify(.sample(), .users([alice]))]).get()
+      }
+    }
+  }
+}
+
+@Suite("Faults between the store and PostgreSQL")
+struct PostgreSQLFaultTests {
+  private func withProxy(_ body: (SocketProxy, PostgreSQLStore) async throws -> Void) async throws {
+    try await withSchema { url, schema in
+      let directory = String(url.dropFirst("host=".count).prefix { $0 != " " })
+      let proxy = try SocketProxy(to: directory)
+      defer { proxy.close() }
+      let store = try openPostgreSQL(proxy.url, schema)
+      defer { store.close() }
+      try await store.put([.create(), .join(alice)]).get()
+      try await body(proxy, store)
+    }
+  }
+
+  @Test func `a commit whose answer is lost is answered as durable, and is there once`() async throws {
+    try await withProxy { proxy, store in
+      proxy.lose(.answer)
+      try await store.put([.append(.sample(1))]).get()
+      try await store.put([.append(.sample(2))]).get()
+      #expect(try await store.messages(of: club, in: 1...9, newestFirst: false, limit: 9).map(\.seq) == [1, 2])
+      #expect(store.canPersist)
+    }
+  }
+
+  @Test func `a commit that is lost on its way is done again`() async throws {
+    try await withProxy { proxy, store in
+      proxy.lose(.request)
+      try await store.put([.append(.sample(1))]).get()
+      #expect(try await store.messages(of: club, in: 1...9, newestFirst: false, limit: 9).map(\.seq) == [1])
+    }
+  }
+
+  @Test func `reads go on after all connections were ended`() async throws {
+    try await withSchema { url, schema in
+      let store = try openPostgreSQL(url, schema)
+      defer { store.close() }
+      try await store.put([.create(), .join(alice)]).get()
+      func backends() async throws -> [Int64] { [try await store.read { $0.backend }, try await store.read { $0.backend }] }
+      let before = try await backends()
+      let connection = try PostgreSQLConnection(url, options: [], timeout: 60_000)
+      let ended = try connection.rows(
+        """
+        SELECT pid::bigint FROM (
+          SELECT pid, pg_terminate_backend(pid, 60000) AS isEnded FROM pg_stat_activity WHERE application_name = $1) AS backend
+        WHERE isEnded
+        """, [schema]
+      ) { try $0.integer() }
+      #expect(before.allSatisfy(ended.contains), "the readers were among those that ended")
+      #expect(try await store.memberships(of: alice).map(\.groupID) == [club])
+      let after = try await backends()
+      #expect(!after.contains(where: before.contains), "the readers have new connections")
+      try await store.put([.append(.sample(1))]).get()
+      #expect(try await store.signInRecord(of: alice).memberships.map(\.groupID) == [club])
+    }
+  }
+
+  @Test func `of several hosts the one that answers is used`() async throws {
+    try await withSchema { url, schema in
+      let store = try openPostgreSQL(url.replacing("host=", with: "host=/nowhere,"), schema)
+      defer { store.close() }
+      try await store.put([.create(), .join(alice)]).get()
+      #expect(try await store.memberships(of: alice).map(\.groupID) == [club])
+    }
+  }
+
+  @Test func `a server that takes no writes, as a replica, is not used`() async throws {
+    try await withSchema { url, schema in
+      let readOnly = url + " options='-c default_transaction_read_only=on'"
+      let error = #expect(throws: PostgreSQLOpenError.self) { try openPostgreSQL(readOnly, schema) }
+      #expect(error?.kind == .unavailable && error?.description.contains("read-only") == true)
+    }
+  }
+
+  @Test func `a statement that takes too long fails, and the next one is served`() async throws {
+    try await withSchema { url, schema in
+      let store = try openPostgreSQL(url, schema) { $0.statementTimeout = 200 }
+      defer { store.close() }
+      try await store.put([.create()]).get()
+      let other = try PostgreSQLConnection(url, options: [(name: "search_path", value: schema)], timeout: 5_000)
+      try other.run("BEGIN")
+      try other.run("LOCK TABLE message IN ACCESS EXCLUSIVE MODE")
+      #expect(await store.put([.append(.sample(1))]).failure == .unavailable)
+      #expect(!store.canPersist)
+      try other.run("ROLLBACK")
+      try await store.put([.append(.sample(1))]).get()
+      #expect(store.canPersist)
+    }
+  }
+}
+
+@Suite("Texts in PostgreSQL")
+struct StoredTextTests {
+  @Test(arguments: difficultTexts + ["\u{1}", "\u{1}\u{2}", "\u{1}\0\u{2}", "a\u{1}"])
+  func `every text comes back`(_ text: String) {
+    var bytes: [UInt8] = []
+    StoredText.append(text, to: &bytes)
+    #expect(!bytes.contains(0))
+    #expect(bytes.withUnsafeBufferPointer { StoredText.text($0) }?.bytes == text.bytes)
+  }
+
+  @Test(arguments: [[1], [1, 3], [97, 1], [0xff]] as [[UInt8]])
+  func `bytes that were never written are no text`(_ bytes: [UInt8]) {
+    #expect(bytes.withUnsafeBufferPointer { StoredText.text($0) } == nil)
+  }
+}

@@ -1,0 +1,275 @@
+import Cluster
+import GroupModel
+import GroupRuntime
+import Synchronization
+import Testing
+import ThrongTestKit
+
+@testable import PostgreSQLStore
+@testable import SQLiteStore
+
+/// A store whose retention a test runs step by step.
+protocol RetainingStore: AnyStore, HistoryStore {
+  /// Runs the maintenance of a second.
+  func tick() async
+}
+
+extension SQLiteStore: RetainingStore {}
+
+extension PostgreSQLStore: RetainingStore {
+  func tick() async {
+    maintenance.runRound()
+    cleanup.runRound()
+  }
+}
+
+/// The removals that a store tells.
+final class Removals: Sendable {
+  private let all = Mutex<[HistoryRemoval]>([])
+
+  func append(_ removal: HistoryRemoval) { all.withLock { $0.append(removal) } }
+
+  /// Those since the last call.
+  func popAll() -> [HistoryRemoval] {
+    all.withLock { all in
+      defer { all = [] }
+      return all
+    }
+  }
+}
+
+@Suite("Retention of the stores that keep")
+struct SharedRetentionTests {
+  private static let start: WallInstant = 1_700_000_000_000
+  private static let hour: Int64 = 3_600_000
+  private static let stores: [Backing] = [.sqlite, .postgresql]
+
+  /// A store with limits for Public groups, and the removals that it tells.
+  private func withLimits(
+    _ backing: Backing, _ limits: HistoryLimits, clocks: any Clocks = ManualClocks(at: start), rows: Int = 500,
+    _ body: (any RetainingStore, Removals) async throws -> Void
+  ) async throws {
+    let removals = Removals()
+    func run(_ store: any RetainingStore) async throws {
+      store.onRemoval { removals.append($0) }
+      try await body(store, removals)
+    }
+    if backing == .postgresql {
+      let tune: (inout PostgreSQLOptions) -> Void = {
+        ($0.clocks, $0.history, $0.cleanupRows) = (clocks, [.public: limits], rows)
+      }
+      try await withPostgreSQL(tune) { try await run($0) }
+    } else {
+      try await withDirectory { directory in
+        try await withSQLite(directory, { ($0.clocks, $0.history) = (clocks, [.public: limits]) }) { try await run($0) }
+      }
+    }
+  }
+
+  private func seqs(_ store: any RetainingStore, of group: GroupID = club) async throws -> [Int64] {
+    try await store.messages(of: group, in: 0...1_000_000, newestFirst: false, limit: 1_000_000).compactMap(\.seq)
+  }
+
+  private func messages(_ seqs: ClosedRange<Int64>, in group: GroupID = club, at time: WallInstant = start) -> [StoreChange] {
+    seqs.map { .append(.sample($0, in: group, at: time)) }
+  }
+
+  @Test(arguments: stores)
+  func `the newest messages of a group stay`(_ backing: Backing) async throws {
+    let clocks = ManualClocks(at: Self.start)
+    try await withLimits(backing, HistoryLimits(count: 3), clocks: clocks) { store, removals in
+      try await store.put([.create(), .create(team, type: .work)]).get()
+      try await store.put(messages(1...3) + messages(1...9, in: team)).get()
+      await store.tick()
+      #expect(try await seqs(store) == [1, 2, 3] && removals.popAll().isEmpty)
+      try await store.put(messages(4...50)).get()
+      clocks.advance(by: 5_000)
+      await store.tick()
+      #expect(try await seqs(store) == [48, 49, 50])
+      #expect(try await seqs(store, of: team).count == 9, "another type")
+      #expect(removals.popAll() == [HistoryRemoval(groupID: club, epoch: "e1", firstSeq: 48)])
+      #expect(store.writerHolds.removedMessages == 47)
+      #expect(try await store.group(club, sentSince: 0)?.firstSeq == 48)
+      try await store.put(messages(51...51)).get()
+    }
+  }
+
+  @Test(arguments: stores)
+  func `messages go when they are too old, tips and the last one too`(_ backing: Backing) async throws {
+    let clocks = ManualClocks(at: Self.start)
+    try await withLimits(backing, HistoryLimits(age: .seconds(3600)), clocks: clocks) { store, removals in
+      try await store.put([.create()]).get()
+      for (seq, time) in [(1, 0), (2, 0), (3, 10), (4, 20)] as [(Int64, Int64)] {
+        let message = Message.sample(seq, at: Self.start + time, seq == 2 ? .tips("{}") : .text("x"))
+        try await store.put([.append(message)]).get()
+      }
+      func left(after milliseconds: Int64) async throws -> [Int64] {
+        clocks.advance(by: (Self.start + milliseconds).milliseconds(since: clocks.wall))
+        await store.tick()
+        return try await seqs(store)
+      }
+      #expect(try await left(after: Self.hour) == [1, 2, 3, 4])
+      #expect(try await left(after: Self.hour + 5_001) == [])
+      let group = try #require(try await store.group(club, sentSince: 0))
+      #expect(group.firstSeq == 5 && group.lastMessage == nil && group.removedTime == Self.start + 20)
+      #expect(removals.popAll().map(\.firstSeq) == [5])
+      // The next message is the oldest again.
+      try await store.put(messages(5...5, at: clocks.wall)).get()
+      #expect(try await left(after: 2 * Self.hour) == [5])
+      #expect(try await left(after: 3 * Self.hour + 20_000) == [])
+      #expect(await store.put(messages(6...6)).failure == nil)
+      #expect(await store.put(messages(8...8)).failure == .inconsistent, "a gap is none of retention's")
+    }
+  }
+
+  @Test(arguments: stores)
+  func `an old group whose last message was removed keeps its place and its time`(_ backing: Backing) async throws {
+    let clocks = ManualClocks(at: Self.start)
+    try await withLimits(backing, HistoryLimits(age: .seconds(1)), clocks: clocks) { store, _ in
+      try await store.put([.create(), .join(bob)] + messages(1...2, at: Self.start)).get()
+      clocks.advance(by: 10_000)
+      await store.tick()
+      func listed(since: WallInstant) async throws -> Int {
+        try await store.listedMemberships(of: bob, type: nil, changedSince: since, after: 0, limit: 9).count
+      }
+      #expect(try await listed(since: Self.start) == 1)
+      #expect(try await listed(since: Self.start + 1) == 0)
+      #expect(try await store.firstSeq(of: club, notBefore: 0) == nil)
+    }
+  }
+
+  @Test(arguments: stores)
+  func `a clock that jumps removes nothing for an hour`(_ backing: Backing) async throws {
+    let clocks = ManualClocks(at: Self.start)
+    try await withLimits(backing, HistoryLimits(age: .seconds(60), count: 3), clocks: clocks) { store, _ in
+      try await store.put([.create()] + messages(1...2)).get()
+      await store.tick()
+      clocks.moveWall(by: 365 * 24 * Self.hour)
+      clocks.advance(by: 6_000)
+      await store.tick()
+      #expect(try await seqs(store) == [1, 2])
+      try await store.put(messages(3...5)).get()
+      clocks.advance(by: 6_000)
+      await store.tick()
+      #expect(try await seqs(store) == [3, 4, 5], "the number does not depend on the clock")
+      clocks.advance(by: Self.hour)
+      await store.tick()
+      #expect(try await seqs(store) == [])
+    }
+  }
+
+  @Test(arguments: stores)
+  func `a clock that is put right again is believed at once`(_ backing: Backing) async throws {
+    let clocks = ManualClocks(at: Self.start)
+    try await withLimits(backing, HistoryLimits(age: .seconds(60)), clocks: clocks) { store, _ in
+      try await store.put([.create()] + messages(1...2)).get()
+      await store.tick()
+      for jump in [Self.hour, -Self.hour] {
+        clocks.moveWall(by: jump)
+        clocks.advance(by: 6_000)
+        await store.tick()
+        #expect(try await seqs(store) == [1, 2])
+      }
+      clocks.advance(by: 60_000)
+      await store.tick()
+      #expect(try await seqs(store) == [])
+    }
+  }
+
+  @Test(arguments: stores)
+  func `a recall of what has been removed is no contradiction`(_ backing: Backing) async throws {
+    try await withLimits(backing, HistoryLimits(count: 1)) { store, _ in
+      try await store.put([.create()] + messages(1...5)).get()
+      await store.tick()
+      var recalled = Message.sample(2)
+      recalled.isRevoked = true
+      #expect(await store.put([.revise(recalled)]).failure == nil)
+      recalled = Message.sample(9)
+      #expect(await store.put([.revise(recalled)]).failure == .inconsistent)
+    }
+  }
+
+  @Test func `PostgreSQL removes a bounded number of rows at a time, and goes on with the same group`() async throws {
+    try await withLimits(.postgresql, HistoryLimits(count: 1), rows: 16) { store, removals in
+      try await store.put([.create(), .create(team)] + messages(1...100) + messages(1...3, in: team)).get()
+      await store.tick()
+      let told = removals.popAll()
+      #expect(told.filter { $0.groupID == club }.map(\.firstSeq).last == 100)
+      #expect(told.map(\.firstSeq).max() == 100 && told.count >= 7, "\(told)")
+      let (kept, others) = (try await seqs(store), try await seqs(store, of: team))
+      #expect(kept == [100] && others == [3])
+    }
+  }
+
+  private final class OddLeadership: Leadership {
+    let leadsClub = Atomic(false)
+    func leads(_ shard: Shard) -> Bool { shard != Shard(of: club) || leadsClub.load(ordering: .relaxed) }
+  }
+
+  @Test func `a process works for the groups that it leads alone, and for others as soon as it leads them`() async throws {
+    let (clocks, leadership) = (ManualClocks(at: Self.start), OddLeadership())
+    let tune: (inout PostgreSQLOptions) -> Void = {
+      ($0.clocks, $0.history, $0.leadership) = (clocks, [.public: HistoryLimits(count: 1)], leadership)
+    }
+    try await withPostgreSQL(tune) { store in
+      try await store.put([.create(), .create(team)] + messages(1...5) + messages(1...5, in: team)).get()
+      await store.tick()
+      let (kept, others) = (try await seqs(store), try await seqs(store, of: team))
+      #expect(kept == [1, 2, 3, 4, 5] && others == [5])
+      leadership.leadsClub.store(true, ordering: .relaxed)
+      clocks.advance(by: 5_000)
+      await store.tick()
+      #expect(try await seqs(store).count == 5, "nothing has told it of the group")
+      store.didChangeLeadership()
+      clocks.advance(by: 5_000)
+      await store.tick()
+      #expect(try await seqs(store) == [5])
+
+      leadership.leadsClub.store(false, ordering: .relaxed)
+      try await store.put([.dismiss(club, at: 100)]).get()
+      await store.tick()
+      #expect(try await store.groups(ofType: nil, after: 0, limit: 9).map(\.groupID) == [team])
+      func rows() async throws -> Int { try await store.read { try $0.count("SELECT count(*) FROM dismissedGroup", []) } }
+      #expect(try await rows() == 1)
+      leadership.leadsClub.store(true, ordering: .relaxed)
+      await store.tick()
+      #expect(try await rows() == 0)
+    }
+  }
+
+  @Test func `a process posts the after-events of what it leads alone`() async throws {
+    let leadership = OddLeadership()
+    try await withPostgreSQL({ $0.leadership = leadership }) { store in
+      try await store.put(
+        [club, team, club].enumerated().map { index, group in
+          .appendWebhook(
+            WebhookEntry(id: "\(index)", .messageSent, data: [1], in: .group(group), at: 5, since: 6, number: 0))
+        }
+      ).get()
+      func ids() async throws -> [String] {
+        try await store.webhooks(in: nil, after: 0, limit: 9, bytes: .max).map(\.id)
+      }
+      #expect(try await ids() == ["1"])
+      #expect(try await store.webhookCounts().pending == 1)
+      #expect(try await store.webhooks(in: .group(club), after: 0, limit: 9, bytes: .max).map(\.id) == ["0", "2"])
+      leadership.leadsClub.store(true, ordering: .relaxed)
+      #expect(try await ids() == ["0", "1", "2"])
+    }
+  }
+
+  @Test func `a backlog that is full looks at all groups instead`() {
+    let backlog = RetentionBacklog(capacity: 2)
+    #expect(backlog.scanAfter == 0)
+    backlog.continueScan(after: nil)
+    backlog.insert([club, team])
+    backlog.insert([club])
+    #expect(backlog.popTouched(9).isEmpty && backlog.scanAfter == 0)
+    backlog.continueScan(after: 7)
+    backlog.scanAll()
+    #expect(backlog.scanAfter == 7)
+    backlog.continueScan(after: nil)
+    #expect(backlog.scanAfter == 0, "once more for those that came meanwhile")
+    backlog.continueScan(after: nil)
+    #expect(backlog.scanAfter == nil)
+  }
+}
