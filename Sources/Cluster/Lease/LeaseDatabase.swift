@@ -1,0 +1,123 @@
+import GroupModel
+
+/// The tables of nodes and shards, shared by all nodes; `LeaseTable` has the rules. Calls block, and
+/// come from one thread of each node.
+public protocol LeaseDatabase: AnyObject, Sendable {
+  /// Adds this process as a new node.
+  /// - Throws: `LeaseRefusal` where it may not join; any other error is temporary.
+  func join(_ description: NodeDescription) throws -> NodeNumber
+
+  /// Notes a heartbeat.
+  /// - Returns: nil where the node has gone.
+  func renew(_ node: NodeNumber) throws -> Renewal?
+
+  /// Removes the nodes whose heartbeat is older than the lease.
+  /// - Returns: those that have gone; another node may have removed them.
+  func removeExpired() throws -> [NodeNumber]
+
+  /// Nodes and owners, read together.
+  func read() throws -> LeaseContents
+
+  /// Makes a node the owner of those of the shards that have none, or one that has gone.
+  /// - Returns: their epochs.
+  func claim(_ shards: [Shard], by node: NodeNumber) throws -> [Shard: Int64]
+
+  /// Gives shards back, behind the last commit under them.
+  func release(_ shards: [Shard], by node: NodeNumber) throws
+
+  /// Marks a node: it is to give its shards back, and to end. All nodes see it.
+  /// - Returns: false where there is no such node.
+  func markDraining(_ node: NodeNumber) throws -> Bool
+
+  /// Notes whether a node can reach the bus. All nodes see it.
+  func noteBus(of node: NodeNumber, isConnected: Bool) throws
+
+  /// The node ends by itself.
+  func leave(_ node: NodeNumber) throws
+
+  /// Calls a body whenever another node has changed the tables, on any thread. A missed call costs
+  /// the time to the next renewal.
+  func onChange(_ body: @escaping @Sendable () -> Void)
+
+  /// Frees connections. A later call makes new ones.
+  func disconnect()
+}
+
+/// A node's description of itself when it joins.
+public struct NodeDescription: Sendable, Hashable {
+  public let name: String
+  public let address: String
+  public let release: String
+  public let busVersion: Int
+
+  /// A description with everything given.
+  public init(name: String, address: String, release: String, busVersion: Int = BusVersion.current) {
+    self.name = name
+    self.address = address
+    self.release = release
+    self.busVersion = busVersion
+  }
+}
+
+/// The version of what nodes send to each other.
+public enum BusVersion {
+  public static let current = 1
+
+  /// Whether nodes of two versions may be in one cluster: those of neighbouring versions may, and
+  /// the newer one writes the older form.
+  public static func areCompatible(_ one: Int, _ other: Int) -> Bool { abs(one - other) <= 1 }
+}
+
+/// The answer to a heartbeat.
+public struct Renewal: Sendable, Equatable {
+  /// The version of the tables: another one means that they must be read.
+  public let version: Int64
+  /// Whether a node is there whose heartbeat is too old.
+  public let hasExpiredNodes: Bool
+
+  /// An answer with everything given.
+  public init(version: Int64, hasExpiredNodes: Bool) {
+    self.version = version
+    self.hasExpiredNodes = hasExpiredNodes
+  }
+}
+
+/// The tables of nodes and shards at one moment.
+public struct LeaseContents: Sendable, Equatable {
+  public let version: Int64
+  public let nodes: [NodeInfo]
+  /// How old each node's heartbeat is.
+  public let heartbeatAges: [NodeNumber: Duration]
+  /// By the shard's number.
+  public let owners: [ShardOwner]
+
+  /// Contents with everything given.
+  public init(version: Int64, nodes: [NodeInfo], heartbeatAges: [NodeNumber: Duration], owners: [ShardOwner]) {
+    self.version = version
+    self.nodes = nodes
+    self.heartbeatAges = heartbeatAges
+    self.owners = owners
+  }
+
+  /// The view of a node.
+  public func view(of node: NodeNumber?) -> ClusterView {
+    ClusterView(
+      version: version, ownNode: node, nodes: Dictionary(uniqueKeysWithValues: nodes.map { ($0.number, $0) }), owners: owners)
+  }
+}
+
+/// The reason why a process may not join a cluster, in a sentence for the operator.
+public struct LeaseRefusal: Error, Sendable, CustomStringConvertible {
+  public let description: String
+
+  /// A reason.
+  public init(_ description: String) { self.description = description }
+
+  /// The reason why a node may not join these; nil = it may.
+  public init?(_ joining: NodeDescription, among nodes: [NodeInfo]) {
+    guard let other = nodes.first(where: { !BusVersion.areCompatible($0.busVersion, joining.busVersion) }) else { return nil }
+    description =
+      "Throng \(joining.release) cannot join a cluster with a node of Throng \(other.release) (\(other.name)): "
+      + "their versions of the bus are \(joining.busVersion) and \(other.busVersion), and may differ by one"
+  }
+}

@@ -1,0 +1,188 @@
+import Cluster
+import GroupModel
+import GroupRuntime
+import Synchronization
+import Testing
+import ThrongTestKit
+
+@Suite("Every bus")
+struct BusTests {
+  @Test(arguments: Adapter.allCases)
+  func `messages of each publisher arrive once and in order, at all subscribers of their subject alone`(
+    _ adapter: Adapter
+  ) async throws {
+    try await withBuses(adapter) { buses in
+      let (wanted, other) = (try subject("n1.stream"), try subject("n2.stream"))
+      let (here, _) = try await buses.first.record(wanted)
+      let (there, _) = try await buses.second.record(wanted)
+      let (elsewhere, _) = try await buses.second.record(other)
+      let (strange, _) = try await buses.stranger.record(wanted)
+      for number in 0..<2_000 {
+        for (publisher, bus) in [buses.first, buses.second].enumerated() {
+          try bus.publish([UInt8(publisher), UInt8(number >> 8), UInt8(number & 255)], to: wanted)
+        }
+      }
+      let expected = (0..<2_000).map { [UInt8($0 >> 8), UInt8($0 & 255)] }
+      for received in [here, there] {
+        try await waitUntil("all have arrived") { received.messages.count >= 4_000 }
+        for publisher in [UInt8(0), 1] {
+          #expect(received.messages.filter { $0[0] == publisher }.map { Array($0[1...]) } == expected)
+        }
+        #expect(received.gaps == 0)
+      }
+      // A last message shows that no other one was on its way.
+      try buses.first.publish([9], to: other)
+      try await waitUntil("the last has arrived") { !elsewhere.messages.isEmpty }
+      #expect(elsewhere.messages == [[9]])
+      try buses.stranger.publish([7], to: wanted)
+      try await waitUntil("the stranger's own has arrived") { !strange.messages.isEmpty }
+      #expect(strange.messages == [[7]])
+      #expect(here.messages.count == 4_000)
+    }
+  }
+
+  @Test(arguments: Adapter.allCases)
+  func `long messages arrive whole, in their order among short ones`(_ adapter: Adapter) async throws {
+    try await withBuses(adapter) { buses in
+      let place = try subject("n1.requests")
+      let (received, _) = try await buses.second.record(place)
+      let long = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+      let sent: [[UInt8]] = [[1], long, [], Array(long.prefix(10_000)), [0, 255]]
+      for message in sent { try buses.first.publish(message, to: place) }
+      try await waitUntil("all have arrived") { received.all.count >= sent.count }
+      #expect(received.messages == sent)
+    }
+  }
+
+  @Test(arguments: Adapter.allCases)
+  func `a message that is too long is refused and counted`(_ adapter: Adapter) async throws {
+    try await withBuses(adapter) { buses in
+      let place = try subject("n1.requests")
+      let (received, _) = try await buses.second.record(place)
+      let long = [UInt8](repeating: 1, count: BusLimits.messageBytes + 1)
+      #expect(throws: BusError.tooLong) { try buses.first.publish(long, to: place) }
+      try buses.first.publish([1], to: place)
+      try await waitUntil("the short one has arrived") { !received.all.isEmpty }
+      #expect(received.messages == [[1]])
+      #expect(buses.first.counters.publishedMessages == 1)
+    }
+  }
+
+  @Test(arguments: Adapter.allCases)
+  func `a cancelled subscriber gets nothing more, and the others go on`(_ adapter: Adapter) async throws {
+    try await withBuses(adapter) { buses in
+      let place = try subject("all.rooms")
+      let (ended, subscription) = try await buses.second.record(place)
+      let (other, _) = try await buses.second.record(place)
+      try buses.first.publish([1], to: place)
+      try await waitUntil("both have the first") { ended.messages.count == 1 && other.messages.count == 1 }
+      subscription.cancel()
+      subscription.cancel()
+      try buses.first.publish([2], to: place)
+      try await waitUntil("the other has the second") { other.messages.count == 2 }
+      #expect(ended.messages == [[1]])
+    }
+  }
+
+  @Test(arguments: Adapter.allCases)
+  func `after an interruption subscribers hear of a gap, and get what is published then`(_ adapter: Adapter) async throws {
+    try await withBuses(adapter, ownsEngine: true) { buses in
+      let place = try subject("n1.stream")
+      let (received, _) = try await buses.second.record(place)
+      try buses.first.publish([1], to: place)
+      try await waitUntil("the first has arrived") { received.messages == [[1]] }
+      try buses.cut()
+      try await waitUntil("both are away") {
+        // A lost connection may show at the next message only.
+        try? buses.first.publish([2], to: place)
+        try? buses.second.publish([2], to: place)
+        return !buses.first.isConnected && !buses.second.isConnected
+      }
+      #expect(throws: BusError.disconnected) { try buses.first.publish([2], to: place) }
+      try buses.mend()
+      try await waitUntil("both are back, with a gap") {
+        buses.first.isConnected && buses.second.isConnected && received.gaps > 0
+      }
+      try buses.first.publish([3], to: place)
+      try await waitUntil("a message after the gap has arrived") { received.messages.last == [3] }
+      #expect(buses.second.counters.gaps > 0 && buses.second.counters.reconnects > 0)
+    }
+  }
+
+  @Test(arguments: Adapter.allCases)
+  func `a closed bus takes nothing`(_ adapter: Adapter) async throws {
+    try await withBuses(adapter) { buses in
+      let place = try subject("n1.stream")
+      let (received, _) = try await buses.second.record(place)
+      try buses.first.publish([1], to: place)
+      await buses.first.close()
+      #expect(throws: BusError.closed) { try buses.first.publish([2], to: place) }
+      await #expect(throws: BusError.closed) { _ = try await buses.first.subscribe(to: place) { _ in } }
+      // Earlier entries have left.
+      try await waitUntil("the first has arrived") { received.messages == [[1]] }
+    }
+  }
+}
+
+@Suite("Requests over every bus")
+struct BusRequestTests {
+  private let clocks = SystemClocks()
+
+  private func open(_ bus: any Bus, _ inbox: String) async throws -> BusRequests {
+    try await BusRequests.open(bus, inbox: try subject(inbox)) { [clocks] in clocks.monotonic }
+  }
+
+  @Test(arguments: Adapter.allCases)
+  func `requests arrive in order, and each gets its reply`(_ adapter: Adapter) async throws {
+    try await withBuses(adapter) { buses in
+      let place = try subject("n2.requests")
+      let (asking, serving) = (try await open(buses.first, "n1.inbox"), try await open(buses.second, "n2.inbox"))
+      let order = Received()
+      _ = try await serving.serve(place) { request in
+        order.add(.message(request.contents))
+        try? request.reply(request.contents + [0])
+      }
+      let answers = Mutex<[UInt8: Result<[UInt8], BusError>]>([:])
+      for number in UInt8(1)...200 {
+        asking.send([number], to: place, timeout: .seconds(60)) { answer in answers.withLock { $0[number] = answer } }
+      }
+      try await waitUntil("all are answered") { answers.withLock { $0.count } == 200 }
+      #expect(order.messages == (UInt8(1)...200).map { [$0] })
+      #expect(answers.withLock { $0.allSatisfy { $0.value == .success([$0.key, 0]) } })
+      #expect(asking.pendingCount == 0)
+    }
+  }
+
+  @Test(arguments: Adapter.allCases)
+  func `a request without an answer fails at its deadline, and a late reply is nobody's`(_ adapter: Adapter) async throws {
+    try await withBuses(adapter) { buses in
+      let place = try subject("n2.requests")
+      let (asking, serving) = (try await open(buses.first, "n1.inbox"), try await open(buses.second, "n2.inbox"))
+      let kept = Mutex<[BusRequest]>([])
+      _ = try await serving.serve(place) { request in kept.withLock { $0.append(request) } }
+      #expect(await asking.reply(to: [1], on: place, timeout: .milliseconds(100)) == .failure(.timedOut))
+      for request in kept.withLock({ $0 }) { try request.reply([9]) }
+      _ = try await serving.serve(try subject("n2.other")) { try? $0.reply([2]) }
+      #expect(await asking.reply(to: [1], on: try subject("n2.other"), timeout: .seconds(60)) == .success([2]))
+    }
+  }
+
+  @Test(arguments: Adapter.allCases)
+  func `requests in flight fail when the bus was away`(_ adapter: Adapter) async throws {
+    try await withBuses(adapter, ownsEngine: true) { buses in
+      let place = try subject("n2.requests")
+      let asking = try await open(buses.first, "n1.inbox")
+      let (received, _) = try await buses.second.record(place)
+      async let answer = asking.reply(to: [1], on: place, timeout: .seconds(600))
+      try await waitUntil("the request has arrived") { received.messages.count == 1 }
+      try buses.cut()
+      try await waitUntil("the node is away") {
+        try? buses.first.publish([2], to: place)
+        return !buses.first.isConnected
+      }
+      #expect(await asking.reply(to: [1], on: place, timeout: .seconds(600)) == .failure(.disconnected))
+      try buses.mend()
+      #expect(await answer == .failure(.lost))
+    }
+  }
+}

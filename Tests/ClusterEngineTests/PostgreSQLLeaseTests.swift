@@ -1,0 +1,160 @@
+import Cluster
+import GroupModel
+import GroupRuntime
+import Testing
+import ThrongTestKit
+
+@testable import PostgreSQLStore
+
+@Suite("The lease in PostgreSQL")
+struct PostgreSQLLeaseTests {
+  private let description = NodeDescription(name: "one", address: "127.0.0.1:1", release: "0.1.0")
+  private let shards = (0..<4).compactMap { Shard($0) }
+
+  private func withLeases(
+    _ duration: Duration = .seconds(600), _ body: (PostgreSQLLease, PostgreSQLLease, DatabaseOpener) async throws -> Void
+  ) async throws {
+    try await withDatabase(leaseDuration: duration) { _, _, opener in
+      let leases = (0..<2).map { _ in
+        PostgreSQLLease(leaseDuration: duration, clocks: DatabaseClocks(), logger: quiet) { () throws(PostgreSQLError) in
+          try opener.connect(for: .leasing)
+        }
+      }
+      defer { for lease in leases { lease.close() } }
+      try await body(leases[0], leases[1], opener)
+    }
+  }
+
+  @Test func `nodes join with new numbers, and all see them`() async throws {
+    try await withLeases { first, second, _ in
+      let one = try first.join(description)
+      let two = try second.join(NodeDescription(name: "two", address: "unix:/x", release: "0.1.0"))
+      #expect(two > one)
+      let contents = try second.read()
+      #expect(contents.nodes.map(\.number) == [one, two])
+      #expect(
+        contents.nodes[0]
+          == NodeInfo(
+            number: one, name: "one", address: "127.0.0.1:1", busVersion: 1, release: "0.1.0"))
+      #expect(contents.owners.count == Shard.count && contents.owners.allSatisfy { $0 == ShardOwner(node: nil, epoch: 0) })
+      #expect(contents.heartbeatAges.keys.sorted() == [one, two])
+      try first.noteBus(of: one, isConnected: false)
+      #expect(try second.read().nodes.map(\.isOnBus) == [false, true])
+      try first.leave(one)
+      #expect(try second.read().nodes.map(\.number) == [two])
+      #expect(try first.renew(one) == nil)
+      #expect(try first.join(description) > two)
+    }
+  }
+
+  @Test(arguments: [(1, 3), (3, 1)])
+  func `a node of a version too far away is refused, and leaves nothing`(_ there: Int, _ joining: Int) async throws {
+    try await withLeases { first, second, _ in
+      let node = { (name: String, version: Int) in
+        NodeDescription(name: name, address: "", release: "0.\(version).0", busVersion: version)
+      }
+      let one = try first.join(node("one", there))
+      let before = try first.read().nodes
+      let refusal = #expect(throws: LeaseRefusal.self) { _ = try second.join(node("two", joining)) }
+      let text = try #require(refusal).description
+      #expect(text.contains("0.\(joining).0") && text.contains("0.\(there).0 (one)"), "\(text)")
+      #expect(try first.read().nodes == before)
+      // A cluster is renewed node by node: versions 1 and 2, then 2 and 3.
+      let two = try second.join(node("two", 2))
+      try first.leave(one)
+      _ = try first.join(node("three", joining))
+      #expect(try second.read().nodes.map(\.busVersion) == [2, joining])
+      try second.leave(two)
+    }
+  }
+
+  @Test func `a shard is claimed once, and has a new epoch each time`() async throws {
+    try await withLeases { first, second, _ in
+      let (one, two) = (try first.join(description), try second.join(description))
+      #expect(try first.claim(Array(shards[..<2]), by: one) == [shards[0]: 1, shards[1]: 1])
+      #expect(try second.claim(shards, by: two) == [shards[2]: 1, shards[3]: 1])
+      try second.release(shards, by: two)
+      #expect(try first.read().owners[2] == ShardOwner(node: nil, epoch: 1))
+      #expect(try first.read().owners[0] == ShardOwner(node: one, epoch: 1))
+      #expect(try first.claim(shards, by: one) == [shards[2]: 2, shards[3]: 2])
+      try first.leave(one)
+      #expect(try second.claim(shards, by: two).values.sorted() == [2, 2, 3, 3])
+      #expect(try first.claim(shards, by: one) == [:])
+    }
+  }
+
+  @Test func `the version grows with each change, and a heartbeat is none`() async throws {
+    try await withLeases { first, second, _ in
+      let (one, two) = (try first.join(description), try second.join(description))
+      let version = try first.read().version
+      #expect(try first.renew(one) == Renewal(version: version, hasExpiredNodes: false))
+      #expect(try second.renew(two)?.version == version)
+      _ = try second.claim(shards, by: two)
+      #expect(try first.renew(one)?.version == version + 1)
+      #expect(try first.markDraining(two))
+      #expect(try !first.markDraining(NodeNumber(999_999)))
+      let contents = try first.read()
+      #expect(contents.nodes.map(\.isDraining) == [false, true] && contents.version == version + 3)
+    }
+  }
+
+  @Test func `a node without heartbeats is removed, and can write nothing`() async throws {
+    try await withLeases(.milliseconds(300)) { first, second, opener in
+      let (one, two) = (try first.join(description), try second.join(description))
+      #expect(try first.claim(shards, by: one).count == 4)
+      try await waitUntil("the first has expired") { try second.renew(two)?.hasExpiredNodes == true }
+      #expect(try second.removeExpired() == [one])
+      #expect(try second.removeExpired() == [])
+      #expect(try first.renew(one) == nil)
+      #expect(try second.claim(shards, by: two).values.sorted() == [2, 2, 2, 2])
+      let connection = try opener.connect()
+      #expect(throws: PostgreSQLError.self) { try connection.run("SELECT throng_fence($1, $2)", [one.rawValue, Int64(1)]) }
+      try connection.run("SELECT throng_fence($1, $2)", [two.rawValue, Int64(1)])
+    }
+  }
+
+  @Test func `a node with an open commit is removed behind it`() async throws {
+    try await withLeases(.milliseconds(600)) { first, second, opener in
+      let (one, two) = (try first.join(description), try second.join(description))
+      let writer = try opener.connect()
+      try writer.run("SET idle_in_transaction_session_timeout = 0")
+      try writer.run("BEGIN")
+      try writer.run("SELECT throng_fence($1, $2)", [one.rawValue, Int64(1)])
+      try await waitUntil("the first has expired") { try second.renew(two)?.hasExpiredNodes == true }
+      #expect(try !second.removeExpired().contains(one))
+      // The server ends a transaction that stands still for so long.
+      try writer.run("SET LOCAL idle_in_transaction_session_timeout = '1ms'")
+      try await waitUntil("its transaction was ended") {
+        _ = try second.renew(two)
+        return try second.removeExpired().contains(one)
+      }
+      #expect(throws: PostgreSQLError.self) { try writer.run("COMMIT") }
+    }
+  }
+
+  @Test func `changes wake the other nodes`() async throws {
+    try await withLeases { first, second, _ in
+      let woken = Received()
+      first.onChange { woken.add(.gap) }
+      let one = try first.join(description)
+      _ = try second.join(description)
+      try await waitUntil("the join is heard") {
+        _ = try second.claim(shards, by: one)
+        return woken.gaps > 0
+      }
+    }
+  }
+
+  @Test func `a process without a cluster keeps others away, and is waited for`() async throws {
+    try await withLeases(.milliseconds(500)) { first, _, opener in
+      let connection = try opener.connect()
+      try connection.run("INSERT INTO node (name, heartbeat) VALUES ('alone', clock_timestamp() + interval '1 hour')")
+      let refusal = #expect(throws: LeaseRefusal.self) { _ = try first.join(description) }
+      #expect(refusal?.description.contains("alone") == true)
+      try connection.run("UPDATE node SET heartbeat = clock_timestamp() WHERE name = 'alone'")
+      try connection.run("INSERT INTO writer SELECT number, 0, false FROM node")
+      _ = try first.join(description)
+      #expect(try first.read().nodes.map(\.name) == ["one"])
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import Cluster
+import Testing
+import ThrongTestKit
+
+@testable import NATSBus
+@testable import PostgreSQLStore
+
+@Suite("Addresses of NATS")
+struct NATSAddressTests {
+  @Test func `hosts share scheme and credentials`() throws {
+    let address = try NATSAddress("nats://me:p%40ss@one:4222,two")
+    #expect(address.servers == ["nats://me:p%40ss@one:4222", "nats://me:p%40ss@two"])
+    #expect(address.shown == "nats://one:4222,two" && !address.usesTLS)
+  }
+
+  @Test func `files are named behind the question mark`() throws {
+    let address = try NATSAddress("tls://h?tls_ca=/etc/a%20b.pem&tls_cert=c&tls_key=k&creds=/x")
+    #expect(address.usesTLS && address.caFile == "/etc/a b.pem" && address.credentialsFile == "/x")
+    #expect(address.certificateFile == "c" && address.keyFile == "k")
+  }
+
+  @Test(arguments: [
+    "", "nats:", "http://h", "nats://", "nats://a,,b", "nats://h/path", "nats://h?x=1", "nats://h?creds", "tls://h?tls_cert=c",
+    "nats://h?tls_ca=x", "nats://user:secret@",
+  ])
+  func `anything else is refused, without its secrets`(_ url: String) {
+    let fault = #expect(throws: NATSAddress.Fault.self) { _ = try NATSAddress(url) }
+    #expect(fault?.description.contains("secret") == false)
+  }
+
+  @Test func `a server that is not there is told in a sentence`() throws {
+    let fault = #expect(throws: NATSAddress.Fault.self) {
+      _ = try NATSBus.connect(try NATSAddress("nats://me:secret@127.0.0.1:1"), cluster: "c", logger: quiet)
+    }
+    #expect(fault?.description.contains("127.0.0.1:1") == true && fault?.description.contains("secret") == false)
+  }
+
+  @Test func `a password in the URL signs in, and another one does not`() async throws {
+    let server = try NATSServer(["--user", "me", "--pass", "right"])
+    defer { server.kill() }
+    let place = server.url.dropFirst("nats://".count)
+    #expect(throws: NATSAddress.Fault.self) {
+      _ = try NATSBus.connect(try NATSAddress("nats://me:wrong@\(place)"), cluster: "c", logger: quiet)
+    }
+    let bus = try NATSBus.connect(try NATSAddress("nats://me:right@\(place)"), cluster: "c", logger: quiet)
+    #expect(bus.isConnected)
+    await bus.close()
+  }
+}
+
+@Suite("Parts of long messages")
+struct MessagePartsTests {
+  private func add(_ assembler: inout MessageAssembler, _ part: (name: String?, bytes: ArraySlice<UInt8>))
+    -> MessageAssembler.Outcome
+  {
+    Array(part.bytes).withUnsafeBufferPointer { assembler.add($0, part.name ?? "") }
+  }
+
+  @Test func `a message is put together from the parts of its publisher`() {
+    var (one, other) = (MessageParts(publisher: "a"), MessageParts(publisher: "b"))
+    let message = (0..<10).map { UInt8($0) }
+    let (first, second) = (one.divide(message, limit: 4), other.divide(message.reversed(), limit: 4))
+    #expect(first.count == 3 && second.count == 3)
+    var assembler = MessageAssembler()
+    var outcomes: [MessageAssembler.Outcome] = []
+    for (left, right) in zip(first, second) { outcomes += [add(&assembler, left), add(&assembler, right)] }
+    #expect(outcomes == [.waits, .waits, .waits, .waits, .whole(message), .whole(message.reversed())])
+    #expect(assembler.isEmpty)
+  }
+
+  @Test func `a short message is one`() {
+    var parts = MessageParts(publisher: "a")
+    let divided = parts.divide([1, 2, 3], limit: 3)
+    #expect(divided.count == 1 && divided[0].name == nil)
+    var assembler = MessageAssembler()
+    #expect(add(&assembler, divided[0]) == .whole([1, 2, 3]))
+  }
+
+  @Test func `a missing part breaks its message, and no other`() {
+    var parts = MessageParts(publisher: "a")
+    let (first, second) = (parts.divide([1, 2, 3], limit: 1), parts.divide([4, 5], limit: 1))
+    var assembler = MessageAssembler()
+    let outcomes = [first[0], first[2], second[0], second[1]].map { add(&assembler, $0) }
+    #expect(outcomes == [.waits, .broken, .waits, .whole([4, 5])])
+    let late = add(&assembler, second[1])
+    #expect(late == .broken)
+  }
+
+  @Test(arguments: ["x", "part.a.1.0", "part.a.1.2.2", "part.a.1.x.2", "other.a.1.0.2"])
+  func `a name that is none breaks`(_ name: String) {
+    var assembler = MessageAssembler()
+    let outcome = [UInt8(1)].withUnsafeBufferPointer { assembler.add($0, name) }
+    #expect(outcome == .broken)
+  }
+}
+
+@Suite("Batches of the PostgreSQL bus")
+struct BusBatchTests {
+  @Test func `messages come back from the bytes of their batch`() throws {
+    let messages: [[UInt8]] = [[], [1], [UInt8](repeating: 7, count: 70_000), [2, 3]]
+    var bytes: [UInt8] = []
+    for message in messages {
+      bytes += withUnsafeBytes(of: UInt32(message.count).bigEndian) { Array($0) } + message
+    }
+    #expect(BusBatch.messages(in: bytes) == messages)
+    #expect(BusBatch.messages(in: Array(bytes.dropLast())) == nil)
+    #expect(BusBatch.messages(in: []) == [])
+    #expect(BusBatch.messages(in: [0, 0]) == nil)
+  }
+
+  @Test func `a notification comes back from its text`() {
+    for notification in [BusNotification(batch: [1, 255, 0]), BusNotification(publisher: 1 << 60, number: 12)] {
+      #expect(BusNotification(notification.text) == notification)
+    }
+    for text in ["", "x", "b*", "r1", "r1.x"] { #expect(BusNotification(text) == nil) }
+    #expect(BusNotification(batch: [UInt8](repeating: 9, count: BusNotification.maxBatchBytes)).text.utf8.count < 8_000)
+  }
+}

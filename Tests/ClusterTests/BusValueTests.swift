@@ -1,0 +1,142 @@
+import Dispatch
+import GroupModel
+import Synchronization
+import Testing
+import ThrongTestKit
+
+@testable import Cluster
+
+@Suite("Values of the bus")
+struct BusValueTests {
+  @Test(arguments: ["a", "n12.requests", "all.rooms-2_x", String(repeating: "a", count: 128)])
+  func `words with dots between them are a subject`(_ name: String) { #expect(BusSubject(name)?.rawValue == name) }
+
+  @Test(arguments: ["", ".", "a.", ".a", "a..b", "a b", "a*", ">", "ä", String(repeating: "a", count: 129)])
+  func `anything else is none`(_ name: String) { #expect(BusSubject(name) == nil) }
+
+  @Test func `the subjects of nodes differ`() {
+    #expect(BusSubject(of: NodeNumber(12), "requests").rawValue == "n12.requests")
+    #expect(BusSubject(ofAll: "rooms").rawValue == "all.rooms")
+  }
+
+  @Test func `requests and replies come back from their bytes`() throws {
+    let inbox = try #require(BusSubject("n1.inbox"))
+    let frames: [RequestFrame] = [
+      .request(number: .max, inbox: inbox, contents: [1, 2, 3]), .request(number: 0, inbox: inbox, contents: []),
+      .reply(number: 1 << 40, contents: [0]), .reply(number: 7, contents: []),
+    ]
+    for frame in frames { #expect(RequestFrame(frame.bytes) == frame) }
+  }
+
+  @Test func `no cut or foreign bytes are a request`() throws {
+    let whole = RequestFrame.request(number: 3, inbox: try #require(BusSubject("n1.inbox")), contents: []).bytes
+    for count in 0..<whole.count { #expect(RequestFrame(Array(whole[..<count])) == nil) }
+    #expect(RequestFrame([3] + whole.dropFirst()) == nil)
+    var spaced = whole
+    spaced[11] = UInt8(ascii: " ")
+    #expect(RequestFrame(spaced) == nil)
+  }
+}
+
+@Suite("Requests that wait")
+struct RequestTableTests {
+  private func at(_ milliseconds: Int64) -> MonotonicInstant { MonotonicInstant(nanoseconds: milliseconds * 1_000_000) }
+
+  @Test func `a request ends once: by its reply, its deadline or the end`() throws {
+    var table = RequestTable<String>()
+    let first = try table.add("first", until: at(100))
+    let second = try table.add("second", until: at(200))
+    let third = try table.add("third", until: at(300))
+    #expect(Set([first, second, third]).count == 3)
+    let replied = table.remove(second)
+    #expect(replied == "second")
+    let repeated = table.remove(second)
+    #expect(repeated == nil)
+    var expired = table.removeExpired(at: at(99))
+    #expect(expired.isEmpty)
+    expired = table.removeExpired(at: at(100))
+    #expect(expired == ["first"])
+    let rest = table.removeAll(isClosing: true)
+    #expect(rest == ["third"] && table.count == 0)
+    #expect(throws: BusError.closed) { _ = try table.add("fourth", until: at(400)) }
+  }
+
+  @Test func `there are not too many`() throws {
+    var table = RequestTable<Int>(limit: 2)
+    let first = try table.add(1, until: at(1))
+    _ = try table.add(2, until: at(1))
+    #expect(throws: BusError.overloaded) { _ = try table.add(3, until: at(1)) }
+    _ = table.remove(first)
+    _ = try table.add(4, until: at(1))
+    #expect(table.count == 2)
+  }
+}
+
+@Suite("Deliveries that wait for a subscriber")
+struct SubscriberQueueTests {
+  /// A subscriber that stands still until it is let go.
+  private final class Slow: Sendable {
+    let received = Mutex<[BusDelivery]>([])
+    let gate = DispatchSemaphore(value: 0)
+    let entered = DispatchSemaphore(value: 0)
+
+    func receive(_ delivery: BusDelivery) {
+      received.withLock { $0.append(delivery) }
+      entered.signal()
+      gate.wait()
+    }
+  }
+
+  @Test func `a slow subscriber loses messages, and hears of it once in their place`() async throws {
+    let slow = Slow()
+    let queue = SubscriberQueue(try #require(BusSubject("a")), maxMessages: 3, maxBytes: 100) {
+      slow.receive($0)
+    } didCancel: {
+    }
+    #expect(queue.add([1]))
+    slow.entered.wait()
+    #expect(queue.add([2]) && queue.add([3]))
+    #expect(!queue.add([4]) && !queue.add([5]))
+    for _ in 0..<4 { slow.gate.signal() }
+    try await waitUntil("the gap has come") { slow.received.withLock { $0.last == .gap } }
+    for _ in 0..<4 { slow.gate.signal() }
+    try await waitUntil("a later one has come") { queue.add([6]) }
+    try await waitUntil("it has arrived") { slow.received.withLock { $0.last == .message([6]) } }
+    #expect(slow.received.withLock { Array($0.prefix(4)) } == [.message([1]), .message([2]), .message([3]), .gap])
+    #expect(slow.received.withLock { $0.count { $0 == .gap } } == 1)
+  }
+
+  @Test func `bytes are bounded, too`() async throws {
+    let slow = Slow()
+    let queue = SubscriberQueue(try #require(BusSubject("a")), maxMessages: 100, maxBytes: 10) {
+      slow.receive($0)
+    } didCancel: {
+    }
+    #expect(queue.add([UInt8](repeating: 0, count: 8)))
+    slow.entered.wait()
+    #expect(!queue.add([1, 2, 3]))
+    #expect(queue.add([1, 2]))
+    for _ in 0..<4 { slow.gate.signal() }
+    try await waitUntil("all have come") { slow.received.withLock { $0.count } == 3 }
+    #expect(slow.received.withLock { Array($0.dropFirst()) } == [.gap, .message([1, 2])])
+  }
+
+  @Test func `a cancelled subscriber gets nothing more`() async throws {
+    let slow = Slow()
+    let ended = Atomic(0)
+    let queue = SubscriberQueue(try #require(BusSubject("a"))) {
+      slow.receive($0)
+    } didCancel: {
+      ended.add(1, ordering: .relaxed)
+    }
+    _ = queue.add([1])
+    slow.entered.wait()
+    _ = queue.add([2])
+    queue.cancel()
+    queue.cancel()
+    slow.gate.signal()
+    #expect(ended.load(ordering: .relaxed) == 1)
+    #expect(queue.add([3]))
+    #expect(slow.received.withLock { $0 } == [.message([1])])
+  }
+}

@@ -1,0 +1,63 @@
+import GroupModel
+import Testing
+import ThrongTestKit
+
+@testable import Cluster
+
+@Suite("Views of the cluster")
+struct ClusterViewTests {
+  private let first = NodeNumber(1)
+  private let second = NodeNumber(2)
+  private let one = Shard(1)!
+  private let two = Shard(2)!
+
+  private func node(_ number: NodeNumber) -> NodeInfo {
+    NodeInfo(number: number, name: "n", address: "a", busVersion: 1, release: "r")
+  }
+
+  private func view(_ nodes: [NodeNumber], _ owners: [Shard: ShardOwner], own: NodeNumber? = nil) -> ClusterView {
+    ClusterView(
+      version: 1, ownNode: own, nodes: Dictionary(uniqueKeysWithValues: nodes.map { ($0, node($0)) }),
+      owners: Shard.all.map { owners[$0] ?? ShardOwner(node: nil, epoch: 0) })
+  }
+
+  @Test func `an owner that has gone is none`() {
+    let view = view([first], [one: ShardOwner(node: first, epoch: 1), two: ShardOwner(node: second, epoch: 4)])
+    #expect(view.owner(of: one) == first && view.owner(of: two) == nil)
+    #expect(view.epoch(of: two) == 4)
+    #expect(view.shards(of: first) == [one])
+  }
+
+  @Test func `changes name nodes that came and went, and shards that moved`() {
+    let before = view([first], [one: ShardOwner(node: first, epoch: 1), two: ShardOwner(node: first, epoch: 1)])
+    let after = view([second], [one: ShardOwner(node: first, epoch: 1), two: ShardOwner(node: second, epoch: 2)])
+    #expect(after.changes(since: before) == ClusterChanges(joined: [second], gone: [first], moved: [one, two]))
+    #expect(after.changes(since: after) == ClusterChanges(joined: [], gone: [], moved: []))
+  }
+
+  @Test func `the map leads what the node holds, until its lease ends`() {
+    let map = ShardMap()
+    #expect(map.ownNode == nil && map.owner(of: one) == nil)
+    let view = view(
+      [first, second], [one: ShardOwner(node: first, epoch: 3), two: ShardOwner(node: second, epoch: 5)], own: first)
+    map.replace(by: view, leading: [one: 3])
+    #expect(map.ownNode == first && map.owner(of: one) == first && map.owner(of: two) == second)
+    #expect(map.epoch(of: two) == 5)
+    // No lease yet.
+    #expect(map.epoch(of: one, at: 0) == nil)
+    map.extendLease(to: 1000)
+    #expect(map.epoch(of: one, at: 999) == 3 && map.epoch(of: two, at: 999) == nil)
+    #expect(map.epoch(of: one, at: 1000) == nil)
+    map.stopLeading([one])
+    #expect(map.epoch(of: one, at: 999) == nil && map.owner(of: one) == first)
+  }
+
+  @Test func `nodes of neighbouring versions may be in one cluster`() {
+    let joining = { NodeDescription(name: "n", address: "a", release: "0.2.0", busVersion: $0) }
+    let there = [node(first)]
+    #expect(LeaseRefusal(joining(1), among: there) == nil)
+    #expect(LeaseRefusal(joining(2), among: there) == nil)
+    #expect(LeaseRefusal(joining(3), among: there)?.description.contains("0.2.0") == true)
+    #expect(LeaseRefusal(joining(9), among: []) == nil)
+  }
+}

@@ -1,0 +1,172 @@
+import GroupModel
+import Testing
+import ThrongTestKit
+
+@testable import Cluster
+
+@Suite("A node's view of its lease")
+struct NodeLeaseTests {
+  private let shard = Shard(7)!
+  private let node = NodeNumber(3)
+  private func at(_ milliseconds: Int64) -> MonotonicInstant { MonotonicInstant(nanoseconds: milliseconds * 1_000_000) }
+
+  private func lease() -> NodeLease {
+    var lease = NodeLease(node, joinSentAt: at(1000), duration: .seconds(3))
+    lease.didClaim([shard: 5])
+    return lease
+  }
+
+  @Test func `a node answers until a sixth before the end of its lease`() {
+    var lease = lease()
+    #expect(lease.epoch(of: shard, at: at(3499)) == 5)
+    #expect(lease.epoch(of: shard, at: at(3500)) == nil)
+    #expect(lease.pauseInstant == at(3500))
+    // The lease begins when the heartbeat was sent, however late the answer comes.
+    lease.didRenew(sentAt: at(2000))
+    #expect(lease.epoch(of: shard, at: at(4499)) == 5)
+    #expect(lease.epoch(of: shard, at: at(4500)) == nil)
+    lease.didRenew(sentAt: at(1500))
+    #expect(lease.pauseInstant == at(4500))
+  }
+
+  @Test func `a paused node commits what it has decided, if the database lets it`() {
+    var lease = lease()
+    #expect(lease.epoch(of: shard, at: at(9000)) == nil)
+    expect(lease.beginCommit(under: shard, epoch: 5), true)
+  }
+
+  @Test func `a node that was removed has nothing`() {
+    var lease = lease()
+    lease.didLose()
+    lease.didRenew(sentAt: at(2000))
+    lease.didClaim([shard: 6])
+    #expect(lease.isLost && lease.ownShards.isEmpty)
+    #expect(lease.epoch(of: shard, at: at(1001)) == nil)
+    expect(lease.beginCommit(under: shard, epoch: 5), false)
+  }
+
+  @Test func `a shard is given back behind its last commit`() {
+    var lease = lease()
+    expect(lease.beginCommit(under: shard, epoch: 5), true)
+    expect(lease.beginCommit(under: shard, epoch: 5), true)
+    expect(lease.drain(), [])
+    #expect(lease.isDraining)
+    #expect(lease.epoch(of: shard, at: at(1001)) == nil)
+    expect(lease.beginCommit(under: shard, epoch: 5), false)
+    expect(lease.endCommit(under: shard, epoch: 5), nil)
+    #expect(lease.ownShards == [shard])
+    expect(lease.endCommit(under: shard, epoch: 5), shard)
+    lease.didRelease(shard)
+    #expect(lease.ownShards.isEmpty)
+  }
+
+  @Test func `a commit of an earlier epoch does not count`() {
+    var lease = lease()
+    expect(lease.beginCommit(under: shard, epoch: 5), true)
+    lease.didRelease(shard)
+    lease.didClaim([shard: 7])
+    expect(lease.beginCommit(under: shard, epoch: 5), false)
+    expect(lease.endCommit(under: shard, epoch: 5), nil)
+    expect(lease.beginRelease(of: shard), true)
+  }
+}
+
+@Suite("The table of leases")
+struct LeaseTableTests {
+  private let shard = Shard(7)!
+
+  @Test func `a node is removed when its heartbeat is older than the lease`() {
+    var table = LeaseTable(duration: .seconds(3))
+    let (first, second) = (table.join(at: 1000), table.join(at: 1000))
+    #expect(first != second && table.nodeNumbers == [first, second])
+    expect(table.renew(first, at: 2000), true)
+    expect(table.expire(first, at: 5000), .isAlive)
+    expect(table.expire(second, at: 4001), .gone)
+    expect(table.renew(second, at: 4002), false)
+    #expect(table.nodeNumbers == [first])
+    expect(table.leave(first), .gone)
+    expect(table.join(at: 9000), NodeNumber(3))
+  }
+
+  @Test func `a shard is claimed once, and has a new epoch each time`() {
+    var table = LeaseTable(duration: .seconds(3))
+    let (first, second) = (table.join(at: 1000), table.join(at: 1000))
+    expect(table.claim([shard], by: first), [shard: 1])
+    expect(table.claim([shard], by: second), [:])
+    expect(table.claim([shard], by: first), [:])
+    expect(table.release(shard, by: second), false)
+    expect(table.release(shard, by: first), true)
+    expect(table.claim([shard], by: second), [shard: 2])
+    expect(table.expire(second, at: 9000), .gone)
+    expect(table.renew(first, at: 9000), true)
+    expect(table.claim([shard], by: first), [shard: 3])
+    #expect(table[shard].owner == first)
+  }
+
+  @Test func `a node with an open commit is not removed, and one that was removed opens none`() {
+    var table = LeaseTable(duration: .seconds(3))
+    let node = table.join(at: 1000)
+    expect(table.beginCommit(of: node), true)
+    expect(table.expire(node, at: 9000), .waits)
+    table.endCommit(of: node)
+    expect(table.expire(node, at: 9000), .gone)
+    expect(table.beginCommit(of: node), false)
+    expect(table.claim([shard], by: node), [:])
+  }
+}
+
+@Suite("Shards")
+struct ShardTests {
+  /// The database keeps rows by these numbers.
+  @Test func `the shard of a name never changes`() throws {
+    #expect(Shard(of: try #require(GroupID("club"))).number == 828)
+    #expect(Shard(of: try #require(UserID("alice"))).number == 956)
+  }
+
+  @Test func `names spread over all shards`() throws {
+    var counts = [Int](repeating: 0, count: Shard.count)
+    for number in 0..<102_400 { counts[Shard(of: try #require(GroupID("@TGS#\(number)"))).number] += 1 }
+    #expect(counts.allSatisfy { (40...180).contains($0) })
+  }
+
+  @Test(arguments: [1, 2, 3, 5, 10])
+  func `nodes end with about as many shards each`(_ count: Int) {
+    var owners = [NodeNumber?](repeating: nil, count: Shard.count)
+    let nodes = (1...count).map { NodeNumber(Int64($0)) }
+    // The first comes alone, and takes all.
+    while case let plan = ShardPlan(for: nodes[0], owners: owners, nodes: [nodes[0]]), !plan.claims.isEmpty {
+      #expect(plan.claims.count <= ShardPlan.shardsPerClaim && plan.releases.isEmpty)
+      for shard in plan.claims { owners[shard.number] = nodes[0] }
+    }
+    #expect(owners.allSatisfy { $0 == nodes[0] })
+    var moved = 0
+    var isMoving = true
+    while isMoving {
+      isMoving = false
+      for node in nodes {
+        let plan = ShardPlan(for: node, owners: owners, nodes: nodes)
+        for shard in plan.claims where owners[shard.number] == nil { owners[shard.number] = node }
+        for shard in plan.releases { owners[shard.number] = nil }
+        moved += plan.releases.count
+        isMoving = isMoving || !plan.claims.isEmpty || !plan.releases.isEmpty
+      }
+    }
+    let counts = nodes.map { node in owners.count { $0 == node } }
+    let share = (Shard.count + count - 1) / count
+    #expect(counts.reduce(0, +) == Shard.count)
+    #expect(counts.allSatisfy { $0 <= share })
+    // No shard moves twice.
+    #expect(moved == Shard.count - share)
+  }
+
+  @Test func `a node that drains gives everything back`() {
+    let node = NodeNumber(1)
+    let owners = [NodeNumber?](repeating: node, count: Shard.count)
+    #expect(ShardPlan(for: node, owners: owners, nodes: [NodeNumber(2)]).releases == Shard.all)
+  }
+}
+
+/// Compares the result of a call that changes something, which `#expect` does not take.
+private func expect<Value: Equatable>(_ found: Value, _ wanted: Value, _ place: SourceLocation = #_sourceLocation) {
+  #expect(found == wanted, sourceLocation: place)
+}
