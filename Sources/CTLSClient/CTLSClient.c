@@ -2,9 +2,10 @@
 
 #include <arpa/inet.h>
 #include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/sha.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,7 +31,6 @@ tc_context *tc_context_create(bool verifying, const char *authorities_file, char
   // One recv() for several records.
   SSL_CTX_set_read_ahead(context, 1);
   SSL_CTX_set_default_read_buffer_len(context, 64 * 1024);
-  signal(SIGPIPE, SIG_IGN);
   return context;
 }
 
@@ -116,4 +116,12 @@ void tc_reason(tc_connection *connection, char *reason, size_t capacity) {
   } else {
     write_error(reason, capacity);
   }
+}
+
+void tc_websocket_accept(const char *key, char accept[29]) {
+  char text[128];
+  int length = snprintf(text, sizeof text, "%s258EAFA5-E914-47DA-95CA-C5AB0DC85B11", key);
+  unsigned char digest[SHA_DIGEST_LENGTH];
+  SHA1((const unsigned char *)text, (size_t)length, digest);
+  EVP_EncodeBlock((unsigned char *)accept, digest, sizeof digest);
 }

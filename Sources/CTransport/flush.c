@@ -68,19 +68,27 @@ static void write_send_queue(connection *c) {
   if (!c->is_dead) bytes_consume(&c->send_queue, count);
 }
 
-// The way without a copy: everything from the cursor on is for the recipient, and it fits.
-static bool write_log(connection *c, ct_topic *topic, recipient *r, size_t limit) {
-  size_t plain = topic_lag(topic, r->cursor), count = r->follows ? stream_lag(topic, r->cursor) : plain;
-  if (count > limit || !recipient_gets_all(topic, r)) return false;
+// write_log for a follower of the topic's stream: it gets the compressed frames.
+static bool write_stream(connection *c, ct_topic *topic, recipient *r, size_t limit) {
+  size_t plain = topic_lag(topic, r->cursor), count = stream_lag(topic, r->cursor);
+  if (count > limit) return false;
   c->loop->counters.deliveries += topic_end(topic) - r->cursor;
   r->cursor = topic_end(topic);
-  if (r->follows) {
-    stream_count_deflated(topic, plain, count);
-    write_frames(c, stream_frames(topic, topic->deflated_end - count), count);
-  } else {
-    stream_count_plain(topic, r, count);
-    write_frames(c, bytes_first(&topic->log) + bytes_count(&topic->log) - count, count);
-  }
+  stream_count_deflated(topic, plain, count);
+  write_frames(c, stream_frames(topic, topic->deflated_end - count), count);
+  return true;
+}
+
+// The way without a copy: everything from the cursor on is for the recipient, and it fits.
+static inline bool write_log(connection *c, ct_topic *topic, recipient *r, size_t limit) {
+  if (!recipient_gets_all(topic, r)) return false;
+  if (r->follows) return write_stream(c, topic, r, limit);
+  size_t count = topic_lag(topic, r->cursor);
+  if (count > limit) return false;
+  c->loop->counters.deliveries += topic_end(topic) - r->cursor;
+  r->cursor = topic_end(topic);
+  if (topic->stream) stream_count_plain(topic, r, count);
+  write_frames(c, bytes_first(&topic->log) + bytes_count(&topic->log) - count, count);
   return true;
 }
 
@@ -117,7 +125,9 @@ static size_t in_flight_bytes(const connection *c) {
   return c->unsent > c->loop->options.send_queue_bytes ? 0 : c->unsent;
 }
 
-static size_t queued_bytes(const connection *c) { return bytes_count(&c->send_queue) + in_flight_bytes(c) + c->lag; }
+size_t connection_queued_bytes(const connection *c) {
+  return bytes_count(&c->send_queue) + in_flight_bytes(c) + c->lag;
+}
 
 // Over the bound. Drops the bytes not meant for the connection first, then skippable entries, and
 // closes it last.
@@ -126,14 +136,14 @@ static void enforce_bound(connection *c) {
   for (subscription *s = c->first_pending; s; s = s->next_pending) wanted += subscription_wanted_bytes(s);
   bool must_skip = wanted > bound;
   while (c->first_pending) subscription_drain(c->first_pending, &c->send_queue, SIZE_MAX, must_skip);
-  if (queued_bytes(c) > bound) connection_fail(c, 4002, "slow consumer");
+  if (connection_queued_bytes(c) > bound) connection_fail(c, 4002, "slow consumer");
 }
 
 // Brings the lag, the bound and the close up to date after an attempt to write.
 static void finish_write(connection *c) {
   if (c->is_dead) return;
   if (c->first_pending) subscription_count_lag(c->first_pending);
-  if (!c->is_closing && queued_bytes(c) > c->loop->options.send_queue_bytes) enforce_bound(c);
+  if (!c->is_closing && connection_queued_bytes(c) > c->loop->options.send_queue_bytes) enforce_bound(c);
   if (!c->is_closing || c->is_close_sent || c->is_blocked || bytes_count(&c->send_queue)) return;
   c->is_close_sent = true;
   wheel_set(c->loop, &c->own_timer, c->loop->wheel_tick + ticks(CLOSE_LIMIT_MS));
@@ -240,10 +250,13 @@ bool loop_is_dirty(const ct_loop *loop) {
 }
 
 bool loop_flush(ct_loop *loop) {
+  uint64_t before = loop->counters.deliveries;
   for (int round = 0; round < ROUNDS && loop_is_dirty(loop); round++) {
     flush_topics(loop);
     flush_connections(loop);
   }
+  uint64_t sent = loop->counters.deliveries - before;
+  if (sent) histogram_add(&loop->counters.flushes, sent, sent);
   loop->turn++;
   return loop_is_dirty(loop);
 }

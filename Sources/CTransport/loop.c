@@ -64,6 +64,7 @@ static void on_tick(struct ev_loop *events, ev_timer *watcher, int revents) {
   (void)events, (void)revents;
   ct_loop *loop = watcher->data;
   enum { TICKS_PER_SECOND = 1000 / TICK_MS };
+  lag_count_tick(loop);
   wheel_turn(loop);
   announcements_expire(loop, loop->wheel_tick);
   for (int i = 0; i < loop->listener_count; i++) listener_resume(&loop->listeners[i], loop->wheel_tick);
@@ -227,6 +228,7 @@ static void *run(void *argument) {
   ct_loop *loop = argument;
   current = loop;
   pthread_setname_np(pthread_self(), loop->thread_name);
+  lag_begin(loop);
   ev_run(loop->events, 0);
   close_everything(loop);
   loop->callbacks.ended(loop->callbacks.context);

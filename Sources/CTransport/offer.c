@@ -12,7 +12,7 @@ enum { LEAST_BITS = 8, MOST_BITS = 15, VALUE_MAX = 16 };
 
 static const char NAME[] = "permessage-deflate";
 
-// What is left of a Sec-WebSocket-Extensions field.
+// The part of a Sec-WebSocket-Extensions field that is not read yet.
 typedef struct {
   const char *at, *end;
 } field_text;

@@ -131,13 +131,22 @@ struct ct_topic {
   size_t may_follow_count;
   uint8_t kinds;          // union of the kinds in the log
   bool is_dirty, is_active, was_used, is_cooling_down;
+  uint64_t end_before, entries_last_second;  // as the second before began; in the second before
+  size_t name_count;
+  char name[];
 };
 
 static inline uint64_t topic_end(const ct_topic *topic) { return topic->first_entry + topic->entry_count; }
 // Bytes from the cursor on, wanted or not.
-size_t topic_lag(const ct_topic *topic, uint64_t cursor);
+static inline size_t topic_lag(const ct_topic *topic, uint64_t cursor) {
+  if (cursor == topic_end(topic)) return 0;
+  uint64_t position = topic->entries[cursor - topic->first_entry].position;
+  return (size_t)(topic->log_position + bytes_count(&topic->log) - position);
+}
 // Whether every byte from the cursor on is for the recipient.
-bool recipient_gets_all(const ct_topic *topic, const recipient *r);
+static inline bool recipient_gets_all(const ct_topic *topic, const recipient *r) {
+  return !r->exclusions && !(topic->kinds & ~r->mask);
+}
 // Moves the subscriber's entries to a buffer, in order, up to limit bytes (at least one frame).
 // skips: skippable entries are dropped and counted.
 void subscription_drain(subscription *s, bytes *to, size_t limit, bool skips);
@@ -164,7 +173,7 @@ void stream_leave(recipient *r);
 // Compressed bytes from the cursor on, and the frames from a position on.
 size_t stream_lag(const ct_topic *topic, uint64_t cursor);
 const uint8_t *stream_frames(const ct_topic *topic, uint64_t position);
-// A recipient that might follow has got plain frames.
+// A recipient has got plain frames of a topic with a stream, which it may be able to follow.
 void stream_count_plain(ct_topic *topic, const recipient *r, size_t count);
 // A follower has got compressed frames in place of plain ones.
 void stream_count_deflated(ct_topic *topic, size_t plain, size_t deflated);
@@ -287,10 +296,17 @@ bool utf8_check(const uint8_t *text, size_t count, size_t *whole);
 // -- flush.c
 // Sends everything that was queued in this turn. Returns whether there is more to do at once.
 bool loop_flush(ct_loop *loop);
+// Bytes that wait for a connection, as options.send_queue_bytes bounds them.
+size_t connection_queued_bytes(const connection *c);
 // Whether a flush would send something.
 bool loop_is_dirty(const ct_loop *loop);
 void connection_write(connection *c);
 void connection_writeable(connection *c);
+
+// -- statistics.c
+void histogram_add(ct_histogram *histogram, uint64_t units, uint64_t amount);
+void lag_begin(ct_loop *loop);
+void lag_count_tick(ct_loop *loop);
 
 // -- mask.c
 enum { SERVICE_BUFFER = 64 * 1024 };  // the library's read buffer
@@ -439,6 +455,7 @@ struct ct_loop {
   int announcement_count;
   LIST_HEAD(wheel_slot, timer) wheel[WHEEL_SLOTS];
   uint64_t wheel_tick, turn, idle_checked;
+  double tick_due;  // seconds of the monotonic clock
   ct_counters counters;
   uint64_t closes[CT_CLOSE_CODES];
 };

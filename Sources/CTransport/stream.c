@@ -100,7 +100,7 @@ void stream_join(recipient *r) {
 uint64_t stream_epoch_start(const ct_topic *topic) { return topic->stream ? topic->stream->epoch_start : UINT64_MAX; }
 
 void stream_count_plain(ct_topic *topic, const recipient *r, size_t count) {
-  if (topic->stream && r->may_follow && !r->connection->followed) topic->stream->lost += count;
+  if (r->may_follow && !r->connection->followed) topic->stream->lost += count;
 }
 
 void stream_count_deflated(ct_topic *topic, size_t plain, size_t deflated) {

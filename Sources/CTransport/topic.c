@@ -5,8 +5,10 @@
 
 enum { COMPACT_AT = 64 * 1024, ALL_KINDS = 0xff };
 
-ct_topic *ct_topic_create(ct_loop *loop) {
-  ct_topic *topic = ct_allocate(1, sizeof *topic);
+ct_topic *ct_topic_create(ct_loop *loop, const void *name, size_t count) {
+  ct_topic *topic = ct_allocate(1, sizeof *topic + count);
+  topic->name_count = count;
+  if (count) memcpy(topic->name, name, count);
   topic->loop = loop;
   topic->compact_at = COMPACT_AT;
   return topic;
@@ -171,16 +173,6 @@ void ct_topic_send(ct_topic *topic, ct_connection_id id, const void *payload, si
   connection_mark_dirty(c);
 }
 
-size_t topic_lag(const ct_topic *topic, uint64_t cursor) {
-  if (cursor == topic_end(topic)) return 0;
-  uint64_t position = topic->entries[cursor - topic->first_entry].position;
-  return (size_t)(topic->log_position + bytes_count(&topic->log) - position);
-}
-
-bool recipient_gets_all(const ct_topic *topic, const recipient *r) {
-  return !r->exclusions && !(topic->kinds & ~r->mask);
-}
-
 static bool is_for(const entry *e, const recipient *r) {
   return (e->kind & r->mask) && e->except != r->connection->id;
 }
@@ -203,7 +195,7 @@ static const uint8_t *frame_of(const ct_topic *topic, const entry *e, bool is_de
 
 static void count_entry(ct_topic *topic, const recipient *r, const entry *e) {
   if (r->follows) stream_count_deflated(topic, e->count, e->deflated_count);
-  else stream_count_plain(topic, r, e->count);
+  else if (topic->stream) stream_count_plain(topic, r, e->count);
 }
 
 void subscription_drain(subscription *s, bytes *to, size_t limit, bool skips) {
@@ -242,8 +234,30 @@ void topics_free_idle(ct_loop *loop) {
       mark_idle(topic);
     }
     topic->was_used = false;
+    topic->entries_last_second = topic_end(topic) - topic->end_before;
+    topic->end_before = topic_end(topic);
     topic->bytes_last_second = topic->bytes_in_second;
     topic->bytes_in_second = 0;
     topic->peak = bytes_count(&topic->log);
   }
+}
+
+static uint64_t activity_deliveries(const ct_topic_activity *a) { return a->entries * a->subscribers; }
+
+size_t ct_loop_busiest_topics(const ct_loop *loop, ct_topic_activity *found, size_t capacity) {
+  size_t count = 0;
+  ct_topic *topic;
+  LIST_FOREACH(topic, &loop->active_topics, active) {
+    ct_topic_activity activity = {
+      .name = {topic->name, topic->name_count}, .entries = topic->entries_last_second, .bytes = topic->bytes_last_second,
+      .subscribers = topic->recipient_count};
+    if (!activity.entries || !topic->name_count) continue;
+    size_t place = count;
+    while (place && activity_deliveries(&found[place - 1]) < activity_deliveries(&activity)) place--;
+    if (place >= capacity) continue;
+    if (count < capacity) count++;
+    memmove(found + place + 1, found + place, (count - place - 1) * sizeof *found);
+    found[place] = activity;
+  }
+  return count;
 }

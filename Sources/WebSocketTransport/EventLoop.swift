@@ -50,6 +50,8 @@ public final class EventLoop: Sendable {
     counters.epochs = Int(counted.epochs)
     counters.compressedBytes = Int(counted.deflated_bytes)
     counters.uncompressedBytes = Int(counted.deflated_plain_bytes)
+    counters.flushes = BucketCounts(counted.flushes)
+    counters.lags = BucketCounts(counted.lags)
     let closes = UnsafeBufferPointer(start: ct_loop_closes(pointer), count: CT_CLOSE_CODES)
     for (code, count) in closes.enumerated() where count > 0 { counters.closes[code] = Int(count) }
     return counters
@@ -63,6 +65,33 @@ public final class EventLoop: Sendable {
   @inline(__always)
   func preconditionCurrent() {
     precondition(isCurrent, "not on the thread of this event loop")
+  }
+}
+
+/// Observations of a loop by size.
+public struct BucketCounts: Sendable, Equatable {
+  /// The largest observation of each bucket but the last: deliveries of a flush, one unit each.
+  public static let flushBounds = (0..<Int(CT_BUCKETS) - 1).map { Double(1 << $0) }
+  /// The same for lags, in seconds.
+  public static let lagBounds = flushBounds.map { $0 * Double(CT_LAG_UNIT_US) / 1e6 }
+
+  /// By bucket; the last has no bound.
+  public var counts = [UInt64](repeating: 0, count: Int(CT_BUCKETS))
+  /// The sum over all observations: deliveries, or microseconds.
+  public var sum: UInt64 = 0
+
+  init() {}
+
+  init(_ histogram: ct_histogram) {
+    withUnsafeBytes(of: histogram.counts) { counts = Array($0.assumingMemoryBound(to: UInt64.self)) }
+    sum = histogram.sum
+  }
+
+  static func + (a: BucketCounts, b: BucketCounts) -> BucketCounts {
+    var both = a
+    for (bucket, count) in b.counts.enumerated() { both.counts[bucket] += count }
+    both.sum += b.sum
+    return both
   }
 }
 
@@ -86,6 +115,10 @@ public struct TransportCounters: Sendable, Equatable {
   public var compressedBytes = 0
   /// Bytes of the plain frames in whose place those were sent.
   public var uncompressedBytes = 0
+  /// Flushes by their deliveries.
+  public var flushes = BucketCounts()
+  /// How late the loop's timer of 100 ms came, ten times a second.
+  public var lags = BucketCounts()
 
   /// All zero.
   public init() {}
@@ -102,6 +135,8 @@ public struct TransportCounters: Sendable, Equatable {
     sum.epochs += b.epochs
     sum.compressedBytes += b.compressedBytes
     sum.uncompressedBytes += b.uncompressedBytes
+    sum.flushes = a.flushes + b.flushes
+    sum.lags = a.lags + b.lags
     return sum
   }
 }

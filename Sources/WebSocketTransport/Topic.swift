@@ -21,10 +21,12 @@ public final class Topic: @unchecked Sendable {
   private let topic: OpaquePointer
 
   /// An empty topic.
-  public init(on loop: EventLoop) {
+  /// - Parameter name: for `EventLoop.busiestTopics`, which leaves out topics without one.
+  public init(on loop: EventLoop, name: String = "") {
     loop.preconditionCurrent()
     self.loop = loop
-    topic = ct_topic_create(loop.pointer)
+    var name = name
+    topic = name.withUTF8 { ct_topic_create(loop.pointer, $0.baseAddress, $0.count) }
   }
 
   deinit {

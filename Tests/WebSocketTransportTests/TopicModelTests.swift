@@ -17,7 +17,7 @@ import Testing
     let act: @Sendable () -> Void
   }
 
-  /// What a client offers: compression, compression that it does not let us use, or nothing.
+  /// The offers of clients: compression, compression that it does not let us use, or nothing.
   private static let offers = [
     "permessage-deflate", "permessage-deflate; client_max_window_bits", "permessage-deflate",
     "permessage-deflate; server_max_window_bits=9", "permessage-deflate; server_no_context_takeover", "none",
@@ -38,7 +38,6 @@ import Testing
     let (size, turns) = [(20, 300), (2000, 300), (40_000, 80)][seed % 3]
     let configure = { (configuration: inout TransportConfiguration) in
       configuration.sendQueueBytes = 1 << 30
-      configuration.pingInterval = .seconds(3600)  // its frames are not expected
       configuration.flushWindow = .milliseconds(milliseconds)
       configuration.compressionBytes = compresses ? 1 << 30 : 0
       configuration.compressionSubscribers = 1

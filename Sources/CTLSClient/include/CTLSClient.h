@@ -29,8 +29,8 @@ typedef enum {
 
 /// Creates a context; NULL, and a sentence in `reason`, on failure. `verifying`: the server's
 /// certificate must be valid for its name. `authorities_file`: PEM of the trusted authorities;
-/// NULL: those of the system. From then on the process ignores SIGPIPE: OpenSSL writes without
-/// MSG_NOSIGNAL.
+/// NULL: those of the system. OpenSSL writes without MSG_NOSIGNAL: a thread that uses the connections
+/// ignores or blocks SIGPIPE.
 tc_context *tc_context_create(bool verifying, const char *authorities_file, char *reason, size_t capacity);
 
 /// Releases a context; connections that use it may live longer.
@@ -60,3 +60,7 @@ size_t tc_bytes_read(const tc_connection *connection);
 
 /// Writes why the last call failed, a part of a sentence.
 void tc_reason(tc_connection *connection, char *reason, size_t capacity);
+
+/// Writes the `Sec-WebSocket-Accept` of a key of up to 64 characters (RFC 6455, section 4.2.2), with
+/// its final NUL.
+void tc_websocket_accept(const char *key, char accept[29]);

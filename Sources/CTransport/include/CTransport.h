@@ -82,13 +82,30 @@ typedef struct {
   const char *key_file;
 } ct_options;
 
+// Observations by size: counts[i] those of at most 2^i units that no smaller bucket has; the last
+// bucket has no bound.
+enum { CT_BUCKETS = 18 };
+typedef struct {
+  uint64_t counts[CT_BUCKETS], sum;
+} ct_histogram;
+
+enum { CT_LAG_UNIT_US = 250 };
+
 // Counted since the loop was made.
 typedef struct {
   uint64_t connections_open, deliveries, skipped_entries;
-  // Of compressed topics: open streams and their followers, epochs begun, bytes sent, and the bytes
+  // Compressed topics: open streams and their followers, epochs begun, bytes sent, and the bytes
   // that plain frames would have taken.
   uint64_t streams, followers, epochs, deflated_bytes, deflated_plain_bytes;
+  ct_histogram flushes;  // by their deliveries, which are the sum too
+  ct_histogram lags;     // how late a tick came, in units of CT_LAG_UNIT_US; the sum is microseconds
 } ct_counters;
+
+// Bytes that wait to be sent to connections.
+typedef struct {
+  uint64_t bytes, largest_bytes;  // of all, and of the connection with the most
+  uint64_t connections;           // for which anything waits
+} ct_waiting;
 
 enum { CT_CLOSE_CODES = 5000 };  // ct_loop_closes counts codes below this
 
@@ -169,6 +186,9 @@ bool ct_loop_is_current(const ct_loop *loop);
 // Makes the calling thread count as the loop's, once that one has ended; NULL reverts it.
 void ct_loop_adopt_thread(ct_loop *loop);
 ct_counters ct_loop_counters(const ct_loop *loop);
+// Adds what waits for a part of the connections. position: 0 begins; the result continues, and is 0
+// when all were looked at.
+uint32_t ct_loop_add_waiting(const ct_loop *loop, uint32_t position, ct_waiting *sum);
 // Closes by code: CT_CLOSE_CODES numbers, valid as long as the loop.
 const uint64_t *ct_loop_closes(const ct_loop *loop);
 
@@ -195,7 +215,8 @@ bool ct_connection_is_open(const ct_loop *loop, ct_connection_id connection);
 
 // -- Topics: a log of encoded frames, and the connections that receive it.
 
-ct_topic *ct_topic_create(ct_loop *loop);
+// The name, which may be empty, is only for ct_loop_busiest_topics.
+ct_topic *ct_topic_create(ct_loop *loop, const void *name, size_t count);
 // Entries published before are still sent.
 void ct_topic_destroy(ct_topic *topic);
 // Subscribes from the next entry on, or changes the mask of a subscriber.
@@ -209,6 +230,14 @@ void ct_topic_publish(
 // Sends one text frame to one connection, in order with the published entries.
 void ct_topic_send(ct_topic *topic, ct_connection_id connection, const void *bytes, size_t count);
 size_t ct_topic_subscriber_count(const ct_topic *topic);
+// A topic in which something was published, by what it had in the loop's last second. The name is
+// valid until the turn ends.
+typedef struct {
+  ct_text name;
+  uint64_t entries, bytes, subscribers;
+} ct_topic_activity;
+// Finds those with the most deliveries, the busiest first. Returns how many it has found.
+size_t ct_loop_busiest_topics(const ct_loop *loop, ct_topic_activity *found, size_t capacity);
 // The most steps that a search for a subscription of this loop can take; for tests.
 size_t ct_loop_longest_search(const ct_loop *loop);
 

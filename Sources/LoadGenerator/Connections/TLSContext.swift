@@ -1,4 +1,5 @@
 import CTLSClient
+import Glibc
 
 /// The TLS settings of a run's connections.
 final class TLSContext {
@@ -27,6 +28,8 @@ final class TLSContext {
       }
     guard let context else { throw BenchmarkError("TLS: \(TLSContext.text(reason))") }
     self.context = context
+    // OpenSSL writes without MSG_NOSIGNAL.
+    signal(SIGPIPE, SIG_IGN)
   }
 
   deinit { tc_context_release(context) }

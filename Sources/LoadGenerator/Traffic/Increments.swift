@@ -4,7 +4,7 @@ import Histogram
 final class Increments {
   /// The ids of increments begin behind this one, those of messages below.
   static let idBase = 1 << 40
-  /// What one user may do in a group (Protocol.md, "Counter rate").
+  /// The rate of one user in a group (Protocol.md, "Counter rate").
   static let mostPerUser = 4.0
   /// The most increments sent before the pool reads again.
   private static let burst = 64

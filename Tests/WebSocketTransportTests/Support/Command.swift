@@ -17,10 +17,18 @@ final class Command {
         posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0)
       }
     }
+    // Threads of the pool block most signals, and a child inherits that: SIGTERM would not end it.
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var blocked = sigset_t()
+    sigemptyset(&blocked)
+    posix_spawnattr_setsigmask(&attributes, &blocked)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
     var words: [UnsafeMutablePointer<CChar>?] = (["timeout", "60", "openssl"] + arguments).map { strdup($0) } + [nil]
     defer { for word in words { free(word) } }
     var process = pid_t()
-    guard posix_spawn(&process, "/usr/bin/timeout", &actions, nil, &words, environ) == 0 else {
+    guard posix_spawn(&process, "/usr/bin/timeout", &actions, &attributes, &words, environ) == 0 else {
       throw SocketClient.Failed(description: "cannot run openssl")
     }
     self.process = process

@@ -1,6 +1,6 @@
 import CInflate
 
-/// What a client inflates compressed messages with.
+/// The inflater of a client.
 final class Inflater {
   private let stream = cinflate_create(15)
 
