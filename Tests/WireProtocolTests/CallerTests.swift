@@ -21,7 +21,7 @@ import WireProtocol
       sets[.application] == [
         "listGroups", "sendGroupSystemNotification", "recycleGroup", "listSessions", "kickUser", "setUserInfo", "importUsers",
         "importGroup", "importGroupMembers", "importGroupMessages", "setUnreadCount", "getStats", "listWebhookFailures",
-        "retryWebhooks",
+        "retryWebhooks", "trace", "getTrace", "endTrace", "listActiveGroups", "listAdministratorActions",
       ])
   }
 

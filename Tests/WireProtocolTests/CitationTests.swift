@@ -19,7 +19,9 @@ import Testing
   }
 
   /// Otherwise a citation, or a link to a heading, could mean either of two.
-  @Test(arguments: ["Protocol.md", "Configuration.md", "Operations.md", "Architecture.md", "Benchmarks.md", "GettingStarted.md"])
+  @Test(arguments: [
+    "Protocol.md", "Configuration.md", "Operations.md", "Architecture.md", "Benchmarks.md", "GettingStarted.md", "Clients.md",
+  ])
   func headingsAreUniqueInTheirPage(page: String) throws {
     let headings = try #require(try Self.headings()[page])
     for (heading, places) in Dictionary(grouping: headings, by: { $0 }) { #expect(places.count == 1, "\(heading)") }

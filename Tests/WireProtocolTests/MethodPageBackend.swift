@@ -1,5 +1,9 @@
 import WireProtocol
 
+extension Field {
+  fileprivate static let traceID = need("traceID", .text(1...64, empty: 10004))
+}
+
 /// Methods of the application's backend (Protocol.md, "Application methods" and "Imports").
 extension MethodPage {
   static let backend: [MethodPage] = [
@@ -45,5 +49,11 @@ extension MethodPage {
     MethodPage("getStats", [], "sessions users groups groupsByType uptime version", for: .application),
     MethodPage("listWebhookFailures", [.nextSeq, .count(100)], "failureList nextSeq", for: .application),
     MethodPage("retryWebhooks", [], "retried", for: .application),
+    // A groupID instead: TraceTests.
+    MethodPage("trace", [.userID, .may("duration", .integer(1...600))], "traceID endTime", for: .application),
+    MethodPage("getTrace", [.traceID, .nextSeq, .count(200)], "entryList nextSeq endTime lost", for: .application),
+    MethodPage("endTrace", [.traceID], for: .application),
+    MethodPage("listActiveGroups", [.count(100)], "groupList", for: .application),
+    MethodPage("listAdministratorActions", [.nextSeq, .count(100)], "actionList nextSeq", for: .application),
   ]
 }

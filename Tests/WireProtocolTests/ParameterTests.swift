@@ -96,8 +96,13 @@ import WireProtocol
   func theDescriptionRequiresWhatThePageRequires(method: MethodPage) throws {
     let entry = try #require(MethodTable()[method.name])
     let described = Dictionary(uniqueKeysWithValues: entry.parameters.map { ($0.name, $0.isRequired) })
-    // One of two lists has to be there, so neither is described as required.
-    let alternatives: Set = method.name == "importUsers" ? ["userIDList", "userList"] : []
+    // One of two has to be there, so neither is described as required.
+    let alternatives: Set<String> =
+      switch method.name {
+      case "importUsers": ["userIDList", "userList"]
+      case "trace": ["userID", "groupID"]
+      default: []
+      }
     for field in method.fields {
       let isRequired = field.isRequired && !field.hasAlternative && !alternatives.contains(field.name)
       #expect(described[field.name] == isRequired, "\(field.name)")

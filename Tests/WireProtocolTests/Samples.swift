@@ -89,7 +89,8 @@ struct Samples {
 
   mutating func groupRow() -> GetGroupsInfo.Row {
     flag()
-      ? GetGroupsInfo.Row(groupID: "g", code: 0, info: info()) : GetGroupsInfo.Row(groupID: "g", code: 10010, message: text())
+      ? GetGroupsInfo.Row(groupID: "g", code: 0, info: Encoded(info()))
+      : GetGroupsInfo.Row(groupID: "g", code: 10010, message: text())
   }
 
   mutating func session() -> Login.Result {

@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test func closeCodesSayWhetherToReconnect() {
-    let page = Array(4001...4007) + Array(4500...4503)
+    let page = Array(4001...4008) + Array(4500...4503)
     #expect(CloseCode.allCases.map(\.rawValue).filter { $0 >= 4000 } == page)
     // A close frame carries at most 123 bytes of reason.
     for code in CloseCode.allCases { #expect((1...123).contains(code.reason.utf8.count)) }

@@ -11,11 +11,17 @@ extension JSONWriter {
 
   /// The schema of an object with those members.
   mutating func schema(ofObject fields: [ResultField]) {
-    schema(
-      ofObject: fields.map { field in
-        TypeNotation.Member(
-          name: field.name, isOptional: field.isOptional, type: TypeNotation(field.type) ?? .name(field.type))
-      })
+    schema(ofObject: fields.map(TypeNotation.Member.init(field:)))
+  }
+
+  /// An object with the schema of every named type, by its name.
+  mutating func objectOfNamedTypes() {
+    object { writer in
+      for type in NamedType.all {
+        writer.key(named: type.name)
+        writer.schema(ofObject: type.fields)
+      }
+    }
   }
 
   private mutating func schema(of type: TypeNotation) {
@@ -48,7 +54,8 @@ extension JSONWriter {
     }
   }
 
-  private mutating func schema(ofObject members: [TypeNotation.Member]) {
+  /// The schema of an object with those members.
+  mutating func schema(ofObject members: [TypeNotation.Member]) {
     object { writer in
       writer.member("type", "object")
       writer.key("properties")
@@ -75,5 +82,12 @@ extension JSONWriter {
         writer.array(types) { $0.schema(of: $1) }
       }
     }
+  }
+}
+
+extension TypeNotation.Member {
+  /// A member of an object as its specification names it.
+  init(field: ResultField) {
+    self.init(name: field.name, isOptional: field.isOptional, type: TypeNotation(field.type) ?? .name(field.type))
   }
 }

@@ -10,7 +10,11 @@ struct NamedType {
   /// Every named type, in the order of the page.
   static let all = [
     groupInfo, selfInfo, groupMute, memberInfo, memberChange, userInfo, application, message, tips, systemNotification, session,
+    traceEntry, activeGroup, administratorAction,
   ]
+
+  /// Types of methods that no client calls.
+  static let ofAdministrators: Set = [traceEntry.name, activeGroup.name, administratorAction.name]
 
   /// The type of that name.
   static func named(_ name: String) -> NamedType? { all.first { $0.name == name } }
@@ -118,6 +122,21 @@ struct NamedType {
       ResultField("platform", quoted(Platform.allCases.map(\.rawValue).filter { Platform(signIn: $0) != nil })),
       ResultField("deviceID?", "string"), ResultField("address", "string"), ResultField("loginTime", "integer"),
     ])
+
+  private static let traceEntry = NamedType(
+    name: TraceEntry.notation,
+    summary:
+      "A request that was answered, an event that was sent, a sign-in, or the end of a connection. The name is the method's, the "
+      + "event's, or at a sign-in the platform's.",
+    fields: TraceEntry.fields)
+
+  private static let activeGroup = NamedType(
+    name: ActiveGroup.notation, summary: "A group's events in the last second; deliveries are events times connections.",
+    fields: ActiveGroup.fields)
+
+  private static let administratorAction = NamedType(
+    name: AdministratorAction.notation, summary: "A call of an administrator that could change something; code 0 = done.",
+    fields: AdministratorAction.fields)
 
   private static let roleOrNone = "string or " + quoted([MemberInfo.notMember])
 

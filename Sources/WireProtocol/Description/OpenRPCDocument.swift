@@ -107,12 +107,7 @@ extension JSONWriter {
   /// The members of the Components Object: every named type, and every error by its name.
   fileprivate mutating func components() {
     key("schemas")
-    object { writer in
-      for type in NamedType.all {
-        writer.key(named: type.name)
-        writer.schema(ofObject: type.fields)
-      }
-    }
+    objectOfNamedTypes()
     key("errors")
     object { writer in
       for code in ErrorCode.allCases {

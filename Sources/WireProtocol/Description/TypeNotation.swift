@@ -1,7 +1,7 @@
 /// The type of a member as specifications write it: `integer`, `[MemberInfo]`, `{userID, count?}`,
 /// `"Joined" or "Pending"`. A member of an object gives its type (`{count: integer}`), or
 /// `NamedType.memberTypes` has it.
-indirect enum TypeNotation: Equatable {
+indirect enum TypeNotation: Equatable, Sendable {
   /// A type of JSON, or one of `NamedType.all`.
   case name(String)
   /// One text.
@@ -12,7 +12,7 @@ indirect enum TypeNotation: Equatable {
   case any([TypeNotation])
 
   /// One member of an object.
-  struct Member: Equatable {
+  struct Member: Equatable, Sendable {
     let name: String
     let isOptional: Bool
     /// Nil where `NamedType.memberTypes` has it.

@@ -9,8 +9,8 @@ public enum ReplyValue: Sendable {
   indirect case session(Login.Result)
   case ping(Ping.Result)
   case serverInfo(Encoded<GetServerInfo.Result>)
-  /// The OpenRPC document, encoded.
-  case document([UInt8])
+  /// A result that is encoded already: the OpenRPC document, or another node's answer.
+  case encoded([UInt8])
 
   case createdGroup(CreateGroup.Result)
   case joinedGroup(JoinGroup.Result)
@@ -52,6 +52,10 @@ public enum ReplyValue: Sendable {
   case importedMessages(ImportGroupMessages.Result)
   case webhookFailures(ListWebhookFailures.Result)
   case retriedWebhooks(RetryWebhooks.Result)
+  case trace(BeginTrace.Result)
+  case traceEntries(GetTrace.Result)
+  case activeGroups(ListActiveGroups.Result)
+  case administratorActions(ListAdministratorActions.Result)
 
   /// A group for one reader; nil = the reader gets no row.
   indirect case groupInfo(GroupInfo?)
@@ -69,7 +73,7 @@ extension ReplyValue: WireEncodable {
     case .session(let result): writer.value(result)
     case .ping(let result): writer.value(result)
     case .serverInfo(let result): writer.value(result)
-    case .document(let text): writer.raw(text)
+    case .encoded(let text): writer.raw(text)
     case .createdGroup(let result): writer.value(result)
     case .joinedGroup(let result): writer.value(result)
     case .joinedGroups(let result): writer.value(result)
@@ -106,6 +110,10 @@ extension ReplyValue: WireEncodable {
     case .importedMessages(let result): writer.value(result)
     case .webhookFailures(let result): writer.value(result)
     case .retriedWebhooks(let result): writer.value(result)
+    case .trace(let result): writer.value(result)
+    case .traceEntries(let result): writer.value(result)
+    case .activeGroups(let result): writer.value(result)
+    case .administratorActions(let result): writer.value(result)
     case .groupInfo(let info): if let info { writer.value(info) } else { writer.null() }
     case .unreadCount(let count): writer.value(count)
     case .message(let info): writer.value(info)
@@ -113,12 +121,15 @@ extension ReplyValue: WireEncodable {
     }
   }
 
+  /// The result as JSON.
+  public var text: [UInt8] { JSONWriter.text(capacity: capacity) { $0.value(self) } }
+
   /// How many bytes the text has, about: room that is too small costs a copy.
   var capacity: Int {
     switch self {
     case .receipt: 128
     case .serverInfo(let result): result.text.count
-    case .document(let text): text.count
+    case .encoded(let text): text.count
     case .createdGroup(let result): 192 + result.memberList.count * 64
     case .joinedGroups(let result): 128 + result.groupList.byteCount() + result.leftGroupIDList.count * 32
     case .groupsInfo(let result): 64 + result.resultList.count * 768
@@ -147,11 +158,14 @@ extension ReplyValue: WireEncodable {
     case .sessions(let result): 64 + result.sessionList.count * 192
     case .importedMessages(let result): 64 + result.resultList.count * 32
     case .webhookFailures(let result): result.failureList.reduce(128) { $0 + $1.data.text.count + 256 }
+    case .traceEntries(let result): 128 + result.entryList.count * 192
+    case .activeGroups(let result): 64 + result.groupList.count * 128
+    case .administratorActions(let result): 64 + result.actionList.count * 192
     case .groupInfo: 768
     case .message(let info): 512 + info.message.content.byteCount
     case .syncRow(let row): row.capacity
     case .empty, .session, .ping, .joinedGroup, .groupMute, .onlineMemberCount, .kicked, .stats, .importedGroup,
-      .unreadCount, .retriedWebhooks, .modified:
+      .unreadCount, .retriedWebhooks, .modified, .trace:
       256
     }
   }

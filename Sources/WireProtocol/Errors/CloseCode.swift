@@ -11,6 +11,8 @@ public enum CloseCode: Int, CaseIterable, Sendable {
   case connectionLimit = 4005
   case tokenExpired = 4006
   case notSignedIn = 4007
+  /// Events of a group may be missing: its node has gone, or cannot be heard.
+  case lostTouch = 4008
   case authenticationFailed = 4500
   case badProtocol = 4501
   case replaced = 4502
@@ -28,6 +30,7 @@ public enum CloseCode: Int, CaseIterable, Sendable {
     case .connectionLimit: "connection limit"
     case .tokenExpired: "token expired"
     case .notSignedIn: "not signed in in time"
+    case .lostTouch: "lost touch"
     case .authenticationFailed: "authentication failed"
     case .badProtocol: "bad protocol"
     case .replaced: "replaced by another device"

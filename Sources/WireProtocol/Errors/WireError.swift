@@ -20,8 +20,24 @@ public struct WireError: Error, Sendable, Equatable, WireEncodable {
     self.retryAfterMs = retryAfterMs
   }
 
+  /// An error that another node has answered.
+  public init(code: ErrorCode, isTemporary: Bool, message: String, field: String?, retryAfterMs: Int64?) {
+    self.code = code
+    self.isTemporary = isTemporary
+    self.message = message
+    self.field = field
+    self.retryAfterMs = retryAfterMs
+  }
+
   /// A request that the application was to decide about, and has not: a later one may succeed.
   public static let applicationSilent = WireError(unanswered: .refusedByApplication)
+
+  /// A request that another node may or may not have performed. 10002 would say that nothing was
+  /// changed, and applications repeat what is temporary.
+  public static let outcomeUnknown = WireError(
+    code: .internalError, isTemporary: false,
+    message: "The request may have been performed: the answer of another node of the server was lost", field: nil,
+    retryAfterMs: nil)
 
   private init(unanswered code: ErrorCode) {
     self.code = code

@@ -7,6 +7,9 @@ public struct Encoded<Value: WireEncodable>: Sendable, WireEncodable {
   /// - Parameter capacity: how many bytes the text will have, about.
   public init(_ value: Value, capacity: Int = 256) { text = JSONWriter.text(capacity: capacity) { $0.value(value) } }
 
+  /// - Parameter text: of a value that another node has encoded.
+  public init(text: [UInt8]) { self.text = text }
+
   public func encode(into writer: inout JSONWriter) { writer.raw(text) }
 }
 

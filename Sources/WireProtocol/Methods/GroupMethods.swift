@@ -22,7 +22,7 @@ public struct GroupFields: Sendable, Equatable {
 
   init(from reader: inout some ParameterReader) throws(WireError) {
     introduction = try reader.optionalString(
-      "introduction", reader.textLimits.introductions, "What the group is about, for people.")
+      "introduction", reader.textLimits.introductions, "The group's subject, for people.")
     notification = try reader.optionalString(
       "notification", reader.textLimits.notifications, "An announcement to the members.")
     faceURL = try reader.optionalString("faceURL", reader.textLimits.faceURLs, "The address of the group's picture.")
@@ -32,7 +32,8 @@ public struct GroupFields: Sendable, Equatable {
     customInfo = try reader.optionalMap(
       "customInfo", .groupCustomInfo, "The application's own texts about the group, by key; an empty text removes its key.")
     serverCustomInfo = try reader.optionalString(
-      "serverCustomInfo", TextDomain(0...4096), "What only application administrators read and write; empty = nothing.")
+      "serverCustomInfo", TextDomain(0...4096),
+      "The backend's own data: application administrators write it, members read it; empty = nothing.")
     for field in PolicyField.allCases {
       if let value = try GroupFields.value(of: field, from: &reader) { policy.append(PolicyChange(field: field, value: value)) }
     }
@@ -44,11 +45,12 @@ public struct GroupFields: Sendable, Equatable {
     switch field {
     case .joinMode:
       try word("joinMode", field, "Whether joinGroup joins at once, asks the managers, or is refused.", from: &reader)
-    case .inviteMode: try word("inviteMode", field, "Who may invite; Any = every member.", from: &reader)
+    case .inviteMode: try word("inviteMode", field, "The least role that may invite; Any = every member.", from: &reader)
     case .beInviteMode: try word("beInviteMode", field, "Whether an invited user is asked first (Auth).", from: &reader)
     case .updateInfoMode:
-      try word("updateInfoMode", field, "Who may edit name, introduction, notification and faceURL.", from: &reader)
-    case .updateCustomMode: try word("updateCustomMode", field, "Who may edit customInfo.", from: &reader)
+      try word(
+        "updateInfoMode", field, "The least role that may edit name, introduction, notification and faceURL.", from: &reader)
+    case .updateCustomMode: try word("updateCustomMode", field, "The least role that may edit customInfo.", from: &reader)
     case .ownerQuitMode:
       try word("ownerQuitMode", field, "Whether the owner may quit, and the group passes on (Transfer).", from: &reader)
     case .memberChangeNotification:
@@ -310,12 +312,12 @@ public struct GetGroupsInfo: Method {
     /// 0 = there is an info.
     public let code: Int
     public let message: String?
-    public let info: GroupInfo?
+    public let info: Encoded<GroupInfo>?
 
     public static let example = Row(groupID: "", code: 0)
 
     /// With everything given.
-    public init(groupID: String, code: Int, message: String? = nil, info: GroupInfo? = nil) {
+    public init(groupID: String, code: Int, message: String? = nil, info: Encoded<GroupInfo>? = nil) {
       self.groupID = groupID
       self.code = code
       self.message = message

@@ -40,6 +40,11 @@ public enum Request: Sendable {
   case getStats(GetStats)
   case listWebhookFailures(ListWebhookFailures)
   case retryWebhooks(RetryWebhooks)
+  case trace(BeginTrace)
+  case getTrace(GetTrace)
+  case endTrace(EndTrace)
+  case listActiveGroups(ListActiveGroups)
+  case listAdministratorActions(ListAdministratorActions)
 }
 
 /// A request that one group decides.
@@ -177,5 +182,10 @@ extension MethodTable {
     add(Request.getStats)
     add(Request.listWebhookFailures)
     add(Request.retryWebhooks)
+    add(Request.trace)
+    add(Request.getTrace)
+    add(Request.endTrace)
+    add(Request.listActiveGroups)
+    add(Request.listAdministratorActions)
   }
 }

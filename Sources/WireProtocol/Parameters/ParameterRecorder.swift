@@ -11,6 +11,8 @@ public struct ParameterDescription: Sendable, Equatable {
   public let value: String
   /// A JSON Schema (draft 2020-12) of the value, as JSON text, with the description.
   public let schema: String
+  /// The type of the value, for the sources of clients.
+  let type: TypeNotation
   public let isRequired: Bool
 }
 
@@ -20,6 +22,7 @@ private struct ValueDomain {
   let words: String
   /// Nil where the type is the only bound.
   let bound: String?
+  let type: TypeNotation
   /// Writes the members of the schema, without a description.
   let encodeSchema: (inout JSONWriter) -> Void
 }
@@ -55,8 +58,7 @@ struct ParameterRecorder: ParameterReader {
     parameters.append(
       ParameterDescription(
         name: "\(name)", meaning: meaning, description: description, value: domain.words,
-        schema: String(decoding: text, as: UTF8.self),
-        isRequired: required))
+        schema: String(decoding: text, as: UTF8.self), type: domain.type, isRequired: required))
   }
 
   func missing(_ name: StaticString) -> WireError { WireError(.invalidParams, field: "\(name)") }
@@ -118,7 +120,7 @@ struct ParameterRecorder: ParameterReader {
     _ name: StaticString, _ list: ListDomain, _ domain: TextDomain, _ meaning: StaticString
   ) throws(WireError) -> [String]? {
     let elements = ValueDomain.text(domain)
-    let domain = ValueDomain.list(list, words: elements.words, bound: elements.bound) { writer in
+    let domain = ValueDomain.list(list, of: elements) { writer in
       writer.object { elements.encodeSchema(&$0) }
     }
     note(name, meaning, domain, required: list.isRequired)
@@ -129,7 +131,7 @@ struct ParameterRecorder: ParameterReader {
     _ name: StaticString, _ list: ListDomain, in range: ClosedRange<Int64>, _ meaning: StaticString
   ) throws(WireError) -> [Int64]? {
     let elements = ValueDomain.integer(range)
-    let domain = ValueDomain.list(list, words: elements.words, bound: elements.bound) { writer in
+    let domain = ValueDomain.list(list, of: elements) { writer in
       writer.object { elements.encodeSchema(&$0) }
     }
     note(name, meaning, domain, required: list.isRequired)
@@ -144,7 +146,10 @@ struct ParameterRecorder: ParameterReader {
     let value = try element(&inner)
     let members = inner.parameters
     let words = members.map { "\($0.name)\($0.isRequired ? "" : "?"): \($0.value)" }.joined(separator: "; ")
-    let domain = ValueDomain.list(list, words: "{\(words)}", bound: nil) { $0.objectSchema(members) }
+    let type = TypeNotation.object(
+      members.map { TypeNotation.Member(name: $0.name, isOptional: !$0.isRequired, type: $0.type) })
+    let element = ValueDomain(words: "{\(words)}", bound: nil, type: type) { $0.objectSchema(members) }
+    let domain = ValueDomain.list(list, of: element) { $0.objectSchema(members) }
     note(name, meaning, domain, required: list.isRequired)
     return [value]
   }
@@ -187,7 +192,7 @@ extension ValueDomain {
   static var counters: ValueDomain {
     let (keyBytes, count) = (GroupCounters.maxKeyBytes, GroupCounters.maxCount)
     let bound = "1 to \(count) members, keys [A-Za-z0-9_]{1,\(keyBytes)}, values integers within ±2⁵³; null removes a key"
-    return ValueDomain(words: "object of \(bound)", bound: bound) { writer in
+    return ValueDomain(words: "object of \(bound)", bound: bound, type: .name("counterChanges")) { writer in
       writer.member("type", "object")
       writer.key("additionalProperties")
       writer.object { writer in
@@ -210,7 +215,8 @@ extension ValueDomain {
       default: nil
       }
     let bound = [length, form].compactMap { $0 }.joined(separator: ", ")
-    return ValueDomain(words: bound.isEmpty ? "string" : "string, \(bound)", bound: bound.isEmpty ? nil : bound) { writer in
+    let words = bound.isEmpty ? "string" : "string, \(bound)"
+    return ValueDomain(words: words, bound: bound.isEmpty ? nil : bound, type: .name("string")) { writer in
       writer.member("type", "string")
       if least > 0 { writer.member("minLength", least) }
     }
@@ -218,32 +224,32 @@ extension ValueDomain {
 
   static func word(_ words: AllowedWords) -> ValueDomain {
     let sentence = "one of \(words.sentence)"
-    return ValueDomain(words: sentence, bound: sentence) { words.encodeSchema(into: &$0) }
+    let type = words.pattern == nil ? TypeNotation.any(words.listed.map(TypeNotation.literal)) : .name("string")
+    return ValueDomain(words: sentence, bound: sentence, type: type) { words.encodeSchema(into: &$0) }
   }
 
   static func integer(_ range: ClosedRange<Int64>) -> ValueDomain {
     // The largest whole number of JSON is no bound of the parameter's own.
     let isOpen = range.upperBound >= 1 << 53
     let bound = isOpen ? "\(range.lowerBound) or more" : "\(range.lowerBound) to \(range.upperBound)"
-    return ValueDomain(words: "integer, \(bound)", bound: bound) { writer in
+    return ValueDomain(words: "integer, \(bound)", bound: bound, type: .name("integer")) { writer in
       writer.member("type", "integer")
       writer.member("minimum", range.lowerBound)
       writer.member("maximum", range.upperBound)
     }
   }
 
-  static var flag: ValueDomain { ValueDomain(words: "boolean", bound: nil) { $0.member("type", "boolean") } }
+  static var flag: ValueDomain {
+    ValueDomain(words: "boolean", bound: nil, type: .name("boolean")) { $0.member("type", "boolean") }
+  }
 
-  /// - Parameters:
-  ///   - words: those of an element.
-  ///   - bound: that of an element.
   static func list(
-    _ list: ListDomain, words: String, bound: String?, items: @escaping (inout JSONWriter) -> Void
+    _ list: ListDomain, of element: ValueDomain, items: @escaping (inout JSONWriter) -> Void
   ) -> ValueDomain {
     let (least, most) = (list.count.lowerBound, list.count.upperBound)
     let count = least > 0 ? "\(least) to \(most)" : "at most \(most)"
-    let elements = bound.map { ", each \($0)" } ?? ""
-    return ValueDomain(words: "list of \(count): \(words)", bound: "\(count) elements\(elements)") { writer in
+    let bound = "\(count) elements" + (element.bound.map { ", each \($0)" } ?? "")
+    return ValueDomain(words: "list of \(count): \(element.words)", bound: bound, type: .array(element.type)) { writer in
       writer.member("type", "array")
       writer.key("items")
       items(&writer)
@@ -254,7 +260,8 @@ extension ValueDomain {
 
   static func map(_ domain: MapDomain) -> ValueDomain {
     let bound = "at most \(domain.entries) members, \(domain.description)"
-    return ValueDomain(words: "object of \(bound)", bound: bound) { writer in
+    let type = TypeNotation.name(domain.nullRemoves ? "mapChanges" : "map")
+    return ValueDomain(words: "object of \(bound)", bound: bound, type: type) { writer in
       writer.member("type", "object")
       writer.key("additionalProperties")
       writer.object { writer in

@@ -20,7 +20,7 @@ public struct MessageInfo: Equatable, FieldValue {
 }
 
 extension Message {
-  /// What a message has since it was changed.
+  /// The state of a message since it was changed.
   fileprivate func encodeChange(_ reactions: [ReactionInfo]?, into writer: inout JSONWriter) {
     writer.member("changeSeq", changeSeq)
     if editTime.isSet, !isRevoked { writer.member("editTime", editTime) }
