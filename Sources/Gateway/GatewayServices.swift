@@ -1,3 +1,4 @@
+import Cluster
 import GroupModel
 import GroupPermissions
 import GroupRuntime
@@ -28,7 +29,7 @@ public final class GatewayServices: Sendable {
     }
   }
 
-  /// The server as getServerInfo and the OpenRPC document describe it.
+  /// The server as getServerInfo and the documents of its interface describe it.
   public struct Product: Sendable {
     /// The server's name.
     public let name: String
@@ -57,6 +58,8 @@ public final class GatewayServices: Sendable {
   public let administration: AdministratorRPC
   /// The OpenRPC document, encoded.
   public let openRPC: [UInt8]
+  /// The AsyncAPI document, encoded.
+  public let asyncAPI: [UInt8]
   let tokens: any TokenChecking
   let profiles: ProfileCache
   let groups: any GroupStore
@@ -65,6 +68,9 @@ public final class GatewayServices: Sendable {
   public let clocks: any Clocks
   private let offlineGrace: Duration
   let directory: SessionDirectory
+  let sessions: any UserDirectory
+  /// This process as a node; nil = it is alone.
+  public let cluster: ClusterNode?
   let connectionLimiter: ConnectionLimiter
   let upgrades: UpgradePolicy
   let budgets: UserBudgets
@@ -74,11 +80,14 @@ public final class GatewayServices: Sendable {
   let absenceTimers: AbsenceTimers
   let observer: StoreObserver
   let metrics: RequestMetrics
+  let tracer: Tracer
+  /// Finds the busiest groups, once it has the loops.
+  public let activeGroups = ActiveGroups()
 
   /// Services over the given stores. The registry gets its executors once the loops exist.
   public init(
     configuration: GatewayConfiguration, stores: Stores, tokens: any TokenChecking, clocks: any Clocks, rules: GroupRules,
-    product: Product, logger: Logger, webhooks: WebhookServices? = nil
+    product: Product, logger: Logger, webhooks: WebhookServices? = nil, cluster: ClusterPorts? = nil
   ) {
     self.configuration = configuration
     upgrades = UpgradePolicy(configuration)
@@ -90,38 +99,81 @@ public final class GatewayServices: Sendable {
     profiles = ProfileCache(store: stores.users)
     let presence = PresenceWebhooks(rules.webhooks, groups: stores.groups, clocks: clocks, poster: webhooks?.poster)
     directory = SessionDirectory { user, platform, isHere in
+      // On several nodes, the owner of the user's shard does it.
+      if cluster != nil { return }
       stores.users.notePresence(of: user, offlineSince: isHere ? nil : clocks.wall)
       presence.note(user, on: platform, isHere: isHere)
     }
     methods = MethodTable(textLimits: configuration.textLimits)
     metrics = RequestMetrics(methods)
     observer = StoreObserver(logger: logger)
-    budgets = UserBudgets(configuration)
+    tracer = Tracer(clocks: clocks)
+    let actions = AdministratorActions()
+    let links = cluster.map { ClusterLinkParts($0, clocks: clocks, logger: logger) }
+    budgets = UserBudgets(configuration, reporter: links?.links)
     signInLimiter = SignInLimiter(configuration)
     refusals = RefusalLog(clocks: clocks, logger: logger)
     connectionLimiter = ConnectionLimiter(
       connections: configuration.connections, connectionsPerAddress: configuration.connectionsPerAddress)
+    let broker: any Broker =
+      if let links {
+        ClusterBroker(directory: directory, presence: links.presence, links: links.links, tracer: tracer)
+      } else {
+        LocalBroker(directory: directory, tracer: tracer)
+      }
     registry = GroupRegistry(
       services: GroupServices(
-        groups: stores.groups, messages: stores.messages, profiles: profiles, broker: LocalBroker(directory: directory),
-        clocks: clocks, alarms: TaskAlarms(clocks: clocks), rules: rules, observer: observer, webhooks: webhooks?.poster),
+        groups: stores.groups, messages: stores.messages, profiles: profiles, broker: broker,
+        clocks: clocks, alarms: TaskAlarms(clocks: clocks), rules: rules, observer: observer, webhooks: webhooks?.poster,
+        ownership: links?.router),
       executors: [])
+    let (directory, registry, profiles) = (directory, registry, profiles)
+    let otherNodes = links.map { OtherNodes($0.requests, $0.ports.membership, logger: logger) }
+    let clusterUsers = links.flatMap { links in
+      otherNodes.map {
+        ClusterUserDirectory(directory: directory, registry: registry, profiles: profiles, parts: links, otherNodes: $0)
+      }
+    }
     absenceTimers = AbsenceTimers(
-      groups: stores.groups, registry: registry, directory: directory, observer: observer,
-      grace: rules.limits.offlineGrace)
+      groups: stores.groups, observer: observer, grace: rules.limits.offlineGrace,
+      isPresent: { clusterUsers?.isPresent($0) ?? directory.isPresent($0) },
+      notify: { presence, rooms in
+        if let clusterUsers { return await clusterUsers.endGrace(presence, in: rooms) }
+        await registry.presenceChanged(presence, in: rooms)
+        return true
+      })
+    sessions =
+      clusterUsers
+      ?? LocalUserDirectory(
+        directory: directory, registry: registry, profiles: profiles, absenceTimers: absenceTimers, clocks: clocks)
     openRPC = methods.openRPC(version: product.version)
+    asyncAPI = AsyncAPIDocument.text(version: product.version, path: configuration.path)
     let serverInfo = ServerInfo(
       name: product.name, version: product.version, limits: product.limits,
       groupTypes: PermissionPage.describe(by: rules.permissions))
     dispatcher = Dispatcher(
-      registry: registry, stores: stores, profiles: profiles, directory: directory, clocks: clocks,
+      registry: registry, stores: stores, profiles: profiles, sessions: sessions, router: links?.router, clocks: clocks,
       configuration: configuration, pageBytes: rules.limits.pageBytes,
       unreadLimit: rules.limits.unreadCount, observer: observer, product: product,
-      serverInfo: serverInfo.reply(), openRPC: openRPC, webhooks: webhooks)
+      serverInfo: serverInfo.reply(), openRPC: openRPC, webhooks: webhooks,
+      observation: Observation(
+        tracer: tracer, activeGroups: activeGroups, actions: actions, nodes: otherNodes, clocks: clocks))
+    self.cluster = links.flatMap { [absenceTimers, budgets, connectionLimiter, dispatcher, methods, observer] links in
+      clusterUsers.map { users in
+        ClusterNode(
+          ClusterNode.Parts(
+            links: links, users: users, topics: RemoteTopics(directory: directory), directory: directory,
+            registry: registry, absenceTimers: absenceTimers, budgets: budgets, connectionLimiter: connectionLimiter,
+            grace: rules.limits.offlineGrace,
+            userStore: stores.users, presenceWebhooks: presence, poster: webhooks?.poster, clocks: clocks,
+            methods: methods, observer: observer, logger: logger),
+          dispatcher: dispatcher)
+      }
+    }
     administration = AdministratorRPC(
       methods: methods, dispatcher: dispatcher, users: stores.users, profiles: profiles, metrics: metrics, clocks: clocks,
       refusals: refusals,
-      observer: observer, logger: logger)
+      observer: observer, tracer: tracer, actions: actions, logger: logger)
   }
 
   /// Whether a user who is offline since an instant has lost the memberships of AVChatRooms
@@ -141,10 +193,19 @@ public final class GatewayServices: Sendable {
     }
   }
 
+  /// Notes a bad token, on all nodes.
+  /// - Returns: true where the answer has to wait.
+  func noteBadToken(from address: String, at now: MonotonicInstant) -> Bool {
+    let mustWait = connectionLimiter.noteBadToken(from: address, at: now)
+    guard configuration.failureDelay > .zero else { return false }
+    cluster?.reportBadToken(from: address)
+    return mustWait
+  }
+
   /// Drops the counts that are kept while a user has sessions. A sign-in at the same time counts
   /// again.
   func forgetIfAbsent(_ user: UserID) {
-    if !directory.isPresent(user) { dispatcher.quotas.forget(user) }
+    if !sessions.isPresent(user) { dispatcher.quotas.forget(user) }
   }
 
   /// How many sessions are signed in.

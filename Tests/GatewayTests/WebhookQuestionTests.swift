@@ -11,7 +11,7 @@ import WireProtocol
 private final class Application: WebhookAsking {
   private struct State {
     var questions: [WebhookQuestion] = []
-    var answers: [CheckedContinuation<WebhookVerdict, Never>] = []
+    var open: [(text: String, answer: CheckedContinuation<WebhookVerdict, Never>)] = []
   }
 
   private let types: WebhookTypes
@@ -36,18 +36,22 @@ private final class Application: WebhookAsking {
     return await withCheckedContinuation { continuation in
       state.withLock { state in
         state.questions.append(question)
-        state.answers.append(continuation)
+        state.open.append((String(decoding: question.data, as: UTF8.self), continuation))
       }
     }
   }
 
-  /// Answers the oldest open question.
-  func answer(_ verdict: WebhookVerdict) {
-    state.withLock { $0.answers.removeFirst() }.resume(returning: verdict)
+  /// Answers the open question about the message of this text; those of several sessions come in any order.
+  func answer(_ text: String, _ verdict: WebhookVerdict) throws {
+    let question = state.withLock { state in
+      state.open.firstIndex { $0.text.contains(#""text":"\#(text)""#) }.map { state.open.remove(at: $0) }
+    }
+    try #require(question).answer.resume(returning: verdict)
   }
 }
 
 private final class Posts: WebhookPoster {
+  func searchStore() {}
   private let entries = Mutex<[WebhookEntry]>([])
   var types: [WebhookType] { entries.withLock { $0.map(\.type) } }
   var pendingCount: Int { entries.withLock { $0.count } }
@@ -169,7 +173,7 @@ private final class Posts: WebhookPoster {
     start(backend, "sent", send("x"), by: olga(1), replies)
     try await waitUntil("asked") { application.questions.count == 1 }
     #expect(try await backend.rpc("dismissGroup", #"{"groupID":"g"}"#)["error"] == .null)
-    application.answer(.allow(replacement: nil))
+    try application.answer("x", .allow(replacement: nil))
     try await waitUntil("answered") { !replies.names.isEmpty }
     #expect(replies.code("sent") == 10010)
   }
@@ -189,13 +193,13 @@ private final class Posts: WebhookPoster {
     try await waitUntil("the other group's reply, and both sessions asked") {
       replies.names == ["other group"] && application.questions.count == 2
     }
-    application.answer(.refuse(WireError(.application10120)))
+    try application.answer("1", .refuse(WireError(.application10120)))
     try await waitUntil("the second is asked about") { application.questions.count == 3 }
     #expect(replies.names == ["other group", "first"] && replies.code("first") == 10120)
-    application.answer(.allow(replacement: nil))
+    try application.answer("3", .allow(replacement: nil))
     try await waitUntil("the other session's") { replies.names.contains("other session") }
     #expect(!replies.names.contains("quit"))
-    application.answer(.allow(replacement: nil))
+    try application.answer("2", .allow(replacement: nil))
     try await waitUntil("all") { replies.names.count == 5 }
     #expect(replies.names.suffix(2) == ["second", "quit"])
     #expect(backend.services.dispatcher.requestOrder.count == 0)

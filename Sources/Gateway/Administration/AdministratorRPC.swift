@@ -15,11 +15,12 @@ public final class AdministratorRPC: Sendable {
   private let refusals: RefusalLog
   private let observer: StoreObserver
   private let audit: AuditLog
+  private let tracer: Tracer
 
   init(
     methods: MethodTable, dispatcher: Dispatcher, users: any UserStore, profiles: ProfileCache, metrics: RequestMetrics,
     clocks: any Clocks,
-    refusals: RefusalLog, observer: StoreObserver, logger: Logger
+    refusals: RefusalLog, observer: StoreObserver, tracer: Tracer, actions: AdministratorActions, logger: Logger
   ) {
     self.methods = methods
     self.dispatcher = dispatcher
@@ -29,7 +30,8 @@ public final class AdministratorRPC: Sendable {
     self.clocks = clocks
     self.refusals = refusals
     self.observer = observer
-    audit = AuditLog(logger: logger)
+    self.tracer = tracer
+    audit = AuditLog(logger: logger, clocks: clocks, actions: actions)
   }
 
   /// Answers a body.
@@ -39,11 +41,11 @@ public final class AdministratorRPC: Sendable {
     switch parse(body) {
     case .notJSON: return Reply.error(.parseError).text(id: nil)
     case .badBatch: return Reply.error(.invalidRequest, "A batch has 1 to 20 requests").text(id: nil)
-    case .single(let call): return await answer(call, from: administrator)
+    case .single(let call): return await answer(call, text(of: body, 0), from: administrator)
     case .batch(let calls):
       var texts: [[UInt8]] = []
-      for call in calls {
-        if let text = await answer(call, from: administrator) { texts.append(text) }
+      for (index, call) in calls.enumerated() {
+        if let text = await answer(call, text(of: body, index), from: administrator) { texts.append(text) }
       }
       return texts.isEmpty ? nil : JSONWriter.text { $0.array(texts) { $0.raw($1) } }
     }
@@ -57,11 +59,19 @@ public final class AdministratorRPC: Sendable {
     }
   }
 
-  private func answer(_ call: Call, from administrator: String) async -> [UInt8]? {
+  /// The text of a request that may have to travel; nil on one node.
+  private func text(of body: [UInt8], _ index: Int) -> RequestText? {
+    dispatcher.router == nil ? nil : RequestText(text: body, index: index, servesApplication: true)
+  }
+
+  private func answer(_ call: Call, _ text: RequestText?, from administrator: String) async -> [UInt8]? {
     let start = clocks.monotonic
-    let reply = await reply(to: call)
+    var reply = await reply(to: call, text)
+    // A request that only reads has changed nothing, whatever became of it.
+    if case .failure(.outcomeUnknown) = reply, call.method?.specification.writes == false { reply = .error(.temporary) }
     metrics.didAnswer(call.method, reply, after: clocks.monotonic.nanoseconds(since: start))
     audit.note(call, reply, by: administrator)
+    if tracer.isActive { trace(call, reply, since: start) }
     // The audit log holds the calls that could have changed something.
     if case .failure(let error) = reply, call.method?.specification.writes != true {
       refusals.request(error, call.method?.name, user: call.asUser)
@@ -69,7 +79,15 @@ public final class AdministratorRPC: Sendable {
     return call.id != nil || call.isInvalid ? reply.text(id: call.id) : nil
   }
 
-  private func reply(to call: Call) async -> Reply {
+  private func trace(_ call: Call, _ reply: Reply, since start: MonotonicInstant) {
+    tracer.note(
+      TraceEntry(
+        .request, call.methodName, at: clocks.wall, userID: call.asUser ?? call.subjects["userID"].flatMap { UserID($0) },
+        groupID: call.subjects["groupID"].flatMap { GroupID($0) }, code: Int64(reply.code),
+        microseconds: clocks.monotonic.nanoseconds(since: start) / 1000))
+  }
+
+  private func reply(to call: Call, _ text: RequestText?) async -> Reply {
     switch call.content {
     case .invalid: return .error(.invalidRequest)
     case .unknownMethod: return .error(.methodNotFound)
@@ -81,37 +99,38 @@ public final class AdministratorRPC: Sendable {
       case .user, .anyone, .application, nil: return .failure(error)
       }
     case .request(let request):
-      return await authorize(request, call.method?.specification.callers, asUser: call.asUser)
+      return await authorize(request, call.method?.specification.callers, asUser: call.asUser, text)
     }
   }
 
   private func authorize(
-    _ request: Request, _ callers: MethodSpecification.Callers?, asUser: UserID?
+    _ request: Request, _ callers: MethodSpecification.Callers?, asUser: UserID?, _ text: RequestText?
   ) async -> Reply {
     switch (callers, asUser) {
     case (.connection, _), (nil, _): return .error(.methodNotFound)
     case (.application, .some): return .error(.noRight, "Only for the application itself", field: "asUser")
     case (.user, nil): return .missingUser
-    case (.application, nil), (.anyone, nil): return await run(request, by: .administrator)
+    case (.application, nil), (.anyone, nil): return await run(request, by: .administrator, text)
     case (.anyone, let user?), (.user, let user?):
       users.remember([user])
-      return await run(request, asUser: user)
+      return await run(request, asUser: user, text)
     }
   }
 
-  private func run(_ request: Request, asUser user: UserID) async -> Reply {
+  private func run(_ request: Request, asUser user: UserID, _ text: RequestText?) async -> Reply {
     do throws(StoreError) {
+      try await dispatcher.sessions.makeKnown(user)
       let profile = try await profiles.profiles(of: [user])[user]
-      return await run(request, by: .user(user, platform: .restAPI, session: nil, profile: profile))
+      return await run(request, by: .user(user, platform: .restAPI, session: nil, profile: profile), text)
     } catch {
       observer.storeFailed(error)
       return .error(.temporary)
     }
   }
 
-  private func run(_ request: Request, by caller: Caller) async -> Reply {
+  private func run(_ request: Request, by caller: Caller, _ text: RequestText?) async -> Reply {
     await withCheckedContinuation { continuation in
-      dispatcher.dispatch(request, by: caller) { continuation.resume(returning: $0) }
+      dispatcher.dispatch(request, by: caller, text: text) { continuation.resume(returning: $0) }
     }
   }
 }

@@ -1,27 +1,37 @@
 import GroupModel
+import GroupRuntime
 import Logging
 import WireProtocol
 
-/// Logs each change that the application's backend has made or tried to make
+/// Logs and keeps each change that the application's backend has made or tried to make
 /// (Protocol.md, "Audit log").
 struct AuditLog: Sendable {
   private let logger: Logger
+  private let clocks: any Clocks
+  private let actions: AdministratorActions
 
-  init(logger: Logger) { self.logger = logger }
+  init(logger: Logger, clocks: any Clocks, actions: AdministratorActions) {
+    self.logger = logger
+    self.clocks = clocks
+    self.actions = actions
+  }
 
   /// Notes an answered call, refused ones included, where its method is one that changes something.
   func note(_ call: Call, _ reply: Reply, by administrator: String) {
     guard let method = call.method, method.specification.writes else { return }
     var metadata: Logger.Metadata = [
-      "method": "\(method.name)", "by": "\(administrator)", "code": .stringConvertible(AuditLog.code(of: reply)),
+      "method": "\(method.name)", "by": "\(administrator)", "code": .stringConvertible(reply.code),
     ]
     // Not by characters: one of them may be of any length.
-    for (name, subject) in call.subjects {
-      metadata[name] = "\(String(subject.unicodeScalars.prefix(AuditLog.longestName)))"
-    }
-    if let made = AuditLog.groupMade(by: reply) { metadata["groupID"] = "\(made)" }
-    if let user = call.asUser { metadata["asUser"] = "\(user)" }
+    var subjects = call.subjects.mapValues { String($0.unicodeScalars.prefix(AuditLog.longestName)) }
+    if let made = AuditLog.groupMade(by: reply) { subjects["groupID"] = made.rawValue }
+    if let user = call.asUser { subjects["asUser"] = user.rawValue }
+    for (name, subject) in subjects { metadata[name] = "\(subject)" }
     logger.info("audit", metadata: metadata)
+    actions.add(
+      AdministratorAction(
+        time: clocks.wall, method: method.name, by: administrator, code: Int64(reply.code), groupID: subjects["groupID"],
+        userID: subjects["userID"], applicationID: subjects["applicationID"], asUser: subjects["asUser"]))
   }
 
   /// More than any name of a user, a group or an application has.
@@ -35,9 +45,12 @@ struct AuditLog: Sendable {
     default: nil
     }
   }
+}
 
-  private static func code(of reply: Reply) -> Int {
-    switch reply {
+extension Reply {
+  /// 0 = success.
+  var code: Int {
+    switch self {
     case .success: 0
     case .failure(let error): error.code.rawValue
     }

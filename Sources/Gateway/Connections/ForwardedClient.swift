@@ -45,7 +45,7 @@ extension GatewayServices {
   }
 }
 
-/// What one proxy wrote about the request that it got.
+/// One proxy's words about the request that it got.
 struct ForwardedHop: Equatable {
   /// The sender of that request; nil where the proxy does not tell.
   var address: String?

@@ -49,7 +49,7 @@ struct UpgradeRefusal: Sendable {
   }
 }
 
-/// What upgrades are decided by, besides their heads.
+/// The facts that decide about upgrades, besides their heads.
 final class UpgradePolicy: Sendable {
   let origins: OriginPolicy
   private let draining = Atomic<Bool>(false)

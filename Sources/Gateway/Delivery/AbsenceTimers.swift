@@ -50,20 +50,24 @@ final class AbsenceTimers: Sendable {
 
   private let state = Mutex(State())
   private let groups: any GroupStore
-  private let registry: GroupRegistry
-  private let directory: SessionDirectory
   private let observer: StoreObserver
   private let grace: Duration
+  private let isPresent: @Sendable (UserID) -> Bool
+  private let notify: @Sendable (Group.Presence, [Membership]) async -> Bool
 
-  /// - Parameter grace: `avChatRoom.offlineGrace`.
+  /// - Parameters:
+  ///   - grace: `avChatRoom.offlineGrace`.
+  ///   - isPresent: whether a user has a session.
+  ///   - notify: tells rooms of a user whose grace has ended; false = not all, and it is tried again.
   init(
-    groups: any GroupStore, registry: GroupRegistry, directory: SessionDirectory, observer: StoreObserver, grace: Duration
+    groups: any GroupStore, observer: StoreObserver, grace: Duration, isPresent: @escaping @Sendable (UserID) -> Bool,
+    notify: @escaping @Sendable (Group.Presence, [Membership]) async -> Bool
   ) {
     self.groups = groups
-    self.registry = registry
-    self.directory = directory
     self.observer = observer
     self.grace = grace
+    self.isPresent = isPresent
+    self.notify = notify
   }
 
   /// Starts the grace of a user whose last session has ended.
@@ -79,7 +83,7 @@ final class AbsenceTimers: Sendable {
 
   /// Notifies the rooms of users whose grace has ended; called with each tick.
   func fireDue(at now: MonotonicInstant) {
-    for absence in popDue(at: now) where directory.sessions(of: absence.user).isEmpty {
+    for absence in popDue(at: now) where !isPresent(absence.user) {
       Task { await notifyRooms(of: absence, at: now) }
     }
   }
@@ -94,13 +98,17 @@ final class AbsenceTimers: Sendable {
   private func notifyRooms(of absence: Absence, at now: MonotonicInstant) async {
     do throws(StoreError) {
       let rooms = try await groups.memberships(of: absence.user).filter { $0.type == .avChatRoom }
-      await registry.presenceChanged(Group.Presence(of: absence.user, awaySince: absence.since), in: rooms)
+      if await !notify(Group.Presence(of: absence.user, awaySince: absence.since), rooms) { retry(absence, at: now) }
     } catch {
-      state.withLock { state in
-        if state.absences[absence.user] != nil { return }
-        state.add(Absence(user: absence.user, since: absence.since, end: now + AbsenceTimers.retryTime), to: \.retries)
-      }
+      retry(absence, at: now)
       observer.storeFailed(error)
+    }
+  }
+
+  private func retry(_ absence: Absence, at now: MonotonicInstant) {
+    state.withLock { state in
+      if state.absences[absence.user] != nil { return }
+      state.add(Absence(user: absence.user, since: absence.since, end: now + AbsenceTimers.retryTime), to: \.retries)
     }
   }
 }

@@ -7,10 +7,14 @@ import WebSocketTransport
 /// connections.
 final class LocalBroker: Broker {
   private let directory: SessionDirectory
+  private let tracer: Tracer
 
-  init(directory: SessionDirectory) { self.directory = directory }
+  init(directory: SessionDirectory, tracer: Tracer) {
+    self.directory = directory
+    self.tracer = tracer
+  }
 
-  func openTopic(of group: GroupID) -> any GroupTopic { LocalTopic(group, directory: directory) }
+  func openTopic(of group: GroupID) -> any GroupTopic { LocalTopic(group, directory: directory, tracer: tracer) }
 
   var usersSignedIn: Int { directory.userCount }
 
@@ -33,11 +37,14 @@ final class LocalTopic: GroupTopic {
 
   private let group: GroupID
   private let directory: SessionDirectory
+  /// Nil = its events are noted elsewhere.
+  private let tracer: Tracer?
   private let state = Mutex(State())
 
-  init(_ group: GroupID, directory: SessionDirectory) {
+  init(_ group: GroupID, directory: SessionDirectory, tracer: Tracer? = nil) {
     self.group = group
     self.directory = directory
+    self.tracer = tracer
   }
 
   func attach(_ user: UserID, receiving option: ReceiveOption) -> Bool {
@@ -63,6 +70,10 @@ final class LocalTopic: GroupTopic {
   }
 
   func publish(_ frame: [UInt8], _ kind: EventClass, except session: SessionKey?) {
+    if let tracer, tracer.isActive {
+      let attached = state.withLock { $0.attached }
+      tracer.noteEvent(frame, of: group) { attached.contains($0) }
+    }
     for shard in state.withLock({ $0.shards }) {
       if shard.loop.isCurrent {
         shard.publish(frame, kind, except: session)
@@ -73,6 +84,7 @@ final class LocalTopic: GroupTopic {
   }
 
   func send(_ frame: [UInt8], to users: [UserID], except session: SessionKey?) {
+    if let tracer, tracer.isActive { tracer.noteEvent(frame, of: group) { users.contains($0) } }
     for user in users {
       for entry in directory.sessions(of: user) where entry.session.key != session {
         let connection = entry.connection
@@ -101,10 +113,13 @@ final class LocalTopic: GroupTopic {
     close()
   }
 
+  /// The users whose sessions are attached.
+  var attachedUsers: Set<UserID> { state.withLock { $0.attached } }
+
   private func shard(of loop: EventLoop) -> Shard {
     state.withLock { state in
       if let shard = state.shards.first(where: { $0.loop === loop }) { return shard }
-      let shard = Shard(loop)
+      let shard = Shard(loop, group)
       state.shards.append(shard)
       return shard
     }
@@ -114,14 +129,18 @@ final class LocalTopic: GroupTopic {
 /// The part of a topic that lives on one loop.
 private final class Shard: @unchecked Sendable {
   let loop: EventLoop
+  private let group: GroupID
   /// @unchecked: used on `loop`'s thread only, because every caller goes through `loop`.
   private var opened: Topic?
 
-  init(_ loop: EventLoop) { self.loop = loop }
+  init(_ loop: EventLoop, _ group: GroupID) {
+    self.loop = loop
+    self.group = group
+  }
 
   func topic() -> Topic {
     if let opened { return opened }
-    let topic = Topic(on: loop)
+    let topic = Topic(on: loop, name: group.rawValue)
     opened = topic
     return topic
   }

@@ -85,6 +85,26 @@ final class SessionDirectory: Sendable {
     return (sameDevice + samePlatform.prefix(max(0, samePlatform.count + 1 - limit))).map(\.session)
   }
 
+  /// Removes a session for which another one has come (`ClusterPresence.complete`).
+  /// - Returns: nil where it has ended.
+  func removeReplaced(_ key: SessionKey, of user: UserID) -> Session? {
+    state.withLock { state in
+      guard let presence = state.users[user], let index = presence.sessions.firstIndex(where: { $0.session.key == key }) else {
+        return nil
+      }
+      state.sessionCount -= 1
+      let session = presence.sessions.remove(at: index).session
+      if presence.sessions.isEmpty { state.users[user] = nil }
+      return session
+    }
+  }
+
+  /// The groups that have the user's sessions attached.
+  func groups(of user: UserID) -> Set<GroupID> { state.withLock { $0.users[user]?.groups ?? [] } }
+
+  /// The sessions of all users.
+  func allSessions() -> [Session] { state.withLock { $0.users.values.flatMap { $0.sessions.map(\.session) } } }
+
   /// The notices that the end of a user's last session demands.
   struct LastSessionEnd: Sendable, Equatable {
     /// The groups to notify at once.

@@ -17,30 +17,22 @@ extension Dispatcher {
     }
   }
 
-  func listSessions(_ request: ListSessions) -> Reply {
-    let sessions = directory.sessions(of: request.userID)
-    let views = sessions.map { session in
-      SessionInfo(
-        sessionID: session.sessionID, platform: session.platform, deviceID: session.deviceID, address: session.address,
-        loginTime: session.loginTime)
-    }
-    return .success(.sessions(ListSessions.Result(sessionList: views)))
+  func listSessions(_ request: ListSessions, for _: Caller) async -> Reply {
+    .success(.sessions(ListSessions.Result(sessionList: await sessions.sessions(of: request.userID))))
   }
 
   /// Replies once the sessions are closed.
   func kick(_ request: KickUser, by _: Caller) async -> Reply {
-    var kicked = 0
-    for entry in directory.sessions(of: request.userID) where await entry.session.remove(message: request.reason) { kicked += 1 }
-    return .success(.kicked(KickUser.Result(kicked: kicked)))
+    .success(.kicked(KickUser.Result(kicked: await sessions.kick(request.userID, message: request.reason))))
   }
 
   func stats(_: GetStats, for _: Caller) async throws(StoreError) -> Reply {
     let users = try await stores.users.knownCount()
     let counts = try await stores.groups.groupCounts()
     let result = GetStats.Result(
-      sessions: directory.sessionCount, users: users, groups: counts.values.reduce(0, +),
+      sessions: sessions.sessionCount, users: users, groups: counts.values.reduce(0, +),
       groupsByType: NumberMap(GroupType.allCases.map { ($0.rawValue, Int64(counts[$0] ?? 0)) }),
-      uptime: (clocks.monotonic - startTime).components.seconds, version: product.version)
+      uptime: await observation.uptime(), version: product.version)
     return .success(.stats(result))
   }
 

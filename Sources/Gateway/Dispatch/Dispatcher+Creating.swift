@@ -13,7 +13,7 @@ extension Dispatcher {
       return completion(.error(.invalidParams, "ownerUserID is missing", field: "ownerUserID"))
     }
     let members = request.memberList.map(\.userID)
-    let id = request.groupID ?? GroupID.generate()
+    let id = request.groupID ?? makeGroupID()
     let users = ConcernedUsers(
       // An owner that the application names may be unknown.
       named: caller.userID == nil ? members + [owner] : members,
@@ -39,7 +39,7 @@ extension Dispatcher {
     if let createTime = request.createTime, createTime > clocks.wall {
       return completion(.error(.badValue, "In the future", field: "createTime"))
     }
-    let id = request.group.groupID ?? GroupID.generate()
+    let id = request.group.groupID ?? makeGroupID()
     let users = ConcernedUsers(named: [owner], joining: [owner])
     ask(id, about: users, by: caller, rememberingImported(and: owner, completion)) { .importGroup(request, owner: owner, $0) }
   }

@@ -64,6 +64,8 @@ extension Dispatcher {
     var unknown: Set<UserID> = []
     if requiresKnownUsers, !users.named.isEmpty {
       unknown = Set(users.named).subtracting(try await stores.users.known(among: users.named))
+      // Users who have signed in on another node are known before the store hears of it.
+      unknown = unknown.filter { !sessions.isPresent($0) }
     }
     guard caller.userID != nil else {
       defer { quotas.note(joined: users.joining) }

@@ -59,6 +59,11 @@ extension Dispatcher {
     var bytes = 0
     /// The place of the next page; 0 = there is none.
     var next: Int64 = 0
+
+    mutating func append(_ row: Encoded<GroupInfo>) {
+      rows.append(row)
+      bytes += row.text.count
+    }
   }
 
   /// The most groups that one page looks at, or names as left.
@@ -69,19 +74,17 @@ extension Dispatcher {
   ///   - hasMore: more groups follow those given.
   ///   - next: the place of the next page then; nil = behind the last group.
   func infos(
-    of groups: [Membership], atMost count: Int = .max, hasMore: Bool, next: Int64? = nil, _ row: GroupOperation,
+    of groups: [Membership], atMost count: Int = .max, hasMore: Bool, next: Int64? = nil, _ row: RowOperation,
     by caller: Caller
   ) async -> Result<InfoPage, WireError> {
     var page = InfoPage()
+    var rows = GroupRows(self, groups.count, by: caller) { RowRequest(operation: row, group: groups[$0].groupID) }
     for (index, membership) in groups.enumerated() {
       if Requester.hasLeft { return .failure(WireError(.temporary)) }
-      let reply = await registry.group(membership.groupID).ask(row, by: caller)
       // A group that has gone has no row; one that cannot be read must not look as if it had gone.
-      switch reply {
-      case .success(.groupInfo(let info?)):
-        let row = Encoded(info, capacity: 768)
-        page.rows.append(row)
-        page.bytes += row.text.count
+      switch await rows.next(wanted: count - page.rows.count) {
+      case .success(.groupInfo(let info?)): page.append(Encoded(info, capacity: 768))
+      case .success(.encoded(let text)): page.append(Encoded(text: text))
       case .success: break
       case .failure(let error) where error.code == .noSuchGroup: break
       case .failure(let error): return .failure(error)
@@ -105,9 +108,10 @@ extension Dispatcher {
       ? try await stores.groups.memberships(of: user).filter(\.type.isListed).map(\.groupID)
       : request.groupIDList
     var rows: [GetGroupUnreadCount.Row] = []
+    var counts = GroupRows(self, ids.count, by: caller) { RowRequest(operation: .unreadCount, group: ids[$0]) }
     for id in ids {
       if Requester.hasLeft { return .error(.temporary) }
-      switch await registry.group(id).ask(.unreadCount, by: caller) {
+      switch await counts.next() {
       case .success(.unreadCount(let count)): rows.append(GetGroupUnreadCount.Row(groupID: id, unreadCount: count))
       case .success: return .error(.internalError)
       // Left or disbanded a moment ago.
@@ -122,10 +126,16 @@ extension Dispatcher {
   /// getGroupsInfo: a group that refuses has its error in its row.
   func groupsInfo(_ request: GetGroupsInfo, for caller: Caller) async -> Reply {
     var rows: [GetGroupsInfo.Row] = []
-    for name in request.groupIDList.uniqued() {
+    let names = request.groupIDList.uniqued()
+    var infos = GroupRows(self, names.count, by: caller) { index in
+      GroupID(names[index]).map { RowRequest(operation: .info, group: $0) }
+    }
+    for name in names {
       if Requester.hasLeft { return .error(.temporary) }
-      switch await ask(name, .info, by: caller) {
-      case .success(.groupInfo(let info)): rows.append(GetGroupsInfo.Row(groupID: name, code: 0, info: info))
+      switch await infos.next() {
+      case .success(.groupInfo(let info)):
+        rows.append(GetGroupsInfo.Row(groupID: name, code: 0, info: info.map { Encoded($0, capacity: 768) }))
+      case .success(.encoded(let text)): rows.append(GetGroupsInfo.Row(groupID: name, code: 0, info: Encoded(text: text)))
       case .success: return .error(.internalError)
       case .failure(let error) where error.code == .temporary: return .failure(error)
       case .failure(let error):
@@ -139,29 +149,29 @@ extension Dispatcher {
   func syncGroups(_ request: SyncGroups, for caller: Caller) async -> Reply {
     var rows: [Encoded<SyncGroups.Row>] = []
     var bytes = 0
-    for position in request.groups.uniqued(by: { [$0.groupID, $0.epoch, "\($0.seq) \($0.changeSeq ?? -1)"] }) {
+    let positions = request.groups.uniqued(by: { [$0.groupID, $0.epoch, "\($0.seq) \($0.changeSeq ?? -1)"] })
+    var found = GroupRows(self, positions.count, by: caller) { [pageBytes] index in
+      let position = positions[index]
+      return GroupID(position.groupID).map { id in
+        let sync = RowOperation.sync(
+          epoch: position.epoch, seq: position.seq, changeSeq: position.changeSeq, bytes: pageBytes)
+        return RowRequest(operation: sync, group: id)
+      }
+    }
+    for position in positions {
       if Requester.hasLeft { return .error(.temporary) }
-      let bytesLeft = max(0, pageBytes - bytes)
-      let row: SyncGroups.Row
-      let sync = GroupOperation.sync(
-        epoch: position.epoch, seq: position.seq, changeSeq: position.changeSeq, bytes: bytesLeft)
-      switch await ask(position.groupID, sync, by: caller) {
-      case .success(.syncRow(let found)): row = found
+      let encoded: Encoded<SyncGroups.Row>
+      switch await found.next(bytesLeft: max(0, pageBytes - bytes)) {
+      case .success(.syncRow(let row)): encoded = Encoded(row, capacity: row.capacity)
+      case .success(.encoded(let text)): encoded = Encoded(text: text)
       case .success: return .error(.internalError)
       case .failure(let error) where error.code == .temporary: return .failure(error)
       case .failure(let error):
-        row = SyncGroups.Row(groupID: position.groupID, code: error.code.rawValue, message: error.message)
+        encoded = Encoded(SyncGroups.Row(groupID: position.groupID, code: error.code.rawValue, message: error.message))
       }
-      let encoded = Encoded(row, capacity: row.capacity)
       rows.append(encoded)
       bytes += encoded.text.count + 1
     }
     return .success(.sync(SyncGroups.Result(groups: rows)))
-  }
-
-  /// Asks the group of a name, which may be invalid.
-  private func ask(_ name: String, _ row: GroupOperation, by caller: Caller) async -> Reply {
-    guard let id = GroupID(name) else { return .error(.badGroupID) }
-    return await registry.group(id).ask(row, by: caller)
   }
 }

@@ -7,7 +7,7 @@ import WireProtocol
 public final class Dispatcher: Sendable {
   let registry: GroupRegistry
   let stores: GatewayServices.Stores
-  let directory: SessionDirectory
+  let sessions: any UserDirectory
   let clocks: any Clocks
   let quotas: GroupQuotas
   let userInfos: UserInfoEditor
@@ -19,11 +19,13 @@ public final class Dispatcher: Sendable {
   /// The most bytes of groups and messages in a reply.
   let pageBytes: Int
   let product: GatewayServices.Product
-  let startTime: MonotonicInstant
   /// Nil = webhooks are off.
   let webhooks: WebhookServices?
+  /// Brings requests to other nodes; nil = there are none.
+  let router: OwnerRouter?
   /// Whether `webhooks` asks anything, without a copy of it.
   private let asksFirst: Bool
+  let observation: Observation
   let requestOrder = RequestOrder()
   private let observer: StoreObserver
   private let serverInfo: Reply
@@ -33,16 +35,18 @@ public final class Dispatcher: Sendable {
   public typealias Completion = @Sendable (Reply) -> Void
 
   init(
-    registry: GroupRegistry, stores: GatewayServices.Stores, profiles: ProfileCache, directory: SessionDirectory,
-    clocks: any Clocks, configuration: GatewayConfiguration, pageBytes: Int, unreadLimit: Int, observer: StoreObserver,
-    product: GatewayServices.Product, serverInfo: Reply, openRPC: [UInt8], webhooks: WebhookServices?
+    registry: GroupRegistry, stores: GatewayServices.Stores, profiles: ProfileCache, sessions: any UserDirectory,
+    router: OwnerRouter?, clocks: any Clocks, configuration: GatewayConfiguration, pageBytes: Int, unreadLimit: Int,
+    observer: StoreObserver, product: GatewayServices.Product, serverInfo: Reply, openRPC: [UInt8], webhooks: WebhookServices?,
+    observation: Observation
   ) {
     self.registry = registry
     self.stores = stores
-    self.directory = directory
+    self.sessions = sessions
+    self.router = router
     self.clocks = clocks
-    quotas = GroupQuotas(groups: stores.groups, configuration: configuration)
-    userInfos = UserInfoEditor(users: stores.users, profiles: profiles, directory: directory, clocks: clocks)
+    quotas = GroupQuotas(groups: stores.groups, configuration: configuration, countsAllGroups: router == nil)
+    userInfos = UserInfoEditor(users: stores.users, sessions: sessions, clocks: clocks)
     requiresKnownUsers = configuration.requiresKnownUsers
     searchesMessages = configuration.searchesMessages
     self.profiles = profiles
@@ -50,15 +54,25 @@ public final class Dispatcher: Sendable {
     self.unreadLimit = unreadLimit
     self.observer = observer
     self.product = product
-    startTime = clocks.monotonic
     self.serverInfo = serverInfo
     self.openRPC = openRPC
     self.webhooks = webhooks
     asksFirst = webhooks?.asking != nil
+    self.observation = observation
   }
 
   /// Dispatches a request of a caller who may call its method.
-  public func dispatch(_ request: consuming Request, by caller: Caller, _ completion: @escaping Completion) {
+  /// - Parameter text: as it came; nil on one node.
+  public func dispatch(
+    _ request: consuming Request, by caller: Caller, text: RequestText? = nil, _ completion: @escaping Completion
+  ) {
+    if let router { return dispatch(request, by: caller, text, router, completion) }
+    dispatchHere(request, by: caller, completion)
+  }
+
+  /// Dispatches a request that this node performs.
+  @inline(__always)
+  func dispatchHere(_ request: consuming Request, by caller: Caller, _ completion: @escaping Completion) {
     if asksFirst, let asking = webhooks?.asking { return dispatch(request, by: caller, asking, completion) }
     execute(request, by: caller, completion)
   }
@@ -75,7 +89,7 @@ public final class Dispatcher: Sendable {
     case .login, .logout: completion(.error(.methodNotFound))
     case .ping: completion(ping())
     case .getServerInfo: completion(serverInfo)
-    case .discover: completion(.success(.document(openRPC)))
+    case .discover: completion(.success(.encoded(openRPC)))
 
     case .createGroup(let request): create(request, by: caller, completion)
     case .getJoinedGroupList(let request): read(request, by: caller, completion, joinedGroups)
@@ -97,7 +111,7 @@ public final class Dispatcher: Sendable {
     case .setSystemNotificationRead(let request): write(request, by: caller, completion, markNotificationsRead)
 
     case .listGroups(let request): read(request, by: caller, completion, listGroups)
-    case .listSessions(let request): completion(listSessions(request))
+    case .listSessions(let request): read(request, by: caller, completion, listSessions)
     case .kickUser(let request): write(request, by: caller, completion, kick)
     case .setUserInfo(let request): write(request, by: caller, completion, setUserInfo)
     case .importUsers(let request): write(request, by: caller, completion, importUsers)
@@ -105,8 +119,16 @@ public final class Dispatcher: Sendable {
     case .getStats(let request): read(request, by: caller, completion, stats)
     case .listWebhookFailures(let request): read(request, by: caller, completion, webhookFailures)
     case .retryWebhooks(let request): write(request, by: caller, completion, retryWebhooks)
+    case .trace(let request): Task { completion(await observation.begin(request)) }
+    case .getTrace(let request): Task { completion(await observation.read(request)) }
+    case .endTrace(let request): Task { completion(await observation.end(request)) }
+    case .listActiveGroups(let request): Task { completion(await observation.busiest(request)) }
+    case .listAdministratorActions(let request): Task { completion(await observation.actions(request)) }
     }
   }
+
+  /// The name of a new group that has none.
+  func makeGroupID() -> GroupID { router?.makeGroupID() ?? GroupID.generate() }
 
   func ping() -> Reply { .success(.ping(Ping.Result(serverTime: clocks.wall))) }
 

@@ -43,12 +43,15 @@ final class GroupQuotas: Sendable {
   private let groupsPerUser: Int
   private let avChatRooms: Int
   private let avChatRoomsPerUser: Int
+  /// Whether all groups of a user are counted here. On several nodes they are not: the store is asked.
+  private let countsAllGroups: Bool
   private let counts = Mutex<[UserID: Count]>([:])
   /// The requests that ask the store, by scope.
   private let turns = TurnQueue<Scope>()
 
-  init(groups: any GroupStore, configuration: GatewayConfiguration) {
+  init(groups: any GroupStore, configuration: GatewayConfiguration, countsAllGroups: Bool = true) {
     self.groups = groups
+    self.countsAllGroups = countsAllGroups
     groupsPerUser = configuration.groupsPerUser
     avChatRooms = configuration.avChatRooms
     avChatRoomsPerUser = configuration.avChatRoomsPerUser
@@ -61,7 +64,7 @@ final class GroupQuotas: Sendable {
 
   /// A user signs in: groups are counted from now on. `record` follows.
   func startCounting(_ user: UserID) {
-    guard limitUsers else { return }
+    guard limitUsers, countsAllGroups else { return }
     counts.withLock { counts in
       let count = GroupQuotas.count(of: user, in: &counts)
       count.isSignedIn = true

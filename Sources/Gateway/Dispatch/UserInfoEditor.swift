@@ -13,16 +13,14 @@ final class UserInfoEditor: Sendable {
   }
 
   private let users: any UserStore
-  private let profiles: ProfileCache
-  private let directory: SessionDirectory
+  private let sessions: any UserDirectory
   private let clocks: any Clocks
   /// The requests of each user.
   private let turns = TurnQueue<UserID>()
 
-  init(users: any UserStore, profiles: ProfileCache, directory: SessionDirectory, clocks: any Clocks) {
+  init(users: any UserStore, sessions: any UserDirectory, clocks: any Clocks) {
     self.users = users
-    self.profiles = profiles
-    self.directory = directory
+    self.sessions = sessions
     self.clocks = clocks
   }
 
@@ -55,21 +53,17 @@ final class UserInfoEditor: Sendable {
     guard reply.isSuccess else { return reply }
     for info in changes {
       guard let fields = changed[info.userID], !fields.isEmpty else { continue }
-      profiles.didChange(info.profile, of: info.userID)
       await update(info, fields, announcement)
     }
     return reply
   }
 
   private func update(_ info: UserInfo, _ fields: UserInfoFields, _ announcement: Announcement) async {
-    let frame = SessionEvent.onSelfInfoUpdated(fields, opTime: clocks.wall).frame
-    for entry in directory.sessions(of: info.userID) {
-      let isTold =
-        switch announcement {
-        case .none: false
-        case .toSessions(except: let session): entry.session.key != session
-        }
-      await entry.session.userInfoChanged(to: info.profile, isTold ? frame : nil)
+    switch announcement {
+    case .none: await sessions.show(info.profile, of: info.userID, nil, except: nil)
+    case .toSessions(let session):
+      let frame = SessionEvent.onSelfInfoUpdated(fields, opTime: clocks.wall).frame
+      await sessions.show(info.profile, of: info.userID, frame, except: session)
     }
   }
 }

@@ -1,7 +1,7 @@
 /// A metric of this module, for its exposition.
 public struct MetricDescription: Sendable {
   /// A timer is a histogram of seconds.
-  public enum Kind: Sendable { case counter, timer }
+  public enum Kind: Sendable { case counter, gauge, timer }
 
   /// The name of the series.
   public let name: String
@@ -21,6 +21,9 @@ public struct MetricDescription: Sendable {
     .init(
       name: "throng_messages_dropped_total", kind: .counter,
       help: "Messages that found no place within the group's rate, by type and priority."),
+    .init(
+      name: "throng_messages_waiting", kind: .gauge,
+      help: "Messages that wait for a slot of their group's rate, by type and priority."),
     .init(
       name: "throng_upgrades_refused_total", kind: .counter, help: "WebSocket upgrades answered with a status, by reason."),
     .init(name: "throng_sign_ins_refused_total", kind: .counter, help: "Sign-ins and renewals that were refused, by code."),

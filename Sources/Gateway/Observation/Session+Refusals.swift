@@ -1,4 +1,5 @@
 import GroupModel
+import GroupRuntime
 import WireProtocol
 
 /// The refusals of a session, for the log.
@@ -25,6 +26,7 @@ extension Session {
 
   /// The session closes; a logout is no refusal.
   func noteClose(_ code: CloseCode, reason: String) {
+    if services.tracer.isActive { traceEnd(code.rawValue) }
     guard code != .normal else { return }
     services.refusals.close(code.rawValue, reason, from: address, user: refusedUser)
   }
@@ -43,5 +45,19 @@ extension Session {
     }
     if case .ended = phase { return }
     services.refusals.close(code, reason, from: address, user: refusedUser)
+  }
+
+  /// A traced user's connection has ended, or will: `code` is the close's.
+  func traceEnd(_ code: Int) {
+    guard let identity else { return }
+    services.tracer.note(
+      TraceEntry(
+        .close, "", at: services.clocks.wall, userID: identity.userID, sessionID: identity.sessionID, code: Int64(code)))
+  }
+
+  /// A traced user has signed in.
+  func traceSignIn(_ identity: Identity) {
+    services.tracer.note(
+      TraceEntry(.signIn, platform.rawValue, at: services.clocks.wall, userID: identity.userID, sessionID: identity.sessionID))
   }
 }

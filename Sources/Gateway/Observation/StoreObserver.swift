@@ -20,16 +20,22 @@ final class StoreObserver: GroupObserver {
 }
 
 /// `throng_messages_accepted_total`, `…_delivered_total` and `…_dropped_total` by type and
-/// priority.
+/// priority, and `throng_messages_waiting`: accepted, and neither delivered nor dropped yet.
 final class MessageMetrics: Sendable {
   private let accepted: [Counter]
   private let delivered: [Counter]
   private let dropped: [Counter]
+  private let waiting: [Meter]
 
   init() {
     accepted = MessageMetrics.counters("throng_messages_accepted_total")
     delivered = MessageMetrics.counters("throng_messages_delivered_total")
     dropped = MessageMetrics.counters("throng_messages_dropped_total")
+    waiting = MessageMetrics.types.flatMap { type in
+      MessageMetrics.priorities.map { priority in
+        Meter(label: "throng_messages_waiting", dimensions: [("groupType", type.rawValue), ("priority", priority.rawValue)])
+      }
+    }
   }
 
   func count(_ message: MessageCount) {
@@ -37,6 +43,12 @@ final class MessageMetrics: Sendable {
     if message.steps.contains(.accepted) { accepted[index].increment() }
     if message.steps.contains(.delivered) { delivered[index].increment() }
     if message.steps.contains(.dropped) { dropped[index].increment() }
+    // A message that has not waited has two steps at once.
+    if message.steps.rawValue == MessageCount.Steps.accepted.rawValue {
+      waiting[index].increment()
+    } else if !message.steps.contains(.accepted) {
+      waiting[index].decrement()
+    }
   }
 
   private static let types = GroupType.allCases

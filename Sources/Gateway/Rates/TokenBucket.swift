@@ -32,6 +32,14 @@ struct TokenBucket: Sendable {
     return missingTime
   }
 
+  /// Takes the tokens of requests that another node has let pass, down to one burst below zero.
+  mutating func take(_ requests: Int, at now: MonotonicInstant) {
+    fill(to: now)
+    // More than two bursts make no difference, and might be too many for the type.
+    let tokens = Int64(min(max(requests, 0), Int(2 * capacity / TokenBucket.request))) * TokenBucket.request
+    level = max(-capacity, level - tokens)
+  }
+
   /// The result of `acquire`, without taking anything.
   mutating func wait(at now: MonotonicInstant) -> Int64? {
     fill(to: now)

@@ -23,15 +23,27 @@ final class UserBudget: Sendable {
   private let requests: Mutex<TokenBucket>
   private let writes: Mutex<Writes>
   private let reads = Mutex(Reads())
+  /// Nil where this node is alone.
+  private let reported: ReportedCharges?
 
-  fileprivate init(requestsPerSecond: Int, burst: Int, now: MonotonicInstant) {
+  fileprivate init(requestsPerSecond: Int, burst: Int, now: MonotonicInstant, reported: ReportedCharges?) {
     requests = Mutex(TokenBucket(perSecond: requestsPerSecond, burst: burst, now: now))
     writes = Mutex(Writes(allowance: WriteAllowance(requestsPerSecond: requestsPerSecond, now: now)))
+    self.reported = reported
   }
 
   /// Counts one request.
   /// - Returns: nil = allowed; else after how many milliseconds to try again.
-  func acquireRequest(at now: MonotonicInstant) -> Int64? { requests.withLock { $0.acquire(at: now) } }
+  func acquireRequest(at now: MonotonicInstant) -> Int64? {
+    let wait = requests.withLock { $0.acquire(at: now) }
+    if wait == nil, let reported { reported.charge(at: now) }
+    return wait
+  }
+
+  /// Counts requests that another node has let pass.
+  fileprivate func charge(_ requests: Int, at now: MonotonicInstant) {
+    self.requests.withLock { $0.take(requests, at: now) }
+  }
 
   /// The result of `acquireRequest`, without counting a request.
   func requestWait(at now: MonotonicInstant) -> Int64? { requests.withLock { $0.wait(at: now) } }
@@ -90,6 +102,7 @@ final class UserBudget: Sendable {
   /// Whether a new budget would be the same.
   fileprivate func isUnused(at now: MonotonicInstant) -> Bool {
     requests.withLock { $0.isFull(at: now) } && writes.withLock { $0.allowance.isFull(at: now) }
+      && reported?.isEmpty(at: now) != false
   }
 }
 
@@ -104,8 +117,11 @@ final class UserBudgets: Sendable {
   private let perSecond: Int
   private let burst: Int
   private let swept = Atomic(0)
+  private let reporter: (any ChargeReporter)?
 
-  init(_ configuration: GatewayConfiguration) {
+  /// - Parameter reporter: tells other nodes; nil = this one is alone.
+  init(_ configuration: GatewayConfiguration, reporter: (any ChargeReporter)? = nil) {
+    self.reporter = reporter
     perSecond = configuration.requestsPerSecond
     burst = configuration.requestBurst
   }
@@ -114,11 +130,18 @@ final class UserBudgets: Sendable {
   func budget(of user: UserID, at now: MonotonicInstant) -> UserBudget {
     shards[Int(UInt(bitPattern: user.hashValue) % UInt(shards.count))].budgets.withLock { budgets in
       if let budget = budgets[user] { return budget }
-      let budget = UserBudget(requestsPerSecond: perSecond, burst: burst, now: now)
+      let budget = UserBudget(requestsPerSecond: perSecond, burst: burst, now: now, reported: reported(of: user, at: now))
       budgets[user] = budget
       return budget
     }
   }
+
+  private func reported(of user: UserID, at now: MonotonicInstant) -> ReportedCharges? {
+    reporter.map { ReportedCharges(of: user, UnreportedCharges(perSecond: perSecond, burst: burst, now: now), to: $0) }
+  }
+
+  /// Counts requests of a user that another node has let pass.
+  func charge(_ requests: Int, of user: UserID, at now: MonotonicInstant) { budget(of: user, at: now).charge(requests, at: now) }
 
   /// Removes full budgets that no session holds, in one shard. Called with each tick.
   func sweep(at now: MonotonicInstant) {

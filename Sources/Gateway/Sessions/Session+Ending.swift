@@ -16,19 +16,7 @@ extension Session {
     setCaller(nil)
     deadlines[.expiryWarning] = nil
     deadlines[.expiry] = nil
-    let end = services.directory.unregister(self, of: user)
-    var concernsSuspendedRooms = end.concernsSuspendedRooms
-    for group in end.groups {
-      // A group that is being removed from memory cannot be notified.
-      guard let group = services.registry.resident(group) else {
-        concernsSuspendedRooms = true
-        continue
-      }
-      group.enqueue(.presence(Group.Presence(of: user)) {})
-    }
-    if concernsSuspendedRooms {
-      services.absenceTimers.start(for: user, since: services.clocks.wall, at: services.clocks.monotonic)
-    }
+    services.sessions.end(self, of: user)
     services.forgetIfAbsent(user)
   }
 
@@ -49,6 +37,19 @@ extension Session {
       connection.loop.perform {
         continuation.resume(
           returning: self.assumeIsolated { $0.disconnect(.removed, reason: "Administrator", message: message) })
+      }
+    }
+  }
+
+  /// The session may have missed events of groups on other nodes. One that is to reconnect anyway,
+  /// because the server drains, is told that.
+  nonisolated func loseTouch() {
+    connection.loop.perform {
+      self.assumeIsolated { session in
+        switch session.phase {
+        case .signedIn, .signingIn: session.close(session.deadlines[.drain] == nil ? .lostTouch : .draining)
+        case .anonymous, .ended: break
+        }
       }
     }
   }

@@ -9,11 +9,16 @@ extension Session {
   private static let anonymousRequests = 10
 
   /// Handles a request, alone or in a batch.
-  /// - Parameter isBatchFull: its batch has no more space for the reply of a read.
-  func handle(_ call: consuming Call, isBatchFull: Bool = false, for receiver: PendingRequest.Receiver) {
+  /// - Parameters:
+  ///   - text: as it came, where it may have to travel; nil on one node.
+  ///   - isBatchFull: its batch has no more space for the reply of a read.
+  func handle(
+    _ call: consuming Call, _ text: RequestText? = nil, isBatchFull: Bool = false, for receiver: PendingRequest.Receiver
+  ) {
+    let trace = services.tracer.isActive ? PendingRequest.Trace(groupID: call.groupID) : nil
     let pending = PendingRequest(
-      call, cost: call.writeCost(indexesTexts: services.configuration.searchesMessages), at: services.clocks.monotonic,
-      isBatchFull: isBatchFull, for: receiver)
+      call, text, cost: call.writeCost(indexesTexts: services.configuration.searchesMessages), at: services.clocks.monotonic,
+      isBatchFull: isBatchFull, trace: trace, for: receiver)
     if case .ended = phase { return deliver([], to: receiver) }
     do throws(WireError) {
       execute(try authorize(call, at: pending.start), pending)
@@ -80,7 +85,17 @@ extension Session {
   func complete(_ pending: PendingRequest, with reply: Reply) {
     services.metrics.didAnswer(pending.method, reply, after: services.clocks.monotonic.nanoseconds(since: pending.start))
     if case .failure(let error) = reply { noteRefusal(error, of: pending.method) }
-    deliver(pending.wantsReply ? reply.text(id: pending.id) : [], to: pending.receiver)
+    let text = pending.wantsReply ? reply.text(id: pending.id) : []
+    if let trace = pending.trace { note(pending, trace, reply, bytes: text.count) }
+    deliver(text, to: pending.receiver)
+  }
+
+  private func note(_ pending: PendingRequest, _ trace: PendingRequest.Trace, _ reply: Reply, bytes: Int) {
+    services.tracer.note(
+      TraceEntry(
+        .request, pending.method?.name ?? "unknown", at: services.clocks.wall, userID: identity?.userID, groupID: trace.groupID,
+        sessionID: identity?.sessionID, code: Int64(reply.code), bytes: Int64(bytes),
+        microseconds: services.clocks.monotonic.nanoseconds(since: pending.start) / 1000))
   }
 
   private func deliver(_ text: [UInt8], to receiver: PendingRequest.Receiver) {
@@ -93,10 +108,11 @@ extension Session {
   // MARK: Batches
 
   /// Handles a batch: its requests one after the other, answered by one array.
-  func handle(_ calls: [Call]) {
+  /// - Parameter text: of the batch; nil on one node.
+  func handle(_ calls: [Call], _ text: [UInt8]?) {
     let slot = replies.open()
     processing = .busy
-    handle(calls[...], BatchReply(maxBytes: services.configuration.readyReplyBytes * 3 / 2)) { session, batch in
+    handle(calls[...], text, BatchReply(maxBytes: services.configuration.readyReplyBytes * 3 / 2)) { session, batch in
       session.processing = .ready
       session.sendInOrder(batch.text, at: slot)
       session.drainReceiveQueue()
@@ -104,12 +120,13 @@ extension Session {
   }
 
   private func handle(
-    _ calls: ArraySlice<Call>, _ batch: BatchReply, then finish: @escaping @Sendable (isolated Session, BatchReply) -> Void
+    _ calls: ArraySlice<Call>, _ text: [UInt8]?, _ batch: BatchReply,
+    then finish: @escaping @Sendable (isolated Session, BatchReply) -> Void
   ) {
     guard let call = calls.first else { return finish(self, batch) }
     handle(
-      call, isBatchFull: batch.isFull,
-      for: .batch { session, text in session.handle(calls.dropFirst(), batch.appending(text), then: finish) })
+      call, text.map { RequestText(text: $0, index: calls.startIndex, servesApplication: false) }, isBatchFull: batch.isFull,
+      for: .batch { session, reply in session.handle(calls.dropFirst(), text, batch.appending(reply), then: finish) })
   }
 
   /// A batch with no or too many requests counts as one request.
@@ -164,9 +181,25 @@ final class PendingRequest: Sendable {
   let cost: WriteCost
   /// The batch has no more space for the reply of a read.
   let isBatchFull: Bool
+  /// The request as it came; nil on one node.
+  let text: RequestText?
+  /// The part of the request that a trace needs; nil while nothing is traced.
+  let trace: Trace?
 
-  init(_ call: borrowing Call, cost: WriteCost, at start: MonotonicInstant, isBatchFull: Bool, for receiver: Receiver) {
+  /// The part of a request that a trace needs.
+  final class Trace: Sendable {
+    let groupID: GroupID?
+
+    init(groupID: GroupID?) { self.groupID = groupID }
+  }
+
+  init(
+    _ call: borrowing Call, _ text: RequestText?, cost: WriteCost, at start: MonotonicInstant, isBatchFull: Bool, trace: Trace?,
+    for receiver: Receiver
+  ) {
     self.start = start
+    self.text = text
+    self.trace = trace
     let id = call.id
     self.id = id
     method = call.method
@@ -179,6 +212,11 @@ final class PendingRequest: Sendable {
 }
 
 extension Call {
+  /// The group that the request is for, where that is known before.
+  fileprivate var groupID: GroupID? {
+    if case .request(let request) = content { request.groupID } else { nil }
+  }
+
   /// Whether it is no valid request at all.
   var isInvalid: Bool {
     if case .invalid = content { true } else { false }

@@ -68,7 +68,7 @@ extension Session {
       return deferRequest(request, pending)
     }
     readsInFlight += 1
-    services.dispatcher.dispatch(request, by: caller, completion(of: pending))
+    services.dispatcher.dispatch(request, by: caller, text: pending.text, completion(of: pending))
   }
 
   // MARK: Writes
@@ -87,6 +87,6 @@ extension Session {
     guard !pending.cost.isHeavy || budget?.beginHeavyWrite(of: self) != false else {
       return deferRequest(request, pending)
     }
-    services.dispatcher.dispatch(request, by: caller, completion(of: pending))
+    services.dispatcher.dispatch(request, by: caller, text: pending.text, completion(of: pending))
   }
 }

@@ -66,6 +66,8 @@ extension Session {
       refuseToken(error, then: reply)
     case .success(let owner):
       tokenOwner = owner.userID
+      // Groups of other nodes would not find the session.
+      guard services.sessions.acceptsSignIns else { return refuseUnready(then: reply) }
       let now = services.clocks.monotonic
       let budget = services.budgets.budget(of: owner.userID, at: now)
       guard services.configuration.sessionsPerPlatform[device.platform, default: 0] > 0 else {
@@ -86,6 +88,13 @@ extension Session {
     reply(self, .failure(WireError(.requestRate, retryAfterMs: wait)))
   }
 
+  /// This node does not hear the others, or is none: another one may.
+  private func refuseUnready(then reply: @escaping ReplyHandler) {
+    deadlines[.signIn] = nil
+    closeAfterReplies(.tryAgainLater)
+    reply(self, .error(.temporary))
+  }
+
   /// An invalid token closes an anonymous connection with 4500 after the reply.
   private func refuseToken(_ error: WireError, then reply: @escaping ReplyHandler) {
     deadlines[.signIn] = nil
@@ -99,9 +108,7 @@ extension Session {
   /// which later texts wait too.
   private func answerBadToken(_ answer: @escaping @Sendable (isolated Session) -> Void) {
     let now = services.clocks.monotonic
-    guard services.connectionLimiter.noteBadToken(from: address, at: now), services.configuration.failureDelay > .zero else {
-      return answer(self)
-    }
+    guard services.noteBadToken(from: address, at: now) else { return answer(self) }
     let previous = processing
     processing = .delayed
     delayedRefusal = { session in
@@ -127,7 +134,7 @@ extension Session {
     let entry = SessionEntry(
       sessionID: identity.sessionID, connection: connection, session: self, platform: device.platform, deviceID: device.deviceID,
       address: address, loginTime: services.clocks.wall)
-    services.directory.register(entry, of: identity.userID)
+    services.sessions.begin(entry, of: identity.userID)
     services.users.remember([identity.userID])
     context.signIns.begin()
     Task { await self.attachGroups(of: identity, previous: previous, then: reply) }
@@ -142,6 +149,7 @@ extension Session {
       quotas.startCounting(user)
       let profileChanges = profileChanges
       let record = try await services.signInRecord(of: user)
+      try await services.sessions.makeKnown(user)
       // The next sign-in does not wait for the groups of this one.
       context.signInEnded(on: connection.loop)
       guard case .signingIn = phase else { return services.forgetIfAbsent(user) }
@@ -150,10 +158,10 @@ extension Session {
       quotas.record(user, groups: record.memberships.count { $0.type.isListed })
       // Only live rooms end the membership of an offline user.
       let isInRooms = record.memberships.contains { $0.type == .avChatRoom }
-      let offlineSince = isInRooms ? record.offlineSince : nil
+      let offlineSince = services.sessions.absence(of: user, readAs: isInRooms ? record.offlineSince : nil)
       let presence = Group.Presence(
         of: user, awaySince: offlineSince.flatMap { services.isPastGrace(offlineSince: $0) ? $0 : nil })
-      await services.registry.presenceChanged(presence, in: record.memberships)
+      await services.sessions.attachGroups(presence, in: record.memberships)
       completeSignIn(identity, previous: previous, then: reply)
     } catch {
       context.signInEnded(on: connection.loop)
@@ -166,10 +174,9 @@ extension Session {
     // The session may have closed or been replaced meanwhile.
     guard case .signingIn = phase else { return }
     let limit = services.configuration.sessionsPerPlatform[platform, default: 0]
-    guard let replaced = services.directory.completeSignIn(of: self, by: identity.userID, limit: limit) else { return }
-    for session in replaced { session.replace() }
+    guard services.sessions.completeSignIn(of: self, by: identity.userID, limit: limit) else { return }
     phase = .signedIn(identity)
-    services.absenceTimers.cancel(for: identity.userID)
+    if services.tracer.isActive { traceSignIn(identity) }
     setCaller(identity.userID)
     scheduleExpiry()
     processing = previous

@@ -119,6 +119,7 @@ actor Session: ConnectionHandler, ExecutorActor {
   nonisolated func didClose(code: Int, byPeer: Bool) {
     assumeIsolated { session in
       if !byPeer { session.noteTransportClose(code) }
+      if session.services.tracer.isActive { session.traceEnd(code) }
       session.closed()
     }
   }
@@ -152,10 +153,11 @@ actor Session: ConnectionHandler, ExecutorActor {
       refuseBatch()
     case .single(let call):
       invalidTexts = 0
-      handle(call, for: .session(replies.open()))
+      let text = services.cluster.map { _ in RequestText(text: Array(text), index: 0, servesApplication: false) }
+      handle(call, text, for: .session(replies.open()))
     case .batch(let calls):
       invalidTexts = 0
-      handle(calls)
+      handle(calls, services.cluster.map { _ in Array(text) })
     }
   }
 

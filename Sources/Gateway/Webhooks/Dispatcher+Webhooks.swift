@@ -86,6 +86,8 @@ extension Dispatcher {
 
   func retryWebhooks(_: RetryWebhooks, for _: Caller) async throws(StoreError) -> Reply {
     let retried = try await webhooks?.poster.retryFailures() ?? 0
+    // Each node posts for its own groups and users.
+    if retried > 0 { router?.announceWebhooks() }
     return .success(.retriedWebhooks(RetryWebhooks.Result(retried: retried)))
   }
 }

@@ -13,8 +13,12 @@ struct World {
   let store = GatedStore()
   let clocks: ManualClocks
 
-  /// - Parameter isMonotonicRunning: for the timers of sessions.
-  init(isMonotonicRunning: Bool = true) { clocks = ManualClocks(isMonotonicRunning: isMonotonicRunning) }
+  /// - Parameters:
+  ///   - isMonotonicRunning: for the timers of sessions.
+  ///   - slowness: how many times slower than the system's clock it runs.
+  init(isMonotonicRunning: Bool = true, slowness: Int64 = 1) {
+    clocks = ManualClocks(isMonotonicRunning: isMonotonicRunning, slowness: slowness)
+  }
 }
 
 /// The services of a server over a store in memory, with groups on a queue: everything but
@@ -31,6 +35,7 @@ struct Backend {
     world: World = World(isMonotonicRunning: false), rules: GroupRules = GroupRules(),
     executors: [any GroupExecutor] = [SerialTestExecutor()],
     logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, webhooks: WebhookServices? = nil,
+    cluster: ClusterPorts? = nil,
     _ configure: (inout GatewayConfiguration) -> Void = { _ in }
   ) {
     store = world.store
@@ -42,7 +47,7 @@ struct Backend {
       stores: .init(groups: store, messages: store.inner, users: store.inner, personal: store.inner, webhooks: store.inner),
       tokens: NamedTokens(),
       clocks: clocks, rules: rules, product: .init(name: "Throng", version: "0", limits: []),
-      logger: logger, webhooks: webhooks)
+      logger: logger, webhooks: webhooks, cluster: cluster)
     services.registry.use(executors)
     Backend.registries.withLock { [registry = services.registry] in $0.append(registry) }
   }

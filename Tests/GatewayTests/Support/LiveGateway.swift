@@ -31,10 +31,11 @@ struct LiveGateway {
     try result.get()
   }
 
-  private init(
-    _ world: World, loops: Int, sendQueueBytes: Int, log: RecordingLog, _ configure: (inout GatewayConfiguration) -> Void
+  init(
+    _ world: World, loops: Int, sendQueueBytes: Int = 1 << 20, log: RecordingLog = RecordingLog(),
+    rules: GroupRules = GroupRules(), cluster: ClusterPorts? = nil, _ configure: (inout GatewayConfiguration) -> Void
   ) throws {
-    backend = Backend(world: world, executors: [], logger: log.logger) { configuration in
+    backend = Backend(world: world, rules: rules, executors: [], logger: log.logger, cluster: cluster) { configuration in
       // A machine that is busy elsewhere may keep a test from signing in for longer than a client
       // would take.
       configuration.signInTime = .seconds(3600)

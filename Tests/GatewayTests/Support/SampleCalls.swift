@@ -46,5 +46,6 @@ let sampleCalls: [String: String] = [
   "importGroupMembers": #""groupID":"g","memberList":[{"userID":"mary"}]"#,
   "importGroupMessages": #""groupID":"g","messageList":[{"sender":"mary","timestamp":1,"text":"t"}]"#,
   "setUnreadCount": #""groupID":"g","userID":"mary","unreadCount":1"#, "getStats": "",
-  "listWebhookFailures": "", "retryWebhooks": "",
+  "listWebhookFailures": "", "retryWebhooks": "", "trace": #""userID":"mary""#, "getTrace": #""traceID":"t""#,
+  "endTrace": #""traceID":"t""#, "listActiveGroups": "", "listAdministratorActions": "",
 ]

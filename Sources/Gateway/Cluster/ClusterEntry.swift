@@ -1,0 +1,187 @@
+import Cluster
+import GroupModel
+import GroupRuntime
+import WireProtocol
+
+/// One of the things that a node tells another by their link (Cluster.md, "Links").
+///
+/// The keys of sessions are those of the node that reads or writes: their own sessions have no node.
+enum ClusterEntry: Sendable {
+  // The sender's sessions.
+
+  /// All sessions of the sender follow, up to `snapshotEnded`: others have ended.
+  case snapshotBegan
+  case snapshotEnded
+  case sessionBegan(UserID, ClusterSession)
+  /// It is signed in.
+  case sessionCompleted(UserID, SessionKey)
+  case sessionEnded(UserID, SessionKey)
+  /// Later sessions have taken this one's place, which is the receiver's.
+  case replace(UserID, SessionKey)
+
+  // Groups of the sender, for sessions of the receiver.
+
+  case attach(GroupID, UserID, ReceiveOption)
+  case detach(GroupID, UserID)
+  case publish(GroupID, EventClass, except: SessionKey?, frame: [UInt8])
+  case send(GroupID, to: [UserID], except: SessionKey?, frame: [UInt8])
+  case sendToSession(GroupID, SessionKey, frame: [UInt8])
+  /// Behind the last frame.
+  case close(GroupID)
+  /// These users were attached by an earlier link, and may have missed events.
+  case missed([UserID])
+
+  // Limits that hold over all nodes.
+
+  /// So many requests of a user, signed in or not, have passed at the sender.
+  case charged(UserID, requests: Int)
+  /// A bad token has come from a client's address.
+  case badToken(address: String)
+
+  /// After-events of the receiver's groups and users may wait in the store.
+  case webhooksWait
+
+  // Requests.
+
+  case request(number: UInt64, RemoteRequest)
+  case reply(number: UInt64, RemoteReply)
+}
+
+/// A session as all nodes know it.
+struct ClusterSession: Sendable, Equatable {
+  let key: SessionKey
+  let platform: Platform
+  let deviceID: String?
+  /// The session comes after those of its user with a smaller one. Two that began at once on two
+  /// nodes may have the same: then the nodes' numbers decide.
+  let order: UInt64
+  /// Its sign-in has been answered.
+  var isCompleted = false
+}
+
+// MARK: Bytes
+
+extension ClusterEntry {
+  private enum Tag: UInt8 {
+    case snapshotBegan = 1
+    case snapshotEnded, sessionBegan, sessionCompleted, sessionEnded, replace
+    case attach = 16
+    case detach, publish, send, sendToSession, close, missed, webhooksWait
+    case request = 32
+    case reply
+    case charged = 48
+    case badToken
+  }
+
+  /// The bytes of the entry.
+  /// - Parameter own: this node, whose sessions have no node in their keys.
+  func bytes(from own: NodeNumber) -> [UInt8] {
+    var writer = EntryWriter(own: own)
+    switch self {
+    case .snapshotBegan: writer.bytes.byte(Tag.snapshotBegan.rawValue)
+    case .snapshotEnded: writer.bytes.byte(Tag.snapshotEnded.rawValue)
+    case .sessionBegan(let user, let session):
+      writer.bytes.byte(Tag.sessionBegan.rawValue)
+      writer.user(user)
+      writer.session(session)
+    case .sessionCompleted(let user, let key):
+      writer.bytes.byte(Tag.sessionCompleted.rawValue)
+      writer.user(user)
+      writer.key(key)
+    case .sessionEnded(let user, let key):
+      writer.bytes.byte(Tag.sessionEnded.rawValue)
+      writer.user(user)
+      writer.key(key)
+    case .replace(let user, let key):
+      writer.bytes.byte(Tag.replace.rawValue)
+      writer.user(user)
+      writer.key(key)
+    case .attach(let group, let user, let option):
+      writer.bytes.byte(Tag.attach.rawValue)
+      writer.group(group)
+      writer.user(user)
+      writer.option(option)
+    case .detach(let group, let user):
+      writer.bytes.byte(Tag.detach.rawValue)
+      writer.group(group)
+      writer.user(user)
+    case .publish(let group, let kind, let except, let frame):
+      writer.bytes.byte(Tag.publish.rawValue)
+      writer.group(group)
+      writer.bytes.byte(kind.byte)
+      writer.optionalKey(except)
+      writer.bytes.data(frame)
+    case .send(let group, let users, let except, let frame):
+      writer.bytes.byte(Tag.send.rawValue)
+      writer.group(group)
+      writer.bytes.list(users) { $0.text($1.rawValue) }
+      writer.optionalKey(except)
+      writer.bytes.data(frame)
+    case .sendToSession(let group, let key, let frame):
+      writer.bytes.byte(Tag.sendToSession.rawValue)
+      writer.group(group)
+      writer.key(key)
+      writer.bytes.data(frame)
+    case .close(let group):
+      writer.bytes.byte(Tag.close.rawValue)
+      writer.group(group)
+    case .missed(let users):
+      writer.bytes.byte(Tag.missed.rawValue)
+      writer.bytes.list(users) { $0.text($1.rawValue) }
+    case .webhooksWait: writer.bytes.byte(Tag.webhooksWait.rawValue)
+    case .charged(let user, let requests):
+      writer.bytes.byte(Tag.charged.rawValue)
+      writer.user(user)
+      writer.bytes.count(requests)
+    case .badToken(let address):
+      writer.bytes.byte(Tag.badToken.rawValue)
+      writer.bytes.text(address)
+    case .request(let number, let request):
+      writer.bytes.byte(Tag.request.rawValue)
+      writer.bytes.number(number)
+      request.write(to: &writer)
+    case .reply(let number, let reply):
+      writer.bytes.byte(Tag.reply.rawValue)
+      writer.bytes.number(number)
+      reply.write(to: &writer)
+    }
+    return writer.bytes.bytes
+  }
+
+  init(from reader: inout EntryReader) throws(MalformedMessage) {
+    let number = try reader.bytes.byte()
+    guard let tag = Tag(rawValue: number) else { throw MalformedMessage("an unknown entry: \(number)") }
+    switch tag {
+    case .snapshotBegan: self = .snapshotBegan
+    case .snapshotEnded: self = .snapshotEnded
+    case .sessionBegan: self = .sessionBegan(try reader.user(), try reader.session())
+    case .sessionCompleted: self = .sessionCompleted(try reader.user(), try reader.key())
+    case .sessionEnded: self = .sessionEnded(try reader.user(), try reader.key())
+    case .replace: self = .replace(try reader.user(), try reader.key())
+    case .attach: self = .attach(try reader.group(), try reader.user(), try reader.option())
+    case .detach: self = .detach(try reader.group(), try reader.user())
+    case .publish:
+      self = .publish(
+        try reader.group(), try reader.eventClass(), except: try reader.optionalKey(), frame: try reader.bytes.data())
+    case .send:
+      self = .send(
+        try reader.group(), to: try reader.users(), except: try reader.optionalKey(), frame: try reader.bytes.data())
+    case .sendToSession: self = .sendToSession(try reader.group(), try reader.key(), frame: try reader.bytes.data())
+    case .close: self = .close(try reader.group())
+    case .missed: self = .missed(try reader.users())
+    case .webhooksWait: self = .webhooksWait
+    case .charged: self = .charged(try reader.user(), requests: try reader.bytes.count())
+    case .badToken: self = .badToken(address: try reader.address())
+    case .request: self = .request(number: try reader.bytes.number(), try RemoteRequest(from: &reader))
+    case .reply: self = .reply(number: try reader.bytes.number(), try RemoteReply(from: &reader))
+    }
+  }
+
+  /// The entries of a frame, in their order.
+  static func all(in bytes: [UInt8], readBy own: NodeNumber) throws(MalformedMessage) -> [ClusterEntry] {
+    var reader = EntryReader(bytes, own: own)
+    var entries: [ClusterEntry] = []
+    while !reader.bytes.isAtEnd { entries.append(try ClusterEntry(from: &reader)) }
+    return entries
+  }
+}

@@ -1,0 +1,379 @@
+import Cluster
+import Dispatch
+import GroupModel
+import GroupRuntime
+import Logging
+import Synchronization
+
+/// Hears of links. Calls come one at a time, but for `tick`, and must not block.
+protocol LinkObserver: AnyObject, Sendable {
+  /// A node has asked this one to begin its link: what is sent from now on reaches it. The node may
+  /// have missed everything before.
+  func didOpenLink(to node: NodeNumber)
+  /// A node has begun its link to this one.
+  func linkBegan(from node: NodeNumber)
+  /// Entries of a node are missing; its link begins again.
+  func didLoseLink(from node: NodeNumber)
+  /// The next entries of a node.
+  func didReceive(_ entries: [ClusterEntry], from node: NodeNumber)
+  /// Called ten times a second, also beside other calls.
+  func tick(at now: MonotonicInstant)
+}
+
+/// The links between this node and all others, one in each direction (Cluster.md, "Links").
+///
+/// Entries of any thread wait until the sending queue takes all of them at once: so under load many
+/// share a message on the bus.
+final class ClusterLinks: Sendable {
+  private struct Peer {
+    var incoming: IncomingLink
+    var outgoing = OutgoingLink()
+    /// The incoming link is to be asked for by the next flush.
+    var mustAsk = true
+    var status = LinkStatus()
+    var heard: MonotonicInstant?
+  }
+
+  private struct State {
+    var own: NodeNumber?
+    var peers: [NodeNumber: Peer] = [:]
+    /// Links that nodes have asked for that the view does not show yet.
+    var earlyRequests: [NodeNumber: UInt64] = [:]
+    var isFlushScheduled = false
+    var counters = LinkCounters()
+  }
+
+  /// The most nodes of which an early request is remembered.
+  private static let maxEarlyRequests = 1000
+  /// How often silence and heartbeats are looked at.
+  private static let tick = DispatchTimeInterval.milliseconds(100)
+
+  private let bus: any Bus
+  private let clocks: any Clocks
+  private let logger: Logger
+  private let state = Mutex(State())
+  /// The number of `State.peers`, for each request of a user.
+  private let counted = Atomic(0)
+  /// Publishes, so that the frames of a link leave in their order.
+  private let queue = DispatchQueue(label: "throng.cluster.links")
+  /// Held while the observer is called: by the bus's thread, and by the timer.
+  private let calling = Mutex<Void>(())
+  private let subscription = Mutex<(any BusSubscription)?>(nil)
+  /// nonisolated(unsafe): set by `init`, and only kept and cancelled afterwards.
+  private nonisolated(unsafe) let timer: any DispatchSourceTimer
+  /// nonisolated(unsafe): set before `start`, and never again.
+  nonisolated(unsafe) weak var observer: (any LinkObserver)?
+
+  init(bus: any Bus, clocks: any Clocks, logger: Logger) {
+    self.bus = bus
+    self.clocks = clocks
+    self.logger = logger
+    timer = DispatchSource.makeTimerSource(queue: queue)
+    timer.schedule(deadline: .now() + ClusterLinks.tick, repeating: ClusterLinks.tick)
+    timer.setEventHandler { [weak self] in self?.tick() }
+    timer.activate()
+  }
+
+  deinit { timer.cancel() }
+
+  var counters: LinkCounters { state.withLock { $0.counters } }
+
+  /// The links with each node, by its number.
+  var statuses: [NodeNumber: LinkStatus] {
+    let now = clocks.monotonic
+    return state.withLock { state in
+      state.peers.mapValues { peer in
+        var status = peer.status
+        status.isOpen = peer.incoming.isOpen && peer.outgoing.isOpen
+        status.silence = peer.heard.map { now - $0 }
+        return status
+      }
+    }
+  }
+
+  // MARK: Nodes
+
+  /// Becomes a node, without links.
+  func start(as own: NodeNumber) async throws(BusError) {
+    subscription.withLock { $0.take() }?.cancel()
+    state.withLock { state in
+      state.own = own
+      state.peers = [:]
+      state.earlyRequests = [:]
+      countPeers(state)
+    }
+    let made = try await bus.subscribe(to: BusSubject(of: own, "link")) { [weak self] in self?.receive($0) }
+    subscription.withLock { $0 = made }
+  }
+
+  /// Ends all links.
+  /// - Parameter body: clears up behind the last entry.
+  func stop(_ body: () -> Void = {}) {
+    subscription.withLock { $0.take() }?.cancel()
+    calling.withLock { _ in
+      state.withLock { state in
+        state.own = nil
+        state.peers = [:]
+        countPeers(state)
+      }
+      body()
+    }
+  }
+
+  /// Another node is there: it is asked for its link.
+  func add(_ node: NodeNumber) {
+    let now = clocks.monotonic
+    calling.withLock { _ in
+      let isOpened = state.withLock { state -> Bool in
+        guard node != state.own, state.peers[node] == nil else { return false }
+        state.peers[node] = Peer(incoming: IncomingLink(at: now))
+        countPeers(state)
+        guard let number = state.earlyRequests.removeValue(forKey: node) else { return false }
+        return state.peers[node]?.outgoing.open(number, at: now) == true
+      }
+      if isOpened { observer?.didOpenLink(to: node) }
+    }
+    scheduleFlush()
+  }
+
+  /// A node has gone: what still comes from it is ignored.
+  /// - Parameter body: clears up behind its last entry, and before any of another node.
+  func remove(_ node: NodeNumber, _ body: () -> Void) {
+    calling.withLock { _ in
+      state.withLock { state in
+        state.peers[node] = nil
+        countPeers(state)
+      }
+      body()
+    }
+  }
+
+  private func countPeers(_ state: State) { counted.store(state.peers.count, ordering: .relaxed) }
+
+  /// The nodes to which entries can be sent now.
+  var openNodes: [NodeNumber] { state.withLock { $0.peers.filter(\.value.outgoing.isOpen).keys.sorted() } }
+
+  /// Whether both links with a node are open.
+  func isUp(with node: NodeNumber) -> Bool {
+    state.withLock { $0.peers[node].map { $0.incoming.isOpen && $0.outgoing.isOpen } ?? false }
+  }
+
+  /// The nodes with which a link is missing.
+  var missingNodes: [NodeNumber] {
+    state.withLock { $0.peers.filter { !($0.value.incoming.isOpen && $0.value.outgoing.isOpen) }.keys.sorted() }
+  }
+
+  // MARK: Sending
+
+  /// Sends an entry behind all earlier ones.
+  /// - Returns: false where the node does not hear this one now.
+  @discardableResult
+  func send(_ entry: ClusterEntry, to node: NodeNumber) -> Bool { send(entry, to: CollectionOfOne(node)) == 1 }
+
+  /// Sends an entry to several nodes; it is encoded once.
+  /// - Returns: how many nodes hear this one.
+  @discardableResult
+  func send(_ entry: ClusterEntry, to nodes: some Collection<NodeNumber>) -> Int {
+    guard !nodes.isEmpty else { return 0 }
+    let (count, schedules) = state.withLock { state -> (Int, Bool) in
+      guard let own = state.own else { return (0, false) }
+      let bytes = entry.bytes(from: own)
+      let count = nodes.count { state.peers[$0]?.outgoing.append(bytes) == true }
+      defer { if count > 0 { state.isFlushScheduled = true } }
+      return (count, count > 0 && !state.isFlushScheduled)
+    }
+    if schedules { queue.async { self.flush() } }
+    return count
+  }
+
+  /// Sends an entry to every node that hears this one.
+  func sendToAll(_ entry: ClusterEntry) { send(entry, to: openNodes) }
+
+  private func scheduleFlush() {
+    let schedules = state.withLock { state in
+      defer { state.isFlushScheduled = true }
+      return !state.isFlushScheduled
+    }
+    if schedules { queue.async { self.flush() } }
+  }
+
+  /// Sends all frames that are due. On `queue`.
+  private func flush() {
+    state.withLock { $0.isFlushScheduled = false }
+    let nodes = state.withLock { Array($0.peers.keys) }
+    for node in nodes {
+      while let frame = nextFrame(to: node) { publish(frame, to: node) }
+    }
+  }
+
+  private func nextFrame(to node: NodeNumber) -> LinkFrame? {
+    let now = clocks.monotonic
+    return state.withLock { state in
+      guard let own = state.own, state.peers[node] != nil else { return nil }
+      if state.peers[node]?.mustAsk == true, let number = state.peers[node]?.incoming.number {
+        state.peers[node]?.mustAsk = false
+        return LinkFrame(from: own, to: node, link: number, .open)
+      }
+      return state.peers[node]?.outgoing.nextFrame(from: own, to: node, at: now)
+    }
+  }
+
+  private func publish(_ frame: LinkFrame, to node: NodeNumber) {
+    let bytes = frame.bytes
+    do throws(BusError) {
+      try bus.publish(bytes, to: BusSubject(of: node, "link"))
+      state.withLock { state in
+        state.peers[node]?.status.sentFrames += 1
+        state.peers[node]?.status.sentBytes += bytes.count
+      }
+    } catch {
+      guard case .entries = frame.content else { return }
+      state.withLock { $0.peers[node]?.outgoing.close() }
+      logger.warning("a link was closed", metadata: ["node": "\(node)", "error": "\(error)"])
+    }
+  }
+
+  // MARK: Receiving, on the bus's thread
+
+  private func receive(_ delivery: BusDelivery) {
+    calling.withLock { _ in
+      switch delivery {
+      case .gap: loseAll()
+      case .message(let bytes):
+        do throws(MalformedMessage) {
+          try receive(try LinkFrame(bytes))
+        } catch {
+          state.withLock { $0.counters.malformed += 1 }
+          logger.error("a message of another node cannot be read", metadata: ["error": "\(error.reason)"])
+        }
+      }
+    }
+  }
+
+  private func receive(_ frame: LinkFrame) throws(MalformedMessage) {
+    switch frame.content {
+    case .open:
+      let isNew = state.withLock { state -> Bool in
+        guard frame.to == state.own else { return false }
+        if state.peers[frame.from] == nil, state.earlyRequests.count < ClusterLinks.maxEarlyRequests {
+          state.earlyRequests[frame.from] = max(frame.link, state.earlyRequests[frame.from] ?? 0)
+        }
+        state.peers[frame.from]?.incoming.expectAnswer(at: clocks.monotonic)
+        return state.peers[frame.from]?.outgoing.open(frame.link, at: clocks.monotonic) == true
+      }
+      guard isNew else { return }
+      observer?.didOpenLink(to: frame.from)
+      scheduleFlush()
+    case .entries(let number, let bytes):
+      let verdict = state.withLock { state -> IncomingLink.Verdict in
+        guard frame.to == state.own else { return .ignore }
+        state.peers[frame.from]?.status.receivedFrames += 1
+        state.peers[frame.from]?.status.receivedBytes += bytes.count
+        state.peers[frame.from]?.heard = clocks.monotonic
+        return state.peers[frame.from]?.incoming.receive(link: frame.link, frame: number, at: clocks.monotonic) ?? .ignore
+      }
+      switch verdict {
+      case .ignore: break
+      case .lost: didLose(frame.from)
+      case .accept(let isFirst):
+        if isFirst { observer?.linkBegan(from: frame.from) }
+        guard !bytes.isEmpty, let own = state.withLock({ $0.own }) else { return }
+        do throws(MalformedMessage) {
+          observer?.didReceive(try ClusterEntry.all(in: bytes, readBy: own), from: frame.from)
+        } catch {
+          // A link that begins tells again what was lost with the frame.
+          state.withLock { $0.peers[frame.from]?.incoming.didMiss(at: clocks.monotonic) }
+          didLose(frame.from)
+          throw error
+        }
+      }
+    }
+  }
+
+  private func didLose(_ node: NodeNumber) {
+    state.withLock { state in
+      state.counters.gaps += 1
+      state.peers[node]?.mustAsk = true
+    }
+    logger.warning("events of another node are missing", metadata: ["node": "\(node)"])
+    observer?.didLoseLink(from: node)
+    scheduleFlush()
+  }
+
+  private func loseAll() {
+    let now = clocks.monotonic
+    let lost = state.withLock { state in
+      let lost = state.peers.filter(\.value.incoming.isOpen).keys.sorted()
+      for node in state.peers.keys { state.peers[node]?.incoming.expectAnswer(at: now) }
+      for node in lost { state.peers[node]?.incoming.didMiss(at: now) }
+      return lost
+    }
+    for node in lost { didLose(node) }
+  }
+
+  // MARK: Time, on `queue`
+
+  private func tick() {
+    let now = clocks.monotonic
+    let lost = state.withLock { state in
+      var lost: [NodeNumber] = []
+      for node in state.peers.keys {
+        switch state.peers[node]?.incoming.due(at: now) {
+        case .ask: state.peers[node]?.mustAsk = true
+        case .lost: lost.append(node)
+        case .nothing, nil: break
+        }
+      }
+      state.counters.overflows = state.peers.values.reduce(0) { $0 + $1.outgoing.overflows }
+      return lost
+    }
+    if !lost.isEmpty { calling.withLock { _ in for node in lost.sorted() { didLose(node) } } }
+    observer?.tick(at: now)
+    flush()
+  }
+}
+
+extension ClusterLinks: ChargeReporter {
+  var peerCount: Int { counted.load(ordering: .relaxed) }
+
+  func report(_ requests: Int, of user: UserID) { sendToAll(.charged(user, requests: requests)) }
+}
+
+/// Counts of what has passed between this node and another one.
+public struct LinkStatus: Sendable, Equatable {
+  /// Whether both directions are open.
+  public internal(set) var isOpen = false
+  public internal(set) var sentFrames = 0
+  public internal(set) var sentBytes = 0
+  public internal(set) var receivedFrames = 0
+  public internal(set) var receivedBytes = 0
+  /// For how long nothing has come: up to half a second as a rule; nil = nothing ever came.
+  public internal(set) var silence: Duration?
+}
+
+/// Faults of all links since the start.
+public struct LinkCounters: Sendable, Equatable {
+  /// How often frames of a node were missing, and its link began again.
+  public internal(set) var gaps = 0
+  /// Frames that could not be read.
+  public internal(set) var malformed = 0
+  /// How often a link was closed because too much waited for a node.
+  public internal(set) var overflows = 0
+}
+
+/// The parts of a node that come before its groups.
+struct ClusterLinkParts: Sendable {
+  let ports: ClusterPorts
+  let links: ClusterLinks
+  let requests: RemoteRequests
+  let router: OwnerRouter
+  let presence: ClusterPresence
+
+  init(_ ports: ClusterPorts, clocks: any Clocks, logger: Logger) {
+    self.ports = ports
+    links = ClusterLinks(bus: ports.bus, clocks: clocks, logger: logger)
+    requests = RemoteRequests(links: links, clocks: clocks)
+    router = OwnerRouter(shards: ports.membership.shards, links: links, requests: requests, clocks: clocks)
+    presence = ClusterPresence(links: links, shards: ports.membership.shards, clocks: clocks)
+  }
+}

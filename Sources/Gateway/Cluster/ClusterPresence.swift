@@ -1,0 +1,251 @@
+import Cluster
+import DequeModule
+import GroupModel
+import GroupRuntime
+import Synchronization
+
+/// Hears of users who come online and go, whose shards are this node's.
+protocol PresenceObserver: AnyObject, Sendable {
+  /// Called in the order of the changes. It must neither block nor call `ClusterPresence`.
+  func presenceChanged(_ user: UserID, _ platform: Platform, isOnline: Bool)
+}
+
+/// The sessions of all nodes: this node tells the others of its own, and hears of theirs (Cluster.md,
+/// "Users").
+final class ClusterPresence: Sendable {
+  private struct State {
+    var table = PresenceTable()
+    var absent = AbsentAttachments()
+    /// The snapshot that a node is sending.
+    var snapshots: [NodeNumber: [UserID: [ClusterSession]]] = [:]
+    var own: NodeNumber?
+  }
+
+  private let links: ClusterLinks
+  private let shards: ShardMap
+  private let clocks: any Clocks
+  private let state = Mutex(State())
+  /// nonisolated(unsafe): set before the node starts, and never again.
+  nonisolated(unsafe) weak var observer: (any PresenceObserver)?
+
+  init(links: ClusterLinks, shards: ShardMap, clocks: any Clocks) {
+    self.links = links
+    self.shards = shards
+    self.clocks = clocks
+  }
+
+  private func note(_ transition: PresenceTable.Transition?) {
+    guard let transition, shards.epoch(of: Shard(of: transition.user), at: clocks.monotonic) != nil else { return }
+    observer?.presenceChanged(transition.user, transition.platform, isOnline: transition.isOnline)
+  }
+
+  // MARK: Reading
+
+  var userCount: Int { state.withLock { $0.table.userCount } }
+  var sessionCount: Int { state.withLock { $0.table.sessionCount } }
+
+  func isPresent(_ user: UserID) -> Bool { state.withLock { $0.table.isPresent(user) } }
+
+  func isOnline(_ user: UserID) -> Bool { state.withLock { $0.table.isOnline(user) } }
+
+  func signedIn(among users: [UserID]) -> [UserID] {
+    state.withLock { state in users.filter { state.table.isPresent($0) } }
+  }
+
+  func allUsers() -> [UserID] { state.withLock { $0.table.allUsers } }
+
+  /// The users of a shard of which a session is signed in.
+  func onlineUsers(where isIncluded: (UserID) -> Bool) -> [UserID] {
+    state.withLock { $0.table.onlineUsers }.filter(isIncluded)
+  }
+
+  /// The other nodes with sessions of a user.
+  func otherNodes(of user: UserID) -> [NodeNumber] {
+    state.withLock { state in state.table.nodes(of: user).filter { $0 != state.own } }
+  }
+
+  // MARK: Sessions of this node
+
+  /// Becomes a node, without any session.
+  func start(as own: NodeNumber) {
+    state.withLock { state in
+      state = State()
+      state.own = own
+    }
+  }
+
+  // Entries are sent within the lock, so that a snapshot and later changes leave in one order.
+
+  func begin(_ key: SessionKey, on platform: Platform, deviceID: String?, of user: UserID) {
+    state.withLock { state in
+      guard let own = state.own else { return }
+      let session = ClusterSession(
+        key: key, platform: platform, deviceID: deviceID, order: state.table.nextOrder(of: user))
+      state.table.begin(session, of: user, on: own)
+      links.sendToAll(.sessionBegan(user, session))
+    }
+  }
+
+  /// The session has signed in: others end for it.
+  /// - Returns: the keys of those that end on this node; nil where the session itself has to end.
+  func complete(_ key: SessionKey, of user: UserID, limit: Int) -> [SessionKey]? {
+    state.withLock { state in
+      guard let own = state.own, let replaced = state.table.replaced(by: key, of: user, limit: limit) else { return nil }
+      note(state.table.complete(key, of: user))
+      links.sendToAll(.sessionCompleted(user, key))
+      var keys: [SessionKey] = []
+      for (node, session) in replaced {
+        _ = state.table.end(session.key, of: user)
+        if node == own {
+          keys.append(session.key)
+          links.sendToAll(.sessionEnded(user, session.key))
+        } else {
+          links.send(.replace(user, session.key), to: node)
+        }
+      }
+      return keys
+    }
+  }
+
+  /// A session has ended.
+  /// - Returns: nil where it had ended before.
+  func end(_ key: SessionKey, of user: UserID) -> PresenceTable.End? {
+    state.withLock { state in
+      guard let end = state.table.end(key, of: user) else { return nil }
+      links.sendToAll(.sessionEnded(user, key))
+      note(end.transition)
+      return end
+    }
+  }
+
+  /// Tells a node all sessions of this one, and which users may have missed events of its groups.
+  func sendSnapshot(to node: NodeNumber) {
+    state.withLock { state in
+      guard let own = state.own else { return }
+      links.send(.snapshotBegan, to: node)
+      for (user, session) in state.table.sessions(on: own) { links.send(.sessionBegan(user, session), to: node) }
+      links.send(.snapshotEnded, to: node)
+      let missed = state.table.attachedUsers(on: node)
+      if !missed.isEmpty { links.send(.missed(missed), to: node) }
+    }
+  }
+
+  // MARK: Sessions of other nodes
+
+  /// The changes of a node's entry for the groups of this node.
+  struct Change: Sendable, Equatable {
+    let user: UserID
+    let groups: [GroupID]
+  }
+
+  func didReceive(_ entry: ClusterEntry, from node: NodeNumber) -> [Change] {
+    state.withLock { state in
+      switch entry {
+      case .snapshotBegan: state.snapshots[node] = [:]
+      case .snapshotEnded:
+        guard let found = state.snapshots.removeValue(forKey: node) else { return [] }
+        return replace(found, of: node, in: &state)
+      case .sessionBegan(let user, let session):
+        if state.snapshots[node] != nil {
+          state.snapshots[node]?[user, default: []].append(session)
+          return []
+        }
+        return [begin(session, of: user, on: node, in: &state)].compactMap(\.self)
+      case .sessionCompleted(let user, let key): note(state.table.complete(key, of: user))
+      case .sessionEnded(let user, let key): return [end(key, of: user, in: &state)].compactMap(\.self)
+      case .replace, .attach, .detach, .publish, .send, .sendToSession, .close, .missed, .webhooksWait, .charged, .badToken,
+        .request,
+        .reply:
+        break
+      }
+      return []
+    }
+  }
+
+  /// A node has gone, with its sessions.
+  func drop(_ node: NodeNumber) -> [Change] {
+    state.withLock { state in
+      state.snapshots[node] = nil
+      return replace([:], of: node, in: &state)
+    }
+  }
+
+  private func begin(_ session: ClusterSession, of user: UserID, on node: NodeNumber, in state: inout State) -> Change? {
+    note(state.table.begin(session, of: user, on: node))
+    let groups = state.absent.remove(user)
+    return groups.isEmpty ? nil : Change(user: user, groups: groups)
+  }
+
+  private func end(_ key: SessionKey, of user: UserID, in state: inout State) -> Change? {
+    guard let end = state.table.end(key, of: user) else { return nil }
+    note(end.transition)
+    return end.endsOnNode && !end.groups.isEmpty ? Change(user: user, groups: end.groups) : nil
+  }
+
+  private func replace(_ found: [UserID: [ClusterSession]], of node: NodeNumber, in state: inout State) -> [Change] {
+    let (ended, begun) = state.table.differences(on: node, to: found)
+    // New ones first: a user who has come back on the node has not been away.
+    let added = begun.compactMap { begin($0.1, of: $0.0, on: node, in: &state) }
+    return added + ended.compactMap { end($0.1, of: $0.0, in: &state) }
+  }
+
+  // MARK: Groups of this node
+
+  /// A group attaches a user's sessions.
+  /// - Returns: the other nodes with sessions of the user.
+  func attach(_ group: GroupID, to user: UserID) -> [NodeNumber] {
+    state.withLock { state in
+      let nodes = state.table.nodes(of: user).filter { $0 != state.own }
+      if nodes.isEmpty {
+        if !state.table.isPresent(user) { state.absent.add(group, user, at: clocks.monotonic) }
+      } else {
+        state.table.attach(group, to: user)
+      }
+      return nodes
+    }
+  }
+
+  func detach(_ group: GroupID, from users: some Sequence<UserID>) {
+    state.withLock { state in for user in users { state.table.detach(group, from: user) } }
+  }
+}
+
+/// Groups that have lately looked for sessions of a user in vain. A session whose news is still on its
+/// way from its node is attached when the news comes: the node has read the user's groups before.
+struct AbsentAttachments: Sendable {
+  private struct Attempt: Sendable {
+    let user: UserID
+    let group: GroupID
+    let time: MonotonicInstant
+  }
+
+  /// News takes no longer, also where a node that is not heard has been waited for (`ClusterNode.linkWait`),
+  /// and its link begins only behind several attempts.
+  static let lifetime = Duration.seconds(60)
+  private static let maxCount = 100_000
+
+  private var attempts: Deque<Attempt> = []
+  /// With the time of the newest attempt: an older one that ends must not take it away.
+  private var groups: [UserID: [GroupID: MonotonicInstant]] = [:]
+
+  /// None.
+  init() {}
+
+  var count: Int { attempts.count }
+
+  mutating func add(_ group: GroupID, _ user: UserID, at now: MonotonicInstant) {
+    while let first = attempts.first,
+      first.time + AbsentAttachments.lifetime < now || attempts.count >= AbsentAttachments.maxCount
+    {
+      attempts.removeFirst()
+      guard groups[first.user]?[first.group] == first.time else { continue }
+      groups[first.user]?[first.group] = nil
+      if groups[first.user]?.isEmpty == true { groups[first.user] = nil }
+    }
+    groups[user, default: [:]][group] = now
+    attempts.append(Attempt(user: user, group: group, time: now))
+  }
+
+  /// A session of the user has begun: removes and returns the groups.
+  mutating func remove(_ user: UserID) -> [GroupID] { groups.removeValue(forKey: user).map { $0.keys.sorted() } ?? [] }
+}

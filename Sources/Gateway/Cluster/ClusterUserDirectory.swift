@@ -1,0 +1,195 @@
+import Cluster
+import GroupModel
+import GroupRuntime
+import Synchronization
+import WireProtocol
+
+/// The sessions of all nodes (Cluster.md, "Users").
+final class ClusterUserDirectory: UserDirectory {
+  private struct State {
+    /// Users whose sessions a node was not told of: what its groups have sent since is missing.
+    var unconfirmed: [NodeNumber: Set<UserID>] = [:]
+    /// Users of whose sessions a node is being told, by the number of the request.
+    var awaited: [NodeNumber: [UInt64: UserID]] = [:]
+    var lastRequest: UInt64 = 0
+    /// Nodes that may have groups in memory: they have heard this one before.
+    var known: Set<NodeNumber> = []
+    var isReady = false
+  }
+
+  /// How long a node has for an answer about sessions; a link that is lost ends the wait before.
+  private static let replyWait = Duration.seconds(5)
+
+  private let directory: SessionDirectory
+  private let registry: GroupRegistry
+  private let profiles: ProfileCache
+  private let presence: ClusterPresence
+  private let links: ClusterLinks
+  private let requests: RemoteRequests
+  private let otherNodes: OtherNodes
+  private let router: OwnerRouter
+  private let membership: any ClusterMembership
+  private let bus: any Bus
+  private let store: any PresenceStore
+  private let state = Mutex(State())
+
+  init(
+    directory: SessionDirectory, registry: GroupRegistry, profiles: ProfileCache, parts: ClusterLinkParts,
+    otherNodes: OtherNodes
+  ) {
+    self.otherNodes = otherNodes
+    self.directory = directory
+    self.registry = registry
+    self.profiles = profiles
+    presence = parts.presence
+    links = parts.links
+    requests = parts.requests
+    router = parts.router
+    membership = parts.ports.membership
+    bus = parts.ports.bus
+    store = parts.ports.presence
+  }
+
+  // MARK: Readiness
+
+  var isReady: Bool { state.withLock { $0.isReady } }
+
+  func setReady(_ isReady: Bool) {
+    state.withLock { $0.isReady = isReady }
+    router.setServing(isReady)
+  }
+
+  var acceptsSignIns: Bool { isReady && bus.isConnected && membership.node != nil }
+
+  // MARK: Sessions
+
+  var sessionCount: Int { presence.sessionCount }
+
+  func isPresent(_ user: UserID) -> Bool { presence.isPresent(user) }
+
+  func begin(_ entry: SessionEntry, of user: UserID) {
+    directory.register(entry, of: user)
+    presence.begin(entry.session.key, on: entry.platform, deviceID: entry.deviceID, of: user)
+  }
+
+  func attachGroups(_ change: Group.Presence, in memberships: [Membership]) async {
+    // Each node gets the whole list: it finds its groups, whatever this one knows of their owners.
+    let nodes = otherNodes.all
+    await withTaskGroup { group in
+      group.addTask { await self.attachOwnGroups(change, in: memberships) }
+      for node in nodes {
+        group.addTask { await self.tell(node, .presence(change, in: memberships), of: change.user) }
+      }
+    }
+  }
+
+  /// Lets the groups of this node attach a user's sessions. Those in memory are told while the lease
+  /// pauses, too: it may go on.
+  func attachOwnGroups(_ change: Group.Presence, in memberships: [Membership]) async {
+    await registry.presenceChanged(
+      change, in: memberships.filter { router.owns($0.groupID) || registry.resident($0.groupID) != nil })
+  }
+
+  /// The grace of a user without a session has ended: the owners of the live rooms let the user leave.
+  /// - Returns: false where a room has no owner now.
+  func endGrace(_ change: Group.Presence, in rooms: [Membership]) async -> Bool {
+    await attachGroups(change, in: rooms)
+    return rooms.allSatisfy { router.hasOwner($0.groupID) }
+  }
+
+  /// Tells a node of a change of a user, and waits for its answer.
+  private func tell(_ node: NodeNumber, _ request: RemoteRequest, of user: UserID) async {
+    let number = state.withLock { state in
+      state.lastRequest += 1
+      state.awaited[node, default: [:]][state.lastRequest] = user
+      return state.lastRequest
+    }
+    let outcome = await requests.outcome(of: request, to: node, timeout: ClusterUserDirectory.replyWait)
+    // A node that has gone has no groups, and one that was never heard has none in memory.
+    let isThere = membership.view.nodes[node] != nil
+    state.withLock { state in
+      // Nil: the link began again meanwhile, and the user is among those of `didOpenLink`.
+      guard state.awaited[node]?.removeValue(forKey: number) != nil else { return }
+      if case .reply = outcome { return }
+      if isThere, state.known.contains(node) { state.unconfirmed[node, default: []].insert(user) }
+    }
+  }
+
+  /// A node hears this one from now on. Requests that wait for its answers are lost.
+  /// - Returns: the users whose sessions it was not told of.
+  func didOpenLink(to node: NodeNumber) -> Set<UserID> {
+    state.withLock { state in
+      let awaited = state.awaited.removeValue(forKey: node) ?? [:]
+      guard !state.known.insert(node).inserted else { return [] }
+      return (state.unconfirmed.removeValue(forKey: node) ?? []).union(awaited.values)
+    }
+  }
+
+  func didGo(_ node: NodeNumber) {
+    state.withLock { state in
+      state.known.remove(node)
+      state.unconfirmed[node] = nil
+      state.awaited[node] = nil
+    }
+  }
+
+  func completeSignIn(of session: Session, by user: UserID, limit: Int) -> Bool {
+    guard let replaced = presence.complete(session.key, of: user, limit: limit) else { return false }
+    for key in replaced { directory.removeReplaced(key, of: user)?.replace() }
+    return true
+  }
+
+  func end(_ session: Session, of user: UserID) {
+    // Other nodes first: an answer without the session then reaches them behind the news.
+    let everywhere = presence.end(session.key, of: user)
+    let here = directory.unregister(session, of: user)
+    notify(here.groups.union(everywhere?.groups ?? []), of: user)
+  }
+
+  /// Groups in memory look for the sessions of a user again.
+  func notify(_ groups: some Sequence<GroupID>, of user: UserID) {
+    for group in groups { registry.resident(group)?.enqueue(.presence(Group.Presence(of: user)) {}) }
+  }
+
+  /// The store hears of the presence from the owner of the user's shard, so what it says may be older
+  /// than what this node knows.
+  func absence(of user: UserID, readAs offlineSince: WallInstant?) -> WallInstant? {
+    presence.isOnline(user) ? nil : offlineSince
+  }
+
+  // MARK: Of one user, on all nodes
+
+  func kick(_ user: UserID, message: String?) async -> Int {
+    async let kickedHere = directory.kick(user, message: message)
+    let answers = await otherNodes.ask(
+      "kickUser", of: presence.otherNodes(of: user), timeout: ClusterUserDirectory.replyWait
+    ) { _ in .kick(user, message: message) }
+    var kicked = await kickedHere
+    for case (_, .count(let count)) in answers { kicked += Int(count) }
+    return kicked
+  }
+
+  func sessions(of user: UserID) async -> [SessionInfo] {
+    var found = directory.infos(of: user)
+    let answers = await otherNodes.ask(
+      "listSessions", of: presence.otherNodes(of: user), timeout: ClusterUserDirectory.replyWait
+    ) { _ in .sessions(of: user) }
+    for case (_, .sessions(let sessions)) in answers { found += sessions }
+    return found.sorted { ($0.loginTime, $0.sessionID) < ($1.loginTime, $1.sessionID) }
+  }
+
+  func makeKnown(_ user: UserID) async throws(StoreError) { try await store.makeKnown([user]) }
+
+  func show(_ profile: UserProfile?, of user: UserID, _ frame: [UInt8]?, except session: SessionKey?) async {
+    async let isShownHere: Void = showHere(profile, of: user, frame, except: session)
+    _ = await otherNodes.ask("userInfo", timeout: ClusterUserDirectory.replyWait) { _ in
+      .userInfo(user, profile, frame: frame, except: session)
+    }
+    await isShownHere
+  }
+
+  func showHere(_ profile: UserProfile?, of user: UserID, _ frame: [UInt8]?, except session: SessionKey?) async {
+    profiles.didChange(profile, of: user)
+    await directory.show(profile, of: user, frame, except: session)
+  }
+}

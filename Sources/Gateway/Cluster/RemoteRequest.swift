@@ -1,0 +1,391 @@
+import Cluster
+import GroupModel
+import GroupRuntime
+import WireProtocol
+
+/// A request of one node to another.
+enum RemoteRequest: Sendable {
+  /// A client's request, or one of the application's, for the owner of a shard: its text as it came.
+  case call(RequestText, by: Caller, shard: Shard)
+  /// Rows of answers over several groups: the receiver may answer the first of them only.
+  case rows([RowRequest], by: Caller)
+  /// A user's sessions have changed: groups of the receiver attach them.
+  case presence(Group.Presence, in: [Membership])
+  /// A user's texts have changed.
+  case userInfo(UserID, UserProfile?, frame: [UInt8]?, except: SessionKey?)
+  /// Ends the receiver's sessions of a user; answered with their number.
+  case kick(UserID, message: String?)
+  /// The receiver's sessions of a user.
+  case sessions(of: UserID)
+  /// Begins a trace on the receiver, where it has not begun.
+  case beginTrace(String, BeginTrace.Subject, Duration)
+  /// The receiver's own entries of a trace, from a number on.
+  case traceEntries(String, from: Int64)
+  /// A page of a trace that was begun on the receiver.
+  case readTrace(String, from: Int64, count: Int)
+  /// Ends a trace on the receiver; answered with 1 where there was one.
+  case endTrace(String)
+  /// The receiver's busiest groups.
+  case activeGroups
+  /// The latest actions of administrators on the receiver.
+  case administratorActions(Int, through: WallInstant)
+  /// For how long the receiver has been running, in seconds.
+  case uptime
+}
+
+/// The operations of `Dispatcher` over several groups.
+enum RowOperation: Sendable, Equatable {
+  case info
+  case foundInfo(joinedOnly: Bool)
+  case joinedInfo(updatedSince: WallInstant)
+  case unreadCount
+  case sync(epoch: String, seq: Int64, changeSeq: Int64?, bytes: Int)
+
+  var operation: GroupOperation {
+    switch self {
+    case .info: .info
+    case .foundInfo(let joinedOnly): .foundInfo(joinedOnly: joinedOnly)
+    case .joinedInfo(let since): .joinedInfo(updatedSince: since)
+    case .unreadCount: .unreadCount
+    case .sync(let epoch, let seq, let changeSeq, let bytes): .sync(epoch: epoch, seq: seq, changeSeq: changeSeq, bytes: bytes)
+    }
+  }
+}
+
+/// The text of a request as it came, while the request may have to travel. A class: on one node, where
+/// there is none, a request carries one word.
+public final class RequestText: Sendable {
+  /// A request, or a batch.
+  let text: [UInt8]
+  /// Which request of a batch; 0 without one.
+  let index: Int
+  /// Whether it came to the application's interface.
+  let servesApplication: Bool
+
+  init(text: [UInt8], index: Int, servesApplication: Bool) {
+    self.text = text
+    self.index = index
+    self.servesApplication = servesApplication
+  }
+}
+
+/// The answer of another node.
+enum RemoteReply: Sendable {
+  /// The node is not the shard's owner, and has done nothing.
+  case moved
+  case reply(Reply)
+  case rows([RowReply])
+  case sessions([SessionInfo])
+  case count(Int64)
+  /// Nil = there is no such trace.
+  case traceEntries(TraceBatch?)
+  case activeGroups([ActiveGroup])
+  case administratorActions([AdministratorAction])
+}
+
+// MARK: Bytes
+
+extension RemoteRequest {
+  private enum Tag: UInt8 {
+    case call = 1
+    case rows, presence, userInfo, kick, sessions
+    case beginTrace = 16
+    case traceEntries, readTrace, endTrace, activeGroups, administratorActions, uptime
+  }
+
+  func write(to writer: inout EntryWriter) {
+    switch self {
+    case .call(let text, let caller, let shard):
+      writer.bytes.byte(Tag.call.rawValue)
+      writer.bytes.count(shard.number)
+      writer.caller(caller)
+      writer.bytes.flag(text.servesApplication)
+      writer.bytes.count(text.index)
+      writer.bytes.data(text.text)
+    case .rows(let rows, let caller):
+      writer.bytes.byte(Tag.rows.rawValue)
+      writer.caller(caller)
+      writer.bytes.count(rows.count)
+      for row in rows {
+        row.operation.write(to: &writer)
+        writer.group(row.group)
+      }
+    case .presence(let presence, let memberships):
+      writer.bytes.byte(Tag.presence.rawValue)
+      writer.user(presence.user)
+      writer.bytes.optional(presence.awaySince) { $0.signed($1.milliseconds) }
+      writer.bytes.list(memberships) { writer, membership in
+        writer.text(membership.groupID.rawValue)
+        writer.text(membership.type.rawValue)
+        writer.signed(membership.groupNumber)
+      }
+    case .userInfo(let user, let profile, let frame, let except):
+      writer.bytes.byte(Tag.userInfo.rawValue)
+      writer.user(user)
+      writer.profile(profile)
+      writer.bytes.optional(frame) { $0.data($1) }
+      writer.optionalKey(except)
+    case .kick(let user, let message):
+      writer.bytes.byte(Tag.kick.rawValue)
+      writer.user(user)
+      writer.bytes.optional(message) { $0.text($1) }
+    case .sessions(let user):
+      writer.bytes.byte(Tag.sessions.rawValue)
+      writer.user(user)
+    case .beginTrace(let id, let subject, let duration):
+      writer.bytes.byte(Tag.beginTrace.rawValue)
+      writer.bytes.text(id)
+      writer.subject(subject)
+      writer.bytes.number(UInt64(max(0, duration.wholeMilliseconds)))
+    case .traceEntries(let id, let position):
+      writer.bytes.byte(Tag.traceEntries.rawValue)
+      writer.bytes.text(id)
+      writer.bytes.signed(position)
+    case .readTrace(let id, let position, let count):
+      writer.bytes.byte(Tag.readTrace.rawValue)
+      writer.bytes.text(id)
+      writer.bytes.signed(position)
+      writer.bytes.count(count)
+    case .endTrace(let id):
+      writer.bytes.byte(Tag.endTrace.rawValue)
+      writer.bytes.text(id)
+    case .activeGroups: writer.bytes.byte(Tag.activeGroups.rawValue)
+    case .administratorActions(let count, let instant):
+      writer.bytes.byte(Tag.administratorActions.rawValue)
+      writer.bytes.count(count)
+      writer.instant(instant)
+    case .uptime: writer.bytes.byte(Tag.uptime.rawValue)
+    }
+  }
+
+  init(from reader: inout EntryReader) throws(MalformedMessage) {
+    let number = try reader.bytes.byte()
+    guard let tag = Tag(rawValue: number) else { throw MalformedMessage("an unknown request: \(number)") }
+    switch tag {
+    case .call:
+      guard let shard = Shard(try reader.bytes.count()) else { throw MalformedMessage("no shard") }
+      let caller = try reader.caller()
+      let servesApplication = try reader.bytes.flag()
+      let index = try reader.bytes.count()
+      let text = RequestText(text: try reader.bytes.data(), index: index, servesApplication: servesApplication)
+      self = .call(text, by: caller, shard: shard)
+    case .rows:
+      let caller = try reader.caller()
+      let count = try reader.bytes.count()
+      var rows: [RowRequest] = []
+      for _ in 0..<count { rows.append(RowRequest(operation: try RowOperation(from: &reader), group: try reader.group())) }
+      self = .rows(rows, by: caller)
+    case .presence:
+      let user = try reader.user()
+      let since = try reader.bytes.optional { (reader) throws(MalformedMessage) in try reader.signed() }
+      let memberships = try reader.bytes.list { (reader) throws(MalformedMessage) in
+        guard let group = GroupID(try reader.text()), let type = GroupType(rawValue: try reader.text()) else {
+          throw MalformedMessage("no membership")
+        }
+        return Membership(groupID: group, type: type, groupNumber: try reader.signed())
+      }
+      self = .presence(Group.Presence(of: user, awaySince: since.map { WallInstant(milliseconds: $0) }), in: memberships)
+    case .userInfo:
+      self = .userInfo(
+        try reader.user(), try reader.profile(),
+        frame: try reader.bytes.optional { (reader) throws(MalformedMessage) in try reader.data() },
+        except: try reader.optionalKey())
+    case .kick:
+      self = .kick(
+        try reader.user(), message: try reader.bytes.optional { (reader) throws(MalformedMessage) in try reader.text() })
+    case .sessions: self = .sessions(of: try reader.user())
+    case .beginTrace:
+      let (id, subject) = (try reader.bytes.text(), try reader.subject())
+      // No trace lasts longer than its method allows.
+      let milliseconds = min(try reader.bytes.number(), UInt64(BeginTrace.longest.wholeMilliseconds))
+      self = .beginTrace(id, subject, .milliseconds(Int64(milliseconds)))
+    case .traceEntries: self = .traceEntries(try reader.bytes.text(), from: try reader.bytes.signed())
+    case .readTrace:
+      self = .readTrace(try reader.bytes.text(), from: try reader.bytes.signed(), count: try reader.bytes.count())
+    case .endTrace: self = .endTrace(try reader.bytes.text())
+    case .activeGroups: self = .activeGroups
+    case .administratorActions: self = .administratorActions(try reader.bytes.count(), through: try reader.instant())
+    case .uptime: self = .uptime
+    }
+  }
+}
+
+extension RowOperation {
+  private enum Tag: UInt8 {
+    case info = 1
+    case foundInfo, joinedInfo, unreadCount, sync
+  }
+
+  fileprivate func write(to writer: inout EntryWriter) {
+    switch self {
+    case .info: writer.bytes.byte(Tag.info.rawValue)
+    case .foundInfo(let joinedOnly):
+      writer.bytes.byte(Tag.foundInfo.rawValue)
+      writer.bytes.flag(joinedOnly)
+    case .joinedInfo(let since):
+      writer.bytes.byte(Tag.joinedInfo.rawValue)
+      writer.instant(since)
+    case .unreadCount: writer.bytes.byte(Tag.unreadCount.rawValue)
+    case .sync(let epoch, let seq, let changeSeq, let bytes):
+      writer.bytes.byte(Tag.sync.rawValue)
+      writer.bytes.text(epoch)
+      writer.bytes.signed(seq)
+      writer.bytes.optional(changeSeq) { $0.signed($1) }
+      writer.bytes.count(bytes)
+    }
+  }
+
+  fileprivate init(from reader: inout EntryReader) throws(MalformedMessage) {
+    let number = try reader.bytes.byte()
+    guard let tag = Tag(rawValue: number) else { throw MalformedMessage("an unknown row: \(number)") }
+    switch tag {
+    case .info: self = .info
+    case .foundInfo: self = .foundInfo(joinedOnly: try reader.bytes.flag())
+    case .joinedInfo: self = .joinedInfo(updatedSince: try reader.instant())
+    case .unreadCount: self = .unreadCount
+    case .sync:
+      self = .sync(
+        epoch: try reader.bytes.text(), seq: try reader.bytes.signed(),
+        changeSeq: try reader.bytes.optional { (reader) throws(MalformedMessage) in try reader.signed() },
+        bytes: try reader.bytes.count())
+    }
+  }
+}
+
+extension RemoteReply {
+  private enum Tag: UInt8 {
+    case moved = 1
+    case reply, rows, sessions, count, traceEntries, activeGroups, administratorActions
+  }
+
+  func write(to writer: inout EntryWriter) {
+    switch self {
+    case .moved: writer.bytes.byte(Tag.moved.rawValue)
+    case .reply(let reply):
+      writer.bytes.byte(Tag.reply.rawValue)
+      reply.write(to: &writer)
+    case .rows(let rows):
+      writer.bytes.byte(Tag.rows.rawValue)
+      writer.bytes.count(rows.count)
+      for row in rows {
+        switch row {
+        case .moved: writer.bytes.flag(false)
+        case .reply(let reply):
+          writer.bytes.flag(true)
+          reply.write(to: &writer)
+        }
+      }
+    case .sessions(let sessions):
+      writer.bytes.byte(Tag.sessions.rawValue)
+      writer.bytes.count(sessions.count)
+      for session in sessions {
+        writer.bytes.text(session.sessionID)
+        writer.platform(session.platform)
+        writer.bytes.optional(session.deviceID) { $0.text($1) }
+        writer.bytes.text(session.address)
+        writer.instant(session.loginTime)
+      }
+    case .count(let count):
+      writer.bytes.byte(Tag.count.rawValue)
+      writer.bytes.signed(count)
+    case .traceEntries(let batch):
+      writer.bytes.byte(Tag.traceEntries.rawValue)
+      writer.bytes.flag(batch != nil)
+      if let batch { writer.batch(batch) }
+    case .activeGroups(let groups):
+      writer.bytes.byte(Tag.activeGroups.rawValue)
+      writer.bytes.list(groups) { writer, group in
+        writer.text(group.groupID)
+        for number in [group.events, group.deliveries, group.bytes, group.connections] { writer.signed(number) }
+      }
+    case .administratorActions(let actions):
+      writer.bytes.byte(Tag.administratorActions.rawValue)
+      writer.bytes.count(actions.count)
+      for action in actions { writer.action(action) }
+    }
+  }
+
+  init(from reader: inout EntryReader) throws(MalformedMessage) {
+    let number = try reader.bytes.byte()
+    guard let tag = Tag(rawValue: number) else { throw MalformedMessage("an unknown reply: \(number)") }
+    switch tag {
+    case .moved: self = .moved
+    case .reply: self = .reply(try Reply(from: &reader))
+    case .rows:
+      let count = try reader.bytes.count()
+      var rows: [RowReply] = []
+      for _ in 0..<count { rows.append(try reader.bytes.flag() ? .reply(try Reply(from: &reader)) : .moved) }
+      self = .rows(rows)
+    case .sessions:
+      let count = try reader.bytes.count()
+      var sessions: [SessionInfo] = []
+      for _ in 0..<count {
+        sessions.append(
+          SessionInfo(
+            sessionID: try reader.bytes.text(), platform: try reader.platform(),
+            deviceID: try reader.bytes.optional { (reader) throws(MalformedMessage) in try reader.text() },
+            address: try reader.bytes.text(), loginTime: try reader.instant()))
+      }
+      self = .sessions(sessions)
+    case .count: self = .count(try reader.bytes.signed())
+    case .traceEntries: self = .traceEntries(try reader.bytes.flag() ? try reader.batch() : nil)
+    case .activeGroups:
+      self = .activeGroups(
+        try reader.bytes.list { (reader) throws(MalformedMessage) in
+          ActiveGroup(
+            groupID: try reader.text(), events: try reader.signed(), deliveries: try reader.signed(), bytes: try reader.signed(),
+            connections: try reader.signed())
+        })
+    case .administratorActions:
+      let count = try reader.bytes.count()
+      var actions: [AdministratorAction] = []
+      for _ in 0..<count { actions.append(try reader.action()) }
+      self = .administratorActions(actions)
+    }
+  }
+}
+
+extension Reply {
+  private enum Tag: UInt8 {
+    case failure = 1
+    case empty, text, noRow, number
+  }
+
+  fileprivate func write(to writer: inout EntryWriter) {
+    switch self {
+    case .failure(let error):
+      writer.bytes.byte(Tag.failure.rawValue)
+      writer.bytes.signed(Int64(error.code.rawValue))
+      writer.bytes.flag(error.isTemporary)
+      writer.bytes.text(error.message)
+      writer.bytes.optional(error.field) { $0.text($1) }
+      writer.bytes.optional(error.retryAfterMs) { $0.signed($1) }
+    case .success(.empty): writer.bytes.byte(Tag.empty.rawValue)
+    case .success(.groupInfo(nil)): writer.bytes.byte(Tag.noRow.rawValue)
+    case .success(.unreadCount(let count)):
+      writer.bytes.byte(Tag.number.rawValue)
+      writer.bytes.signed(Int64(count))
+    case .success(let value):
+      writer.bytes.byte(Tag.text.rawValue)
+      writer.bytes.data(value.text)
+    }
+  }
+
+  fileprivate init(from reader: inout EntryReader) throws(MalformedMessage) {
+    let number = try reader.bytes.byte()
+    guard let tag = Tag(rawValue: number) else { throw MalformedMessage("an unknown result: \(number)") }
+    switch tag {
+    case .failure:
+      guard let code = ErrorCode(rawValue: Int(try reader.bytes.signed())) else { throw MalformedMessage("an unknown error") }
+      self = .failure(
+        WireError(
+          code: code, isTemporary: try reader.bytes.flag(), message: try reader.bytes.text(),
+          field: try reader.bytes.optional { (reader) throws(MalformedMessage) in try reader.text() },
+          retryAfterMs: try reader.bytes.optional { (reader) throws(MalformedMessage) in try reader.signed() }))
+    case .empty: self = .empty
+    case .text: self = .success(.encoded(try reader.bytes.data()))
+    case .noRow: self = .success(.groupInfo(nil))
+    case .number: self = .success(.unreadCount(Int(try reader.bytes.signed())))
+    }
+  }
+}

@@ -1,0 +1,170 @@
+import Cluster
+import GroupModel
+import GroupRuntime
+import Testing
+import ThrongTestKit
+import WireProtocol
+
+@testable import Gateway
+
+/// Entries of links come back as they were; the keys of sessions change with the node that reads.
+@Suite struct ClusterEntryTests {
+  private static let one = NodeNumber(1)
+  private static let two = NodeNumber(2)
+  private static let ownKey = SessionKey(on: nil, loop: 3, connection: 99)
+  private static let foreignKey = SessionKey(on: two, loop: 1, connection: 5)
+  private static let session = ClusterSession(
+    key: ownKey, platform: .iOS, deviceID: "d", order: 7, isCompleted: true)
+
+  /// The entry as node two reads what node one has sent.
+  private func sent(_ entries: ClusterEntry..., to reader: NodeNumber = two) throws -> [ClusterEntry] {
+    try ClusterEntry.all(in: entries.flatMap { $0.bytes(from: ClusterEntryTests.one) }, readBy: reader)
+  }
+
+  @Test func keysAreThoseOfTheReader() {
+    #expect(ClusterEntryTests.ownKey.node == nil)
+    #expect(ClusterEntryTests.ownKey == SessionKey(loop: 3, connection: 99))
+    #expect(ClusterEntryTests.foreignKey.node == ClusterEntryTests.two)
+    #expect(ClusterEntryTests.foreignKey.loopOnNode == 1)
+    #expect(ClusterEntryTests.foreignKey != SessionKey(loop: 1, connection: 5))
+  }
+
+  @Test func aSessionOfTheSenderIsForeignToTheReader() throws {
+    guard case .sessionEnded("mary", let key)? = try sent(.sessionEnded("mary", ClusterEntryTests.ownKey)).first else {
+      return #expect(Bool(false), "another entry")
+    }
+    #expect(key == SessionKey(on: ClusterEntryTests.one, loop: 3, connection: 99))
+  }
+
+  @Test func aSessionOfTheReaderIsItsOwn() throws {
+    guard case .replace("mary", let key)? = try sent(.replace("mary", ClusterEntryTests.foreignKey)).first else {
+      return #expect(Bool(false), "another entry")
+    }
+    #expect(key == SessionKey(loop: 1, connection: 5))
+  }
+
+  /// Entries by their own text, which shows every value.
+  private static let samples: [ClusterEntry] = [
+    .snapshotBegan, .snapshotEnded, .sessionBegan("mary", session),
+    .sessionBegan("mary", ClusterSession(key: foreignKey, platform: .unknown, deviceID: nil, order: 0)),
+    .sessionCompleted("mary", ownKey), .sessionEnded("mary", ownKey), .replace("mary", foreignKey),
+    .attach("g", "mary", .receiveFromManagers), .detach("g", "mary"),
+    .publish("g", .control, except: nil, frame: [1, 2]), .publish("g", .notice, except: ownKey, frame: []),
+    .publish("g", .storedChat(fromManager: true), except: foreignKey, frame: [1]),
+    .publish("g", .storedChat(fromManager: false), except: nil, frame: [1]),
+    .publish("g", .liveChat(fromManager: true), except: nil, frame: [1]),
+    .publish("g", .liveChat(fromManager: false), except: nil, frame: [1]),
+    .send("g", to: ["mary", "olga"], except: ownKey, frame: [3]), .sendToSession("g", foreignKey, frame: [4]),
+    .close("g"), .missed(["mary"]), .webhooksWait, .charged("mary", requests: 12), .charged("mary", requests: Int.max),
+    .badToken(address: "2001:db8::1"), .badToken(address: ""),
+    .request(
+      number: 1,
+      .rows(
+        [
+          RowRequest(operation: .sync(epoch: "e", seq: 5, changeSeq: nil, bytes: 100), group: "g"),
+          RowRequest(operation: .joinedInfo(updatedSince: 5), group: "h"),
+          RowRequest(operation: .foundInfo(joinedOnly: true), group: "g"),
+          RowRequest(operation: .unreadCount, group: "g"), RowRequest(operation: .info, group: "g"),
+        ], by: .administrator)),
+    .request(number: 2, .rows([], by: .administrator)),
+    .request(number: 6, .presence(Group.Presence(of: "mary", awaySince: 5), in: [])),
+    .request(
+      number: 7,
+      .presence(
+        Group.Presence(of: "mary"), in: [Membership(groupID: "g", type: .avChatRoom, groupNumber: 3)])),
+    .request(number: 8, .userInfo("mary", nil, frame: nil, except: nil)),
+    .request(number: 9, .userInfo("mary", nil, frame: [1], except: ownKey)),
+    .request(number: 10, .kick("mary", message: "enough")), .request(number: 11, .sessions(of: "mary")),
+    .request(number: 12, .beginTrace("1-a", .user("mary"), .milliseconds(2500))),
+    .request(number: 13, .beginTrace("1-a", .group("g"), .seconds(600))),
+    .request(number: 14, .traceEntries("1-a", from: 5)), .request(number: 15, .readTrace("1-a", from: 0, count: 200)),
+    .request(number: 16, .endTrace("1-a")), .request(number: 17, .activeGroups),
+    .request(number: 18, .administratorActions(51, through: .distantFuture)), .request(number: 19, .uptime),
+    .reply(number: 1, .moved), .reply(number: 2, .reply(.empty)), .reply(number: 3, .reply(.success(.unreadCount(-1)))),
+    .reply(number: 4, .reply(.success(.groupInfo(nil)))), .reply(number: 5, .reply(.success(.encoded([1, 2])))),
+    .reply(number: 6, .reply(.error(.temporary, "later", field: "x"))),
+    .reply(number: 7, .reply(.failure(WireError.applicationSilent))),
+    .reply(number: 8, .reply(.failure(WireError(.requestRate, retryAfterMs: 100)))),
+    .reply(
+      number: 9,
+      .rows([.reply(.success(.encoded([1, 2]))), .moved, .reply(.success(.groupInfo(nil))), .reply(.error(.noSuchGroup))])),
+    .reply(number: 10, .count(-5)), .reply(number: 11, .traceEntries(nil)),
+    .reply(
+      number: 12,
+      .traceEntries(
+        TraceBatch(
+          entries: [
+            TraceEntry(
+              .event, "onRecvNewMessage", at: 5, userID: "mary", groupID: "g", sessionID: "s", code: 4001, bytes: 7,
+              microseconds: 9),
+            TraceEntry(.request, "ping", at: 6),
+          ], next: 3, lost: 1, isOver: true))),
+    .reply(
+      number: 13, .activeGroups([ActiveGroup(groupID: "g", events: 1, deliveries: 2, bytes: 3, connections: 4)])),
+    .reply(
+      number: 14,
+      .administratorActions([
+        AdministratorAction(
+          time: 5, method: "kickUser", by: "olga", code: 10007, groupID: "g", userID: "u", applicationID: "a", asUser: "v"),
+        AdministratorAction(time: 6, method: "trace", by: "", code: 0),
+      ])),
+  ]
+
+  @Test(arguments: samples.indices) func entriesComeBack(index: Int) throws {
+    // Read by the sender itself, so that keys stay.
+    let entry = ClusterEntryTests.samples[index]
+    let back = try #require(try sent(entry, to: ClusterEntryTests.one).first)
+    let isWithCaller = "\(entry)".contains("Caller")
+    #expect(isWithCaller || "\(back)" == "\(entry)")
+    #expect(back.bytes(from: ClusterEntryTests.one) == entry.bytes(from: ClusterEntryTests.one))
+  }
+
+  @Test func theEntriesOfAFrameKeepTheirOrder() throws {
+    let entries = try sent(.attach("g", "mary", .receive), .publish("g", .control, except: nil, frame: [1]), .close("g"))
+    #expect(entries.count == 3)
+    guard case .attach = entries[0], case .publish = entries[1], case .close = entries[2] else {
+      return #expect(Bool(false), "another order")
+    }
+  }
+
+  @Test func aCallerComesWithItsProfileAndSession() throws {
+    let caller = Caller.user(
+      "mary", platform: .web, session: ClusterEntryTests.ownKey, profile: UserProfile.make(nickName: "M", faceURL: "u"))
+    let text = RequestText(text: Array(#"{"a":1}"#.utf8), index: 2, servesApplication: true)
+    let shard = Shard(of: "g" as GroupID)
+    guard
+      case .request(9, .call(let read, let by, let place))? = try sent(.request(number: 9, .call(text, by: caller, shard: shard)))
+        .first
+    else { return #expect(Bool(false), "another entry") }
+    #expect(read.text == text.text && read.index == 2 && read.servesApplication && place == shard)
+    #expect(by.userID == "mary" && by.platform == .web && by.profile == caller.profile)
+    #expect(by.session == SessionKey(on: ClusterEntryTests.one, loop: 3, connection: 99))
+  }
+
+  @Test func aTraceIsNoLongerThanItsMethodAllows() throws {
+    let entry = ClusterEntry.request(number: 1, .beginTrace("1-a", .group("g"), .seconds(9_000_000)))
+    guard case .request(1, .beginTrace("1-a", .group("g"), let duration))? = try sent(entry).first else {
+      return #expect(Bool(false), "another entry")
+    }
+    #expect(duration == .seconds(600))
+  }
+
+  @Test func anAddressWithoutEndIsRefused() throws {
+    let entry = ClusterEntry.badToken(address: String(repeating: "1", count: 129)).bytes(from: ClusterEntryTests.one)
+    #expect(throws: MalformedMessage.self) { _ = try ClusterEntry.all(in: entry, readBy: ClusterEntryTests.two) }
+  }
+
+  @Test(arguments: 0..<300) func anyBytesAreReadOrRefused(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var bytes = ClusterEntryTests.samples.randomElement(using: &random)?.bytes(from: ClusterEntryTests.one) ?? []
+    for _ in 0..<Int.random(in: 1...3, using: &random) {
+      switch Int.random(in: 0..<3, using: &random) {
+      case 0 where !bytes.isEmpty: bytes.remove(at: Int.random(in: bytes.indices, using: &random))
+      case 1 where !bytes.isEmpty:
+        bytes[Int.random(in: bytes.indices, using: &random)] = .random(in: .min ... .max, using: &random)
+      default: bytes.append(.random(in: .min ... .max, using: &random))
+      }
+    }
+    _ = try? ClusterEntry.all(in: bytes, readBy: ClusterEntryTests.two)
+  }
+}

@@ -1,0 +1,237 @@
+import Cluster
+import GroupModel
+import Testing
+import ThrongTestKit
+
+@testable import Gateway
+
+/// Lost messages, nodes that go, and nodes that lose touch: whoever may have missed something is told
+/// so by close code 4008, and nobody else.
+@Suite struct ClusterFaultTests {
+  @Test func aLostEventClosesTheSessionsConcerned() async throws {
+    try await LiveCluster.with { cluster in
+      let id = cluster.groupID(on: 0)
+      try await cluster[0].backend.create(id, "Public", memberList("mary", "nora"))
+      let mary = try await cluster[1].signIn("mary")
+      let nora = try await cluster[2].signIn("nora")
+      let stranger = try await cluster[1].signIn("vera")
+      let olga = try await cluster[0].signIn("olga")
+      cluster.network.drop(next: 1, .init(from: cluster[0].name, to: cluster[1].name))
+      _ = try await olga.call("sendGroupTextMessage", #"{"groupID":"\#(id)","text":"lost"}"#)
+      #expect(try await mary.closed() == (4008, "lost touch"))
+      #expect(try await nora.event("onRecvNewMessage")["message"]["text"] == "lost")
+      for client in [nora, stranger, olga] { #expect(try await client.call("ping")["result"]["serverTime"].integer != nil) }
+      // Back again, and heard from then on.
+      let again = try await cluster[1].signIn("mary")
+      try await cluster.settled()
+      _ = try await olga.call("sendGroupTextMessage", #"{"groupID":"\#(id)","text":"next"}"#)
+      #expect(try await again.event("onRecvNewMessage")["message"]["text"] == "next")
+    }
+  }
+
+  @Test func aRequestThatMayHaveBeenPerformedClosesItsSession() async throws {
+    try await LiveCluster.with { cluster in
+      let id = cluster.groupID(on: 0)
+      try await cluster[0].backend.create(id, "Public", memberList("mary"))
+      let (mary, vera) = (try await cluster[1].signIn("mary"), try await cluster[1].signIn("vera"))
+      // No event goes this way: only who asked is concerned.
+      cluster.network.drop(next: 1, .init(from: cluster[1].name, to: cluster[0].name))
+      let message = #"{"groupID":"\#(id)","text":"?"}"#
+      try await mary.send(#"{"jsonrpc":"2.0","id":"lost","method":"sendGroupTextMessage","params":\#(message)}"#)
+      #expect(try await mary.closed() == (4008, "lost touch"))
+      #expect(await mary.events.allSatisfy { $0["id"].string != "lost" })
+      #expect(try await vera.call("ping")["result"]["serverTime"].integer != nil)
+    }
+  }
+
+  /// It has no session that could be closed.
+  @Test func theApplicationIsToldThatARequestMayHaveBeenPerformed() async throws {
+    try await LiveCluster.with { cluster in
+      let (near, far) = (cluster.groupID(on: 1), cluster.groupID(on: 0))
+      for id in [near, far] { try await cluster[0].backend.create(id, "Public") }
+      // The request arrives, and its answer does not.
+      cluster.network.drop(next: 1, .init(from: cluster[0].name, to: cluster[1].name))
+      let backend = cluster[1].backend
+      async let sent = backend.rpc("sendGroupTextMessage", as: "olga", #""groupID":"\#(far)","text":"x""#)
+      async let read = backend.rpc("getGroupMemberRoles", #"{"groupID":"\#(far)","userIDList":["olga"]}"#)
+      let (error, reading) = (try await sent["error"], try await read)
+      #expect(error["code"] == -32603 && error["data"]["temporary"] == false, "\(error)")
+      // It may have come before the frame was lost.
+      #expect(reading["result"] != .null || reading["error"]["code"] == 10002, "\(reading)")
+      #expect(reading["error"] == .null || reading["error"]["data"]["temporary"] == true, "\(reading)")
+      #expect(try await backend.code("sendGroupTextMessage", as: "olga", #""groupID":"\#(near)","text":"x""#) == 0)
+      try await cluster.settled()
+      let history = try await backend.result("getGroupHistoryMessageList", as: "olga", #""groupID":"\#(far)""#)
+      #expect(history["messageList"].column("text") == ["x"], "it was performed")
+      #expect(try await backend.code("sendGroupTextMessage", as: "olga", #""groupID":"\#(far)","text":"y""#) == 0)
+    }
+  }
+
+  @Test func aReadWhoseAnswerIsLostHasChangedNothing() async throws {
+    try await LiveCluster.with { cluster in
+      let id = cluster.groupID(on: 0)
+      try await cluster[0].backend.create(id, "Public")
+      cluster.network.drop(next: 1, .init(from: cluster[0].name, to: cluster[1].name))
+      let error = try await cluster[1].backend.rpc("getGroupOnlineMemberCount", as: "olga", #""groupID":"\#(id)""#)["error"]
+      #expect(error["code"] == 10002 && error["data"]["temporary"] == true, "\(error)")
+    }
+  }
+
+  @Test func aNodeThatGoesIsReplaced() async throws {
+    try await LiveCluster.with { cluster in
+      let id = cluster.groupID(on: 0)
+      try await cluster[1].backend.create(id, "Public", memberList("mary"))
+      let mary = try await cluster[1].signIn("mary")
+      let olga = try await cluster[0].signIn("olga")
+      try await cluster.kill(0)
+      #expect(try await mary.closed().code == 4008)
+      let again = try await cluster[2].signIn("mary")
+      let said = try await again.call("sendGroupTextMessage", #"{"groupID":"\#(id)","text":"after"}"#)
+      #expect(said["result"]["seq"].integer != nil, "\(said)")
+      _ = olga
+    }
+  }
+
+  @Test func drainedShardsMoveWithoutALostEvent() async throws {
+    // Requests wait, and are repeated, as long as in a server.
+    try await LiveCluster.with(slowness: 1) { cluster in
+      let id = cluster.groupID(on: 0)
+      try await cluster[1].backend.create(id, "Public", memberList("mary"))
+      let mary = try await cluster[1].signIn("mary")
+      let olga = try await cluster[2].signIn("olga")
+      async let drained: Void = cluster[0].engine.drain(until: cluster.world.clocks.monotonic + .seconds(20))
+      var sent: [String] = []
+      for number in 0..<100 {
+        let said = try await olga.call("sendGroupTextMessage", #"{"groupID":"\#(id)","text":"\#(number)"}"#)
+        if said["result"]["seq"].integer != nil { sent.append("\(number)") } else { #expect(said["error"]["code"] == 10002) }
+      }
+      await drained
+      let own = try cluster[0].number
+      try await waitUntil("the shards have moved") {
+        cluster[1].engine.view.owners.allSatisfy { $0.node != nil && $0.node != own }
+      }
+      _ = try await olga.call("sendGroupTextMessage", #"{"groupID":"\#(id)","text":"end"}"#)
+      _ = try await mary.reply { $0["params"]["message"]["text"] == "end" }
+      #expect(await mary.texts() == sent)
+      #expect(sent.count > 90)
+    }
+  }
+
+  @Test func aSignInWhoseNewsIsLostMissesNothingSilently() async throws {
+    try await LiveCluster.with { cluster in
+      let olga = try await cluster[0].signIn("olga")
+      let stranger = try await cluster[1].signIn("vera")
+      var closed = 0
+      for user in (0..<10).map({ "mary\($0)" }) {
+        let id = cluster.groupID(on: 0, user)
+        try await cluster[0].backend.create(id, "Public", memberList(user))
+        // The owner's side of the session is there, so that only the lost attachment is missing.
+        let before = try await cluster[1].signInUnlessClosed(user)
+        cluster.network.drop(next: 1, .init(from: cluster[1].name, to: cluster[0].name))
+        let mary = try await cluster[1].signInUnlessClosed(user)
+        try await cluster.settled()
+        _ = try await olga.call("sendGroupTextMessage", #"{"groupID":"\#(id)","text":"\#(user)"}"#)
+        if let mary, try await mary.hears(user) { continue }
+        closed += 1
+        _ = before
+      }
+      #expect(closed > 0, "no news was lost")
+      #expect(try await stranger.call("ping")["error"] == .null, "who was known before misses nothing")
+    }
+  }
+
+  @Test func twoNodesThatLostTouchRecover() async throws {
+    try await LiveCluster.with { cluster in
+      let id = cluster.groupID(on: 0)
+      try await cluster[0].backend.create(id, "Public", memberList("mary"))
+      cluster.network.cut(cluster[0].name)
+      try await waitUntil("the links are lost") { cluster[1].services.cluster?.hearsAll == false }
+      cluster.network.mend(cluster[0].name)
+      try await cluster.settled()
+      let mary = try await cluster[1].signIn("mary")
+      _ = try await cluster[2].backend.result("sendGroupTextMessage", as: "olga", #""groupID":"\#(id)","text":"again""#)
+      #expect(try await mary.event("onRecvNewMessage")["message"]["text"] == "again")
+    }
+  }
+
+  @Test func aNodeThatJoinsAgainWithoutTheBusWaitsForIt() async throws {
+    try await LiveCluster.with { cluster in
+      let number = try cluster[0].number
+      cluster.network.cut(cluster[0].name)
+      cluster.database.expire(number)
+      // All nodes have the last view before the bus is back.
+      try await waitUntil("it has joined again, and the shards are shared") {
+        let owners = Set(cluster[1].engine.view.owners.map(\.node))
+        let views = Set((0...2).map { cluster[$0].engine.view.version })
+        return !owners.contains(number) && !owners.contains(nil) && owners.count == 3 && views.count == 1
+      }
+      cluster.network.mend(cluster[0].name)
+      try await cluster.settled()
+      let id = cluster.groupID(on: 0)
+      try await cluster[1].backend.create(id, "Public", memberList("mary"))
+      let mary = try await cluster[2].signIn("mary")
+      _ = try await cluster[2].backend.result("sendGroupTextMessage", as: "olga", #""groupID":"\#(id)","text":"again""#)
+      #expect(try await mary.event("onRecvNewMessage")["message"]["text"] == "again")
+    }
+  }
+
+  /// As a node of another release sends it that was let in by mistake.
+  @Test(arguments: [0, 2, 255] as [UInt8]) func framesOfAnotherVersionAreRefusedAndChangeNothing(version: UInt8) async throws {
+    try await LiveCluster.with(2) { cluster in
+      let id = cluster.groupID(on: 1)
+      try await cluster[0].backend.create(id, "Public", memberList("mary"))
+      let mary = try await cluster[0].signIn("mary")
+      let (one, two) = (try cluster[0].number, try cluster[1].number)
+      let stranger = cluster.network.bus("stranger")
+      let contents: [LinkFrame.Content] = [.open, .entries(number: 1, ClusterEntry.close("g").bytes(from: two))]
+      for content in contents {
+        // A number beyond all would begin the link again.
+        var bytes = LinkFrame(from: two, to: one, link: .max, content).bytes
+        bytes[0] = version
+        try stranger.publish(bytes, to: BusSubject(of: one, "link"))
+      }
+      try await waitUntil("both are refused") { cluster[0].services.cluster?.linkCounters.malformed == contents.count }
+      #expect(cluster[0].services.cluster?.linkCounters.gaps == 0 && cluster[0].services.cluster?.hearsAll == true)
+      _ = try await cluster[1].backend.result("sendGroupTextMessage", as: "olga", #""groupID":"\#(id)","text":"heard""#)
+      #expect(try await mary.event("onRecvNewMessage")["message"]["text"] == "heard")
+      await stranger.close()
+    }
+  }
+
+  @Test func aNodeThatJoinsHearsOfAllSessions() async throws {
+    try await LiveCluster.with(2) { given in
+      var cluster = given
+      let mary = try await cluster[0].signIn("mary")
+      try await cluster.add()
+      try await cluster.settled()
+      let id = cluster.groupID(on: 2)
+      try await cluster[1].backend.create(id, "Public", memberList("mary"))
+      _ = try await cluster[1].backend.result("sendGroupTextMessage", as: "olga", #""groupID":"\#(id)","text":"new""#)
+      #expect(try await mary.reply { $0["params"]["message"]["text"] == "new" }["method"] == "onRecvNewMessage")
+      await cluster[2].stop()
+    }
+  }
+}
+
+extension Client {
+  /// Waits for a message's text.
+  /// - Returns: false where the session closed with the code that says that it may be missing.
+  fileprivate func hears(_ text: String) async throws -> Bool {
+    do {
+      return try await reply { $0["params"]["message"]["text"].string == text }["method"] == "onRecvNewMessage"
+    } catch let failure as Failed where failure.description.hasPrefix("closed with 4008") {
+      return false
+    }
+  }
+}
+
+extension LiveCluster.Node {
+  /// Nil where the session closed with 4008 before it was signed in.
+  fileprivate func signInUnlessClosed(_ user: String) async throws -> Client? {
+    do {
+      return try await signIn(user)
+    } catch let failure as Client.Failed where failure.description.hasPrefix("closed with 4008") {
+      return nil
+    }
+  }
+}
