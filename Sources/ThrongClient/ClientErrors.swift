@@ -1,0 +1,42 @@
+/// An error that the server answered.
+public struct ThrongError: Error, Hashable, Sendable {
+  /// The method that was called.
+  public let method: String
+  public let code: ErrorCode
+  public let message: String
+  /// Whether the same request may succeed later.
+  public let isTemporary: Bool
+  /// The parameter that is wrong.
+  public let field: String?
+  /// When to try again; zero = not told.
+  public let retryAfter: Duration
+}
+
+/// A request or message without an answer of the server.
+public struct ClientError: Error, Hashable, Sendable {
+  /// Why there is no answer.
+  public enum Reason: String, Sendable {
+    /// It was not sent.
+    case notConnected = "NotConnected"
+    /// It was sent, and the connection ended before the answer: whether it was carried out is not
+    /// known.
+    case connectionLost = "ConnectionLost"
+    /// The same of a message, too long ago to send it again.
+    case outcomeUnknown = "OutcomeUnknown"
+    /// Too much waits for the connection already.
+    case queueFull = "QueueFull"
+    /// The server takes no such frame.
+    case tooLarge = "TooLarge"
+    /// The client has come to its end.
+    case closed = "Closed"
+  }
+
+  public let reason: Reason
+  /// The words of the server or the system, where there are any.
+  public let detail: String?
+
+  init(_ reason: Reason, detail: String? = nil) {
+    self.reason = reason
+    self.detail = detail
+  }
+}

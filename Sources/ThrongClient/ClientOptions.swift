@@ -1,0 +1,49 @@
+/// Where a client gets its tokens.
+public enum TokenSource: Sendable {
+  /// One token: at its end the client is closed.
+  case fixed(String)
+  /// A function that gives a new token: it is asked before the first sign-in, and whenever one
+  /// ends.
+  case renewable(@Sendable () async throws -> String)
+}
+
+/// The settings of a client.
+public struct ClientOptions: Sendable {
+  public var platform: Platform?
+  /// A session of the same device is replaced.
+  public var deviceID: String?
+  /// The positions of an earlier client: the first sign-in resumes there.
+  public var positions: [GroupPosition]
+  /// The most messages, and the most calls, that wait for a connection.
+  public var queueLimit: Int
+  /// The connections of the client.
+  public var transport: any Transport
+
+  /// Settings; all have a default.
+  public init(
+    platform: Platform? = nil, deviceID: String? = nil, positions: [GroupPosition] = [], queueLimit: Int = 1_000,
+    transport: any Transport = DefaultTransport()
+  ) {
+    self.platform = platform
+    self.deviceID = deviceID
+    self.positions = positions
+    self.queueLimit = queueLimit
+    self.transport = transport
+  }
+}
+
+/// Up to where the application was told of a group.
+public struct GroupPosition: Codable, Hashable, Sendable {
+  public var groupID: String
+  public var epoch: String
+  public var seq: Int
+  public var changeSeq: Int
+
+  /// A position, as `ThrongClient.positions` gave it.
+  public init(groupID: String, epoch: String, seq: Int, changeSeq: Int) {
+    self.groupID = groupID
+    self.epoch = epoch
+    self.seq = seq
+    self.changeSeq = changeSeq
+  }
+}

@@ -1,0 +1,42 @@
+/// Events of the server.
+extension ClientState {
+  mutating func receive(_ event: ServerEvent) {
+    tracker.note(time: event.opTime ?? 0)
+    switch event {
+    case .onServerDraining(let event): waitAtLeast = .milliseconds(event.retryAfterMs)
+    case .onUserSigExpired: renew()
+    case .onMessageDropped(let event):
+      outbox.drop(event)
+      performOutbox()
+    default: break
+    }
+    if !tracker.hold(event) { tell(event) }
+  }
+
+  /// Tells the application of an event, which moves its group's position on.
+  mutating func tell(_ event: ServerEvent) {
+    let groupID = event.groupID
+    let isNew = groupID.map { !tracker.isTracked($0) } ?? false
+    tracker.note(event)
+    tell(.server(event))
+    guard let groupID else { return }
+    if event.isEnd(for: userID) {
+      tracker.remove(groupID)
+    } else if isNew, event.isEntry(of: userID) {
+      enter(groupID)
+    }
+  }
+
+  /// The user is a member of one more group: its position is read once.
+  mutating func enter(_ groupID: String) {
+    guard isOnline else { return }
+    tracker.enter(groupID)
+    request(Methods.GetGroupsInfo(groupIDList: [groupID]), .entry(groupID: groupID))
+  }
+
+  mutating func didReadEntry(_ result: Methods.GetGroupsInfo.Result, of groupID: String) {
+    tracker.didEnter(groupID)
+    guard let row = result.resultList.first, row.code == 0, let info = row.info, info.selfInfo != nil else { return }
+    if !tracker.isTracked(groupID) { tracker.track(info) }
+  }
+}

@@ -1,0 +1,152 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Requests and their answers.
+extension ClientState {
+  mutating func request<M: ThrongMethod>(_ method: M, _ purpose: RequestTable.Purpose) {
+    transmit(EncodedRequest(method), purpose)
+  }
+
+  mutating func transmit(_ request: EncodedRequest, _ purpose: RequestTable.Purpose) {
+    let number = requests.add(request.method, purpose)
+    guard let frame = request.frame(number: number) else {
+      _ = requests.remove(number)
+      return refuseTooLarge(purpose)
+    }
+    effects.append(.transmit(frame))
+  }
+
+  private mutating func refuseTooLarge(_ purpose: RequestTable.Purpose) {
+    let error = ClientError(.tooLarge)
+    switch purpose {
+    case .call(let number), .logout(let number): effects.append(.answer(number, .failure(error)))
+    case .message(let clientMsgID): outbox.fail(clientMsgID, error)
+    case .login: lose(ConnectionLoss(0, "the token is too long", error: error, didOpen: true), isFinal: true)
+    case .renewal: failRenewal(error)
+    case .signOfLife, .confirmation, .entry, .resume: preconditionFailure("the client's own requests are short")
+    }
+  }
+
+  mutating func receive(_ text: Data) {
+    noteLife()
+    do {
+      let frame = try ServerFrame(text)
+      switch frame.kind {
+      case .event(let event): receive(event)
+      case .answer(let number, let error):
+        guard let (method, purpose) = requests.remove(number) else { return }
+        if let error { refuse(purpose, ThrongError(method, error)) } else { try accept(purpose, text) }
+      case .other: return
+      }
+    } catch {
+      // Neither JSON-RPC nor an answer of the method: another connection may lead to a server of
+      // this protocol.
+      lose(ConnectionLoss(0, "a frame that this client cannot read", error: error, didOpen: true))
+    }
+  }
+
+  private mutating func accept(_ purpose: RequestTable.Purpose, _ text: Data) throws {
+    func result<Value: Decodable>() throws -> Value { try ServerFrame.result(Value.self, in: text) }
+    switch purpose {
+    case .login:
+      let session: Session = try result()
+      tracker.note(time: session.serverTime)
+      didSignIn(.success(session))
+    case .renewal: didRenew(try result())
+    case .signOfLife:
+      tracker.note(time: (try result() as Methods.Ping.Result).serverTime)
+      didShowLife()
+    case .call(let number): effects.append(.answer(number, .success(text)))
+    case .logout(let number): didLogOut(number, .success(text))
+    case .message(let clientMsgID):
+      let answer: Outbox.Answer = try result()
+      let groupID = outbox.message(clientMsgID)?.groupID
+      if outbox.didAnswer(clientMsgID, answer), let seq = answer.seq, let groupID { tracker.addOwn(seq, in: groupID) }
+      performOutbox()
+    case .confirmation(let clientMsgID):
+      outbox.confirm(clientMsgID)
+      performOutbox()
+    case .entry(let groupID): didReadEntry(try result() as Methods.GetGroupsInfo.Result, of: groupID)
+    case .resume(.joined): didReadJoined(try result())
+    case .resume(.live): didCheckLive(try result())
+    case .resume(.history): didSync(try result())
+    }
+  }
+
+  private mutating func refuse(_ purpose: RequestTable.Purpose, _ error: ThrongError) {
+    switch purpose {
+    case .login: didSignIn(.failure(error))
+    case .renewal: failRenewal(error)
+    // An error is a sign of life too.
+    case .signOfLife: didShowLife()
+    case .call(let number): effects.append(.answer(number, .failure(error)))
+    case .logout(let number): didLogOut(number, .failure(error))
+    case .message(let clientMsgID):
+      outbox.didRefuse(clientMsgID, error, at: now)
+      performOutbox()
+    // Asked once more: a drop that is under way would come before the answer.
+    case .confirmation(let clientMsgID): start(.queued(clientMsgID: clientMsgID), max(Outbox.longestQueued, error.retryAfter))
+    case .entry(let groupID): start(.entry(groupID: groupID), error.retryAfter + .seconds(1))
+    case .resume: didFailToResume(error)
+    }
+  }
+
+  // MARK: The outbox
+
+  mutating func performOutbox() {
+    for effect in outbox.takeEffects() {
+      switch effect {
+      case .show(let message): tell(.message(message))
+      case .start(let timer, let delay): start(timer, delay)
+      case .stop(let timer): stop(timer)
+      }
+    }
+  }
+
+  mutating func pumpOutbox() {
+    while isOnline, let message = outbox.next(at: now, place: { tracker.place(of: $0)?.seq }) {
+      transmit(message.request, .message(clientMsgID: message.clientMsgID))
+    }
+    performOutbox()
+  }
+
+  // MARK: Renewals
+
+  /// A new token before the old one ends; without one the session ends with 4006, and the next
+  /// begins with a new one.
+  mutating func renew() {
+    guard tokens.mayRenew, tokens.renewal == .none, let attempt else { return }
+    tokens.renewal = .reading(attempt: attempt)
+    tokens.mark(stale: true)
+    readToken()
+  }
+
+  mutating func continueRenewal() {
+    guard case .reading(let attempt) = tokens.renewal else { return }
+    guard attempt == self.attempt, isOnline else { return tokens.renewal = .none }
+    tokens.renewal = .requested
+    request(Methods.Login(token: tokens.token ?? ""), .renewal)
+  }
+
+  private mutating func didRenew(_ session: Session) {
+    tokens.renewal = .none
+    _ = tokens.use()
+    note(session)
+    tell(.renewed(session))
+  }
+
+  mutating func failRenewal(_ error: any Error) {
+    guard tokens.renewal != .none else { return }
+    tokens.renewal = .none
+    // A token that the server has not seen is a good one.
+    tokens.mark(stale: !(error is ClientError))
+    tell(.renewalFailed(error))
+    guard isOnline, let signedIn else { return }
+    let left = signedIn.tokenEnd - now
+    // Half of what is left, so that there are a few tries.
+    if left > .seconds(2) { start(.renewal, min(.seconds(10), left / 2)) }
+  }
+}

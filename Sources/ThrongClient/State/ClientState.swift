@@ -1,0 +1,334 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A session that outlives its connections, as a value: `handle` takes what has happened, and
+/// answers what is to be done. The rules are those of Protocol.md, "Reconnecting".
+struct ClientState {
+  /// A session that lived this long was a good one: the next loss begins with the first delay
+  /// again.
+  static let goodSession = Duration.seconds(10)
+  /// The longest wait for an open WebSocket and the answer to `login`.
+  static let connectTimeout = Duration.seconds(20)
+  static let pingTimeout = Duration.seconds(10)
+  /// A token with less left is not used for a new session.
+  static let leastTokenLife = Duration.seconds(5)
+
+  /// The connection. Each attempt to make one has a number.
+  enum Phase: Equatable {
+    /// Next: readingToken, opening.
+    case idle
+    /// Next: opening, waiting, closed.
+    case readingToken(attempt: Int)
+    /// Next: signingIn, waiting, closed.
+    case opening(attempt: Int)
+    /// Next: online, waiting, closed.
+    case signingIn(attempt: Int)
+    /// Next: waiting, closed.
+    case online(attempt: Int, since: Instant)
+    /// Next: readingToken, opening, closed.
+    case waiting
+    case closed
+  }
+
+  /// The session, and when its token ends by the client's clock.
+  struct SignedIn {
+    let session: Session
+    let tokenEnd: Instant
+  }
+
+  let platform: Platform?
+  let deviceID: String?
+  let queueLimit: Int
+  let random: @Sendable () -> Double
+
+  var now: Instant
+  var effects: [ClientEffect] = []
+  private(set) var phase = Phase.idle
+  private var lastAttempt = 0
+  private var backoff = Backoff()
+  /// The wait that the server asked for.
+  var waitAtLeast = Duration.zero
+  private(set) var signedIn: SignedIn?
+  var tokens: TokenState
+  var requests = RequestTable()
+  /// Calls that wait for a connection.
+  private var calls: [(number: Int, request: EncodedRequest)] = []
+  var outbox: Outbox
+  var tracker: GroupTracker
+  var resume: Resume?
+  var resumeBackoff = Backoff()
+  private var isHeard = false
+  private var isAskingForLife = false
+  private var isLoggingOut = false
+
+  init(token: TokenSource, options: ClientOptions, random: @escaping @Sendable () -> Double, now: Instant) {
+    platform = options.platform
+    deviceID = options.deviceID
+    queueLimit = options.queueLimit
+    self.random = random
+    self.now = now
+    tokens = TokenState(token)
+    outbox = Outbox(limit: options.queueLimit, random: random)
+    tracker = GroupTracker(options.positions)
+  }
+
+  var userID: String { signedIn?.session.userID ?? "" }
+
+  /// The attempt whose connection is there or is being made.
+  var attempt: Int? {
+    switch phase {
+    case .readingToken(let attempt), .opening(let attempt), .signingIn(let attempt), .online(let attempt, _): attempt
+    case .idle, .waiting, .closed: nil
+    }
+  }
+
+  var isOnline: Bool {
+    if case .online = phase { true } else { false }
+  }
+
+  /// Takes what has happened; the effects are to be done in their order.
+  mutating func handle(_ input: ClientInput, at now: Instant) -> [ClientEffect] {
+    self.now = now
+    switch input {
+    case .connect: if phase == .idle { open() }
+    case .reconnectNow: if phase == .waiting { open() }
+    case .close: end(ConnectionLoss(CloseCode.normal.rawValue, "closed by the application", error: ClientError(.closed)))
+    case .tokenRead(let result): didReadToken(result)
+    case .opened(let attempt): didOpen(attempt)
+    case .received(let attempt, let text): if attempt == self.attempt { receive(text) }
+    case .ended(let attempt, let error, let didOpen): if attempt == self.attempt { didEnd(error, didOpen: didOpen) }
+    case .fired(let timer): didFire(timer)
+    case .call(let number, let request, let waits): call(number, request, waits: waits)
+    case .cancelCall(let number):
+      calls.removeAll { $0.number == number }
+      requests.cancelCall(number)
+    case .logout(let number): logout(number)
+    case .send(let message): send(message)
+    }
+    pumpOutbox()
+    defer { effects = [] }
+    return effects
+  }
+
+  // MARK: Connecting
+
+  private mutating func open() {
+    stop(.retry)
+    lastAttempt += 1
+    phase = .readingToken(attempt: lastAttempt)
+    tell(.state(.connecting))
+    let endsSoon = signedIn.map { $0.tokenEnd - now < ClientState.leastTokenLife } ?? false
+    if tokens.needsReading(endsSoon: endsSoon) { readToken() } else { openConnection() }
+  }
+
+  mutating func readToken() { if tokens.startReading() { effects.append(.readToken) } }
+
+  private mutating func didReadToken(_ result: Result<String, any Error>) {
+    switch result {
+    case .success(let token):
+      tokens.didRead(token)
+      continueRenewal()
+      if case .readingToken = phase { openConnection() }
+    case .failure(let error):
+      tokens.didRead(nil)
+      failRenewal(error)
+      if case .readingToken = phase { lose(ConnectionLoss(0, "no token", error: error)) }
+    }
+  }
+
+  private mutating func openConnection() {
+    phase = .opening(attempt: lastAttempt)
+    effects.append(.open(attempt: lastAttempt))
+    start(.connect, ClientState.connectTimeout)
+  }
+
+  private mutating func didOpen(_ attempt: Int) {
+    guard phase == .opening(attempt: attempt) else { return }
+    phase = .signingIn(attempt: attempt)
+    request(Methods.Login(token: tokens.use(), platform: platform?.rawValue, deviceID: deviceID), .login)
+  }
+
+  mutating func didSignIn(_ result: Result<Session, ThrongError>) {
+    guard case .signingIn(let attempt) = phase else { return }
+    switch result {
+    case .success(let session): start(session, attempt: attempt)
+    case .failure(let error):
+      waitAtLeast = max(waitAtLeast, error.retryAfter)
+      let isExpired = error.code == .tokenExpired
+      tokens.mark(stale: isExpired)
+      let isFinal = !error.isTemporary && !(isExpired && tokens.mayRenew)
+      let code = isFinal ? CloseCode.authenticationFailed.rawValue : 0
+      lose(ConnectionLoss(code, error.message, error: error, didOpen: true), isFinal: isFinal)
+    }
+  }
+
+  private mutating func start(_ session: Session, attempt: Int) {
+    stop(.connect)
+    if let signedIn, signedIn.session.userID != session.userID {
+      return end(ConnectionLoss(0, "the new token is of another user, \(session.userID)", didOpen: true))
+    }
+    phase = .online(attempt: attempt, since: now)
+    note(session)
+    start(.life, .seconds(max(1, session.heartbeat)))
+    tell(.state(.online(session)))
+    for (number, request) in calls { transmit(request, .call(number)) }
+    calls = []
+    resumeBackoff.reset()
+    startResume()
+  }
+
+  /// A sign-in, or a renewal.
+  mutating func note(_ session: Session) {
+    let life = Duration.milliseconds(session.tokenExpiresAt - session.serverTime)
+    signedIn = SignedIn(session: session, tokenEnd: now + life)
+  }
+
+  // MARK: Ends
+
+  private mutating func didEnd(_ error: TransportError, didOpen: Bool) {
+    switch error {
+    case .badAddress(let address): end(ConnectionLoss(0, "not a WebSocket's address: \(address)", error: error))
+    case .failed(let reason): lose(ConnectionLoss(1006, reason, error: error, didOpen: didOpen))
+    case .closed(let code, let reason): lose(ConnectionLoss(code, reason, didOpen: didOpen))
+    }
+  }
+
+  /// The connection is gone, or given up: another one is made unless that has no sense.
+  mutating func lose(_ loss: ConnectionLoss, isFinal: Bool? = nil) {
+    if loss.code == .tokenExpired { tokens.expire() }
+    let hasNoToken = loss.code == .tokenExpired && !tokens.mayRenew
+    guard !(isFinal ?? loss.code.isFinal), !hasNoToken, !isLoggingOut else { return end(loss) }
+    if case .online(_, let since) = phase, now - since >= ClientState.goodSession { backoff.reset() }
+    disconnect()
+    let delay = backoff.next(random: random(), least: waitAtLeast)
+    waitAtLeast = .zero
+    phase = .waiting
+    start(.retry, delay)
+    tell(.state(.waiting(loss, retryAfter: delay)))
+  }
+
+  private mutating func end(_ loss: ConnectionLoss) {
+    guard phase != .closed else { return }
+    disconnect()
+    phase = .closed
+    let closed = ClientError(.closed, detail: loss.reason)
+    for (number, _) in calls { effects.append(.answer(number, .failure(closed))) }
+    calls = []
+    outbox.failAll(closed)
+    performOutbox()
+    tell(.state(.closed(loss)))
+  }
+
+  private mutating func disconnect() {
+    if attempt != nil { effects.append(.disconnect) }
+    tracker.endSession()
+    resume = nil
+    isHeard = false
+    isAskingForLife = false
+    outbox.shut()
+    performOutbox()
+    for purpose in requests.removeAll() {
+      switch purpose {
+      case .call(let number): effects.append(.answer(number, .failure(ClientError(.connectionLost))))
+      // The server closes once it has answered, so that an answer may be late.
+      case .logout(let number): effects.append(.answer(number, .failure(ClientError(.connectionLost))))
+      case .renewal: failRenewal(ClientError(.connectionLost))
+      case .login, .signOfLife, .message, .confirmation, .entry, .resume: continue
+      }
+    }
+    // Behind everything that might have started one.
+    effects.append(.stopAllTimers)
+  }
+
+  // MARK: Timers
+
+  mutating func start(_ timer: ClientTimer, _ delay: Duration) { effects.append(.start(timer, delay)) }
+
+  mutating func stop(_ timer: ClientTimer) { effects.append(.stop(timer)) }
+
+  private mutating func didFire(_ timer: ClientTimer) {
+    switch timer {
+    case .retry: if phase == .waiting { open() }
+    case .connect: if attempt != nil, !isOnline { lose(ConnectionLoss(1006, "no answer in time", didOpen: isOpen)) }
+    case .life: if isOnline { lookForLife() }
+    case .ping: if isOnline { lose(ConnectionLoss(CloseCode.noSignOfLife.rawValue, "no sign of life", didOpen: true)) }
+    case .renewal: if isOnline { renew() }
+    case .resume: if isOnline { startResume() }
+    case .pause: outbox.endPause()
+    case .entry(let groupID): if isOnline { enter(groupID) }
+    case .queued(let clientMsgID): if isOnline { request(Methods.Ping(), .confirmation(clientMsgID: clientMsgID)) }
+    }
+  }
+
+  private var isOpen: Bool {
+    if case .signingIn = phase { true } else { false }
+  }
+
+  /// Not every transport shows the server's pings: after a silent interval a request asks for a
+  /// sign of life.
+  private mutating func lookForLife() {
+    start(.life, .seconds(max(1, signedIn?.session.heartbeat ?? 1)))
+    defer { isHeard = false }
+    guard !isHeard, !isAskingForLife else { return }
+    isAskingForLife = true
+    start(.ping, ClientState.pingTimeout)
+    request(Methods.Ping(), .signOfLife)
+  }
+
+  mutating func noteLife() { isHeard = true }
+
+  mutating func didShowLife() {
+    isAskingForLife = false
+    stop(.ping)
+  }
+
+  // MARK: For the application
+
+  private mutating func call(_ number: Int, _ request: EncodedRequest, waits: Bool) {
+    let refusal: ClientError? =
+      switch phase {
+      case .closed: ClientError(.closed)
+      case .online: nil
+      case .idle: ClientError(.notConnected)
+      case .readingToken, .opening, .signingIn, .waiting: waits ? nil : ClientError(.notConnected)
+      }
+    if let refusal { return effects.append(.answer(number, .failure(refusal))) }
+    guard calls.count + requests.callCount < queueLimit else {
+      return effects.append(.answer(number, .failure(ClientError(.queueFull))))
+    }
+    if isOnline { transmit(request, .call(number)) } else { calls.append((number, request)) }
+  }
+
+  private mutating func logout(_ number: Int) {
+    guard isOnline else {
+      effects.append(.answer(number, .failure(ClientError(phase == .closed ? .closed : .notConnected))))
+      return end(ConnectionLoss(CloseCode.normal.rawValue, "closed by the application", error: ClientError(.closed)))
+    }
+    isLoggingOut = true
+    request(Methods.Logout(), .logout(number))
+  }
+
+  mutating func didLogOut(_ number: Int, _ result: Result<Data, any Error>) {
+    effects.append(.answer(number, result))
+    end(ConnectionLoss(CloseCode.normal.rawValue, "signed out", error: ClientError(.closed), didOpen: true))
+  }
+
+  private mutating func send(_ message: LocalMessage) {
+    outbox.add(message)
+    performOutbox()
+    guard phase == .closed else { return }
+    outbox.failAll(ClientError(.closed))
+    performOutbox()
+  }
+
+  mutating func tell(_ event: ClientEvent) { effects.append(.tell(event)) }
+}
+
+extension CloseCode {
+  /// Whether a connection that ends so is no reason to make another one unchanged (Protocol.md,
+  /// "Close codes").
+  public var isFinal: Bool { (4500..<5000).contains(rawValue) }
+}

@@ -1,0 +1,118 @@
+/// The groups of the user, and up to where the application was told of each.
+struct GroupTracker {
+  /// The most events that wait for syncs of their groups.
+  static let heldLimit = 10_000
+
+  private(set) var groups: [String: TrackedGroup]
+  /// Groups that the user has entered and that are not tracked yet.
+  private(set) var entered: Set<String> = []
+  /// Groups that a resume has found and that the application was not told of yet.
+  private(set) var joined: Set<String> = []
+  /// The last places that were told of groups that are not tracked yet.
+  private var untracked: [String: Place] = [:]
+  private var heldCount = 0
+  /// The server's clock at the last frame that shows it, and at the end of the last session that
+  /// was in step.
+  private var serverTime = 0
+  private(set) var toldUntil = 0
+  private var isInStep = false
+
+  init(_ positions: [GroupPosition]) {
+    groups = Dictionary(
+      positions.map { ($0.groupID, TrackedGroup(epoch: $0.epoch, place: Place(seq: $0.seq, changeSeq: $0.changeSeq))) },
+      uniquingKeysWith: { _, last in last })
+  }
+
+  var positions: [GroupPosition] {
+    groups.filter { !$0.value.isLive }.map { groupID, group in
+      GroupPosition(groupID: groupID, epoch: group.epoch, seq: group.place.seq, changeSeq: group.place.changeSeq)
+    }.sorted { $0.groupID < $1.groupID }
+  }
+
+  func isTracked(_ groupID: String) -> Bool { groups[groupID] != nil }
+
+  func place(of groupID: String) -> Place? { groups[groupID]?.place }
+
+  mutating func note(time: Int) { serverTime = max(serverTime, time) }
+
+  mutating func addOwn(_ seq: Int, in groupID: String) { groups[groupID]?.addOwn(seq) }
+
+  mutating func reach(_ place: Place, in groupID: String) { groups[groupID]?.reach(place) }
+
+  mutating func restart(_ groupID: String, epoch: String, at place: Place) { groups[groupID]?.restart(epoch: epoch, at: place) }
+
+  /// Begins with the group as it is: the application reads what is before from its history.
+  mutating func track(_ info: GroupInfo) {
+    var group = TrackedGroup(info)
+    group.reach(untracked.removeValue(forKey: info.groupID) ?? Place())
+    groups[info.groupID] = group
+  }
+
+  mutating func enter(_ groupID: String) { entered.insert(groupID) }
+  mutating func didEnter(_ groupID: String) { entered.remove(groupID) }
+  mutating func didJoin(_ groupID: String) { joined.insert(groupID) }
+
+  // MARK: Events
+
+  /// Keeps an event whose group waits for its sync; false = it does not wait.
+  mutating func hold(_ event: ServerEvent) -> Bool {
+    guard let groupID = event.groupID, let before = groups[groupID]?.heldCount else { return false }
+    groups[groupID]?.keep(event, hasRoom: heldCount < GroupTracker.heldLimit)
+    heldCount += (groups[groupID]?.heldCount ?? 0) - before
+    return true
+  }
+
+  /// The application is told of an event.
+  mutating func note(_ event: ServerEvent) {
+    guard let groupID = event.groupID else { return }
+    let place = event.place
+    if groups[groupID] != nil {
+      groups[groupID]?.reach(place)
+    } else if !place.isNone {
+      untracked[groupID] = (untracked[groupID] ?? Place()).reaching(place)
+    }
+  }
+
+  /// The group is in step: answers the events that came meanwhile, without those that the sync
+  /// held.
+  mutating func release(_ groupID: String) -> [ServerEvent] {
+    guard var group = groups[groupID] else { return [] }
+    let held = group.release()
+    heldCount -= held.count
+    groups[groupID] = group
+    return held
+  }
+
+  /// Whether an event is news: a sync may have told of it.
+  func isNews(_ event: ServerEvent) -> Bool {
+    guard let groupID = event.groupID, let group = groups[groupID] else { return true }
+    return !group.knows(event.place)
+  }
+
+  /// Whether events of the group were given up for want of room; then it is synchronized once more.
+  mutating func retryAfterOverflow(_ groupID: String) -> Bool {
+    guard groups[groupID]?.hasOverflowed == true else { return false }
+    groups[groupID]?.retryAfterOverflow()
+    return true
+  }
+
+  mutating func remove(_ groupID: String) {
+    heldCount -= groups[groupID]?.heldCount ?? 0
+    groups[groupID] = nil
+  }
+
+  // MARK: Sessions
+
+  mutating func didResume() {
+    isInStep = true
+    joined = []
+  }
+
+  mutating func endSession() {
+    if isInStep { toldUntil = serverTime }
+    isInStep = false
+    untracked = [:]
+    heldCount = 0
+    for groupID in groups.keys { groups[groupID]?.hold() }
+  }
+}

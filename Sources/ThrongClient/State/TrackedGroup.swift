@@ -1,0 +1,129 @@
+/// A place in the history of a group; 0 = none.
+struct Place: Equatable {
+  var seq = 0
+  var changeSeq = 0
+
+  var isNone: Bool { seq == 0 && changeSeq == 0 }
+
+  /// The later of both, in each of the two countings.
+  func reaching(_ other: Place) -> Place { Place(seq: max(seq, other.seq), changeSeq: max(changeSeq, other.changeSeq)) }
+}
+
+/// One group, up to where the application was told of it.
+struct TrackedGroup {
+  let isLive: Bool
+  private(set) var epoch: String
+  private(set) var place: Place
+  /// Events of this connection that wait until the group is in step again; nil = they do not wait.
+  private var held: [ServerEvent]?
+  /// More came than may wait: the group is synchronized once more.
+  private(set) var hasOverflowed = false
+  /// Own messages of this session beyond `seq`, which no event brings.
+  private var own: Set<Int> = []
+
+  var heldCount: Int? { held?.count }
+
+  init(epoch: String, place: Place, isLive: Bool = false) {
+    self.epoch = epoch
+    self.place = place
+    self.isLive = isLive
+  }
+
+  init(_ info: GroupInfo) {
+    self.init(
+      epoch: info.epoch ?? "", place: Place(seq: info.lastSeq ?? 0, changeSeq: info.changeSeq ?? 0),
+      isLive: info.groupType == .avChatRoom)
+  }
+
+  /// Events of a group come in their order: one tells that those before it have come.
+  mutating func reach(_ other: Place) {
+    place = place.reaching(other)
+    while own.remove(place.seq + 1) != nil { place.seq += 1 }
+  }
+
+  mutating func addOwn(_ seq: Int) {
+    guard !isLive, seq > place.seq else { return }
+    own.insert(seq)
+    reach(Place())
+  }
+
+  /// The history begins anew.
+  mutating func restart(epoch: String, at place: Place) {
+    self.epoch = epoch
+    self.place = place
+    own = []
+  }
+
+  /// Whether the application has been told of what an event tells.
+  func knows(_ other: Place) -> Bool {
+    (other.seq > 0 && other.seq <= place.seq) || (other.changeSeq > 0 && other.changeSeq <= place.changeSeq)
+  }
+
+  /// A connection has ended: the events of the next one wait for a sync.
+  mutating func hold() {
+    held = isLive ? nil : []
+    hasOverflowed = false
+  }
+
+  mutating func keep(_ event: ServerEvent, hasRoom: Bool) {
+    if hasRoom, !hasOverflowed {
+      held?.append(event)
+    } else {
+      held = []
+      hasOverflowed = true
+    }
+  }
+
+  /// The group is synchronized anew, so that what could not wait comes all the same.
+  mutating func retryAfterOverflow() { hasOverflowed = false }
+
+  /// The events that have waited; later ones do not.
+  mutating func release() -> [ServerEvent] {
+    defer {
+      held = nil
+      hasOverflowed = false
+    }
+    return held ?? []
+  }
+}
+
+extension ServerEvent {
+  /// The place of an event in the history of its group.
+  var place: Place {
+    switch self {
+    case .onRecvNewMessage(let event): Place(seq: event.message.seq ?? 0)
+    case .onMemberEnter(let event): Place(seq: event.seq ?? 0)
+    case .onMemberLeave(let event): Place(seq: event.seq ?? 0)
+    case .onMemberInvited(let event): Place(seq: event.seq ?? 0)
+    case .onMemberKicked(let event): Place(seq: event.seq ?? 0)
+    case .onGrantAdministrator(let event): Place(seq: event.seq ?? 0)
+    case .onRevokeAdministrator(let event): Place(seq: event.seq ?? 0)
+    case .onGroupInfoChanged(let event): Place(seq: event.seq ?? 0)
+    case .onGroupMemberInfoChanged(let event): Place(seq: event.seq ?? 0)
+    case .onRecvMessageRevoked(let event): Place(changeSeq: event.changeSeq)
+    case .onRecvMessageModified(let event): Place(changeSeq: event.changeSeq)
+    case .onRecvMessageReactionsChanged(let event): Place(changeSeq: event.changeSeq)
+    case .onGroupMessagePinned(let event): Place(changeSeq: event.changeSeq)
+    default: Place()
+    }
+  }
+
+  /// Whether a user who gets the event has left the group.
+  func isEnd(for userID: String) -> Bool {
+    switch self {
+    case .onGroupDismissed, .onGroupRecycled, .onQuitFromGroup: true
+    case .onMemberKicked(let event): event.memberList.contains { $0.userID == userID }
+    default: false
+    }
+  }
+
+  /// Whether a user who gets the event has entered the group.
+  func isEntry(of userID: String) -> Bool {
+    switch self {
+    case .onGroupCreated: true
+    case .onMemberEnter(let event): event.memberList.contains { $0.userID == userID }
+    case .onMemberInvited(let event): event.memberList.contains { $0.userID == userID }
+    default: false
+    }
+  }
+}

@@ -1,0 +1,343 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A session that outlives its connections: it connects again after a loss, asks for everything
+/// that was missed, and sends no message twice. A client lives until `close` or `logout`.
+public actor ThrongClient {
+  /// Chance and time, which tests replace.
+  package struct Environment: Sendable {
+    package var random: @Sendable () -> Double = { .random(in: 0..<1) }
+    package var now: @Sendable () -> ContinuousClock.Instant = { .now }
+
+    package init() {}
+  }
+
+  private let url: URL
+  private let tokenSource: TokenSource
+  private let transport: any Transport
+  private let environment: Environment
+  /// Everything that is decided; this actor does what it says.
+  private var state: ClientState
+  private var connection = ConnectionTasks()
+  private var timers: [ClientTimer: Task<Void, Never>] = [:]
+  private var calls: [Int: CheckedContinuation<Data, any Error>] = [:]
+  private var subscriptions: [Int: (buffer: EventBuffer, reader: CheckedContinuation<ClientEvent?, Never>?)] = [:]
+  private var waiters: [Int: Waiter] = [:]
+  private var lastNumber = 0
+  private var connectionState = ConnectionState.idle
+
+  /// Somebody who waits for a state.
+  private enum Waiter {
+    case session(CheckedContinuation<Session, any Error>)
+    case outcome(clientMsgID: String, CheckedContinuation<LocalMessage, any Error>)
+  }
+
+  /// A client that is not connected yet.
+  /// - Parameter url: the address of the WebSocket, such as wss://chat.example/ws.
+  public init(url: URL, token: TokenSource, options: ClientOptions = ClientOptions()) {
+    self.init(url: url, token: token, options: options, environment: Environment())
+  }
+
+  package init(url: URL, token: TokenSource, options: ClientOptions, environment: Environment) {
+    self.url = url
+    self.environment = environment
+    tokenSource = token
+    transport = options.transport
+    state = ClientState(token: token, options: options, random: environment.random, now: environment.now())
+  }
+
+  // MARK: The connection
+
+  /// The last sign-in, or renewal; nil before the first.
+  public var session: Session? { state.signedIn?.session }
+
+  /// The connection as it is now.
+  public var currentState: ConnectionState { connectionState }
+
+  /// Connects and stays connected. Returns at the first sign-in.
+  /// - Throws: what closed the client before.
+  @discardableResult
+  public func connect() async throws -> Session {
+    apply(.connect)
+    switch connectionState {
+    case .online(let session): return session
+    case .closed(let loss): throw loss.error ?? ClientError(.closed, detail: loss.reason)
+    case .idle, .connecting, .waiting: return try await wait { .session($0) }
+    }
+  }
+
+  /// Tries now where the client waits to.
+  public func reconnectNow() { apply(.reconnectNow) }
+
+  /// Ends the connection for good; messages under way fail.
+  public func close() { apply(.close) }
+
+  /// Signs out: the server forgets the session, and the client is closed.
+  public func logout() async throws { _ = try await answer { .logout($0) } }
+
+  /// Up to where the application was told of each group: kept, and given to the next client, it
+  /// resumes there.
+  public func positions() -> [GroupPosition] { state.tracker.positions }
+
+  // MARK: Events
+
+  /// All events from now on, for one reader.
+  /// - Parameter limit: the most events that wait for the reader; it is told of more as lost.
+  public func events(limit: Int = 10_000) -> ClientEvents {
+    let number = nextNumber()
+    subscriptions[number] = (EventBuffer(limit: limit), nil)
+    return ClientEvents(subscription: Subscription(client: self, number: number))
+  }
+
+  func nextEvent(of number: Int) async -> ClientEvent? {
+    if let event = subscriptions[number]?.buffer.next() { return event }
+    if case .closed = connectionState { return nil }
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        if Task.isCancelled { return continuation.resume(returning: nil) }
+        // Two readers of one sequence share its events; the later one takes over.
+        subscriptions[number]?.reader?.resume(returning: nil)
+        subscriptions[number]?.reader = continuation
+      }
+    } onCancel: {
+      Task { await self.cancelReader(of: number) }
+    }
+  }
+
+  private func cancelReader(of number: Int) {
+    subscriptions[number]?.reader?.resume(returning: nil)
+    subscriptions[number]?.reader = nil
+  }
+
+  func unsubscribe(_ number: Int) {
+    cancelReader(of: number)
+    subscriptions[number] = nil
+  }
+
+  private func tell(_ event: ClientEvent) {
+    switch event {
+    case .state(let state):
+      connectionState = state
+      wakeWaiters()
+    case .message(let message) where message.state.isFinal: wakeWaiters()
+    default: break
+    }
+    for number in subscriptions.keys {
+      if let reader = subscriptions[number]?.reader {
+        subscriptions[number]?.reader = nil
+        reader.resume(returning: event)
+      } else {
+        subscriptions[number]?.buffer.append(event)
+      }
+    }
+    if case .state(.closed) = event { for number in subscriptions.keys { cancelReader(of: number) } }
+  }
+
+  // MARK: Calls
+
+  /// The result of a method.
+  /// - Parameter waits: without a connection the call waits for one.
+  /// - Throws: a ThrongError, a ClientError, or CancellationError.
+  public func call<M: ThrongMethod>(_ method: M, waits: Bool = true) async throws -> M.Result {
+    let request = EncodedRequest(method)
+    return try ServerFrame.result(M.Result.self, in: try await answer { .call($0, request, waits: waits) })
+  }
+
+  /// The result of a method that this version does not know.
+  public func call(_ method: String, _ params: JSONValue = .object([:]), waits: Bool = true) async throws -> JSONValue {
+    let request = EncodedRequest(method: method, params)
+    return try ServerFrame.result(JSONValue.self, in: try await answer { .call($0, request, waits: waits) })
+  }
+
+  private func answer(to input: (Int) -> ClientInput) async throws -> Data {
+    let number = nextNumber()
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        calls[number] = continuation
+        apply(input(number))
+      }
+    } onCancel: {
+      Task { await self.cancelCall(number) }
+    }
+  }
+
+  private func cancelCall(_ number: Int) {
+    guard let call = calls.removeValue(forKey: number) else { return }
+    apply(.cancelCall(number))
+    call.resume(throwing: CancellationError())
+  }
+
+  // MARK: Messages
+
+  /// Sends a text, as often as it takes and never twice; `ClientEvent.message` tells what becomes
+  /// of it.
+  @discardableResult
+  public func sendText(_ text: String, to groupID: String, options: SendOptions = SendOptions()) -> LocalMessage {
+    send(.text(text), to: groupID, options)
+  }
+
+  /// Sends data of the application.
+  @discardableResult
+  public func sendCustom(_ data: String, to groupID: String, options: SendOptions = SendOptions()) -> LocalMessage {
+    send(.custom(data), to: groupID, options)
+  }
+
+  private func send(_ content: LocalMessage.Content, to groupID: String, _ options: SendOptions) -> LocalMessage {
+    let clientMsgID = options.clientMsgID ?? UUID().uuidString
+    return resend(LocalMessage(content, to: groupID, options: options, clientMsgID: clientMsgID))
+  }
+
+  /// Sends a message again that failed or was dropped.
+  /// - Parameter options: other choices than those of the first try.
+  @discardableResult
+  public func resend(_ message: LocalMessage, options: SendOptions? = nil) -> LocalMessage {
+    var message = message
+    message.options = options ?? message.options
+    apply(.send(message))
+    return state.outbox.message(message.clientMsgID) ?? message
+  }
+
+  /// Waits until a message is stored, delivered, dropped or failed.
+  /// - Throws: CancellationError; a ClientError for a message of another client.
+  public func outcome(of message: LocalMessage) async throws -> LocalMessage {
+    guard let current = state.outbox.message(message.clientMsgID) else {
+      // Long settled: the client remembers the last thousand.
+      if message.state.isFinal { return message }
+      throw ClientError(.outcomeUnknown)
+    }
+    if current.state.isFinal { return current }
+    return try await wait { .outcome(clientMsgID: message.clientMsgID, $0) }
+  }
+
+  // MARK: Waiting
+
+  private func nextNumber() -> Int {
+    lastNumber += 1
+    return lastNumber
+  }
+
+  private func wait<Value: Sendable>(_ waiter: (CheckedContinuation<Value, any Error>) -> Waiter) async throws -> Value {
+    let number = nextNumber()
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { waiters[number] = waiter($0) }
+    } onCancel: {
+      Task { await self.cancelWaiter(number) }
+    }
+  }
+
+  private func cancelWaiter(_ number: Int) {
+    switch waiters.removeValue(forKey: number) {
+    case .session(let continuation): continuation.resume(throwing: CancellationError())
+    case .outcome(_, let continuation): continuation.resume(throwing: CancellationError())
+    case nil: break
+    }
+  }
+
+  private func wakeWaiters() {
+    for (number, waiter) in waiters {
+      switch waiter {
+      case .session(let continuation):
+        if case .online(let session) = connectionState {
+          continuation.resume(returning: session)
+        } else if case .closed(let loss) = connectionState {
+          continuation.resume(throwing: loss.error ?? ClientError(.closed, detail: loss.reason))
+        } else {
+          continue
+        }
+      case .outcome(let clientMsgID, let continuation):
+        guard let message = state.outbox.message(clientMsgID), message.state.isFinal else { continue }
+        continuation.resume(returning: message)
+      }
+      waiters[number] = nil
+    }
+  }
+
+  // MARK: Doing what is decided
+
+  private func apply(_ input: ClientInput) {
+    for effect in state.handle(input, at: environment.now()) { perform(effect) }
+  }
+
+  private func perform(_ effect: ClientEffect) {
+    switch effect {
+    case .readToken: readToken()
+    case .open(let attempt): open(attempt)
+    case .transmit(let frame): connection.outgoing?.yield(frame)
+    case .disconnect: connection.end()
+    case .start(let timer, let delay): start(timer, delay)
+    case .stop(let timer): timers.removeValue(forKey: timer)?.cancel()
+    case .stopAllTimers:
+      for timer in timers.values { timer.cancel() }
+      timers = [:]
+    case .tell(let event): tell(event)
+    case .answer(let number, let result): calls.removeValue(forKey: number)?.resume(with: result)
+    }
+  }
+
+  private func readToken() {
+    guard case .renewable(let read) = tokenSource else { return }
+    Task {
+      do {
+        apply(.tokenRead(.success(try await read())))
+      } catch {
+        apply(.tokenRead(.failure(error)))
+      }
+    }
+  }
+
+  private func start(_ timer: ClientTimer, _ delay: Duration) {
+    timers.removeValue(forKey: timer)?.cancel()
+    timers[timer] = Task {
+      do {
+        try await Task.sleep(for: delay, clock: .continuous)
+      } catch {
+        // The timer was stopped.
+        return
+      }
+      // It may have been stopped while this task waited for the actor.
+      guard !Task.isCancelled else { return }
+      timers[timer] = nil
+      apply(.fired(timer))
+    }
+  }
+
+  private func open(_ attempt: Int) {
+    let (frames, outgoing) = AsyncStream.makeStream(of: Data.self)
+    connection = ConnectionTasks(outgoing: outgoing, task: Task { await run(attempt, frames) })
+  }
+
+  /// One connection, from its opening to its end.
+  private func run(_ attempt: Int, _ frames: AsyncStream<Data>) async {
+    var didOpen = false
+    do {
+      let socket = try await transport.open(url, subprotocol: "throng.v1.json")
+      defer { socket.close(code: CloseCode.normal.rawValue) }
+      didOpen = true
+      // The client may have given the attempt up.
+      guard state.attempt == attempt else { return }
+      let sender = Task { for await frame in frames { try await socket.send(frame) } }
+      defer { sender.cancel() }
+      apply(.opened(attempt: attempt))
+      while state.attempt == attempt { apply(.received(attempt: attempt, try await socket.receive())) }
+    } catch let error as TransportError {
+      apply(.ended(attempt: attempt, error, didOpen: didOpen))
+    } catch {
+      apply(.ended(attempt: attempt, .failed("\(error)"), didOpen: didOpen))
+    }
+  }
+}
+
+/// The tasks of one connection.
+private struct ConnectionTasks {
+  var outgoing: AsyncStream<Data>.Continuation?
+  var task: Task<Void, Never>?
+
+  func end() {
+    // The sender ends behind the frames that it was given.
+    outgoing?.finish()
+    task?.cancel()
+  }
+}

@@ -1,0 +1,43 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Makes WebSockets. A client uses one after the other.
+public protocol Transport: Sendable {
+  /// Opens a WebSocket.
+  /// - Throws: `TransportError`, or `CancellationError` when the task is cancelled.
+  func open(_ url: URL, subprotocol: String) async throws -> any TransportConnection
+}
+
+/// One open WebSocket. One task at a time sends, and one receives.
+public protocol TransportConnection: Sendable {
+  /// Sends a text; returns when the connection has taken it.
+  func send(_ text: Data) async throws
+
+  /// The next whole message.
+  /// - Throws: `TransportError.closed` at the end.
+  func receive() async throws -> Data
+
+  /// Ends the connection; a `receive` that waits ends too.
+  func close(code: Int)
+}
+
+/// The end of a connection, or the reason that there was none.
+public enum TransportError: Error, Hashable, Sendable {
+  /// The address is none of a WebSocket: no later try could succeed.
+  case badAddress(String)
+  /// There is no connection.
+  case failed(String)
+  /// The connection has ended, with the close code; 1006 where there was none.
+  case closed(code: Int, reason: String)
+}
+
+#if canImport(Darwin)
+  /// The system's own WebSockets.
+  public typealias DefaultTransport = URLSessionTransport
+#else
+  /// WebSockets over sockets and OpenSSL.
+  public typealias DefaultTransport = SocketTransport
+#endif

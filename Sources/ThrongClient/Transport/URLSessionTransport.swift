@@ -1,0 +1,68 @@
+#if canImport(Darwin)
+  import Foundation
+
+  /// WebSockets of URLSession.
+  public struct URLSessionTransport: Transport {
+    /// A message of the server: 50 groups of a resume with 100 long messages each.
+    private static let longestMessage = 64 << 20
+
+    private let session: URLSession
+
+    /// - Parameter session: for proxies, certificates and the like.
+    public init(session: URLSession = .shared) { self.session = session }
+
+    public func open(_ url: URL, subprotocol: String) async throws -> any TransportConnection {
+      guard let scheme = url.scheme?.lowercased(), ["ws", "wss"].contains(scheme), url.host() != nil else {
+        throw TransportError.badAddress("\(url)")
+      }
+      let task = session.webSocketTask(with: url, protocols: [subprotocol])
+      task.maximumMessageSize = URLSessionTransport.longestMessage
+      task.resume()
+      // The task has no word for "open": a pong is the first sign of it.
+      let connection = URLSessionConnection(task: task)
+      try await withTaskCancellationHandler {
+        try await connection.ping()
+      } onCancel: {
+        task.cancel()
+      }
+      return connection
+    }
+  }
+
+  private struct URLSessionConnection: TransportConnection {
+    let task: URLSessionWebSocketTask
+
+    func ping() async throws {
+      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+        task.sendPing { error in
+          if let error {
+            continuation.resume(throwing: TransportError.failed(error.localizedDescription))
+          } else {
+            continuation.resume()
+          }
+        }
+      }
+    }
+
+    func send(_ text: Data) async throws { try await task.send(.string(String(decoding: text, as: UTF8.self))) }
+
+    func receive() async throws -> Data {
+      do {
+        switch try await task.receive() {
+        case .string(let text): return Data(text.utf8)
+        case .data: throw TransportError.closed(code: 1003, reason: "a binary message")
+        @unknown default: throw TransportError.closed(code: 1003, reason: "a message of an unknown kind")
+        }
+      } catch let error as TransportError {
+        throw error
+      } catch {
+        let reason = task.closeReason.map { String(decoding: $0, as: UTF8.self) } ?? error.localizedDescription
+        throw TransportError.closed(code: task.closeCode == .invalid ? 1006 : task.closeCode.rawValue, reason: reason)
+      }
+    }
+
+    func close(code: Int) {
+      task.cancel(with: URLSessionWebSocketTask.CloseCode(rawValue: code) ?? .normalClosure, reason: nil)
+    }
+  }
+#endif

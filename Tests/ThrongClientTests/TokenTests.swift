@@ -1,0 +1,143 @@
+import Testing
+
+@testable import ThrongClient
+
+/// Tokens: the function that gives them, renewals, ends.
+@Suite struct TokenTests {
+  private struct NoToken: Error {}
+
+  private func online(ttl: Int = 3_600) -> Scene {
+    var scene = Scene(token: Scene.renewable, random: 0)
+    scene.feed(.connect)
+    scene.feed(.tokenRead(.success("first")))
+    scene.open(Scene.session(ttl: ttl))
+    scene.answer("getJoinedGroupList", Scene.noGroups)
+    _ = scene.takeEffects()
+    return scene
+  }
+
+  @Test func theFunctionIsAskedBeforeTheFirstSession() {
+    var scene = Scene(token: Scene.renewable)
+    scene.feed(.connect)
+    #expect(scene.effects.asksForToken && !scene.effects.opens)
+    scene.feed(.tokenRead(.success("first")))
+    scene.feed(.opened(attempt: 1))
+    #expect(scene.asked("login") == [["token": "first"]])
+  }
+
+  @Test func aGoodTokenIsUsedAgain() {
+    var scene = online()
+    scene.reconnect()
+    #expect(!scene.takeEffects().asksForToken)
+  }
+
+  @Test func aTokenThatEndsSoonIsNotUsedAgain() {
+    var scene = online(ttl: 60)
+    scene.pass(.seconds(56))
+    scene.feed(.ended(attempt: 1, .closed(code: 1006, reason: ""), didOpen: true))
+    scene.feed(.fired(.retry))
+    #expect(scene.takeEffects().asksForToken)
+  }
+
+  @Test func theFunctionIsAskedAgainWhereItFails() {
+    var scene = Scene(token: Scene.renewable)
+    scene.feed(.connect)
+    scene.feed(.tokenRead(.failure(NoToken())))
+    guard case .waiting(let loss, _) = scene.takeEffects().states.last else { Issue.record("not waiting"); return }
+    #expect(loss.error is NoToken)
+    scene.feed(.fired(.retry))
+    #expect(scene.takeEffects().asksForToken)
+  }
+
+  @Test func aTokenIsRenewedBeforeItEnds() {
+    var scene = online()
+    scene.event("onUserSigExpired", "{\"expiresAt\":1}")
+    scene.event("onUserSigExpired", "{\"expiresAt\":1}")
+    #expect(scene.takeEffects().filter { if case .readToken = $0 { true } else { false } }.count == 1)
+    scene.feed(.tokenRead(.success("second")))
+    #expect(scene.asked("login") == [["token": "second"]])
+    scene.answer("login", Scene.session())
+    #expect(scene.takeEffects().events.contains { if case .renewed = $0 { true } else { false } })
+    scene.reconnect()
+    #expect(!scene.takeEffects().asksForToken)
+  }
+
+  @Test func aRenewalThatFailsIsTriedAgain() {
+    var scene = online(ttl: 60)
+    scene.event("onUserSigExpired", "{\"expiresAt\":1}")
+    scene.feed(.tokenRead(.failure(NoToken())))
+    #expect(scene.takeEffects().delay(of: .renewal) == .seconds(10))
+    scene.pass(.seconds(50))
+    scene.feed(.fired(.renewal))
+    #expect(scene.takeEffects().asksForToken)
+    scene.feed(.tokenRead(.failure(NoToken())))
+    #expect(scene.takeEffects().delay(of: .renewal) == .seconds(5))
+    scene.pass(.seconds(9))
+    scene.feed(.fired(.renewal))
+    scene.feed(.tokenRead(.failure(NoToken())))
+    #expect(scene.takeEffects().delay(of: .renewal) == nil, "4006 comes before another try")
+  }
+
+  @Test func aRenewalThatTheServerRefusesAsksForAnotherToken() {
+    var scene = online()
+    scene.event("onUserSigExpired", "{\"expiresAt\":1}")
+    scene.feed(.tokenRead(.success("bad")))
+    scene.refuse("login", code: 70009)
+    #expect(scene.state.isOnline)
+    _ = scene.takeEffects()
+    scene.feed(.fired(.renewal))
+    #expect(scene.takeEffects().asksForToken)
+  }
+
+  @Test func aRenewalWhoseConnectionIsLostLeavesAGoodToken() {
+    var scene = online()
+    scene.event("onUserSigExpired", "{\"expiresAt\":1}")
+    scene.feed(.tokenRead(.success("second")))
+    _ = scene.takeEffects()
+    scene.feed(.ended(attempt: 1, .closed(code: 1006, reason: ""), didOpen: true))
+    scene.feed(.fired(.retry))
+    #expect(!scene.takeEffects().asksForToken)
+    scene.feed(.opened(attempt: 2))
+    #expect(scene.asked("login") == [["token": "second"]])
+  }
+
+  @Test func aTokenThatComesTooLateIsUsedByTheNextSession() {
+    var scene = online()
+    scene.event("onUserSigExpired", "{\"expiresAt\":1}")
+    scene.feed(.ended(attempt: 1, .closed(code: 4006, reason: ""), didOpen: true))
+    _ = scene.takeEffects()
+    scene.feed(.fired(.retry))
+    #expect(!scene.takeEffects().asksForToken, "it was asked for already")
+    scene.feed(.tokenRead(.success("second")))
+    scene.feed(.opened(attempt: 2))
+    #expect(scene.asked("login") == [["token": "second"]])
+  }
+
+  @Test func anEndedTokenIsReplaced() {
+    var scene = online()
+    scene.feed(.ended(attempt: 1, .closed(code: 4006, reason: ""), didOpen: true))
+    scene.feed(.fired(.retry))
+    #expect(scene.takeEffects().asksForToken)
+  }
+
+  @Test func anExpiredTokenIsReplacedAtSignIn() {
+    var scene = Scene(token: Scene.renewable)
+    scene.feed(.connect)
+    scene.feed(.tokenRead(.success("old")))
+    scene.feed(.opened(attempt: 1))
+    scene.refuse("login", code: 70001)
+    #expect(scene.state.phase == .waiting)
+    _ = scene.takeEffects()
+    scene.feed(.fired(.retry))
+    #expect(scene.takeEffects().asksForToken)
+  }
+
+  @Test func aFixedTokenEndsTheClient() {
+    var scene = Scene()
+    scene.connect()
+    scene.event("onUserSigExpired", "{\"expiresAt\":1}")
+    #expect(scene.asked("login").isEmpty)
+    scene.feed(.ended(attempt: 1, .closed(code: 4006, reason: ""), didOpen: true))
+    #expect(scene.state.phase == .closed)
+  }
+}
