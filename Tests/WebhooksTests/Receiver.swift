@@ -17,7 +17,7 @@ final class Receiver: Sendable {
     let connection: Int
   }
 
-  /// What follows a request.
+  /// The answer to a request.
   enum Reply: Sendable {
     /// These bytes; the connection stays open.
     case bytes(String)
@@ -31,7 +31,7 @@ final class Receiver: Sendable {
     }
   }
 
-  /// What has happened so far.
+  /// The requests so far.
   struct Log: Sendable {
     fileprivate(set) var connections = 0
     fileprivate(set) var requests: [Request] = []

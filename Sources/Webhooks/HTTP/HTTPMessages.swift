@@ -33,7 +33,7 @@ public struct HTTPResponse: Sendable, Equatable {
 
 /// The reason why there is no answer.
 public struct HTTPError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// What happened.
+  /// The fault.
   public enum Code: String, Sendable, CaseIterable {
     /// The whole time was up: in the queue, for the name, the connection or the answer.
     case timedOut

@@ -41,6 +41,8 @@ struct OutboxQueue {
     case retry
     /// - Parameter attempts: how many have failed.
     case givenUp(attempts: Int)
+    /// The store has it for another process, which posts the lane now.
+    case left
   }
 
   /// Entries to be read from the store.
@@ -230,9 +232,10 @@ struct OutboxQueue {
   }
 
   /// An attempt has ended.
+  /// - Parameter isOwn: this process posts the lane.
   /// - Returns: what follows. A stored entry that is done is to be removed from the store.
   mutating func finish(
-    _ entry: WebhookEntry, _ outcome: Outcome, at now: MonotonicInstant, wall: WallInstant
+    _ entry: WebhookEntry, _ outcome: Outcome, isOwn: Bool = true, at now: MonotonicInstant, wall: WallInstant
   ) -> Consequence {
     inFlight -= 1
     receiver.attemptEnded(isAnswered: outcome != .failed(isAnswered: false), at: now)
@@ -244,6 +247,12 @@ struct OutboxQueue {
     if outcome == .delivered {
       removeFirst(of: &lane)
       return .delivered
+    }
+    if !isOwn, entry.storedNumber > 0, let first = lane.entries.popFirst() {
+      lane.restart()
+      stored.remove(first)
+      lane.didRemoveStored()
+      return .left
     }
     switch schedule.decision(afterAttempts: attempts, of: entry.since, now: wall) {
     case .giveUp:
@@ -340,6 +349,34 @@ struct OutboxQueue {
   var volatileEntries: [WebhookEntry] {
     let all = lanes.values.flatMap { lane in Array(lane.entries) + (lane.backlog?.behind.map(\.entry) ?? []) }
     return all.filter { $0.storedNumber == 0 }
+  }
+
+  // MARK: Several processes
+
+  /// Whether nothing is known to wait.
+  var isIdle: Bool { lanes.isEmpty && !scan.isNeeded && currentRead == nil }
+
+  /// The lanes that this process posts have changed: forgets what the store has of others, and searches
+  /// the store from its beginning.
+  mutating func review(_ isOwn: (WebhookEntry.Lane) -> Bool) {
+    for name in Array(lanes.keys) where !isOwn(name) { forget(name) }
+    scan.leave(1)
+  }
+
+  /// Entries that are in memory only stay, and so does one that is being posted.
+  private mutating func forget(_ name: WebhookEntry.Lane) {
+    guard var lane = lanes.removeValue(forKey: name) else { return }
+    lane.endBacklog()
+    let head = lane.entries.first
+    let posted = lane.isInFlight ? head : nil
+    let entries = lane.entries
+    lane.entries.removeAll { $0.storedNumber > 0 && $0 !== posted }
+    for entry in entries where entry.storedNumber > 0 && entry !== posted {
+      stored.remove(entry)
+      lane.didRemoveStored()
+    }
+    if lane.entries.first !== head { lane.restart() }
+    put(lane, name)
   }
 
   // MARK: Reading

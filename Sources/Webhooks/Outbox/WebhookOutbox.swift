@@ -49,6 +49,9 @@ public final class WebhookOutbox: WebhookPoster {
     /// Where too many wait and all of the oldest are being posted.
     var trimRetry: MonotonicInstant?
     var timer: MonotonicInstant?
+    /// When the lanes of this process and what waits in them are to be looked at again.
+    var reviewDue: MonotonicInstant?
+    var isReviewing = false
     var lastError = ""
     var isStopped = false
   }
@@ -60,6 +63,7 @@ public final class WebhookOutbox: WebhookPoster {
   private static let deliveredPerCommit = 1000
   private static let removalDelay: Int64 = 250
   private static let readBytes = 4 << 20
+  private static let reviewDelay = Duration.seconds(1)
   private static let maxArriving = 10_000
   /// So many arrive before the client's thread is woken where it can post none of them.
   private static let arrivingPerWake = 1000
@@ -68,6 +72,8 @@ public final class WebhookOutbox: WebhookPoster {
   private let client: WebhookClient
   private let store: any WebhookStore
   private let groups: any GroupStore
+  /// Whether this process posts a lane; nil = all lanes.
+  private let owns: (@Sendable (WebhookEntry.Lane) -> Bool)?
   private let clocks: any Clocks
   private let counter = WebhookCounter()
   private let log: WebhookLog
@@ -84,14 +90,18 @@ public final class WebhookOutbox: WebhookPoster {
   /// - Parameters:
   ///   - store: keeps the entries.
   ///   - groups: makes changes of them durable.
+  ///   - owns: whether this process posts a lane, where several share the store; `searchStore` is called
+  ///     with each change.
   public init(
-    _ configuration: Configuration, client: WebhookClient, store: any WebhookStore, groups: any GroupStore, logger: Logger
+    _ configuration: Configuration, client: WebhookClient, store: any WebhookStore, groups: any GroupStore,
+    owns: (@Sendable (WebhookEntry.Lane) -> Bool)? = nil, logger: Logger
   ) async throws(StoreError) {
     let counts = try await store.webhookCounts()
     self.configuration = configuration
     self.client = client
     self.store = store
     self.groups = groups
+    self.owns = owns
     clocks = client.clocks
     log = WebhookLog(logger)
     self.logger = logger
@@ -125,6 +135,8 @@ public final class WebhookOutbox: WebhookPoster {
     let lost = state.withLock { state -> [WebhookEntry] in
       let entries = arriving.withLock { exchange(&$0, with: []) }
       return entries.filter { entry in
+        // Its new owner has found it in the store.
+        if entry.storedNumber > 0, owns?(entry.lane) == false { return false }
         if entry.storedNumber > 0 { state.pending += 1 }
         return state.queue.post(entry) == .lost
       }
@@ -141,6 +153,12 @@ public final class WebhookOutbox: WebhookPoster {
     client.perform(isDeferrable: true) { [weak self] in self?.work() }
   }
 
+  public func searchStore() {
+    if owns == nil { return }
+    state.withLock { $0.reviewDue = clocks.monotonic }
+    wake()
+  }
+
   // MARK: Work, on the client's thread
 
   private func work() {
@@ -154,6 +172,7 @@ public final class WebhookOutbox: WebhookPoster {
     }
     startAttempts()
     startTrim()
+    startReview()
     commitChanges()
     startRead()
     setTimer()
@@ -171,7 +190,8 @@ public final class WebhookOutbox: WebhookPoster {
     let due = state.withLock { state -> MonotonicInstant? in
       guard !state.isStopped,
         let due = [
-          state.queue.nextDue(at: now), state.storeRetry, state.trimRetry, state.isCommitting ? nil : state.removalDue,
+          state.queue.nextDue(at: now), state.storeRetry, state.trimRetry, state.isReviewing ? nil : state.reviewDue,
+          state.isCommitting ? nil : state.removalDue,
         ].compactMap({ $0 }).min(),
         due < state.timer ?? .distantFuture
       else { return nil }
@@ -219,18 +239,19 @@ public final class WebhookOutbox: WebhookPoster {
 
   private func finish(_ entry: WebhookEntry, _ outcome: OutboxQueue.Outcome, _ error: String) {
     let (now, wall) = (clocks.monotonic, clocks.wall)
+    let isOwn = owns?(entry.lane) ?? true
     let ended = state.withLock { state in
       let wasDown = state.queue.isReceiverDown
-      let consequence = state.queue.finish(entry, outcome, at: now, wall: wall)
+      let consequence = state.queue.finish(entry, outcome, isOwn: isOwn, at: now, wall: wall)
       var givenUp: [Failure] = []
       switch consequence {
       case .delivered:
         if entry.storedNumber > 0 {
-          state.pending -= 1
+          if isOwn { state.pending -= 1 }
           state.delivered.append(entry.storedNumber)
           if state.removalDue == nil { state.removalDue = now.advanced(byMilliseconds: WebhookOutbox.removalDelay) }
         }
-      case .retry: break
+      case .retry, .left: break
       case .givenUp(let attempts): givenUp = [Failure(entry: entry, attempts: attempts, error: error)]
       }
       if outcome != .delivered {
@@ -350,6 +371,40 @@ public final class WebhookOutbox: WebhookPoster {
     if !isStopped { log.warn("webhooks could not be read", ["error": "\(error)"]) }
   }
 
+  /// Counts what waits for this process, and takes over what others have left. A count beside other
+  /// work is wrong by that work: where nothing is left and the count says otherwise, it is made again.
+  private func startReview() {
+    guard let owns else { return }
+    let now = clocks.monotonic
+    let isDue = state.withLock { state -> Bool in
+      if state.reviewDue == nil, state.isIdle, state.pending != 0 { state.reviewDue = now + WebhookOutbox.reviewDelay }
+      guard let due = state.reviewDue, due <= now, !state.isReviewing, !state.isStopped, state.storeRetry == nil else {
+        return false
+      }
+      (state.reviewDue, state.isReviewing) = (nil, true)
+      return true
+    }
+    guard isDue else { return }
+    Task {
+      do throws(StoreError) {
+        let counts = try await store.webhookCounts()
+        client.perform { [self] in
+          admitArriving()
+          state.withLock { state in
+            state.isReviewing = false
+            state.queue.review(owns)
+            state.pending = max(0, counts.pending - state.queue.finishingCount)
+            state.failures = counts.failures
+          }
+          work()
+        }
+      } catch {
+        noteReadFailure(error) { state in (state.isReviewing, state.reviewDue) = (false, clocks.monotonic) }
+        wake()
+      }
+    }
+  }
+
   /// Gives up the oldest entries where more wait than may. It runs alone, because rows that were read
   /// before a commit look as if they still waited. Commits and reads wait for it, then it for them.
   private func startTrim() {
@@ -402,8 +457,9 @@ public final class WebhookOutbox: WebhookPoster {
       return state.failures
     }
     // Those of the moment: what fails again is left for the next call.
-    guard let known else { return 0 }
+    guard var known else { return 0 }
     defer { state.withLock { $0.isRetrying = false } }
+    if owns != nil { known = try await store.webhookCounts().failures }
     var retried = 0
     var last: Int64 = 0
     while retried < known {
@@ -429,7 +485,7 @@ public final class WebhookOutbox: WebhookPoster {
       commit(changes) { continuation.resume(returning: $0) }
     }
     guard isDurable else { throw StoreError(.unavailable, "webhooks could not be stored") }
-    state.withLock { $0.failures -= failures.count }
+    state.withLock { $0.failures = max(0, $0.failures - failures.count) }
     for entry in entries { post(entry) }
   }
 
@@ -455,6 +511,9 @@ public final class WebhookOutbox: WebhookPoster {
 }
 
 extension WebhookOutbox.State {
+  /// Whether nothing is left to do for what is known.
+  fileprivate var isIdle: Bool { queue.isIdle && !isCommitting && delivered.isEmpty && givenUp.isEmpty }
+
   /// How many more wait than may.
   fileprivate func excess(_ configuration: WebhookOutbox.Configuration) -> Int {
     pending + queue.volatileCount - configuration.maxPending

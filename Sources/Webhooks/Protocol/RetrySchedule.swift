@@ -3,7 +3,7 @@ import GroupModel
 /// When a request that failed is tried again: after 1 s, 2 s, 4 s … 5 min, the last time when its
 /// retention ends. Without jitter: the client's connections bound how many come at once.
 public struct RetrySchedule: Sendable, Equatable {
-  /// What follows a failed attempt.
+  /// The step after a failed attempt.
   public enum Decision: Sendable, Equatable {
     /// An attempt at that time.
     case retry(at: WallInstant)

@@ -1,7 +1,7 @@
 import GroupModel
 import WireProtocol
 
-/// What a receiver says to a before-event (Protocol.md, "Webhooks").
+/// A receiver's answer to a before-event (Protocol.md, "Webhooks").
 public enum WebhookAnswer: Sendable, Equatable {
   /// It may happen; a message with this content, where there is one, in place of its own.
   case allow(replacement: Replacement?)
@@ -16,7 +16,7 @@ public enum WebhookAnswer: Sendable, Equatable {
     case data(String)
   }
 
-  /// What the question is about: only messages have content, and can be dropped.
+  /// The subject of the question: only messages have content, and can be dropped.
   public enum Subject: Sendable, Equatable {
     case textMessage
     case customMessage
