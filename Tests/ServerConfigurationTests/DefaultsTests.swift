@@ -16,6 +16,8 @@ import Testing
     #expect(settings.dataDir == "./throng-data")
     #expect(settings.store.url == "sqlite:")
     #expect(settings.store.sync == .full)
+    #expect(!settings.cluster.isEnabled && settings.cluster.leaseDuration == .seconds(3))
+    #expect(settings.bus.url == nil && settings.bus.subject == "throng")
     #expect(!settings.demo && !settings.users.requireKnown)
     #expect(settings.loops == max(1, ProcessInfo.processInfo.activeProcessorCount - 1))
     #expect(settings.log.level == .info && settings.log.format == .json)

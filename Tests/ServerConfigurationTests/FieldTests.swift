@@ -7,7 +7,8 @@ import Testing
   let settings: Settings
 
   init() throws {
-    settings = try Settings.load(flags: Sample.all.map { ($0.key, $0.text) } + FieldTests.numbers.map { ($0, "\($1)") })
+    let samples = Sample.all.filter { !Sample.ofOtherStores.contains($0.key) }
+    settings = try Settings.load(flags: samples.map { ($0.key, $0.text) } + FieldTests.numbers.map { ($0, "\($1)") })
   }
 
   /// Every integer key with a number of its own, but those that take no number of 900 or a little
@@ -82,6 +83,17 @@ import Testing
     #expect(webhook.events == [.messageSent, .beforeSendMessage] && webhook.onFailure == .refuse)
     #expect(webhook.timeout == .milliseconds(500) && webhook.retention == .seconds(7200))
     #expect(webhook.connections == number("webhook.connections") && webhook.maxPending == number("webhook.maxPending"))
+  }
+
+  @Test(arguments: [
+    ("postgres://throng:s3cr3t@h/d", "postgres://throng:********@h/d"), ("postgresql://h/d?password=s3cr3t&a=b", nil),
+    ("postgres:///d?host=/run/postgresql", nil),
+  ])
+  func storeInPostgreSQLWithoutItsPassword(url: String, shown: String?) throws {
+    let settings = try Settings.load(flags: [("store.url", url)])
+    #expect(settings.store.postgreSQL == url)
+    let text = settings.entries.first { $0.key == "store.url" }?.value
+    #expect(text == shown || shown == nil && text?.contains("s3cr3t") == false)
   }
 
   @Test(arguments: [("sqlite:", nil), ("sqlite:a.db", "a.db"), ("sqlite:/x/a b.db", "/x/a b.db"), ("sqlite:../a:b", "../a:b")])

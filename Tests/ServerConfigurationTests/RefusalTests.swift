@@ -49,7 +49,8 @@ import Testing
     (
       "store.url",
       [
-        "", "postgres://h/d", "sqlite", "SQLITE:", "file:a.db", "sqlite://h/a.db", "sqlite:///a.db", "sqlite:a/", "sqlite:/",
+        "", "postgres://h", "postgres://h/", "postgres:h/d", "mysql://h/d", "sqlite", "SQLITE:", "file:a.db", "sqlite://h/a.db",
+        "sqlite:///a.db", "sqlite:a/", "sqlite:/",
         "sqlite:.", "sqlite:a/..", "sqlite::memory:", "sqlite:a.db?mode=ro", "sqlite:a\0b",
       ]
     ), ("store.sync", ["off", ""]),
@@ -130,6 +131,24 @@ import Testing
     let found = problems(flags: [("webhook.url", "http://127.0.0.1:1")])
     #expect(found.count == 1 && found[0].hasPrefix("webhook.url: set without webhook.secret"))
     #expect(problems(flags: [("webhook.url", "")]).isEmpty)
+  }
+
+  @Test(arguments: [("store.sync", "normal"), ("search.messages", "true"), ("history.retention.work", "90d")])
+  func aStoreInPostgreSQLTakesWhatAFileTakes(key: String, value: String) {
+    #expect(problems(flags: [("store.url", "postgres://throng@db.example.org/throng?sslmode=require"), (key, value)]).isEmpty)
+  }
+
+  @Test(arguments: [("cluster.enabled", "true"), ("bus.url", "nats://host")])
+  func severalNodesNeedAStoreThatTheyShare(key: String, value: String) {
+    let found = problems(flags: [(key, value)])
+    #expect(found.count == 1 && found[0].hasPrefix("\(key): needs a store that nodes share"), "\(found)")
+    #expect(problems(flags: [(key, value), ("store.url", "postgres://h/d")]).isEmpty)
+  }
+
+  @Test(arguments: ["", "host", "http://host", "nats://", "nats:///x", "nats://a b", "tls://h/path"])
+  func busURLs(url: String) {
+    let found = problems(flags: [("bus.url", url), ("store.url", "postgres://h/d")])
+    #expect(found.count == 1 && found[0].hasPrefix("bus.url: "), "\(found)")
   }
 
   @Test(arguments: ["auth.jwksFile", "tls.certificateFile", "tls.keyFile"])

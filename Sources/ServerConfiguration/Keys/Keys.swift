@@ -6,6 +6,7 @@ enum Keys {
     KeySection("Listeners", isDeployment: true, [listen, internalListen, demo, path, loops, tlsCertificateFile, tlsKeyFile]),
     KeySection("Browsers and proxies", isDeployment: true, [allowedOrigins, trustedProxies, proxyProtocol]),
     KeySection("Store", isDeployment: true, [dataDir, storeURL, storeSync]),
+    KeySection("Several nodes", isDeployment: true, ClusterKeys.all),
     KeySection(
       "Credentials", isDeployment: true,
       [authSecret, authJWKSFile, authAlgorithms, authAudience, authIssuer, authFailureDelay, adminAPIKey]),
@@ -69,10 +70,10 @@ enum Keys {
     "The directory of the store and of the secret that is made.")
   static let storeURL = Key(
     "store.url", .storeURL, "sqlite:", example: "sqlite:/var/lib/throng/chat.db", since: "0.1.0",
-    "Where groups and messages are kept; sqlite:PATH, or sqlite: alone for throng.db in dataDir.")
+    "Where groups and messages are kept; sqlite:PATH, sqlite: alone for throng.db in dataDir, or postgres://HOST/DATABASE.")
   static let storeSync = Key(
     "store.sync", .oneOfCases(), StoreSync.full, example: "normal", since: "0.1.0",
-    "full: what is acknowledged outlives a power failure; normal: only a crash.")
+    "full: what is acknowledged outlives a power failure; normal: only a crash of Throng.")
 
   static let authSecret = Key(
     "auth.secret", ValueType.hs256Secret.optional, nil, isSecret: true, example: "the-output-of-openssl-rand-base64-48",

@@ -27,11 +27,11 @@ enum LimitKeys {
     "The requests that a user may send at once after a pause.")
   static let signInsPerSecond = Key(
     "limits.signInsPerSecond", .integer(0...1_000_000, of: "sign-ins a second"), 2000, example: "1000", since: "0.1.0",
-    "The sign-ins of all users that are admitted each second; 0 = no limit.")
+    "The sign-ins of all users that each node admits each second; 0 = no limit.")
   static let connections = count(
-    "limits.connections", "The connections to the public listener", of: "connections", example: "50000")
+    "limits.connections", "The connections to the public listener of each node", of: "connections", example: "50000")
   static let connectionsPerAddress = count(
-    "limits.connectionsPerAddress", "The connections from one address", of: "connections", example: "200")
+    "limits.connectionsPerAddress", "The connections from one address to each node", of: "connections", example: "200")
   static let groupsPerUser = count(
     "limits.groupsPerUser", "The groups that a user may be a member of, AVChatRooms aside", 1000, of: "groups", example: "500")
   static let avChatRoomsPerUser = count(

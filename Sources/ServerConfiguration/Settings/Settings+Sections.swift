@@ -55,7 +55,8 @@ extension Settings {
 
   /// The store of groups and messages.
   public struct Store: Sendable {
-    /// `sqlite:`, or `sqlite:` with a path; without one the file is in the data directory.
+    /// `sqlite:`, or `sqlite:` with a path; without one the file is in the data directory. Or
+    /// `postgres://` with a host and a database.
     public var url: String
     /// The durability of a write.
     public var sync: StoreSync
@@ -63,6 +64,17 @@ extension Settings {
     /// The path in `url`, absolute or relative to the data directory; nil = the default database.
     public var databasePath: String? {
       Store.path(in: url).flatMap { $0.isEmpty ? nil : String($0) }
+    }
+
+    /// The URL of a PostgreSQL database; nil where the store is a file.
+    public var postgreSQL: String? { Store.isPostgreSQL(url) ? url : nil }
+
+    static func isPostgreSQL(_ url: String) -> Bool { url.hasPrefix("postgres://") || url.hasPrefix("postgresql://") }
+
+    /// The URL with stars instead of a password.
+    static func withoutPassword(_ url: String) -> String {
+      url.replacing(/(?<name>:\/\/[^:@\/]*):[^@\/]*@/) { "\($0.output.name):********@" }
+        .replacing(/(?<name>[?&]password=)[^&]*/) { "\($0.output.name)********" }
     }
 
     /// The text behind the scheme; nil for another scheme.
@@ -122,11 +134,11 @@ extension Settings {
 
   /// The messages that groups keep (Protocol.md, "Retention").
   public struct History: Sendable {
-    /// Of a Work group.
+    /// For a Work group.
     public var work: Kept
-    /// Of a Public group.
+    /// For a Public group.
     public var `public`: Kept
-    /// Of a Meeting group.
+    /// For a Meeting group.
     public var meeting: Kept
 
     /// The messages that one group keeps.

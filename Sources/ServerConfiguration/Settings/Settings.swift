@@ -29,6 +29,10 @@ public struct Settings: Sendable {
   public var tls: TLS
   /// `store.…`
   public var store: Store
+  /// `cluster.…`
+  public var cluster: Cluster
+  /// `bus.…`
+  public var bus: Bus
   /// `sessions.…`
   public var sessions: Sessions
   /// `users.…`
@@ -79,6 +83,8 @@ public struct Settings: Sendable {
     proxyProtocol = values[Keys.proxyProtocol]
     tls = TLS(certificateFile: values[Keys.tlsCertificateFile], keyFile: values[Keys.tlsKeyFile])
     store = Store(url: values[Keys.storeURL], sync: values[Keys.storeSync])
+    cluster = Cluster(values)
+    bus = Bus(values)
     sessions = Sessions(perPlatform: Sessions.PerPlatform(values))
     users = Users(requireKnown: values[Keys.usersRequireKnown])
     attributes = Attributes(groupTypes: values[Keys.attributesGroupTypes])

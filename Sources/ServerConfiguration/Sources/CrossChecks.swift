@@ -4,6 +4,7 @@ extension Resolution {
     checkTLS()
     checkFile(Keys.authJWKSFile)
     checkAlgorithms()
+    checkCluster()
     if self[WebhookKeys.url] != nil, self[WebhookKeys.secret] == nil { report(WebhookKeys.url, "set without webhook.secret") }
     if self[Keys.listen] == self[Keys.internalListen], self[Keys.listen].port != 0 {
       report(Keys.internalListen, "the same as listen")
@@ -27,6 +28,13 @@ extension Resolution {
     } catch {
       report(key, "the file \(path.quoted) cannot be read: \(error.description)")
     }
+  }
+
+  private mutating func checkCluster() {
+    if Settings.Store.isPostgreSQL(self[Keys.storeURL]) { return }
+    let reason = "needs a store that nodes share: store.url=postgres://…"
+    if self[ClusterKeys.enabled] { report(ClusterKeys.enabled, reason) }
+    if self[ClusterKeys.busURL] != nil { report(ClusterKeys.busURL, reason) }
   }
 
   private mutating func checkAlgorithms() {

@@ -23,8 +23,14 @@ extension ValueType where Value == String {
     text.utf8.count >= 32 && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
   }
 
-  /// `store.url`. The path must not look like a host, a database in memory, or options.
-  static let storeURL = checkedText("sqlite: or sqlite:PATH") { url in
+  /// `store.url`. The path must not look like a host, a database in memory, or options. The password
+  /// of a server is not shown.
+  static let storeURL = scalar(
+    "sqlite:, sqlite:PATH or postgres://HOST/DATABASE", as: [.string], show: Settings.Store.withoutPassword,
+    parse: { isStoreURL($0) ? $0 : nil })
+
+  private static func isStoreURL(_ url: String) -> Bool {
+    if Settings.Store.isPostgreSQL(url) { return url.contains(/^[a-z]+:\/\/[^\/\0]*\/[^\/\0?]+(\?[^\0]*)?$/) }
     guard let path = Settings.Store.path(in: url) else { return false }
     let name = path.split(separator: "/", omittingEmptySubsequences: false).last
     let isFile = path.isEmpty || !["", ".", "..", ":memory:"].contains(name)
