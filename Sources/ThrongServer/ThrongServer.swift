@@ -18,6 +18,7 @@ public enum ThrongServer {
     MetricsSystem.bootstrap(metrics)
     let signals = SignalListener()
     let server = try await Server(settings, metrics: metrics, logger: logger)
+    try await server.join()
     server.start()
     let maintenance = Task { try await runMaintenance(of: server) }
     let reloading = Task { for await _ in signals.reloads { await server.reload() } }
@@ -31,7 +32,13 @@ public enum ThrongServer {
     let format = settings.log.format
     // The configuration's levels are swift-log's names.
     let level = Logger.Level(rawValue: settings.log.level.rawValue) ?? .info
-    LoggingSystem.bootstrap { _ in LineLogHandler(format: format, level: level, output: log) }
+    // Logs of several nodes are often read together. `node` is the number of a node that an entry is about.
+    let nodeName = settings.cluster.isEnabled ? settings.nodeName : nil
+    LoggingSystem.bootstrap { _ in
+      var handler = LineLogHandler(format: format, level: level, output: log)
+      handler.metadata = nodeName.map { ["nodeName": "\($0)"] } ?? [:]
+      return handler
+    }
     return Logger(label: "throng")
   }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Authentication
+import Foundation
 import ServerConfiguration
 import ThrongServer
 
@@ -39,7 +40,9 @@ struct ConfigShow: AsyncParsableCommand {
   func run() async throws {
     let entries = try options.load().entries
     let keyWidth = entries.map(\.key.count).max() ?? 0
-    let valueWidth = entries.map(\.value.count).max() ?? 0
+    // On a screen one long value would push all sources out of sight: it stands out of its column.
+    let longest = entries.map(\.value.count).max() ?? 0
+    let valueWidth = isatty(STDOUT_FILENO) == 1 ? min(longest, 32) : longest
     for entry in entries {
       print("\(entry.key.padded(to: keyWidth))  \(entry.value.padded(to: valueWidth))  \(entry.source)")
     }

@@ -13,7 +13,7 @@ import Testing
     ("0.0.0.0:1", "127.0.0.1"), ("[::]:1", "::1"), (":1", "127.0.0.1"), ("10.0.0.1:1", "10.0.0.1"), ("host:1", "host"),
   ])
   func aListenerOnEveryAddressIsAskedHere(listen: String, target: String) throws {
-    #expect(HealthProbe.target(of: try settings(listen).internalListen) == target)
+    #expect(InternalClient.target(of: try settings(listen).internalListen) == target)
   }
 
   @Test func itSaysWhyThereIsNoAnswer() throws {

@@ -34,6 +34,27 @@ import Testing
     }
   }
 
+  @Test func theClientLibraryIsBesideTheWebSocket() async throws {
+    try await Running.with(demo: false) { server in
+      for (file, type) in [("throng.js", "text/javascript"), ("throng.d.ts", "text/plain")] {
+        let answer = try server.ask("GET", "/\(file)", .public)
+        #expect(answer.status == 200 && answer.head.contains("Content-Type: \(type); charset=utf-8\r\n"))
+        #expect(answer.head.contains("Access-Control-Allow-Origin: *\r\n") && answer.body.contains("class ThrongClient"))
+        #expect(try server.ask("HEAD", "/\(file)", .public).body.isEmpty)
+        #expect(try server.ask("POST", "/\(file)", .public).status == 405)
+        #expect(try server.ask("GET", "/\(file)", .internal).status == 404)
+        #expect(try server.ask("GET", "/chat/\(file)", .public).status == 404)
+      }
+    }
+  }
+
+  @Test func theClientLibraryMovesWithTheWebSocket() {
+    #expect(ClientFile(at: "/chat/throng.js", besides: "/chat/ws") != nil)
+    for path in ["/throng.js", "/chat/", "/chat/ws", "/chat/throng.j", "/chat/x/throng.js"] {
+      #expect(ClientFile(at: path, besides: "/chat/ws") == nil, "\(path)")
+    }
+  }
+
   @Test func theConsoleIsOnTheInternalListener() async throws {
     try await Running.with(demo: true) { server in
       let page = try server.ask("GET", "/console", .internal)

@@ -41,6 +41,25 @@ import ThrongServer
     #expect(text.value(PrometheusRegistry.refusedName) == 3)
   }
 
+  @Test func aHistogramThatIsCountedElsewhereIsShownWithItsBuckets() async throws {
+    registry.collectHistogram("lag_seconds", help: "Lag.", bounds: [0.1, 1]) {
+      [
+        (labels: [("loop", "0")], reading: HistogramReading(counts: [3, 2, 1], sum: 4.5)),
+        (labels: [("loop", "1")], reading: HistogramReading(counts: [0, 0, 0], sum: 0)),
+        (labels: [("loop", "2")], reading: HistogramReading(counts: [1, 2], sum: 0)),
+        (labels: [("loop", "0")], reading: HistogramReading(counts: [9, 9, 9], sum: 9)),
+      ]
+    }
+    let text = try PrometheusText(await registry.renderAll())
+    #expect(text.family("lag_seconds")?.type == "histogram")
+    let buckets = ["0.1", "1", "+Inf"].map { text.value("lag_seconds_bucket", ["le": $0, "loop": "0"]) }
+    #expect(buckets == [3, 5, 6])
+    #expect(text.value("lag_seconds_count", ["loop": "0"]) == 6 && text.value("lag_seconds_sum", ["loop": "0"]) == 4.5)
+    #expect(text.value("lag_seconds_count", ["loop": "1"]) == 0)
+    #expect(text.value("lag_seconds_count", ["loop": "2"]) == nil)
+    #expect(text.value(PrometheusRegistry.refusedName) == 2)
+  }
+
   /// Counts how often it was asked.
   private final class Counted: Sendable {
     private let count = Atomic<Int>(0)

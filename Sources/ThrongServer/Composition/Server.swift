@@ -5,7 +5,6 @@ import GroupModel
 import GroupPermissions
 import GroupRuntime
 import Logging
-import SQLiteStore
 import ServerConfiguration
 import Synchronization
 import WebSocketTransport
@@ -14,16 +13,18 @@ import WebSocketTransport
 public final class Server: Sendable {
   private let settings: Settings
   let logger: Logger
-  let store: SQLiteStore
+  let store: any ServerStore
   let services: GatewayServices
   private let gateway: Gateway
   let transport: Transport
   private let tokens: CurrentTokenVerifier
   /// Nil = webhooks are off.
   let webhooks: WebhookComposition?
+  /// Nil = the server is alone.
+  let engines: ClusterEngines?
   private let openFiles: Int
   private let memory = ProcessMemory()
-  private let readiness: Readiness
+  let readiness: Readiness
   let metrics: PrometheusRegistry
 
   /// Opens the store, reads the keys and binds both listeners, without serving yet.
@@ -31,18 +32,14 @@ public final class Server: Sendable {
     self.settings = settings
     self.metrics = metrics
     self.logger = logger
-    let clocks = SystemClocks()
-    let library = LibraryLog(clocks: clocks, logger: logger)
+    let library = LibraryLog(clocks: SystemClocks(), logger: logger)
     TransportLog.setSink { level, text in library.write(level, text) }
-    store = try StartError.translating { () throws(StoreOpenError) in
-      try SQLiteStore.open(
-        directory: settings.dataDir, database: settings.store.databasePath,
-        sync: settings.store.sync == .full ? .full : .normal,
-        postsUserOffline: settings.webhook.url != nil && settings.webhook.events.contains(.userOffline),
-        history: settings.history.limits, indexesMessages: settings.search.messages, logger: logger)
-    }
+    store = try openStore(settings, logger)
+    let clocks = store.clocks
+    engines = try ClusterEngines(settings, store: store, clocks: clocks, logger: logger)
     tokens = try await Server.tokens(settings, logger)
-    webhooks = try await WebhookComposition(settings, store: store, clocks: clocks, logger: logger)
+    webhooks = try await WebhookComposition(
+      settings, store: store, membership: engines?.lease, clocks: clocks, logger: logger)
     services = GatewayServices(
       configuration: GatewayConfiguration(settings),
       stores: GatewayServices.Stores(groups: store, messages: store, users: store, personal: store, webhooks: store),
@@ -51,14 +48,14 @@ public final class Server: Sendable {
       rules: GroupRules(
         permissions: GroupPermissions(settings), limits: GroupLimits(settings), webhooks: webhooks?.types ?? .none),
       product: GatewayServices.Product(name: "Throng", version: Release.version, limits: settings.limits.flattened),
-      logger: logger, webhooks: webhooks?.services)
+      logger: logger, webhooks: webhooks?.services, cluster: engines?.ports)
     let registry = services.registry
     store.onRemoval { registry.note($0) }
-    readiness = Readiness(store: store)
+    readiness = Readiness(store: store, engines: engines)
     let routes = Routes(
       services: services, metrics: metrics, readiness: readiness,
       credential: AdministratorCredential(tokens: tokens, apiKey: settings.admin.apiKey),
-      demo: try await Server.demoPage(settings, logger), logger: logger)
+      demo: try await Server.demoPage(settings, logger), cluster: engines, logger: logger)
     gateway = Gateway(services, http: routes)
     let delegate = gateway
     openFiles = Transport.limitOpenFiles(to: settings.openFiles)
@@ -66,6 +63,7 @@ public final class Server: Sendable {
       try Transport(TransportConfiguration(settings), delegate: delegate)
     }
     services.registry.use(transport.loops.map(\.executor))
+    services.activeGroups.use(transport.loops)
   }
 
   /// The verifier of tokens; creates the secret where there is none yet.
@@ -90,6 +88,14 @@ public final class Server: Sendable {
 
   /// The bound ports.
   public var ports: (public: Int?, internal: Int?) { (transport.publicPort, transport.internalPort) }
+
+  /// Joins the cluster, where there is one; before `start`.
+  public func join() async throws(StartError) {
+    guard let engines else { return }
+    try engines.join(at: "\(settings.internalListen.bound(to: transport.internalPort))")
+    // It returns when this node hears all others, and is heard.
+    await services.cluster?.start()
+  }
 
   /// Begins to serve, and logs the addresses.
   public func start() {
@@ -158,9 +164,13 @@ public final class Server: Sendable {
       "draining",
       metadata: [
         "sessions": .stringConvertible(services.sessionCount), "duration": .stringConvertible(duration.wholeMilliseconds),
+        "hint": "a second signal ends it at once",
       ])
     gateway.drain(over: duration, on: transport.loops)
+    // Shards move while their groups' other sessions are served.
+    async let released: Void? = engines?.drain(within: duration)
     await waitUntilEmpty(atMost: duration + Server.closingTime)
+    _ = await released
     await stop()
     logger.info("stopped")
   }
@@ -182,7 +192,9 @@ public final class Server: Sendable {
   public func stop() async {
     await transport.stop()
     await webhooks?.stop()
+    services.cluster?.stop()
     store.close()
+    await engines?.leave()
   }
 }
 
@@ -193,8 +205,12 @@ final class Readiness: Sendable {
 
   private let phase = Mutex(Phase.starting)
   private let store: any StoreHealth
+  private let engines: ClusterEngines?
 
-  init(store: any StoreHealth) { self.store = store }
+  init(store: any StoreHealth, engines: ClusterEngines? = nil) {
+    self.store = store
+    self.engines = engines
+  }
 
   func set(_ phase: Phase) { self.phase.withLock { $0 = phase } }
 
@@ -203,7 +219,7 @@ final class Readiness: Sendable {
     switch phase.withLock({ $0 }) {
     case .starting: "starting"
     case .draining: "draining"
-    case .serving: store.canPersist ? nil : "cannot write to the store"
+    case .serving: store.canPersist ? engines?.obstacle : "cannot write to the store"
     }
   }
 }

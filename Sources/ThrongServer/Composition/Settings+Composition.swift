@@ -30,6 +30,12 @@ extension Settings {
       algorithms: tokenAlgorithms, audience: auth.audience, issuer: auth.issuer)
   }
 
+  /// Whether a start would find the HS256 secret, or needs none.
+  func hasSecret() throws(AuthenticationError) -> Bool {
+    guard tokenAlgorithms?.contains(.hs256) ?? true, auth.secret == nil else { return true }
+    return try SecretFile(dataDirectory: dataDir).load() != nil
+  }
+
   /// Reads the secret, the JWKS file, the certificate and its key like a start, and creates
   /// nothing.
   /// - Returns: the warnings of a start.
@@ -54,7 +60,10 @@ extension Settings {
   /// Reads the whole database, also beside a running server.
   /// - Returns: a sentence for each fault; none where the database is sound.
   public func storeFaults() throws(StartError) -> [String] {
-    try StartError.translating { () throws(StoreOpenError) in
+    if store.postgreSQL != nil {
+      throw StartError("only a database in a file can be checked; PostgreSQL has pg_amcheck")
+    }
+    return try StartError.translating { () throws(StoreOpenError) in
       try StoreCheck.faults(directory: dataDir, database: store.databasePath)
     }
   }

@@ -1,8 +1,9 @@
+import Cluster
 import Gateway
 import GroupModel
 import GroupRuntime
 import Logging
-import SQLiteStore
+import PostgreSQLStore
 import ServerConfiguration
 import Webhooks
 import WireProtocol
@@ -17,7 +18,10 @@ struct WebhookComposition: Sendable {
   private static let niceness = 5
 
   /// Nil where there is no receiver.
-  init?(_ settings: Settings, store: SQLiteStore, clocks: any Clocks, logger: Logger) async throws(StartError) {
+  /// - Parameter membership: nil = this server is alone.
+  init?(
+    _ settings: Settings, store: any ServerStore, membership: (any ClusterMembership)?, clocks: any Clocks, logger: Logger
+  ) async throws(StartError) {
     let maxContentBytes = settings.limits.text.message
     let settings = settings.webhook
     guard let url = settings.url, let text = settings.secret else { return nil }
@@ -40,7 +44,8 @@ struct WebhookComposition: Sendable {
       outbox = try await WebhookOutbox(
         WebhookOutbox.Configuration(
           retention: settings.retention, maxPending: settings.maxPending, maxInFlight: maxInFlight),
-        client: posting, store: store, groups: store, logger: logger)
+        client: posting, store: store, groups: store,
+        owns: membership.map { membership in { @Sendable lane in membership.owns(Shard(of: lane)) } }, logger: logger)
     } catch {
       throw StartError("the webhooks in the store cannot be read: \(error)")
     }

@@ -14,14 +14,16 @@ struct Routes: HTTPHandling {
   private let readiness: Readiness
   private let credential: AdministratorCredential
   private let demo: DemoPage?
+  private let cluster: ClusterRoute
   private let unauthorized: UnauthorizedCalls
   private let logger: Logger
 
   /// `demo` is nil where the demo page is off.
   init(
     services: GatewayServices, metrics: PrometheusRegistry, readiness: Readiness, credential: AdministratorCredential,
-    demo: DemoPage?, logger: Logger
+    demo: DemoPage?, cluster: ClusterEngines?, logger: Logger
   ) {
+    self.cluster = ClusterRoute(engines: cluster)
     self.services = services
     self.metrics = metrics
     self.readiness = readiness
@@ -37,10 +39,18 @@ struct Routes: HTTPHandling {
     case readiness = "/readyz"
     case metrics = "/metrics"
     case openRPC = "/openrpc.json"
+    case asyncAPI = "/asyncapi.json"
     case console = "/console"
+    case cluster = "/cluster"
     case rpc = "/rpc"
 
-    var methods: [String] { self == .rpc ? ["POST"] : ["GET", "HEAD"] }
+    var methods: [String] {
+      switch self {
+      case .rpc: ["POST"]
+      case .cluster: ["GET", "HEAD", "POST"]
+      default: ["GET", "HEAD"]
+      }
+    }
   }
 
   func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) {
@@ -58,15 +68,21 @@ struct Routes: HTTPHandling {
         exchange.respond(status: 200, contentType: "text/plain; version=0.0.4; charset=utf-8", body: await metrics.renderAll())
       }
     case .openRPC: exchange.respond(status: 200, contentType: "application/json", body: services.openRPC)
+    case .asyncAPI: exchange.respond(status: 200, contentType: "application/json", body: services.asyncAPI)
     case .console: exchange.page(ConsolePage.load())
+    case .cluster where request.head.method != "POST": cluster.status(exchange)
+    case .cluster:
+      if mayCommand(request, exchange) != nil { cluster.command(request.body, exchange) }
     case .rpc: call(request, exchange)
     }
   }
 
-  /// The public listener has the path of the WebSocket, and the demo page where that is on.
+  /// The public listener has the path of the WebSocket, the client library beside it, and the demo
+  /// page where that is on.
   private func handlePublic(_ request: HTTPRequest, _ exchange: HTTPExchange) {
     if let demo, request.head.path == demo.path { return show(demo, request, exchange) }
     let path = services.configuration.path
+    if let file = ClientFile(at: request.head.path, besides: path) { return serve(file, request, exchange) }
     guard request.head.path == path else { return refuse(request, exchange, .noSuchPath(besides: path)) }
     if let obstacle = services.upgradeObstacle(of: request.head) {
       return refuse(request, exchange, HTTPRefusal(status: obstacle.status, sentence: obstacle.sentence))
@@ -86,12 +102,29 @@ struct Routes: HTTPHandling {
     }
   }
 
-  private func call(_ request: HTTPRequest, _ exchange: HTTPExchange) {
-    guard let administrator = credential.holder(request.head.authorization, at: services.clocks.wall) else {
+  private func serve(_ file: ClientFile, _ request: HTTPRequest, _ exchange: HTTPExchange) {
+    let methods = ["GET", "HEAD"]
+    guard methods.contains(request.head.method) else { return refuse(request, exchange, .method(methods)) }
+    exchange.respond(status: 200, contentType: file.contentType, headers: ClientFile.headers, body: file.body)
+  }
+
+  /// The administrator behind a request; nil where it was refused.
+  private func mayCommand(_ request: HTTPRequest, _ exchange: HTTPExchange) -> String? {
+    let administrator: String
+    do throws(HTTPRefusal) {
+      administrator = try credential.holder(request.head.authorization, at: services.clocks.wall)
+    } catch {
       unauthorized.note(from: services.clientAddress(of: request.head))
-      return refuse(request, exchange, .unauthorized)
+      refuse(request, exchange, error)
+      return nil
     }
-    guard !request.bodyTooLarge else { return refuse(request, exchange, .bodyTooLarge) }
+    guard request.bodyTooLarge else { return administrator }
+    refuse(request, exchange, .bodyTooLarge)
+    return nil
+  }
+
+  private func call(_ request: HTTPRequest, _ exchange: HTTPExchange) {
+    guard let administrator = mayCommand(request, exchange) else { return }
     Task {
       guard let answer = await services.administration.answer(request.body, from: administrator) else {
         return exchange.respond(status: 204, contentType: nil, body: [])
@@ -123,11 +156,12 @@ struct AdministratorCredential: Sendable {
     self.apiKey = apiKey.map { APIKey($0) }
   }
 
-  /// The name of the credential's holder in the log; nil where the credential is not valid.
-  func holder(_ authorization: String?, at now: WallInstant) -> String? {
-    guard let token = BearerCredential.token(authorization) else { return nil }
+  /// The name of the credential's holder in the log.
+  func holder(_ authorization: String?, at now: WallInstant) throws(HTTPRefusal) -> String {
+    guard let token = BearerCredential.token(authorization) else { throw .unauthorized }
     if let apiKey, apiKey.matches(token) { return "API key" }
-    guard case .success(let verified) = tokens.current.verify(token, now: now), verified.isAdministrator else { return nil }
+    guard case .success(let verified) = tokens.current.verify(token, now: now) else { throw .unauthorized }
+    guard verified.isAdministrator else { throw .notAnAdministrator }
     return verified.userID.rawValue
   }
 }
@@ -143,7 +177,7 @@ extension HTTPExchange {
 }
 
 /// The refusal of an HTTP request: a status and a sentence.
-struct HTTPRefusal: Sendable {
+struct HTTPRefusal: Error {
   let status: Int
   let sentence: String
   var headers: [(String, String)] = []
@@ -153,12 +187,17 @@ struct HTTPRefusal: Sendable {
   }
   static let noSuchInternalPath = HTTPRefusal(
     status: 404,
-    sentence: "there is nothing at this path; there are /healthz, /readyz, /metrics, /openrpc.json, /console and POST /rpc")
+    sentence: "there is nothing at this path; there are /healthz, /readyz, /metrics, /openrpc.json, /asyncapi.json, /console, "
+      + "/cluster and POST /rpc")
   static let upgradeRequired = HTTPRefusal(
     status: 426, sentence: "this path takes WebSocket upgrades only", headers: [("Upgrade", "websocket")])
   static let unauthorized = HTTPRefusal(
     status: 401, sentence: "send Authorization: Bearer with an administrator's token or the API key",
     headers: [("WWW-Authenticate", "Bearer")])
+  /// RFC 6750, 3.1 names the error.
+  static let notAnAdministrator = HTTPRefusal(
+    status: 401, sentence: "this token is a user's; send one with adm:true (throng token NAME --admin) or the API key",
+    headers: [("WWW-Authenticate", "Bearer error=\"insufficient_scope\"")])
   static let bodyTooLarge = HTTPRefusal(status: 413, sentence: "the body is over 1 MiB")
   static let fault = HTTPRefusal(status: 500, sentence: "a fault of the server; its log says more")
 

@@ -19,6 +19,18 @@ struct ExpositionWriter {
     line(ExpositionWriter.text(of: value))
   }
 
+  /// Writes the buckets, the sum and the count, which is the sum of the buckets read, so that they
+  /// agree whatever is recorded meanwhile.
+  mutating func histogram(_ name: String, _ labels: LabelSet, bounds: [Double], _ reading: HistogramReading) {
+    var total: UInt64 = 0
+    for (bound, count) in zip(bounds + [.infinity], reading.counts) {
+      total += count
+      sample(name + "_bucket", labels.with(bound: ExpositionWriter.text(of: bound)), Double(total))
+    }
+    sample(name + "_sum", labels, reading.sum)
+    sample(name + "_count", labels, Double(total))
+  }
+
   private mutating func line(_ text: String) {
     bytes.append(contentsOf: text.utf8)
     bytes.append(UInt8(ascii: "\n"))

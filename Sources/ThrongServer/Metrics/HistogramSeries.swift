@@ -42,13 +42,8 @@ final class HistogramSeries: MetricSeries, TimerHandler, RecorderHandler {
   }
 
   func write(into writer: inout ExpositionWriter, named name: String, _ labels: LabelSet) {
-    // The count is the sum of the buckets read, so that they agree whatever is recorded meanwhile.
-    var total: UInt64 = 0
-    for (bound, count) in zip(bounds + [.infinity], counts) {
-      total += count.value.load(ordering: .relaxed)
-      writer.sample(name + "_bucket", labels.with(bound: ExpositionWriter.text(of: bound)), Double(total))
-    }
-    writer.sample(name + "_sum", labels, sum.load(ordering: .relaxed))
-    writer.sample(name + "_count", labels, Double(total))
+    let reading = HistogramReading(
+      counts: counts.map { $0.value.load(ordering: .relaxed) }, sum: sum.load(ordering: .relaxed))
+    writer.histogram(name, labels, bounds: bounds, reading)
   }
 }

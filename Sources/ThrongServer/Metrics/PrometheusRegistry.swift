@@ -46,7 +46,23 @@ public final class PrometheusRegistry: Sendable {
   ) {
     update(name, type.type) { family in
       family.help = help
-      family.readers.append(read)
+      family.readers.append { await read().map { (labels: $0.labels, value: .number($0.value)) } }
+    }
+  }
+
+  /// Adds a histogram that something else counts, read at each scrape.
+  /// - Parameters:
+  ///   - bounds: the largest observation of each bucket but the last, ascending.
+  ///   - read: returns all current readings, each with one bucket more than there are bounds; rows
+  ///     with repeated or illegal labels, or other buckets, are refused.
+  public func collectHistogram(
+    _ name: String, help: String, bounds: [Double],
+    _ read: @escaping @Sendable () async -> [(labels: [(String, String)], reading: HistogramReading)]
+  ) {
+    update(name, .histogram) { family in
+      family.help = help
+      family.bounds = bounds
+      family.readers.append { await read().map { (labels: $0.labels, value: .histogram($0.reading)) } }
     }
   }
 
@@ -55,14 +71,14 @@ public final class PrometheusRegistry: Sendable {
 
   /// The text of all metrics, those of `collect` included.
   public func renderAll() async -> [UInt8] {
-    var read: [String: [LabelSet: Double]] = [:]
+    var read: [String: [LabelSet: ScrapedValue]] = [:]
     for family in state.withLock({ $0.families }).values where !family.readers.isEmpty {
       read[family.name] = await values(of: family)
     }
     return render(read: read)
   }
 
-  private func render(read: [String: [LabelSet: Double]]) -> [UInt8] {
+  private func render(read: [String: [LabelSet: ScrapedValue]]) -> [UInt8] {
     var writer = ExpositionWriter()
     for family in state.withLock({ $0.families }).values.sorted(by: { $0.name < $1.name }) {
       family.write(into: &writer, read: read[family.name] ?? [:])
@@ -70,12 +86,12 @@ public final class PrometheusRegistry: Sendable {
     return writer.bytes
   }
 
-  private func values(of family: MetricFamily) async -> [LabelSet: Double] {
-    var values: [LabelSet: Double] = [:]
+  private func values(of family: MetricFamily) async -> [LabelSet: ScrapedValue] {
+    var values: [LabelSet: ScrapedValue] = [:]
     for read in family.readers {
       for row in await read() {
         guard let labels = LabelSet(row.labels, of: family.type), values.count < maxSeries,
-          family.series[labels] == nil, values[labels] == nil
+          family.series[labels] == nil, values[labels] == nil, family.accepts(row.value)
         else {
           refuse()
           continue

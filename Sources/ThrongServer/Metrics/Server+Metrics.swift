@@ -12,7 +12,7 @@ extension Server {
   /// Registers the metrics that are read at each scrape.
   func collectMetrics() {
     for one in MetricDescription.all {
-      metrics.describe(one.name, help: one.help, type: one.kind == .counter ? .counter : .histogram)
+      metrics.describe(one.name, help: one.help, type: MetricType(one.kind))
     }
     metrics.describe(WebhookMetrics.total.name, help: WebhookMetrics.total.help, type: .counter)
     metrics.describe(WebhookMetrics.duration.name, help: WebhookMetrics.duration.help, type: .histogram)
@@ -22,6 +22,11 @@ extension Server {
       }
     }
     ProcessMetrics.collect(in: metrics)
+    // A shell that has become the server by exec started the process earlier.
+    let startSeconds = Double(services.clocks.wall.milliseconds) / 1000
+    metrics.collect(
+      "throng_start_time_seconds", help: "When the server began to serve, in Unix seconds.", type: .gauge
+    ) { [(labels: [], value: startSeconds)] }
     metrics.collect("throng_sessions", help: "Signed-in sessions.", type: .gauge) { [services] in
       [(labels: [], value: Double(services.sessionCount))]
     }
@@ -34,7 +39,14 @@ extension Server {
         return []
       }
     }
-    collectStore()
+    metrics.collect("throng_ready", help: "Whether /readyz answers 200.", type: .gauge) { [readiness] in
+      [(labels: [], value: readiness.obstacle == nil ? 1 : 0)]
+    }
+    collectCommits()
+    collectSQLite()
+    collectRetention()
+    collectCluster()
+    if let cluster = services.cluster { collectLinks(cluster) }
     if transport.certificateExpiry != nil {
       metrics.collect(
         "throng_tls_certificate_expiry_timestamp_seconds",
@@ -49,6 +61,8 @@ extension Server {
       [([], Double($0.skippedEntries))]
     }
     collectCompression()
+    collectLoops()
+    collectSendQueues()
     collectTransport("throng_connections_closed_total", "Closed connections by close code.", .counter) {
       CloseCounts.byLabel($0.closes)
     }
@@ -69,17 +83,117 @@ extension Server {
     ) { [([("stage", "before")], Double($0.uncompressedBytes)), ([("stage", "after")], Double($0.compressedBytes))] }
   }
 
-  private func collectStore() {
-    metrics.collect("throng_store_bytes", help: "Bytes of the database and its log on the disk.", type: .gauge) { [store] in
+  private func collectLoops() {
+    metrics.collectHistogram(
+      "throng_loop_lag_seconds", help: "How late a timer came that each event loop runs ten times a second, by loop.",
+      bounds: BucketCounts.lagBounds
+    ) { [transport] in
+      var rows: [(labels: [(String, String)], reading: HistogramReading)] = []
+      for loop in transport.loops {
+        let lags = await loop.currentCounters().lags
+        rows.append(([("loop", "\(loop.index)")], HistogramReading(counts: lags.counts, sum: Double(lags.sum) / 1e6)))
+      }
+      return rows
+    }
+    metrics.collectHistogram(
+      "throng_flush_deliveries", help: "Deliveries of one flush: frames times recipients that leave at the end of a loop's turn.",
+      bounds: BucketCounts.flushBounds
+    ) { [transport] in
+      let flushes = await transport.counters().flushes
+      return [([], HistogramReading(counts: flushes.counts, sum: Double(flushes.sum)))]
+    }
+  }
+
+  private func collectSendQueues() {
+    let reader = SendQueueReader(transport, clocks: services.clocks)
+    func collect(_ name: String, _ help: String, _ value: @escaping @Sendable (SendQueues) -> Int) {
+      metrics.collect(name, help: help, type: .gauge) { [(labels: [], value: Double(value(await reader.read())))] }
+    }
+    collect("throng_send_queue_bytes", "Bytes that wait to be sent, of all connections.") { $0.bytes }
+    collect("throng_send_queue_largest_bytes", "Bytes that wait for the connection with the most.") { $0.largestBytes }
+    collect("throng_send_queue_connections", "Connections for which anything waits.") { $0.connections }
+  }
+
+  private func collectCommits() {
+    let meter = store.commitMeter
+    metrics.collectHistogram(
+      "throng_store_commit_duration_seconds", help: "From the beginning of a transaction until it is durable, or has failed.",
+      bounds: CommitMeter.durationBounds.map { Double($0) / 1e6 }
+    ) {
+      let counts = meter.counts
+      return [([], HistogramReading(counts: counts.durations, sum: Double(counts.nanoseconds) / 1e9))]
+    }
+    metrics.collectHistogram(
+      "throng_store_commit_batch_size", help: "Commits of groups that share a transaction.",
+      bounds: CommitMeter.sizeBounds.map(Double.init)
+    ) {
+      let counts = meter.counts
+      return [([], HistogramReading(counts: counts.sizes, sum: Double(counts.commits)))]
+    }
+    metrics.collect("throng_store_commits_failed_total", help: "Commits that the store has not taken.", type: .counter) {
+      [(labels: [], value: Double(meter.counts.failures))]
+    }
+    metrics.collect("throng_store_pending_commits", help: "Commits that wait for a transaction.", type: .gauge) { [store] in
+      [(labels: [], value: Double(store.pendingCommits))]
+    }
+  }
+
+  private func collectLinks(_ cluster: ClusterNode) {
+    metrics.collect(
+      "throng_link_gaps_total", help: "How often frames of another node were missing, and its link began again.", type: .counter
+    ) { [(labels: [], value: Double(cluster.linkCounters.gaps))] }
+    collectLinks(
+      cluster, "throng_link_frames_total", "Frames between this node and each other one, which hold many messages under load.",
+      .counter
+    ) { [("sent", Double($0.sentFrames)), ("received", Double($0.receivedFrames))] }
+    collectLinks(cluster, "throng_link_bytes_total", "Bytes of these frames.", .counter) {
+      [("sent", Double($0.sentBytes)), ("received", Double($0.receivedBytes))]
+    }
+    metrics.collect(
+      "throng_link_silence_seconds",
+      help: "For how long nothing has come from each other node: up to 0.5 as a rule.", type: .gauge
+    ) {
+      cluster.links.compactMap { node, status in
+        status.silence.map { (labels: [("node", String(node))], value: $0 / .seconds(1)) }
+      }
+    }
+    metrics.collect("throng_cluster_sessions", help: "Sessions of all nodes, as this one knows them.", type: .gauge) {
+      [(labels: [], value: Double(cluster.sessionCount))]
+    }
+  }
+
+  private func collectLinks(
+    _ cluster: ClusterNode, _ name: String, _ help: String, _ type: ScrapedType,
+    _ read: @escaping @Sendable (LinkStatus) -> [(direction: String, value: Double)]
+  ) {
+    metrics.collect(name, help: help, type: type) {
+      cluster.links.flatMap { node, status in
+        read(status).map { (labels: [("node", String(node)), ("direction", $0.direction)], value: $0.value) }
+      }
+    }
+  }
+
+  /// A database server has metrics of its own.
+  private func collectSQLite() {
+    guard let store = store as? SQLiteStore else { return }
+    metrics.collect("throng_store_bytes", help: "Bytes of the database and its log on the disk.", type: .gauge) {
       [(labels: [], value: Double(store.fileBytes))]
     }
-    metrics.collect("throng_messages_removed_total", help: "Messages that retention has removed.", type: .counter) { [store] in
+    metrics.collect("throng_store_disk_free_bytes", help: "Bytes that may still be written to the database's disk.", type: .gauge)
+    {
+      store.diskFreeBytes.map { [(labels: [], value: Double($0))] } ?? []
+    }
+  }
+
+  private func collectRetention() {
+    let store = store
+    metrics.collect("throng_messages_removed_total", help: "Messages that retention has removed.", type: .counter) {
       [(labels: [], value: Double(store.writerHolds.removedMessages))]
     }
     metrics.collect(
       "throng_store_longest_hold_seconds",
       help: "The longest time since the start for which background work has held the store's writer, by task.", type: .gauge
-    ) { [store] in
+    ) {
       store.writerHolds.longest.sorted { $0.key < $1.key }.map { (labels: [("task", $0.key)], value: $0.value / .seconds(1)) }
     }
   }
@@ -88,17 +202,56 @@ extension Server {
     _ name: String, _ help: String, _ type: ScrapedType,
     _ read: @escaping @Sendable (TransportCounters) -> [(labels: [(String, String)], value: Double)]
   ) {
-    metrics.collect(name, help: help, type: type) { [transport] in
-      var sum = TransportCounters()
-      for loop in transport.loops {
-        sum =
-          sum
-          + (await withCheckedContinuation { continuation in
-            loop.perform { continuation.resume(returning: loop.counters()) }
-          })
-      }
-      return read(sum)
+    metrics.collect(name, help: help, type: type) { [transport] in read(await transport.counters()) }
+  }
+}
+
+extension MetricType {
+  fileprivate init(_ kind: MetricDescription.Kind) {
+    switch kind {
+    case .counter: self = .counter
+    case .gauge: self = .gauge
+    case .timer: self = .histogram
     }
+  }
+}
+
+extension EventLoop {
+  /// The loop's counters, from any thread.
+  fileprivate func currentCounters() async -> TransportCounters {
+    await withCheckedContinuation { continuation in
+      perform { continuation.resume(returning: self.counters()) }
+    }
+  }
+}
+
+extension Transport {
+  /// The sums of all loops.
+  fileprivate func counters() async -> TransportCounters {
+    var sum = TransportCounters()
+    for loop in loops { sum = sum + (await loop.currentCounters()) }
+    return sum
+  }
+}
+
+/// Adds up the send queues of all loops, once for the values of a scrape.
+private actor SendQueueReader {
+  private static let period = Duration.milliseconds(500)
+  private let transport: Transport
+  private let clocks: any Clocks
+  private var last: (at: MonotonicInstant, queues: SendQueues)?
+
+  init(_ transport: Transport, clocks: any Clocks) {
+    self.transport = transport
+    self.clocks = clocks
+  }
+
+  func read() async -> SendQueues {
+    if let last, clocks.monotonic - last.at < SendQueueReader.period { return last.queues }
+    var sum = SendQueues()
+    for loop in transport.loops { sum = sum + (await loop.measureSendQueues()) }
+    last = (clocks.monotonic, sum)
+    return sum
   }
 }
 

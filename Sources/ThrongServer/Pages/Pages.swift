@@ -18,10 +18,14 @@ struct DemoPage: Sendable {
   ///   - socketPath: the path of the WebSocket.
   ///   - issuer: nil = the page has no token and asks for one.
   init(besides socketPath: String, issuer: TokenIssuer?) {
-    let end = socketPath.lastIndex(of: "/").map { socketPath.index(after: $0) } ?? socketPath.startIndex
-    path = String(socketPath[..<end])
-    socketName = String(socketPath[end...])
+    path = DemoPage.directory(of: socketPath)
+    socketName = String(socketPath.dropFirst(path.count))
     self.issuer = issuer
+  }
+
+  /// The directory of a path, with a slash at its end.
+  static func directory(of path: String) -> String {
+    String(path[..<(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)])
   }
 
   /// The page of one load, with the token of a new guest.
@@ -34,9 +38,11 @@ struct DemoPage: Sendable {
   private static let template = PageTemplate(
     PackageResources.chat_html, styles: [PackageResources.base_css, PackageResources.chat_css],
     scripts: [
-      PackageResources.base_js, PackageResources.connection_js, PackageResources.words_js, PackageResources.drawing_js,
-      PackageResources.timeline_js, PackageResources.groups_js, PackageResources.likes_js, PackageResources.messages_js,
+      PackageResources.base_js, PackageResources.client_js, PackageResources.words_js, PackageResources.drawing_js,
+      PackageResources.timeline_js, PackageResources.groups_js, PackageResources.likes_js, PackageResources.stage_js,
+      PackageResources.messages_js,
       PackageResources.changes_js, PackageResources.events_js, PackageResources.view_js, PackageResources.frames_js,
+      PackageResources.identity_js,
       PackageResources.main_js,
     ])
 }
@@ -55,6 +61,33 @@ extension DemoPage {
   }
 }
 
+/// A file of the client library, which the public listener serves beside the WebSocket
+/// (Protocol.md, "Pages").
+struct ClientFile: Sendable {
+  let contentType: String
+  let body: [UInt8]
+
+  /// The file at this path; nil where there is none.
+  /// - Parameter socketPath: the path of the WebSocket.
+  init?(at path: String, besides socketPath: String) {
+    let directory = DemoPage.directory(of: socketPath)
+    guard path.hasPrefix(directory) else { return nil }
+    switch path.dropFirst(directory.count) {
+    case "throng.js":
+      (contentType, body) = ("text/javascript; charset=utf-8", PackageResources.throng_js)
+    case "throng.d.ts":
+      (contentType, body) = ("text/plain; charset=utf-8", PackageResources.throng_d_ts)
+    default: return nil
+    }
+  }
+
+  /// Pages of any origin may load it: it holds nothing of the server's users.
+  static let headers = [
+    ("Access-Control-Allow-Origin", "*"), ("Cross-Origin-Resource-Policy", "cross-origin"),
+    ("X-Content-Type-Options", "nosniff"), ("Cache-Control", "no-cache"),
+  ]
+}
+
 /// The administration page (Protocol.md, "Pages"). It holds no secret: its reader enters the
 /// credential with which it calls `POST /rpc`.
 enum ConsolePage {
@@ -67,6 +100,7 @@ enum ConsolePage {
       PackageResources.base_js, PackageResources.rpc_js, PackageResources.log_js, PackageResources.lists_js,
       PackageResources.directory_js, PackageResources.group_js, PackageResources.people_js, PackageResources.bans_js,
       PackageResources.counters_js, PackageResources.pins_js, PackageResources.history_js, PackageResources.users_js,
-      PackageResources.start_js,
+      PackageResources.metrics_js, PackageResources.charts_js, PackageResources.nodes_js, PackageResources.overview_js,
+      PackageResources.trace_js, PackageResources.start_js,
     ])
 }

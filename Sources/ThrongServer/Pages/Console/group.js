@@ -57,7 +57,7 @@ function groupActs(info) {
 async function changeGroup(question) {
   if (!(await ask(question))) return;
   await route();
-  // What had the focus may be gone.
+  // The element that had the focus may be gone.
   if (document.activeElement === document.body) byID("group-title").focus();
 }
 

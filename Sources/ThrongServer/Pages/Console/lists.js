@@ -10,7 +10,7 @@ function tableOf(rows, empty) {
   return rows.length > 0 ? element("table", {}, element("tbody", {}, rows)) : element("p", { class: "empty" }, empty);
 }
 
-/** What each place was last filled for. */
+/** The last question that each place was filled for. */
 const turns = new Map();
 
 /**

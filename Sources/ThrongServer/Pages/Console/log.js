@@ -1,4 +1,4 @@
-// What was done here, and what came of it.
+// The list of what was done here, and what came of it.
 
 const longestLog = 100;
 

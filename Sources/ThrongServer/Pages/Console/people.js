@@ -26,7 +26,7 @@ function memberRow({ groupID }, member) {
     nameCell(member),
     element("td", {}, role !== "Member" && styled("badge", role), " ", isOnline && styled("badge accent", "online")),
     element("td", { class: "quiet" }, joinTime ? `since ${moment(joinTime)}` : ""),
-    // Nobody acts on the owner: that is what a transfer is for.
+    // The owner can only be replaced by a transfer.
     element("td", { class: "end" }, role !== "Owner" && element("div", { class: "acts" }, acts)));
 }
 

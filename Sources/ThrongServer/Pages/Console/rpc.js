@@ -2,7 +2,7 @@
 
 let credential = "";
 
-/** What the server, or HTTP, refused: the code stands before the message. */
+/** A refusal by the server or HTTP: the code stands before the message. */
 class Refused extends Error {
   constructor({ code, message }) {
     super(`${code} · ${message}`);
@@ -14,8 +14,12 @@ class Refused extends Error {
 async function rpc(method, params = {}) {
   const response = await post({ jsonrpc: "2.0", id: 1, method, params });
   if (response.status === 401) {
-    signOut("The credential was not accepted.");
-    throw new Refused({ code: 401, message: "The credential was not accepted" });
+    const isOfUser = response.headers.get("WWW-Authenticate")?.includes("insufficient_scope");
+    const message = isOfUser
+      ? "This token is good, but a user’s: throng token NAME --admin makes one for the console"
+      : "The credential was not accepted";
+    signOut(`${message}.`);
+    throw new Refused({ code: 401, message });
   }
   if (!response.ok) throw new Refused({ code: response.status, message: "The server answered with an HTTP error" });
   const { result, error } = await response.json();

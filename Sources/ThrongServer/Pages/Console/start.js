@@ -18,14 +18,16 @@ async function route() {
   if (!credential) return;
   const [part, rest = ""] = location.hash.slice(1).split("/");
   const name = decode(rest);
-  const view = part === "users" || part === "group" ? part : "groups";
-  for (const section of ["groups", "group", "users"]) byID(section).hidden = section !== view;
+  const view = ["groups", "group", "users", "trace"].includes(part) ? part : "overview";
+  for (const section of ["overview", "groups", "group", "users", "trace"]) byID(section).hidden = section !== view;
   for (const link of document.querySelectorAll(".top nav a")) {
-    if (link.hash === (view === "users" ? "#users" : "#groups")) link.setAttribute("aria-current", "page");
+    if (link.hash === (view === "group" ? "#groups" : `#${view}`)) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
   try {
-    if (view === "users") await showUser(name);
+    if (view === "overview") await showOverview();
+    else if (view === "trace") await showTrace(name);
+    else if (view === "users") await showUser(name);
     else if (view === "group") await showGroup(name);
     else await showGroups();
   } catch (error) {
@@ -64,10 +66,13 @@ function signOut(words = "") {
   byID("sign-in").hidden = false;
   byID("console").hidden = true;
   const shown = [
-    "stats", "members", "muted", "bans", "counters", "pins", "messages", "info", "sessions", "entries", "group-acts",
+    "stats", "charts", "nodes-list", "active-groups", "actions", "trace-state", "members", "muted", "bans", "counters", "pins", "messages", "info", "sessions", "entries", "group-acts",
   ];
   for (const id of shown) byID(id).replaceChildren();
-  byID("groups-table").tBodies[0].replaceChildren();
+  for (const table of ["groups-table", "trace-entries"]) byID(table).tBodies[0].replaceChildren();
+  [trace, lastMetrics, series] = [undefined, undefined, new Map()];
+  showTraceState();
+  byID("nodes").hidden = true;
   byID("latest").textContent = "Nothing done yet";
   for (const dialog of document.querySelectorAll("dialog")) dialog.close();
   say("sign-in-fault", words);
@@ -98,6 +103,8 @@ byID("user-form").addEventListener("submit", async (event) => {
   if (location.hash === address) await route();
   else location.hash = address;
 });
+byID("trace-form").addEventListener("submit", beginTrace);
+byID("trace-end").addEventListener("click", endTrace);
 addEventListener("hashchange", async () => {
   await route();
   const title = document.querySelector("main > section:not([hidden]) h2");
@@ -111,3 +118,8 @@ setInterval(async () => {
     note("getStats", error.message, true);
   }
 }, statsInterval);
+setInterval(async () => {
+  if (!credential || document.visibilityState !== "visible") return;
+  if (!byID("overview").hidden) await refreshOverview();
+  await refreshTrace();
+}, metricsInterval);

@@ -11,8 +11,9 @@ async function showUser(userID) {
   // Meanwhile somebody else may have been asked for.
   if (!table || byID("user-id").value !== userID) return;
   const button = element("button", { type: "button", class: "danger", onclick: () => kick(userID) }, "End all sessions");
+  const traced = element("a", { class: "back", href: `#trace/user%2F${encodeURIComponent(userID)}` }, "Trace this user");
   const card = element("article", { class: "card" }, element("h3", {}, `Sessions of ${userID}`), table);
-  byID("sessions").replaceChildren(card, element("div", {}, button));
+  byID("sessions").replaceChildren(card, element("div", { class: "row" }, button, traced));
 }
 
 function sessionRow({ sessionID, platform, deviceID, address, loginTime }) {

@@ -18,7 +18,7 @@ function recall(group, item) {
   });
 }
 
-/** What a recall leaves of a message. */
+/** The rest of a message after a recall. */
 const recalled = () => ({ isRevoked: true, text: undefined, isPinned: false, reactions: [], mine: new Set() });
 
 /** Asks for the new text of an own message; the event of the edit brings it into the timeline. */
@@ -71,7 +71,7 @@ async function askForOwn(group, seq) {
     }
   } catch (error) {
     group.unsure.clear();
-    if (!(error instanceof Disconnected)) composerFault(inWords(error));
+    if (!(error instanceof ClientError)) composerFault(inWords(error));
   } finally {
     group.isAskingForOwn = false;
   }
@@ -144,13 +144,13 @@ function changePins(group, change) {
   if (group.isReadingPins) group.arePinsKnown = false;
 }
 
-/** What the bar of pinned messages shows now: it is made anew only when that changes, for the sake of the focus. */
+/** The state of the bar of pinned messages: it is made anew only when that changes, for the sake of the focus. */
 let shownPins = "";
 
 function renderPins(group) {
   const { pins } = group;
   byID("pins").hidden = pins.length === 0;
-  const shown = JSON.stringify([group.id, group.mayPin, pins]);
+  const shown = JSON.stringify([group.id, group.may("pinMessage"), pins]);
   if (shown === shownPins) return;
   shownPins = shown;
   byID("pin-latest").textContent = pins.length > 0 ? textOf(pins[0]) : "";
@@ -163,7 +163,7 @@ function pinRow(group, pinned) {
   const text = element("button", { type: "button", class: "plain small text", onclick: () => showPinned(group, pinned.seq) },
     `${who}: ${textOf(pinned)}`);
   const unpin = () => pin(group, { seq: pinned.seq, isPinned: true });
-  return element("li", {}, text, group.mayPin
+  return element("li", {}, text, group.may("pinMessage")
     && element("button", { type: "button", class: "plain small", "aria-label": `Unpin: ${textOf(pinned)}`, onclick: unpin }, "Unpin"));
 }
 

@@ -10,7 +10,7 @@ function itemContent(item, acts) {
   if (item.words !== undefined) return element("p", { class: "tip" }, item.words);
   const isLost = item.state === "failed" || item.state === "dropped";
   const kinds = ["message", item.isOwn && "own", item.isRevoked && "gone", isLost && "failed"];
-  const bubble = element("div", { class: "bubble" }, element("p", { class: "text" }, textOf(item)), metaOf(item));
+  const bubble = element("div", { class: "bubble" }, element("p", { class: "text" }, withLinks(textOf(item))), metaOf(item));
   return element("div", { class: kinds.filter(Boolean).join(" ") },
     styled("sender", item.nameCard || item.sender), bubble, buttonsBeside(item, acts),
     reactionChips(item, acts), item.isOpen && actionMenu(item, acts));
@@ -18,6 +18,20 @@ function itemContent(item, acts) {
 
 function textOf(item) {
   return item.isRevoked ? "Message recalled" : item.text ?? "Data of an application";
+}
+
+/** Addresses in a text, without the punctuation behind them. */
+const address = /https?:\/\/[^\s<>"]*[^\s<>".,;:!?'’)\]}]/g;
+
+/** A text whose addresses are links. They open another tab, which learns nothing of this one. */
+function withLinks(text) {
+  const parts = [];
+  let end = 0;
+  for (const { 0: href, index } of text.matchAll(address)) {
+    parts.push(text.slice(end, index), element("a", { href, target: "_blank", rel: "noopener noreferrer" }, href));
+    end = index + href.length;
+  }
+  return [...parts, text.slice(end)];
 }
 
 /** When, and what else is to be known of a message, in a line. */
@@ -60,7 +74,7 @@ function actionMenu(item, acts) {
   const choose = (act) => async () => {
     acts.toggle(item);
     await act();
-    // What had the focus before a dialog may be gone.
+    // The element that had the focus before a dialog may be gone.
     if (document.activeElement === document.body) (item.node.querySelector(".menu-button") ?? byID("scroller")).focus();
   };
   const faces = [...offeredReactions].map(([reaction, name]) => {
@@ -113,7 +127,7 @@ function stateWords(item) {
   }
 }
 
-/** Who has read an own message; nothing where nobody else could. */
+/** The readers of an own message; nothing where nobody else could read it. */
 function receiptWords({ isOwn, isRevoked, needReadReceipt, readCount = 0, unreadCount = 0 }) {
   if (!isOwn || isRevoked || !needReadReceipt || readCount + unreadCount === 0) return "";
   if (readCount === 0) return "not read yet";

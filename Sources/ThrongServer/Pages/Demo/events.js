@@ -1,4 +1,4 @@
-// What the server pushes.
+// The events that the server pushes.
 
 /** Handlers of events about a group that this page has. */
 const groupEvents = {
@@ -12,10 +12,6 @@ const groupEvents = {
   ...changeEvents,
   onRecvMessageReadReceipts(group, { receiptList }) {
     keepEnd(group, () => group.timeline.count(receiptList));
-  },
-  onMessageDropped(group, { msgID, clientMsgID }) {
-    const item = group.timeline.sent(clientMsgID);
-    if (item) group.timeline.update(item, { msgID, state: "dropped" });
   },
   onMemberEnter: enter,
   onMemberInvited: enter,
@@ -37,6 +33,7 @@ const groupEvents = {
   onReceiveJoinApplication(group, { applicationID, member }) {
     group.applications.set(applicationID, nameOf(member));
   },
+  onGroupAttributeChanged: (group, { groupAttributeMap }) => (group.seating = groupAttributeMap),
   onGroupCounterChanged: (group, { counters }) => changeLikes(group, counters),
   onGroupDismissed: (group) => leaveBehind(group.id, "the group was disbanded."),
   onGroupRecycled: (group) => leaveBehind(group.id, "the group was closed by an administrator."),
@@ -48,6 +45,10 @@ const groupEvents = {
 
 function handleEvent(name, params) {
   if (name === "onKickedOffline") chat.farewell = params.message ?? "";
+  if (name === "onServerDraining") {
+    sayState("waiting", "Server stops");
+    warn("The server is about to stop. It closes this connection soon; the page connects again by itself.");
+  }
   if (name === "onUserSigExpired") warn(`This sign-in ends at ${clock(params.expiresAt)}.`);
   if (name === "onApplicationProcessed" && !params.isAgreeJoin && chat.knocking.delete(params.groupID)) {
     lobbyNotice(`You were not let into ${params.groupID}.`);
@@ -60,9 +61,8 @@ function handleEvent(name, params) {
 
 function handleGroupEvent(group, name, params) {
   groupEvents[name]?.(group, params, name);
-  // Events of changes come in their order, so everything before this one is known, too.
   const changeSeq = params.changeSeq ?? params.message?.changeSeq ?? 0;
-  if (group.isSynced) group.changeSeq = Math.max(group.changeSeq, changeSeq);
+  group.changeSeq = Math.max(group.changeSeq, changeSeq);
 }
 
 /** Whether an event says that this user is a member of a group that the page does not have yet. */
@@ -77,7 +77,7 @@ async function welcome(groupID) {
     const group = await admit(groupID);
     if (wasKnocking) openGroup(group);
   } catch (error) {
-    if (!(error instanceof Disconnected)) lobbyNotice(inWords(error));
+    if (!(error instanceof ClientError)) lobbyNotice(inWords(error));
   }
 }
 
@@ -98,6 +98,7 @@ function depart(group, params, name) {
   addTip(group, name, params);
   group.info.memberCount = params.memberCount;
   for (const { userID } of params.memberList) group.members.delete(userID);
+  clearSeatsOf(group, params.memberList);
 }
 
 function changeMember(group, { userID, muteTime, ...change }) {

@@ -6,15 +6,13 @@ const memberPage = 50;
 const presenceInterval = 5_000;
 /** `name` is null until the user has chosen one; `knocking` holds the groups that the user waits to be let into. */
 const chat = {
-  connection: null, me: "", name: null, groups: new Map(), current: null, knocking: new Set(), farewell: "",
+  client: null, token: "", me: "", name: null, groups: new Map(), current: null, knocking: new Set(), farewell: "",
   /** The rights of each group type, as the server tells them. */
   rights: new Map(),
 };
 const admissions = new Map();
 /** Other roles rank as Member. */
 const roleRanks = { Owner: 2, Admin: 1, Member: 0 };
-
-const call = (method, params) => chat.connection.call(method, params);
 
 class Group {
   members = new Map();
@@ -25,6 +23,10 @@ class Group {
   isLoading = false;
   isMarking = false;
   likes = 0;
+  /** The users at the microphones, by seat; null = the room has none. */
+  seating = null;
+  /** The states of the messages that were sent at once, by clientMsgID. */
+  burst = new Map();
   /** Taps on the heart that are not sent yet, and those that are, until an event shows them. */
   taps = 0;
   countedTaps = 0;
@@ -38,22 +40,21 @@ class Group {
   /** The messages of which it is to be asked which reactions are the user's own. */
   unsure = new Set();
   isAskingForOwn = false;
-  /** Up to here every change of the messages in the timeline is known: where a sync of changes begins. */
+  /** The last change of a message that was told. */
   changeSeq;
-  /** Whether events tell all changes: not from a lost connection until the sync behind it has arrived. */
-  isSynced = true;
+  /** Messages that a sync has brought so far. */
+  missed = 0;
   /** Messages since the group was last looked at. */
   unread;
   timeline = new Timeline({
-    recall: (item) => recall(this, item), again: (item) => sendAgain(this, item), readers: (item) => showReaders(this, item),
-    edit: (item) => edit(this, item), pin: (item) => pin(this, item), mayPin: () => this.mayPin,
+    recall: (item) => recall(this, item), again: (item) => chat.client.resend(item.sent), readers: (item) => showReaders(this, item),
+    edit: (item) => edit(this, item), pin: (item) => pin(this, item), mayPin: () => this.may("pinMessage"),
     react: (item, reaction, isAdded) => react(this, item, reaction, isAdded),
   });
 
   constructor(info) {
     this.info = info;
     this.id = info.groupID;
-    this.epoch = info.epoch;
     this.changeSeq = info.changeSeq ?? 0;
     this.unread = info.selfInfo.unreadCount;
   }
@@ -68,9 +69,9 @@ class Group {
     return ["Work", "Public"].includes(this.info.groupType) && !this.isTooLargeForReceipts;
   }
 
-  /** Whether the user's role has the right to pin messages. */
-  get mayPin() {
-    const lowest = roleRanks[chat.rights.get(this.info.groupType)?.pinMessage];
+  /** Whether the user's role has a right, such as to pin messages. */
+  may(action) {
+    const lowest = roleRanks[chat.rights.get(this.info.groupType)?.[action]];
     return lowest !== undefined && (roleRanks[this.info.selfInfo.role] ?? roleRanks.Member) >= lowest;
   }
 
@@ -79,7 +80,7 @@ class Group {
     return this.info.owner === chat.me && this.info.groupType !== "Work";
   }
 
-  /** Who is silent here just now, in words, or nothing. */
+  /** The mute of the group at this moment, in words, or nothing. */
   get muteNotice() {
     const { mute, selfInfo } = this.info;
     const now = Date.now();
@@ -102,11 +103,8 @@ async function loadRights() {
   chat.rights = new Map(groupTypes.map(({ groupType, rights }) => [groupType, rights]));
 }
 
-/** The groups that the user of a pasted token is in already, as many as fit on a page. */
-async function loadJoined() {
-  const { groupList } = await call("getJoinedGroupList", { count: 20 });
-  for (const { groupID } of groupList) await admit(groupID);
-}
+/** The groups of a user who has some already that the page shows, as many as it opens at once. */
+const mostGroups = 20;
 
 /** Joins a group and opens it. Answers Joined, or Pending where somebody must let the user in first. */
 async function join(groupID) {
@@ -117,7 +115,7 @@ async function join(groupID) {
       return status;
     }
   } catch (error) {
-    if (error.code !== 10013) throw error;
+    if (error.code !== ErrorCode.alreadyMember) throw error;
   }
   openGroup(await admit(groupID));
   return "Joined";
@@ -135,8 +133,8 @@ function admit(groupID) {
 
 async function load(groupID) {
   const { resultList: [row] } = await call("getGroupsInfo", { groupIDList: [groupID] });
-  if (row.code !== 0) throw new Refusal(row);
-  if (!row.info.selfInfo) throw new Refusal({ code: 10007, message: "Not a member" });
+  if (row.code !== 0) throw new ThrongError("getGroupsInfo", row);
+  if (!row.info.selfInfo) throw new ThrongError("getGroupsInfo", { code: ErrorCode.noRight, message: "Not a member" });
   const group = new Group(row.info);
   chat.groups.set(groupID, group);
   chat.knocking.delete(groupID);
@@ -144,8 +142,8 @@ async function load(groupID) {
     await loadOlder(group);
     await complete(group);
   } catch (error) {
-    // What a lost connection left out comes with the next one, see `resume`.
-    if (!(error instanceof Disconnected)) {
+    // The next connection brings what a lost one left out, see `resume`.
+    if (!(error instanceof ClientError)) {
       chat.groups.delete(groupID);
       throw error;
     }
@@ -154,10 +152,10 @@ async function load(groupID) {
   return group;
 }
 
-/** What a group needs beside its messages. */
+/** Reads the parts of a group that are no messages. */
 async function complete(group) {
   await Promise.all([
-    loadMembers(group), loadApplications(group), loadLikes(group), giveName(group), loadReceipts(group),
+    loadMembers(group), loadApplications(group), loadLikes(group), loadSeats(group), giveName(group), loadReceipts(group),
   ]);
 }
 
@@ -205,7 +203,7 @@ async function loadMembers(group, more = false) {
     group.areMembersHidden = false;
   } catch (error) {
     // A group may show its members to its managers only.
-    if (error.code !== 10007) throw error;
+    if (error.code !== ErrorCode.noRight) throw error;
     group.areMembersHidden = true;
   }
 }
@@ -223,7 +221,7 @@ function markOnline(group, userID, isOnline = true) {
   if (member) member.isOnline = isOnline;
 }
 
-/** Who waits at the door; only owners and admins decide. */
+/** Reads the open applications to join; only owners and admins decide. */
 async function loadApplications(group) {
   if (!["Owner", "Admin"].includes(group.info.selfInfo.role) || group.info.joinMode !== "Auth") return;
   const { applicationList } = await call("getGroupApplicationList");
@@ -234,14 +232,44 @@ async function loadApplications(group) {
   }
 }
 
-/** After a lost connection: what the groups are now, what was missed, and what was under way. */
-async function resume() {
+/** Takes what came and changed in a group without a connection; where that is lost, its history is read anew. */
+function takeSync({ groupID, recovered, messageList, changeList, info, more }) {
+  const group = chat.groups.get(groupID);
+  if (!group) return;
+  if (info) group.info = info;
+  if (!recovered) {
+    if (group.isKept) return void attempt(() => readAnew(group));
+    return addItem(group, { time: Date.now(), words: "Connected again. This room keeps nothing of what was said meanwhile." });
+  }
+  for (const message of changeList) changeMessage(group, message.seq, message.changeSeq, () => itemOf(message));
+  for (const message of messageList) addMessage(group, message);
+  for (const { changeSeq = 0 } of [...changeList, ...messageList]) group.changeSeq = Math.max(group.changeSeq, changeSeq);
+  group.missed += messageList.length;
+  if (!more) tellMissed(group);
+  render();
+}
+
+function tellMissed(group) {
+  const words = group.missed === 0 ? "nothing was missed" : group.missed === 1 ? "1 message came meanwhile" : `${group.missed} messages came meanwhile`;
+  group.missed = 0;
+  addItem(group, { time: Date.now(), words: `Connected again: ${words}` });
+}
+
+/** After a lost connection: what no message tells of the groups, and the groups that the user is no longer in. */
+async function resume({ left }) {
+  for (const groupID of left) {
+    const group = chat.groups.get(groupID);
+    // A live room forgets who stayed away too long.
+    if (group && !group.isKept) await call("joinGroup", { groupID });
+    else leaveBehind(groupID, "you are no longer a member.");
+  }
   const groups = [...chat.groups.values()];
-  for (const group of groups) group.isSynced = group.arePinsKnown = false;
+  for (const group of groups) group.arePinsKnown = false;
   for (let start = 0; start < groups.length; start += 50) await refresh(groups.slice(start, start + 50));
-  for (const group of chat.groups.values()) {
+  for (const group of groups) {
+    // The connection may have ended before its history was read.
+    if (group.timeline.newest === 0) await loadOlder(group);
     await complete(group);
-    await Promise.all(group.timeline.unsent.map((item) => transmit(group, item)));
   }
   if (chat.current) await loadPins(chat.current);
   render();
@@ -249,52 +277,11 @@ async function resume() {
 
 async function refresh(groups) {
   const { resultList } = await call("getGroupsInfo", { groupIDList: groups.map((group) => group.id) });
-  const present = [];
-  for (const [index, { code, info }] of resultList.entries()) {
-    const group = groups[index];
-    if (code === 0 && info.selfInfo) present.push(Object.assign(group, { info }));
-    // A live room forgets who stayed away too long.
-    else if (code === 0 && !group.isKept) await call("joinGroup", { groupID: group.id });
-    else leaveBehind(group.id, "you are no longer a member.");
-  }
-  await catchUp(present.filter((group) => group.isKept));
+  for (const [index, { info }] of resultList.entries()) if (info?.selfInfo) groups[index].info = info;
 }
 
-/**
- * Asks for every message and every change since the last ones, as often as there are more; where that is not possible, reads
- * the history anew.
- */
-async function catchUp(groups) {
-  let behind = [];
-  for (const group of groups) {
-    if (group.timeline.position > 0) behind.push(group);
-    else await readAnew(group, group.info);
-  }
-  while (behind.length > 0) {
-    const positions = behind.map(({ id, epoch, timeline, changeSeq }) =>
-      ({ groupID: id, epoch, seq: timeline.position, changeSeq }));
-    const answer = await call("syncGroups", { groups: positions });
-    const rows = answer.groups.map((row, index) => [behind[index], row]).filter(([, row]) => row.code === 0);
-    for (const [group, row] of rows) await takeRow(group, row);
-    behind = rows.filter(([, row]) => row.more).map(([group]) => group);
-  }
-}
-
-/** Takes one row of a sync: changes of messages that are here, then new messages. */
-async function takeRow(group, row) {
-  if (!row.recovered) return readAnew(group, row);
-  for (const message of row.changeList) changeMessage(group, message.seq, message.changeSeq, () => itemOf(message));
-  for (const message of row.messageList) addMessage(group, message);
-  group.changeSeq = row.changeSeq;
-  group.timeline.reach(row.more ? (row.messageList.at(-1)?.seq ?? 0) : row.lastSeq);
-  group.isSynced = !row.more;
-}
-
-/** Forgets what the timeline holds, and reads the newest page: it holds the changes up to the given `changeSeq`. */
-async function readAnew(group, { epoch, changeSeq }) {
+/** Forgets what the timeline holds, and reads the newest page. */
+async function readAnew(group) {
   group.timeline.clear();
-  group.epoch = epoch;
-  group.changeSeq = changeSeq;
-  group.isSynced = true;
   await loadOlder(group);
 }

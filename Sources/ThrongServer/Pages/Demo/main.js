@@ -38,9 +38,9 @@ async function joinByID(groupID) {
     if ((await join(groupID)) === "Pending") openLobby("You have knocked. The group opens here when somebody lets you in.");
   } catch (error) {
     byID("group-id").value = groupID;
-    byID("create-missing").hidden = error.code !== 10010;
+    byID("create-missing").hidden = error.code !== ErrorCode.noSuchGroup;
     say("join-fault", inWords(error));
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof ThrongError)) throw error;
   }
 }
 
@@ -57,7 +57,7 @@ byID("create-missing").addEventListener("click", async () => {
 
 onSubmit("name-form", "name-fault", async () => {
   const name = byID("name").value.trim();
-  if (new TextEncoder().encode(name).length > 50) throw new Refusal({ code: 8506 });
+  if (new TextEncoder().encode(name).length > 50) throw new ThrongError("", { code: ErrorCode.nameCardTooLong, message: "" });
   chat.name = name;
   for (const group of chat.groups.values()) await giveName(group);
 });
@@ -106,6 +106,9 @@ function onClick(id, act) {
 
 onClick("older", loadOlder);
 onClick("like", like);
+onClick("mute-all", muteAll);
+onClick("ask-first", askFirst);
+onClick("send-burst", sendBurst);
 onClick("more-members", (group) => loadMembers(group, true));
 onClick("copy", async (group) => {
   const link = new URL(linkTo(group.id), location.href).href;
@@ -144,20 +147,19 @@ async function openLink() {
   else await joinByID(groupID);
 }
 
-async function begin(session) {
-  const isFirst = chat.me === "";
-  chat.me = session.userID;
-  byID("user").textContent = session.userID;
-  byID("name").placeholder = session.userID;
+/** The session is in step with its groups, at first or after a lost connection. */
+async function begin(client, news) {
+  chat.me = client.userID;
+  for (const place of document.querySelectorAll(".own-id")) place.textContent = chat.me;
   setReady(true);
   try {
     await loadRights();
-    if (!isFirst) await resume();
-    else if (!guestToken) await loadJoined();
+    if (!news.isFirst) await resume(news);
+    else await enterRestored(news.groups);
     await openLink();
   } catch (error) {
     // The next connection does it again.
-    if (!(error instanceof Disconnected)) lobbyNotice(inWords(error));
+    if (!(error instanceof ClientError)) lobbyNotice(inWords(error));
   }
 }
 
@@ -168,39 +170,10 @@ function setReady(isReady) {
 /** Whether the page waits for somebody's token: it came without one, and none has signed in yet. */
 const asksForToken = () => !guestToken && !chat.me;
 
-function showState({ name, words, code, delay, isRefused }) {
-  byID("state").dataset.state = name;
-  byID("state").textContent = { waiting: isRefused ? "Refused" : "Reconnecting", ended: "Signed out" }[name] ?? words;
-  byID("retry").hidden = false;
-  byID("banner").hidden = name === "online" || name === "connecting" || (name === "ended" && asksForToken());
-  if (name === "waiting") {
-    const what = isRefused ? "The connection is refused" : "Not connected";
-    say("banner-words", `${what}: ${words}. Next try in ${Math.ceil(delay / 1000)} s.`);
-    byID("retry").textContent = "Try now";
-  }
-  if (name === "ended") {
-    setReady(false);
-    const farewell = chat.farewell && ` (“${chat.farewell}”)`;
-    say("banner-words", code === 4006 ? "This sign-in has ended: its time is over." : `Signed out: ${words}${farewell}.`);
-    byID("retry").textContent = "Start over";
-  }
-  byID("token-form").hidden = !(name === "ended" && asksForToken());
-  if (!byID("token-form").hidden) say("token-fault", `${words[0].toUpperCase()}${words.slice(1)}.`);
-}
-
-function connect(token) {
-  // Relative to the page: a proxy may serve both below another path than the server's.
-  const url = new URL(document.querySelector('meta[name="socket"]').content, location.href);
-  url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
-  const hooks = { onState: showState, onSession: begin, onEvent: handleEvent, onFrame: showFrame };
-  chat.connection = new Connection(url.href, token, hooks);
-  chat.connection.open();
-}
-
 byID("retry").addEventListener("click", () => {
   // A page that is signed out for good begins anew: as another guest, or with another token.
-  if (byID("state").dataset.state === "ended") location.reload();
-  else chat.connection.hurry();
+  if (byID("state").dataset.state === "closed") location.reload();
+  else chat.client.reconnectNow();
 });
 byID("token-form").addEventListener("submit", (event) => {
   event.preventDefault();
@@ -208,12 +181,11 @@ byID("token-form").addEventListener("submit", (event) => {
   byID("token").value = "";
 });
 addEventListener("hashchange", openLink);
-addEventListener("online", () => chat.connection?.hurry());
 document.addEventListener("visibilitychange", () => {
   if (chat.current && isLookedAt(chat.current)) markRead(chat.current);
 });
 setInterval(() => {
-  const isSeen = chat.current && isLookedAt(chat.current) && !byID("members").hidden && chat.connection.isOnline;
+  const isSeen = chat.current && isLookedAt(chat.current) && !byID("members").hidden && chat.client.state === "online";
   if (isSeen) refreshPresence(chat.current).then(render, () => {});
 }, presenceInterval);
 
@@ -222,9 +194,8 @@ const guestToken = meta.content;
 meta.remove();
 render();
 if (guestToken) {
-  connect(guestToken);
+  connectGuest();
 } else {
-  byID("state").textContent = "Signed out";
-  byID("state").dataset.state = "ended";
+  sayState("closed", "Signed out");
   byID("token-form").hidden = false;
 }

@@ -34,44 +34,35 @@ function addItem(group, item) {
 }
 
 /** Sends a text; it stands in the timeline at once, and says there what becomes of it. */
-async function send(group, text) {
-  const fresh = { time: Date.now(), sender: chat.me, isOwn: true, state: "sending", changeSeq: 0, reactions: [], mine: new Set() };
-  const item = { ...fresh, clientMsgID: newID(), text };
-  addItem(group, item);
-  await transmit(group, item);
+function send(group, text) {
+  composerFault("");
+  // A live room may be too busy for some; a group that keeps messages takes all.
+  const options = group.isKept ? { needReadReceipt: group.hasReceipts } : { priority: chosenPriority() };
+  chat.client.sendText(group.id, text, options);
 }
 
-/** Sends an item, or sends it again: the same clientMsgID is never delivered twice. */
-async function transmit(group, item) {
-  group.timeline.update(item, { state: "sending" });
-  try {
-    const { text, clientMsgID } = item;
-    const needReadReceipt = group.hasReceipts;
-    const message = { groupID: group.id, text, clientMsgID, needReadReceipt };
-    const { msgID, seq, timestamp, status } = await call("sendGroupTextMessage", message);
-    const state = { Queued: "queued", Dropped: "dropped" }[status];
-    following(group, () => group.timeline.update(item, { msgID, seq, time: timestamp, state, needReadReceipt }), true);
-  } catch (error) {
-    if (error.code === 10054 && group.hasReceipts) {
-      group.isTooLargeForReceipts = true;
-      return transmit(group, item);
-    }
-    // Without a connection the item goes on waiting: `resume` sends it when there is one.
-    if (error instanceof Disconnected) return;
-    group.timeline.update(item, { state: "failed" });
-    composerFault(inWords(error));
+/** Shows what has become of an own message. */
+function showSent(sent) {
+  const group = chat.groups.get(sent.groupID);
+  if (!group) return;
+  const { clientMsgID, msgID, seq, text, timestamp, needReadReceipt, error } = sent;
+  const state = ["stored", "delivered"].includes(sent.state) ? undefined : sent.state;
+  const item = group.timeline.sent(clientMsgID);
+  if (error?.code === ErrorCode.tooManyForReceipts && group.hasReceipts) {
+    group.isTooLargeForReceipts = true;
+    return queueMicrotask(() => chat.client.resend(sent, { needReadReceipt: false }));
   }
-}
-
-function sendAgain(group, item) {
-  // An ID whose message was queued and dropped later would only be answered with "Queued" again.
-  if (item.state === "dropped") item.clientMsgID = newID();
-  return transmit(group, item);
-}
-
-/** A clientMsgID. `randomUUID` is for secure origins only, which this page need not come from. */
-function newID() {
-  return [...crypto.getRandomValues(new Uint32Array(4))].map((word) => word.toString(36)).join("-");
+  if (!item) {
+    const fresh = { time: sent.createdAt, sender: chat.me, isOwn: true, changeSeq: 0, reactions: [], mine: new Set() };
+    addItem(group, { ...fresh, sent, clientMsgID, text, state, needReadReceipt });
+  } else if (seq !== undefined && item.seq === undefined) {
+    following(group, () => group.timeline.update(item, { msgID, seq, time: timestamp, state, needReadReceipt }), true);
+  } else {
+    keepEnd(group, () => group.timeline.update(item, { msgID, time: timestamp ?? item.time, state }));
+  }
+  countSent(group, sent);
+  if (sent.state === "failed") composerFault(inWords(error));
+  render();
 }
 
 /** Tells the server what has been read, one request at a time: groups that count unread messages are told exactly. */
@@ -84,11 +75,11 @@ async function markRead(group) {
   try {
     let marked;
     do {
-      marked = group.timeline.position;
+      marked = group.timeline.newest;
       await call("markGroupMessageAsRead", { groupID: group.id });
-    } while (marked < group.timeline.position && isLookedAt(group));
+    } while (marked < group.timeline.newest && isLookedAt(group));
   } catch (error) {
-    if (!(error instanceof Disconnected)) composerFault(inWords(error));
+    if (!(error instanceof ClientError)) composerFault(inWords(error));
   } finally {
     group.isMarking = false;
   }
@@ -110,7 +101,7 @@ async function confirmReading(group) {
       for (const item of seen) item.isConfirmed = true;
     }
   } catch (error) {
-    if (!(error instanceof Disconnected)) composerFault(inWords(error));
+    if (!(error instanceof ClientError)) composerFault(inWords(error));
   } finally {
     group.isConfirming = false;
   }

@@ -17,8 +17,8 @@ class Timeline {
   /** Changes of messages that are not here, while history is being read that may hold them; else null. */
   #early = null;
   list = element("ol", { id: "timeline", role: "log" });
-  /** Up to here, from where the history was read, nothing is missing: where a sync begins. */
-  position = 0;
+  /** The newest message that is here, or 0. */
+  newest = 0;
   /** The oldest message that was read, or 0. */
   oldest = 0;
 
@@ -42,7 +42,7 @@ class Timeline {
   }
 
   get unsent() {
-    return this.#items.filter((item) => item.state === "sending");
+    return this.#items.filter((item) => item.sent && item.seq === undefined);
   }
 
   /** The item with this `seq`, if it is here. */
@@ -114,18 +114,12 @@ class Timeline {
     this.#bySeq.clear();
     this.#open = null;
     this.list.replaceChildren();
-    this.position = this.oldest = 0;
+    this.newest = this.oldest = 0;
     for (const item of unsent) this.add(item);
   }
 
-  /** Everything up to this `seq` is here that the user may see. */
-  reach(seq) {
-    this.position = Math.max(this.position, seq);
-    while (this.#bySeq.has(this.position + 1)) this.position += 1;
-  }
-
   #advance(seq) {
-    this.reach(this.position === 0 ? seq : this.position);
+    this.newest = Math.max(this.newest, seq);
     this.oldest = this.oldest === 0 ? seq : Math.min(this.oldest, seq);
   }
 
@@ -149,7 +143,7 @@ class Timeline {
     this.#refresh(index);
   }
 
-  /** What depends on the item before: a new day, and whether its sender goes on speaking. */
+  /** The parts that depend on the item before: a new day, and whether its sender goes on speaking. */
   #refresh(index) {
     const [before, item] = [this.#items[index - 1], this.#items[index]];
     if (!item) return;

@@ -1,9 +1,15 @@
-// What the page shows of all this.
+// Drawing the page, but for its messages.
 
 const wide = matchMedia("(min-width: 1000px)");
 let isRenderDue = false;
 let muteTimer = 0;
 let areMembersOpen = wide.matches;
+
+// A window that becomes narrow has room for one thing: the conversation.
+wide.addEventListener("change", () => {
+  areMembersOpen &&= wide.matches;
+  render();
+});
 
 /** Draws what is not a message, once for everything that happened together. */
 function render() {
@@ -47,6 +53,7 @@ function renderConversation(group) {
   byID("like-place").hidden = group.isKept;
   byID("likes").textContent = group.likes.toLocaleString("en");
   renderPins(group);
+  renderStage(group);
   say("announcement", info.notification);
   say("mute", group.muteNotice);
   clearTimeout(muteTimer);
@@ -84,7 +91,7 @@ function memberRow(member, hasRank) {
   const online = isMe || member.isOnline ? "online" : "offline";
   return element("li", {},
     element("span", { class: `dot ${online}`, title: online }),
-    element("span", { class: "who", title: member.userID }, styled("name", nameOf(member)), isMe && styled("quiet", " (you)")),
+    element("span", { class: "who", title: member.userID }, styled("name", nameOf(member)), isMe && styled("quiet", "(you)")),
     hasRank && styled("badge", member.role));
 }
 
@@ -106,7 +113,7 @@ function openGroup(group) {
   show("conversation");
   scrollToEnd();
   markRead(group);
-  if (!group.arePinsKnown) loadPins(group).catch((error) => error instanceof Disconnected || composerFault(inWords(error)));
+  if (!group.arePinsKnown) loadPins(group).catch((error) => error instanceof ClientError || composerFault(inWords(error)));
   // Where there is little room, the focus would bring up a keyboard over the messages.
   if (wide.matches) byID("text").focus();
 }

@@ -1,4 +1,4 @@
-// What happens and what is refused, in words.
+// Words for events and refusals.
 
 const refusals = new Map([
   [7008, "That was too fast for the server. Try again in a moment."],
@@ -29,11 +29,11 @@ const refusals = new Map([
 
 /** Why a request failed, for people; codes without a sentence of their own keep the server's. */
 function inWords(error) {
-  if (!(error instanceof Refusal)) return error.message;
+  if (!(error instanceof ThrongError)) return error.message;
   return refusals.get(error.code) ?? `${error.message} (${error.code}).`;
 }
 
-/** What a member is called. */
+/** The name of a member. */
 function nameOf(member) {
   if (!member) return "Somebody";
   return member.userID === "administrator" ? "An administrator" : member.nameCard || member.userID;
@@ -79,6 +79,8 @@ function infoWords(actor, changes) {
       case "Mute":
         if (value.mode === "None") return [`${actor} lets the group speak again`];
         return [`${actor} muted the group (${muteWords(value)})`];
+      case "joinMode":
+        return [{ Any: `${actor} lets anybody join`, Auth: `${actor} is asked before somebody joins` }[value] ?? `${actor} lets nobody join`];
       // Told by Mute, which is always beside it.
       case "AllMuted": return [];
       default: return [`${actor} changed ${key ?? type}`];

@@ -1,5 +1,5 @@
-// What both pages share. What comes from the network goes into the page as text nodes and attribute values: nothing is ever
-// parsed as HTML.
+// Helpers of both pages. Texts from the network become text nodes and attribute values: nothing is
+// ever parsed as HTML.
 
 /** An element with attributes (`on…` are listeners; false, null and undefined are left out) and children, nodes or text. */
 function element(tag, attributes = {}, ...children) {

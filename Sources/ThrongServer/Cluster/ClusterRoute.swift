@@ -1,0 +1,51 @@
+import Foundation
+import WebSocketTransport
+
+/// Answers `GET /cluster` and `POST /cluster` of the internal listener (Operations.md, "Several
+/// nodes").
+struct ClusterRoute: Sendable {
+  /// Nil = the server is alone.
+  let engines: ClusterEngines?
+
+  /// The body of `POST /cluster`.
+  private struct Command: Decodable {
+    /// The name or the number of a node.
+    let drain: String
+  }
+
+  /// The database is asked on a thread of its own, because it may be away.
+  func status(_ exchange: HTTPExchange) {
+    guard let engines else { return refuse(exchange, 404, "this server is no node of a cluster") }
+    DispatchQueue.global().async {
+      do {
+        let body = try JSONEncoder().encode(engines.status())
+        exchange.respond(status: 200, contentType: "application/json", body: Array(body))
+      } catch {
+        refuse(exchange, 503, "the database does not answer: \(error)")
+      }
+    }
+  }
+
+  /// Drains a node.
+  func command(_ body: [UInt8], _ exchange: HTTPExchange) {
+    guard let engines else { return refuse(exchange, 404, "this server is no node of a cluster") }
+    guard let command = try? JSONDecoder().decode(Command.self, from: Data(body)) else {
+      return refuse(exchange, 400, #"the body is {"drain": "NAME OR NUMBER"}"#)
+    }
+    DispatchQueue.global().async {
+      do {
+        guard try engines.requestDrain(of: command.drain) else {
+          return refuse(exchange, 404, "there is not one node of this name or number")
+        }
+        exchange.respond(status: 202, contentType: "text/plain; charset=utf-8", body: Array("draining\n".utf8))
+      } catch {
+        refuse(exchange, 503, "the database does not answer: \(error)")
+      }
+    }
+  }
+
+  private func refuse(_ exchange: HTTPExchange, _ status: Int, _ sentence: String) {
+    exchange.respond(
+      status: status, contentType: "text/plain; charset=utf-8", body: Array("\(status): \(sentence)\n".utf8))
+  }
+}

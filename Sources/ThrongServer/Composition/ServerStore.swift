@@ -1,0 +1,47 @@
+import GroupModel
+import GroupRuntime
+import Logging
+import PostgreSQLStore
+import SQLiteStore
+import ServerConfiguration
+
+/// A store with everything that a server needs of it.
+protocol ServerStore: GroupStore, MessageStore, UserStore, PersonalStore, WebhookStore, StoreHealth, HistoryStore {
+  /// Waits until every commit has been answered, and ends. Blocks; a second call does nothing.
+  func close()
+  /// The clocks that everything of the server shows the time by.
+  var clocks: any Clocks { get }
+  /// Counts the transactions of commits.
+  var commitMeter: CommitMeter { get }
+  /// How many commits wait for a transaction.
+  var pendingCommits: Int { get }
+}
+
+extension SQLiteStore: ServerStore {}
+extension PostgreSQLStore: ServerStore {}
+
+/// Opens the store of `store.url`.
+func openStore(_ settings: Settings, _ logger: Logger) throws(StartError) -> any ServerStore {
+  let postsUserOffline = settings.webhook.url != nil && settings.webhook.events.contains(.userOffline)
+  if let url = settings.store.postgreSQL, settings.cluster.isEnabled {
+    return try StartError.translating { () throws(PostgreSQLOpenError) in
+      try PostgreSQLStore.openShared(
+        url, postsUserOffline: postsUserOffline, history: settings.history.limits, indexesMessages: settings.search.messages,
+        syncsCommits: settings.store.sync == .full, leaseDuration: settings.cluster.leaseDuration, logger: logger)
+    }
+  }
+  if let url = settings.store.postgreSQL {
+    return try StartError.translating { () throws(PostgreSQLOpenError) in
+      try PostgreSQLStore.open(
+        url, postsUserOffline: postsUserOffline, history: settings.history.limits, indexesMessages: settings.search.messages,
+        syncsCommits: settings.store.sync == .full, logger: logger)
+    }
+  }
+  return try StartError.translating { () throws(StoreOpenError) in
+    try SQLiteStore.open(
+      directory: settings.dataDir, database: settings.store.databasePath,
+      sync: settings.store.sync == .full ? .full : .normal,
+      postsUserOffline: postsUserOffline, history: settings.history.limits, indexesMessages: settings.search.messages,
+      logger: logger)
+  }
+}

@@ -1,0 +1,148 @@
+import Authentication
+import Foundation
+import GroupRuntime
+import PostgreSQLStore
+import SQLiteStore
+import ServerConfiguration
+import WebSocketTransport
+
+/// Looks at everything that a server needs of its machine, for `throng doctor`.
+public struct Doctor: Sendable {
+  private let settings: Settings
+  private let now = SystemClocks().wall
+
+  /// A doctor for the server with these settings.
+  public init(_ settings: Settings) { self.settings = settings }
+
+  /// Looks at all parts, one after the other. Nothing is changed, and a running server goes on.
+  public func examine() async -> [Finding] {
+    let machine = MachineFacts.read(dataDirectory: settings.dataDir)
+    let (server, isRunning) = server()
+    var findings = [server]
+    findings += await keys()
+    if !isRunning { findings.append(await listeners()) }
+    findings.append(
+      MachineChecks.openFiles(machine, wanted: settings.openFiles, connections: settings.limits.connections))
+    findings += MachineChecks.directory(
+      machine.directory, wanted: settings.dataDir, isStore: settings.store.postgreSQL == nil)
+    findings.append(MachineChecks.clock(machine.clock, now: now))
+    findings.append(store(isRunning: isRunning))
+    return findings
+  }
+
+  private func server() -> (Finding, isRunning: Bool) {
+    do throws(InternalClient.Failure) {
+      let client = try InternalClient(settings)
+      guard try client.get("/healthz").status == 200 else {
+        return (
+          .failure(
+            "server", "\(settings.internalListen) is taken by something that is not Throng",
+            "set internalListen to another address, or end that process"), true
+        )
+      }
+      let ready = try client.get("/readyz")
+      guard ready.status == 200 else {
+        let reason = String(decoding: ready.body, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        return (.failure("server", "it runs and is not ready: \(reason)", "its log says more"), true)
+      }
+      return (.ok("server", "it runs at \(settings.internalListen) and is ready"), true)
+    } catch {
+      return (.ok("server", "none runs with this configuration (\(error))"), false)
+    }
+  }
+
+  private func keys() async -> [Finding] {
+    do {
+      // Their only warning is that of the certificate, which follows.
+      _ = try await settings.checkKeys()
+      let words =
+        try settings.hasSecret()
+        ? "the keys for tokens can be read" : "there is no secret for tokens yet; the first start makes it"
+      return [
+        .ok("keys", words), MachineChecks.certificate(try settings.certificateExpiry(), now: now),
+      ]
+    } catch {
+      return [
+        .failure(
+          "keys", "\(error)",
+          "see auth.secret, auth.jwksFile, tls.certificateFile and tls.keyFile; throng config check tries again")
+      ]
+    }
+  }
+
+  /// Binds both listeners, and lets go of them at once.
+  private func listeners() async -> Finding {
+    do throws(TransportError) {
+      let transport = try Transport(TransportConfiguration(settings), delegate: SilentDelegate())
+      await transport.stop()
+      return .ok("listeners", "\(settings.listen) and \(settings.internalListen) are free, and an event loop can be made")
+    } catch {
+      return .failure("listeners", error.description, Doctor.remedy(for: error))
+    }
+  }
+
+  static func remedy(for error: TransportError) -> String {
+    switch error {
+    case .cannotBind(_, let port, _) where port > 0 && port < 1024:
+      "ports below 1024 need a right: AmbientCapabilities=CAP_NET_BIND_SERVICE in a unit, or a proxy; or another process has it (ss -ltnp)"
+    case .cannotBind:
+      "another process has the port (ss -ltnp), or the address is not of this machine: set listen or internalListen"
+    case .cannotMakeSocket: "the socket's directory must exist and be writable; end the process that listens there"
+    case .tls: "see tls.certificateFile and tls.keyFile"
+    case .context: "install the package that the message names; Scripts/install-packages has the list"
+    }
+  }
+
+  private func store(isRunning: Bool) -> Finding {
+    if let url = settings.store.postgreSQL {
+      do throws(PostgreSQLOpenError) {
+        return .ok("PostgreSQL", "version \(try PostgreSQLStore.check(url)) answers, and its encoding is UTF8")
+      } catch {
+        return .failure("PostgreSQL", error.description, "see store.url; psql with the same URL says more")
+      }
+    }
+    do throws(StoreOpenError) {
+      let summary = try StoreCheck.summary(directory: settings.dataDir, database: settings.store.databasePath)
+      if let holder = summary.holder, !isRunning {
+        return .failure(
+          "database", "\(summary.path) is in use by \(holder)", "end that process, or name its configuration: --config, --set")
+      }
+      return .ok(
+        "database", "\(summary.path), \(summary.bytes >> 20) MiB, SQLite \(summary.library); throng store check reads all of it")
+    } catch {
+      guard error.kind != .missing else { return .ok("database", "there is none yet; the first start makes it") }
+      return .failure("database", error.description, "throng restore puts a backup in its place")
+    }
+  }
+}
+
+extension Settings {
+  /// When the certificate expires, in Unix seconds; nil without TLS.
+  fileprivate func certificateExpiry() throws(StartError) -> Int64? {
+    guard let certificate = tls.certificateFile, let key = tls.keyFile else { return nil }
+    return try StartError.translating { () throws(TransportError) in
+      try Transport.check(TLSFiles(certificateFile: certificate, keyFile: key))
+    }
+  }
+}
+
+/// Serves nobody: its transport is never started.
+private final class SilentDelegate: TransportDelegate {
+  func upgradeVerdict(for head: borrowing RequestHead, on loop: EventLoop) -> UpgradeVerdict {
+    .refuse(status: 503, reason: "not serving")
+  }
+
+  func didRefuse(_ head: borrowing RequestHead, status: Int, reason: String, isUpgrade: Bool) {}
+
+  func didOpen(_ connection: Connection, head: borrowing RequestHead) -> any ConnectionHandler { SilentHandler() }
+
+  func didReceive(_ request: HTTPRequest, exchange: HTTPExchange) {}
+
+  func didTick(_ loop: EventLoop) {}
+
+  private final class SilentHandler: ConnectionHandler {
+    func didReceive(_ message: UnsafeRawBufferPointer, isText: Bool) {}
+    func didReachDeadline() {}
+    func didClose(code: Int, byPeer: Bool) {}
+  }
+}

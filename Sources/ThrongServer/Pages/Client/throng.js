@@ -1,0 +1,1060 @@
+// A client of Throng for browsers and Node, in one module without dependencies.
+//
+//   import { ThrongClient } from "https://chat.example/throng.js";
+//
+//   const client = new ThrongClient({ url: "wss://chat.example/ws", token: () => fetchToken() });
+//   client.on("onRecvNewMessage", ({ message }) => console.log(message.sender, message.text));
+//   await client.connect();
+//   await client.call("joinGroup", { groupID: "hello" });
+//   client.sendText("hello", "Hello!");
+//
+// It connects again after a loss, asks for everything that was missed, and sends no message twice.
+// The types are in throng.d.ts. The rules are those of Protocol.md, "Reconnecting".
+
+/** @typedef {import("./throng.d.ts").ClientOptions} ClientOptions */
+/** @typedef {import("./throng.d.ts").LocalMessage} LocalMessage */
+/** @typedef {import("./throng.d.ts").SendOptions} SendOptions */
+/** @typedef {import("./throng.d.ts").Position} Position */
+/** @typedef {import("./throng.d.ts").Message} Message */
+/** @typedef {import("./throng.d.ts").GroupInfo} GroupInfo */
+/** @typedef {import("./throng.d.ts").ClientErrorReason} ClientErrorReason */
+
+/** An error that the server answered. `temporary`: the same request may succeed later. */
+export class ThrongError extends Error {
+  /**
+   * @param {string} method
+   * @param {{code: number, message: string, data?: {temporary?: boolean, field?: string, retryAfterMs?: number}}} error
+   */
+  constructor(method, error) {
+    super(error.message);
+    this.name = "ThrongError";
+    this.method = method;
+    this.code = error.code;
+    this.temporary = error.data?.temporary ?? false;
+    this.field = error.data?.field;
+    this.retryAfterMs = error.data?.retryAfterMs ?? 0;
+  }
+}
+
+/** A request or message that got no answer of the server; `reason` says why. */
+export class ClientError extends Error {
+  /**
+   * @param {ClientErrorReason} reason
+   * @param {string} [detail]
+   */
+  constructor(reason, detail) {
+    super(detail ?? clientErrors[reason]);
+    this.name = "ClientError";
+    this.reason = reason;
+  }
+}
+
+/** @type {Record<ClientErrorReason, string>} */
+const clientErrors = {
+  NotConnected: "There is no connection to the server.",
+  ConnectionLost: "The connection ended before the answer came: whether the request was carried out is not known.",
+  OutcomeUnknown: "The connection ended before the answer came, too long ago to send the message again.",
+  QueueFull: "Too much waits for the connection already.",
+  TooLarge: "The request is larger than the server takes.",
+  Closed: "The client is closed.",
+};
+
+/** The bounds of a random delay before the next connection, in milliseconds. */
+const firstBackoff = 500;
+const longestBackoff = 20_000;
+/** A session that lived this long was a good one: the next loss begins with the first delay again. */
+const goodSession = 10_000;
+/** The longest wait for an open WebSocket, and for the answer to `login`. */
+const connectTimeout = 20_000;
+const pingTimeout = 10_000;
+/** Messages under way at the same time; more wait here. */
+const windowSize = 32;
+/** The server knows a clientMsgID for 5 minutes; this leaves it time to answer. */
+const repeatable = 270_000;
+/** How long a message is sent again that the server refuses as temporary. */
+const longestRefusal = 120_000;
+/** A message that waits at the server leaves or is dropped within 1.1 s (Protocol.md, "Waiting messages"). */
+const longestQueued = 1_500;
+/** Settled messages that are remembered, so that no history brings them a second time. */
+const rememberedMessages = 1_000;
+/** The server takes no longer message (Protocol.md, "Frames"). */
+const largestFrame = 65_536;
+const groupsPerSync = 50;
+/** The most events that wait for the syncs of their groups. */
+const heldLimit = 10_000;
+/** A clock of the server may be off by so much, and events may overtake: a resume looks back so much farther. */
+const lookBack = 60_000;
+
+/** Events whose `seq` is that of a tip, which the history keeps. */
+const tipEvents = new Set([
+  "onMemberEnter", "onMemberLeave", "onMemberInvited", "onMemberKicked", "onGrantAdministrator", "onRevokeAdministrator",
+  "onGroupInfoChanged", "onGroupMemberInfoChanged",
+]);
+const changeEvents = new Set([
+  "onRecvMessageRevoked", "onRecvMessageModified", "onRecvMessageReactionsChanged", "onGroupMessagePinned",
+]);
+const endEvents = new Set(["onGroupDismissed", "onGroupRecycled", "onQuitFromGroup"]);
+const entryEvents = new Set(["onGroupCreated", "onMemberEnter", "onMemberInvited"]);
+
+/** The place of an event in the history of its group: `seq` and `changeSeq`, 0 where it has none. */
+function placeOf(name, params) {
+  if (name === "onRecvNewMessage") return { seq: params.message.seq ?? 0, changeSeq: 0 };
+  if (tipEvents.has(name)) return { seq: params.seq ?? 0, changeSeq: 0 };
+  return { seq: 0, changeSeq: changeEvents.has(name) ? params.changeSeq : 0 };
+}
+
+/** The part of one group that the application has been told. */
+class TrackedGroup {
+  /** Events of this connection that wait until the group is in step again; null = they do not wait. */
+  held = null;
+  /** More came than may wait: the group is synchronized once more. */
+  hasOverflowed = false;
+  /** Own messages of this session beyond `seq`, which no event brings. */
+  #own = new Set();
+
+  constructor(groupID, { epoch, seq = 0, changeSeq = 0, isLive = false }) {
+    Object.assign(this, { groupID, epoch, seq, changeSeq, isLive });
+  }
+
+  /** Events of a group come in their order: one tells that those before it have come. */
+  reach({ seq, changeSeq }) {
+    this.seq = Math.max(this.seq, seq);
+    this.changeSeq = Math.max(this.changeSeq, changeSeq);
+    while (this.#own.delete(this.seq + 1)) this.seq += 1;
+  }
+
+  addOwn(seq) {
+    if (this.isLive || seq <= this.seq) return;
+    this.#own.add(seq);
+    this.reach(this);
+  }
+
+  /** Whether the application has been told of what an event tells. */
+  knows({ seq, changeSeq }) {
+    return (seq > 0 && seq <= this.seq) || (changeSeq > 0 && changeSeq <= this.changeSeq);
+  }
+}
+
+/** Own messages from `send` to their end, in the order in which they leave. */
+class Outbox {
+  #client;
+  #limit;
+  #waiting = [];
+  #inFlight = new Set();
+  /** The records of messages by clientMsgID: all that are under way, and the last that were settled. */
+  #records = new Map();
+  #order = 0;
+  #isOpen = false;
+  #pauseTimer = 0;
+  #refusals = 0;
+
+  /** `client`: `request`, `positionOf`, `show`, `random`. */
+  constructor(client, limit) {
+    this.#client = client;
+    this.#limit = limit;
+  }
+
+  /** @returns {LocalMessage} */
+  add(method, params) {
+    const clientMsgID = params.clientMsgID ?? newID();
+    const message = { ...params, clientMsgID, state: "sending", createdAt: Date.now() };
+    this.#start({ message, method, params: { ...params, clientMsgID } });
+    return message;
+  }
+
+  /** Sends a message again that failed or was dropped, with the same clientMsgID. */
+  repeat(message, changes) {
+    const before = this.#records.get(message.clientMsgID);
+    if (before?.message === message && !["failed", "dropped"].includes(message.state)) return message;
+    Object.assign(message, changes, { state: "sending" });
+    delete message.error;
+    const { state, createdAt, msgID, seq, timestamp, ...params } = message;
+    const method = params.text === undefined ? "sendGroupCustomMessage" : "sendGroupTextMessage";
+    this.#start({ message, method, params });
+    return message;
+  }
+
+  #start(record) {
+    const { promise: done, resolve: settle } = deferred();
+    Object.defineProperty(record.message, "done", { value: done, configurable: true });
+    Object.assign(record, { settle, order: ++this.#order, sentAt: 0, refusedAt: 0, after: undefined });
+    this.#records.set(record.message.clientMsgID, record);
+    if (this.#waiting.length >= this.#limit) return this.#fail(record, new ClientError("QueueFull"));
+    if (byteLength(JSON.stringify(record.params)) > largestFrame - 256) return this.#fail(record, new ClientError("TooLarge"));
+    this.#waiting.push(record);
+    this.#client.show(record.message);
+    this.#pump();
+  }
+
+  /** Messages may leave: the session is in step with its groups. */
+  open() {
+    this.#isOpen = true;
+    this.#pump();
+  }
+
+  /** There is no connection: what has no answer waits for the next. */
+  shut() {
+    this.#isOpen = false;
+    clearTimeout(this.#pauseTimer);
+    this.#pauseTimer = this.#refusals = 0;
+    for (const record of this.#records.values()) {
+      clearTimeout(record.queuedTimer);
+      // Whether it was dropped is told to the session that is gone; sending it again asks.
+      if (record.message.state === "queued") this.#wait(record);
+    }
+  }
+
+  #pump() {
+    while (this.#isOpen && this.#pauseTimer === 0 && this.#inFlight.size < windowSize && this.#waiting.length > 0) {
+      this.#transmit(this.#waiting.shift());
+    }
+  }
+
+  async #transmit(record) {
+    this.#inFlight.add(record);
+    if (record.sentAt === 0) {
+      record.sentAt = Date.now();
+      record.after = this.#client.positionOf(record.message.groupID)?.seq;
+    }
+    try {
+      this.#answered(record, await this.#client.request(record.method, record.params));
+    } catch (error) {
+      this.#refused(record, error);
+    } finally {
+      this.#inFlight.delete(record);
+      this.#pump();
+    }
+  }
+
+  #answered(record, { msgID, seq, timestamp, status }) {
+    // A message that a sync has brought meanwhile stays as it is.
+    if (record.message.state !== "sending") return;
+    this.#refusals = 0;
+    if (seq !== undefined) this.#client.positionOf(record.message.groupID)?.addOwn(seq);
+    const news = { msgID, timestamp, ...(seq === undefined ? {} : { seq }) };
+    if (status !== "Queued") return this.#settle(record, status.toLowerCase(), news);
+    Object.assign(record.message, news, { state: "queued" });
+    this.#client.show(record.message);
+    record.queuedTimer = setTimeout(() => this.#confirm(record), longestQueued);
+  }
+
+  /** A queued message that nothing was heard of has left: the server tells of drops alone. */
+  async #confirm(record) {
+    try {
+      await this.#client.request("ping", {});
+      if (record.message.state === "queued") this.#settle(record, "delivered", {});
+    } catch (error) {
+      // Without a connection `shut` has seen to it. A refusal, for the rate as a rule, says nothing: asked again.
+      if (!(error instanceof ThrongError) || record.message.state !== "queued") return;
+      record.queuedTimer = setTimeout(() => this.#confirm(record), Math.max(longestQueued, error.retryAfterMs));
+    }
+  }
+
+  #refused(record, error) {
+    if (record.message.state !== "sending") return;
+    if (error instanceof ClientError) {
+      if (error.reason === "ConnectionLost" || error.reason === "NotConnected") return this.#wait(record);
+      return this.#fail(record, error);
+    }
+    // It was not taken, so it may be sent at any later time.
+    record.sentAt = 0;
+    record.refusedAt ||= Date.now();
+    if (!error.temporary || Date.now() - record.refusedAt > longestRefusal) return this.#fail(record, error);
+    this.#wait(record);
+    if (this.#pauseTimer !== 0) return;
+    const backoff = this.#client.random() * Math.min(longestBackoff, firstBackoff * 2 ** this.#refusals);
+    this.#refusals += 1;
+    const resume = () => {
+      this.#pauseTimer = 0;
+      this.#pump();
+    };
+    this.#pauseTimer = setTimeout(resume, Math.max(error.retryAfterMs, backoff));
+  }
+
+  /** Puts a message back to its place among those that wait. */
+  #wait(record) {
+    if (record.message.state !== "sending") {
+      record.message.state = "sending";
+      this.#client.show(record.message);
+    }
+    const index = this.#waiting.findIndex(({ order }) => order > record.order);
+    this.#waiting.splice(index < 0 ? this.#waiting.length : index, 0, record);
+  }
+
+  /** An own message as the history has it: the record of this client, if it has sent it. */
+  recordOf({ clientMsgID }) {
+    return clientMsgID === undefined ? undefined : this.#records.get(clientMsgID);
+  }
+
+  /** The history holds the message: its answer was lost. */
+  found(record, { msgID, seq, timestamp }) {
+    if (record.message.state === "stored") return;
+    delete record.message.error;
+    this.#waiting = this.#waiting.filter((other) => other !== record);
+    this.#settle(record, "stored", { msgID, seq, timestamp });
+  }
+
+  /** Where a sync of the group has to begin so that it holds whatever is under way. */
+  startOfSync(group) {
+    return this.#unanswered(group.groupID).reduce((least, { after }) => Math.min(least, after ?? least), group.seq);
+  }
+
+  #unanswered(groupID) {
+    return this.#waiting.filter((record) => record.sentAt > 0 && record.message.groupID === groupID);
+  }
+
+  /** The group is in step: what its history does not hold was never stored, so it is a new message. */
+  proveAbsent(groupID) {
+    for (const record of this.#unanswered(groupID)) if (record.after !== undefined) record.sentAt = 0;
+  }
+
+  /** Fails what was sent so long ago that the server would take it for a new message. */
+  failUncertain() {
+    const isUncertain = ({ sentAt }) => sentAt > 0 && Date.now() - sentAt > repeatable;
+    for (const record of this.#waiting.filter(isUncertain)) this.#remove(record, new ClientError("OutcomeUnknown"));
+  }
+
+  /** News of a drop counts, also where `#confirm` had given up waiting for it. */
+  drop({ msgID, clientMsgID }) {
+    const record = this.#records.get(clientMsgID);
+    if (!record || !["sending", "queued", "delivered"].includes(record.message.state)) return;
+    this.#settle(record, "dropped", { msgID });
+  }
+
+  /** The client is closed: nothing is sent any more. */
+  failAll(error) {
+    this.shut();
+    for (const record of [...this.#waiting]) this.#remove(record, error);
+    for (const record of this.#inFlight) this.#fail(record, error);
+  }
+
+  #remove(record, error) {
+    this.#waiting = this.#waiting.filter((other) => other !== record);
+    this.#fail(record, error);
+  }
+
+  #fail(record, error) {
+    this.#settle(record, "failed", { error });
+  }
+
+  #settle(record, state, news) {
+    clearTimeout(record.queuedTimer);
+    Object.assign(record.message, news, { state });
+    this.#client.show(record.message);
+    record.settle(record.message);
+    if (this.#records.size <= rememberedMessages) return;
+    for (const [clientMsgID, { message }] of this.#records) {
+      if (this.#records.size <= rememberedMessages) return;
+      if (!["sending", "queued"].includes(message.state)) this.#records.delete(clientMsgID);
+    }
+  }
+}
+
+/** A session that outlives its connections. */
+export class ThrongClient {
+  #options;
+  #handlers = new Map();
+  #socket = null;
+  #state = "idle";
+  #session = null;
+  #pending = new Map();
+  #nextID = 1;
+  /** Calls that wait for a connection: functions that make them, or refuse them with an error. */
+  #calls = [];
+  #token;
+  /** The token of the session: a newer one may have come that is not used yet. */
+  #usedToken;
+  #tokenInReading;
+  #isTokenStale = false;
+  #isRenewing = false;
+  #losses = 0;
+  #signedInAt = 0;
+  #waitAtLeast = 0;
+  #timers = new Map();
+  #heard = false;
+  #isLoggingOut = false;
+  #groups = new Map();
+  #heldCount = 0;
+  /** Groups that the user has entered and that are not tracked yet. */
+  #entered = new Set();
+  /** Groups that a resume has found and that the application was not told of yet. */
+  #joined = new Set();
+  /** The last places that were told of groups that are not tracked yet. */
+  #untracked = new Map();
+  /** The server's clock at the last frame that shows it, and at the end of the last session that was in step. */
+  #serverTime = 0;
+  #toldUntil = 0;
+  #isReady = false;
+  #connected = null;
+  #outbox;
+  #hurry = () => this.reconnectNow();
+
+  /** @param {ClientOptions} options */
+  constructor(options) {
+    this.#options = { platform: undefined, queueLimit: 1000, random: Math.random, WebSocket: globalThis.WebSocket, ...options };
+    if (!this.#options.WebSocket) throw new TypeError("There is no global WebSocket: give one as an option.");
+    for (const { groupID, ...position } of options.positions ?? []) {
+      this.#groups.set(groupID, new TrackedGroup(groupID, position));
+    }
+    this.#outbox = new Outbox({
+      request: (method, params) => this.#request(method, params),
+      positionOf: (groupID) => this.#groups.get(groupID),
+      show: (message) => this.#emit("message", message),
+      random: this.#options.random,
+    }, this.#options.queueLimit);
+  }
+
+  /** idle, connecting, online, waiting or closed. */
+  get state() {
+    return this.#state;
+  }
+
+  /** The result of the last sign-in; null before the first. */
+  get session() {
+    return this.#session;
+  }
+
+  get userID() {
+    return this.#session?.userID ?? "";
+  }
+
+  /** Calls a handler at each event of that name, of the server or the client; the answer ends that. */
+  on(name, handler) {
+    if (!this.#handlers.has(name)) this.#handlers.set(name, new Set());
+    this.#handlers.get(name).add(handler);
+    return () => void this.#handlers.get(name)?.delete(handler);
+  }
+
+  #emit(name, ...values) {
+    for (const handler of [...(this.#handlers.get(name) ?? [])]) {
+      try {
+        handler(...values);
+      } catch (error) {
+        // A fault of one handler must stop neither the others nor the client, and be seen.
+        setTimeout(() => {
+          throw error;
+        });
+      }
+    }
+  }
+
+  /** Connects and stays connected. Resolves at the first sign-in, rejects where none can come. */
+  connect() {
+    if (this.#connected === null) {
+      this.#connected = deferred();
+      this.#connected.promise.catch(() => {});
+      globalThis.addEventListener?.("online", this.#hurry);
+      this.#open();
+    }
+    return this.#connected.promise;
+  }
+
+  /** Tries now where the client waits to. */
+  reconnectNow() {
+    if (this.#state === "waiting") this.#open();
+  }
+
+  /** Ends the connection for good; messages under way fail. */
+  close() {
+    this.#end({ error: new ClientError("Closed"), code: 1000, reason: "closed by the application" });
+  }
+
+  /** Signs out: the server forgets the session, and the client is closed. */
+  async logout() {
+    this.#isLoggingOut = true;
+    try {
+      await this.#request("logout", {});
+    } finally {
+      this.close();
+    }
+  }
+
+  /** The result of a method; without a connection it waits for one unless `queue` is false. */
+  call(method, params = {}, { queue = true } = {}) {
+    if (this.#state === "online") return this.#request(method, params);
+    if (this.#state === "closed") return Promise.reject(new ClientError("Closed"));
+    if (!queue || this.#state === "idle") return Promise.reject(new ClientError("NotConnected"));
+    if (this.#calls.length >= this.#options.queueLimit) return Promise.reject(new ClientError("QueueFull"));
+    return new Promise((resolve, reject) => {
+      this.#calls.push((error) => (error ? reject(error) : this.#request(method, params).then(resolve, reject)));
+    });
+  }
+
+  /**
+   * Sends a text, as often as it takes; the answer says at any time what became of it.
+   * @param {string} groupID
+   * @param {string} text
+   * @param {SendOptions} [options]
+   */
+  sendText(groupID, text, options = {}) {
+    return this.#send("sendGroupTextMessage", { ...options, groupID, text });
+  }
+
+  /**
+   * Sends data of the application.
+   * @param {string} groupID
+   * @param {string} data
+   * @param {SendOptions} [options]
+   */
+  sendCustom(groupID, data, options = {}) {
+    return this.#send("sendGroupCustomMessage", { ...options, groupID, data });
+  }
+
+  #send(method, params) {
+    const message = this.#outbox.add(method, params);
+    if (this.#state === "closed") this.#outbox.failAll(new ClientError("Closed"));
+    return message;
+  }
+
+  /** Sends a message again that failed or was dropped, with changes where they are given. */
+  resend(message, changes = {}) {
+    this.#outbox.repeat(message, changes);
+    if (this.#state === "closed") this.#outbox.failAll(new ClientError("Closed"));
+    return message;
+  }
+
+  /** How far the application has been told, by group: kept, and given to the next client as an option, it resumes there. */
+  positions() {
+    return [...this.#groups.values()].filter(({ isLive }) => !isLive)
+      .map(({ groupID, epoch, seq, changeSeq }) => ({ groupID, epoch, seq, changeSeq }));
+  }
+
+  // The connection
+
+  async #open() {
+    this.#stop("retry");
+    this.#setState("connecting");
+    const attempt = (this.#socket = {});
+    try {
+      await this.#readToken();
+    } catch (error) {
+      if (this.#socket === attempt) this.#lose({ code: 0, reason: "no token", error });
+      return;
+    }
+    if (this.#socket !== attempt) return;
+    try {
+      this.#attach(new this.#options.WebSocket(this.#options.url, ["throng.v1.json"]));
+    } catch (error) {
+      this.#end({ code: 0, reason: "not a WebSocket's address", error });
+    }
+  }
+
+  /** Asks the application for a token where there is none, or where it is at its end. */
+  async #readToken() {
+    const { token } = this.#options;
+    if (typeof token !== "function") return void (this.#token = token);
+    if (this.#token !== undefined && !this.#isTokenStale && !this.#endsSoon) return;
+    // A renewal and the next connection may ask at the same time.
+    this.#tokenInReading ??= Promise.resolve(token()).finally(() => (this.#tokenInReading = undefined));
+    this.#token = await this.#tokenInReading;
+    this.#isTokenStale = false;
+  }
+
+  get #endsSoon() {
+    const { tokenExpiresAt, serverTime, at } = this.#session ?? {};
+    return this.#token === this.#usedToken && tokenExpiresAt !== undefined && tokenExpiresAt - serverTime - (Date.now() - at) < 5_000;
+  }
+
+  #attach(socket) {
+    this.#socket = socket;
+    let isOpen = false;
+    const guarded = (act) => (event) => {
+      if (this.#socket === socket) act(event);
+    };
+    socket.onopen = guarded(() => {
+      isOpen = true;
+      this.#signIn();
+    });
+    socket.onmessage = guarded(({ data }) => this.#receive(data));
+    // The close event follows, but not behind a connection that Node 20 could not make.
+    socket.onerror = () => {
+      if (!isOpen) setTimeout(guarded(() => this.#lose({ code: 1006, reason: "no connection", isOpen })));
+    };
+    socket.onclose = guarded(({ code, reason }) => this.#lose({ code, reason, isOpen }));
+    this.#start("connect", () => this.#lose({ code: 1006, reason: "no answer in time", isOpen }), connectTimeout);
+  }
+
+  async #signIn() {
+    const { platform, deviceID } = this.#options;
+    const token = (this.#usedToken = this.#token);
+    try {
+      const session = await this.#request("login", { token, platform, deviceID });
+      this.#signedIn(session);
+    } catch (error) {
+      if (error instanceof ClientError) return;
+      this.#waitAtLeast = Math.max(this.#waitAtLeast, error.retryAfterMs);
+      this.#isTokenStale = error.code === 70001;
+      const isFinal = !error.temporary && !(this.#isTokenStale && this.#mayRenew);
+      this.#lose({ code: isFinal ? 4500 : 0, reason: error.message, error, isFinal, isOpen: true });
+    }
+  }
+
+  get #mayRenew() {
+    return typeof this.#options.token === "function";
+  }
+
+  #signedIn(session) {
+    this.#stop("connect");
+    if (this.#session !== null && this.#session.userID !== session.userID) {
+      return this.#end({ code: 0, reason: `the new token is of another user, ${session.userID}` });
+    }
+    this.#session = { ...session, at: Date.now() };
+    this.#signedInAt = Date.now();
+    this.#watch(Math.max(1, session.heartbeat) * 1000);
+    this.#setState("online");
+    this.#connected.resolve(session);
+    for (const make of this.#calls.splice(0)) make();
+    this.#resume();
+  }
+
+  /** Browsers do not show the server's pings: after a silent interval a request asks for a sign of life. */
+  #watch(interval) {
+    this.#start("life", () => {
+      this.#watch(interval);
+      const wasHeard = this.#heard;
+      this.#heard = false;
+      if (wasHeard || this.#timers.has("ping")) return;
+      this.#start("ping", () => this.#lose({ code: 4003, reason: "no sign of life", isOpen: true }), pingTimeout);
+      this.#request("ping", {}).catch(() => {}).finally(() => this.#stop("ping"));
+    }, interval);
+  }
+
+  #request(method, params) {
+    return new Promise((resolve, reject) => {
+      if (this.#socket?.readyState !== 1) return reject(new ClientError("NotConnected"));
+      const request = { jsonrpc: "2.0", id: this.#nextID++, method, params };
+      const text = JSON.stringify(request);
+      if (byteLength(text) > largestFrame) return reject(new ClientError("TooLarge"));
+      this.#pending.set(request.id, { method, resolve, reject });
+      this.#emit("frame", "out", request);
+      this.#socket.send(text);
+    });
+  }
+
+  #receive(text) {
+    this.#heard = true;
+    const frame = JSON.parse(text);
+    this.#emit("frame", "in", frame);
+    if (frame.method !== undefined) return this.#receiveEvent(frame.method, frame.params);
+    const request = this.#pending.get(frame.id);
+    if (request === undefined) return;
+    this.#pending.delete(frame.id);
+    this.#noteTime(frame.result?.serverTime);
+    if (frame.error) request.reject(new ThrongError(request.method, frame.error));
+    else request.resolve(frame.result);
+  }
+
+  #noteTime(instant = 0) {
+    this.#serverTime = Math.max(this.#serverTime, instant);
+  }
+
+  /** The connection is gone, or given up: comes back unless that has no sense. */
+  #lose({ code, reason, error, isOpen = false, isFinal = code >= 4500 && code < 5000 }) {
+    if (code === 4006) this.#isTokenStale = this.#token === this.#usedToken;
+    if (isFinal || (code === 4006 && !this.#mayRenew) || this.#isLoggingOut) return this.#end({ code, reason, error });
+    this.#disconnect();
+    if (this.#signedInAt > 0 && Date.now() - this.#signedInAt >= goodSession) this.#losses = 0;
+    this.#signedInAt = 0;
+    const backoff = this.#options.random() * Math.min(longestBackoff, firstBackoff * 2 ** this.#losses);
+    const retryInMs = Math.ceil(Math.max(backoff, this.#waitAtLeast));
+    this.#losses += 1;
+    this.#waitAtLeast = 0;
+    this.#start("retry", () => this.#open(), retryInMs);
+    this.#setState("waiting", { code, reason, error, isOpen, retryInMs });
+  }
+
+  #end({ code, reason, error }) {
+    if (this.#state === "closed") return;
+    this.#disconnect();
+    globalThis.removeEventListener?.("online", this.#hurry);
+    this.#state = "closed";
+    const closed = new ClientError("Closed", reason);
+    closed.cause = error;
+    for (const refuse of this.#calls.splice(0)) refuse(closed);
+    this.#outbox.failAll(closed);
+    this.#connected?.reject(error ?? closed);
+    this.#emit("state", { state: "closed", code, reason, error });
+  }
+
+  #disconnect() {
+    const socket = this.#socket;
+    this.#socket = null;
+    for (const name of [...this.#timers.keys()]) this.#stop(name);
+    if (socket?.close) {
+      socket.onopen = socket.onmessage = socket.onclose = null;
+      socket.close(1000);
+    }
+    if (this.#isReady) this.#toldUntil = this.#serverTime;
+    this.#heard = this.#isReady = false;
+    this.#untracked.clear();
+    this.#heldCount = 0;
+    for (const group of this.#groups.values()) Object.assign(group, { held: group.isLive ? null : [], hasOverflowed: false });
+    const pending = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const { reject } of pending) reject(new ClientError("ConnectionLost"));
+    this.#outbox.shut();
+  }
+
+  #setState(state, details = {}) {
+    this.#state = state;
+    this.#emit("state", { state, ...details });
+  }
+
+  #start(name, act, delay) {
+    this.#stop(name);
+    this.#timers.set(name, setTimeout(act, delay));
+  }
+
+  #stop(name) {
+    clearTimeout(this.#timers.get(name));
+    this.#timers.delete(name);
+  }
+
+  /** A new token before the old one ends; without one the session ends with 4006, and the next begins with a new one. */
+  async #renew(expiresAt) {
+    if (!this.#mayRenew || this.#isRenewing) return;
+    this.#isRenewing = true;
+    const socket = this.#socket;
+    this.#isTokenStale = true;
+    try {
+      await this.#readToken();
+      if (this.#socket === socket) {
+        const session = await this.#request("login", { token: this.#token });
+        this.#usedToken = this.#token;
+        this.#session = { ...session, at: Date.now() };
+        this.#emit("renewed", session);
+      }
+    } catch (error) {
+      // A token that the server has not seen is a good one.
+      this.#isTokenStale = !(error instanceof ClientError);
+      this.#emit("renewalFailed", error);
+      // Half of what is left, so that there are a few tries.
+      const left = expiresAt - this.#session.serverTime - (Date.now() - this.#session.at);
+      if (this.#socket === socket && left > 2_000) this.#start("renew", () => this.#renew(expiresAt), Math.min(10_000, left / 2));
+    } finally {
+      this.#isRenewing = false;
+    }
+  }
+
+  // Events
+
+  #receiveEvent(name, params) {
+    this.#noteTime(params.opTime);
+    if (name === "onServerDraining") this.#waitAtLeast = params.retryAfterMs;
+    if (name === "onUserSigExpired") this.#renew(params.expiresAt);
+    if (name === "onMessageDropped") this.#outbox.drop(params);
+    const group = this.#groups.get(params.groupID);
+    if (group?.held) this.#hold(group, [name, params]);
+    else this.#tell(name, params);
+  }
+
+  #hold(group, event) {
+    if (this.#heldCount < heldLimit && !group.hasOverflowed) {
+      group.held.push(event);
+      this.#heldCount += 1;
+    } else {
+      this.#heldCount -= group.held.length;
+      Object.assign(group, { held: [], hasOverflowed: true });
+    }
+  }
+
+  #tell(name, params) {
+    const group = this.#groups.get(params.groupID);
+    const place = placeOf(name, params);
+    if (group) group.reach(place);
+    else if (place.seq > 0 || place.changeSeq > 0) this.#noteUntracked(params.groupID, place);
+    this.#emit(name, params);
+    this.#emit("event", name, params);
+    const namesMe = params.memberList?.some(({ userID }) => userID === this.userID) ?? false;
+    if (endEvents.has(name) || (name === "onMemberKicked" && namesMe)) this.#groups.delete(params.groupID);
+    else if (!group && entryEvents.has(name) && (namesMe || name === "onGroupCreated")) this.#enter(params.groupID);
+  }
+
+  #noteUntracked(groupID, { seq, changeSeq }) {
+    const before = this.#untracked.get(groupID) ?? { seq: 0, changeSeq: 0 };
+    this.#untracked.set(groupID, { seq: Math.max(before.seq, seq), changeSeq: Math.max(before.changeSeq, changeSeq) });
+  }
+
+  /** The user is a member of one more group: its position is read once. */
+  async #enter(groupID) {
+    this.#entered.add(groupID);
+    try {
+      const { resultList: [{ code, info }] } = await this.#request("getGroupsInfo", { groupIDList: [groupID] });
+      if (code === 0 && info.selfInfo && !this.#groups.has(groupID)) this.#track(info);
+      this.#entered.delete(groupID);
+    } catch (error) {
+      // Without a connection the next resume looks at the group.
+      if (error instanceof ThrongError) this.#start(`enter ${groupID}`, () => this.#enter(groupID), error.retryAfterMs + 1000);
+    }
+  }
+
+  /** Begins with the group as it is: the application reads what is before from its history. */
+  #track({ groupID, groupType, epoch, lastSeq = 0, changeSeq = 0 }) {
+    const group = new TrackedGroup(groupID, { epoch, seq: lastSeq, changeSeq, isLive: groupType === "AVChatRoom" });
+    group.reach(this.#untracked.get(groupID) ?? { seq: 0, changeSeq: 0 });
+    this.#untracked.delete(groupID);
+    this.#groups.set(groupID, group);
+  }
+
+  // Resuming
+
+  /** After each sign-in: finds the groups joined and left, and asks in all others for what was missed. */
+  async #resume(tries = 0) {
+    const socket = this.#socket;
+    try {
+      const told = await this.#catchUp(this.#toldUntil);
+      this.#isReady = true;
+      this.#joined.clear();
+      this.#outbox.failUncertain();
+      this.#emit("ready", told);
+      if (this.#socket === socket) this.#outbox.open();
+    } catch (error) {
+      if (error instanceof ClientError || this.#socket !== socket) return;
+      if (!error.temporary) {
+        // Nothing that a later try could mend: everything is told, and the application reads its groups anew.
+        this.#emit("resumeFailed", error);
+        for (const group of this.#groups.values()) this.#release(group);
+        return this.#outbox.open();
+      }
+      const backoff = this.#options.random() * Math.min(longestBackoff, firstBackoff * 2 ** tries);
+      this.#start("resume", () => this.#resume(tries + 1), Math.max(error.retryAfterMs, backoff));
+    }
+  }
+
+  async #catchUp(since) {
+    const isFirst = since === 0;
+    const known = new Set(this.#groups.keys());
+    const { infos, gone } = await this.#readJoined(isFirst ? undefined : Math.max(0, since - lookBack));
+    const left = gone.filter((groupID) => known.has(groupID));
+    if (isFirst) left.push(...[...known].filter((groupID) => !infos.has(groupID) && !this.#groups.get(groupID)?.isLive));
+    for (const [groupID, info] of infos) {
+      if (this.#groups.has(groupID)) continue;
+      this.#track(info);
+      this.#joined.add(groupID);
+    }
+    const kept = [...known].map((groupID) => this.#groups.get(groupID)).filter((group) => group && !left.includes(group.groupID));
+    const told = { isFirst, infos, left, recovered: [], notRecovered: [] };
+    const live = kept.filter(({ isLive }) => isLive).map(({ groupID }) => groupID);
+    const entered = [...this.#entered].filter((groupID) => !this.#groups.has(groupID));
+    for (const groupIDs of slices([...live, ...entered], groupsPerSync)) await this.#checkLive(groupIDs, told);
+    for (const groups of slices(kept.filter(({ isLive }) => !isLive), groupsPerSync)) await this.#sync(groups, told);
+    for (const groupID of told.left) this.#leave(groupID);
+    const { recovered, notRecovered } = told;
+    return { isFirst, groups: [...infos.values()], joined: [...this.#joined], left: told.left, recovered, notRecovered };
+  }
+
+  async #readJoined(updatedSince) {
+    const infos = new Map();
+    const gone = [];
+    for (let nextSeq = 0, isFirst = true; isFirst || nextSeq !== 0; isFirst = false) {
+      const page = await this.#request("getJoinedGroupList", { updatedSince, count: 200, nextSeq });
+      for (const info of page.groupList) infos.set(info.groupID, info);
+      gone.push(...page.leftGroupIDList);
+      ({ nextSeq } = page);
+    }
+    return { infos, gone };
+  }
+
+  /** Live rooms keep nothing, and forget members who stay away too long. */
+  async #checkLive(groupIDList, told) {
+    const { resultList } = await this.#request("getGroupsInfo", { groupIDList });
+    for (const { groupID, code, info } of resultList) {
+      this.#entered.delete(groupID);
+      if (code !== 0 || !info.selfInfo) {
+        told.left.push(groupID);
+        continue;
+      }
+      if (!this.#groups.has(groupID)) this.#track(info);
+      told.notRecovered.push(groupID);
+      this.#emit("sync", { groupID, info, recovered: false, changeList: [], messageList: [], more: false });
+    }
+  }
+
+  async #sync(groups, told) {
+    let behind = groups.map((group) => {
+      const { groupID, epoch, seq, changeSeq } = group;
+      const ask = { groupID, epoch, seq: this.#outbox.startOfSync(group), changeSeq };
+      return { group, known: { seq, changeSeq }, ask };
+    });
+    while (behind.length > 0) {
+      const answer = await this.#request("syncGroups", { groups: behind.map(({ ask }) => ask) });
+      behind = behind.filter((one, index) => this.#takeRow(one, answer.groups[index], told));
+    }
+  }
+
+  /** Takes one row of a sync; answers whether there is more. */
+  #takeRow({ group, known, ask }, row, told) {
+    const { groupID } = group;
+    if (row.code !== 0) {
+      told.left.push(groupID);
+      return false;
+    }
+    const info = told.infos.get(groupID);
+    if (!row.recovered) {
+      Object.assign(group, { epoch: row.epoch, seq: row.lastSeq, changeSeq: row.changeSeq });
+      if (!told.notRecovered.includes(groupID)) told.notRecovered.push(groupID);
+      this.#emit("sync", { groupID, info, recovered: false, changeList: [], messageList: [], more: false });
+      return this.#releaseOrRepeat(group, known, ask);
+    }
+    const { changeList, messageList } = this.#sorted(known, row);
+    const last = row.messageList.at(-1)?.seq ?? ask.seq;
+    // Before the group's own position a page tells of changes that its changeSeq does not cover.
+    const changeSeq = !row.more || last >= known.seq ? row.changeSeq : known.changeSeq;
+    group.reach({ seq: row.more ? last : row.lastSeq, changeSeq });
+    Object.assign(ask, { seq: last, changeSeq: row.changeSeq });
+    this.#emit("sync", { groupID, info, recovered: true, changeList, messageList, more: row.more });
+    if (row.more) return true;
+    this.#outbox.proveAbsent(groupID);
+    if (this.#releaseOrRepeat(group, known, ask)) return true;
+    if (!told.notRecovered.includes(groupID)) told.recovered.push(groupID);
+    return false;
+  }
+
+  /** The group is in step, unless more events came than may wait: then it is asked for once more. */
+  #releaseOrRepeat(group, known, ask) {
+    if (!group.hasOverflowed) {
+      this.#release(group);
+      return false;
+    }
+    group.hasOverflowed = false;
+    const { epoch, seq, changeSeq } = group;
+    Object.assign(known, { seq, changeSeq });
+    Object.assign(ask, { epoch, seq: this.#outbox.startOfSync(group), changeSeq });
+    return true;
+  }
+
+  /** A page without what the application has: own messages, and those before its position that did not change. */
+  #sorted(known, row) {
+    const changeList = [...row.changeList];
+    const messageList = [];
+    for (const message of row.messageList) {
+      const record = message.sender === this.userID ? this.#outbox.recordOf(message) : undefined;
+      const isKnown = record !== undefined || message.seq <= known.seq;
+      if (record) this.#outbox.found(record, message);
+      if (!isKnown) messageList.push(message);
+      else if ((message.changeSeq ?? 0) > known.changeSeq) changeList.push(message);
+    }
+    return { changeList, messageList };
+  }
+
+  /** The group is in step: events that came meanwhile are told, those that the sync held are not. */
+  #release(group) {
+    const held = group.held ?? [];
+    this.#heldCount -= held.length;
+    Object.assign(group, { held: null, hasOverflowed: false });
+    for (const [name, params] of held) if (!group.knows(placeOf(name, params))) this.#tell(name, params);
+  }
+
+  #leave(groupID) {
+    const group = this.#groups.get(groupID);
+    if (group) this.#release(group);
+    this.#groups.delete(groupID);
+  }
+}
+
+function deferred() {
+  let resolve, reject;
+  const promise = new Promise((...both) => ([resolve, reject] = both));
+  return { promise, resolve, reject };
+}
+
+function slices(list, size) {
+  return Array.from({ length: Math.ceil(list.length / size) }, (_, index) => list.slice(index * size, (index + 1) * size));
+}
+
+const encoder = new TextEncoder();
+const byteLength = (text) => (text.length * 3 <= largestFrame - 256 ? text.length : encoder.encode(text).length);
+
+/** A clientMsgID. `randomUUID` is for secure origins only, which a page need not come from. */
+function newID() {
+  return [...globalThis.crypto.getRandomValues(new Uint32Array(4))].map((word) => word.toString(36)).join("-");
+}
+
+// Generated from the server's declarations: THRONG_UPDATE_REFERENCE=1 swift test rewrites it.
+
+export const ErrorCode = Object.freeze({
+  parseError: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internalError: -32603,
+  notSignedIn: 6014,
+  otherUserSignedIn: 6015,
+  requestRate: 7008,
+  tokenExpired: 70001,
+  tokenMalformed: 70003,
+  tokenWrongSignature: 70009,
+  badNewGroupID: 8501,
+  badGroupName: 8502,
+  introductionTooLong: 8503,
+  notificationTooLong: 8504,
+  faceURLTooLong: 8505,
+  nameCardTooLong: 8506,
+  tooManyMembers: 8507,
+  workNotJoinable: 8508,
+  ownerInMemberList: 8509,
+  emptyUserList: 8510,
+  attributeCallsTooOften: 8511,
+  temporary: 10002,
+  badValue: 10004,
+  noRight: 10007,
+  ownerMayNotQuit: 10009,
+  noSuchGroup: 10010,
+  alreadyMember: 10013,
+  groupFull: 10014,
+  badGroupID: 10015,
+  refusedByApplication: 10016,
+  muted: 10017,
+  userUnknown: 10019,
+  groupIDTaken: 10021,
+  groupMessageRate: 10023,
+  applicationHandled: 10024,
+  groupIDTakenByYourself: 10025,
+  messageUnknown: 10030,
+  recallTooLate: 10031,
+  recallNotYours: 10032,
+  recallUnsupported: 10033,
+  tooManyAVChatRooms: 10036,
+  tooManyGroups: 10037,
+  maxMemberNumBelowCount: 10038,
+  attributeKeyTooLong: 10045,
+  attributeValueTooLong: 10046,
+  tooManyAttributes: 10047,
+  attributesTooLarge: 10048,
+  attributeWritesTooOften: 10049,
+  attributeUnknown: 10050,
+  tooManyMentions: 10053,
+  tooManyForReceipts: 10054,
+  tooManyReactions: 10055,
+  tooManyPinned: 10056,
+  tooManyCounters: 10057,
+  application10120: 10120,
+  application10121: 10121,
+  application10122: 10122,
+  application10123: 10123,
+  application10124: 10124,
+  application10125: 10125,
+  application10126: 10126,
+  application10127: 10127,
+  application10128: 10128,
+  application10129: 10129,
+  application10130: 10130,
+  messageTooLong: 80002,
+});
+
+export const CloseCode = Object.freeze({
+  normal: 1000,
+  tryAgainLater: 1013,
+  draining: 4001,
+  slowConsumer: 4002,
+  noSignOfLife: 4003,
+  requestFlood: 4004,
+  connectionLimit: 4005,
+  tokenExpired: 4006,
+  notSignedIn: 4007,
+  lostTouch: 4008,
+  authenticationFailed: 4500,
+  badProtocol: 4501,
+  replaced: 4502,
+  removed: 4503,
+});

@@ -1,0 +1,103 @@
+import GroupModel
+import ServerConfiguration
+import Testing
+import WebSocketTransport
+
+@testable import ThrongServer
+
+@Suite struct DoctorTests {
+  private static let now = WallInstant(milliseconds: 1_800_000_000_000)
+
+  private func facts(files: Int = 1_048_576) -> MachineFacts {
+    MachineFacts(
+      softFileLimit: 1024, hardFileLimit: files, clock: .synchronized,
+      directory: .init(path: "/data", isMissing: false, isWritable: true, freeBytes: 1 << 40, fileSystem: 0xef53))
+  }
+
+  private func directory(
+    missing: Bool = false, writable: Bool = true, free: Int? = 1 << 40, fileSystem: UInt = 0xef53, isStore: Bool = true
+  ) -> [Finding] {
+    MachineChecks.directory(
+      .init(path: "/data", isMissing: missing, isWritable: writable, freeBytes: free, fileSystem: fileSystem),
+      wanted: "/data/throng",
+      isStore: isStore)
+  }
+
+  @Test func openFilesAreJudgedByTheHardLimit() {
+    func severity(_ limit: Int, connections: Int = 0) -> Finding.Severity {
+      MachineChecks.openFiles(facts(files: limit), wanted: 65_536, connections: connections).severity
+    }
+    #expect(severity(1_048_576) == .ok && severity(4096) == .ok && severity(1024) == .warning)
+    #expect(severity(20_000, connections: 15_000) == .ok && severity(20_000, connections: 30_000) == .warning)
+  }
+
+  @Test func theDiskHasToHaveRoom() {
+    #expect(directory().map(\.severity) == [.ok, .ok])
+    #expect(directory(free: 500 << 20).map(\.severity) == [.ok, .warning])
+    #expect(directory(free: 10 << 20).map(\.severity) == [.ok, .failure])
+    #expect(directory(free: nil).map(\.severity) == [.ok])
+    #expect(directory(writable: false).map(\.severity) == [.failure])
+  }
+
+  @Test func aDirectoryThatAStartWouldMakeMayBeAnother() {
+    let findings = directory(missing: true)
+    #expect(findings.map(\.severity) == [.warning, .ok])
+    #expect(findings[0].text.contains("no /data/throng") && findings[0].remedy?.contains("--data-dir") == true)
+    #expect(directory(missing: true, writable: false).map(\.severity) == [.failure])
+  }
+
+  @Test func aDatabaseIsNotOnANetworkFileSystem() {
+    #expect(directory(fileSystem: 0x6969)[1].severity == .failure)
+    #expect(directory(fileSystem: 0x0102_1994)[1].severity == .warning)
+    #expect(directory(fileSystem: 0x6969, isStore: false).allSatisfy { $0.severity == .ok })
+  }
+
+  @Test func theClockHasToBeRight() {
+    #expect(MachineChecks.clock(.synchronized, now: Self.now).severity == .ok)
+    #expect(MachineChecks.clock(.unknown, now: Self.now).severity == .ok)
+    #expect(MachineChecks.clock(.unsynchronized, now: Self.now).severity == .warning)
+    #expect(MachineChecks.clock(.synchronized, now: WallInstant(milliseconds: 0)).severity == .failure)
+  }
+
+  @Test func aCertificateExpires() {
+    func severity(days: Int64) -> Finding.Severity {
+      MachineChecks.certificate(1_800_000_000 + days * 86_400, now: Self.now).severity
+    }
+    #expect(severity(days: 90) == .ok && severity(days: 10) == .warning && severity(days: -1) == .failure)
+    #expect(MachineChecks.certificate(nil, now: Self.now).severity == .ok)
+  }
+
+  @Test func everythingBadSaysHowToMendIt() {
+    let findings = [
+      MachineChecks.openFiles(facts(files: 100), wanted: 65_536, connections: 0),
+      MachineChecks.clock(.unsynchronized, now: Self.now),
+      MachineChecks.certificate(1, now: Self.now),
+    ]
+    for finding in findings + directory(missing: true) + directory(writable: false) + directory(free: 0, fileSystem: 0x6969)
+    where finding.severity != .ok {
+      #expect(finding.remedy?.isEmpty == false)
+    }
+    for error: TransportError in [
+      .cannotBind(host: "h", port: 80, reason: ""), .cannotBind(host: "h", port: 8080, reason: ""),
+      .cannotMakeSocket(path: "/s", reason: ""), .tls(reason: ""), .context(reason: ""),
+    ] {
+      #expect(!Doctor.remedy(for: error).isEmpty)
+    }
+  }
+
+  @Test func theMachineIsRead() {
+    let facts = MachineFacts.read(dataDirectory: "/nowhere/at/all")
+    #expect(
+      facts.directory.path == "/" && facts.directory.isMissing && facts.hardFileLimit > 0 && facts.directory.freeBytes != nil)
+    #expect(!MachineFacts.read(dataDirectory: "/tmp").directory.isMissing)
+  }
+
+  @Test func anAnswerHasAStatusAndABody() throws {
+    let address = try #require(ListenAddress("127.0.0.1:1"))
+    let answer = try InternalClient.answer(in: Array("HTTP/1.1 503 x\r\na: b\r\n\r\nstarting\r\n\r\n".utf8), of: address)
+    #expect(answer.status == 503 && answer.body == Array("starting\r\n\r\n".utf8))
+    for broken in ["", "SSH-2.0-x\r\n", "HTTP/1.1 two\r\n\r\n", "HTTP/1.1 200 OK\r\na: b\r\n"] {
+      #expect(throws: InternalClient.Failure.self) { try InternalClient.answer(in: Array(broken.utf8), of: address) }
+    }
+  }
+}
