@@ -13,7 +13,7 @@ RUN swift build -c release --product throng --static-swift-stdlib \
 FROM debian:bookworm-slim
 RUN apt-get update \
   && apt-get install -y --no-install-recommends \
-    ca-certificates libcurl4 libev4 libsimdjson14 libsqlite3-0 libssl3 libstdc++6 libwebsockets-evlib-ev libwebsockets17 \
+    ca-certificates libcurl4 libev4 libnats3.4 libpq5 libsimdjson14 libsqlite3-0 libssl3 libstdc++6 libwebsockets-evlib-ev libwebsockets17 \
   && rm -rf /var/lib/apt/lists/* \
   && useradd --system --user-group --no-create-home throng \
   && install -d -o throng -g throng -m 0700 /var/lib/throng

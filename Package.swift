@@ -9,23 +9,34 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
-let collections = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
-let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
-let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
-let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
-let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
-let jwt = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
-let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
-let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
-let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
-let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+/// An app that depends on ThrongClient alone asks for no traits (`traits: []`): it fetches none of
+/// these.
+func server(_ product: String, in package: String) -> Target.Dependency {
+  .product(name: product, package: package, condition: .when(traits: ["Server"]))
+}
+
+let argumentParser = server("ArgumentParser", in: "swift-argument-parser")
+let collections = server("DequeModule", in: "swift-collections")
+let crypto = server("Crypto", in: "swift-crypto")
+let grdb = server("GRDB", in: "GRDB.swift")
+let heap = server("HeapModule", in: "swift-collections")
+let histogram = server("Histogram", in: "hdrhistogram-swift")
+let jwt = server("JWTKit", in: "jwt-kit")
+let logging = server("Logging", in: "swift-log")
+let metrics = server("CoreMetrics", in: "swift-metrics")
+let sqlite = server("GRDBSQLite", in: "GRDB.swift")
+let yams = server("Yams", in: "Yams")
 
 let package = Package(
   name: "throng-server",
-  platforms: [.macOS(.v15)],
+  platforms: [.macOS(.v15), .iOS(.v16)],
   products: [
-    .executable(name: "throng", targets: ["throng"])
+    .executable(name: "throng", targets: ["throng"]),
+    .library(name: "ThrongClient", targets: ["ThrongClient"]),
+  ],
+  traits: [
+    .default(enabledTraits: ["Server"]),
+    .trait(name: "Server", description: "The server and its dependencies: everything but ThrongClient."),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -50,29 +61,44 @@ let package = Package(
     .target(
       name: "ThrongServer",
       dependencies: [
-        "Authentication", "Gateway", "GroupModel", "GroupPermissions", "GroupRuntime", "ServerConfiguration", "SQLiteStore",
+        "Authentication", "CSystem", "Cluster", "Gateway", "GroupModel", "GroupPermissions", "GroupRuntime", "NATSBus",
+        "PostgreSQLStore",
+        "ServerConfiguration", "SQLiteStore",
         "WebSocketTransport", "Webhooks", "WireProtocol", logging, metrics,
-      ], resources: [.embedInCode("Pages/Shared"), .embedInCode("Pages/Demo"), .embedInCode("Pages/Console")],
+      ],
+      resources: [
+        .embedInCode("Pages/Client"), .embedInCode("Pages/Shared"), .embedInCode("Pages/Demo"), .embedInCode("Pages/Console"),
+      ],
       swiftSettings: strict),
     // Beside the server: the client of `throng bench`.
     .target(name: "CEpoll", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])]),
     .target(name: "CInflate", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])], linkerSettings: [.linkedLibrary("z")]),
-    .target(
-      name: "CTLSClient", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])],
-      linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
+    // Without unsafe flags: ThrongClient uses it too, and SwiftPM refuses them in a dependency.
+    .target(name: "CTLSClient", linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
     .target(
       name: "LoadGenerator", dependencies: ["CEpoll", "CInflate", "CTLSClient", "GroupModel", "WireProtocol", histogram],
+      swiftSettings: strict),
+    // Beside the server: the client library, which depends on nothing of it.
+    .target(
+      name: "ThrongClient", dependencies: [.target(name: "CTLSClient", condition: .when(platforms: [.linux]))],
       swiftSettings: strict),
     // Layer 4: sessions, adapters.
     .target(
       name: "Gateway",
       dependencies: [
-        "GroupModel", "GroupPermissions", "GroupRuntime", "WebSocketTransport", "WireProtocol", collections, logging, metrics,
+        "Cluster", "GroupModel", "GroupPermissions", "GroupRuntime", "WebSocketTransport", "WireProtocol", collections, logging,
+        metrics,
       ], swiftSettings: strict),
     .target(
       name: "SQLiteStore",
-      dependencies: ["CSQLiteSettings", "GroupModel", "GroupRuntime", "WireProtocol", grdb, sqlite, collections, heap, logging],
+      dependencies: ["CSQLiteSettings", "GroupModel", "GroupRuntime", "WireProtocol", grdb, sqlite, heap, logging],
       swiftSettings: strict),
+    .target(
+      name: "PostgreSQLStore",
+      dependencies: ["CPostgreSQL", "Cluster", "GroupModel", "GroupRuntime", "WireProtocol", collections, logging],
+      swiftSettings: strict),
+    .target(
+      name: "NATSBus", dependencies: ["CNATS", "Cluster", "GroupModel", logging], swiftSettings: strict),
     .target(name: "Authentication", dependencies: ["GroupModel", jwt], swiftSettings: strict),
     .target(
       name: "Webhooks",
@@ -82,8 +108,11 @@ let package = Package(
     .target(
       name: "GroupRuntime", dependencies: ["GroupModel", "GroupPermissions", "WireProtocol", collections, heap],
       swiftSettings: strict),
-    // Layer 2: rights, wire protocol, transport, configuration.
+    // Layer 2: rights, leases, wire protocol, transport, configuration.
     .target(name: "GroupPermissions", dependencies: ["GroupModel"], swiftSettings: strict),
+    // Optimized in every build: its tests visit each state that three nodes can reach.
+    .target(
+      name: "Cluster", dependencies: ["GroupModel", logging], swiftSettings: strict + [.unsafeFlags(["-O"])]),
     .target(name: "ServerConfiguration", dependencies: ["GroupModel", yams], swiftSettings: strict),
     .target(name: "WireProtocol", dependencies: ["GroupModel", "CSimdJSON"], swiftSettings: strict),
     .target(name: "WebSocketTransport", dependencies: ["CTransport"], swiftSettings: strict),
@@ -95,21 +124,32 @@ let package = Package(
       linkerSettings: [
         .linkedLibrary("websockets"), .linkedLibrary("ssl"), .linkedLibrary("crypto"), .linkedLibrary("ev"), .linkedLibrary("z"),
       ]),
+    .target(name: "CSystem", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])]),
     .target(
       name: "CHTTPClient", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])], linkerSettings: [.linkedLibrary("curl")]),
     .target(
       name: "CSQLiteSettings", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])], linkerSettings: [.linkedLibrary("sqlite3")]),
     .target(
+      name: "CPostgreSQL", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])], linkerSettings: [.linkedLibrary("pq")]),
+    .target(
+      name: "CNATS", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])], linkerSettings: [.linkedLibrary("nats")]),
+    .target(
       name: "CSimdJSON",
       cxxSettings: [.unsafeFlags(["-std=c++17"])],
       linkerSettings: [.linkedLibrary("simdjson"), .linkedLibrary("stdc++")]),
     // Beside the layers: tools for tests.
-    .target(name: "ThrongTestKit", dependencies: ["GroupModel", "GroupRuntime", "WireProtocol"], swiftSettings: strict),
+    .target(
+      name: "ThrongTestKit", dependencies: ["Cluster", "GroupModel", "GroupRuntime", "WireProtocol"], swiftSettings: strict),
     .executableTarget(
       name: "raw-server", path: "Tests/Tools/raw-server", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])],
       linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto"), .linkedLibrary("z")]),
     .executableTarget(
       name: "webhook-receiver", path: "Tests/Tools/webhook-receiver", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])]),
+    .executableTarget(
+      name: "client-driver", dependencies: ["ThrongClient"], path: "Tests/Tools/client-driver", swiftSettings: strict),
+    .executableTarget(
+      name: "store-bench", dependencies: ["GroupModel", "GroupRuntime", "PostgreSQLStore", "SQLiteStore", logging],
+      path: "Tests/Tools/store-bench", swiftSettings: strict),
     .target(
       name: "CTLSPeer", path: "Tests/Tools/CTLSPeer", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])],
       linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
@@ -117,6 +157,14 @@ let package = Package(
       name: "transport-echo", dependencies: ["WebSocketTransport"], path: "Tests/Tools/transport-echo", swiftSettings: strict),
 
     .testTarget(name: "GroupModelTests", dependencies: ["GroupModel"], swiftSettings: strict),
+    .testTarget(
+      name: "ClusterTests", dependencies: ["Cluster", "GroupModel", "GroupRuntime", "ThrongTestKit", logging],
+      swiftSettings: strict + [.unsafeFlags(["-O"])]),
+    .testTarget(
+      name: "ClusterEngineTests",
+      dependencies: [
+        "Cluster", "GroupModel", "GroupRuntime", "NATSBus", "PostgreSQLStore", "ThrongTestKit", logging,
+      ], swiftSettings: strict),
     .testTarget(name: "GroupPermissionsTests", dependencies: ["GroupModel", "GroupPermissions"], swiftSettings: strict),
     .testTarget(
       name: "WireProtocolTests", dependencies: ["GroupModel", "ThrongTestKit", "WireProtocol"], swiftSettings: strict),
@@ -128,7 +176,10 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "StoreTests",
-      dependencies: ["GroupModel", "GroupRuntime", "SQLiteStore", "ThrongTestKit", "WireProtocol", grdb, sqlite, logging],
+      dependencies: [
+        "Cluster", "GroupModel", "GroupRuntime", "PostgreSQLStore", "SQLiteStore", "ThrongTestKit", "WireProtocol", grdb,
+        sqlite, logging,
+      ],
       swiftSettings: strict),
     .testTarget(name: "AuthenticationTests", dependencies: ["Authentication", "GroupModel", jwt], swiftSettings: strict),
     .testTarget(
@@ -136,7 +187,8 @@ let package = Package(
     .testTarget(
       name: "GatewayTests",
       dependencies: [
-        "Gateway", "GroupModel", "GroupPermissions", "GroupRuntime", "ThrongTestKit", "WebSocketTransport", "WireProtocol",
+        "Cluster", "Gateway", "GroupModel", "GroupPermissions", "GroupRuntime", "ThrongTestKit", "WebSocketTransport",
+        "WireProtocol",
         logging,
       ], swiftSettings: strict),
     .testTarget(
@@ -147,6 +199,7 @@ let package = Package(
       name: "LoadGeneratorTests",
       dependencies: ["CInflate", "CTLSPeer", "GroupModel", "LoadGenerator", "WireProtocol", histogram],
       swiftSettings: strict),
+    .testTarget(name: "ThrongClientTests", dependencies: ["CTLSPeer", "ThrongClient"], swiftSettings: strict),
     .testTarget(
       name: "ThrongServerTests",
       dependencies: [
@@ -162,7 +215,7 @@ let package = Package(
 // would claim the same files.
 if Context.environment["THRONG_FUZZ"] != nil {
   let fuzzed = [
-    "CSimdJSON", "CTransport", "GroupModel", "GroupPermissions", "GroupRuntime", "ThrongTestKit", "WebSocketTransport",
+    "CSimdJSON", "CTransport", "Cluster", "GroupModel", "GroupPermissions", "GroupRuntime", "ThrongTestKit", "WebSocketTransport",
     "WireProtocol",
   ]
   func fuzzer(
@@ -174,7 +227,10 @@ if Context.environment["THRONG_FUZZ"] != nil {
   }
   let model = "GroupRuntimeTests/Model"
   package.products = []
-  package.dependencies = [.package(url: "https://github.com/apple/swift-collections", from: "1.6.0")]
+  package.dependencies = [
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+  ]
   package.targets = package.targets.filter { fuzzed.contains($0.name) }
   package.targets += [
     fuzzer("FuzzRequests", path: "Tests/Fuzz/Requests", dependencies: ["GroupModel", "WireProtocol"]),

@@ -1,0 +1,940 @@
+#!/usr/bin/env python3
+"""A client of Throng for asyncio, in one file; it needs PyPI's `websockets`.
+
+    client = ThrongClient("ws://127.0.0.1:8080/ws", token=fetch_token)
+    client.on("onRecvNewMessage", lambda event: print(event["message"]["sender"], event["message"].get("text")))
+    await client.connect()
+    await client.joinGroup(groupID="hello")
+    message = client.send_text("hello", "Hello!")
+    print((await message.done).state)
+
+It connects again after a loss, asks for everything that was missed, and sends no message twice, as
+Protocol.md, "Reconnecting" describes. Events of the server have its names and parameters; the
+client's own are `state`, `message`, `sync`, `ready`, `renewed`, `renewalFailed` and `resumeFailed`.
+
+As a program:  throng.py URL TOKEN listen GROUP    |    throng.py URL TOKEN say GROUP TEXT
+"""
+import asyncio
+import inspect
+import json
+import random
+import secrets
+import sys
+import time
+from collections import deque
+
+import websockets
+
+# The bounds of a random delay before the next connection, in seconds.
+FIRST_BACKOFF = 0.5
+LONGEST_BACKOFF = 20
+# A session that lived this long was a good one: the next loss begins with the first delay again.
+GOOD_SESSION = 10
+CONNECT_TIMEOUT = 20
+PING_TIMEOUT = 10
+# Messages under way at the same time; more wait here.
+WINDOW = 32
+# The server knows a clientMsgID for 5 minutes; this leaves it time to answer.
+REPEATABLE = 270
+# How long a message is sent again that the server refuses as temporary.
+LONGEST_REFUSAL = 120
+# A message that waits at the server leaves or is dropped within 1.1 s (Protocol.md, "Waiting messages").
+LONGEST_QUEUED = 1.5
+# Settled messages that are remembered, so that no history brings them a second time.
+REMEMBERED = 1000
+# The server takes no longer message (Protocol.md, "Frames").
+LARGEST_FRAME = 65_536
+GROUPS_PER_SYNC = 50
+# The most events that wait for the syncs of their groups.
+HELD_LIMIT = 10_000
+# A resume looks back so much farther, in milliseconds, because the server's clock may be off.
+LOOK_BACK = 60_000
+
+# Events whose `seq` is that of a tip, which the history keeps.
+TIPS = {"onMemberEnter", "onMemberLeave", "onMemberInvited", "onMemberKicked", "onGrantAdministrator",
+        "onRevokeAdministrator", "onGroupInfoChanged", "onGroupMemberInfoChanged"}
+CHANGES = {"onRecvMessageRevoked", "onRecvMessageModified", "onRecvMessageReactionsChanged", "onGroupMessagePinned"}
+ENDS = {"onGroupDismissed", "onGroupRecycled", "onQuitFromGroup"}
+ENTRIES = {"onGroupCreated", "onMemberEnter", "onMemberInvited"}
+LIVE = "AVChatRoom"
+
+
+class ThrongError(Exception):
+    """An error that the server answered. `temporary`: the same request may succeed later."""
+
+    def __init__(self, method, error):
+        super().__init__(f"{method}: {error['message']} ({error['code']})")
+        data = error.get("data") or {}
+        self.method, self.code, self.message = method, error["code"], error["message"]
+        self.temporary, self.field = data.get("temporary", False), data.get("field")
+        self.retry_after = data.get("retryAfterMs", 0) / 1000
+
+
+class ClientError(Exception):
+    """A request or message without an answer; `reason` is NotConnected, ConnectionLost (whether it was carried out is
+    not known), OutcomeUnknown (the same, too long ago to send it again), QueueFull, TooLarge or Closed."""
+
+    def __init__(self, reason, detail=None):
+        super().__init__(detail or reason)
+        self.reason = reason
+
+
+def place_of(name, params):
+    """The place of an event in the history of its group: seq and changeSeq, 0 where it has none."""
+    if name == "onRecvNewMessage":
+        return params["message"].get("seq", 0), 0
+    return params.get("seq", 0) if name in TIPS else 0, params["changeSeq"] if name in CHANGES else 0
+
+
+class TrackedGroup:
+    """The part of one group that the application has been told."""
+
+    def __init__(self, group_id, epoch=None, seq=0, changeSeq=0, is_live=False):
+        self.group_id, self.epoch, self.seq, self.change_seq, self.is_live = group_id, epoch, seq, changeSeq, is_live
+        # Events of this connection that wait until the group is in step again; None = they do not wait.
+        self.held = None
+        # More came than may wait: the group is synchronized once more.
+        self.has_overflowed = False
+        # Own messages of this session beyond `seq`, which no event brings.
+        self._own = set()
+
+    def reach(self, seq, change_seq=0):
+        """Events of a group come in their order: one tells that those before it have come."""
+        self.seq, self.change_seq = max(self.seq, seq), max(self.change_seq, change_seq)
+        while self.seq + 1 in self._own:
+            self.seq += 1
+            self._own.discard(self.seq)
+
+    def add_own(self, seq):
+        if not self.is_live and seq > self.seq:
+            self._own.add(seq)
+            self.reach(self.seq)
+
+    def knows(self, seq, change_seq):
+        """Whether the application has been told of what an event at this place tells."""
+        return 0 < seq <= self.seq or 0 < change_seq <= self.change_seq
+
+
+class Message:
+    """An own message. `state` is sending, queued (waits at the server), stored, delivered, dropped or failed (with
+    `error`); `await message.done` waits for one of the last four."""
+
+    def __init__(self, method, params):
+        self.method, self.params = method, params
+        self.state, self.error = "sending", None
+        self.msg_id = self.seq = self.timestamp = None
+        self._restart(0)
+
+    def _restart(self, order):
+        self.done = asyncio.get_running_loop().create_future()
+        self._order, self._sent_at, self._refused_at, self._after, self._timer = order, None, None, None, None
+
+    @property
+    def client_msg_id(self):
+        return self.params["clientMsgID"]
+
+    @property
+    def group_id(self):
+        return self.params["groupID"]
+
+
+class Outbox:
+    """Own messages from sending to their end, in the order in which they leave."""
+
+    def __init__(self, client, limit):
+        self.client, self.limit = client, limit
+        self.waiting, self.in_flight, self.by_id = [], set(), {}
+        self.is_open, self.pause, self.refusals, self.order = False, None, 0, 0
+
+    def start(self, message):
+        self.order += 1
+        message._restart(self.order)
+        self.by_id[message.client_msg_id] = message
+        if len(self.waiting) >= self.limit:
+            self.settle(message, "failed", error=ClientError("QueueFull"))
+        elif len(json.dumps(message.params, ensure_ascii=False).encode()) > LARGEST_FRAME - 256:
+            self.settle(message, "failed", error=ClientError("TooLarge"))
+        else:
+            self.waiting.append(message)
+            self.client._emit("message", message)
+            self.pump()
+
+    def open(self):
+        self.is_open = True
+        self.pump()
+
+    def shut(self):
+        """There is no connection: what has no answer waits for the next."""
+        self.is_open, self.refusals = False, 0
+        if self.pause:
+            self.pause.cancel()
+            self.pause = None
+        # Whether a queued one was dropped is told to the session that is gone; sending it again asks.
+        queued = [one for one in self.by_id.values() if one.state == "queued"]
+        for message in [*(one for one in self.in_flight if one.state == "sending"), *queued]:
+            self.wait(message)
+        self.in_flight.clear()
+
+    def pump(self):
+        while self.is_open and not self.pause and len(self.in_flight) < WINDOW and self.waiting:
+            message = self.waiting.pop(0)
+            self.in_flight.add(message)
+            self.client._spawn(self.transmit(message))
+
+    async def transmit(self, message):
+        if message._sent_at is None:
+            group = self.client._groups.get(message.group_id)
+            message._sent_at, message._after = time.monotonic(), group.seq if group else None
+        try:
+            self.answered(message, await self.client._request(message.method, message.params))
+        except ThrongError as error:
+            self.refused(message, error)
+        except ClientError as error:
+            # A message that the connection's end has put back waits already.
+            if message in self.in_flight and error.reason == "TooLarge":
+                self.settle(message, "failed", error=error)
+        finally:
+            self.in_flight.discard(message)
+            self.pump()
+
+    def answered(self, message, result):
+        if message.state != "sending":
+            return  # a drop, or a sync, was quicker
+        self.refusals = 0
+        group = self.client._groups.get(message.group_id)
+        if group and "seq" in result:
+            group.add_own(result["seq"])
+        message.msg_id, message.seq, message.timestamp = result["msgID"], result.get("seq"), result["timestamp"]
+        if result["status"] != "Queued":
+            return self.settle(message, result["status"].lower())
+        message.state = "queued"
+        self.client._emit("message", message)
+        message._timer = asyncio.get_running_loop().call_later(LONGEST_QUEUED, self.client._spawn_later(self.confirm, message))
+
+    async def confirm(self, message):
+        """A queued message that nothing was heard of has left: the server tells of drops alone."""
+        try:
+            await self.client._request("ping", {})
+        except ClientError:
+            return  # the connection is gone, and `shut` has seen to it
+        except ThrongError as error:
+            # A refusal, for the rate as a rule, says nothing: asked again.
+            if message.state == "queued":
+                delay = max(LONGEST_QUEUED, error.retry_after)
+                message._timer = asyncio.get_running_loop().call_later(delay, self.client._spawn_later(self.confirm, message))
+            return
+        if message.state == "queued":
+            self.settle(message, "delivered")
+
+    def refused(self, message, error):
+        if message.state != "sending" or message not in self.in_flight:
+            return
+        # It was not taken, so it may be sent at any later time.
+        message._sent_at = None
+        message._refused_at = message._refused_at or time.monotonic()
+        if not error.temporary or time.monotonic() - message._refused_at > LONGEST_REFUSAL:
+            return self.settle(message, "failed", error=error)
+        self.wait(message)
+        if self.pause:
+            return
+        backoff = self.client._random() * min(LONGEST_BACKOFF, FIRST_BACKOFF * 2 ** self.refusals)
+        self.refusals += 1
+        self.pause = asyncio.get_running_loop().call_later(max(error.retry_after, backoff), self._go_on)
+
+    def _go_on(self):
+        self.pause = None
+        self.pump()
+
+    def wait(self, message):
+        """Puts a message back to its place among those that wait."""
+        if message._timer:
+            message._timer.cancel()
+        index = next((at for at, other in enumerate(self.waiting) if other._order > message._order), len(self.waiting))
+        self.waiting.insert(index, message)
+        if message.state != "sending":
+            message.state = "sending"
+            self.client._emit("message", message)
+
+    def found(self, message, stored):
+        """The history holds the message: its answer was lost."""
+        if message.state == "stored":
+            return
+        if message in self.waiting:
+            self.waiting.remove(message)
+        message.msg_id, message.seq, message.timestamp = stored["msgID"], stored["seq"], stored["timestamp"]
+        self.settle(message, "stored")
+
+    def _unanswered(self, group_id):
+        return [one for one in self.waiting if one._sent_at is not None and one.group_id == group_id]
+
+    def start_of_sync(self, group):
+        """Where a sync of the group has to begin so that it holds whatever is under way."""
+        return min([group.seq, *(one._after for one in self._unanswered(group.group_id) if one._after is not None)])
+
+    def prove_absent(self, group_id):
+        """The group is in step: what its history does not hold was never stored, so it is a new message."""
+        for message in self._unanswered(group_id):
+            if message._after is not None:
+                message._sent_at = None
+
+    def fail_uncertain(self):
+        """Fails what was sent so long ago that the server would take it for a new message."""
+        now = time.monotonic()
+        for message in [one for one in self.waiting if one._sent_at is not None and now - one._sent_at > REPEATABLE]:
+            self.waiting.remove(message)
+            self.settle(message, "failed", error=ClientError("OutcomeUnknown"))
+
+    def drop(self, params):
+        """A drop that is told counts, also where `confirm` had given up waiting for it."""
+        message = self.by_id.get(params.get("clientMsgID"))
+        if message and message.state in ("sending", "queued", "delivered"):
+            message.msg_id = params["msgID"]
+            self.settle(message, "dropped")
+
+    def fail_all(self, error):
+        self.shut()
+        waiting, self.waiting = self.waiting, []
+        for message in waiting:
+            self.settle(message, "failed", error=error)
+
+    def settle(self, message, state, error=None):
+        if message._timer:
+            message._timer.cancel()
+        message.state, message.error = state, error
+        self.client._emit("message", message)
+        if not message.done.done():
+            message.done.set_result(message)
+        if len(self.by_id) > self.limit + 2 * REMEMBERED:
+            for key in [key for key, one in self.by_id.items() if one.state not in ("sending", "queued")][:-REMEMBERED]:
+                del self.by_id[key]
+
+
+class ThrongClient:
+    """A session that outlives its connections. `token` is a text, or a function (async or not) that gives a new one.
+    Methods of the server are methods here: `await client.joinGroup(groupID="hello")`."""
+
+    def __init__(self, url, token, platform=None, device_id=None, positions=(), queue_limit=1000, random=random.random,
+                 **connecting):
+        self.url, self._token_source, self.platform, self.device_id = url, token, platform, device_id
+        # For `websockets.connect`, such as `ssl`.
+        self._connecting = {"max_size": None, "compression": None, "open_timeout": CONNECT_TIMEOUT, **connecting}
+        self._queue_limit, self._random = queue_limit, random
+        self.state, self.session = "idle", None
+        self._handlers, self._tasks, self._timers, self._pending, self._calls = {}, set(), {}, {}, []
+        self._groups = {one["groupID"]: TrackedGroup(one["groupID"], one["epoch"], one["seq"], one["changeSeq"]) for one in positions}
+        self._held_count = 0
+        self._entered, self._joined, self._untracked = set(), set(), {}
+        self._socket, self._attempt, self._number = None, None, 0
+        # `_used`: the token of the session; a newer one may have come that is not used yet.
+        self._token, self._used, self._is_stale, self._reading, self._is_renewing = None, None, False, None, False
+        self._losses, self._signed_in_at, self._session_at, self._wait_at_least = 0, None, 0, 0
+        self._heard = self._is_ready = self._is_logging_out = False
+        self._server_time = self._told_until = 0
+        self._connected = None
+        self._outbox = Outbox(self, queue_limit)
+
+    # For the application
+
+    @property
+    def user_id(self):
+        return self.session["userID"] if self.session else ""
+
+    def on(self, name, handler):
+        """Calls `handler(params)` at each event of that name; `event` gets `(name, params)` of each of the server's,
+        `frame` a direction and each frame, tokens included. The answer ends that."""
+        self._handlers.setdefault(name, []).append(handler)
+        return lambda: self._handlers[name].remove(handler)
+
+    def events(self):
+        """All events of the server and of the client from now on as (name, params), none left out, until the client is
+        closed; for `async for`."""
+        queue, news = deque(), asyncio.Event()
+
+        def note(name, params):
+            queue.append((name, params))
+            news.set()
+        self._handlers.setdefault("*", []).append(note)
+        return self._iterate(queue, news, note)
+
+    async def _iterate(self, queue, news, note):
+        try:
+            while queue or self.state != "closed":
+                while queue:
+                    yield queue.popleft()
+                news.clear()
+                if self.state != "closed":
+                    await news.wait()
+        finally:
+            self._handlers["*"].remove(note)
+
+    async def connect(self):
+        """Connects and stays connected. Returns at the first sign-in, raises where none can come."""
+        if self._connected is None:
+            self._connected = asyncio.get_running_loop().create_future()
+            self._open()
+        return await asyncio.shield(self._connected)
+
+    def reconnect_now(self):
+        """Tries now where the client waits to."""
+        if self.state == "waiting":
+            self._open()
+
+    async def close(self):
+        """Ends the connection for good; messages under way fail."""
+        self._end(1000, "closed by the application", ClientError("Closed"))
+        await asyncio.gather(*(task for task in self._tasks if task is not asyncio.current_task()), return_exceptions=True)
+
+    async def logout(self):
+        """Signs out: the server forgets the session, and the client is closed."""
+        self._is_logging_out = True
+        try:
+            await self._request("logout", {})
+        finally:
+            await self.close()
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return lambda **params: self.call(name, params)
+
+    async def call(self, method, params=None, queue=True):
+        """The result of a method; without a connection it waits for one unless `queue` is False."""
+        if self.state == "closed":
+            raise ClientError("Closed")
+        if self.state != "online":
+            if not queue or self.state == "idle":
+                raise ClientError("NotConnected")
+            if len(self._calls) >= self._queue_limit:
+                raise ClientError("QueueFull")
+            turn = asyncio.get_running_loop().create_future()
+            self._calls.append(turn)
+            await turn
+        return await self._request(method, params or {})
+
+    def send_text(self, group_id, text, **options):
+        """Sends a text, as often as it takes; the answer, a `Message`, says at any time what became of it."""
+        return self._send("sendGroupTextMessage", {"clientMsgID": secrets.token_urlsafe(16), **options, "groupID": group_id, "text": text})
+
+    def send_custom(self, group_id, data, **options):
+        """Sends data of the application."""
+        return self._send("sendGroupCustomMessage", {"clientMsgID": secrets.token_urlsafe(16), **options, "groupID": group_id, "data": data})
+
+    def _send(self, method, params):
+        return self.resend(Message(method, params))
+
+    def resend(self, message, **changes):
+        """Sends a message again that failed or was dropped."""
+        if self._outbox.by_id.get(message.client_msg_id) is message and message.state not in ("failed", "dropped"):
+            return message
+        message.params.update(changes)
+        message.state, message.error = "sending", None
+        self._outbox.start(message)
+        if self.state == "closed":
+            self._outbox.fail_all(ClientError("Closed"))
+        return message
+
+    def positions(self):
+        """How far the application has been told, by group: given to the next client, it resumes there."""
+        return [{"groupID": one.group_id, "epoch": one.epoch, "seq": one.seq, "changeSeq": one.change_seq}
+                for one in self._groups.values() if not one.is_live]
+
+    def _emit(self, name, *values):
+        for handler in [*self._handlers.get(name, ())]:
+            self._protect(handler, *values)
+        if name not in ("event", "frame"):
+            for handler in [*self._handlers.get("*", ())]:
+                self._protect(handler, name, *values)
+
+    def _protect(self, handler, *values):
+        """A fault of one handler must stop neither the others nor the client, and be seen."""
+        try:
+            answer = handler(*values)
+            if inspect.isawaitable(answer):
+                self._spawn(answer)
+        except Exception as error:
+            context = {"message": "a handler of ThrongClient failed", "exception": error}
+            asyncio.get_running_loop().call_exception_handler(context)
+
+    def _spawn(self, work):
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _spawn_later(self, work, *arguments):
+        return lambda: self._spawn(work(*arguments))
+
+    # The connection
+
+    def _start(self, name, delay, act):
+        self._stop(name)
+        self._timers[name] = asyncio.get_running_loop().call_later(delay, act)
+
+    def _stop(self, name):
+        if timer := self._timers.pop(name, None):
+            timer.cancel()
+
+    def _set_state(self, state, **details):
+        self.state = state
+        self._emit("state", {"state": state, **details})
+
+    @property
+    def _may_renew(self):
+        return callable(self._token_source)
+
+    def _open(self):
+        self._stop("retry")
+        self._set_state("connecting")
+        self._attempt = object()
+        self._spawn(self._run(self._attempt))
+
+    async def _run(self, attempt):
+        """One connection, from its token to its end."""
+        try:
+            await self._read_token()
+        except Exception as error:
+            if self._attempt is attempt:
+                self._lose(0, "no token", error)
+        if self._attempt is not attempt:
+            return
+        socket, is_open = None, False
+        self._start("connect", CONNECT_TIMEOUT, lambda: self._lose(1006, "no answer in time"))
+        try:
+            socket = await websockets.connect(
+                self.url, subprotocols=["throng.v1.json"], ping_interval=None, close_timeout=1, **self._connecting)
+            if self._attempt is not attempt:
+                return
+            self._socket, is_open = socket, True
+            self._spawn(self._sign_in(attempt))
+            async for text in socket:
+                if self._attempt is not attempt:
+                    return
+                self._receive(text)
+            code, reason = socket.close_code or 1006, socket.close_reason
+        except websockets.ConnectionClosed:
+            code, reason = socket.close_code or 1006, socket.close_reason
+        except websockets.InvalidURI as error:
+            return self._end(0, str(error), error)
+        except (OSError, asyncio.TimeoutError, websockets.WebSocketException) as error:
+            code, reason = 1006, str(error)
+        finally:
+            if socket:
+                await socket.close()
+        if self._attempt is attempt:
+            self._lose(code, reason, is_open=is_open)
+
+    async def _read_token(self):
+        """Asks the application for a token where there is none, or where it is at its end."""
+        if not self._may_renew:
+            self._token = self._token_source
+        elif self._token is None or self._is_stale or self._ends_soon:
+            # A renewal and the next connection may ask at the same time.
+            if self._reading is None:
+                self._reading = asyncio.ensure_future(self._ask_token())
+            try:
+                self._token = await asyncio.shield(self._reading)
+            finally:
+                self._reading = None
+            self._is_stale = False
+
+    async def _ask_token(self):
+        token = self._token_source()
+        return await token if inspect.isawaitable(token) else token
+
+    @property
+    def _left(self):
+        """How long the token still holds, in seconds."""
+        lifetime = (self.session["tokenExpiresAt"] - self.session["serverTime"]) / 1000
+        return lifetime - (time.monotonic() - self._session_at)
+
+    @property
+    def _ends_soon(self):
+        return self._token == self._used and self.session is not None and self._left < 5
+
+    async def _sign_in(self, attempt):
+        self._used = self._token
+        details = {"token": self._token, "platform": self.platform, "deviceID": self.device_id}
+        try:
+            session = await self._request("login", {name: value for name, value in details.items() if value is not None})
+        except ClientError:
+            return
+        except ThrongError as error:
+            if self._attempt is not attempt:
+                return
+            self._wait_at_least = max(self._wait_at_least, error.retry_after)
+            self._is_stale = error.code == 70001
+            is_final = not error.temporary and not (self._is_stale and self._may_renew)
+            return self._lose(4500 if is_final else 0, error.message, error, is_final=is_final, is_open=True)
+        if self._attempt is attempt:
+            self._signed_in(session)
+
+    def _signed_in(self, session):
+        self._stop("connect")
+        if self.session and self.session["userID"] != session["userID"]:
+            return self._end(0, f"the new token is of another user, {session['userID']}")
+        self.session, self._signed_in_at = session, time.monotonic()
+        self._session_at = self._signed_in_at
+        self._watch(max(1, session["heartbeat"]))
+        self._set_state("online")
+        if not self._connected.done():
+            self._connected.set_result(session)
+        calls, self._calls = self._calls, []
+        for turn in calls:
+            if not turn.done():
+                turn.set_result(None)
+        self._spawn(self._resume(self._attempt))
+
+    def _watch(self, interval):
+        """After a silent interval a request asks for a sign of life."""
+        def look():
+            self._watch(interval)
+            was_heard, self._heard = self._heard, False
+            if not was_heard and "ping" not in self._timers:
+                self._start("ping", PING_TIMEOUT, lambda: self._lose(4003, "no sign of life", is_open=True))
+                self._spawn(self._ping())
+        self._start("life", interval, look)
+
+    async def _ping(self):
+        try:
+            await self._request("ping", {})
+        except (ClientError, ThrongError):
+            pass
+        self._stop("ping")
+
+    async def _request(self, method, params):
+        if self._socket is None:
+            raise ClientError("NotConnected")
+        self._number += 1
+        request = {"jsonrpc": "2.0", "id": self._number, "method": method, "params": params}
+        text = json.dumps(request, ensure_ascii=False)
+        if len(text.encode()) > LARGEST_FRAME:
+            raise ClientError("TooLarge")
+        future = asyncio.get_running_loop().create_future()
+        self._pending[self._number] = future
+        self._emit("frame", "out", request)
+        try:
+            await self._socket.send(text)
+        except websockets.ConnectionClosed:
+            pass  # the end of the connection answers
+        frame = await future
+        if "error" in frame:
+            raise ThrongError(method, frame["error"])
+        return frame["result"]
+
+    def _receive(self, text):
+        self._heard = True
+        frame = json.loads(text)
+        self._emit("frame", "in", frame)
+        if "method" in frame:
+            return self._receive_event(frame["method"], frame.get("params", {}))
+        self._note_time((frame.get("result") or {}).get("serverTime", 0))
+        future = self._pending.pop(frame.get("id"), None)
+        if future and not future.done():
+            future.set_result(frame)
+
+    def _note_time(self, instant):
+        self._server_time = max(self._server_time, instant)
+
+    def _lose(self, code, reason, error=None, is_final=None, is_open=False):
+        """The connection is gone, or given up: comes back unless that has no sense."""
+        if code == 4006:
+            self._is_stale = self._token == self._used
+        is_final = 4500 <= code < 5000 if is_final is None else is_final
+        if is_final or (code == 4006 and not self._may_renew) or self._is_logging_out:
+            return self._end(code, reason, error)
+        self._disconnect()
+        if self._signed_in_at is not None and time.monotonic() - self._signed_in_at >= GOOD_SESSION:
+            self._losses = 0
+        self._signed_in_at = None
+        backoff = self._random() * min(LONGEST_BACKOFF, FIRST_BACKOFF * 2 ** self._losses)
+        delay = max(backoff, self._wait_at_least)
+        self._losses += 1
+        self._wait_at_least = 0
+        self._start("retry", delay, self._open)
+        self._set_state("waiting", code=code, reason=reason, error=error, isOpen=is_open, retryInMs=round(delay * 1000))
+
+    def _end(self, code, reason, error=None):
+        if self.state == "closed":
+            return
+        self._disconnect()
+        self.state = "closed"
+        closed = ClientError("Closed", reason)
+        for turn in self._calls:
+            if not turn.done():
+                turn.set_exception(closed)
+        self._calls = []
+        self._outbox.fail_all(closed)
+        if self._connected and not self._connected.done():
+            self._connected.set_exception(error or closed)
+            self._connected.exception()  # it is no complaint of asyncio's when nobody awaits it
+        self._emit("state", {"state": "closed", "code": code, "reason": reason, "error": error})
+
+    def _disconnect(self):
+        self._attempt = None
+        socket, self._socket = self._socket, None
+        for name in [*self._timers]:
+            self._stop(name)
+        if socket:
+            self._spawn(socket.close())
+        if self._is_ready:
+            self._told_until = self._server_time
+        self._heard = self._is_ready = False
+        self._untracked.clear()
+        self._held_count = 0
+        for group in self._groups.values():
+            group.held, group.has_overflowed = None if group.is_live else [], False
+        pending, self._pending = self._pending, {}
+        self._outbox.shut()
+        for future in pending.values():
+            if not future.done():
+                future.set_exception(ClientError("ConnectionLost"))
+                future.exception()
+
+    async def _renew(self, expires_at):
+        """A new token before the old one ends; without one the session ends with 4006, and the next begins with one."""
+        if not self._may_renew or self._is_renewing:
+            return
+        self._is_renewing, self._is_stale, attempt = True, True, self._attempt
+        try:
+            await self._read_token()
+            if self._attempt is attempt:
+                session = await self._request("login", {"token": self._token})
+                self._used = self._token
+                self.session, self._session_at = session, time.monotonic()
+                self._emit("renewed", session)
+        except Exception as error:
+            # A token that the server has not seen is a good one.
+            self._is_stale = not isinstance(error, ClientError)
+            self._emit("renewalFailed", error)
+            if self._attempt is attempt and self._left > 2:
+                # Half of what is left, so that there are a few tries.
+                self._start("renew", min(10, self._left / 2), self._spawn_later(self._renew, expires_at))
+        finally:
+            self._is_renewing = False
+
+    # Events
+
+    def _receive_event(self, name, params):
+        self._note_time(params.get("opTime", 0))
+        if name == "onServerDraining":
+            self._wait_at_least = params["retryAfterMs"] / 1000
+        if name == "onUserSigExpired":
+            self._spawn(self._renew(params["expiresAt"]))
+        if name == "onMessageDropped":
+            self._outbox.drop(params)
+        group = self._groups.get(params.get("groupID"))
+        if group and group.held is not None:
+            self._hold(group, (name, params))
+        else:
+            self._tell(name, params)
+
+    def _hold(self, group, event):
+        if self._held_count < HELD_LIMIT and not group.has_overflowed:
+            group.held.append(event)
+            self._held_count += 1
+        else:
+            self._held_count -= len(group.held)
+            group.held, group.has_overflowed = [], True
+
+    def _tell(self, name, params):
+        group_id, place = params.get("groupID"), place_of(name, params)
+        group = self._groups.get(group_id)
+        if group:
+            group.reach(*place)
+        elif place != (0, 0):
+            self._untracked[group_id] = tuple(map(max, self._untracked.get(group_id, (0, 0)), place))
+        self._emit(name, params)
+        self._emit("event", name, params)
+        names_me = any(one["userID"] == self.user_id for one in params.get("memberList", ()))
+        if name in ENDS or (name == "onMemberKicked" and names_me):
+            self._groups.pop(group_id, None)
+        elif not group and name in ENTRIES and (names_me or name == "onGroupCreated"):
+            self._spawn(self._enter(group_id))
+
+    async def _enter(self, group_id):
+        """The user is a member of one more group: its position is read once."""
+        self._entered.add(group_id)
+        try:
+            (row,) = (await self._request("getGroupsInfo", {"groupIDList": [group_id]}))["resultList"]
+        except ThrongError as error:
+            return self._start(f"enter {group_id}", error.retry_after + 1, self._spawn_later(self._enter, group_id))
+        except ClientError:
+            return  # the next resume looks at the group
+        if row["code"] == 0 and "selfInfo" in row["info"] and group_id not in self._groups:
+            self._track(row["info"])
+        self._entered.discard(group_id)
+
+    def _track(self, info):
+        """Begins with the group as it is: the application reads what is before from its history."""
+        group_id = info["groupID"]
+        group = TrackedGroup(group_id, info["epoch"], info["lastSeq"], info["changeSeq"], info["groupType"] == LIVE)
+        group.reach(*self._untracked.pop(group_id, (0, 0)))
+        self._groups[group_id] = group
+
+    # Resuming
+
+    async def _resume(self, attempt, tries=0):
+        """After each sign-in: finds the groups joined and left, and asks in all others for what was missed."""
+        try:
+            told = await self._catch_up(self._told_until)
+        except ClientError:
+            return
+        except ThrongError as error:
+            if self._attempt is not attempt:
+                return
+            if error.temporary:
+                delay = max(error.retry_after, self._random() * min(LONGEST_BACKOFF, FIRST_BACKOFF * 2 ** tries))
+                return self._start("resume", delay, self._spawn_later(self._resume, attempt, tries + 1))
+            # Nothing that a later try could mend: the application reads its groups anew.
+            self._emit("resumeFailed", error)
+            for group in [*self._groups.values()]:
+                self._release(group)
+            return self._outbox.open()
+        self._is_ready = True
+        self._joined.clear()
+        self._outbox.fail_uncertain()
+        self._emit("ready", told)
+        if self._attempt is attempt:
+            self._outbox.open()
+
+    async def _catch_up(self, since):
+        is_first, known = since == 0, [*self._groups]
+        infos, gone = await self._read_joined(None if is_first else max(0, since - LOOK_BACK))
+        left = [one for one in gone if one in known]
+        if is_first:
+            left += [one for one in known if one not in infos and one in self._groups and not self._groups[one].is_live]
+        for group_id, info in infos.items():
+            if group_id not in self._groups:
+                self._track(info)
+                self._joined.add(group_id)
+        kept = [self._groups[one] for one in known if one in self._groups and one not in left]
+        told = {"isFirst": is_first, "groups": [*infos.values()], "joined": [*self._joined], "left": left,
+                "recovered": [], "notRecovered": []}
+        live = [one.group_id for one in kept if one.is_live] + [one for one in self._entered if one not in self._groups]
+        for start in range(0, len(live), GROUPS_PER_SYNC):
+            await self._check_live(live[start:start + GROUPS_PER_SYNC], told)
+        stored = [one for one in kept if not one.is_live]
+        for start in range(0, len(stored), GROUPS_PER_SYNC):
+            await self._sync(stored[start:start + GROUPS_PER_SYNC], infos, told)
+        for group_id in left:
+            if group := self._groups.get(group_id):
+                self._release(group)
+            self._groups.pop(group_id, None)
+        return told
+
+    async def _read_joined(self, since):
+        infos, gone, ask = {}, [], {} if since is None else {"updatedSince": since}
+        next_seq = None
+        while next_seq != 0:
+            page = await self._request("getJoinedGroupList", {**ask, "count": 200, "nextSeq": next_seq or 0})
+            infos.update({info["groupID"]: info for info in page["groupList"]})
+            gone += page["leftGroupIDList"]
+            next_seq = page["nextSeq"]
+        return infos, gone
+
+    async def _check_live(self, group_ids, told):
+        """Live rooms keep nothing, and forget members who stay away too long."""
+        for row in (await self._request("getGroupsInfo", {"groupIDList": group_ids}))["resultList"]:
+            group_id = row["groupID"]
+            self._entered.discard(group_id)
+            if row["code"] != 0 or "selfInfo" not in row["info"]:
+                told["left"].append(group_id)
+                continue
+            if group_id not in self._groups:
+                self._track(row["info"])
+            told["notRecovered"].append(group_id)
+            self._tell_sync(group_id, row["info"], recovered=False)
+
+    def _tell_sync(self, group_id, info, recovered, changes=(), messages=(), more=False):
+        self._emit("sync", {"groupID": group_id, "info": info, "recovered": recovered, "changeList": [*changes],
+                            "messageList": [*messages], "more": more})
+
+    async def _sync(self, groups, infos, told):
+        behind = [(group, [group.seq, group.change_seq], {
+            "groupID": group.group_id, "epoch": group.epoch, "seq": self._outbox.start_of_sync(group),
+            "changeSeq": group.change_seq}) for group in groups]
+        while behind:
+            answer = await self._request("syncGroups", {"groups": [ask for _, _, ask in behind]})
+            behind = [one for one, row in zip(behind, answer["groups"]) if self._take_row(*one, row, infos, told)]
+
+    def _take_row(self, group, known, ask, row, infos, told):
+        """Takes one row of a sync; answers whether there is more."""
+        group_id, info = group.group_id, infos.get(group.group_id)
+        if row["code"] != 0:
+            told["left"].append(group_id)
+            return False
+        if not row["recovered"]:
+            group.epoch, group.seq, group.change_seq = row["epoch"], row["lastSeq"], row["changeSeq"]
+            if group_id not in told["notRecovered"]:
+                told["notRecovered"].append(group_id)
+            self._tell_sync(group_id, info, recovered=False)
+            return self._release_or_repeat(group, known, ask)
+        changes, messages = self._sorted(known, row)
+        last = row["messageList"][-1]["seq"] if row["messageList"] else ask["seq"]
+        # Before the group's own position a page tells of changes that its changeSeq does not cover.
+        change_seq = row["changeSeq"] if not row["more"] or last >= known[0] else known[1]
+        group.reach(last if row["more"] else row["lastSeq"], change_seq)
+        ask.update(seq=last, changeSeq=row["changeSeq"])
+        self._tell_sync(group_id, info, True, changes, messages, row["more"])
+        if row["more"]:
+            return True
+        self._outbox.prove_absent(group_id)
+        if self._release_or_repeat(group, known, ask):
+            return True
+        if group_id not in told["notRecovered"]:
+            told["recovered"].append(group_id)
+        return False
+
+    def _release_or_repeat(self, group, known, ask):
+        """The group is in step, unless more events came than may wait: then it is asked for once more."""
+        if not group.has_overflowed:
+            self._release(group)
+            return False
+        group.has_overflowed = False
+        known[:] = group.seq, group.change_seq
+        ask.update(epoch=group.epoch, seq=self._outbox.start_of_sync(group), changeSeq=group.change_seq)
+        return True
+
+    def _sorted(self, known, row):
+        """A page without what the application has: own messages, and those before its position that did not change."""
+        changes, messages = [*row["changeList"]], []
+        for message in row["messageList"]:
+            own = self._outbox.by_id.get(message.get("clientMsgID")) if message["sender"] == self.user_id else None
+            if own:
+                self._outbox.found(own, message)
+            if not own and message["seq"] > known[0]:
+                messages.append(message)
+            elif message.get("changeSeq", 0) > known[1]:
+                changes.append(message)
+        return changes, messages
+
+    def _release(self, group):
+        """The group is in step: events that came meanwhile are told, those that the sync held are not."""
+        held, group.held, group.has_overflowed = group.held or [], None, False
+        self._held_count -= len(held)
+        for name, params in held:
+            if not group.knows(*place_of(name, params)):
+                self._tell(name, params)
+
+
+async def main(url, token, what, group, text=None):
+    client = ThrongClient(url, token)
+    await client.connect()
+    try:
+        await client.joinGroup(groupID=group)
+    except ThrongError as error:
+        if error.code != 10013:
+            raise
+    if what == "say":
+        print((await client.send_text(group, text).done).state)
+        return await client.close()
+    print(f"[in {group}]", flush=True)
+    async for name, params in client.events():
+        if name == "onRecvNewMessage":
+            print(f'{params["message"]["sender"]}: {params["message"].get("text")}', flush=True)
+        if name == "sync":
+            for message in params["messageList"]:
+                print(f'{message["sender"]}: {message.get("text")}', flush=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))
