@@ -127,7 +127,7 @@ class Throng:
             process.end()
 
     def _figures(self, internal: str) -> dict:
-        """What only the server knows."""
+        """The figures that only the server knows."""
         figures = {}
         if self.receiver:
             figures["webhooks"] = _webhooks(internal, self.receiver)

@@ -1,10 +1,12 @@
 """Fixtures: one server shared by most tests, servers of one's own, and the world of a test."""
 import os
+import shutil
 
 import pytest
 
+from harness.limits import can_start_clusters
 from harness.proxy import SETTINGS, Proxy, make_certificate
-from harness.server import BINARY, Server
+from harness.server import BINARY, CLUSTER, IS_CLUSTER, POSTGRESQL, Server
 from harness.world import World
 
 # The tests of one process share an address and are quick: the limits of rates and of failed
@@ -15,6 +17,15 @@ SHARED = {"limits.requestsPerSecond": 100000, "limits.requestBurst": 100000, "au
 def pytest_configure(config):
     if not BINARY.exists():
         pytest.exit(f"no server at {BINARY}: build it (swift build) or name it in THRONG_BINARY", returncode=1)
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        single = item.get_closest_marker("one_process")
+        if (POSTGRESQL or IS_CLUSTER) and item.get_closest_marker("files"):
+            item.add_marker(pytest.mark.skip(reason="about a store in a file"))
+        elif IS_CLUSTER and single:
+            item.add_marker(pytest.mark.skip(reason=f"about one process: {single.args[0]}"))
 
 
 @pytest.fixture(scope="session")
@@ -52,6 +63,22 @@ def make_server(tmp_path):
     for own in made:
         if own.running:
             own.kill()
+        if own.binary == CLUSTER:
+            # 40 MB of each cluster; its engines may be ending.
+            shutil.rmtree(own.data_dir / "engines", ignore_errors=True)
+
+
+@pytest.fixture
+def make_cluster(make_server):
+    """Starts clusters of real processes, whatever the suite runs against: `make_cluster(settings, CLUSTER_NODES=…)`."""
+    if not can_start_clusters():
+        pytest.skip("PostgreSQL does not work for root, and user namespaces are off")
+
+    def make(settings=None, **variables):
+        own = {} if IS_CLUSTER else {"CLUSTER_BINARY": str(BINARY)}
+        return make_server(settings, binary=CLUSTER, environment={"CLUSTER_FSYNC": "off", **own, **variables})
+
+    return make
 
 
 @pytest.fixture

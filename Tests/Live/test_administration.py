@@ -27,6 +27,8 @@ ONLY_THERE = {
     "getStats": lambda group, user: {},
     "listWebhookFailures": lambda group, user: {},
     "retryWebhooks": lambda group, user: {},
+    "trace": lambda group, user: {"userID": user}, "listActiveGroups": lambda group, user: {},
+    "listAdministratorActions": lambda group, user: {},
 }
 NEEDS_A_USER = {
     "joinGroup": lambda group: {"groupID": group}, "quitGroup": lambda group: {"groupID": group},

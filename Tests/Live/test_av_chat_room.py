@@ -8,6 +8,8 @@ from harness.backend import all_of, done, lost
 from harness.client import has
 from harness.world import eventually, info_of
 
+pytestmark = pytest.mark.nodes
+
 SHORT = 3
 
 

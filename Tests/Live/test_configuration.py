@@ -218,6 +218,7 @@ def test_listening_says_how_many_files_may_be_open(make_server, limit, hard, exp
     assert int(line["openFiles"]) == (expected if system == resource.RLIM_INFINITY else min(expected, system))
 
 
+@pytest.mark.one_process("the balancer listens, and says it in its own words")
 def test_a_port_that_is_taken_stops_the_start(make_server):
     own = make_server()
     with pytest.raises(StartFailed) as failure:
@@ -242,6 +243,7 @@ async def test_the_store_is_where_its_url_says(make_server, make_world, tmp_path
     assert (await alice.call("getGroupsInfo", groupIDList=[group]))["resultList"][0]["code"] == 0
 
 
+@pytest.mark.files
 def test_two_servers_on_one_database_are_refused(make_server, tmp_path):
     first = make_server(data_dir=tmp_path / "first")
     path = tmp_path / "first" / "throng.db"
@@ -250,7 +252,7 @@ def test_two_servers_on_one_database_are_refused(make_server, tmp_path):
     assert failed.value.status == 1 and f"{path} is in use by process {first.process.pid}" in failed.value.log
 
 
-@pytest.mark.parametrize("url", ["postgres://h/d", "sqlite://h/a.db", "sqlite::memory:", "sqlite:a.db?mode=ro", "sqlite:a/"])
+@pytest.mark.parametrize("url", ["postgres://h", "sqlite://h/a.db", "sqlite::memory:", "sqlite:a.db?mode=ro", "sqlite:a/"])
 def test_a_store_url_that_is_no_path_stops_with_1(tmp_path, url):
     done = check("--set", f"store.url={url}", cwd=tmp_path)
     assert done.returncode == 1 and "store.url" in done.stderr

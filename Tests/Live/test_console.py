@@ -4,6 +4,7 @@ from urllib.parse import quote
 import pytest
 
 from harness.browser import Browser
+from harness.tokens import make_token
 
 KEY = "an-api-key-of-the-live-tests-0123456789"
 
@@ -104,6 +105,15 @@ async def test_counters_are_set_and_removed(make_server, browser):
     await page.sees("None", "#counters")
     for place in ("#bans", "#pins", "#messages"):
         assert "AVChatRoom" in await page.text(place), "a live room has none"
+
+
+async def test_a_users_token_is_refused_with_the_reason(make_server, browser):
+    own = make_server({"admin.apiKey": KEY})
+    page = await browser.open(f"http://{own.internal_address}/console")
+    for credential, words in ((make_token("alice"), "--admin makes one"), ("nonsense", "was not accepted")):
+        await page.write("#credential", credential)
+        await page.click("#sign-in-form button")
+        await page.sees(words, "#sign-in-fault")
 
 
 async def test_nothing_of_a_group_stays_behind_a_sign_out(make_server, browser):

@@ -7,8 +7,8 @@ import time
 import pytest
 
 from harness.backend import all_answers, denied, done, lost
-from harness.client import Gone, Refused, has
-from harness.world import World
+from harness.client import Refused, has
+from harness.world import World, kill_during
 
 TYPES = ["Work", "Public", "Meeting", "AVChatRoom", "BChatRoom"]
 SETTERS = {"Work": "Owner", "Public": "Admin", "Meeting": "Admin", "AVChatRoom": "Owner", "BChatRoom": "Admin"}
@@ -239,7 +239,7 @@ async def test_at_most_five_events_in_any_second_and_the_last_state(world):
     assert len(arrivals) >= 5
 
 
-# What is answered is durable
+# An answered change is durable
 
 async def test_every_answer_is_the_sum_so_far(world):
     """Many at the same time: the values are 1 to n, each once."""
@@ -282,14 +282,7 @@ async def test_ten_rounds_of_kill_9_under_load(make_server, record_property):
                 if count >= enough:
                     reached.set()
 
-        running = [asyncio.ensure_future(write(client)) for client in clients]
-        await asyncio.wait_for(reached.wait(), 60)
-        own.kill()
-        for end in await asyncio.gather(*running, return_exceptions=True):
-            assert end is None or isinstance(end, Gone), end
-        await world.close()
-        own.start()
-        world = World(own)
+        world = await kill_during(world, [write(client) for client in clients], reached)
         reader = await world.session("user-0")
         for group in groups:
             counters = await counters_of(reader, group)

@@ -1,5 +1,6 @@
 """The demo page in a browser (Protocol.md, "Pages"): a chat through each proxy, and what the page says of a
 connection that is refused, lost, or back."""
+import json
 import re
 from urllib.parse import unquote
 
@@ -7,6 +8,7 @@ import pytest
 
 from harness.browser import Browser
 from harness.proxy import PROXIES, start  # noqa: F401 - a fixture
+from harness.tokens import OTHER_SECRET, make_token
 
 
 @pytest.fixture
@@ -19,6 +21,8 @@ async def browser(tmp_path):
 async def guest(browser, url):
     page = await browser.open(url)
     await page.sees("Connected", "#state")
+    # The user's name follows, with the groups.
+    await page.until("document.querySelector('#user').textContent.startsWith('guest-')")
     return page
 
 
@@ -258,7 +262,7 @@ async def test_the_sender_sees_who_has_read(make_server, browser):
     assert "error" not in own.rpc("setGroupInfo", groupID=group, joinMode="Any")
     bob, carol = await guest(browser, link), await guest(browser, f"http://{own.address}/")
     await bob.sees("Public", "#subtitle")
-    own.rpc("joinGroup", asUser=await carol.text("#user"), groupID=group)
+    assert "error" not in own.rpc("joinGroup", asUser=await carol.text("#user"), groupID=group)
     await say(alice, "who has read this?")
     await hears(bob, "who has read this?")
     await alice.sees("read by 1 of 2", ".own .meta")
@@ -321,7 +325,7 @@ async def test_a_draining_server_says_so(make_server, make_world, browser):
     own.wait_until(lambda: own.http("GET", "/readyz").status == 503, "the drain")
     page = await browser.open(f"http://{own.address}/")
     await page.sees("The connection is refused: 503: the server is draining; try again later", "#banner-words")
-    assert await page.text("#state") == "Refused"
+    await page.sees("Refused", "#state")
     own.kill()
     await page.sees("Not connected: the server cannot be reached", "#banner-words")
     assert await page.text("#state") == "Reconnecting"
@@ -352,6 +356,114 @@ async def test_a_lost_connection_is_not_refused_and_comes_back(start, browser): 
     assert "offline" not in await bob.run("[...document.querySelectorAll('#member-list .dot')].map((dot) => dot.title).join()")
 
 
+async def test_a_page_that_is_loaded_again_is_the_same_guest(make_server, browser):
+    own = make_server({"demo": "true"})
+    alice, bob = await pair(own, browser)
+    await alice.write("#name", "Ann")
+    await alice.click("#name-form button")
+    await bob.sees("Ann", "#member-list")
+    await say(alice, "before")
+    await hears(bob, "before")
+    user = await alice.text("#user")
+    for _ in range(3):
+        # The second time before the page has signed in.
+        await alice.reload()
+    for _ in range(2):
+        await alice.reload()
+        await alice.sees("Connected", "#state")
+        await alice.sees("Meeting", "#subtitle")
+        await alice.sees(user, "#user")
+    # Name, role, groups and own messages are there; nobody has joined.
+    await alice.sees("Ann", "#member-list")
+    assert await alice.run("document.querySelector('#name').value") == "Ann"
+    await alice.sees("Disband", "#leave")
+    await alice.sees("before", "#timeline .own")
+    assert await alice.text("#member-count") == "2" and await bob.text("#member-count") == "2"
+    await say(alice, "after")
+    await hears(bob, "after")
+    await alice.click("#to-lobby")
+    await alice.reload()
+    await alice.sees("Tea table", "#group-list")
+    assert await alice.run("sessionStorage.length") == 0, "a duplicate of the tab would be the same guest"
+
+
+async def test_a_second_tab_of_the_same_browser_is_another_guest(make_server, browser):
+    """window.open copies the storage of the tab."""
+    own = make_server({"demo": "true"})
+    alice = await guest(browser, f"http://{own.address}/")
+    await new_group(alice)
+    user = await alice.text("#user")
+    await alice.reload()
+    await alice.sees(user, "#user")
+    other = await browser.opened_by(alice)
+    await other.sees("Meeting", "#subtitle")
+    assert (await other.text("#user")).startswith("guest-") and await other.text("#user") != user
+    await other.sees("Leave", "#leave")
+
+
+async def test_the_owner_of_a_live_room_stays_it(make_server, browser):
+    own = make_server({"demo": "true"})
+    alice, bob = await room(own, browser)
+    user = await alice.text("#user")
+    await alice.click(seat(1))
+    await bob.sees(user, seat(1))
+    await alice.click("#to-lobby")
+    await alice.reload()
+    await alice.sees("Tea table", "#group-list")
+    await alice.click("#group-list button")
+    await alice.sees("You", seat(1))
+    await alice.sees("Disband", "#leave")
+
+
+async def test_a_guest_whom_the_server_signs_out_is_gone(make_server, browser):
+    own = make_server({"demo": "true"})
+    alice = await guest(browser, f"http://{own.address}/")
+    user = await alice.text("#user")
+    assert "error" not in own.rpc("kickUser", userID=user)
+    await alice.sees("Signed out", "#state")
+    await alice.run("window.isOld = true")
+    await alice.click("#retry")
+    await alice.until("!window.isOld && document.querySelector('#user').textContent.startsWith('guest-')")
+    assert await alice.text("#user") != user
+
+
+@pytest.mark.parametrize("left", ["token", "nothing", "text"])
+async def test_a_guest_whom_the_server_does_not_know_is_a_new_one(make_server, browser, left):
+    """What an earlier page of the tab has left is of a server with another secret, or of nobody."""
+    own = make_server({"demo": "true"})
+    page = await browser.open(f"http://{own.address}/throng.js")
+    identity = {"token": make_token("guest-of-old", secret=OTHER_SECRET), "until": 4e12, "name": "Old", "rooms": ["gone"]}
+    text = {"token": json.dumps(identity), "nothing": "null", "text": "{"}[left]
+    await page.until("location.pathname === '/throng.js' && document.readyState === 'complete'")
+    await page.run(f"sessionStorage.setItem('throng-guest /', {json.dumps(text)})")
+    await page.run("location.href = '/'")
+    await page.sees("Connected", "#state")
+    await page.until("document.querySelector('#user').textContent.startsWith('guest-')")
+    assert await page.text("#user") != "guest-of-old"
+    assert "gone" not in await page.text("#lobby-notice")
+    link = await new_group(page)
+    assert link.startswith(f"http://{own.address}/#")
+
+
+async def test_the_page_says_that_the_server_is_about_to_stop(make_server, make_world, browser):
+    own = make_server({"demo": "true", "drain.duration": "2m"})
+    # The drain lasts while one of them is connected.
+    await make_world(own).users(*["user"] * 20)
+    alice = await guest(browser, f"http://{own.address}/")
+    own.terminate()
+    await alice.until("/about to stop|the server restarts/.test(document.querySelector('#banner-words').textContent)")
+    assert await alice.text("#state") != "Connected"
+
+
+async def test_addresses_in_messages_are_links(make_server, browser):
+    alice, bob = await pair(make_server({"demo": "true"}), browser)
+    await say(alice, "see (https://example.org/a?b=c#d), <b>http://x.example</b> or javascript:alert(1).")
+    await hears(bob, "see (https://example.org/a?b=c#d), <b>http://x.example</b> or javascript:alert(1).")
+    links = "[...document.querySelectorAll('#timeline .text a')].map((one) => [one.href, one.target, one.rel])"
+    assert await bob.run(links) == [
+        ["https://example.org/a?b=c#d", "_blank", "noopener noreferrer"], ["http://x.example/", "_blank", "noopener noreferrer"]]
+
+
 async def test_likes_of_a_live_room_rise_before_everybody(make_server, browser):
     own = make_server({"demo": "true"})
     alice = await guest(browser, f"http://{own.address}/")
@@ -378,3 +490,146 @@ async def test_a_group_with_history_has_no_like_button(make_server, browser):
     alice = await guest(browser, f"http://{own.address}/")
     await new_group(alice)
     assert not await alice.run("document.querySelector('#like').checkVisibility()")
+
+
+async def room(own, browser):
+    """An AVChatRoom with its owner and one more guest."""
+    alice = await guest(browser, f"http://{own.address}/")
+    await alice.run("document.querySelector('[value=AVChatRoom]').click()")
+    await alice.click("#create-form button")
+    await alice.sees("AVChatRoom", "#subtitle")
+    bob = await guest(browser, await alice.run("location.href"))
+    await bob.sees("AVChatRoom", "#subtitle")
+    return alice, bob
+
+
+def seat(number):
+    return f"[data-seat=seat{number}]"
+
+
+async def test_microphone_seats(make_server, browser):
+    own = make_server({"demo": "true"})
+    alice, bob = await room(own, browser)
+    await bob.click(seat(3))
+    await bob.sees("You", seat(3))
+    await alice.sees(await bob.text("#user"), seat(3))
+    # Another seat is a change of seats; a seat that is taken is not to be had.
+    await bob.click(seat(5))
+    await bob.sees("You", seat(5))
+    await bob.sees("Free", seat(3))
+    await alice.click(seat(1))
+    await bob.until(f"document.querySelector('{seat(1)}').disabled")
+    carl = await guest(browser, await alice.run("location.href"))
+    await carl.sees(await bob.text("#user"), seat(5))
+    # The owner may ask somebody to leave, and clears the seat of those who go.
+    await alice.click(seat(5))
+    await bob.sees("Free", seat(5))
+    await carl.click(seat(8))
+    await alice.sees(await carl.text("#user"), seat(8))
+    await carl.click("#leave")
+    for page in (alice, bob):
+        await page.sees("Free", seat(8))
+
+
+async def test_everybody_is_muted_and_people_are_let_in(make_server, browser):
+    own = make_server({"demo": "true"})
+    alice, bob = await room(own, browser)
+    assert not await bob.run("document.querySelector('#mute-all').checkVisibility()")
+    await alice.click("#mute-all")
+    await bob.sees("This group is muted: ordinary members.", "#mute")
+    await say(bob, "may I?")
+    await bob.sees("You cannot write now", "#composer-fault")
+    await bob.sees("not sent", NEWEST)
+    await alice.click("#mute-all")
+    await bob.until("document.querySelector('#mute').hidden")
+    await bob.click(f"{NEWEST} [data-key=again]")
+    await hears(alice, "may I?")
+    await alice.click("#ask-first")
+    await alice.until("document.querySelector('#ask-first').ariaPressed === 'true'")
+    carl = await guest(browser, await alice.run("location.href"))
+    await carl.sees("You have knocked", "#lobby-notice")
+    await alice.sees(f"{await carl.text('#user')} asks to join", "#applications")
+    await alice.click("#applications .primary")
+    await carl.sees("AVChatRoom", "#subtitle")
+
+
+async def test_two_hundred_messages_have_an_end_each(make_server, browser):
+    """A live room delivers so many a second: what becomes of each is counted."""
+    own = make_server({"demo": "true", "limits.avChatRoom.messagesPerSecond": 2})
+    alice, bob = await room(own, browser)
+    await bob.run("document.querySelector('#priority').value = 'Lowest'")
+    await bob.click("#send-burst")
+    count = "document.querySelector('#burst-count').innerText"
+    done = await bob.until(f"/^Of 200: \\d+ delivered, \\d+ dropped\\.$/.test({count}) && {count}")
+    delivered, dropped = map(int, re.findall(r"(\d+) (?:delivered|dropped)", done))
+    assert delivered + dropped == 200 and dropped > 0
+    heard = "[...document.querySelectorAll('#timeline .message:not(.own) .text')].length"
+    await alice.until(f"{heard} === {delivered}")
+    assert await bob.run("[...document.querySelectorAll('#timeline .own.failed')].length") == dropped
+    await bob.sees("dropped: the room is too busy", "#timeline")
+
+
+async def test_what_was_missed_is_counted(start, browser):  # noqa: F811
+    """A cut is seen, and so is what came meanwhile; a live room says that it keeps nothing."""
+    own, proxy = start("haproxy")
+    alice = await guest(browser, f"http://{own.address}/chat/")
+    link = await new_group(alice)
+    bob = await guest(browser, f"https://{proxy.host}/chat/{link[link.index('#'):]}")
+    await bob.sees("Meeting", "#subtitle")
+    proxy.end()
+    await bob.sees("Not connected", "#banner-words")
+    for text in ("one", "two", "three"):
+        await say(alice, text)
+        await alice.until(f"!document.querySelector('{NEWEST}').innerText.includes('sending')")
+    proxy.start()
+    await bob.click("#retry")
+    await bob.sees("Connected again: 3 messages came meanwhile", "#timeline")
+    await bob.until("document.querySelector('#banner').hidden")
+
+
+async def test_a_live_room_is_usable_at_any_width_and_in_the_dark(make_server, browser):
+    own = make_server({"demo": "true"})
+    alice, bob = await room(own, browser)
+    await alice.run("addEventListener('securitypolicyviolation', (event) => (window.violation = event.violatedDirective))")
+    await bob.click(seat(2))
+    await alice.click(seat(1))
+    await alice.click("#mute-all")
+    await alice.sees("Let all speak", "#mute-all")
+    await alice.click("#send-burst")
+    await alice.sees("Of 200", "#burst-count")
+    await alice.demand_usable()
+    assert await alice.run("window.violation") is None
+
+
+async def test_a_window_that_becomes_narrow_shows_the_conversation(make_server, browser):
+    """On a phone one thing has room: the list of members, open beside a wide conversation, would hide it."""
+    alice, _ = await pair(make_server({"demo": "true"}), browser)
+    assert await alice.run("document.querySelector('#members').checkVisibility()")
+    await alice.show_as(390, 844)
+    await alice.until("!document.querySelector('#members').checkVisibility()")
+    assert await alice.run("document.querySelector('#text').checkVisibility()")
+    await alice.click("#to-members")
+    await alice.until("document.querySelector('#members').checkVisibility()")
+    await alice.click("#close-members")
+    await alice.until("!document.querySelector('#members').checkVisibility()")
+
+
+async def test_a_voice_room_by_keyboard(make_server, browser):
+    """The focus stays where it was when the seats are drawn anew."""
+    own = make_server({"demo": "true"})
+    alice, bob = await room(own, browser)
+
+    async def enter(page, selector):
+        await page.run(f"document.querySelector({selector!r}).focus()")
+        await page.press("Enter", 13)
+    await enter(bob, seat(2))
+    await bob.sees("You", seat(2))
+    assert await bob.run(f"document.activeElement.matches('{seat(2)}')")
+    await bob.press("Tab", 9)
+    assert await bob.run(f"document.activeElement.matches('{seat(3)}')")
+    await bob.press("Enter", 13)
+    await bob.sees("You", seat(3))
+    await enter(alice, "#mute-all")
+    await bob.sees("This group is muted", "#mute")
+    await enter(bob, "#like")
+    await alice.sees("1", "#likes")

@@ -108,9 +108,10 @@ async def test_the_snippet_of_getting_started_works(start):
 
 
 # One file of tests for each main flow; `server` of their fixtures is behind the proxy.
-MAIN_FLOWS = ["sign_in", "messages"] if IS_SHORT else ["sign_in", "join_quit", "messages", "history", "sync", "attributes"]
+MAIN_FLOWS = ["messages"] if IS_SHORT else ["sign_in", "join_quit", "messages", "history", "sync", "attributes"]
 
 
+@pytest.mark.one_process("it runs this suite again")
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("kind", PROXIES)
 def test_the_main_flows_pass_through_the_proxy(kind, tmp_path):

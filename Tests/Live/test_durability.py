@@ -55,6 +55,7 @@ async def test_a_restart_brings_everything_back(make_server, make_world, how):
         assert (await bob.expect("onRecvNewMessage", groupID=group))["message"]["text"] == "on"
 
 
+@pytest.mark.files
 async def test_a_second_server_on_one_data_directory_is_refused(make_server, make_world):
     own = make_server()
     alice = await make_world(own).user("alice")
@@ -67,6 +68,7 @@ async def test_a_second_server_on_one_data_directory_is_refused(make_server, mak
     make_server(data_dir=own.data_dir)
 
 
+@pytest.mark.files
 def test_a_damaged_database_is_refused_and_not_overwritten(make_server):
     own = make_server()
     file = database_of(own)
@@ -81,6 +83,7 @@ def test_a_damaged_database_is_refused_and_not_overwritten(make_server):
     assert hashlib.sha256(file.read_bytes()).digest() == hashlib.sha256(junk).digest()
 
 
+@pytest.mark.files
 def test_a_database_of_a_later_schema_or_another_program_is_refused(make_server, tmp_path):
     own = make_server()
     file = database_of(own)
@@ -147,6 +150,7 @@ async def fill(client, group):
     return stored
 
 
+@pytest.mark.files
 async def test_a_full_disk_changes_nothing_and_is_told(cramped, make_world):
     """A store that cannot be written answers 10002, temporarily and without a change; readyz is
     503."""

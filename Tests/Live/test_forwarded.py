@@ -1,4 +1,4 @@
-"""What proxies tell of a client: Forwarded, X-Forwarded-For, X-Forwarded-Host (Protocol.md, "Client
+"""The headers by which proxies tell of a client: Forwarded, X-Forwarded-For, X-Forwarded-Host (Protocol.md, "Client
 addresses" and "Origins"). The rules stand in ForwardedClientTests; these tests send real heads."""
 import json
 

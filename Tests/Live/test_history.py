@@ -3,6 +3,8 @@ import pytest
 
 from harness.world import history_of, info_of
 
+pytestmark = pytest.mark.store
+
 
 async def written(world, count, groupType="Public", **fields):
     """A group with `count` messages, seq 1 to count, and its owner."""

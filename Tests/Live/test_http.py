@@ -53,7 +53,11 @@ def test_a_missing_or_wrong_credential_is_401(server, credential):
     made = {
         "user": make_token("alice"), "expired": admin_token(ttl=-60), "another key": admin_token(secret=OTHER_SECRET),
     }
-    assert server.post_rpc(PING, made.get(credential, credential)).status == 401
+    answer = server.post_rpc(PING, made.get(credential, credential))
+    assert answer.status == 401
+    # A good token of a user is told apart.
+    assert answer.headers["www-authenticate"] == ("Bearer error=\"insufficient_scope\"" if credential == "user" else "Bearer")
+    assert ("--admin" in answer.text) == (credential == "user")
 
 
 def test_the_credential_comes_before_the_size_of_the_body(server):

@@ -28,6 +28,7 @@ async def test_both_listeners_take_ipv6(make_server, make_world, tmp_path):
     assert run_throng("health", "--internal-listen", own.internal_address, cwd=tmp_path).stdout == "alive\n"
 
 
+@pytest.mark.one_process("limits of connections are those of a node")
 async def test_every_address_is_both_families(make_server, make_world, tmp_path):
     """An IPv4 client of [::] has its own address, for limits and logs."""
     own = make_server({"limits.connectionsPerAddress": 1}, listen="[::]:0", internal="[::]:0")
@@ -45,6 +46,7 @@ async def test_every_address_is_both_families(make_server, make_world, tmp_path)
     assert run_throng("health", "--internal-listen", asked, cwd=tmp_path).stdout == "alive\n"
 
 
+@pytest.mark.one_process("the balancer listens, and says it in its own words")
 def test_an_address_that_is_taken_stops_the_start(make_server):
     own = make_server(listen="[::1]:0")
     with pytest.raises(StartFailed) as failure:

@@ -4,6 +4,8 @@ import pytest
 from harness.client import has
 from harness.world import history_of, info_of
 
+pytestmark = [pytest.mark.store, pytest.mark.nodes]
+
 STORING = ["Work", "Public", "Meeting"]
 
 

@@ -4,6 +4,8 @@ import pytest
 from harness.client import has
 from harness.world import history_of, info_of
 
+pytestmark = pytest.mark.nodes
+
 COMPOSED, DECOMPOSED = "caf\u00e9", "cafe\u0301"
 SENDERS = [("sendGroupTextMessage", "text", "Text"), ("sendGroupCustomMessage", "data", "Custom")]
 

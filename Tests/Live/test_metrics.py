@@ -1,5 +1,8 @@
 """The metrics (Operations.md, "Metrics")."""
 import json
+import time
+
+import pytest
 
 from harness.tokens import OTHER_SECRET, make_token
 
@@ -23,11 +26,12 @@ async def test_the_metrics_count_what_happened(make_server, make_world):
     assert own.metric("throng_messages_dropped_total") == 0
     own.wait_until(lambda: own.metric("throng_fanout_deliveries_total") >= 4, "4 deliveries")
     assert own.metric("throng_sessions") == 2 and own.metric("throng_connections") == 2
-    assert own.metric("throng_groups", groupType="Public") == own.metric("throng_groups", groupType="AVChatRoom") == 1
+    for address in own.node_addresses:
+        assert [own.metric_of(address, "throng_groups", groupType=kind) for kind in ("Public", "AVChatRoom", "Work")] == [1, 1, 0]
     assert own.metric("throng_requests_total", method="sendGroupTextMessage", code="0") == 4
     assert own.metric("throng_requests_total", method="joinGroup", code="10010") == 1
     assert own.metric("throng_request_duration_seconds_count") >= 5
-    text = own.http("GET", "/metrics").text
+    text = "".join(own.http("GET", "/metrics", address=address).text for address in own.node_addresses)
     assert "throng_request_duration_seconds_bucket" in text and "# TYPE throng_request_duration_seconds histogram" in text
     assert "-secret" not in text, "a group or user ID is never a label"
 
@@ -58,7 +62,7 @@ async def test_closed_connections_are_counted_by_code(make_server, make_world):
 async def test_a_close_code_that_a_client_invents_is_no_label_of_its_own(make_server, make_world):
     own = make_server()
     world = make_world(own)
-    for code in (3000, 3999, 4008, 4999, 1001):
+    for code in (3000, 3999, 4009, 4999, 1001):
         client = await world.open()
         await client.socket.close(code)
     own.wait_until(lambda: own.metric("throng_connections_closed_total") == 5, "five closes")
@@ -103,6 +107,7 @@ def test_the_process_and_the_build_are_measured(make_server):
     for name in ("process_cpu_seconds_total", "process_resident_memory_bytes", "process_virtual_memory_bytes", "process_open_fds",
                  "process_max_fds", "process_start_time_seconds", "process_threads"):
         assert own.metric(name) > 0, name
+    assert 0 <= time.time() - own.metric("throng_start_time_seconds") < 60
     assert own.metric("process_open_fds") < own.metric("process_max_fds")
     (line,) = [line for line in own.http("GET", "/metrics").text.splitlines() if line.startswith("throng_build_info")]
     assert 'version="' in line and 'swift="' in line and line.endswith(" 1")

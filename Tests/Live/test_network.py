@@ -57,6 +57,7 @@ def test_a_certificate_that_does_not_fit_stops_the_start(make_server, certificat
     assert failure.value.status == 1 and failure.value.log.strip()
 
 
+@pytest.mark.one_process("limits of connections are those of a node")
 @pytest.mark.parametrize("key", ["limits.connections", "limits.connectionsPerAddress"])
 async def test_the_connection_limits_close_with_4005(make_server, make_world, key):
     world = make_world(make_server({key: 2}))
@@ -70,6 +71,7 @@ async def test_the_connection_limits_close_with_4005(make_server, make_world, ke
     await world.user("c")
 
 
+@pytest.mark.one_process("limits of connections are those of a node")
 async def test_behind_a_trusted_proxy_the_forwarded_address_counts(make_server, make_world):
     """The address is the right-most entry of X-Forwarded-For that is not a trusted proxy."""
     world = make_world(make_server({"limits.connectionsPerAddress": 1, "trustedProxies": "127.0.0.0/8,10.0.0.0/8"}))
@@ -81,6 +83,7 @@ async def test_behind_a_trusted_proxy_the_forwarded_address_counts(make_server, 
         await client.closed(4005)
 
 
+@pytest.mark.one_process("limits of connections are those of a node")
 async def test_one_forwarded_address_is_one_however_it_is_spelled(make_server, make_world):
     world = make_world(make_server({"limits.connectionsPerAddress": 1, "trustedProxies": "127.0.0.0/8,10.0.0.0/8"}))
     addresses = {}
@@ -97,6 +100,7 @@ async def test_one_forwarded_address_is_one_however_it_is_spelled(make_server, m
         await client.closed(4005)
 
 
+@pytest.mark.one_process("limits of connections are those of a node")
 async def test_without_a_trusted_proxy_the_header_is_ignored(make_server, make_world):
     world = make_world(make_server({"limits.connectionsPerAddress": 1}))
     first = await world.open(headers={"X-Forwarded-For": "203.0.113.1"})
@@ -105,6 +109,7 @@ async def test_without_a_trusted_proxy_the_header_is_ignored(make_server, make_w
     await second.closed(4005)
 
 
+@pytest.mark.one_process("limits of connections are those of a node")
 async def test_idle_connections_leave_the_internal_listener_its_descriptors(make_server):
     """The server's health does not depend on the number of clients."""
     own = make_server(preexec=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (200, 200)))

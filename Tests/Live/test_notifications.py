@@ -7,6 +7,8 @@ import pytest
 from harness.backend import all_of, denied, done, notifications_of
 from harness.client import has
 
+pytestmark = pytest.mark.store
+
 FIELDS = {"notificationID", "type", "groupID", "groupName", "timestamp", "isRead", "platform"}
 OPTIONAL = {"opUser", "applicationID", "reason", "data"}
 OF_APPLICATIONS = {"AddGroupRequest", "AddGroupAccept", "AddGroupRefuse", "InviteRequest", "InviteAccept", "InviteRefuse"}

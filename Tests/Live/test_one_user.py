@@ -7,6 +7,8 @@ from amplifications import TABLE
 from harness.amplification import measure
 from harness.bystander import Bystander
 
+pytestmark = [pytest.mark.files, pytest.mark.one_process("it measures the memory and time of a process")]
+
 
 def cases():
     for one in TABLE.values():

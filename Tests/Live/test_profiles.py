@@ -17,7 +17,7 @@ async def infos(client, *users):
 
 
 def shown(user, **profile):
-    """What stands beside a userID."""
+    """The texts beside a userID."""
     return has(userID=user, **profile)
 
 

@@ -89,6 +89,7 @@ async def test_a_new_certificate_behind_haproxy_drops_nobody(start, tmp_path):  
     assert own.metric("throng_sessions") == 22
 
 
+@pytest.mark.one_process("limits of connections are those of a node")
 @pytest.mark.parametrize("kind", PROXIES)
 async def test_limits_and_logs_see_the_client(start, kind):  # noqa: F811
     """Each client has an address of its own behind one proxy: 127.0.0.2 and 127.0.0.3."""

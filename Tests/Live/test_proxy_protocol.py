@@ -152,6 +152,7 @@ async def test_the_internal_listener_has_none(own):
     assert own.http("GET", "/healthz").status == 200
 
 
+@pytest.mark.one_process("the balancer makes the sockets")
 async def test_the_peer_of_a_unix_socket_announces_too(make_server, tmp_path):
     own = make_server({"proxyProtocol": "true"}, listen=f"unix:{tmp_path}/p")
 

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from harness.client import Gone, has
-from harness.world import World, history_of, info_of
+from harness.client import has
+from harness.world import World, history_of, info_of, kill_during
 
 METHODS = {
     "sendMessageReadReceipts": {"seqList": [1]}, "getMessageReadReceipts": {"seqList": [1]},
@@ -70,7 +70,7 @@ async def test_the_sender_learns_who_has_read(world, groupType):
     assert await readers(member, group, seq) == [owner.user]
     assert await readers(member, group, seq, "Read", count=1) == [owner.user]
     assert await readers(member, group, seq, "Unread", count=1) == [user for user in others if user != owner.user]
-    # Nobody else is told, and the same again changes nothing.
+    # No other member is told, and the same again changes nothing.
     await read(owner, group, seq)
     await world.settle(group, owner, member, phone, *(people[role] for role in people if role == "admin"))
     for client in people.values():
@@ -241,20 +241,13 @@ async def test_no_answered_receipt_is_lost_by_kill_9(make_server, record_propert
                 if sum(map(len, confirmed.values())) >= bound:
                     enough.set()
 
-        running = [asyncio.ensure_future(run(client)) for client in clients]
-        await asyncio.wait_for(enough.wait(), 60)
-        own.kill()
-        for end in await asyncio.gather(*running, return_exceptions=True):
-            assert end is None or isinstance(end, Gone), end
-        await world.close()
-        own.start()
-        world = World(own)
+        world = await kill_during(world, [run(client) for client in clients], enough)
         asking = await world.session("user-0")
         for seq in seqs:
             found = set(await readers(asking, group, seq))
             assert {user for user, mine in confirmed.items() if seq in mine} <= found
             assert (await receipts(asking, group, seq))[seq] == (len(found), 4 - len(found))
-            # What was stored and not answered counts, too.
+            # A change that was stored and not answered counts, too.
             for user in found:
                 confirmed[user].add(seq)
         await world.close()

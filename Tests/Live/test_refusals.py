@@ -44,7 +44,9 @@ async def test_a_foreign_origin_is_a_warning_once_a_minute_and_pair(make_server)
         assert status == 403 and body.startswith("403: ") and "Origin" in body and "allowedOrigins" in body
     refused = await entry(own, "upgrade refused", origin="null")
     assert refused["level"] == "warning" and refused["host"] == own.address and "allowedOrigins" in refused["key"]
-    assert [one["origin"] for one in entries(own, "upgrade refused")] == ["https://evil.example", "null"]
+    origins = [one["origin"] for one in entries(own, "upgrade refused")]
+    # Each node warns for itself.
+    assert set(origins) == {"https://evil.example", "null"} and len(origins) <= 2 * len(own.node_addresses)
     assert own.metric("throng_upgrades_refused_total", reason="origin") == 3
 
 
@@ -80,6 +82,7 @@ async def test_a_refused_sign_in_is_told_without_its_token(make_server, make_wor
     assert not [token for token in tokens.values() if token in own.log]
 
 
+@pytest.mark.one_process("limits of connections are those of a node")
 async def test_what_the_server_closes_is_told_and_what_its_client_closes_is_not(make_server, make_world):
     own = make_server({"log.level": "debug", "limits.connectionsPerAddress": 2})
     world = make_world(own)

@@ -16,20 +16,22 @@ from test_tls import certificate, openssl  # noqa: F401 - a fixture
 
 
 def reload(own, count=1):
-    """SIGHUP, and the lines that tell of its files."""
+    """SIGHUP, and the lines that tell of its files. All nodes say the same, which is given once."""
     def lines():
         found = [json.loads(line) for line in own.log.splitlines() if line.startswith("{")]
         return [line for line in found if line["message"] in ("a file was reloaded", "a file was not reloaded")]
     before = len(lines())
     own.process.send_signal(signal.SIGHUP)
-    own.wait_until(lambda: len(lines()) == before + count, "the lines of the reload")
-    return lines()[before:]
+    own.wait_until(lambda: len(lines()) == before + count * len(own.node_addresses), "the lines of the reload")
+    told = {(line["message"], line.get("file"), line.get("error")): line for line in lines()[before:]}
+    assert len(told) == count, told
+    return list(told.values())
 
 
 def presented(own):
     """The certificate that a new connection gets, as PEM."""
     host, port = own.address.rsplit(":", 1)
-    return ssl.get_server_certificate((host, int(port)))
+    return ssl.get_server_certificate((host, int(port)), timeout=20)
 
 
 def pem(path):
@@ -70,8 +72,9 @@ async def test_new_connections_get_the_new_certificate_and_old_ones_stay(make_se
         await ping(client)
         await client.close()
     assert '"the certificate expires on' in own.log
-    days = (own.metric("throng_tls_certificate_expiry_timestamp_seconds") - time.time()) / 86400
-    assert 19 < days < 21
+    for address in own.node_addresses:
+        days = (own.metric_of(address, "throng_tls_certificate_expiry_timestamp_seconds") - time.time()) / 86400
+        assert 19 < days < 21
 
 
 async def test_a_key_of_another_kind_may_follow(make_server, certificate, tmp_path):  # noqa: F811

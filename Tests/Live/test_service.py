@@ -1,4 +1,4 @@
-"""throng.yaml, throng.service and compose.yaml of Scripts/deploy, each checked by what reads it, and the server
+"""throng.yaml, throng.service and the compositions of Scripts/deploy, each checked by what reads it, and the server
 under the unit's restrictions."""
 import json
 import os
@@ -76,10 +76,11 @@ def test_the_units_commands_are_the_programs():
             assert option in text
 
 
+@pytest.mark.one_process("it confines the process")
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give its rights up")
 @needs_analyze
 async def test_the_server_works_under_the_units_restrictions(make_server, make_world, tmp_path):
-    """What systemd would forbid is forbidden: the server signs in, stores, shows its metrics, reloads and drains."""
+    """All that systemd would forbid is forbidden: the server signs in, stores, shows its metrics, reloads and drains."""
     data_dir = tmp_path / "state"
     data_dir.mkdir()
     as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", str(BINARY), "version"]
@@ -122,14 +123,14 @@ async def test_the_server_works_under_the_units_restrictions(make_server, make_w
 # compose.yaml
 
 
-def composition():
-    """compose.yaml as docker-compose understands it."""
+def composition(name="compose.yaml", **variables):
+    """A file as docker-compose understands it."""
     program = shutil.which("docker-compose")
     if not program:
         pytest.skip("there is no docker-compose")
     done = subprocess.run(
-        [program, "-f", DEPLOY / "compose.yaml", "config"], capture_output=True, text=True, cwd=REPOSITORY,
-        env={**os.environ, "CHAT_HOST": "chat.example.com"})
+        [program, "-f", DEPLOY / name, "config"], capture_output=True, text=True, cwd=REPOSITORY,
+        env={**os.environ, "CHAT_HOST": "chat.example.com", **variables})
     assert done.returncode == 0, done.stderr
     return json.loads(subprocess.run(
         ["/usr/bin/python3", "-c", "import json,sys,yaml; print(json.dumps(yaml.safe_load(sys.stdin)))"], input=done.stdout,
@@ -161,6 +162,38 @@ def test_the_compositions_server_starts(make_server):
     assert own.http("GET", "/chat/ws", public=True).status == 426
 
 
+def cluster():
+    return composition("compose-cluster.yaml", AUTH_SECRET="secret-" * 6, POSTGRES_PASSWORD="password")["services"]
+
+
+def test_compose_understands_the_cluster():
+    services = cluster()
+    nodes = ["node1", "node2", "node3"]
+    assert set(services) == {*nodes, "postgresql", "nats", "haproxy"}
+    assert [services[node]["environment"].pop("THRONG_CLUSTER_NAME") for node in nodes] == nodes
+    assert services["node1"] == services["node2"] == services["node3"]
+    environment = services["node1"]["environment"]
+    assert environment["THRONG_STORE_URL"] == "postgres://throng:password@postgresql/throng"
+    assert services["postgresql"]["environment"]["POSTGRES_PASSWORD"] == "password"
+    assert services["haproxy"]["volumes"][0].split(":")[0] == str(DEPLOY / "haproxy-cluster.cfg")
+
+
+def test_the_clusters_variables_are_right(tmp_path):
+    done = run_throng("config", "check", environment=cluster()["node2"]["environment"], cwd=tmp_path)
+    assert done.stdout == "ok\n", done.stderr
+
+
+@pytest.mark.skipif(not shutil.which("haproxy"), reason="there is no haproxy")
+def test_the_clusters_balancer_is_right():
+    """Its nodes, and the port that it asks, are those of the composition."""
+    done = subprocess.run(["haproxy", "-c", "-f", DEPLOY / "haproxy-cluster.cfg"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    text, services = (DEPLOY / "haproxy-cluster.cfg").read_text(), cluster()
+    servers = dict(re.findall(r"^    server (\S+) (\S+)$", text, re.M))
+    assert servers == {name: f"{name}:8080" for name in services if name.startswith("node")}
+    assert services["node1"]["environment"]["THRONG_INTERNAL_LISTEN"].endswith(re.search(r"check port (\d+)", text)[1])
+
+
 def test_the_image_is_what_the_page_says():
     """Operations.md and GettingStarted.md: the volume, the drain within Docker's ten seconds, the health check."""
     text = (REPOSITORY / "Dockerfile").read_text()
@@ -170,3 +203,19 @@ def test_the_image_is_what_the_page_says():
     assert done.returncode == 0 and shown["dataDir"] == "/var/lib/throng" and shown["drain.duration"] == "7s"
     assert "throng" in re.search(r"HEALTHCHECK[\s\S]*?CMD (.*)", text)[1] and "health" in text
     assert shown["listen"].endswith(":8080")
+
+
+# Packages of every Debian system.
+BASE = {"libc6", "libgcc-s1", "zlib1g"}
+
+
+@pytest.mark.one_process("it looks at the program")
+@pytest.mark.skipif(not shutil.which("readelf") or not shutil.which("dpkg"), reason="there is no readelf, or no dpkg")
+def test_the_image_has_the_programs_libraries():
+    """But for Swift's own, which the image links statically."""
+    needed = re.findall(r"NEEDED.*\[(\S+)\]", subprocess.run(["readelf", "-d", BINARY], capture_output=True, text=True).stdout)
+    listed = subprocess.run(["dpkg", "-S", *(f"*/{name}" for name in needed)], capture_output=True, text=True).stdout
+    packages = {line.split(":")[0] for line in listed.splitlines()} - BASE
+    assert "libwebsockets17" in packages, listed
+    (install,) = re.findall(r"FROM debian[\s\S]*?--no-install-recommends \\\n([\s\S]*?)\\\n", (REPOSITORY / "Dockerfile").read_text())
+    assert packages <= set(install.split()), packages - set(install.split())

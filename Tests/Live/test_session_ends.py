@@ -68,6 +68,7 @@ async def test_a_bad_batch_counts_as_a_request_before_sign_in(world):
     await client.closed(4004)
 
 
+@pytest.mark.one_process("limits of connections are those of a node")
 async def test_refused_connections_take_no_place(make_server, make_world):
     world = make_world(make_server({"limits.connections": 2}))
     first, second = await world.users("alice", "bob")

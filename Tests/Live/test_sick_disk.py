@@ -9,6 +9,8 @@ import pytest
 from harness.client import Refused
 from harness.world import history_of
 
+pytestmark = pytest.mark.files
+
 SOURCE = Path(__file__).parent / "harness" / "sick_disk.c"
 
 

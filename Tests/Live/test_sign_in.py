@@ -8,6 +8,7 @@ import time
 import pytest
 
 from harness.client import Gone, Refused
+from harness.server import IS_CLUSTER
 from harness.tokens import OTHER_SECRET, SECRET, expiry_of, make_token, unsigned_token
 
 
@@ -150,15 +151,26 @@ async def test_aud_and_iss_are_demanded_when_configured(make_server, make_world)
         await client.refused(70003, "login", token=make_token("alice", **claims))
 
 
+async def fail(world):
+    client = await world.open()
+    await client.refused(70003, "login", token="abc")
+
+
+async def answer_waits(world):
+    """Whether the answer to one more bad token waits. On several nodes, news of earlier ones may be on its way."""
+    for _ in range(5 if IS_CLUSTER else 1):
+        before = time.monotonic()
+        await fail(world)
+        if time.monotonic() - before > 1.9:
+            return True
+    return False
+
+
 async def test_after_twenty_failures_each_further_answer_waits(make_server, make_world):
     world = make_world(make_server({"auth.failureDelay": 2}))
     for _ in range(20):
-        client = await world.open()
-        await client.refused(70003, "login", token="abc")
-    client = await world.open()
-    before = time.monotonic()
-    await client.refused(70003, "login", token="abc")
-    assert time.monotonic() - before > 1.9
+        await fail(world)
+    assert await answer_waits(world)
 
 
 async def test_bad_renewals_are_failures_too_and_the_answer_to_one_more_waits(make_server, make_world):
@@ -174,10 +186,7 @@ async def test_bad_renewals_are_failures_too_and_the_answer_to_one_more_waits(ma
     assert time.monotonic() - before > 1.9
     assert under_way[0].done() and (await under_way[0])["error"]["code"] == 70003
     assert "sessionID" in await alice.call("login", token=make_token(alice.user))
-    before = time.monotonic()
-    client = await world.open()
-    await client.refused(70003, "login", token="abc")
-    assert time.monotonic() - before > 1.9, "the address has failed, not the connection"
+    assert await answer_waits(world), "the address has failed, not the connection"
 
 
 async def test_login_again_renews_and_keeps_the_session(world):

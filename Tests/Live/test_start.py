@@ -15,6 +15,7 @@ def warnings(own):
     return [entry for entry in map(json.loads, own.log.splitlines()) if entry["level"] == "warning"]
 
 
+@pytest.mark.one_process("the balancer has limits of its own")
 def test_more_connections_than_the_system_allows_warn(make_server):
     own = make_server({"limits.connections": 5000},
                       preexec=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (2000, 2000)))
@@ -22,6 +23,7 @@ def test_more_connections_than_the_system_allows_warn(make_server):
     assert "2000" in warnings(own)[0]["message"]
 
 
+@pytest.mark.one_process("the balancer has limits of its own")
 def test_as_many_as_it_allows_do_not(make_server):
     own = make_server({"limits.connections": 1000},
                       preexec=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (2000, 2000)))
@@ -35,6 +37,7 @@ def in_namespace(tmp_path, script, *arguments):
                           env=clean_environment(), capture_output=True, text=True)
 
 
+@pytest.mark.one_process("it replaces a library of the process")
 @pytest.mark.skipif(not PLUGIN, reason="the plugin is elsewhere")
 @pytest.mark.parametrize("how", [
     # The file is there and no library.

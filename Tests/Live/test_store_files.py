@@ -11,6 +11,8 @@ from harness.client import Refused
 from harness.server import StartFailed, run_throng
 from harness.world import history_of
 
+pytestmark = pytest.mark.files
+
 
 @pytest.fixture
 def small_disk(tmp_path):

@@ -1,7 +1,11 @@
 """syncGroups – every message after seq that I may see, none missing, or `recovered:false` and none
 (Protocol.md, "Reconnecting")."""
+import pytest
+
 from harness.client import has
 from harness.world import info_of
+
+pytestmark = pytest.mark.nodes
 
 
 async def written(world, count):

@@ -55,6 +55,7 @@ async def ping(path, user, **headers):
     return client
 
 
+@pytest.mark.one_process("the balancer makes the sockets")
 @pytest.mark.parametrize("loops", [1, 3])
 async def test_both_listeners_serve_and_leave_nothing_behind(make_server, places, loops, tmp_path):
     own = make_server({"loops": loops}, **places)
@@ -74,6 +75,7 @@ async def test_both_listeners_serve_and_leave_nothing_behind(make_server, places
     assert os.listdir(os.path.dirname(public)) == []
 
 
+@pytest.mark.one_process("the balancer makes the sockets")
 async def test_its_peer_is_a_trusted_proxy(make_server, places):
     own = make_server({"limits.connectionsPerAddress": 1}, listen=places["listen"])
     path = path_of(own.address)
@@ -98,6 +100,7 @@ def test_a_stale_socket_is_replaced(make_server, places):
     assert os.stat(path_of(own.address)).st_ino != before or own.stop() == 0
 
 
+@pytest.mark.one_process("the balancer makes the sockets")
 def test_another_file_is_not_and_stops_the_start(make_server, places):
     path = path_of(places["listen"])
     Path(path).write_text("precious")
@@ -108,6 +111,7 @@ def test_another_file_is_not_and_stops_the_start(make_server, places):
     assert not os.path.exists(path_of(places["internal"]))
 
 
+@pytest.mark.one_process("the balancer makes the sockets")
 def test_neither_is_a_socket_that_is_in_use(make_server, places):
     make_server(**places)
     with pytest.raises(StartFailed) as failure:
@@ -116,6 +120,7 @@ def test_neither_is_a_socket_that_is_in_use(make_server, places):
     assert ask(path_of(places["internal"]), "GET", "/healthz")[0] == 200
 
 
+@pytest.mark.one_process("the balancer makes the sockets")
 def test_a_socket_that_is_anothers_by_now_stays(make_server, places):
     own = make_server(**places)
     path = path_of(own.address)
@@ -128,6 +133,7 @@ def test_a_socket_that_is_anothers_by_now_stays(make_server, places):
     other.close()
 
 
+@pytest.mark.one_process("the balancer makes the sockets")
 def test_a_directory_that_is_not_there_stops_the_start(make_server, tmp_path):
     with pytest.raises(StartFailed) as failure:
         make_server(listen=f"unix:{tmp_path}/nowhere/public")

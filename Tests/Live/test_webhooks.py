@@ -403,6 +403,7 @@ async def test_a_receiver_that_was_killed_gets_everything_in_order(hooked, recei
     sent = 0
     for round_ in range(3):
         if round_ == 1:
+            await eventually(lambda: asyncio.to_thread(own.metric, "throng_webhooks_pending"), 0.0)
             receiver.stop()
         for n in range(10):
             for group in groups:
@@ -435,7 +436,8 @@ async def test_what_fails_for_too_long_is_kept_as_a_failure_and_can_be_retried(h
     async def failures():
         return await all_of(backend, "listWebhookFailures", "failureList", count=2)
 
-    rows = await failures()
+    while len(rows := await failures()) < 3:
+        await asyncio.sleep(0.05)
     assert [row["data"]["message"]["text"] for row in rows] == ["0", "1", "2"]
     ids = {request.id for request in receiver.requests if request.type == "messageSent"}
     assert {row["id"] for row in rows} == ids

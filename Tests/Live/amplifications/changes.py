@@ -39,7 +39,8 @@ def with_reactions(stage, messages, users=0, group=None):
     return group
 
 
-@amplification(rows=4, written=192 * 1024)
+# An edit's event, with the text, comes back: once for each edit, or once for many that are quick.
+@amplification(rows=4, written=192 * 1024, answered=16384)
 async def edits_of_the_longest(stage):
     "modifyGroupMessage of 12,288 B, another message each, in a group of 6,000 with members online"
     count = stage.size(400, 50)

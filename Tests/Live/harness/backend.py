@@ -70,14 +70,17 @@ async def next_millisecond(client):
 
 
 async def lost(world, client):
-    """Ends a client's TCP connection without a close frame, and waits until the server has no
-    session of it."""
+    """Ends a client's TCP connection without a close frame, and waits until no node has the session
+    any more."""
     client.socket.transport.abort()
     await client.close()
-    session = client.welcome["sessionID"]
+    session, own = client.welcome["sessionID"], world.server
+    question = {"jsonrpc": "2.0", "id": 1, "method": "listSessions", "params": {"userID": client.user}}
 
-    def ended():
-        rows = done(world.server, "listSessions", userID=client.user)["sessionList"]
+    def ended(address):
+        rows = own.post_rpc(question, address=address).json()["result"]["sessionList"]
         return session not in [row["sessionID"] for row in rows]
 
-    world.server.wait_until(ended, f"the session of {client.user} has ended")
+    # The node of the session tells the others that it has ended before it answers them.
+    for address in own.node_addresses:
+        own.wait_until(lambda: ended(address), f"the session of {client.user} has ended at {address}")

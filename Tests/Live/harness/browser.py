@@ -16,7 +16,7 @@ FLAGS = ["--headless=new", "--no-sandbox", "--no-first-run", "--disable-gpu", "-
          "--disable-background-networking", "--disable-component-update", "--ignore-certificate-errors", "--window-size=1280,900",
          "--remote-debugging-port=0", "about:blank"]
 
-# What a person can use and no name says what it is.
+# Elements that a person can use and that no name describes.
 NAMELESS = """[...document.querySelectorAll('button, input, textarea, select, summary, a')]
   .filter((one) => one.checkVisibility() && !one.ariaLabel && !one.innerText.trim() && !one.labels?.length)
   .map((one) => one.outerHTML)"""
@@ -95,7 +95,23 @@ class Browser:
         context = (await self.command("Target.createBrowserContext"))["browserContextId"]
         target = (await self.command("Target.createTarget", url=url, browserContextId=context))["targetId"]
         session = (await self.command("Target.attachToTarget", targetId=target, flatten=True))["sessionId"]
-        return Page(self, session)
+        return Page(self, session, context)
+
+    async def opened_by(self, page):
+        """The page that a page opens by window.open: another tab of the same person's browser, to which the browser copies
+        the first one's storage."""
+        before = {target["targetId"] for target in await self._targets(page)}
+        await page.run("void window.open(location.href)")
+        deadline = time.monotonic() + PATIENCE
+        while not (found := [one for one in await self._targets(page) if one["targetId"] not in before]):
+            assert time.monotonic() < deadline, "no page was opened"
+            await asyncio.sleep(0.05)
+        session = (await self.command("Target.attachToTarget", targetId=found[0]["targetId"], flatten=True))["sessionId"]
+        return Page(self, session, page.context)
+
+    async def _targets(self, page):
+        targets = (await self.command("Target.getTargets"))["targetInfos"]
+        return [one for one in targets if one["type"] == "page" and one.get("browserContextId") == page.context]
 
     async def close(self):
         self._reader.cancel()
@@ -109,8 +125,8 @@ class Browser:
 
 
 class Page:
-    def __init__(self, browser, session):
-        self._browser, self._session = browser, session
+    def __init__(self, browser, session, context):
+        self._browser, self._session, self.context = browser, session, context
 
     async def run(self, expression):
         """The value of a JavaScript expression, awaited where it is a promise."""
@@ -118,6 +134,12 @@ class Page:
             "Runtime.evaluate", self._session, expression=expression, awaitPromise=True, returnByValue=True, userGesture=True)
         assert "exceptionDetails" not in answer, (expression, answer["exceptionDetails"])
         return answer["result"].get("value")
+
+    async def reload(self):
+        """Loads the page again; what it was is gone when this returns."""
+        await self.run("window.isOld = true")
+        await self._browser.command("Page.reload", self._session)
+        await self.until("document.readyState === 'complete' && !window.isOld")
 
     async def until(self, expression, patience=PATIENCE):
         """Waits until the expression is true; gives its value."""
@@ -135,7 +157,7 @@ class Page:
             await asyncio.sleep(0.05)
 
     async def text(self, selector="body"):
-        """What a person reads there."""
+        """The text that a person reads there."""
         return await self.run(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''")
 
     async def sees(self, text, selector="body", patience=PATIENCE):

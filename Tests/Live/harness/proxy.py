@@ -125,7 +125,7 @@ class Proxy:
                 time.sleep(0.05)
 
     def reload(self):
-        """What an operator does after a change."""
+        """Reloads the file, as an operator does after a change."""
         if self.kind != "caddy":
             self.process.send_signal(signal.SIGHUP if self.kind == "nginx" else signal.SIGUSR2)
             return

@@ -93,7 +93,7 @@ def post(url, payload, headers):
 
 
 class FakeService:
-    """What APNs and FCM have in common: a port, known devices, and the pushes that were taken."""
+    """The common part of APNs and FCM: a port, known devices, and the pushes that were taken."""
 
     def __init__(self, tokens):
         self.tokens = set(tokens)

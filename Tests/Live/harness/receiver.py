@@ -33,7 +33,7 @@ class Request:
 
 
 class Answer:
-    """What follows a request: a status and a JSON body, after a delay; or silence."""
+    """The answer to a request: a status and a JSON body, after a delay; or silence."""
 
     def __init__(self, body=None, status=200, delay=0, text=None, headers=()):
         self.text = json.dumps(body if body is not None else {}) if text is None else text

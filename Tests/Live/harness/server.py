@@ -1,4 +1,6 @@
 """The server as a process: `throng serve` on free ports with a data directory of its own."""
+import contextlib
+import hashlib
 import http.client
 import json
 import os
@@ -53,6 +55,24 @@ class Response:
         return json.loads(self.body)
 
 
+CLUSTER = REPOSITORY / "Scripts/cluster"
+# The suite then runs against clusters of three nodes, each behind one address.
+IS_CLUSTER = BINARY == CLUSTER
+
+# The directory of a PostgreSQL server's socket: the suite then runs against databases there.
+POSTGRESQL = os.environ.get("THRONG_LIVE_POSTGRESQL")
+
+
+def postgresql_database(data_dir):
+    """The URL of the database that stands for a data directory; made where it is missing."""
+    name = "live_" + hashlib.sha256(str(data_dir).encode()).hexdigest()[:16]
+    create = ["psql", "-h", POSTGRESQL, "-U", "throng", "-d", "postgres", "-qc", f"CREATE DATABASE {name}"]
+    done = subprocess.run(create, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode and "already exists" not in done.stdout:
+        raise RuntimeError(done.stdout)
+    return f"postgres://throng@/{name}?host={POSTGRESQL}"
+
+
 class Server:
     """One `throng serve`. `settings` are `--set` values; the rest is what a test needs to vary."""
 
@@ -62,12 +82,15 @@ class Server:
         self.settings = dict(settings or {})
         if secret is not None:
             self.settings.setdefault("auth.secret", secret)
+        self.binary = binary or BINARY
+        # A cluster has a PostgreSQL of its own.
+        if POSTGRESQL and self.binary != CLUSTER and "store.url" not in self.settings:
+            self.settings["store.url"] = postgresql_database(self.data_dir)
         self.arguments = list(arguments)
         self.environment = environment
         self.preexec = preexec
         self.internal = internal
         self.listen = listen
-        self.binary = binary or BINARY
         # A proxy before it, which clients connect to.
         self.front = None
         self.process = None
@@ -127,6 +150,20 @@ class Server:
         self.process.kill()
         self.process.wait(EXIT_PATIENCE)
 
+    @property
+    def processes(self):
+        """The numbers of all nodes' processes; of a server that is one process, its own."""
+        numbers = self.listening.get("processes")
+        return [int(number) for number in numbers.split(",")] if numbers else [self.process.pid]
+
+    def kill_nodes(self):
+        """`kill -9` of the server, but not of a cluster's database: that ends in order."""
+        for number in self.processes:
+            # The first that ends ends the others, too.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL)
+        self.wait()
+
     def wait(self):
         return self.process.wait(EXIT_PATIENCE)
 
@@ -160,9 +197,16 @@ class Server:
 
     # HTTP
 
-    def http(self, method, path, body=None, headers=None, public=False):
+    @property
+    def node_addresses(self):
+        """The internal listeners of all nodes; of a server that is one process, its own."""
+        nodes = self.listening.get("nodes")
+        return nodes.split(",") if nodes else [self.internal_address]
+
+    def http(self, method, path, body=None, headers=None, public=False, address=None):
         """One request on a connection of its own, to the internal listener unless `public`."""
-        connection = http.client.HTTPConnection(self.address if public else self.internal_address, timeout=30)
+        connection = http.client.HTTPConnection(
+            address or (self.address if public else self.internal_address), timeout=30)
         try:
             connection.request(method, path, body=body, headers=headers or {})
             answer = connection.getresponse()
@@ -170,12 +214,13 @@ class Server:
         finally:
             connection.close()
 
-    def post_rpc(self, body, credential="admin"):
-        """POST /rpc with any JSON body; `credential` None sends none."""
+    def post_rpc(self, body, credential="admin", address=None):
+        """POST /rpc with any JSON body; `credential` None sends none, `address` names a node."""
         headers = {"Content-Type": "application/json"}
         if credential is not None:
             headers["Authorization"] = "Bearer " + (admin_token() if credential == "admin" else credential)
-        return self.http("POST", "/rpc", body if isinstance(body, (bytes, str)) else json.dumps(body), headers)
+        text = body if isinstance(body, (bytes, str)) else json.dumps(body)
+        return self.http("POST", "/rpc", text, headers, address=address)
 
     def rpc(self, method, /, **params):
         """One administrator's call: the whole JSON-RPC answer."""
@@ -184,9 +229,13 @@ class Server:
         return response.json()
 
     def metric(self, name, **labels):
-        """The sum of all samples of a metric that carry these labels; 0 when there is none."""
+        """The sum of all samples of a metric that carry these labels, of all nodes; 0 when there is none."""
+        return sum(self.metric_of(address, name, **labels) for address in self.node_addresses)
+
+    def metric_of(self, address, name, **labels):
+        """The same of one node."""
         total = 0.0
-        for line in self.http("GET", "/metrics").text.splitlines():
+        for line in self.http("GET", "/metrics", address=address).text.splitlines():
             if line.startswith(name + "{") or line.startswith(name + " "):
                 if all(f'{label}="{value}"' in line for label, value in labels.items()):
                     total += float(line.rsplit(" ", 1)[1])

@@ -2,10 +2,13 @@
 import asyncio
 import itertools
 
-from .client import Client, has
+from .client import Client, Gone, has
 from .raw import RawSocket
+from .server import IS_CLUSTER
 
 _numbers = itertools.count(1)
+# Seconds for `eventually`, where one node has to hear of another what one process knows at once.
+OVER_NODES = 20 if IS_CLUSTER else 0
 
 
 class World:
@@ -90,8 +93,22 @@ class World:
         assert not violations, "\n".join(violations)
 
 
+async def kill_during(world, writing, reached):
+    """Kills the server of a world when `reached` is set, while its clients go on writing; gives a
+    world on the server that was started again."""
+    running = [asyncio.ensure_future(work) for work in writing]
+    await asyncio.wait_for(reached.wait(), 60)
+    world.server.kill()
+    for end in await asyncio.gather(*running, return_exceptions=True):
+        assert end is None or isinstance(end, Gone), end
+    await world.close()
+    world.server.start()
+    return World(world.server)
+
+
 async def eventually(question, answer, patience=20):
-    """Repeats a request until this is the answer, for states that come at no fixed time."""
+    """Repeats a request until this is the answer, for states that come at no fixed time. Without
+    patience it asks once."""
     deadline = asyncio.get_running_loop().time() + patience
     while True:
         given = await question()

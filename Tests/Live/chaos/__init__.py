@@ -1,0 +1,1 @@
+"""Faults of a cluster under load, and whether its promises hold (Cluster.md, "Faults")."""

@@ -1,0 +1,180 @@
+"""The users, their groups, and what they do all the time."""
+import asyncio
+import time
+
+from .agreement import Agreement
+from .checker import Violation, violations
+from .member import Member, Tally
+from .records import GroupRecord, Record, Stored
+
+SENDERS, WORK_GROUPS, WORK_MEMBERS = 10, 12, 4
+# Messages of all senders a second; a live room's part of it stays under its limit of 40.
+RATE = 40
+SETTLE_PATIENCE = 45
+
+
+class Journal:
+    """Everything that clients have seen since the start, and the counts of a round."""
+
+    def __init__(self):
+        self.sessions, self.acks, self.faults = [], [], []
+        self.tally = Tally()
+
+    def fault(self, promise, evidence):
+        self.faults.append(Violation(promise, evidence))
+
+
+class Load:
+    """Senders that choose nodes as a balancer does; scouts, one at each node, which measure; patient
+    listeners, one at each node, which are still there when a node was stopped; visitors of the public group."""
+
+    def __init__(self, cluster, random):
+        self.cluster, self.random = cluster, random
+        self.journal = Journal()
+        self.senders, self.scouts, self.listeners, self.visitors = [], [], [], []
+        self.groups = []
+        self.agreement = Agreement(self)
+        self._works = []
+        self._isRunning = False
+
+    @property
+    def members(self):
+        return self.senders + self.scouts + self.listeners + self.visitors
+
+    async def prepare(self):
+        senders = [f"sender{number}" for number in range(SENDERS)]
+        pinned = [f"{word}{number}" for word in ("scout", "listener") for number in range(len(self.cluster.nodes))]
+        visitors = ["visitor0", "visitor1"]
+        for number in range(WORK_GROUPS):
+            people = self.random.sample(senders, WORK_MEMBERS) + pinned
+            await self._make(GroupRecord(f"work{number}", set(people)), "Work", people)
+        await self._make(GroupRecord("public", set(senders + pinned), set(visitors)), "Public", senders + pinned, joinMode="Any")
+        await self._make(GroupRecord("live", set(senders + pinned), isLive=True), "AVChatRoom", senders[:1])
+        for user in senders:
+            self.senders.append(self._member(user))
+        for index, node in enumerate(self.cluster.nodes):
+            self.scouts.append(self._member(f"scout{index}", home=node))
+            self.listeners.append(self._member(f"listener{index}", home=node, isPatient=True))
+        for user in visitors:
+            self.visitors.append(self._member(user))
+        for member in self.members:
+            await asyncio.wait_for(member.there(), SETTLE_PATIENCE)
+        for member in self.senders[1:] + self.scouts + self.listeners:
+            await member.request("joinGroup", (10013,), groupID="live")
+            member.session.log.resumed = time.monotonic()
+
+    async def _make(self, group, groupType, people, **fields):
+        answer = await self.cluster.nodes[0].call(
+            "createGroup", groupID=group.groupID, groupName=group.groupID, groupType=groupType, ownerUserID=people[0],
+            **({"memberList": [{"userID": user} for user in people[1:]]} if people[1:] else {}), **fields)
+        assert "result" in answer, answer
+        self.groups.append(group)
+
+    def _member(self, user, **options):
+        groups = [group.groupID for group in self.groups if not group.isLive and user in group.members]
+        return Member(user, self._choose, groups, self.journal, **options)
+
+    def _choose(self):
+        there = [node for node in self.cluster.nodes if not node.isDown]
+        return self.random.choice(there) if there else None
+
+    # Running
+
+    def start(self):
+        self._isRunning = True
+        self._works = [asyncio.create_task(self._send(member)) for member in self.senders]
+        self._works += [asyncio.create_task(self._visit(member)) for member in self.visitors]
+
+    async def stop(self):
+        """Everybody ends the request that is under way, however often it must be repeated."""
+        self._isRunning = False
+        for work in self._works:
+            await work
+
+    async def _send(self, member):
+        own = [group.groupID for group in self.groups if member.user in group.members]
+        while self._isRunning:
+            await asyncio.sleep(self.random.uniform(0.5, 1.5) * SENDERS / RATE)
+            await member.send(self.random.choice(own))
+            if self.random.random() < 0.1:
+                await self.agreement.change(member)
+
+    async def _visit(self, member):
+        while self._isRunning:
+            await member.request("joinGroup", (10013,), groupID="public")
+            await asyncio.sleep(self.random.uniform(0.1, 1))
+            await member.request("quitGroup", (10007,), groupID="public")
+            await asyncio.sleep(self.random.uniform(0.1, 1))
+
+    # Judging
+
+    async def settle(self):
+        """A last message in each group reaches everybody; who misses one before it misses it for good."""
+        late = []
+        for group in self.groups:
+            scout = self.random.choice(self.scouts)
+            ack = await scout.send(group.groupID, "last")
+            if ack and ack.seq is not None:
+                late += [self._wait(member, group.groupID, ack.seq) for member in self.members if member.user in group.members]
+        await asyncio.gather(*late)
+        # Behind each node's events of the live room.
+        for member in self.scouts + self.senders + self.listeners:
+            await member.request("getGroupsInfo", groupIDList=["live"])
+
+    async def _wait(self, member, group, seq):
+        try:
+            await asyncio.wait_for(member.reaches(group, seq), SETTLE_PATIENCE)
+        except TimeoutError:
+            position, newest = member.position(group), max(member.views[group], default=0)
+            session = member.session.log if member.session else None
+            number, began = (session.number, session.began) if session else (None, 0)
+            self.journal.fault(
+                "Nobody misses silently",
+                f"{member.user} has {group} up to {position}, then up to {newest} with holes, and not {seq}; session {number} at "
+                f"{session and session.node}, {time.monotonic() - began:.1f} s old")
+
+    async def record(self):
+        """What there is to judge: the server's history by a node at random, and everybody's view."""
+        settled = time.monotonic()
+        node = self.random.choice(self.cluster.nodes)
+        for group in self.groups:
+            if group.isLive:
+                continue
+            await self._read(group, node)
+            group.views = {member.user: member.views[group.groupID] for member in self.members if group.groupID in member.views}
+        return Record(self.groups, self.journal.acks, self.journal.sessions, settled)
+
+    async def _read(self, group, node):
+        reader, history, start = sorted(group.members)[0], [], {}
+        while True:
+            answer = await node.call(
+                "getGroupHistoryMessageList", asUser=reader, groupID=group.groupID, direction="Newer", count=100, **start)
+            assert "result" in answer, answer
+            page = answer["result"]
+            history += [as_stored(message) for message in page["messageList"]]
+            if page["isFinished"]:
+                break
+            start = {"fromSeq": history[-1].seq}
+        group.history = history
+
+    async def judge(self):
+        """All violations since the last time."""
+        await self.settle()
+        found = violations(await self.record())
+        found += await self.agreement.violations()
+        faults, self.journal.faults = self.journal.faults, []
+        # Sessions that have ended were judged, and say nothing more.
+        self.journal.sessions[:] = [session for session in self.journal.sessions if session.ended is None]
+        return faults + found
+
+    async def end(self):
+        await asyncio.gather(*(member.leave() for member in self.members))
+
+
+def as_stored(message):
+    tips = message.get("tips") or {}
+    users = tuple(row["userID"] for row in tips.get("memberList", []))
+    if not users and "opUser" in tips:
+        users = (tips["opUser"]["userID"],)
+    return Stored(
+        message["seq"], message["msgID"], message["sender"], message.get("clientMsgID"), tips.get("type"), users, message["timestamp"])

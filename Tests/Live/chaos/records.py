@@ -1,0 +1,84 @@
+"""What clients and the server know after a while of load: plain values, which `checker` judges."""
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Ack:
+    """A message that the server has acknowledged."""
+
+    user: str
+    group: str
+    clientMsgID: str
+    msgID: str
+    # None: a live message.
+    seq: int | None
+    status: str
+    # Monotonic: of the first attempt, and of the reply.
+    began: float
+    ended: float
+    # The numbers of all sessions that tried to send it: none of these gets the event.
+    sessions: set = field(default_factory=set)
+
+
+@dataclass
+class Event:
+    """An event of a group, as it came."""
+
+    name: str
+    group: str
+    seq: int | None = None
+    msgID: str | None = None
+    isMessage: bool = False
+
+
+@dataclass
+class SessionLog:
+    """One session: what came, in its order. Monotonic times."""
+
+    number: int
+    user: str
+    node: str
+    began: float
+    # From then on its groups are resumed.
+    resumed: float | None = None
+    ended: float | None = None
+    code: int | None = None
+    events: list = field(default_factory=list)
+
+
+@dataclass
+class Stored:
+    """A message in a group's history."""
+
+    seq: int
+    msgID: str
+    sender: str
+    clientMsgID: str | None = None
+    # The kind of a tip, and the users whom it names.
+    tip: str | None = None
+    users: tuple = ()
+    # Unix milliseconds, by the clock of the node that has accepted it.
+    timestamp: int = 0
+
+
+@dataclass
+class GroupRecord:
+    """A group and its people. `visitors` come and go; `members` are there all the time."""
+
+    groupID: str
+    members: set
+    visitors: set = field(default_factory=set)
+    isLive: bool = False
+    # The server's history, ascending; empty for a live room.
+    history: list = field(default_factory=list)
+    # Each member's messages in the end: msgIDs by seq.
+    views: dict = field(default_factory=dict)
+
+
+@dataclass
+class Record:
+    groups: list = field(default_factory=list)
+    acks: list = field(default_factory=list)
+    sessions: list = field(default_factory=list)
+    # When everything had settled: live messages that were acknowledged before have been delivered.
+    settled: float = 0

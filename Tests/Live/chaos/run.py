@@ -1,0 +1,113 @@
+"""One run: a cluster, its load, and rounds of one fault each."""
+import asyncio
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from random import Random
+
+from .checker import Violation
+from .cluster import Cluster
+from .load import Load
+from .member import Tally
+
+
+# Seconds in which all that clients have begun must be done, and judged.
+PATIENCE = 240
+
+
+@dataclass
+class Round:
+    """What one round has shown."""
+
+    fault: str
+    words: str = ""
+    seconds: float = 0
+    claimed: float | None = None
+    served: float | None = None
+    tally: Tally = field(default_factory=Tally)
+    violations: list = field(default_factory=list)
+
+
+class Run:
+    def __init__(self, directory, seed, bus="nats"):
+        self.random = Random(seed)
+        self.cluster = Cluster(directory, bus=bus)
+        # The order of faults does not depend on how often the load draws.
+        self.load = Load(self.cluster, Random(f"{seed} load"))
+        # Messages that a fault has left under way.
+        self.background = []
+
+    async def start(self):
+        await self.cluster.start()
+        await self.load.prepare()
+
+    def plan(self, count, kinds):
+        """The faults of all rounds: each kind once, in an order by chance, then each once more."""
+        order = []
+        while len(order) < count:
+            order += self.random.sample(kinds, len(kinds))
+        return order[:count]
+
+    async def round(self, make):
+        """One fault under load. `make`: a kind of fault, or another function from this run to one."""
+        began = time.monotonic()
+        self.load.journal.tally = Tally()
+        fault = make(self)
+        done = Round(fault.name)
+        try:
+            await self.cluster.wait_until_whole()
+            self.load.start()
+            await fault.prepare()
+            await fault.wait(0.3, 1.5)
+            outcome = await fault.act()
+            done.words, done.claimed, done.served = outcome.words, outcome.claimed, outcome.served
+            done.violations += [Violation(fault.name, evidence) for evidence in outcome.violations]
+            await self.cluster.wait_until_whole()
+            await asyncio.sleep(0.5)
+        except (TimeoutError, AssertionError) as error:
+            done.violations.append(Violation("A fault heals", f"{fault.name}: {error}"))
+        ended = [node for node in self.cluster.nodes if not node.server.running]
+        done.violations += [Violation("A node lives on", f"{node.name} ended: {node.server.log[-2000:]}") for node in ended]
+        if not ended:
+            # Clients of a node that has ended wait for it.
+            done.violations += await self._judge()
+        done.seconds, done.tally = time.monotonic() - began, self.load.journal.tally
+        return done
+
+    async def _judge(self):
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await self.load.stop()
+                background, self.background = self.background, []
+                await asyncio.gather(*background)
+                return await self.load.judge()
+        except TimeoutError:
+            return [Violation("Clients are served after a fault", f"some wait still, {PATIENCE} s later")]
+
+    async def end(self):
+        await self.load.end()
+        await self.cluster.end()
+
+
+def table(rounds):
+    """Markdown: a row for each fault."""
+    head = ["fault", "rounds", "claimed, s after the lease", "served, s after the lease", "closes by code", "refused by code",
+            "longest wait, s", "acknowledged"]
+    rows = [head, ["---"] * len(head)]
+    for name in dict.fromkeys(one.fault for one in rounds):
+        same = [one for one in rounds if one.fault == name]
+        closed, refused = (sum((getattr(one.tally, field) for one in same), Counter()) for field in ("closed", "refused"))
+        rows.append([
+            name, len(same), spread([one.claimed for one in same]), spread([one.served for one in same]), counts(closed),
+            counts(refused), f"{max(one.tally.longest for one in same):.1f}", sum(one.tally.acks for one in same)])
+    rows.append(["all", len(rounds), "", "", "", "", "", sum(one.tally.acks for one in rounds)])
+    return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in rows)
+
+
+def spread(values):
+    values = sorted(value for value in values if value is not None)
+    return f"{values[0]:.2f} to {values[-1]:.2f}" if values else "–"
+
+
+def counts(counter):
+    return ", ".join(f"{code}: {count}" for code, count in sorted(counter.items())) or "–"

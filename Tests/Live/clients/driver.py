@@ -1,0 +1,119 @@
+"""Drives throng.py for the scenarios of test_clients.py, see harness/driven.py."""
+import asyncio
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "Scripts"))
+import throng  # noqa: E402 - behind the path
+from throng import ClientError, ThrongClient, ThrongError  # noqa: E402
+
+
+class Clock:
+    """A clock that goes on as a test says."""
+
+    passed = 0
+
+    def monotonic(self):
+        return time.monotonic() + self.passed
+
+
+throng.time = Clock()
+
+
+def error_of(error):
+    if error is None:
+        return None
+    if isinstance(error, ThrongError):
+        return {"code": error.code, "message": error.message, "temporary": error.temporary, "field": error.field,
+                "retryAfterMs": round(error.retry_after * 1000)}
+    return {"reason": error.reason if isinstance(error, ClientError) else str(error)}
+
+
+def tell(**line):
+    sys.stdout.write(json.dumps(line) + "\n")
+    sys.stdout.flush()
+
+
+class Driver:
+    def __init__(self):
+        self.client = self.asked = None
+        self.messages = {}
+
+    def shown(self, message):
+        self.messages[message.client_msg_id] = message
+        return {"clientMsgID": message.client_msg_id, "groupID": message.group_id, "state": message.state,
+                "seq": message.seq, "msgID": message.msg_id, "error": error_of(message.error)}
+
+    def ask(self):
+        self.asked = asyncio.get_running_loop().create_future()
+        tell(event="tokenWanted", params={})
+        return self.asked
+
+    async def open(self, url, token=None, random=None, platform=None, deviceID=None, positions=(), queueLimit=1000):
+        more = {} if random is None else {"random": lambda: random}
+        self.client = ThrongClient(url, token or self.ask, platform, deviceID, positions, queueLimit, proxy=None, **more)
+        self.client.on("event", lambda name, params: tell(event=name, params=params))
+        for name in ("sync", "ready", "renewed"):
+            self.client.on(name, lambda params, name=name: tell(event=name, params=params))
+        self.client.on("message", lambda message: tell(event="message", params=self.shown(message)))
+        self.client.on("state", lambda state: tell(event="state", params={**state, "error": error_of(state.get("error"))}))
+        for name in ("renewalFailed", "resumeFailed"):
+            self.client.on(name, lambda error, name=name: tell(event=name, params=error_of(error)))
+        asyncio.ensure_future(self.client.connect()).add_done_callback(lambda done: done.exception())
+
+    async def token(self, token=None):
+        if token:
+            self.asked.set_result(token)
+        else:
+            self.asked.set_exception(RuntimeError("no token today"))
+
+    async def call(self, method, params=None, queue=True):
+        return await self.client.call(method, params, queue)
+
+    async def send(self, groupID, text=None, data=None, **options):
+        send = self.client.send_custom if text is None else self.client.send_text
+        return self.shown(send(groupID, data if text is None else text, **options))
+
+    async def resend(self, clientMsgID):
+        return self.shown(self.client.resend(self.messages[clientMsgID]))
+
+    async def reconnectNow(self):
+        self.client.reconnect_now()
+
+    async def positions(self):
+        return self.client.positions()
+
+    async def logout(self):
+        await self.client.logout()
+
+    async def close(self):
+        await self.client.close()
+
+    async def passing(self, seconds):
+        throng.time.passed += seconds
+
+    async def run(self, id, do, **values):
+        try:
+            # A word of Python's own.
+            tell(id=id, result=await getattr(self, "passing" if do == "pass" else do)(**values))
+        except Exception as error:
+            tell(id=id, error=error_of(error))
+
+
+async def main():
+    lines, driver = asyncio.StreamReader(limit=1 << 24), Driver()
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), os.fdopen(0, "rb"))
+    running = set()
+    while line := await lines.readline():
+        # Not awaited: the next command may be what the answer of this one waits for.
+        task = asyncio.ensure_future(driver.run(**json.loads(line)))
+        running.add(task)
+        task.add_done_callback(running.discard)
+    if driver.client:
+        await driver.client.close()
+
+
+asyncio.run(main())

@@ -1,0 +1,235 @@
+"""Client libraries as processes. A driver (Tests/Live/clients, Tests/Tools/client-driver) speaks JSON lines:
+
+in:   {"id": 1, "do": "call", "method": "joinGroup", "params": {…}}
+out:  {"id": 1, "result": …} or {"id": 1, "error": {"code": …} or {"reason": …}}
+out:  {"event": "onRecvNewMessage", "params": {…}}, and the client's own: state, message, sync, ready, renewed,
+      renewalFailed, resumeFailed, tokenWanted
+
+`do` is one of
+- open {url, token?, platform?, deviceID?, queueLimit?, positions?, random?}: makes the client and connects. Without
+  a token the client's callback says tokenWanted, and waits for `token`; `random` (0 to 1) takes the place of chance.
+- token {token?}: what the callback gives; without one it fails.
+- call {method, params, queue?}; send {groupID, text or data, clientMsgID?, priority?, …} and resend {clientMsgID},
+  which answer the message: {clientMsgID, groupID, state, seq, msgID, error}.
+- pass {seconds}: the client's clock goes on by so much at once.
+- reconnectNow, positions, logout, close.
+"""
+import asyncio
+import functools
+import itertools
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .client import PATIENCE, matches
+from .server import BINARY, IS_CLUSTER, REPOSITORY
+
+DRIVERS = Path(__file__).resolve().parents[1] / "clients"
+# Node 22 has a WebSocket, 20 with the first flag.
+NODE = ["node", "--experimental-websocket", "--no-warnings"]
+# A driver for one more client is one more line here.
+CLIENTS = {"throng.js": [*NODE, DRIVERS / "driver.mjs"], "throng.py": [sys.executable, "-B", DRIVERS / "driver.py"],
+           "ThrongClient": [(REPOSITORY / ".build/debug" if IS_CLUSTER else BINARY.parent) / "client-driver"]}
+
+
+@functools.cache
+def has_node():
+    """Whether there is a Node with a WebSocket."""
+    try:
+        return subprocess.run([*NODE, "-e", "WebSocket"], capture_output=True, timeout=60).returncode == 0
+    except FileNotFoundError:
+        return False
+
+
+class Unanswered(Exception):
+    """A command that failed: `error` is the driver's."""
+
+    def __init__(self, what, error):
+        super().__init__(f"{what}: {error}")
+        self.error = error or {}
+
+
+class Driven:
+    """One client in a process of its own."""
+
+    def __init__(self, process):
+        self.process = process
+        self.inbox, self.events = [], []
+        self._numbers, self._pending = itertools.count(1), {}
+        self._changed = asyncio.Event()
+        self._reader = asyncio.ensure_future(self._read())
+
+    @classmethod
+    async def start(cls, name):
+        command = [str(word) for word in CLIENTS[name]]
+        if command[0] == "node" and not has_node():
+            pytest.skip("there is no Node with a WebSocket")
+        if name == "ThrongClient" and not CLIENTS[name][0].exists():
+            pytest.skip("there is no client-driver beside the server: swift build --product client-driver")
+        environment = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
+        return cls(await asyncio.create_subprocess_exec(
+            *command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, env=environment, limit=1 << 26))
+
+    async def _read(self):
+        while line := await self.process.stdout.readline():
+            frame = json.loads(line)
+            if "event" in frame:
+                self.inbox.append((frame["event"], frame["params"]))
+                self.events.append((frame["event"], frame["params"]))
+            elif (future := self._pending.pop(frame["id"], None)) and not future.done():
+                future.set_result(frame)
+            self._changed.set()
+        for future in self._pending.values():
+            future.cancel()
+        self._changed.set()
+
+    async def begin(self, do, /, **values):
+        """Sends a command and gives the future of its answer."""
+        number = next(self._numbers)
+        self._pending[number] = asyncio.get_running_loop().create_future()
+        self.process.stdin.write(json.dumps({"id": number, "do": do, **values}).encode() + b"\n")
+        await self.process.stdin.drain()
+        return self._pending[number]
+
+    async def ended(self, future, what):
+        frame = await asyncio.wait_for(future, PATIENCE)
+        if "result" not in frame:
+            raise Unanswered(what, frame.get("error"))
+        return frame["result"]
+
+    async def do(self, do, /, **values):
+        return await self.ended(await self.begin(do, **values), do)
+
+    async def call(self, method, /, **params):
+        return await self.do("call", method=method, params=params)
+
+    async def open(self, url, token=None, **options):
+        await self.do("open", url=url, **({"token": token} if token else {}), **options)
+
+    async def sign_in(self, url, token=None, **options):
+        """Opens the client and waits until it is in step with its groups."""
+        await self.open(url, token, **options)
+        return await self.expect("ready")
+
+    async def expect(self, event, patience=PATIENCE, **where):
+        """Takes the first such event out of the inbox, waiting for it; gives its params."""
+        deadline = asyncio.get_running_loop().time() + patience
+        while True:
+            self._changed.clear()
+            for index, (name, params) in enumerate(self.inbox):
+                if name == event and matches(params, where):
+                    del self.inbox[index]
+                    return params
+            left = deadline - asyncio.get_running_loop().time()
+            if self._reader.done() or left <= 0:
+                raise AssertionError(f"no {event} {where}; the client ended: {self._reader.done()}; inbox: {self.inbox}")
+            try:
+                await asyncio.wait_for(self._changed.wait(), left)
+            except asyncio.TimeoutError:
+                continue  # the next turn says what is missing
+
+    async def until(self, condition, what, patience=PATIENCE):
+        """Waits until what the client has told fulfils the condition."""
+        deadline = asyncio.get_running_loop().time() + patience
+        while not condition():
+            self._changed.clear()
+            left = deadline - asyncio.get_running_loop().time()
+            assert left > 0 and not self._reader.done(), f"not {what}; told: {self.events[-20:]}"
+            try:
+                await asyncio.wait_for(self._changed.wait(), min(left, 1))
+            except asyncio.TimeoutError:
+                continue
+
+    def told(self, event, **where):
+        """The params of all such events since the start."""
+        return [params for name, params in self.events if name == event and matches(params, where)]
+
+    async def settled(self, message):
+        """How an own message has ended."""
+        return await self.expect(
+            "message", clientMsgID=message["clientMsgID"], state=lambda state: state in ("stored", "delivered", "dropped", "failed"))
+
+    async def end(self):
+        self.process.stdin.close()
+        try:
+            await asyncio.wait_for(self.process.wait(), PATIENCE)
+        finally:
+            if self.process.returncode is None:
+                self.process.kill()
+                await self.process.wait()
+            await self._reader
+
+
+class View:
+    """The group as an application knows it that does as it is told, and nothing else: the messages by `seq`. A
+    message that is told a second time is an error of the client."""
+
+    def __init__(self, group):
+        self.group, self.messages, self.faults = group, {}, []
+
+    def take(self, events):
+        for name, params in events:
+            if params.get("groupID") == self.group:
+                self._take(name, params)
+        return self
+
+    def _take(self, name, params):
+        if name == "sync":
+            if not params["recovered"]:
+                self.messages.clear()
+            for message in params["changeList"]:
+                self._change(message["seq"], message["changeSeq"], message, whole=True)
+            for message in params["messageList"]:
+                self._add(message)
+        elif name == "onRecvNewMessage":
+            self._add(params["message"])
+        elif name == "message" and params["state"] == "stored":
+            self._add({"seq": params["seq"], "msgID": params["msgID"], "type": "Text"})
+        elif name in ("onMemberEnter", "onMemberInvited", "onMemberLeave", "onGroupInfoChanged") and "seq" in params:
+            self._add({"seq": params["seq"], "msgID": params["msgID"], "type": "GroupTips"})
+        elif name == "onRecvMessageRevoked":
+            self._change(params["seq"], params["changeSeq"], {"isRevoked": True, "text": None, "reactions": [], "isPinned": False})
+        elif name == "onRecvMessageModified":
+            self._change(params["message"]["seq"], params["changeSeq"], {"text": params["message"]["text"]})
+        elif name == "onRecvMessageReactionsChanged":
+            self._change(params["seq"], params["changeSeq"], {"reactions": params["reactions"]})
+        elif name == "onGroupMessagePinned":
+            self._change(params["seq"], params["changeSeq"], {"isPinned": params["isPinned"]})
+
+    def _add(self, message):
+        if message["seq"] in self.messages:
+            self.faults.append(f"told twice: {message}")
+        if any(seq > message["seq"] and one.get("sender") and message.get("sender") for seq, one in self.messages.items()):
+            self.faults.append(f"told behind a later one: {message}")
+        self.messages[message["seq"]] = dict(message)
+
+    def _change(self, seq, change_seq, news, whole=False):
+        message = self.messages.get(seq)
+        if message is None or change_seq < message.get("changeSeq", 0):
+            return
+        if whole:
+            self.messages[seq] = dict(news)
+        message = self.messages[seq]
+        message.update(news, changeSeq=change_seq)
+
+    @staticmethod
+    def _essence(message):
+        reactions = sorted((one["reaction"], one["count"]) for one in message.get("reactions") or [])
+        return (message["msgID"], message.get("text"), bool(message.get("isRevoked")), bool(message.get("isPinned")), reactions)
+
+    def demand(self, history):
+        """The view holds what the server's history does: everything, as it is, each once."""
+        assert not self.faults, self.faults[:5]
+        theirs = {message["seq"]: self._essence(message) for message in history}
+        mine = {seq: self._essence(message) for seq, message in self.messages.items()}
+        for seq in {**theirs, **mine}:
+            own = self.messages.get(seq, {})
+            # The client is told the place alone of its own messages and of tips.
+            if seq in mine and seq in theirs and "sender" not in own:
+                assert mine[seq][0] == theirs[seq][0]
+                continue
+            assert mine.get(seq) == theirs.get(seq), (seq, mine.get(seq), theirs.get(seq))

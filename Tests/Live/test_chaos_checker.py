@@ -1,0 +1,147 @@
+"""The checker of Scripts/chaos finds what a broken cluster would do: each test breaks a good history
+in one way."""
+import pytest
+from chaos.checker import violations
+from chaos.records import Ack, Event, GroupRecord, Record, SessionLog, Stored
+
+
+def good():
+    """Ann and Bob are members of a group and a live room, Eve visits the group from seq 2 to 4."""
+    history = [
+        Stored(1, "m1", "ann", "c1"), Stored(2, "t2", "eve", tip="Join", users=("eve",)), Stored(3, "m3", "bob", "c3"),
+        Stored(4, "t4", "eve", tip="Quit", users=("eve",)), Stored(5, "m5", "ann", "c5"),
+    ]
+    view = {message.seq: message.msgID for message in history}
+    group = GroupRecord("g", {"ann", "bob"}, {"eve"}, history=history, views={"ann": dict(view), "bob": dict(view)})
+    room = GroupRecord("room", {"ann", "bob", "cat"}, isLive=True)
+    ann, bob, eve, cat = (SessionLog(number, user, "node1", 0, 1) for number, user in enumerate(("ann", "bob", "eve", "cat"), 1))
+
+    def message(seq, msgID):
+        return Event("onRecvNewMessage", "g", seq, msgID, True)
+
+    def live(msgID):
+        return Event("onRecvNewMessage", "room", None, msgID, True)
+
+    enter, leave = Event("onMemberEnter", "g", 2, "t2"), Event("onMemberLeave", "g", 4, "t4")
+    ann.events = [enter, message(3, "m3"), leave, live("l2"), live("l3")]
+    bob.events = [message(1, "m1"), enter, leave, message(5, "m5"), live("l1"), live("l3")]
+    eve.events = [enter, message(3, "m3"), Event("onQuitFromGroup", "g")]
+    cat.events = [live("l1"), live("l2"), live("l3")]
+    acks = [
+        Ack("ann", "g", "c1", "m1", 1, "Stored", 2, 3, {1}), Ack("bob", "g", "c3", "m3", 3, "Stored", 4, 5, {2}),
+        Ack("ann", "g", "c5", "m5", 5, "Stored", 6, 7, {1}), Ack("ann", "room", "d1", "l1", None, "Delivered", 2, 3, {1}),
+        Ack("bob", "room", "d2", "l2", None, "Delivered", 3, 4, {2}),
+        Ack("eve", "room", "d3", "l3", None, "Queued", 4, 5, {3})]
+    return Record([group, room], acks, [ann, bob, eve, cat], settled=10)
+
+
+def test_a_good_history_has_no_violation():
+    assert violations(good()) == []
+
+
+def lose_an_acknowledged_message(record):
+    group = record.groups[0]
+    group.history[4] = Stored(5, "m6", "bob", "c6")
+    for view in group.views.values():
+        view[5] = "m6"
+    record.sessions[1].events[3].msgID = "m6"
+
+
+def lose_the_last_message(record):
+    group = record.groups[0]
+    del group.history[4]
+    for view in group.views.values():
+        del view[5]
+    del record.sessions[1].events[3]
+
+
+def store_twice(record):
+    group = record.groups[0]
+    group.history.append(Stored(6, "m6", "ann", "c5"))
+    for view in group.views.values():
+        view[6] = "m6"
+
+
+def acknowledge_twice(record):
+    record.acks.append(Ack("ann", "g", "c1", "m9", 9, "Stored", 2, 8, {1}))
+
+
+def leave_a_gap(record):
+    record.groups[0].history[4].seq = 6
+
+
+def turn_a_clock_back(record):
+    for message in record.groups[0].history[:3]:
+        message.timestamp = 3_600_000
+
+
+def change_the_order(record):
+    events = record.sessions[0].events
+    events[0], events[1] = events[1], events[0]
+
+
+def repeat_an_event(record):
+    record.sessions[1].events.insert(1, record.sessions[1].events[0])
+
+
+def invent_an_event(record):
+    record.sessions[1].events.insert(4, Event("onRecvNewMessage", "g", 6, "m6", True))
+
+
+def miss_silently(record):
+    del record.groups[0].views["bob"][3]
+
+
+def see_something_else(record):
+    record.groups[0].views["ann"][3] = "m7"
+
+
+def tell_a_stranger(record):
+    record.sessions[3].events.append(Event("onRecvNewMessage", "g", 3, "m3", True))
+
+
+def tell_a_former_member(record):
+    record.sessions[2].events.append(Event("onRecvNewMessage", "g", 5, "m5", True))
+
+
+def tell_a_later_member(record):
+    record.sessions[2].events.insert(0, Event("onRecvNewMessage", "g", 1, "m1", True))
+
+
+def deliver_live_twice(record):
+    record.sessions[1].events.append(Event("onRecvNewMessage", "room", None, "l1", True))
+
+
+def change_the_live_order(record):
+    # Each pair of sessions agrees but two of three.
+    record.sessions[0].events[3:] = [Event("onRecvNewMessage", "room", None, name, True) for name in ("l3", "l2")]
+
+
+def lose_live(record):
+    del record.sessions[3].events[1]
+
+
+def close_for_good(record):
+    record.sessions[3].ended, record.sessions[3].code = 9, 4500
+
+
+@pytest.mark.parametrize("damage, promise", [
+    (lose_an_acknowledged_message, "acknowledged message is in the history"),
+    (lose_the_last_message, "acknowledged message is in the history"), (store_twice, "stored once"),
+    (acknowledge_twice, "name the same message"), (leave_a_gap, "no gap"), (turn_a_clock_back, "times"), (change_the_order, "in the order"),
+    (repeat_an_event, "each once"), (invent_an_event, "as they are stored"), (miss_silently, "the server's view"),
+    (see_something_else, "the server's view"), (tell_a_stranger, "without being a member"),
+    (tell_a_former_member, "without being a member"), (tell_a_later_member, "without being a member"),
+    (deliver_live_twice, "at most once"), (change_the_live_order, "one order of live"), (lose_live, "stays open"),
+    (close_for_good, "codes that mean: reconnect")])
+def test_a_broken_history_is_found(damage, promise):
+    record = good()
+    damage(record)
+    assert any(promise in violation.promise for violation in violations(record)), violations(record)
+
+
+def test_closed_sessions_may_miss_live_messages():
+    record = good()
+    lose_live(record)
+    record.sessions[3].ended, record.sessions[3].code = 9, 4008
+    assert violations(record) == []

@@ -1,0 +1,74 @@
+"""The types of throng.js as a TypeScript compiler sees them (Clients.md, "Overview")."""
+import json
+import shutil
+import subprocess
+
+import pytest
+
+from harness.server import REPOSITORY
+
+# Each line behind @ts-expect-error is a mistake that the types must find; no other line is one.
+USE = """
+import { ClientError, CloseCode, ErrorCode, ThrongClient, ThrongError } from "./throng.js";
+import type { GroupInfo, LocalMessage, Message, Position } from "./throng.js";
+
+const saved: Position[] = [];
+const client = new ThrongClient({ url: "wss://chat.example/ws", token: async () => "a token", positions: saved });
+// @ts-expect-error a token is needed
+new ThrongClient({ url: "wss://chat.example/ws" });
+
+const session = await client.connect();
+const until: number = session.tokenExpiresAt;
+const { status } = await client.call("joinGroup", { groupID: "hello" });
+const pending: boolean = status === "Pending";
+// @ts-expect-error no such word
+const asked: boolean = status === "Asked";
+// @ts-expect-error a parameter is missing
+await client.call("joinGroup", {});
+// @ts-expect-error no such method
+await client.call("joinGroups", { groupID: "hello" });
+// @ts-expect-error for the application's backend alone
+await client.call("kickUser", { userID: "alice" });
+const { serverTime } = await client.call("ping");
+await client.call("getServerInfo", {}, { queue: false });
+const { groupList } = await client.call("getJoinedGroupList", { count: 200 });
+const infos: GroupInfo[] = groupList;
+const unread: number | undefined = infos[0].selfInfo?.unreadCount;
+
+const stop = client.on("onRecvNewMessage", ({ groupID, message }) => {
+  const text: string | undefined = message.text;
+  const tip: Message["tips"] = message.tips;
+  console.log(groupID, text, tip?.memberList?.[0].userID, message.reactions?.[0].count);
+});
+stop();
+client.on("sync", ({ recovered, messageList }) => console.log(recovered, messageList.map(({ seq }) => seq)));
+client.on("state", ({ state, retryInMs = 0 }) => console.log(state === "waiting" ? retryInMs / 1000 : 0));
+client.on("event", (name, params) => console.log(name === "onMemberEnter", params));
+// @ts-expect-error no such event
+client.on("onRecvMessage", () => {});
+
+const message: LocalMessage = client.sendText("hello", "Hello!", { priority: "High", atUserIDList: ["bob"] });
+// @ts-expect-error no such priority
+client.sendText("hello", "Hello!", { priority: "Highest" });
+const { state, seq } = await message.done;
+// @ts-expect-error no such state
+const isSent: boolean = state === "sent";
+if (message.error instanceof ThrongError && message.error.code === ErrorCode.muted) console.log(message.error.retryAfterMs);
+if (message.error instanceof ClientError && message.error.reason === "QueueFull") client.resend(message);
+const replaced: 4502 = CloseCode.replaced;
+console.log(until, pending, asked, serverTime, unread, seq, isSent, replaced);
+export {};
+"""
+
+
+def test_the_types_are_typescripts(tmp_path):
+    if not shutil.which("tsc"):
+        pytest.skip("there is no TypeScript compiler")
+    shutil.copy(REPOSITORY / "Sources/ThrongServer/Pages/Client/throng.d.ts", tmp_path)
+    (tmp_path / "use.ts").write_text(USE)
+    # Everything is checked, the library's own declarations too.
+    options = {"noEmit": True, "strict": True, "target": "es2022", "module": "es2022", "moduleResolution": "node",
+               "lib": ["es2022", "dom"], "types": []}
+    (tmp_path / "tsconfig.json").write_text(json.dumps({"compilerOptions": options, "files": ["use.ts"]}))
+    done = subprocess.run(["tsc"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "")

@@ -1,0 +1,746 @@
+"""One list of scenarios for every client library (harness/driven.py): what Protocol.md, "Reconnecting", "Close codes"
+and "Repeated sends" ask of a client, through a proxy that cuts on command."""
+import asyncio
+import json
+
+import pytest
+from websockets.asyncio.server import serve
+
+from harness.client import has
+from harness.driven import CLIENTS, Driven, Unanswered, View
+from harness.tcp_proxy import TCPProxy
+from harness.tokens import OTHER_SECRET, expiry_of, make_token
+from harness.world import history_of
+
+
+@pytest.fixture(params=CLIENTS)
+async def spawn(request):
+    """Starts clients of one kind, each in a process of its own."""
+    made = []
+
+    async def make():
+        made.append(await Driven.start(request.param))
+        return made[-1]
+
+    yield make
+    for one in made:
+        await one.end()
+
+
+@pytest.fixture
+async def through():
+    """Starts a proxy before a server."""
+    made = []
+
+    async def make(target):
+        made.append(await TCPProxy.start(getattr(target, "address", target)))
+        return made[-1]
+
+    yield make
+    for one in made:
+        await one.end()
+
+
+class Scene:
+    """A server, a proxy before it, the client behind that, and another member who is not."""
+
+    def __init__(self, own, world, proxy, client, user):
+        self.own, self.world, self.proxy, self.client, self.user = own, world, proxy, client, user
+
+    async def group(self, groupType="Public", **fields):
+        """A group of the other member's, with the client in it."""
+        self.other = await self.world.user("other")
+        group = await self.world.group(self.other, groupType, **fields)
+        await self.client.call("joinGroup", groupID=group)
+        # The client is in step with the group when it has its position.
+        await self.in_step(group)
+        return group
+
+    async def in_step(self, group):
+        deadline = asyncio.get_running_loop().time() + 20
+        while not any(one["groupID"] == group for one in await self.client.do("positions")):
+            info = (await self.client.call("getGroupsInfo", groupIDList=[group]))["resultList"][0]["info"]
+            if info["groupType"] == "AVChatRoom":
+                return
+            assert asyncio.get_running_loop().time() < deadline
+
+    async def say(self, group, text):
+        return await self.other.call("sendGroupTextMessage", groupID=group, text=text)
+
+    async def lose(self):
+        """Cuts the connection, and lets none through."""
+        self.proxy.refuse()
+        self.proxy.cut()
+        await self.client.expect("state", state="waiting")
+
+    async def come_back(self):
+        self.proxy.refuse(False)
+        await self.client.do("reconnectNow")
+        return await self.client.expect("ready")
+
+    async def history(self, group):
+        return await history_of(await self.world.session(self.user), group)
+
+    async def demand_view(self, group):
+        """The client has told everything that it could see, each once, as it is now."""
+        history = await self.history(group)
+        last = history[-1]["seq"]
+        await self.client.until(
+            lambda: any(one["seq"] >= last for one in View(group).take(self.client.events).messages.values()), f"{last} told")
+        joined = next(one["seq"] for one in history if (one.get("tips") or {}).get("type") == "Join"
+                      and self.user in [member["userID"] for member in one["tips"]["memberList"]])
+        View(group).take(self.client.events).demand([one for one in history if one["seq"] >= joined])
+
+
+@pytest.fixture
+async def scene(make_server, make_world, spawn, through):
+    async def make(settings=None, token=True, **options):
+        own = make_server(settings)
+        world = make_world(own)
+        proxy, client, user = await through(own), await spawn(), world.name("client")
+        if token:
+            await client.sign_in(proxy.url, make_token(user), **options)
+        return Scene(own, world, proxy, client, user)
+    return make
+
+
+class Peer:
+    """A server that does as a test says: after the sign-in it sends events and closes. `replies` are those to
+    each method, one after the other."""
+
+    def __init__(self, code=None, events=(), login_error=None, replies=None):
+        self.code, self.events, self.login_error, self.replies = code, events, login_error, replies or {}
+        self.tokens = []
+
+    async def handle(self, socket):
+        async for text in socket:
+            request = json.loads(text)
+            await socket.send(json.dumps({"jsonrpc": "2.0", "id": request["id"], **self.answer(request)}))
+            if request["method"] == "login" and self.login_error or request["method"] == "getJoinedGroupList" and self.code:
+                for method, params in self.events:
+                    await socket.send(json.dumps({"jsonrpc": "2.0", "method": method, "params": params}))
+                return await socket.close(self.code, "as the test says")
+
+    def answer(self, request):
+        if request["method"] == "login":
+            self.tokens.append(request["params"]["token"])
+            if self.login_error:
+                return {"error": self.login_error}
+            return {"result": {"userID": "user", "sessionID": "one", "serverTime": 1_766_000_000_000,
+                               "tokenExpiresAt": 1_766_003_600_000, "heartbeat": 25}}
+        if replies := self.replies.get(request["method"]):
+            return replies.pop(0)
+        return {"result": {"groupList": [], "leftGroupIDList": [], "nextSeq": 0}}
+
+
+@pytest.fixture
+async def peer():
+    """Starts a peer: gives it with its address."""
+    made = []
+
+    async def make(kind=Peer, **options):
+        one = kind(**options)
+        server = await serve(one.handle, "127.0.0.1", 0, compression=None, subprotocols=["throng.v1.json"])
+        made.append(server)
+        return one, "ws://127.0.0.1:%d/ws" % server.sockets[0].getsockname()[1]
+
+    yield make
+    for server in made:
+        server.close()
+        await server.wait_closed()
+
+
+# Connecting
+
+
+async def test_connect(scene):
+    """A session, calls with typed errors, messages in both directions, and the end."""
+    here = await scene()
+    client = here.client
+    assert client.told("ready")[0]["isFirst"] is True and client.told("ready")[0]["groups"] == []
+    group = await here.group()
+    await here.say(group, "hello")
+    assert (await client.expect("onRecvNewMessage", groupID=group))["message"]["text"] == "hello"
+    message = await client.do("send", groupID=group, text="hello yourself")
+    assert message["state"] == "sending"
+    stored = await client.settled(message)
+    assert stored["state"] == "stored" and stored["seq"] > 0
+    got = await here.other.expect("onRecvNewMessage", groupID=group)
+    assert got["message"]["clientMsgID"] == message["clientMsgID"] and got["message"]["msgID"] == stored["msgID"]
+    with pytest.raises(Unanswered) as refused:
+        await client.call("joinGroup", groupID="no-such-group")
+    assert refused.value.error["code"] == 10010 and refused.value.error["temporary"] is False
+    failed = await client.settled(await client.do("send", groupID="no-such-group", text="to nobody"))
+    assert failed["state"] == "failed" and failed["error"]["code"] == 10010
+    await here.demand_view(group)
+    await client.do("logout")
+    await client.expect("state", state="closed")
+    sessions = here.own.rpc("listSessions", userID=here.user)["result"]["sessionList"]
+    # That of `demand_view` is still there.
+    assert len(sessions) == 1
+    with pytest.raises(Unanswered) as closed:
+        await client.call("ping")
+    assert closed.value.error["reason"] == "Closed"
+
+
+async def test_a_bad_token_ends_it(scene):
+    here = await scene(token=False)
+    await here.client.open(here.proxy.url, make_token("user", secret=OTHER_SECRET))
+    closed = await here.client.expect("state", state="closed")
+    assert closed["code"] == 4500 and closed["error"]["code"] == 70009
+    assert len(here.proxy.links) == 1
+
+
+async def test_calls_wait_for_the_connection(scene):
+    """Calls that were not sent wait; a call that was sent and not answered is said to be unknown; nothing is lost in silence."""
+    here = await scene()
+    group = await here.group()
+    here.proxy.hold("to client")
+    sent = await here.client.begin("call", method="setGroupMemberInfo",
+                                   params={"groupID": group, "userID": here.user, "nameCard": "Alice"})
+    await here.proxy.holds("to client", b'"result":{}')
+    await here.lose()
+    here.proxy.hold()
+    with pytest.raises(Unanswered) as lost:
+        await here.client.ended(sent, "a call whose answer is lost")
+    assert lost.value.error["reason"] == "ConnectionLost"
+    waiting = await here.client.begin("call", method="getGroupsInfo", params={"groupIDList": [group]})
+    with pytest.raises(Unanswered) as refused:
+        await here.client.do("call", method="ping", params={}, queue=False)
+    assert refused.value.error["reason"] == "NotConnected"
+    await here.come_back()
+    answer = await here.client.ended(waiting, "a call that waited")
+    assert answer["resultList"][0]["info"]["selfInfo"]["nameCard"] == "Alice"
+
+
+# Close codes and delays
+
+
+@pytest.mark.parametrize("renews", [False, True])
+async def test_close_codes(server, spawn, peer, renews):
+    """Each code does what the server's own table says; 4006 comes back with a new token only."""
+    table = server.rpc("rpc.discover")["result"]["x-close-codes"]
+    assert {4001, 4002, 4003, 4004, 4005, 4006, 4007, 4008, 4500, 4501, 4502, 4503, 1013} < {row["code"] for row in table}
+    rows = [(row["code"], row["reconnect"]) for row in table if row["code"] != 1000]
+    # A proxy's codes, and ones that a later version may have.
+    rows += [(1001, True), (1011, True), (1012, True), (4499, True), (4999, False)]
+    for code, reconnects in rows:
+        one, url = await peer(code=code)
+        client = await spawn()
+        await client.open(url, *([] if renews else ["a token"]), random=0)
+        if renews:
+            await client.expect("tokenWanted")
+            await client.do("token", token="first")
+        state = await client.expect("state", state=lambda state: state in ("waiting", "closed"))
+        assert state["code"] == code
+        if code == 4006 and not renews:
+            assert state["state"] == "closed"
+            continue
+        assert (state["state"] == "waiting") == reconnects, code
+        if code == 4006:
+            await client.expect("tokenWanted")
+            await client.do("token", token="second")
+            await client.until(lambda: len(one.tokens) == 2, "a second sign-in")
+            assert one.tokens == ["first", "second"]
+        elif reconnects:
+            await client.until(lambda: len(one.tokens) > 1, "a second sign-in")
+            assert len(client.told("tokenWanted")) == (1 if renews else 0), "the token is good as it was"
+        await client.do("close")
+
+
+async def test_the_delay_grows_up_to_its_bound(spawn, through):
+    client, proxy = await spawn(), await through("127.0.0.1:1")
+    proxy.refuse()
+    await client.open(proxy.url, "a token", random=1)
+    delays = []
+    for _ in range(8):
+        delays.append((await client.expect("state", state="waiting"))["retryInMs"])
+        await client.do("reconnectNow")
+    assert delays == [500, 1000, 2000, 4000, 8000, 16000, 20000, 20000]
+
+
+async def test_the_delay_is_random_from_zero(spawn, through):
+    client, proxy = await spawn(), await through("127.0.0.1:1")
+    proxy.refuse()
+    await client.open(proxy.url, "a token")
+    delays = []
+    for index in range(12):
+        delays.append((await client.expect("state", state="waiting"))["retryInMs"])
+        assert delays[-1] <= min(20_000, 500 * 2 ** index)
+        await client.do("reconnectNow")
+    late = delays[6:]
+    # "Full jitter": anything up to the bound is as likely. That none of six is in the lower half, or all are, is rare.
+    assert len(set(late)) > 3 and min(late) < 18_000
+
+
+async def test_the_wait_that_the_server_asks_for_is_kept(spawn, peer, through):
+    """By an error of `login`, and by onServerDraining."""
+    refusal = {"code": 7008, "message": "too fast", "data": {"temporary": True, "retryAfterMs": 1200}}
+    for options in ({"code": 4004, "login_error": refusal}, {"code": 4001, "events": [("onServerDraining", {"retryAfterMs": 1200})]}):
+        one, url = await peer(**options)
+        client, proxy = await spawn(), await through(url.split("/")[2])
+        await client.open(proxy.url, "a token", random=0)
+        assert (await client.expect("state", state="waiting"))["retryInMs"] == 1200
+        first = proxy.links[0]
+        second = await proxy.connected(2)
+        await proxy.closed(first)
+        assert second.opened_at - first.closed_at >= 1.1
+        await client.do("close")
+
+
+async def test_drain(scene):
+    """A server that stops, and the next one: nothing is lost, and the client waits as long as it was asked to."""
+    here = await scene({"drain.duration": 2}, random=0)
+    group = await here.group()
+    here.own.terminate()
+    asked = (await here.client.expect("onServerDraining"))["retryAfterMs"]
+    waiting = await here.client.expect("state", state="waiting")
+    assert waiting["code"] == 4001 and waiting["retryInMs"] == asked
+    message = await here.client.do("send", groupID=group, text="between two servers")
+    await asyncio.to_thread(here.own.wait)
+    here.own.start()
+    here.proxy.target = here.own.address
+    await here.client.expect("ready")
+    assert (await here.client.settled(message))["state"] == "stored"
+    await here.demand_view(group)
+
+
+async def test_restart(scene):
+    """The server is killed: what was acknowledged is there, what was not is sent again, once."""
+    here = await scene(random=0.1)
+    group = await here.group()
+    stored = await here.client.settled(await here.client.do("send", groupID=group, text="before"))
+    here.own.kill()
+    await here.client.expect("state", state="waiting")
+    messages = [await here.client.do("send", groupID=group, text=f"while it is away {number}") for number in range(5)]
+    here.own.start()
+    here.proxy.target = here.own.address
+    ready = await here.client.expect("ready")
+    assert ready["isFirst"] is False and group in ready["recovered"]
+    for message in messages:
+        assert (await here.client.settled(message))["state"] == "stored"
+    texts = [one["text"] for one in await here.history(group) if one["type"] == "Text"]
+    assert texts == ["before"] + [f"while it is away {number}" for number in range(5)] and stored["seq"] > 0
+    await here.demand_view(group)
+
+
+async def test_a_connection_without_a_sign_of_life_is_given_up(scene):
+    here = await scene({"heartbeat.interval": "1s", "heartbeat.timeout": "60s"})
+    here.proxy.hold("to client", "to server")
+    lost = await here.client.expect("state", state="waiting", patience=40)
+    assert lost["code"] == 4003
+    here.proxy.hold()
+    await here.come_back()
+
+
+# Tokens
+
+
+async def test_a_token_is_renewed_before_it_ends(scene):
+    here = await scene(token=False)
+    client, old, new = here.client, make_token(here.user, ttl=50), make_token(here.user)
+    await client.open(here.proxy.url)
+    await client.expect("tokenWanted")
+    await client.do("token", token=old)
+    await client.expect("onUserSigExpired")
+    await client.expect("tokenWanted")
+    await client.do("token", token=new)
+    assert (await client.expect("renewed"))["tokenExpiresAt"] == expiry_of(new)
+    await client.call("ping")
+    assert len(here.proxy.links) == 1 and not client.told("state", state="waiting")
+
+
+async def test_a_renewal_that_fails_is_made_up_for(scene):
+    """The session ends with 4006, and the next begins with a new token."""
+    here = await scene(token=False)
+    client = here.client
+    await client.open(here.proxy.url, random=0)
+    await client.expect("tokenWanted")
+    await client.do("token", token=make_token(here.user, ttl=2))
+    await client.expect("tokenWanted")
+    await client.do("token")
+    await client.expect("renewalFailed")
+    assert (await client.expect("state", state="waiting"))["code"] == 4006
+    await client.expect("tokenWanted")
+    await client.do("token", token=make_token(here.user))
+    await client.until(lambda: len(client.told("ready")) == 2, "two sessions")
+
+
+async def test_a_renewal_that_comes_too_late_is_used(scene):
+    """The token that was asked for meanwhile signs in the next session: it is not asked for again."""
+    here = await scene(token=False)
+    client = here.client
+    await client.open(here.proxy.url, random=0)
+    await client.expect("tokenWanted")
+    await client.do("token", token=make_token(here.user, ttl=2))
+    await client.expect("tokenWanted")
+    await client.expect("state", state="waiting", code=4006)
+    await client.do("token", token=make_token(here.user))
+    await client.until(lambda: len(client.told("ready")) == 2, "two sessions")
+    assert len(client.told("tokenWanted")) == 2
+
+
+async def test_a_fixed_token_ends_the_client(scene):
+    here = await scene(token=False)
+    await here.client.open(here.proxy.url, make_token(here.user, ttl=2))
+    await here.client.expect("onUserSigExpired")
+    assert (await here.client.expect("state", state="closed"))["code"] == 4006
+
+
+async def test_an_expired_token_is_replaced_at_sign_in(scene):
+    here = await scene(token=False)
+    await here.client.open(here.proxy.url, random=0)
+    for token in (make_token(here.user, ttl=-60), make_token(here.user)):
+        await here.client.expect("tokenWanted")
+        await here.client.do("token", token=token)
+    await here.client.expect("ready")
+
+
+async def test_replaced(scene):
+    """Another device with the same deviceID takes the session: the client stays away, and says what has become of
+    its messages."""
+    here = await scene(platform="iOS", deviceID="phone")
+    here.proxy.hold("to server")
+    message = await here.client.do("send", groupID="a-group", text="too late")
+    await here.world.session(here.user, platform="iOS", deviceID="phone")
+    assert (await here.client.expect("onKickedOffline"))["reason"] == "OtherDevice"
+    assert (await here.client.expect("state", state="closed"))["code"] == 4502
+    failed = await here.client.settled(message)
+    assert failed["state"] == "failed" and failed["error"]["reason"] == "Closed"
+    await here.client.do("reconnectNow")
+    assert len(here.proxy.links) == 1
+
+
+# Sending
+
+
+@pytest.mark.parametrize("lost", ["to client", "to server"])
+async def test_a_cut_in_the_middle_of_a_send(scene, lost):
+    """The answer is lost, or the request: the message is there once, and the client knows it."""
+    here = await scene()
+    group = await here.group()
+    here.proxy.hold(lost)
+    message = await here.client.do("send", groupID=group, text="once")
+    behind = await here.client.do("send", groupID=group, text="behind it")
+    await here.proxy.holds(lost, b"Stored" if lost == "to client" else b"")
+    await here.lose()
+    here.proxy.hold()
+    await here.say(group, "in between")
+    await here.come_back()
+    for one in (message, behind):
+        assert (await here.client.settled(one))["state"] == "stored"
+    history = await here.history(group)
+    assert [one["text"] for one in history if one["sender"] == here.user and one["type"] == "Text"] == ["once", "behind it"]
+    await here.demand_view(group)
+
+
+async def test_a_cut_in_the_middle_of_a_send_to_a_live_room(scene):
+    here = await scene()
+    group = await here.group("AVChatRoom")
+    here.proxy.hold("to client")
+    message = await here.client.do("send", groupID=group, text="once")
+    await here.proxy.holds("to client", b"Delivered")
+    await here.lose()
+    here.proxy.hold()
+    ready = await here.come_back()
+    assert group in ready["notRecovered"]
+    assert (await here.client.settled(message))["state"] == "delivered"
+    await here.other.round_trip(group)
+    assert len(here.other.received("onRecvNewMessage", groupID=group)) == 1
+
+
+@pytest.mark.parametrize("lost", ["to client", "to server"])
+async def test_an_answer_that_is_lost_for_longer_than_the_server_remembers(scene, lost):
+    """Where the history tells, the message is there once; where nothing can tell, it is not sent twice, and the
+    application decides."""
+    here = await scene()
+    group, room = await here.group(), await here.group("AVChatRoom")
+    here.proxy.hold(lost)
+    told = await here.client.do("send", groupID=group, text="the history tells")
+    untold = await here.client.do("send", groupID=room, text="nothing tells")
+    await here.proxy.holds(lost, b"Delivered" if lost == "to client" else b"")
+    if lost == "to client":
+        # The answers are gone for good; an event that comes behind them moves the client's position on.
+        here.proxy.hold()
+        assert "error" not in here.own.rpc("sendGroupTextMessage", groupID=group, text="behind it")
+        await here.client.expect("onRecvNewMessage", groupID=group)
+    await here.lose()
+    here.proxy.hold()
+    await here.client.do("pass", seconds=300)
+    requests = here.own.metric("throng_requests_total", method="sendGroupTextMessage")
+    await here.come_back()
+    assert (await here.client.settled(told))["state"] == "stored"
+    # By now a server would take it for a new message; this one's clock has not gone on.
+    sent = here.own.metric("throng_requests_total", method="sendGroupTextMessage") - requests
+    assert sent == (0 if lost == "to client" else 1)
+    failed = await here.client.settled(untold)
+    assert failed["state"] == "failed" and failed["error"]["reason"] == "OutcomeUnknown"
+    assert [one["text"] for one in await here.history(group) if one["sender"] == here.user and "text" in one] == ["the history tells"]
+    await here.client.do("resend", clientMsgID=untold["clientMsgID"])
+    await here.client.expect("message", clientMsgID=untold["clientMsgID"], state="delivered")
+    await here.other.round_trip(room)
+    assert len(here.other.received("onRecvNewMessage", groupID=room)) == 1, "the server still knew it"
+
+
+async def test_messages_wait_up_to_a_bound(scene):
+    here = await scene(queueLimit=5)
+    group = await here.group()
+    await here.lose()
+    messages = [await here.client.do("send", groupID=group, text=str(number)) for number in range(8)]
+    assert [one["state"] for one in messages] == ["sending"] * 5 + ["failed"] * 3
+    assert messages[-1]["error"]["reason"] == "QueueFull"
+    await here.come_back()
+    for message in messages[:5]:
+        assert (await here.client.settled(message))["state"] == "stored"
+    for message in messages[5:]:
+        await here.client.do("resend", clientMsgID=message["clientMsgID"])
+        await here.client.expect("message", clientMsgID=message["clientMsgID"], state="stored")
+    assert [one["text"] for one in await here.history(group) if one["type"] == "Text"] == list("01234567")
+
+
+async def test_every_message_to_a_busy_room_has_an_end(scene):
+    """Delivered or dropped, also those that waited at the server; the other members got the delivered ones."""
+    here = await scene({"limits.avChatRoom.messagesPerSecond": 5})
+    group = await here.group("AVChatRoom")
+    # Those of higher priority take the places of those that wait.
+    messages = [await here.client.do("send", groupID=group, text=priority, priority=priority)
+                for priority in ["Low"] * 20 + ["High"] * 20]
+    ends = [(await here.client.settled(message))["state"] for message in messages]
+    assert set(ends) == {"delivered", "dropped"} and len(ends) == len(messages)
+    assert here.client.told("message", state="queued") and here.client.told("onMessageDropped")
+    await here.other.round_trip(group)
+    assert ends.count("delivered") == len(here.other.received("onRecvNewMessage", groupID=group))
+
+
+async def test_a_queued_message_has_an_end_where_the_question_about_it_is_refused(spawn, peer):
+    """The server tells of drops alone, so the client asks; a refusal, for the rate as a rule, is no answer."""
+    queued = {"result": {"msgID": "one", "timestamp": 1, "status": "Queued"}}
+    refusal = {"error": {"code": 7008, "message": "too fast", "data": {"temporary": True, "retryAfterMs": 100}}}
+    _, url = await peer(replies={"sendGroupTextMessage": [queued], "ping": [refusal, {"result": {"serverTime": 1}}]})
+    client = await spawn()
+    await client.sign_in(url, "a token")
+    message = await client.do("send", groupID="room", text="hello")
+    assert (await client.settled(message))["state"] == "delivered"
+
+
+async def test_the_request_rate_delays_messages(scene):
+    """A message that is refused for the user's rate is sent again when the server says, and arrives once."""
+    here = await scene({"limits.requestsPerSecond": 2, "limits.requestBurst": 10})
+    group = await here.group()
+    # So few a second that the slowest machine sends them sooner.
+    messages = [await here.client.do("send", groupID=group, text=str(number)) for number in range(20)]
+    for message in messages:
+        assert (await here.client.settled(message))["state"] == "stored"
+    assert here.own.metric("throng_requests_total", method="sendGroupTextMessage", code="7008") > 0
+    page = here.own.rpc("getGroupHistoryMessageList", groupID=group, count=100)["result"]["messageList"]
+    texts = [one["text"] for one in page if one["type"] == "Text"]
+    assert sorted(texts, key=int) == [str(number) for number in range(20)]
+
+
+# Resuming
+
+
+async def test_slow_consumer(scene):
+    """A connection that is read too slowly ends with 4002; what it could not take comes with the next."""
+    here = await scene({"limits.sendQueueBytes": 65536})
+    group = await here.group()
+    here.proxy.stall()
+    for number in range(4000):
+        await here.say(group, f"{number} " + "x" * 12_000)
+        if number % 20 == 0 and here.own.metric("throng_connections_closed_total", code="4002"):
+            break
+    here.proxy.flow()
+    await here.client.expect("state", state="waiting")
+    assert here.own.metric("throng_connections_closed_total", code="4002") == 1
+    ready = await here.client.expect("ready")
+    assert group in ready["recovered"]
+    await here.demand_view(group)
+
+
+async def change_some(here, group, seqs):
+    """An edit, a recall, reactions, a pin: of messages that the client has, or has not."""
+    first, second, third, fourth, *_ = seqs
+    await here.other.call("modifyGroupMessage", groupID=group, seq=first, text="edited")
+    await here.other.call("revokeGroupMessage", groupID=group, seq=second)
+    await here.other.call("addMessageReaction", groupID=group, seq=third, reaction="👍")
+    await here.other.call("pinGroupMessage", groupID=group, seq=fourth, isPinned=True)
+
+
+async def test_resume_with_a_gap(scene):
+    """More than a page of messages and changes; the view is the server's, whatever came while the rows were on their
+    way."""
+    here = await scene()
+    group = await here.group()
+    before = [(await here.say(group, f"before {number}"))["seq"] for number in range(8)]
+    await here.client.expect("onRecvNewMessage", message=has(seq=before[-1]))
+    await here.lose()
+    meanwhile = [(await here.say(group, f"meanwhile {number}"))["seq"] for number in range(230)]
+    await change_some(here, group, before)
+    await change_some(here, group, meanwhile)
+    here.proxy.hold("to client")
+    here.proxy.refuse(False)
+    await here.client.do("reconnectNow")
+    await here.proxy.connected(2)
+    # The proxy keeps the first pages back while more happens, which comes as events.
+    await here.proxy.holds("to client")
+    here.proxy.hold()
+    here.proxy.links[-1].writer.write(bytes(here.proxy.links[-1].held["to client"]))
+    after = [(await here.say(group, f"after {number}"))["seq"] for number in range(20)]
+    await change_some(here, group, before[4:])
+    await change_some(here, group, after)
+    ready = await here.client.expect("ready")
+    assert ready["recovered"] == [group] and not ready["isFirst"]
+    rows = here.client.told("sync", groupID=group)
+    assert len(rows) >= 3 and all(row["recovered"] for row in rows) and [row["more"] for row in rows][-1] is False
+    # The last change: the others' events come before it.
+    await here.other.call("addMessageReaction", groupID=group, seq=after[5], reaction="🎉")
+    await here.client.expect("onRecvMessageReactionsChanged", seq=after[5])
+    await here.demand_view(group)
+
+
+GROUP = {"groupID": "group", "groupType": "Public", "groupName": "group", "introduction": "", "faceURL": "", "owner": "other",
+         "createTime": 1, "memberCount": 2, "onlineCount": 2, "maxMemberNum": 0, "customInfo": {}, "epoch": "one", "lastSeq": 10,
+         "changeSeq": 0, "selfInfo": {"role": "Member", "joinTime": 1, "nameCard": "", "muteUntil": 0, "readSeq": 0,
+                                      "receiveMessageOpt": "Receive", "unreadCount": 0, "customInfo": {}}}
+
+
+def text(seq):
+    return {"msgID": f"m{seq}", "groupID": "group", "seq": seq, "sender": "other", "timestamp": 1, "type": "Text",
+            "text": str(seq), "priority": "Normal", "platform": "Web"}
+
+
+class BusyPeer(Peer):
+    """Sends more events than may wait, before it answers the first syncGroups of a second connection."""
+
+    def __init__(self):
+        super().__init__()
+        self.asked, self.events = [], [("onRecvNewMessage", {"groupID": "group", "opTime": 1, "message": text(seq)})
+                                       for seq in range(11, 10_020)]
+
+    async def handle(self, socket):
+        async for line in socket:
+            request = json.loads(line)
+            if request["method"] == "syncGroups":
+                self.asked.append(request["params"]["groups"][0]["seq"])
+                for method, params in self.events:
+                    await socket.send(json.dumps({"jsonrpc": "2.0", "method": method, "params": params}))
+                self.events = []
+            await socket.send(json.dumps({"jsonrpc": "2.0", "id": request["id"], **self.answer(request)}))
+            if request["method"] == "getJoinedGroupList" and len(self.tokens) == 1:
+                return await socket.close(1001)
+
+    def answer(self, request):
+        if request["method"] == "getJoinedGroupList" and len(self.tokens) == 1:
+            return {"result": {"groupList": [GROUP], "leftGroupIDList": [], "nextSeq": 0}}
+        if request["method"] == "syncGroups":
+            seq = request["params"]["groups"][0]["seq"]
+            return {"result": {"groups": [{
+                "groupID": "group", "code": 0, "epoch": "one", "lastSeq": 10_019, "recovered": True, "changeList": [],
+                "changeSeq": 0, "messageList": [text(seq + 1)] if seq == 10 else [], "more": seq == 10}]}}
+        return super().answer(request)
+
+
+async def test_more_events_than_may_wait_are_asked_for_once_more(spawn, peer):
+    """Events that wait while a resume is under way have a bound; beyond it the history is read again."""
+    one, url = await peer(kind=BusyPeer)
+    client = await spawn()
+    await client.open(url, "a token", random=0)
+    await client.expect("ready", isFirst=True)
+    # Ten thousand frames from a server in Python.
+    ready = await client.expect("ready", patience=120, isFirst=False)
+    assert ready["recovered"] == ["group"] and ready["notRecovered"] == []
+    # The page with `more`, the end of the history, and once more for what could not wait.
+    assert one.asked == [10, 11, 10_019]
+    assert not client.told("onRecvNewMessage"), "all of them are told by the history"
+
+
+async def test_a_resume_that_is_cut_goes_on(scene):
+    here = await scene()
+    group = await here.group()
+    await here.lose()
+    for number in range(250):
+        await here.say(group, f"meanwhile {number}")
+    here.proxy.refuse(False)
+    await here.client.do("reconnectNow")
+    await here.client.expect("sync", groupID=group, more=True)
+    await here.lose()
+    for number in range(10):
+        await here.say(group, f"again {number}")
+    await here.come_back()
+    await here.demand_view(group)
+
+
+async def test_groups_joined_and_left_meanwhile(scene):
+    here = await scene()
+    kept, left = await here.group(), await here.group()
+    room = await here.group("AVChatRoom")
+    await here.lose()
+    assert "error" not in here.own.rpc("kickGroupMember", groupID=left, userIDList=[here.user])
+    joined = await here.world.group(here.other)
+    assert "error" not in here.own.rpc("joinGroup", asUser=here.user, groupID=joined)
+    ready = await here.come_back()
+    assert ready["joined"] == [joined] and ready["left"] == [left]
+    assert ready["recovered"] == [kept] and ready["notRecovered"] == [room]
+    assert {one["groupID"] for one in await here.client.do("positions")} == {kept, joined}
+    await here.say(joined, "welcome")
+    await here.client.expect("onRecvNewMessage", groupID=joined)
+
+
+async def test_a_live_room_that_has_forgotten_its_member(scene):
+    here = await scene({"avChatRoom.offlineGrace": "100ms"})
+    room = await here.group("AVChatRoom")
+    await here.lose()
+    await here.other.expect("onMemberLeave", groupID=room)
+    ready = await here.come_back()
+    assert ready["left"] == [room] and ready["notRecovered"] == []
+
+
+@pytest.mark.parametrize("cause", ["epoch", "retention"])
+async def test_a_history_that_cannot_be_had_is_said_to_be_lost(scene, cause):
+    """recovered:false: the group was disbanded and made again, or its messages were removed."""
+    here = await scene({"history.maxMessages.public": 3} if cause == "retention" else None)
+    group = await here.group(groupID=here.world.name("again"))
+    await here.say(group, "old")
+    await here.client.expect("onRecvNewMessage", groupID=group)
+    await here.lose()
+    if cause == "epoch":
+        await here.other.call("dismissGroup", groupID=group)
+        await here.other.expect("onGroupDismissed", groupID=group)
+        fields = {"groupType": "Public", "groupName": "again", "groupID": group, "memberList": [{"userID": here.user}]}
+        await here.other.call("createGroup", **fields)
+        last = (await here.say(group, "new"))["seq"]
+    else:
+        for number in range(10):
+            last = (await here.say(group, f"new {number}"))["seq"]
+
+        def first():
+            (row,) = here.own.rpc("getGroupsInfo", groupIDList=[group])["result"]["resultList"]
+            return row["info"]["firstSeq"]
+        await asyncio.to_thread(here.own.wait_until, lambda: first() > 5, "the removal")
+    ready = await here.come_back()
+    assert ready["notRecovered"] == [group] and ready["recovered"] == []
+    assert here.client.told("sync", groupID=group)[-1]["recovered"] is False
+    (position,) = [one for one in await here.client.do("positions") if one["groupID"] == group]
+    assert position["seq"] == last
+    # From there on everything comes again.
+    await here.say(group, "newer")
+    await here.client.expect("onRecvNewMessage", groupID=group, message=has(text="newer"))
+    await here.lose()
+    await here.say(group, "newest")
+    assert (await here.come_back())["recovered"] == [group]
+    assert here.client.told("sync", groupID=group)[-1]["messageList"][0]["text"] == "newest"
+
+
+async def test_the_next_client_resumes_where_the_last_one_ended(scene, spawn):
+    here = await scene()
+    group = await here.group()
+    await here.say(group, "told")
+    await here.client.expect("onRecvNewMessage", groupID=group)
+    positions = await here.client.do("positions")
+    await here.client.do("close")
+    await here.say(group, "missed")
+    second = await spawn()
+    ready = await second.sign_in(here.proxy.url, make_token(here.user), positions=positions)
+    assert ready["isFirst"] is True and ready["recovered"] == [group] and ready["joined"] == []
+    (row,) = second.told("sync", groupID=group)
+    assert [one["text"] for one in row["messageList"]] == ["missed"]

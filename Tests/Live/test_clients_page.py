@@ -1,0 +1,131 @@
+"""The examples of Clients.md, run as they stand there."""
+import asyncio
+import http.server
+import re
+import shutil
+import sys
+import threading
+from functools import partial
+
+import pytest
+
+from harness.browser import Browser
+from harness.client import PATIENCE
+from harness.driven import NODE, has_node
+from harness.server import REPOSITORY
+from harness.tcp_proxy import TCPProxy
+from harness.tokens import make_token
+
+PAGE = (REPOSITORY / "Sources/ThrongServer/Documentation.docc/Clients.md").read_text()
+
+
+def example(language, mark):
+    """The one block of code in this language that holds the mark."""
+    blocks = [block for block in re.findall(rf"\n```{language}\n(.*?)```\n", PAGE, re.DOTALL) if mark in block]
+    assert len(blocks) == 1, (mark, len(blocks))
+    return blocks[0]
+
+
+@pytest.fixture
+def node(server, tmp_path):
+    """A folder with the library, as a reader of the page has it."""
+    if not has_node():
+        pytest.skip("there is no Node with a WebSocket")
+    answer = server.http("GET", "/throng.js", public=True)
+    assert answer.status == 200 and answer.headers["content-type"] == "text/javascript; charset=utf-8"
+    (tmp_path / "throng.mjs").write_bytes(answer.body)
+    for name in ("send.mjs", "follow.mjs"):
+        (tmp_path / name).write_text(example("javascript", f"// {name}"))
+    return tmp_path
+
+
+async def run(*command, cwd):
+    process = await asyncio.create_subprocess_exec(
+        *map(str, command), cwd=cwd, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT)
+    text, _ = await asyncio.wait_for(process.communicate(), 3 * PATIENCE)
+    return process.returncode, text.decode()
+
+
+async def test_a_message_is_sent_from_node(server, world, node):
+    owner = await world.user("owner")
+    group, user = await world.group(owner), world.name("dave")
+    # The second time the user is a member already.
+    for text in ("Hello from Node", "Hello again"):
+        assert await run(*NODE, "send.mjs", server.url, make_token(user), group, text, cwd=node) == (0, f"{user}: stored\n")
+        assert (await owner.expect("onRecvNewMessage", groupID=group))["message"]["text"] == text
+
+
+async def test_a_group_is_followed_across_connections(server, world, node):
+    owner = await world.user("owner")
+    user = world.name("erin")
+    group = await world.group(owner)
+    server.rpc("joinGroup", asUser=user, groupID=group)
+    proxy = await TCPProxy.start(server.address)
+    process = await asyncio.create_subprocess_exec(
+        *NODE, "follow.mjs", proxy.url, make_token(user), group, cwd=node, stdout=asyncio.subprocess.PIPE)
+
+    async def line():
+        return (await asyncio.wait_for(process.stdout.readline(), PATIENCE)).decode().rstrip()
+    try:
+        assert [await line() for _ in range(3)] == ["[connecting]", "[online]", "[ready]"]
+        seq = (await owner.call("sendGroupTextMessage", groupID=group, text="live"))["seq"]
+        assert await line() == f"{owner.user}: live"
+        proxy.refuse()
+        proxy.cut()
+        await owner.call("sendGroupTextMessage", groupID=group, text="missed")
+        await owner.call("revokeGroupMessage", groupID=group, seq=seq)
+        proxy.refuse(False)
+        told = []
+        while told[-1:] != ["[back, 0 groups left]"]:
+            told.append(await line())
+        assert told[-4:] == ["[online]", f"{owner.user}: recalled", f"{owner.user}: missed", "[back, 0 groups left]"]
+    finally:
+        process.kill()
+        await process.wait()
+        await proxy.end()
+
+
+async def test_python(server, world, tmp_path):
+    owner, user = await world.user("owner"), world.name("frank")
+    group = await world.group(owner)
+    shutil.copy(REPOSITORY / "Scripts/throng.py", tmp_path)
+    (tmp_path / "tell.py").write_text(example("python", "# tell.py"))
+    python = [sys.executable, "-B"]
+    listener = await asyncio.create_subprocess_exec(
+        *python, "throng.py", server.url, make_token(world.name("listener")), "listen", group, cwd=tmp_path,
+        stdout=asyncio.subprocess.PIPE)
+    try:
+        assert (await asyncio.wait_for(listener.stdout.readline(), PATIENCE)).decode() == f"[in {group}]\n"
+        assert await run(*python, "tell.py", server.url, make_token(user), group, cwd=tmp_path) == (0, "stored\nmembers: 3\n")
+        said = await run(*python, "throng.py", server.url, make_token(user), "say", group, "Hello from Python", cwd=tmp_path)
+        assert said == (0, "stored\n")
+        for text in ("Hello from asyncio", "Hello from Python"):
+            assert (await asyncio.wait_for(listener.stdout.readline(), PATIENCE)).decode() == f"{user}: {text}\n"
+    finally:
+        listener.kill()
+        await listener.wait()
+
+
+async def test_a_page_of_another_origin(make_server, make_world, tmp_path):
+    folder = tmp_path / "site"
+    folder.mkdir()
+    handler = partial(http.server.SimpleHTTPRequestHandler, directory=folder)
+    site = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=site.serve_forever, daemon=True).start()
+    origin = f"http://127.0.0.1:{site.server_port}"
+    own = make_server({"allowedOrigins": origin})
+    text = example("html", "throng.js")
+    assert text.count("127.0.0.1:8080") == 2
+    (folder / "index.html").write_text(text.replace("127.0.0.1:8080", own.address))
+    owner = await make_world(own).user("owner")
+    group = await make_world(own).group(owner)
+    browser = await Browser.start(tmp_path)
+    try:
+        page = await browser.open(f"{origin}/#{make_token('reader')},{group}")
+        await page.sees(f"In {group}", "#last")
+        await owner.call("sendGroupTextMessage", groupID=group, text="Hello, page")
+        await page.sees("Hello, page", "#last")
+    finally:
+        await browser.close()
+        site.shutdown()
+        site.server_close()

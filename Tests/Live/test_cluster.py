@@ -1,0 +1,331 @@
+"""A cluster of real processes (Operations.md, "Several nodes"): Scripts/cluster with PostgreSQL, NATS, three nodes and HAProxy."""
+import asyncio
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.client import Gone, Refused
+from harness.limits import can_start_clusters
+from harness.server import BINARY, CLUSTER, IS_CLUSTER, REPOSITORY, clean_environment, run_throng
+from harness.tokens import SECRET, admin_token
+from harness.world import eventually, history_of
+
+# Over three nodes the environment names it already.
+OWN_BINARY = {} if IS_CLUSTER else {"CLUSTER_BINARY": str(BINARY)}
+SHARDS = 1024
+# The seconds of cluster.leaseDuration, and those that a takeover may need beyond.
+LEASE, TAKEOVER = 3, 3
+pytestmark = pytest.mark.skipif(not can_start_clusters(), reason="PostgreSQL does not work for root, and user namespaces are off")
+
+
+@pytest.fixture
+def cluster(make_cluster):
+    """A cluster that stays when one of its nodes ends."""
+    return make_cluster({"drain.duration": 2}, CLUSTER_KEEP="1")
+
+
+def status(own):
+    return own.http("GET", "/cluster").json()
+
+
+async def people_everywhere(own, world, count=12):
+    """Sessions on all nodes: the balancer chooses at random."""
+    people = await world.users(*["user"] * count)
+    while not all(own.metric_of(address, "throng_connections") for address in own.node_addresses):
+        people.append(await world.user())
+    return people
+
+
+def test_the_nodes_share_all_shards_and_tell_about_each_other(cluster):
+    found = status(cluster)
+    by_name = sorted(found["nodes"], key=lambda node: node["name"])
+    assert [node["name"] for node in by_name] == ["node1", "node2", "node3"]
+    assert [node["address"] for node in by_name] == cluster.node_addresses
+    assert sum(node["shards"] for node in found["nodes"]) == SHARDS and found["shardsWithoutOwner"] == 0
+    assert max(node["shards"] for node in found["nodes"]) <= SHARDS // 3 + 1
+    assert all(node["heartbeatAgeMs"] < 1000 * LEASE and not node["isDraining"] and node["isOnBus"] for node in found["nodes"])
+    for address in cluster.node_addresses:
+        own = [node["address"] for node in cluster.http("GET", "/cluster", address=address).json()["nodes"] if node["isOwn"]]
+        assert own == [address]
+        assert cluster.http("GET", "/readyz", address=address).status == 200
+
+    arguments = ["--internal-listen", cluster.internal_address, "--data-dir", cluster.data_dir]
+    table = run_throng("cluster", "status", *arguments)
+    assert table.returncode == 0, table.stderr
+    rows = [line.split() for line in table.stdout.splitlines()]
+    assert rows[0][:5] == ["node", "name", "address", "release", "shards"]
+    assert sorted(row[1] for row in rows[1:4]) == ["node1", "node2", "node3"]
+    assert all(row[-1] == "serving" for row in rows[1:4])
+    assert rows[-1] == ["shards", "without", "an", "owner:", "0"]
+    printed = json.loads(run_throng("cluster", "status", "--json", *arguments).stdout)
+    assert [node["number"] for node in printed["nodes"]] == sorted(node["number"] for node in found["nodes"])
+
+
+def run_script(*words):
+    return subprocess.run(
+        [str(CLUSTER), *map(str, words)], env=clean_environment(OWN_BINARY), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+
+
+def test_commands_about_the_store_mean_the_clusters(cluster, tmp_path):
+    data = ["--data-dir", cluster.data_dir]
+    # An older store of one process lies there, too.
+    (cluster.data_dir / "throng.db").write_bytes(b"")
+    for command in (["backup", tmp_path / "copy"], ["export", tmp_path / "copy"], ["export", "-"], ["store", "check"]):
+        done = run_script(*command, *data)
+        assert done.returncode == 1 and "PostgreSQL" in done.stderr and done.stdout == "", (command, done)
+    assert not (tmp_path / "copy").exists()
+    examined = run_script("doctor", "--internal-listen", cluster.internal_address, *data)
+    assert " PostgreSQL " in examined.stdout and "database" not in examined.stdout, examined
+    # A store that is named is meant.
+    named = run_script("export", tmp_path / "named", "--set", f"store.url=sqlite:{tmp_path / 'other.db'}", *data)
+    assert named.returncode == 1 and "PostgreSQL" not in named.stderr, named
+
+    assert cluster.stop() == 0
+    for command in (["backup", tmp_path / "copy"], ["export", "-"], ["store", "check"], ["doctor"]):
+        done = run_script(*command, f"--data-dir={cluster.data_dir}")
+        assert done.returncode == 1 and "start it (Scripts/cluster serve)" in done.stderr and done.stdout == "", (command, done)
+    # Others need no store.
+    assert run_script("token", "alice", *data).returncode == 0
+    assert "usage: throng backup" in run_script("backup", "--help").stdout.lower()
+
+
+def test_without_serve_it_says_how_to_chat(tmp_path):
+    """Words of `throng serve` alone start it as no words do. It says who ends, and the log who speaks."""
+    environment = clean_environment({**OWN_BINARY, "CLUSTER_FSYNC": "off", "CLUSTER_NODES": "2"})
+    arguments = [str(CLUSTER), "--demo", "--data-dir", str(tmp_path / "the data"), "--set", "drain.duration=1"]
+    with subprocess.Popen(
+            arguments, cwd=REPOSITORY, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True) as process:
+        try:
+            lines = iter(process.stdout.readline, "")
+            said = ""
+            for line in lines:
+                said += line
+                if " --admin" in line:
+                    break
+            listening = json.loads(re.search(r'^{.*"message":"listening".*$', said, re.MULTILINE)[0])
+            assert f"ws://{listening['listen']}/ws" in said and f"open http://{listening['listen']}/ in two tabs" in said
+            assert f"http://{listening['internalListen']}/console" in said
+            names = {json.loads(line)["nodeName"] for line in said.split("\n") if '"level"' in line}
+            assert names == {"node1", "node2"}
+            token = re.search(r"token=\$\((.* token alice .*)\)", said)[1]
+            made = subprocess.run(["bash", "-c", token], cwd=REPOSITORY, env=environment, capture_output=True, text=True)
+            assert made.stdout.startswith("eyJ"), made.stderr
+            os.kill(int(listening["processes"].split(",")[1]), signal.SIGKILL)
+            assert "cluster: node2 has ended, by SIGKILL\n" in lines
+        finally:
+            process.terminate()
+            process.stdout.read()
+
+
+async def test_metrics_of_nodes_links_and_the_bus(cluster, make_world):
+    people = await people_everywhere(cluster, make_world(cluster))
+    world = make_world(cluster)
+    group = await world.group(people[0], members=people[1:])
+    for client in people:
+        await client.call("sendGroupTextMessage", groupID=group, text="hello")
+    addresses = cluster.node_addresses
+    assert sum(cluster.metric_of(address, "throng_cluster_shards") for address in addresses) == SHARDS
+    for address in addresses:
+        def metric(name, **labels):
+            return cluster.metric_of(address, name, **labels)
+
+        cluster.wait_until(lambda: metric("throng_cluster_sessions") == len(people), "the node knows all sessions")
+        assert metric("throng_cluster_nodes") == 3
+        assert 0 < metric("throng_cluster_lease_seconds") <= LEASE
+        for direction in ("published", "received"):
+            assert metric("throng_bus_messages_total", direction=direction) > 0
+            assert metric("throng_bus_bytes_total", direction=direction) > 0
+        for direction in ("sent", "received"):
+            assert metric("throng_link_frames_total", direction=direction) > 0
+            assert metric("throng_link_bytes_total", direction=direction) > 0
+        assert metric("throng_bus_refused_total") == metric("throng_bus_gaps_total") == metric("throng_link_gaps_total") == 0
+        assert 0 <= metric("throng_link_silence_seconds") < 2 * LEASE
+
+
+async def test_a_new_user_is_known_to_all_nodes_with_the_answer_to_the_sign_in(cluster, make_world):
+    world = make_world(cluster)
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {admin_token()}"}
+    for client in [await world.user() for _ in range(10)]:
+        params = {"userIDList": [client.user, world.name("nobody")]}
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "getUsersInfo", "params": params})
+        for address in cluster.node_addresses:
+            found = cluster.http("POST", "/rpc", body, headers, address=address).json()["result"]["userList"]
+            assert [row["userID"] for row in found] == [client.user]
+
+
+async def test_a_node_drains_by_a_command(cluster, make_world):
+    """Its sessions are told, and close with 4001; the others go on with its groups, and nobody misses a message."""
+    world = make_world(cluster)
+    people = await people_everywhere(cluster, world)
+    group = await world.group(people[0], members=people[1:])
+    command = ["--internal-listen", cluster.internal_address, "--data-dir", cluster.data_dir, "--set", f"auth.secret={SECRET}"]
+    wrong = run_throng("cluster", "drain", "node7", *command)
+    assert wrong.returncode != 0 and "there is not one node" in wrong.stderr
+    refused = cluster.http("POST", "/cluster", json.dumps({"drain": "node2"}))
+    assert refused.status == 401
+    done = await asyncio.to_thread(run_throng, "cluster", "drain", "node2", *command)
+    assert (done.returncode, done.stdout) == (0, "node2 drains\n"), done.stderr
+
+    acknowledged = []
+    draining = Path(f"/proc/{cluster.processes[1]}")
+
+    async def talk(client):
+        """Says one thing after the other until the node has ended; gives whether the connection has closed."""
+        while draining.exists():
+            try:
+                result = await client.call("sendGroupTextMessage", groupID=group, text=f"from {client.user}")
+            except Gone:
+                return True
+            except Refused as refusal:
+                assert refusal.code == 10002, refusal
+                continue
+            acknowledged.append(result["msgID"])
+            await asyncio.sleep(0.05)
+        try:
+            await client.call("ping")
+        except Gone:
+            return True
+        return False
+
+    hasClosed = await asyncio.gather(*(talk(client) for client in people))
+    assert any(hasClosed) and not all(hasClosed)
+    for client, isClosed in zip(people, hasClosed):
+        if isClosed:
+            await client.closed(4001)
+            assert client.received("onServerDraining")
+        else:
+            assert not client.received("onServerDraining")
+    own = cluster.node_addresses
+    left = [address for address in own if address != own[1]]
+    await eventually(lambda: shares(cluster, left[0]), [SHARDS // 2] * 2)
+    # Those whose node has gone come back on another one.
+    for client, isClosed in zip(people, hasClosed):
+        if isClosed:
+            await world.session(client.user)
+    stored = [message["msgID"] for message in await history_of(people[hasClosed.index(False)], group) if message["type"] == "Text"]
+    assert sorted(stored) == sorted(acknowledged)
+
+
+async def shares(own, address):
+    return [node["shards"] for node in own.http("GET", "/cluster", address=address).json()["nodes"]]
+
+
+async def test_members_on_other_nodes_go_on_when_a_node_is_killed(cluster, make_world):
+    world = make_world(cluster)
+    people = await people_everywhere(cluster, world)
+    groups = [await world.group(people[0], members=people[1:]) for _ in range(12)]
+    for group in groups:
+        await world.settle(group, people[0], *people[1:])
+    os.kill(cluster.processes[2], signal.SIGKILL)
+    killed = time.monotonic()
+
+    async def end_of(client):
+        """The close code of a client that is cut or loses touch; nil where it goes on."""
+        try:
+            while time.monotonic() < killed + LEASE + TAKEOVER:
+                await client.call("ping")
+                await asyncio.sleep(0.1)
+        except Gone:
+            await client._reader
+            return client.socket.close_code
+        return None
+
+    ends = await asyncio.gather(*(end_of(client) for client in people))
+    # 1006: its node has gone. 4008: its node goes on, and a group of the other node may have had events for it.
+    assert set(ends) <= {None, 1006, 4008} and 1006 in ends, ends
+    again = [client if end is None else await world.session(client.user) for client, end in zip(people, ends)]
+    for group in groups:
+        result = await again[0].call("sendGroupTextMessage", groupID=group, text="after")
+        for client in again[1:]:
+            await client.expect("onRecvNewMessage", groupID=group, message=lambda message: message["msgID"] == result["msgID"])
+    left = [address for index, address in enumerate(cluster.node_addresses) if index != 2]
+    for address in left:
+        assert await shares(cluster, address) == [SHARDS // 2] * 2
+        assert cluster.http("GET", "/readyz", address=address).status == 200
+
+
+def asked(own, address, method, **params):
+    """The result of a call to one node's own listener."""
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+    answer = own.http("POST", "/rpc", body, {"Authorization": f"Bearer {admin_token()}"}, address=address).json()
+    assert "error" not in answer, answer
+    return answer["result"]
+
+
+async def test_any_node_answers_for_all(cluster, make_world):
+    world = make_world(cluster)
+    people = await people_everywhere(cluster, world)
+    group = await world.group(people[0], members=people[1:], groupID="everywhere")
+    first, second, third = cluster.node_addresses
+    trace = asked(cluster, first, "trace", groupID=group, duration=60)["traceID"]
+    result = await people[0].call("sendGroupTextMessage", groupID=group, text="secret")
+    for client in people[1:]:
+        await client.expect("onRecvNewMessage", groupID=group, message=lambda message: message["msgID"] == result["msgID"])
+        await client.call("markGroupMessageAsRead", groupID=group)
+    for address in cluster.node_addresses:
+        assert asked(cluster, address, "getStats")["sessions"] == len(people)
+        assert len(asked(cluster, address, "listSessions", userID=people[0].user)["sessionList"]) == 1
+        entries = asked(cluster, address, "getTrace", traceID=trace, count=200)["entryList"]
+        # An event is one, however many nodes it has reached; a request is noted by the session's node.
+        assert [entry["name"] for entry in entries].count("onRecvNewMessage") == 1
+        assert {entry["userID"] for entry in entries if entry["name"] == "markGroupMessageAsRead"} == {
+            client.user for client in people[1:]}
+        assert "secret" not in json.dumps(entries)
+    assert asked(cluster, third, "endTrace", traceID=trace) == {}
+
+    for address in cluster.node_addresses:
+        asked(cluster, address, "setUserInfo", userID=people[0].user, nickName=address)
+    seen = []
+    for address in cluster.node_addresses:
+        page = asked(cluster, address, "listAdministratorActions", count=100)["actionList"]
+        assert [action["method"] for action in page].count("setUserInfo") == 3
+        seen.append(page)
+    assert seen[0] == seen[1] == seen[2]
+
+    deadline = time.monotonic() + 30
+    while True:
+        await people[0].call("sendGroupTextMessage", groupID=group, text="again")
+        found = asked(cluster, second, "listActiveGroups")["groupList"]
+        if [(row["groupID"], row["connections"]) for row in found] == [(group, len(people))]:
+            break
+        assert time.monotonic() < deadline, found
+    assert asked(cluster, second, "kickUser", userID=people[1].user)["kicked"] == 1
+    await people[1].closed(4503)
+
+
+async def test_a_list_over_many_groups_takes_few_messages(cluster, make_world):
+    world = make_world(cluster)
+    alice = await world.user()
+    groups = [f"club-{number}" for number in range(300)]
+    for group in groups:
+        asked(cluster, cluster.node_addresses[0], "createGroup", groupType="Public", groupName=group, groupID=group,
+              ownerUserID=alice.user)
+    for address in cluster.node_addresses:
+        before = cluster.metric_of(address, "throng_bus_messages_total", direction="published")
+        rows = asked(cluster, address, "getGroupUnreadCount", asUser=alice.user)["groups"]
+        assert [row["groupID"] for row in rows] == groups
+        # Among them are the heartbeats of links, four a second.
+        assert cluster.metric_of(address, "throng_bus_messages_total", direction="published") - before < 60
+    found, position = [], 0
+    while True:
+        page = await alice.call("getJoinedGroupList", nextSeq=position)
+        found += [group["groupID"] for group in page["groupList"]]
+        position = page["nextSeq"]
+        if position == 0:
+            break
+    assert found == groups
+
+
+def test_a_command_needs_an_administrator_and_a_cluster(server):
+    if "nodes" in server.listening:
+        pytest.skip("about a server that is alone")
+    headers = {"Authorization": f"Bearer {admin_token()}"}
+    assert server.http("GET", "/cluster").status == 404
+    assert server.http("POST", "/cluster", json.dumps({"drain": "node2"}), headers).status == 404

@@ -1,0 +1,315 @@
+"""The console beside a server at work: charts, nodes, busy groups, actions, and a live trace (Protocol.md,
+"Observation" and "Pages"). Screenshots are in the test's directory; THRONG_SCREENSHOTS names another."""
+import asyncio
+import itertools
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.browser import Browser
+from harness.postgresql import PostgreSQL
+
+KEY = "an-api-key-of-the-live-tests-0123456789"
+
+
+@pytest.fixture
+async def browser(tmp_path):
+    one = await Browser.start(tmp_path)
+    yield one
+    await one.close()
+
+
+async def sign_in(browser, own, view):
+    page = await browser.open(f"http://{own.internal_address}/console#{view}")
+    await page.write("#credential", KEY)
+    await page.click("#sign-in-form button")
+    await page.until("!document.querySelector('#console').hidden")
+    return page
+
+
+async def shots(page, tmp_path, name):
+    """The page as people see it: wide and narrow, light and dark."""
+    place = Path(os.environ.get("THRONG_SCREENSHOTS") or tmp_path / "screenshots")
+    place.mkdir(parents=True, exist_ok=True)
+    for width, height, scheme in ((1280, 1000, "light"), (1280, 1000, "dark"), (390, 844, "light"), (390, 844, "dark")):
+        await page.show_as(width, height, scheme)
+        await page.screenshot(place / f"{name}-{width}-{scheme}.png")
+    await page.show_as()
+
+
+@pytest.fixture
+async def busy(make_server, make_world):
+    """A server in which a live room and a group are busy until the test ends, with its three users."""
+    own = make_server({"admin.apiKey": KEY, "limits.avChatRoom.messagesPerSecond": 5})
+    world = make_world(own)
+    alice, bob, carol = [await world.session(name) for name in ("alice", "bob", "carol")]
+    await world.group(alice, "AVChatRoom", members=[bob, carol], groupID="busy-room")
+    await world.group(alice, members=[bob], groupID="calm-club")
+
+    async def talk():
+        # No end of a second is waited for: the live room drops what is beyond its limit.
+        for turn in itertools.count():
+            await asyncio.gather(*(
+                alice.call("sendGroupTextMessage", groupID="busy-room", text="a secret text", priority=priority)
+                for priority in ("High", "Normal", "Low", "Lowest") * 2))
+            if turn % 4 == 0:
+                await bob.call("sendGroupTextMessage", groupID="calm-club", text="another secret text")
+            await asyncio.sleep(0.05)
+
+    talking = asyncio.create_task(talk())
+    yield own, alice, bob
+    talking.cancel()
+    (end,) = await asyncio.gather(talking, return_exceptions=True)
+    assert isinstance(end, asyncio.CancelledError), f"the talk ended by itself: {end!r}"
+
+
+async def done(own, method, /, **params):
+    """The result of an administrator's call. A thread waits for it: the users go on talking meanwhile."""
+    answer = await asyncio.to_thread(own.rpc, method, **params)
+    assert "error" not in answer, answer
+    return answer["result"]
+
+
+async def traced(own, trace, is_enough):
+    """The entries of a trace from its begin on, as soon as they are enough."""
+    seen, position, deadline = [], 0, time.monotonic() + 30
+    while not is_enough(seen):
+        assert time.monotonic() < deadline, seen
+        page = await done(own, "getTrace", traceID=trace["traceID"], nextSeq=position)
+        assert page["lost"] == 0 and page["endTime"] == trace["endTime"] and page["nextSeq"] != 0
+        seen, position = seen + page["entryList"], page["nextSeq"]
+    return seen
+
+
+def kinds(entries):
+    return {entry["kind"] for entry in entries}
+
+
+def of_kind(kind, entries):
+    return [entry for entry in entries if entry["kind"] == kind]
+
+
+# The methods
+
+
+async def test_a_trace_has_what_its_user_does_and_never_contents(busy):
+    own, alice, bob = busy
+    trace = await done(own, "trace", userID="bob", duration=60)
+    seen = await traced(own, trace, lambda entries: "sendGroupTextMessage" in {entry["name"] for entry in of_kind("request", entries)}
+                        and "busy-room" in {entry["groupID"] for entry in of_kind("event", entries)})
+    # The administrator's own call names the user, too.
+    requests = [entry for entry in of_kind("request", seen) if entry["name"] != "trace"]
+    assert {(entry["userID"], entry["groupID"], entry["name"], entry["code"]) for entry in requests} == {
+        ("bob", "calm-club", "sendGroupTextMessage", 0)}
+    assert all(entry["microseconds"] > 0 and entry["bytes"] > 0 for entry in requests)
+    events = of_kind("event", seen)
+    assert "onRecvNewMessage" in {entry["name"] for entry in events}
+    assert "secret" not in json.dumps(seen) and "eyJ" not in json.dumps(seen)
+    assert await done(own, "endTrace", traceID=trace["traceID"]) == {}
+    for method in ("getTrace", "endTrace"):
+        assert (await asyncio.to_thread(own.rpc, method, traceID=trace["traceID"]))["error"]["code"] == 10004
+
+
+async def test_a_trace_of_a_group_has_nothing_of_others(busy):
+    own, alice, bob = busy
+    trace = await done(own, "trace", groupID="calm-club")
+    await bob.refused(10007, "dismissGroup", groupID="calm-club")
+    seen = await traced(
+        own, trace, lambda entries: "event" in kinds(entries) and "dismissGroup" in {entry["name"] for entry in entries})
+    assert {entry["groupID"] for entry in seen} == {"calm-club"}
+    (refused,) = [entry for entry in seen if entry["name"] == "dismissGroup"]
+    assert refused["code"] == 10007 and refused["userID"] == "bob" and refused["sessionID"]
+
+
+async def test_a_trace_sees_a_sign_in_a_close_and_an_administrator(make_server, make_world):
+    own = make_server()
+    trace = await done(own, "trace", userID="dora")
+    dora = await make_world(own).session("dora")
+    await done(own, "setUserInfo", userID="dora", nickName="D")
+    await done(own, "kickUser", userID="dora")
+    await dora.closed(4503)
+    seen = await traced(own, trace, lambda entries: {"signIn", "close"} <= kinds(entries))
+    assert [entry["code"] for entry in of_kind("close", seen)] == [4503]
+    assert {"setUserInfo", "kickUser"} <= {entry["name"] for entry in seen}
+
+
+async def test_a_trace_ends_by_itself(busy):
+    own, alice, bob = busy
+    trace = await done(own, "trace", userID="bob", duration=1)
+    deadline, position = time.monotonic() + 30, 0
+    while True:
+        page = await done(own, "getTrace", traceID=trace["traceID"], nextSeq=position)
+        if page["nextSeq"] == 0:
+            break
+        assert time.monotonic() < deadline
+        position = page["nextSeq"]
+    # Each node ends it by its own clock, from when it has heard of it.
+    late = 0 if len(own.node_addresses) == 1 else 1000
+    assert all(entry["time"] <= trace["endTime"] + late for entry in page["entryList"])
+
+
+def test_what_is_no_subject_is_refused(server):
+    for params in ({}, {"userID": "a", "groupID": "b"}, {"groupID": ""}, {"userID": "a b"}, {"userID": "a", "duration": 601}):
+        assert server.rpc("trace", **params)["error"]["code"] in (-32602, 10004, 10015), params
+    for method in ("getTrace", "endTrace"):
+        assert server.rpc(method, traceID="unknown")["error"]["code"] == 10004
+
+
+async def test_users_have_none_of_these_methods(make_server, make_world):
+    alice = await make_world(make_server()).user("alice")
+    for method in ("trace", "getTrace", "endTrace", "listActiveGroups", "listAdministratorActions"):
+        await alice.refused(-32601, method, userID="bob", traceID="x")
+
+
+async def test_the_busiest_group_comes_first(busy):
+    own, alice, bob = busy
+    deadline = time.monotonic() + 30
+    while True:
+        groups = (await done(own, "listActiveGroups"))["groupList"]
+        if [(group["groupID"], group["connections"]) for group in groups] == [("busy-room", 3), ("calm-club", 2)]:
+            break
+        assert time.monotonic() < deadline, groups
+    # The last second of each loop is its own.
+    assert all(group["events"] <= group["deliveries"] <= group["events"] * group["connections"] for group in groups)
+    assert len((await done(own, "listActiveGroups", count=1))["groupList"]) <= 1
+
+
+async def test_actions_of_administrators_are_kept_the_newest_first(make_server):
+    own = make_server({"admin.apiKey": KEY})
+    assert await done(own, "listAdministratorActions") == {"actionList": [], "nextSeq": 0}
+    await done(own, "createGroup", groupType="Public", groupName="g", groupID="g", ownerUserID="olga")
+    created = time.time_ns() // 1_000_000
+    # Two nodes would show two actions of one millisecond in any order.
+    while time.time_ns() // 1_000_000 == created:
+        pass
+    own.rpc("dismissGroup", groupID="nowhere")
+    await done(own, "getStats")
+    actions = (await done(own, "listAdministratorActions"))["actionList"]
+    assert [(action["method"], action["code"], action.get("groupID")) for action in actions] == [
+        ("dismissGroup", 10010, "nowhere"), ("createGroup", 0, "g")]
+    assert all(action["by"] and action["time"] for action in actions)
+    page = await done(own, "listAdministratorActions", count=1)
+    assert page["actionList"] == actions[:1]
+    assert await done(own, "listAdministratorActions", nextSeq=page["nextSeq"]) == {"actionList": actions[1:], "nextSeq": 0}
+
+
+# The page
+
+
+async def test_the_overview_is_alive(busy, browser, tmp_path):
+    own, alice, bob = busy
+    page = await sign_in(browser, own, "overview")
+    await page.run("addEventListener('securitypolicyviolation', (event) => (window.violation = event.violatedDirective))")
+    await page.sees("busy-room", "#active-groups")
+    drawn = await page.run("[...document.querySelectorAll('#charts article')].map((one) => one.dataset.chart)")
+    assert drawn == ["connections", "messages", "deliveries", "sends", "drops", "lag", "commits", "webhooks"]
+    for chart in drawn:
+        # More than the dot of a first point.
+        await page.until(
+            f"(document.querySelector('[data-chart={chart}] path.line-0')?.getAttribute('d') ?? '').split('L').length > 2")
+    says = "document.querySelector('[data-chart={}] svg').getAttribute('aria-label')"
+    assert await page.run(says.format("connections")) == "Connections: connections 3, sessions 3"
+    await page.until(f"/accepted [0-9.]*[1-9]/.test({says.format('messages')})")
+    await page.until(f"/deliveries [0-9.]*[1-9]/.test({says.format('deliveries')})")
+    await page.until(f"/p99 [0-9.]*[1-9]/.test({says.format('sends')})")
+    await page.until(f"/Low(est)? [0-9.]*[1-9]/.test({says.format('drops')})")
+    assert await page.run(says.format("webhooks")) == "Webhooks pending: pending 0"
+    await done(own, "createGroup", groupType="Public", groupName="g", groupID="made-here", ownerUserID="olga")
+    await page.run("location.hash = '#groups'")
+    await page.sees("calm-club", "#groups-table")
+    await page.run("location.hash = '#overview'")
+    await page.sees("made-here", "#actions")
+    await page.demand_usable()
+    await shots(page, tmp_path, "overview")
+    assert await page.run("window.violation") is None
+    await page.click("#sign-out")
+    assert "busy-room" not in await page.run("document.querySelector('#console').textContent")
+
+
+@pytest.fixture
+def database():
+    """The URL of an empty database of the test's own."""
+    try:
+        server = PostgreSQL()
+    except FileNotFoundError as missing:
+        pytest.skip(str(missing))
+    yield f"postgres://throng@/postgres?host={server.directory}"
+    server.stop()
+
+
+async def test_the_nodes_of_a_cluster_and_their_shards(make_server, database, browser, tmp_path):
+    settings = {"admin.apiKey": KEY, "cluster.enabled": "true", "store.url": database}
+    first = make_server({**settings, "cluster.name": "eu-1", "cluster.address": "10.0.0.5:8081"})
+    page = await sign_in(browser, first, "overview")
+    await page.sees("eu-1", "#nodes-list")
+    await page.sees("1,024", "#nodes-list td:nth-child(4)")
+    for words in ("10.0.0.5:8081", "which answers here", "s ago", "serving"):
+        await page.sees(words, "#nodes-list tbody tr")
+    await page.sees("Every shard has an owner.", "#ownerless")
+    shards = "document.querySelector('[data-chart=shards] svg').getAttribute('aria-label')"
+    await page.until(f"{shards} === 'Shards of this node: shards 1,024'")
+    second = make_server({**settings, "cluster.name": "eu-2"})
+    await page.sees("eu-2", "#nodes-list")
+    await page.until("!document.querySelector('#nodes-list tr:last-child td:nth-child(4)').innerText.endsWith('1,024')")
+    await page.demand_usable()
+    await page.run("document.querySelector('#nodes').scrollIntoView()")
+    await shots(page, tmp_path, "nodes")
+    assert await asyncio.to_thread(second.stop) == 0
+    await page.until("!document.querySelector('#nodes-list').innerText.includes('eu-2')")
+
+
+async def test_a_server_that_is_alone_shows_no_nodes(busy, browser):
+    own, alice, bob = busy
+    page = await sign_in(browser, own, "overview")
+    await page.sees("busy-room", "#active-groups")
+    assert await page.run("document.querySelector('#nodes').hidden && !document.querySelector('[data-chart=shards]')")
+
+
+async def test_a_trace_is_begun_and_ended_by_keyboard(busy, browser, tmp_path):
+    own, alice, bob = busy
+    page = await sign_in(browser, own, "trace")
+    await page.until("!document.querySelector('#trace').hidden")
+    await page.run("document.querySelector('#trace-id').focus()")
+    await page.write("#trace-id", "bob")
+    await page.press("Enter", 13)
+    await page.sees("Tracing bob", "#trace-state")
+    await page.sees("sendGroupTextMessage", "#trace-entries")
+    await page.sees("onRecvNewMessage", "#trace-entries")
+    assert "secret" not in await page.text()
+    await page.demand_usable()
+    await shots(page, tmp_path, "trace")
+    # From the field by Tab over the duration and the first button.
+    for expected in ("trace-duration", "", "trace-end"):
+        await page.press("Tab", 9)
+        assert await page.run("document.activeElement.id") == expected
+    await page.press("Enter", 13)
+    await page.until("document.querySelector('#trace-end').hidden")
+    await page.sees("The trace of bob has ended", "#trace-state")
+    deadline = time.monotonic() + 30
+    while True:
+        actions = (await done(own, "listAdministratorActions", count=2))["actionList"]
+        if [action["method"] for action in actions] == ["endTrace", "trace"]:
+            break
+        assert time.monotonic() < deadline, actions
+
+
+async def test_a_trace_that_has_run_out_is_told(busy, browser):
+    own, alice, bob = busy
+    page = await sign_in(browser, own, "trace")
+    await page.until("!document.querySelector('#trace').hidden")
+    await page.run("document.querySelector('#trace-duration').append(new Option('1 second', '1', true, true))")
+    await page.write("#trace-id", "bob")
+    await page.click("#trace-form .primary")
+    await page.sees("The trace of bob has ended", "#trace-state")
+    assert await page.run("document.querySelector('#trace-end').hidden")
+
+
+async def test_a_trace_that_cannot_be_is_told(busy, browser):
+    own, alice, bob = busy
+    page = await sign_in(browser, own, "trace")
+    await page.write("#trace-id", "a b")
+    await page.click("#trace-form .primary")
+    await page.sees("10004", "#trace-fault")

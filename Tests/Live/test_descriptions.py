@@ -1,0 +1,200 @@
+"""The documents that describe the interface (Protocol.md, "Server information"): `/asyncapi.json` and
+`/openrpc.json` follow the rules of their formats, and real frames follow them.
+
+THRONG_SCHEMAS names a directory with the public schemas, which hold them to every rule: `asyncapi.json` is
+`schemas/3.0.0-without-$id.json` of the repository asyncapi/spec-json-schemas, `openrpc.json` the schema of
+a release of open-rpc/meta-schema."""
+import json
+import os
+import warnings
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft7Validator
+from referencing import Registry
+from referencing.jsonschema import DRAFT7
+
+with warnings.catch_warnings():
+    # A field of its models is called `schema`, of which pydantic warns.
+    warnings.simplefilter("ignore", UserWarning)
+    from asyncapi3.models.asyncapi import AsyncAPI3
+
+SCHEMAS = os.environ.get("THRONG_SCHEMAS")
+
+# OpenRPC 1.3: the members of each object, the required ones with an exclamation mark.
+OPENRPC = {
+    "document": "openrpc! info! externalDocs servers methods! components",
+    "info": "title! description termsOfService contact license version!",
+    "method":
+        "name! tags summary description externalDocs params! result deprecated servers errors links paramStructure examples",
+    "content descriptor": "name! summary description required schema! deprecated",
+    "error": "code! message! data",
+    "components": "schemas links errors examples examplePairings contentDescriptors tags",
+}
+
+
+@pytest.fixture(scope="module")
+def asyncapi(server):
+    return server.http("GET", "/asyncapi.json").json()
+
+
+@pytest.fixture(scope="module")
+def openrpc(server):
+    return server.http("GET", "/openrpc.json").json()
+
+
+def objects(value):
+    """Every object in a JSON value."""
+    if isinstance(value, dict):
+        yield value
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from objects(part)
+
+
+def demand_members(kind, value):
+    """Only the members that the format knows, and all that it requires."""
+    known = [name.rstrip("!") for name in OPENRPC[kind].split()]
+    required = [name.rstrip("!") for name in OPENRPC[kind].split() if name.endswith("!")]
+    unknown = [name for name in value if name not in known and not name.startswith("x-")]
+    assert not unknown and all(name in value for name in required), (kind, value)
+
+
+def public_schema(name):
+    if not SCHEMAS:
+        pytest.skip("THRONG_SCHEMAS names no directory with the public schemas")
+    return json.loads((Path(SCHEMAS) / name).read_text())
+
+
+def test_both_documents_are_served_alike(server):
+    answers = [server.http("GET", path) for path in ("/openrpc.json", "/asyncapi.json")]
+    assert [answer.status for answer in answers] == [200, 200]
+    one, other = ({name: value for name, value in answer.headers.items() if name != "content-length"} for answer in answers)
+    assert one == other and one["content-type"] == "application/json"
+    assert server.http("POST", "/asyncapi.json", "{}").headers["allow"] == "GET, HEAD"
+    assert server.http("GET", "/asyncapi.json", public=True).status == 404
+
+
+def test_the_channel_is_the_path_of_the_websocket(make_server):
+    own = make_server({"path": "/chat/ws"})
+    assert own.http("GET", "/asyncapi.json").json()["channels"]["socket"]["address"] == "/chat/ws"
+
+
+def test_the_asyncapi_document_is_one(asyncapi):
+    """Its objects have the members of the format and no others; its payloads are JSON Schemas."""
+    AsyncAPI3.model_validate(asyncapi)
+    for schema in (one["payload"] for one in asyncapi["components"]["messages"].values()):
+        Draft7Validator.check_schema(schema)
+    for schema in asyncapi["components"]["schemas"].values():
+        Draft7Validator.check_schema(schema)
+
+
+def test_the_asyncapi_document_follows_the_public_schema(asyncapi):
+    Draft7Validator(public_schema("asyncapi.json")).validate(asyncapi)
+
+
+def test_the_openrpc_document_is_one(openrpc):
+    demand_members("document", openrpc)
+    demand_members("info", openrpc["info"])
+    demand_members("components", openrpc["components"])
+    for method in openrpc["methods"]:
+        demand_members("method", method)
+        for descriptor in (*method["params"], method["result"]):
+            demand_members("content descriptor", descriptor)
+            Draft7Validator.check_schema(descriptor["schema"])
+        for error in method["errors"]:
+            demand_members("error", error)
+    for schema in openrpc["components"]["schemas"].values():
+        Draft7Validator.check_schema(schema)
+
+
+def test_the_openrpc_document_follows_the_public_schema(openrpc):
+    # The schema of schemas that it refers to is draft 7 under another address.
+    draft = DRAFT7.create_resource(Draft7Validator.META_SCHEMA)
+    addresses = ("https://meta.json-schema.tools", "https://meta.json-schema.tools/")
+    registry = Registry().with_resources((address, draft) for address in addresses)
+    schema = json.loads(json.dumps(public_schema("openrpc.json")).replace(
+        "https://meta.json-schema.tools/#/definitions/JSONSchemaObject/properties/$ref",
+        "https://meta.json-schema.tools/#/properties/$ref"))
+    Draft7Validator({**schema, "$schema": "http://json-schema.org/draft-07/schema#"}, registry=registry).validate(openrpc)
+
+
+def test_every_reference_leads_somewhere(asyncapi, openrpc):
+    for document in (asyncapi, openrpc):
+        for reference in {one["$ref"] for one in objects(document) if isinstance(one.get("$ref"), str)}:
+            place = document
+            for step in reference.removeprefix("#/").split("/"):
+                place = place[step]
+            assert place
+
+
+async def happenings(world):
+    """Many kinds of events; gives the clients who got them."""
+    owner, member, other = await world.users("owner", "member", "other")
+    group = await world.group(owner, members=[member], customInfo={"k": "v"})
+    await owner.call("setSelfInfo", nickName="Olga")
+    await other.call("joinGroup", groupID=group)
+    await owner.call("setGroupInfo", groupID=group, groupName="new", customInfo={"k": "w"}, joinMode="Auth")
+    await owner.call("setGroupMemberInfo", groupID=group, userID=member.user, nameCard="M", customInfo={"seat": "1"})
+    await owner.call("muteGroupMember", groupID=group, userID=member.user, muteTime=60)
+    await owner.call("muteGroupMember", groupID=group, userID=member.user, muteTime=0)
+    await owner.call("muteGroup", groupID=group, mode="Custom", roles=["100"], duration=60)
+    await owner.call("setGroupMemberRole", groupID=group, userID=member.user, role="Admin")
+    await owner.call("setGroupMemberRole", groupID=group, userID=member.user, role="Member")
+    sent = await member.call("sendGroupTextMessage", groupID=group, text="hi", needReadReceipt=True, clientMsgID="c",
+                             atUserIDList=[owner.user])
+    await owner.call("sendGroupCustomMessage", groupID=group, data="{}", priority="High")
+    await owner.call("addMessageReaction", groupID=group, seq=sent["seq"], reaction="+1")
+    await owner.call("pinGroupMessage", groupID=group, seq=sent["seq"], isPinned=True)
+    await member.call("modifyGroupMessage", groupID=group, seq=sent["seq"], text="ho")
+    await owner.expect("onRecvMessageModified", groupID=group)
+    await other.call("sendMessageReadReceipts", groupID=group, seqList=[sent["seq"]])
+    await member.expect("onRecvMessageReadReceipts", groupID=group)
+    await owner.call("revokeGroupMessage", groupID=group, seq=sent["seq"])
+    await owner.call("increaseGroupCounter", groupID=group, key="likes", value=3)
+    await member.expect("onGroupCounterChanged", groupID=group)
+    await owner.call("kickGroupMember", groupID=group, userIDList=[other.user], reason="spam")
+    await other.call("joinGroup", groupID=group, message="please")
+    asked = await owner.expect("onReceiveJoinApplication", groupID=group)
+    await owner.call("acceptGroupApplication", applicationID=asked["applicationID"], reason="welcome")
+    guarded = await world.group(owner, members=[member], beInviteMode="Auth", inviteMode="Any", joinMode="Any")
+    await member.call("inviteUserToGroup", groupID=guarded, userIDList=[other.user], message="come", attach="{}")
+    invited = await other.expect("onReceiveGroupInvitation", groupID=guarded)
+    await other.call("refuseGroupApplication", applicationID=invited["applicationID"])
+    room = await world.group(owner, "AVChatRoom", [member])
+    await member.call("setGroupAttributes", groupID=room, attributes={"seat1": member.user})
+    await owner.expect("onGroupAttributeChanged", groupID=room)
+    world.server.rpc("sendGroupSystemNotification", groupID=group, content="{}")
+    second = await world.session(member.user, platform="iOS")
+    await second.call("markGroupMessageAsRead", groupID=group)
+    await second.call("setGroupReceiveMessageOpt", groupID=group, opt="NotReceive")
+    await second.call("setSelfInfo", nickName="Max", faceURL="https://files.example/m.png", customInfo={"age": "7"})
+    await member.call("quitGroup", groupID=group)
+    await owner.call("transferGroupOwner", groupID=group, userID=other.user)
+    world.server.rpc("recycleGroup", groupID=guarded)
+    await other.call("dismissGroup", groupID=group)
+    await owner.call("dismissGroup", groupID=room)
+    world.server.rpc("kickUser", userID=second.user, reason="enough")
+    for client in (member, second):
+        await client.closed(4503)
+    for client in (owner, other):
+        await client.round_trip()
+    return owner, member, other, second
+
+
+async def test_real_events_are_as_described(server, world, asyncapi):
+    """Each frame fits its message, and has no member that the message does not name."""
+    messages = asyncapi["components"]["messages"]
+    validators = {name: Draft7Validator({**message["payload"], "components": asyncapi["components"]})
+                  for name, message in messages.items()}
+    seen = set()
+    for client in await happenings(world):
+        for frame in client.frames:
+            if "method" not in frame:
+                continue
+            name = frame["method"]
+            validators[name].validate(frame)
+            described = messages[name]["payload"]["properties"]["params"]["properties"]
+            assert frame["params"].keys() <= described.keys(), frame
+            seen.add(name)
+    # A dropped message, an invitation without consent, a token that ends and a drain have tests of their own.
+    assert messages.keys() - seen == {"onMessageDropped", "onMemberInvited", "onUserSigExpired", "onServerDraining"}

@@ -1,0 +1,193 @@
+"""The dashboard and the alert rules of Scripts/deploy: against the metrics of running servers, and in a
+Prometheus that scrapes them (Operations.md, "Metrics")."""
+import http.client
+import json
+import re
+import subprocess
+import urllib.parse
+
+import pytest
+import yaml
+
+from harness import alerts
+from harness.proxy import free_port, make_certificate
+from harness.receiver import Receiver
+from harness.server import REPOSITORY
+
+DEPLOY = REPOSITORY / "Scripts/deploy"
+OPERATIONS = REPOSITORY / "Sources/ThrongServer/Documentation.docc/Operations.md"
+NAME = re.compile(r"\b(?:throng|process)_[a-z_]+\b")
+
+
+def board():
+    return json.loads((DEPLOY / "grafana-dashboard.json").read_text())
+
+
+def queries():
+    """The queries of the dashboard's panels, by title, as Grafana sends them."""
+    found = [(panel["title"], target["expr"]) for panel in board()["panels"] for target in panel.get("targets", [])]
+    return [(title, expr.replace("$instance", ".*").replace("$__rate_interval", "5s")) for title, expr in found]
+
+
+def rules():
+    return yaml.safe_load((DEPLOY / "alerts.yaml").read_text())["groups"][0]["rules"]
+
+
+def families(own):
+    """The families of a server's metrics, with the names of their samples."""
+    types = dict(re.findall(r"^# TYPE (\S+) (\S+)$", own.http("GET", "/metrics").text, re.M))
+    return {name: {name, *(name + end for end in ("_bucket", "_sum", "_count") if kind == "histogram")}
+            for name, kind in types.items()}
+
+
+@pytest.fixture
+def receiver():
+    with Receiver() as made:
+        yield made
+
+
+@pytest.fixture
+def servers(make_server, make_cluster, receiver, tmp_path):
+    """Servers that have every metric between them: with a store in a file, with TLS, and two nodes."""
+    plain = make_server({**receiver.settings("messageSent"), "search.messages": "true", "store.url": "sqlite:throng.db"})
+    return plain, make_server(make_certificate(tmp_path)), make_cluster(CLUSTER_NODES="2")
+
+
+@pytest.fixture
+def known(servers):
+    """Every family."""
+    return {name: samples for own in servers for name, samples in families(own).items()}
+
+
+def test_the_dashboard_asks_for_metrics_that_exist_and_for_all_of_them(known):
+    text = json.dumps(board())
+    asked = set(NAME.findall(text))
+    assert asked <= set().union(*known.values()), "a query for nothing"
+    shown = {name for name, samples in known.items() if samples & asked}
+    assert {name for name in known if name.startswith("throng_")} <= shown, "not on the dashboard"
+
+
+def test_the_rules_ask_for_metrics_that_exist(known):
+    exprs = " ".join(rule["expr"] for rule in rules())
+    assert set(NAME.findall(exprs)) <= set().union(*known.values())
+    told = " ".join(text for rule in rules() for text in rule["annotations"].values())
+    assert {name for name in NAME.findall(told)} <= set(known)
+
+
+def test_the_page_for_operators_names_every_metric_and_no_other(known):
+    page = OPERATIONS.read_text()
+    section = page.split("\n## Metrics\n")[1].split("\n## ")[0] + page.split("\n### Refusals\n")[1].split("\n## ")[0]
+    named = set(NAME.findall(section)) - {"process_"}
+    assert named <= set(known), "named, and not there"
+    assert {name for name in known if name.startswith("throng_")} <= named, "there, and not named"
+
+
+def test_every_panel_has_a_place_of_its_own_and_says_what_it_shows():
+    panels = board()["panels"]
+    assert len({panel["id"] for panel in panels}) == len(panels)
+    places = [
+        (x, y) for panel in panels for x in range(panel["gridPos"]["x"], panel["gridPos"]["x"] + panel["gridPos"]["w"])
+        for y in range(panel["gridPos"]["y"], panel["gridPos"]["y"] + panel["gridPos"]["h"])]
+    assert len(set(places)) == len(places) and max(x for x, _ in places) == 23
+    charts = [panel for panel in panels if panel["type"] != "row"]
+    assert all(panel["fieldConfig"]["defaults"]["unit"] and panel["targets"] for panel in charts)
+
+
+def test_promtool_takes_the_rules():
+    done = subprocess.run(["promtool", "check", "rules", DEPLOY / "alerts.yaml"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{len(rules())} rules found" in done.stdout
+
+
+def test_every_rule_fires_when_it_should_and_only_then(tmp_path):
+    assert {rule["alert"] for rule in rules()} == set(alerts.CASES)
+    # promtool compares annotations too; `check rules` has read them.
+    bare = [{key: value for key, value in rule.items() if key != "annotations"} for rule in rules()]
+    (tmp_path / "rules.yaml").write_text(yaml.safe_dump({"groups": [{"name": "throng", "rules": bare}]}))
+    (tmp_path / "tests.yaml").write_text(yaml.safe_dump(alerts.unit_tests(rules(), "rules.yaml")))
+    done = subprocess.run(["promtool", "test", "rules", "tests.yaml"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_rule_says_what_to_do():
+    for rule in rules():
+        assert rule["labels"]["severity"] in ("critical", "warning")
+        assert rule["annotations"]["summary"] and rule["annotations"]["description"].endswith((".", "`."))
+
+
+def targets(servers):
+    return [address for own in servers for address in own.node_addresses]
+
+
+class Prometheus:
+    """Prometheus with the rules, which scrapes servers every second."""
+
+    def __init__(self, directory, servers):
+        self.port = free_port()
+        config = {
+            "global": {"scrape_interval": "1s", "evaluation_interval": "1s"}, "rule_files": [str(DEPLOY / "alerts.yaml")],
+            "scrape_configs": [{"job_name": "throng", "static_configs": [{"targets": targets(servers)}]}]}
+        (directory / "prometheus.yaml").write_text(yaml.safe_dump(config))
+        self.log = open(directory / "prometheus.log", "w")
+        self.process = subprocess.Popen(
+            ["prometheus", f"--config.file={directory}/prometheus.yaml", f"--storage.tsdb.path={directory}/tsdb",
+             f"--web.listen-address=127.0.0.1:{self.port}"], stdout=self.log, stderr=self.log)
+
+    def get(self, path, **parameters):
+        """The `data` of an answer; None while Prometheus starts."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        try:
+            connection.request("GET", f"/api/v1/{path}?{urllib.parse.urlencode(parameters)}")
+            answer = json.loads(connection.getresponse().read())
+        except (OSError, ValueError):
+            return None
+        finally:
+            connection.close()
+        assert answer["status"] == "success", (path, parameters, answer)
+        return answer["data"]
+
+    def end(self):
+        self.process.terminate()
+        self.process.wait(20)
+        self.log.close()
+
+
+@pytest.fixture
+def prometheus(servers, tmp_path):
+    made = Prometheus(tmp_path, servers)
+    yield made
+    made.end()
+
+
+async def test_the_queries_and_rules_work_in_a_prometheus(servers, prometheus, make_world, receiver):
+    own, other, _ = servers
+    world = make_world(own)
+    alice, bob = await world.users("alice", "bob")
+    group = await world.group(alice, members=[bob])
+    room = await world.group(alice, "AVChatRoom", members=[bob])
+    await alice.refused(10010, "joinGroup", groupID="nowhere")
+
+    async def talk():
+        for place in (group, room):
+            await alice.call("sendGroupTextMessage", groupID=place, text="x")
+            await bob.expect("onRecvNewMessage", groupID=place)
+    await talk()
+    await bob.call("logout")
+    await bob.closed(1000)
+    bob = await world.user("bob")
+    await receiver.expect("messageSent")
+
+    def unanswered():
+        return [title for title, expr in queries() if not (prometheus.get("query", query=expr) or {}).get("result")]
+    own.wait_until(lambda: not unanswered(), "an answer to every query", patience=60)
+    states = {rule["name"]: rule for rule in prometheus.get("rules")["groups"][0]["rules"]}
+    assert states.keys() == {rule["alert"] for rule in rules()}
+    own.wait_until(
+        lambda: all(rule["health"] == "ok" for rule in prometheus.get("rules")["groups"][0]["rules"]), "every rule was evaluated")
+    assert prometheus.get("query", query='sum(up{job="throng"})')["result"][0]["value"][1] == str(len(targets(servers)))
+    (sessions,) = prometheus.get("query", query="sum(throng_sessions)")["result"]
+    assert sessions["value"][1] == "2"
+    other.kill()
+    own.wait_until(
+        lambda: [rule for rule in prometheus.get("rules")["groups"][0]["rules"] if rule["name"] == "ThrongDown"][0]["state"] == "pending",
+        "the rule that sees a server end")

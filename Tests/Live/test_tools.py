@@ -1,0 +1,282 @@
+"""The commands of an operator beside a server: doctor, top, backup and restore, export and import
+(Operations.md)."""
+import asyncio
+import fcntl
+import json
+import os
+import pty
+import signal
+import socket
+import struct
+import subprocess
+import termios
+
+import pytest
+
+from harness.proxy import free_port, make_certificate
+from harness.server import BINARY, clean_environment, run_throng
+
+
+def command(name, own, *arguments, internal=None):
+    """Runs a subcommand with the server's configuration."""
+    settings = [part for key, value in own.settings.items() for part in ("--set", f"{key}={value}")]
+    return run_throng(
+        name, *arguments, "--data-dir", own.data_dir, "--listen", own.address if own.listening else own.listen,
+        "--internal-listen", internal or own.internal_address, *settings, cwd=own.data_dir.parent)
+
+
+# Doctor
+
+
+def lines(done):
+    """The findings by subject: the severity and the whole line."""
+    found = {}
+    for line in done.stdout.splitlines():
+        if not line.startswith(" "):
+            severity, rest = line.split(None, 1)
+            found[rest.split("  ")[0].strip()] = (severity, line)
+    return found
+
+
+def doctor(tmp_path, *arguments):
+    return run_throng("doctor", "--data-dir", tmp_path / "data", *arguments, cwd=tmp_path)
+
+
+def free_listeners():
+    return "--listen", f"127.0.0.1:{free_port()}", "--internal-listen", f"127.0.0.1:{free_port()}"
+
+
+def test_a_machine_on_which_a_server_would_start_is_well(tmp_path):
+    done = doctor(tmp_path, *free_listeners())
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = lines(done)
+    assert {"server", "keys", "certificate", "listeners", "open files", "data directory", "disk", "clock", "database"} <= set(found)
+    assert "FAILURE" not in done.stdout and found["listeners"][0] == "ok"
+    assert not (tmp_path / "data").exists(), "nothing is changed"
+    # Nothing is well that is not there: the path may be mistyped.
+    assert found["data directory"][0] == "warning" and "--data-dir" in done.stdout
+    assert "no secret for tokens yet" in found["keys"][1]
+
+
+@pytest.mark.files
+def test_a_running_server_is_well_and_stays_so(make_server):
+    own = make_server()
+    done = command("doctor", own)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "is ready" in lines(done)["server"][1] and "listeners" not in lines(done)
+    assert "throng.db" in lines(done)["database"][1]
+    own.rpc("createGroup", groupType="Public", groupName="g", groupID="after", ownerUserID="alice")
+    assert own.stop() == 0
+
+
+def test_a_port_that_is_taken_is_a_failure_with_its_remedy(tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        listen = f"127.0.0.1:{taken.getsockname()[1]}"
+        done = doctor(tmp_path, "--listen", listen, "--internal-listen", f"127.0.0.1:{free_port()}")
+    assert done.returncode == 1 and lines(done)["listeners"][0] == "FAILURE"
+    assert listen in lines(done)["listeners"][1] and "→" in done.stdout
+
+
+def test_a_certificate_that_expires_soon_is_a_warning(tmp_path):
+    soon = make_certificate(tmp_path, days=5, name="soon")
+    done = doctor(tmp_path, *free_listeners(), *(part for key, value in soon.items() for part in ("--set", f"{key}={value}")))
+    assert done.returncode == 0 and lines(done)["certificate"][0] == "warning", done.stdout
+
+
+def test_what_is_no_database_and_no_directory_is_a_failure(tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/throng.db").write_text("no database, but longer than nothing")
+    assert lines(doctor(tmp_path, *free_listeners()))["database"][0] == "FAILURE"
+    (tmp_path / "file").write_text("")
+    done = doctor(tmp_path, *free_listeners(), "--set", f"dataDir={tmp_path}/file/below")
+    assert done.returncode in (0, 1)
+    done = run_throng("doctor", "--data-dir", tmp_path / "file/below", *free_listeners(), cwd=tmp_path)
+    assert done.returncode == 1, done.stdout
+
+
+@pytest.mark.files
+def test_a_database_in_use_by_another_configuration_is_a_failure(make_server):
+    own = make_server()
+    done = command("doctor", own, internal=f"127.0.0.1:{free_port()}")
+    assert done.returncode == 1 and lines(done)["database"][0] == "FAILURE", done.stdout
+    assert str(own.process.pid) in lines(done)["database"][1]
+
+
+def test_an_unreachable_postgresql_is_a_failure(tmp_path):
+    done = doctor(tmp_path, *free_listeners(), "--set", f"store.url=postgres://throng:geheim@127.0.0.1:{free_port()}/throng")
+    assert done.returncode == 1 and lines(done)["PostgreSQL"][0] == "FAILURE"
+    assert "geheim" not in done.stdout + done.stderr
+
+
+# Top
+
+
+@pytest.mark.one_process("it watches a process")
+async def test_top_writes_a_line_of_numbers_for_each_interval(make_server, make_world):
+    own = make_server()
+    world = make_world(own)
+    alice, bob = await world.users("alice", "bob")
+    group = await world.group(alice, members=[bob])
+    running = asyncio.create_task(
+        asyncio.to_thread(run_throng, "top", "--internal-listen", own.internal_address, "--interval", "0.5", "--count", "3"))
+    while not running.done():
+        await alice.call("sendGroupTextMessage", groupID=group, text="x")
+    done = await running
+    assert done.returncode == 0 and len(done.stdout.splitlines()) == 3, done.stderr
+    for line in done.stdout.splitlines():
+        fields = dict(part.split("=") for part in line.split(" "))
+        assert fields["sessions"] == "2" and fields["ready"] == "1"
+        assert float(fields["accepted"]) > 0 and float(fields["sendP99Ms"]) > 0
+    assert "\x1b" not in done.stdout
+
+
+def test_top_draws_a_screen_in_a_terminal(make_server):
+    own = make_server()
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 20, 60, 0, 0))
+    process = subprocess.Popen(
+        [BINARY, "top", "--internal-listen", own.node_addresses[0], "--interval", "0.2"], stdout=slave, stderr=slave, stdin=slave,
+        env=clean_environment(),
+        # A job in the background of a script ignores it, and so would what it starts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    os.close(slave)
+    text = ""
+    while text.count("p99 of sends") < 2:
+        text += os.read(master, 65536).decode()
+    process.send_signal(signal.SIGINT)
+    process.wait(20)
+    os.close(master)
+    assert "\x1b[H" in text and "ready" in text
+    screen = text.split("\x1b[H")[1].replace("\x1b[K", "").split("\x1b[J")[0].replace("\r", "")
+    assert all(len(line) <= 60 for line in screen.split("\n")) and len(screen.split("\n")) <= 20
+
+
+def test_top_says_when_there_is_no_server(tmp_path):
+    done = run_throng("top", "--internal-listen", f"127.0.0.1:{free_port()}", cwd=tmp_path)
+    assert done.returncode == 1 and "nobody listens" in done.stderr
+    assert run_throng("top", "--interval", "0").returncode == 64
+
+
+# Backup and restore
+
+
+@pytest.mark.files
+async def test_a_backup_beside_a_busy_server_holds_what_was_acknowledged_before(make_server, make_world, tmp_path):
+    own = make_server()
+    world = make_world(own)
+    alice, bob = await world.users("alice", "bob")
+    group = await world.group(alice, members=[bob])
+    acknowledged = (await alice.call("sendGroupTextMessage", groupID=group, text="before"))["seq"]
+    file = tmp_path / "backup.db"
+    backup = asyncio.create_task(asyncio.to_thread(command, "backup", own, file))
+    last = acknowledged
+    while not backup.done():
+        last = (await alice.call("sendGroupTextMessage", groupID=group, text="meanwhile"))["seq"]
+    done = await backup
+    assert done.returncode == 0 and done.stdout.startswith("ok: "), done.stderr
+    assert oct(file.stat().st_mode)[-3:] == "600"
+    # Clients have seen this, and the backup has not.
+    epoch = (await alice.call("syncGroups", groups=[{"groupID": group, "epoch": "", "seq": 0}]))["groups"][0]["epoch"]
+    again = command("backup", own, file)
+    assert again.returncode == 1 and "exists" in again.stderr
+    assert own.stop() == 0
+
+    restored = make_server(start=False)
+    done = run_throng("restore", file, "--data-dir", restored.data_dir, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert run_throng("store", "check", "--data-dir", restored.data_dir, cwd=tmp_path).stdout == "ok\n"
+    restored.start()
+    assert '"level":"warning"' not in restored.log and '"level":"error"' not in restored.log, restored.log
+    again = await make_world(restored).session(alice.user)
+    (row,) = (await again.call("syncGroups", groups=[{"groupID": group, "epoch": epoch, "seq": last}]))["groups"]
+    assert row["recovered"] is False and row["epoch"] != epoch, "the client must load the history anew"
+    page = await again.call("getGroupHistoryMessageList", groupID=group, count=100)
+    seqs = [message["seq"] for message in page["messageList"]]
+    assert max(seqs) >= acknowledged and sorted(seqs) == list(range(min(seqs), max(seqs) + 1))
+    await again.call("sendGroupTextMessage", groupID=group, text="after")
+
+
+@pytest.mark.files
+def test_a_restore_takes_no_place_that_is_taken(make_server, tmp_path):
+    own = make_server()
+    own.rpc("createGroup", groupType="Public", groupName="g", groupID="kept", ownerUserID="alice")
+    file = tmp_path / "backup.db"
+    assert command("backup", own, file).returncode == 0
+    done = command("restore", own, file)
+    assert done.returncode == 1 and f"process {own.process.pid}" in done.stderr
+    assert own.stop() == 0
+    done = command("restore", own, file)
+    assert done.returncode == 1 and "move" in done.stderr and "-wal" in done.stderr
+    own.start()
+    assert own.rpc("getGroupsInfo", groupIDList=["kept"])["result"]["resultList"][0]["code"] == 0
+
+
+# Export and import
+
+
+@pytest.mark.files
+async def test_an_import_of_an_export_is_the_same_state(make_server, make_world, tmp_path):
+    own = make_server()
+    world = make_world(own)
+    alice, bob = await world.users("alice", "bob")
+    group = await world.group(alice, members=[bob])
+    texts = ["plain", "a NUL \0 in it", "😀 \u2028 \" \\ \n", "x" * 12000]
+    for text in texts:
+        await alice.call("sendGroupTextMessage", groupID=group, text=text)
+    await bob.call("addMessageReaction", groupID=group, seq=1, reaction="👍")
+    await world.group(alice, "AVChatRoom", members=[bob], groupID="room")
+    await alice.call("setGroupCounters", groupID="room", counters={"likes": 7})
+
+    def state(server):
+        infos = server.rpc("getGroupsInfo", groupIDList=[group, "room"])["result"]["resultList"]
+        for info in infos:
+            info["info"].pop("onlineCount")
+        return (infos, server.rpc("getGroupHistoryMessageList", groupID=group, count=100)["result"],
+                server.rpc("getGroupMemberList", groupID=group)["result"]["memberList"],
+                server.rpc("getGroupCounters", groupID="room")["result"],
+                server.rpc("getMessageReactions", groupID=group, seqList=[1])["result"])
+
+    await alice.call("logout")
+    await bob.call("logout")
+    own.wait_until(lambda: own.metric("throng_sessions") == 0, "nobody is there")
+    before = state(own)
+    assert own.stop() == 0
+    done = command("export", own, tmp_path / "export.jsonl")
+    assert done.returncode == 0 and not done.stdout and done.stderr.startswith("ok: ")
+    exported = (tmp_path / "export.jsonl").read_text().removesuffix("\n").split("\n")
+    rows = [json.loads(line) for line in exported]
+    assert rows[0]["throngExport"] == 1 and rows[-1] == {"end": {"rows": len(rows) - 2}}
+    assert sum("message" in row for row in rows) >= len(texts)
+
+    copy = make_server(start=False)
+    copied = run_throng("import", tmp_path / "export.jsonl", "--data-dir", copy.data_dir, cwd=tmp_path)
+    assert copied.returncode == 0 and copied.stdout == f"ok: {len(rows) - 2} rows\n", copied.stderr
+    again = run_throng("export", "-", "--data-dir", copy.data_dir, cwd=tmp_path)
+    assert again.stdout.split("\n")[1:-1] == exported[1:], "the same text but for the head's time"
+    copy.start()
+    assert state(copy) == before
+
+
+@pytest.mark.files
+def test_a_part_of_an_export_is_refused_and_leaves_nothing(make_server, tmp_path):
+    own = make_server()
+    own.rpc("createGroup", groupType="Public", groupName="g", groupID="kept", ownerUserID="alice")
+    # Beside the running server, to standard output.
+    whole = command("export", own, "-").stdout
+    for part in (whole[:len(whole) // 2], whole[:whole.rindex("\n", 0, -1) + 1], whole.split("\n", 1)[1], "", "{}\n"):
+        done = subprocess.run(
+            [BINARY, "import", "-", "--data-dir", tmp_path / "part"], input=part, capture_output=True, text=True,
+            env=clean_environment(), cwd=tmp_path)
+        assert done.returncode == 1 and done.stderr, part[-100:]
+        assert not (tmp_path / "part/throng.db").exists() and not (tmp_path / "part/throng.db-new").exists()
+    done = command("import", own, tmp_path / "nothing")
+    assert done.returncode == 1 and "nothing" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["backup", "restore", "export", "import"])
+def test_a_store_in_postgresql_is_left_to_its_own_tools(name, tmp_path):
+    done = run_throng(name, tmp_path / "file", "--set", "store.url=postgres://throng@127.0.0.1/throng", cwd=tmp_path)
+    assert done.returncode == 1 and "PostgreSQL" in done.stderr and not done.stdout
+    assert name != "backup" or "pg_dump" in done.stderr
