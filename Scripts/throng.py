@@ -916,14 +916,26 @@ class ThrongClient:
                 self._tell(name, params)
 
 
+async def join(client, group):
+    """Joins, again where the answer was lost or the server is busy: a second join is refused, and does no harm."""
+    while True:
+        try:
+            return await client.joinGroup(groupID=group)
+        except ClientError as error:
+            if error.reason != "ConnectionLost":
+                raise
+        except ThrongError as error:
+            if error.code == 10013:
+                return
+            if not error.temporary:
+                raise
+            await asyncio.sleep(error.retry_after or 1)
+
+
 async def main(url, token, what, group, text=None):
     client = ThrongClient(url, token)
     await client.connect()
-    try:
-        await client.joinGroup(groupID=group)
-    except ThrongError as error:
-        if error.code != 10013:
-            raise
+    await join(client, group)
     if what == "say":
         print((await client.send_text(group, text).done).state)
         return await client.close()
