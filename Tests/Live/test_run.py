@@ -109,6 +109,7 @@ def test_two_people_chat_with_the_commands_that_it_prints(screen, environment, t
 
 
 @pytest.mark.one_process("it builds and runs the program")
+@pytest.mark.files
 def test_nothing_is_promised_where_the_start_fails(environment, make_server, tmp_path):
     own = make_server()
     arguments = ["--listen", "127.0.0.1:0", "--internal-listen", "127.0.0.1:0", "--data-dir", own.data_dir]

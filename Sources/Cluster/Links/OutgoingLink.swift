@@ -22,6 +22,8 @@ public struct OutgoingLink: Sendable {
   private var lastNumber: UInt64 = 0
   /// The entries of each frame to come.
   private var waiting: [[UInt8]] = []
+  /// Whether one of them is to leave at once.
+  private var isUrgent = false
   private var waitingBytes = 0
   /// How often the link was closed because too much waited.
   public private(set) var overflows = 0
@@ -48,8 +50,9 @@ public struct OutgoingLink: Sendable {
   }
 
   /// Adds an entry.
+  /// - Parameter mayWait: it may leave with the next frame that takes everything.
   /// - Returns: false where the link is closed, or is closed now because too much waits.
-  public mutating func append(_ entry: [UInt8]) -> Bool {
+  public mutating func append(_ entry: [UInt8], mayWait: Bool = false) -> Bool {
     guard isOpen else { return false }
     guard waitingBytes + entry.count <= OutgoingLink.maxWaitingBytes else {
       overflows += 1
@@ -57,6 +60,7 @@ public struct OutgoingLink: Sendable {
       return false
     }
     waitingBytes += entry.count
+    if !mayWait { isUrgent = true }
     if let last = waiting.last, last.count < OutgoingLink.frameBytes {
       waiting[waiting.count - 1] += entry
     } else {
@@ -66,14 +70,17 @@ public struct OutgoingLink: Sendable {
   }
 
   /// The next frame that is to be sent: with entries, or an empty one where the link was idle.
+  /// - Parameter takesAll: entries that may wait are due too, without one that is urgent or a full frame.
   public mutating func nextFrame(
-    from own: NodeNumber, to receiver: NodeNumber, at now: MonotonicInstant
+    from own: NodeNumber, to receiver: NodeNumber, at now: MonotonicInstant, takesAll: Bool = true
   ) -> LinkFrame? {
     guard case .open(let number, let next, let sent) = phase else { return nil }
     let isBeginning = next == 1
-    guard hasEntries || isBeginning || now >= sent + OutgoingLink.heartbeat else { return nil }
+    let areEntriesDue = hasEntries && (takesAll || isUrgent || waiting.count > 1)
+    guard areEntriesDue || isBeginning || now >= sent + OutgoingLink.heartbeat else { return nil }
     let entries = waiting.isEmpty ? [] : waiting.removeFirst()
     waitingBytes -= entries.count
+    if waiting.isEmpty { isUrgent = false }
     phase = .open(number: number, next: next + 1, sent: now)
     return LinkFrame(from: own, to: receiver, link: number, .entries(number: next, entries))
   }
@@ -87,5 +94,6 @@ public struct OutgoingLink: Sendable {
   private mutating func dropEntries() {
     waiting = []
     waitingBytes = 0
+    isUrgent = false
   }
 }

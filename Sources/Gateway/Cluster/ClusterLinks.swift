@@ -23,7 +23,8 @@ protocol LinkObserver: AnyObject, Sendable {
 /// The links between this node and all others, one in each direction (Cluster.md, "Links").
 ///
 /// Entries of any thread wait until the sending queue takes all of them at once: so under load many
-/// share a message on the bus.
+/// share a message on the bus. Those that may wait leave with the next that may not, or 20 ms after
+/// the last that waited.
 final class ClusterLinks: Sendable {
   private struct Peer {
     var incoming: IncomingLink
@@ -40,13 +41,38 @@ final class ClusterLinks: Sendable {
     /// Links that nodes have asked for that the view does not show yet.
     var earlyRequests: [NodeNumber: UInt64] = [:]
     var isFlushScheduled = false
+    /// A flush that takes what may wait.
+    var isFullFlushScheduled = false
+    var lastFullFlush = DispatchTime(uptimeNanoseconds: 1)
     var counters = LinkCounters()
+
+    /// The flush that is to begin now; nil where one is on its way.
+    mutating func scheduleFlush(takesAll: Bool) -> Flush? {
+      if takesAll {
+        guard !isFullFlushScheduled else { return nil }
+        isFullFlushScheduled = true
+        // The first of a moment goes at once, and those behind it together.
+        return .full(lastFullFlush + ClusterLinks.pause)
+      }
+      guard !isFlushScheduled else { return nil }
+      isFlushScheduled = true
+      return .urgent
+    }
+  }
+
+  private enum Flush {
+    /// Of the links with an entry that may not wait.
+    case urgent
+    /// Of all links, when it is due.
+    case full(DispatchTime)
   }
 
   /// The most nodes of which an early request is remembered.
   private static let maxEarlyRequests = 1000
   /// How often silence and heartbeats are looked at.
   private static let tick = DispatchTimeInterval.milliseconds(100)
+  /// How long an entry that may wait does, at most.
+  private static let pause = DispatchTimeInterval.milliseconds(20)
 
   private let bus: any Bus
   private let clocks: any Clocks
@@ -166,23 +192,26 @@ final class ClusterLinks: Sendable {
   // MARK: Sending
 
   /// Sends an entry behind all earlier ones.
+  /// - Parameter mayWait: for up to 20 ms, so that it shares a frame with others.
   /// - Returns: false where the node does not hear this one now.
   @discardableResult
-  func send(_ entry: ClusterEntry, to node: NodeNumber) -> Bool { send(entry, to: CollectionOfOne(node)) == 1 }
+  func send(_ entry: ClusterEntry, to node: NodeNumber, mayWait: Bool = false) -> Bool {
+    send(entry, to: CollectionOfOne(node), mayWait: mayWait) == 1
+  }
 
   /// Sends an entry to several nodes; it is encoded once.
+  /// - Parameter mayWait: for up to 20 ms, so that it shares frames with others.
   /// - Returns: how many nodes hear this one.
   @discardableResult
-  func send(_ entry: ClusterEntry, to nodes: some Collection<NodeNumber>) -> Int {
+  func send(_ entry: ClusterEntry, to nodes: some Collection<NodeNumber>, mayWait: Bool = false) -> Int {
     guard !nodes.isEmpty else { return 0 }
-    let (count, schedules) = state.withLock { state -> (Int, Bool) in
-      guard let own = state.own else { return (0, false) }
+    let (count, flush) = state.withLock { state -> (Int, Flush?) in
+      guard let own = state.own else { return (0, nil) }
       let bytes = entry.bytes(from: own)
-      let count = nodes.count { state.peers[$0]?.outgoing.append(bytes) == true }
-      defer { if count > 0 { state.isFlushScheduled = true } }
-      return (count, count > 0 && !state.isFlushScheduled)
+      let count = nodes.count { state.peers[$0]?.outgoing.append(bytes, mayWait: mayWait) == true }
+      return (count, count > 0 ? state.scheduleFlush(takesAll: mayWait) : nil)
     }
-    if schedules { queue.async { self.flush() } }
+    if let flush { begin(flush) }
     return count
   }
 
@@ -190,23 +219,33 @@ final class ClusterLinks: Sendable {
   func sendToAll(_ entry: ClusterEntry) { send(entry, to: openNodes) }
 
   private func scheduleFlush() {
-    let schedules = state.withLock { state in
-      defer { state.isFlushScheduled = true }
-      return !state.isFlushScheduled
+    if let flush = state.withLock({ $0.scheduleFlush(takesAll: false) }) { begin(flush) }
+  }
+
+  private func begin(_ flush: Flush) {
+    switch flush {
+    case .urgent: queue.async { self.flush() }
+    case .full(let due): queue.asyncAfter(deadline: due) { self.flush(takesAll: true) }
     }
-    if schedules { queue.async { self.flush() } }
   }
 
   /// Sends all frames that are due. On `queue`.
-  private func flush() {
-    state.withLock { $0.isFlushScheduled = false }
-    let nodes = state.withLock { Array($0.peers.keys) }
+  private func flush(takesAll: Bool = false) {
+    let nodes = state.withLock { state in
+      if takesAll {
+        state.isFullFlushScheduled = false
+        state.lastFullFlush = .now()
+      } else {
+        state.isFlushScheduled = false
+      }
+      return Array(state.peers.keys)
+    }
     for node in nodes {
-      while let frame = nextFrame(to: node) { publish(frame, to: node) }
+      while let frame = nextFrame(to: node, takesAll: takesAll) { publish(frame, to: node) }
     }
   }
 
-  private func nextFrame(to node: NodeNumber) -> LinkFrame? {
+  private func nextFrame(to node: NodeNumber, takesAll: Bool) -> LinkFrame? {
     let now = clocks.monotonic
     return state.withLock { state in
       guard let own = state.own, state.peers[node] != nil else { return nil }
@@ -214,7 +253,7 @@ final class ClusterLinks: Sendable {
         state.peers[node]?.mustAsk = false
         return LinkFrame(from: own, to: node, link: number, .open)
       }
-      return state.peers[node]?.outgoing.nextFrame(from: own, to: node, at: now)
+      return state.peers[node]?.outgoing.nextFrame(from: own, to: node, at: now, takesAll: takesAll)
     }
   }
 

@@ -332,7 +332,9 @@ extension ClusterNode: LinkObserver {
       case .charged(let user, let requests): parts.budgets.charge(requests, of: user, at: parts.clocks.monotonic)
       case .badToken(let address): _ = parts.connectionLimiter.noteBadToken(from: address, at: parts.clocks.monotonic)
       case .request(let number, let request):
-        perform(request) { [links = parts.links.links] reply in links.send(.reply(number: number, reply), to: node) }
+        perform(request) { [links = parts.links.links] reply, mayWait in
+          links.send(.reply(number: number, reply), to: node, mayWait: mayWait)
+        }
       case .reply(let number, let reply): parts.links.requests.didReceive(reply, to: number, from: node)
       }
     }
@@ -340,13 +342,17 @@ extension ClusterNode: LinkObserver {
 
   // MARK: Requests of other nodes
 
-  private func perform(_ request: RemoteRequest, _ answer: @escaping @Sendable (RemoteReply) -> Void) {
+  /// - Parameter reply: is told the reply, and whether it may wait for a frame of many.
+  private func perform(_ request: RemoteRequest, _ reply: @escaping @Sendable (RemoteReply, _ mayWait: Bool) -> Void) {
+    let answer: @Sendable (RemoteReply) -> Void = { reply($0, false) }
     switch request {
     case .call(let text, let caller, let shard):
       // Before it hears all nodes, a group would not find all sessions of its members.
       guard parts.links.router.leads(shard) else { return answer(.moved) }
       switch text.request(parts.methods) {
-      case .success(let request): dispatcher.dispatchHere(request, by: caller) { answer(.reply($0)) }
+      case .success(let request):
+        let mayWait = request.mayWait
+        dispatcher.dispatchHere(request, by: caller) { reply(.reply($0), mayWait) }
       case .failure(let error): answer(.reply(.failure(error)))
       }
     case .rows(let rows, let caller):

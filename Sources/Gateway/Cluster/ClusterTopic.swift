@@ -58,7 +58,8 @@ final class ClusterTopic: GroupTopic {
       for node in attached.keys where !nodes.contains(node) { ClusterTopic.remove(user, on: node, from: &attached) }
       for node in nodes { attached[node, default: []].insert(user) }
     }
-    links.send(.attach(group, user, option), to: nodes)
+    // The reply to a join, and each event, comes behind it.
+    links.send(.attach(group, user, option), to: nodes, mayWait: true)
     return isHere || !nodes.isEmpty
   }
 
@@ -70,7 +71,7 @@ final class ClusterTopic: GroupTopic {
       return nodes
     }
     presence.detach(group, from: CollectionOfOne(user))
-    links.send(.detach(group, user), to: nodes)
+    links.send(.detach(group, user), to: nodes, mayWait: true)
   }
 
   private static func remove(_ user: UserID, on node: NodeNumber, from attached: inout [NodeNumber: Set<UserID>]) {

@@ -37,8 +37,8 @@ extension Dispatcher {
       return dispatchHere(request, by: caller, completion)
     }
     router.perform(
-      .call(text, by: caller, shard: shard), at: shard, here: { [self] in dispatchHere(request, by: caller, completion) },
-      completion)
+      .call(text, by: caller, shard: shard), at: shard, mayWait: request.mayWait,
+      here: { [self] in dispatchHere(request, by: caller, completion) }, completion)
   }
 
   /// A row of a group that may have to wait for its owner.
@@ -114,6 +114,18 @@ extension Request {
       .importUsers, .getStats, .listWebhookFailures, .retryWebhooks, .trace, .getTrace, .endTrace, .listActiveGroups,
       .listAdministratorActions:
       .here
+    }
+  }
+}
+
+extension Request {
+  /// Whether many of them come at once, as in a live room that opens: those of a moment cross the bus
+  /// together, and so do their replies (Cluster.md, "Links").
+  var mayWait: Bool {
+    switch self {
+    case .group(_, .joinGroup), .group(_, .quitGroup), .group(_, .increaseGroupCounter), .group(_, .decreaseGroupCounter):
+      true
+    default: false
     }
   }
 }

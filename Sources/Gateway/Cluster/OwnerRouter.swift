@@ -13,6 +13,7 @@ final class OwnerRouter: GroupOwnership, Sendable {
     let number: UInt64
     let deadline: MonotonicInstant
     let request: RemoteRequest
+    let mayWait: Bool
     /// Performs it on this node.
     let here: @Sendable () -> Void
     let completion: @Sendable (Reply) -> Void
@@ -109,16 +110,17 @@ final class OwnerRouter: GroupOwnership, Sendable {
   func onLoss(_ body: @escaping @Sendable (Caller) -> Void) { didLose.withLock { $0 = body } }
 
   /// Performs a request at the owner of a shard.
+  /// - Parameter mayWait: for up to 20 ms, so that it shares a frame with others.
   func perform(
-    _ request: RemoteRequest, at shard: Shard, here: @escaping @Sendable () -> Void,
+    _ request: RemoteRequest, at shard: Shard, mayWait: Bool = false, here: @escaping @Sendable () -> Void,
     _ completion: @escaping @Sendable (Reply) -> Void
   ) {
     if waitingCount.load(ordering: .acquiring) == 0, leads(shard) { return here() }
     let call = state.withLock { state -> Call? in
       state.lastNumber += 1
       let call = Call(
-        number: state.lastNumber, deadline: clocks.monotonic + OwnerRouter.ownerWait, request: request, here: here,
-        completion: completion)
+        number: state.lastNumber, deadline: clocks.monotonic + OwnerRouter.ownerWait, request: request, mayWait: mayWait,
+        here: here, completion: completion)
       guard state.waiting[shard] == nil else {
         guard waitingCount.load(ordering: .relaxed) < OwnerRouter.maxWaiting else { return call }
         enqueue(call, of: shard, in: &state)
@@ -134,7 +136,7 @@ final class OwnerRouter: GroupOwnership, Sendable {
     case .here: call.here()
     case .nobody: wait(call, for: shard)
     case .node(let node):
-      requests.send(call.request, to: node, timeout: OwnerRouter.replyWait) { [self] outcome in
+      requests.send(call.request, to: node, mayWait: call.mayWait, timeout: OwnerRouter.replyWait) { [self] outcome in
         switch outcome {
         case .reply(.reply(let reply)): call.completion(reply)
         case .reply(.rows(let rows)):

@@ -48,14 +48,19 @@ final class RemoteRequests: Sendable {
   var count: Int { state.withLock { $0.pending.count } }
 
   /// Sends a request.
-  /// - Parameter completion: called once, on any thread; it must not block.
-  func send(_ request: RemoteRequest, to node: NodeNumber, timeout: Duration, _ completion: @escaping Completion) {
+  /// - Parameters:
+  ///   - mayWait: for up to 20 ms, so that it shares a frame with others.
+  ///   - completion: called once, on any thread; it must not block.
+  func send(
+    _ request: RemoteRequest, to node: NodeNumber, mayWait: Bool = false, timeout: Duration,
+    _ completion: @escaping Completion
+  ) {
     let deadline = clocks.monotonic + timeout
     // Within the lock: requests keep their order, and a link that is lost meanwhile finds this one.
     let isSent = state.withLock { state in
       guard state.pending.count < RemoteRequests.limit else { return false }
       let number = state.lastNumber + 1
-      guard links.send(.request(number: number, request), to: node) else { return false }
+      guard links.send(.request(number: number, request), to: node, mayWait: mayWait) else { return false }
       state.lastNumber = number
       state.pending[number] = Pending(node: node, deadline: deadline, completion: completion)
       return true

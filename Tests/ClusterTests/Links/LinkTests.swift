@@ -46,6 +46,39 @@ import ThrongTestKit
     #expect(link.nextFrame(from: own, to: other, at: at(0))?.content == .entries(number: 1, [0, 1, 2]))
   }
 
+  @Test func entriesThatMayWaitLeaveWithAnUrgentOne() {
+    var link = OutgoingLink()
+    _ = link.open(1, at: at(0))
+    _ = link.nextFrame(from: own, to: other, at: at(0))
+    #expect(link.append([1], mayWait: true) == true)
+    #expect(link.nextFrame(from: own, to: other, at: at(0), takesAll: false) == nil)
+    #expect(link.append([2]) == true)
+    #expect(link.append([3], mayWait: true) == true)
+    #expect(link.nextFrame(from: own, to: other, at: at(0), takesAll: false)?.content == .entries(number: 2, [1, 2, 3]))
+    #expect(link.append([4], mayWait: true) == true)
+    #expect(link.nextFrame(from: own, to: other, at: at(0), takesAll: false) == nil, "the urgent one has gone")
+    #expect(link.nextFrame(from: own, to: other, at: at(0))?.content == .entries(number: 3, [4]))
+  }
+
+  @Test func aFullFrameOfEntriesThatMayWaitLeavesAtOnce() {
+    var link = OutgoingLink()
+    _ = link.open(1, at: at(0))
+    let long = [UInt8](repeating: 1, count: OutgoingLink.frameBytes)
+    _ = link.nextFrame(from: own, to: other, at: at(0))
+    #expect(link.append(long, mayWait: true) == true)
+    #expect(link.append([2], mayWait: true) == true)
+    #expect(link.nextFrame(from: own, to: other, at: at(0), takesAll: false)?.content == .entries(number: 2, long))
+    #expect(link.nextFrame(from: own, to: other, at: at(0), takesAll: false) == nil)
+  }
+
+  @Test func entriesThatMayWaitLeaveWithTheBeatAtTheLatest() {
+    var link = OutgoingLink()
+    _ = link.open(1, at: at(0))
+    _ = link.nextFrame(from: own, to: other, at: at(0))
+    _ = link.append([1], mayWait: true)
+    #expect(link.nextFrame(from: own, to: other, at: at(500), takesAll: false)?.content == .entries(number: 2, [1]))
+  }
+
   @Test func aFullFrameTakesNoFurtherEntry() {
     var link = OutgoingLink()
     _ = link.open(1, at: at(0))
