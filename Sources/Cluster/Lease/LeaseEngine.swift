@@ -82,7 +82,8 @@ public final class LeaseEngine: ClusterMembership, Sendable {
   private func waitUntilEmpty() async {
     await withCheckedContinuation { continuation in
       let mustWait = state.withLock { $0.addWaiter(continuation) }
-      if !mustWait { continuation.resume() }
+      // The deadline may have come before: nobody would resume it.
+      if !mustWait { continuation.resume() } else if Task.isCancelled { resumeWaiters() }
     }
   }
 
@@ -181,11 +182,13 @@ public final class LeaseEngine: ClusterMembership, Sendable {
   /// - Returns: whether it has been the only one that does not, for the time of a lease.
   private func isCutOff(_ node: NodeNumber) throws -> Bool {
     let isConnected = state.withLock { $0.isBusConnected }()
+    // Before others are told: what they do then is later.
+    let noticed = now()
     if view.nodes[node]?.isOnBus != isConnected {
       try database.noteBus(of: node, isConnected: isConnected)
       try readView(of: node)
     }
-    return state.withLock { $0.noteBus(isConnected: isConnected, at: now()) }
+    return state.withLock { $0.noteBus(isConnected: isConnected, at: noticed) }
   }
 
   /// - Returns: the own node, which joins where there is none; nil where it is to end.
