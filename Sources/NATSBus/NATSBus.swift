@@ -160,16 +160,21 @@ public final class NATSBus: Bus, Sendable {
     if state.withLock({ $0.isClosed }) { return }
     do throws(NATSAddress.Fault) {
       let client = try makeClient()
-      let subscribers = state.withLock { state in
-        state.client = client
-        return Array(state.subscribers.values)
-      }
-      for subscriber in subscribers { _ = subscriber.attach(to: client) }
-      noteEvent(CN_RECONNECTED, "")
+      state.withLock { $0.client = client }
+      attachAll(to: client)
     } catch {
       logger.error("the bus cannot be reached", metadata: ["error": "\(error)"])
       control.asyncAfter(deadline: .now() + .seconds(1)) { self.reopen() }
     }
+  }
+
+  /// Subscribes everything again, as often as it takes: a subscriber that is left out would hear
+  /// nothing for ever.
+  private func attachAll(to client: NATSClient) {
+    let subscribers = state.withLock { $0.client === client ? Array($0.subscribers.values) : nil }
+    guard let subscribers else { return }
+    if subscribers.allSatisfy({ $0.attach(to: client) }) { return noteEvent(CN_RECONNECTED, "") }
+    control.asyncAfter(deadline: .now() + .seconds(1)) { self.attachAll(to: client) }
   }
 
   private func end() {

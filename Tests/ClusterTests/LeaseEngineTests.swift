@@ -69,6 +69,18 @@ struct LeaseEngineTests {
     #expect(leases.withLock { $0 } == [old, nil, first.node])
   }
 
+  @Test func `a node leads shards whose claim had no answer`() async throws {
+    let first = try started("first")
+    try await waitUntil("it has all") { counts([first]) == [Shard.count] }
+    let old = try #require(first.node)
+    database.loseClaimAnswers(true)
+    database.expire(old)
+    try await waitUntil("it is another node, and leads what it claimed") {
+      first.wake()
+      return first.node ?? old > old && counts([first]) == [Shard.count]
+    }
+  }
+
   @Test func `a node that is cut off stops by its clock, and others take over when the lease has ended`() async throws {
     let (first, second) = (try started("first"), try started("second"))
     try await waitUntil("each has half") { counts([first, second]) == [512, 512] }

@@ -198,6 +198,7 @@ async def test_the_count_outlives_the_server(limited, how):
     await busy.call("createGroup", groupType="Work", groupName="g")
 
 
+@pytest.mark.one_process("each node may let one more in")
 async def test_one_user_at_many_doors_enters_only_as_many_as_allowed(make_server, make_world):
     world = make_world(make_server({"limits.groupsPerUser": 3}))
     rooms = [(await group_by(world))[0] for _ in range(8)]

@@ -199,6 +199,7 @@ async def test_actions_of_administrators_are_kept_the_newest_first(make_server):
 # The page
 
 
+@pytest.mark.one_process("the page has charts of shards, too")
 async def test_the_overview_is_alive(busy, browser, tmp_path):
     own, alice, bob = busy
     page = await sign_in(browser, own, "overview")
@@ -261,6 +262,7 @@ async def test_the_nodes_of_a_cluster_and_their_shards(make_server, database, br
     await page.until("!document.querySelector('#nodes-list').innerText.includes('eu-2')")
 
 
+@pytest.mark.one_process("it is not alone")
 async def test_a_server_that_is_alone_shows_no_nodes(busy, browser):
     own, alice, bob = busy
     page = await sign_in(browser, own, "overview")

@@ -102,6 +102,7 @@ async def test_every_family_says_what_it_is(make_server, make_world):
     assert len(types) > 15
 
 
+@pytest.mark.one_process("start times are not added up")
 def test_the_process_and_the_build_are_measured(make_server):
     own = make_server()
     for name in ("process_cpu_seconds_total", "process_resident_memory_bytes", "process_virtual_memory_bytes", "process_open_fds",

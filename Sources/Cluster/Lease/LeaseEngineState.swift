@@ -91,6 +91,12 @@ struct LeaseEngineState {
   /// - Returns: the shards that the node may decide for.
   mutating func didRead(_ view: ClusterView) -> [Shard: Int64] {
     self.view = view
+    // The answer to a claim may have been lost: the database says whose the shards are.
+    if let lease {
+      let known = Set(lease.ownShards)
+      let unknown = view.shards(of: lease.node).filter { !known.contains($0) }
+      if !unknown.isEmpty { didClaim(unknown.reduce(into: [:]) { $0[$1] = view.epoch(of: $1) }) }
+    }
     return leading
   }
 

@@ -116,6 +116,8 @@ public final class ClusterNode: Sendable {
       for node in view.nodes.keys where node != own { parts.links.links.add(node) }
       for node in changes.gone { didGo(node) }
       let now = parts.clocks.monotonic
+      // Before, no link would be missing: the node would be ready without having heard anybody.
+      state.withLock { $0.startTime = $0.startTime ?? now }
       let claimed = changes.moved.filter { parts.links.ports.membership.leads($0, at: now) }
       state.withLock { $0.uncheckedShards.formUnion(claimed) }
       checkPresence()
@@ -133,7 +135,7 @@ public final class ClusterNode: Sendable {
       state.withLock { state in
         state.own = own
         state.mustBegin = false
-        state.startTime = parts.clocks.monotonic
+        state.startTime = nil
       }
       // Sign-ins that were under way when an earlier lease was lost: this node does not know them.
       for session in parts.directory.allSessions() { session.loseTouch() }

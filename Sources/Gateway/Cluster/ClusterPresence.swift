@@ -171,9 +171,12 @@ final class ClusterPresence: Sendable {
   }
 
   private func begin(_ session: ClusterSession, of user: UserID, on node: NodeNumber, in state: inout State) -> Change? {
+    let isFirstOnNode = !state.table.nodes(of: user).contains(node)
     note(state.table.begin(session, of: user, on: node))
-    let groups = state.absent.remove(user)
-    return groups.isEmpty ? nil : Change(user: user, groups: groups)
+    var groups = Set(state.absent.remove(user))
+    // A group that attached the user's other sessions meanwhile did not know of this node.
+    if isFirstOnNode { groups.formUnion(state.table.groups(of: user)) }
+    return groups.isEmpty ? nil : Change(user: user, groups: groups.sorted())
   }
 
   private func end(_ key: SessionKey, of user: UserID, in state: inout State) -> Change? {
@@ -196,10 +199,10 @@ final class ClusterPresence: Sendable {
   func attach(_ group: GroupID, to user: UserID) -> [NodeNumber] {
     state.withLock { state in
       let nodes = state.table.nodes(of: user).filter { $0 != state.own }
-      if nodes.isEmpty {
-        if !state.table.isPresent(user) { state.absent.add(group, user, at: clocks.monotonic) }
-      } else {
+      if state.table.isPresent(user) {
         state.table.attach(group, to: user)
+      } else {
+        state.absent.add(group, user, at: clocks.monotonic)
       }
       return nodes
     }

@@ -54,10 +54,13 @@ final class ClusterTopic: GroupTopic {
   func attach(_ user: UserID, receiving option: ReceiveOption) -> Bool {
     let isHere = local.attach(user, receiving: option)
     let nodes = presence.attach(group, to: user)
-    attached.withLock { attached in
-      for node in attached.keys where !nodes.contains(node) { ClusterTopic.remove(user, on: node, from: &attached) }
+    let left = attached.withLock { attached in
+      let left = attached.filter { !nodes.contains($0.key) && $0.value.contains(user) }.map(\.key)
+      for node in left { ClusterTopic.remove(user, on: node, from: &attached) }
       for node in nodes { attached[node, default: []].insert(user) }
+      return left
     }
+    links.send(.detach(group, user), to: left, mayWait: true)
     // The reply to a join, and each event, comes behind it.
     links.send(.attach(group, user, option), to: nodes, mayWait: true)
     return isHere || !nodes.isEmpty
@@ -105,6 +108,7 @@ final class ClusterTopic: GroupTopic {
   }
 
   func close() {
+    presence.detach(group, from: local.attachedUsers)
     local.close()
     let closed = attached.withLock { attached in
       defer { attached = [:] }
@@ -131,12 +135,16 @@ final class RemoteTopics: Sendable {
   func didReceive(_ entry: ClusterEntry, from node: NodeNumber) {
     switch entry {
     case .attach(let group, let user, let option): _ = open(group, of: node).attach(user, receiving: option)
-    case .detach(let group, let user): topic(of: group, node)?.detach(user)
+    case .detach(let group, let user):
+      guard let topic = topic(of: group, node) else { return }
+      topic.detach(user)
+      if topic.isEmpty { topics.withLock { $0[node]?.removeValue(forKey: group) }?.close() }
     case .publish(let group, let kind, let except, let frame): topic(of: group, node)?.publish(frame, kind, except: except)
     case .send(let group, let users, let except, let frame):
       // The users need not be members: then a topic lasts for this frame only.
       (topic(of: group, node) ?? LocalTopic(group, directory: directory)).send(frame, to: users, except: except)
-    case .sendToSession(let group, let session, let frame): topic(of: group, node)?.send(frame, to: session)
+    case .sendToSession(let group, let session, let frame):
+      (topic(of: group, node) ?? LocalTopic(group, directory: directory)).send(frame, to: session)
     case .close(let group): topics.withLock { $0[node]?.removeValue(forKey: group) }?.close()
     case .snapshotBegan, .snapshotEnded, .sessionBegan, .sessionCompleted, .sessionEnded, .replace, .missed, .webhooksWait,
       .charged, .badToken, .request, .reply:

@@ -28,6 +28,8 @@ final class OwnerRouter: GroupOwnership, Sendable {
 
   private struct State {
     var waiting: [Shard: Deque<Call>] = [:]
+    /// Shards whose calls are being attempted again: they stay in `waiting`, so that later ones queue.
+    var retrying: Set<Shard> = []
     var lastNumber: UInt64 = 0
   }
 
@@ -182,21 +184,28 @@ final class OwnerRouter: GroupOwnership, Sendable {
   func retry(at now: MonotonicInstant) {
     guard waitingCount.load(ordering: .acquiring) > 0 else { return }
     for shard in state.withLock({ Array($0.waiting.keys) }) {
-      switch route(to: shard) {
-      case .nobody: for call in popWaiting(of: shard, where: { $0.deadline <= now }) { call.completion(.error(.temporary)) }
-      case .here, .node: for call in popWaiting(of: shard, where: { _ in true }) { attempt(call, at: shard) }
-      }
+      // A call that comes while these are attempted must not overtake them.
+      guard let calls = beginRetry(of: shard, at: now, hasOwner: route(to: shard) != .nobody) else { continue }
+      for call in calls { attempt(call, at: shard) }
+      endRetry(of: shard, calls.count)
     }
   }
 
-  private func popWaiting(of shard: Shard, where isDue: (Call) -> Bool) -> [Call] {
+  /// - Returns: the calls to attempt, which still count; nil where another thread has them.
+  private func beginRetry(of shard: Shard, at now: MonotonicInstant, hasOwner: Bool) -> Deque<Call>? {
     state.withLock { state in
-      guard let calls = state.waiting[shard] else { return [] }
-      let due = calls.filter(isDue)
-      let left = calls.filter { !isDue($0) }
-      state.waiting[shard] = left.isEmpty ? nil : left
-      waitingCount.wrappingSubtract(due.count, ordering: .releasing)
-      return Array(due)
+      guard let calls = state.waiting[shard], state.retrying.insert(shard).inserted else { return nil }
+      let due = hasOwner ? calls : calls.filter { $0.deadline <= now }
+      state.waiting[shard] = hasOwner ? [] : calls.filter { $0.deadline > now }
+      return due
+    }
+  }
+
+  private func endRetry(of shard: Shard, _ count: Int) {
+    state.withLock { state in
+      state.retrying.remove(shard)
+      if state.waiting[shard]?.isEmpty == true { state.waiting[shard] = nil }
+      waitingCount.wrappingSubtract(count, ordering: .releasing)
     }
   }
 }

@@ -26,7 +26,7 @@ struct PresenceTable: Sendable {
     var sessions: [(node: NodeNumber, session: ClusterSession)] = []
     /// A session has completed its sign-in.
     var isOnline = false
-    /// The groups of this node that have attached sessions of other nodes.
+    /// The groups of this node that have attached the user's sessions.
     var groups: Set<GroupID> = []
   }
 
@@ -56,8 +56,12 @@ struct PresenceTable: Sendable {
     return Set(sessions.map(\.node)).sorted()
   }
 
-  /// A number for the next session of a user, larger than all that are known.
-  func nextOrder(of user: UserID) -> UInt64 { (users[user]?.sessions.last?.session.order ?? 0) + 1 }
+  /// A number for the next session of a user, larger than all that are known. The largest there is
+  /// could only come from a faulty node; it is used again, and the nodes' numbers decide.
+  func nextOrder(of user: UserID) -> UInt64 {
+    let last = users[user]?.sessions.last?.session.order ?? 0
+    return last == .max ? last : last + 1
+  }
 
   /// The sessions of a node, by user.
   func sessions(on node: NodeNumber) -> [(user: UserID, session: ClusterSession)] {

@@ -116,6 +116,9 @@ final class LocalTopic: GroupTopic {
   /// The users whose sessions are attached.
   var attachedUsers: Set<UserID> { state.withLock { $0.attached } }
 
+  /// Whether no user is attached.
+  var isEmpty: Bool { state.withLock { $0.attached.isEmpty } }
+
   private func shard(of loop: EventLoop) -> Shard {
     state.withLock { state in
       if let shard = state.shards.first(where: { $0.loop === loop }) { return shard }

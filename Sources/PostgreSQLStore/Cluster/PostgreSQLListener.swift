@@ -147,6 +147,7 @@ final class PostgreSQLListener: Sendable {
   private func pause() {
     var poll = pollfd(fd: wakeInput.fileDescriptor, events: Int16(POLLIN), revents: 0)
     _ = Foundation.poll(&poll, 1, 200)
+    clearWakes()
   }
 
   private func finishCommands() {

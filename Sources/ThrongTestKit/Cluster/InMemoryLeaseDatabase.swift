@@ -17,6 +17,7 @@ public final class InMemoryLeaseDatabase: LeaseDatabase, Sendable {
     var heartbeats: [NodeNumber: WallInstant] = [:]
     var version: Int64 = 1
     var cut: Set<NodeNumber> = []
+    var losesClaimAnswers = false
     var observers: [@Sendable () -> Void] = []
   }
 
@@ -71,10 +72,12 @@ public final class InMemoryLeaseDatabase: LeaseDatabase, Sendable {
   }
 
   public func claim(_ shards: [Shard], by node: NodeNumber) throws -> [Shard: Int64] {
-    try change { state in
+    let (epochs, isLost) = try change { state in
       if state.cut.contains(node) { throw Unreachable() }
-      return state.table.claim(shards, by: node)
+      return (state.table.claim(shards, by: node), state.losesClaimAnswers)
     }
+    if isLost { throw Unreachable() }
+    return epochs
   }
 
   public func release(_ shards: [Shard], by node: NodeNumber) throws {
@@ -119,6 +122,9 @@ public final class InMemoryLeaseDatabase: LeaseDatabase, Sendable {
 
   /// Lets a node's calls through again.
   public func mend(_ node: NodeNumber) { state.withLock { _ = $0.cut.remove(node) } }
+
+  /// Claims are performed, and their answers lost, until this is called with false.
+  public func loseClaimAnswers(_ isLosing: Bool) { state.withLock { $0.losesClaimAnswers = isLosing } }
 
   /// Removes a node at once, as if its lease had ended.
   public func expire(_ node: NodeNumber) {

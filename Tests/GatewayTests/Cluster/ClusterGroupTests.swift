@@ -119,6 +119,20 @@ import ThrongTestKit
     }
   }
 
+  @Test func aNodeKeepsATopicForAsLongAsAMemberIsThere() async throws {
+    try await LiveCluster.with { cluster in
+      let id = cluster.groupID(on: 0)
+      try await cluster[0].backend.create(id, "Public", memberList("mary", "nora"))
+      let mary = try await cluster[1].signIn("mary")
+      let nora = try await cluster[2].signIn("nora")
+      func topics(_ node: Int) -> Int? { cluster[node].services.cluster?.parts.topics.count }
+      try await waitUntil("both nodes have a topic") { topics(1) == 1 && topics(2) == 1 }
+      #expect(try await mary.call("quitGroup", #"{"groupID":"\#(id)"}"#)["result"] == [:])
+      try await nora.leave()
+      try await waitUntil("neither has one") { topics(1) == 0 && topics(2) == 0 }
+    }
+  }
+
   @Test func listsHoldGroupsOfAllNodes() async throws {
     try await LiveCluster.with { cluster in
       let ids = (0..<3).map { cluster.groupID(on: $0) }

@@ -1,7 +1,9 @@
 import Cluster
 import GroupModel
 import GroupRuntime
+import Logging
 import Testing
+import ThrongTestKit
 
 @testable import Gateway
 
@@ -132,6 +134,32 @@ import Testing
     #expect(table.end(session(1, on: one).key, of: "mary")?.groups == ["g"])
     table.attach("g", to: "mary")
     #expect(table.groups(of: "mary") == [], "a user without a session has none attached")
+  }
+
+  /// The group may have attached the user's other sessions while the news was on its way.
+  @Test func aGroupHearsOfAUsersFirstSessionOnEachNode() {
+    let clocks = ManualClocks()
+    let links = ClusterLinks(
+      bus: InProcessNetwork().bus("one"), clocks: clocks, logger: Logger(label: "links") { _ in SwiftLogNoOpLogHandler() })
+    let presence = ClusterPresence(links: links, shards: ShardMap(), clocks: clocks)
+    presence.start(as: one)
+    presence.begin(session(1, on: one).key, on: .iOS, deviceID: nil, of: "mary")
+    #expect(presence.attach("g", to: "mary") == [])
+    func begin(_ connection: UInt64, on node: NodeNumber) -> [ClusterPresence.Change] {
+      presence.didReceive(.sessionBegan("mary", session(connection, on: node, .web)), from: node)
+    }
+    #expect(begin(2, on: two) == [ClusterPresence.Change(user: "mary", groups: ["g"])])
+    #expect(begin(3, on: two) == [])
+    #expect(begin(4, on: three) == [ClusterPresence.Change(user: "mary", groups: ["g"])])
+    presence.detach("g", from: ["mary"])
+    _ = presence.didReceive(.sessionEnded("mary", session(4, on: three).key), from: three)
+    #expect(begin(5, on: three) == [])
+  }
+
+  @Test func theLargestNumberOfASessionIsNoFault() {
+    var table = PresenceTable()
+    table.begin(session(1, on: one, order: .max), of: "mary", on: one)
+    #expect(table.nextOrder(of: "mary") == .max)
   }
 
   @Test func groupsThatLookedInVainAreToldOnce() {
