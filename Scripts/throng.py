@@ -184,7 +184,9 @@ class Outbox:
     async def transmit(self, message):
         if message._sent_at is None:
             group = self.client._groups.get(message.group_id)
-            message._sent_at, message._after = time.monotonic(), group.seq if group else None
+            # The history never holds what is for those online alone.
+            is_kept = group and not message.params.get("onlineUserOnly")
+            message._sent_at, message._after = time.monotonic(), group.seq if is_kept else None
         try:
             self.answered(message, await self.client._request(message.method, message.params))
         except ThrongError as error:
@@ -370,6 +372,8 @@ class ThrongClient:
     async def connect(self):
         """Connects and stays connected. Returns at the first sign-in, raises where none can come."""
         if self._connected is None:
+            if self.state == "closed":
+                raise ClientError("Closed")
             self._connected = asyncio.get_running_loop().create_future()
             self._open()
         return await asyncio.shield(self._connected)

@@ -122,7 +122,7 @@ public actor ThrongClient {
     case .state(let state):
       connectionState = state
       wakeWaiters()
-    case .message(let message) where message.state.isFinal: wakeWaiters()
+    case .message(let message) where message.state.isFinal: wakeWaiters(for: message)
     default: break
     }
     for number in subscriptions.keys {
@@ -236,7 +236,9 @@ public actor ThrongClient {
     }
   }
 
-  private func wakeWaiters() {
+  /// - Parameter settled: a message that has just ended. The outbox may have forgotten it, because others
+  ///   ended with it.
+  private func wakeWaiters(for settled: LocalMessage? = nil) {
     for (number, waiter) in waiters {
       switch waiter {
       case .session(let continuation):
@@ -248,7 +250,8 @@ public actor ThrongClient {
           continue
         }
       case .outcome(let clientMsgID, let continuation):
-        guard let message = state.outbox.message(clientMsgID), message.state.isFinal else { continue }
+        let isSettled = settled?.clientMsgID == clientMsgID
+        guard let message = isSettled ? settled : state.outbox.message(clientMsgID), message.state.isFinal else { continue }
         continuation.resume(returning: message)
       }
       waiters[number] = nil

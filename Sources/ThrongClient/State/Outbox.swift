@@ -96,7 +96,8 @@ struct Outbox {
     inFlight.insert(clientMsgID)
     if record.sentAt == nil {
       record.sentAt = now
-      record.after = place(record.message.groupID)
+      // The history never holds what is for those online alone.
+      if record.message.options.onlineUserOnly != true { record.after = place(record.message.groupID) }
       records[clientMsgID] = record
     }
     return record.message

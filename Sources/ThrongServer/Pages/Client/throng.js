@@ -148,7 +148,7 @@ class Outbox {
   #pauseTimer = 0;
   #refusals = 0;
 
-  /** `client`: `request`, `positionOf`, `show`, `random`. */
+  /** `client`: `request`, `canSend`, `positionOf`, `show`, `random`. */
   constructor(client, limit) {
     this.#client = client;
     this.#limit = limit;
@@ -205,7 +205,8 @@ class Outbox {
   }
 
   #pump() {
-    while (this.#isOpen && this.#pauseTimer === 0 && this.#inFlight.size < windowSize && this.#waiting.length > 0) {
+    // A socket that is closing takes nothing, and tells its end later.
+    while (this.#isOpen && this.#client.canSend() && this.#pauseTimer === 0 && this.#inFlight.size < windowSize && this.#waiting.length > 0) {
       this.#transmit(this.#waiting.shift());
     }
   }
@@ -214,7 +215,8 @@ class Outbox {
     this.#inFlight.add(record);
     if (record.sentAt === 0) {
       record.sentAt = Date.now();
-      record.after = this.#client.positionOf(record.message.groupID)?.seq;
+      // The history never holds what is for those online alone.
+      if (!record.params.onlineUserOnly) record.after = this.#client.positionOf(record.message.groupID)?.seq;
     }
     try {
       this.#answered(record, await this.#client.request(record.method, record.params));
@@ -398,6 +400,7 @@ export class ThrongClient {
     }
     this.#outbox = new Outbox({
       request: (method, params) => this.#request(method, params),
+      canSend: () => this.#canSend,
       positionOf: (groupID) => this.#groups.get(groupID),
       show: (message) => this.#emit("message", message),
       random: this.#options.random,
@@ -441,6 +444,7 @@ export class ThrongClient {
   /** Connects and stays connected. Resolves at the first sign-in, rejects where none can come. */
   connect() {
     if (this.#connected === null) {
+      if (this.#state === "closed") return Promise.reject(new ClientError("Closed"));
       this.#connected = deferred();
       this.#connected.promise.catch(() => {});
       globalThis.addEventListener?.("online", this.#hurry);
@@ -471,7 +475,7 @@ export class ThrongClient {
 
   /** The result of a method; without a connection it waits for one unless `queue` is false. */
   call(method, params = {}, { queue = true } = {}) {
-    if (this.#state === "online") return this.#request(method, params);
+    if (this.#state === "online" && (this.#canSend || !queue)) return this.#request(method, params);
     if (this.#state === "closed") return Promise.reject(new ClientError("Closed"));
     if (!queue || this.#state === "idle") return Promise.reject(new ClientError("NotConnected"));
     if (this.#calls.length >= this.#options.queueLimit) return Promise.reject(new ClientError("QueueFull"));
@@ -619,9 +623,13 @@ export class ThrongClient {
     }, interval);
   }
 
+  get #canSend() {
+    return this.#socket?.readyState === 1;
+  }
+
   #request(method, params) {
     return new Promise((resolve, reject) => {
-      if (this.#socket?.readyState !== 1) return reject(new ClientError("NotConnected"));
+      if (!this.#canSend) return reject(new ClientError("NotConnected"));
       const request = { jsonrpc: "2.0", id: this.#nextID++, method, params };
       const text = JSON.stringify(request);
       if (byteLength(text) > largestFrame) return reject(new ClientError("TooLarge"));
