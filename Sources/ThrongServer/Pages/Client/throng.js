@@ -206,9 +206,8 @@ class Outbox {
 
   #pump() {
     // A socket that is closing takes nothing, and tells its end later.
-    while (this.#isOpen && this.#client.canSend() && this.#pauseTimer === 0 && this.#inFlight.size < windowSize && this.#waiting.length > 0) {
-      this.#transmit(this.#waiting.shift());
-    }
+    const isFree = () => this.#isOpen && this.#pauseTimer === 0 && this.#inFlight.size < windowSize;
+    while (isFree() && this.#client.canSend() && this.#waiting.length > 0) this.#transmit(this.#waiting.shift());
   }
 
   async #transmit(record) {
