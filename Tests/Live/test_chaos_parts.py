@@ -13,12 +13,13 @@ from types import SimpleNamespace
 import pytest
 from chaos import faults
 from chaos.cluster import Cluster
-from chaos.engines import free_port, until
+from chaos.engines import until
 from chaos.fault_proxy import FaultProxy
 from chaos.run import Run
 from chaos.wall_clock import WallClock
 
 from harness.client import PATIENCE
+from harness.ports import reserve_port
 from harness.server import BINARY, REPOSITORY, clean_environment
 from harness.tokens import SECRET, expiry_of
 
@@ -92,7 +93,7 @@ async def connect():
 async def proxied():
     """A proxy, the server behind it, and another server."""
     async with Echo(b"one") as one, Echo(b"two") as two:
-        proxy = await FaultProxy(one.port).start(free_port())
+        proxy = await FaultProxy(one.port).start(reserve_port())
         yield proxy, one, two
         await proxy.close()
 
@@ -121,7 +122,7 @@ async def test_what_is_sent_through_a_split_network_comes_later_or_never(proxied
     late.send(b"c")
     # Another connection passes everything on its way meanwhile.
     async with Echo(b"other") as other:
-        open_proxy = await FaultProxy(other.port).start(free_port())
+        open_proxy = await FaultProxy(other.port).start(reserve_port())
         assert await (await connect(open_proxy)).call(b"x") == b"other x"
         await open_proxy.close()
     assert one.lines.qsize() == 1

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.proxy import free_port, replaced
+from harness.ports import reserve_port
+from harness.proxy import replaced
 from harness.tokens import admin_token
 from test_unix_sockets import ask
 
@@ -78,7 +79,7 @@ def test_nginx_before_the_socket_keeps_connections(make_server, tmp_path):
     nginx = shutil.which("nginx", path="/usr/sbin:/usr/bin")
     if not nginx:
         pytest.skip("there is no nginx")
-    own, port = make_server(internal=f"unix:{tmp_path}/i"), free_port()
+    own, port = make_server(internal=f"unix:{tmp_path}/i"), reserve_port()
     block = replaced(
         "nginx-internal.conf", socket=("/run/throng/internal.sock", f"{tmp_path}/i"), listen=("127.0.0.1:8081", f"127.0.0.1:{port}"))
     user = "user root;" if os.geteuid() == 0 else ""

@@ -10,7 +10,8 @@ import pytest
 import yaml
 
 from harness import alerts
-from harness.proxy import free_port, make_certificate
+from harness.ports import reserve_port
+from harness.proxy import make_certificate
 from harness.receiver import Receiver
 from harness.server import REPOSITORY
 
@@ -123,7 +124,7 @@ class Prometheus:
     """Prometheus with the rules, which scrapes servers every second."""
 
     def __init__(self, directory, servers):
-        self.port = free_port()
+        self.port = reserve_port()
         config = {
             "global": {"scrape_interval": "1s", "evaluation_interval": "1s"}, "rule_files": [str(DEPLOY / "alerts.yaml")],
             "scrape_configs": [{"job_name": "throng", "static_configs": [{"targets": targets(servers)}]}]}

@@ -13,8 +13,8 @@ import time
 
 import pytest
 
+from harness.ports import reserve_port
 from harness.server import BINARY, REPOSITORY, clean_environment
-from harness.tutorial import free_port
 
 PATIENCE = 60
 
@@ -79,7 +79,7 @@ def command(*arguments):
 @pytest.mark.one_process("it builds and runs the program")
 @pytest.mark.timeout(300)
 def test_two_people_chat_with_the_commands_that_it_prints(screen, environment, tmp_path):
-    address = f"127.0.0.1:{free_port()}"
+    address = f"127.0.0.1:{reserve_port()}"
     arguments = ["--listen", address, "--internal-listen", "127.0.0.1:0", "--data-dir", tmp_path / "the data", "--demo"]
     server = screen(command(*arguments), env=environment)
     server.sees(r'"text":"Hello!"')

@@ -13,7 +13,8 @@ import termios
 
 import pytest
 
-from harness.proxy import free_port, make_certificate
+from harness.ports import reserve_port
+from harness.proxy import make_certificate
 from harness.server import BINARY, clean_environment, run_throng
 
 
@@ -43,7 +44,7 @@ def doctor(tmp_path, *arguments):
 
 
 def free_listeners():
-    return "--listen", f"127.0.0.1:{free_port()}", "--internal-listen", f"127.0.0.1:{free_port()}"
+    return "--listen", f"127.0.0.1:{reserve_port()}", "--internal-listen", f"127.0.0.1:{reserve_port()}"
 
 
 def test_a_machine_on_which_a_server_would_start_is_well(tmp_path):
@@ -74,7 +75,7 @@ def test_a_port_that_is_taken_is_a_failure_with_its_remedy(tmp_path):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         listen = f"127.0.0.1:{taken.getsockname()[1]}"
-        done = doctor(tmp_path, "--listen", listen, "--internal-listen", f"127.0.0.1:{free_port()}")
+        done = doctor(tmp_path, "--listen", listen, "--internal-listen", f"127.0.0.1:{reserve_port()}")
     assert done.returncode == 1 and lines(done)["listeners"][0] == "FAILURE"
     assert listen in lines(done)["listeners"][1] and "→" in done.stdout
 
@@ -99,13 +100,13 @@ def test_what_is_no_database_and_no_directory_is_a_failure(tmp_path):
 @pytest.mark.files
 def test_a_database_in_use_by_another_configuration_is_a_failure(make_server):
     own = make_server()
-    done = command("doctor", own, internal=f"127.0.0.1:{free_port()}")
+    done = command("doctor", own, internal=f"127.0.0.1:{reserve_port()}")
     assert done.returncode == 1 and lines(done)["database"][0] == "FAILURE", done.stdout
     assert str(own.process.pid) in lines(done)["database"][1]
 
 
 def test_an_unreachable_postgresql_is_a_failure(tmp_path):
-    done = doctor(tmp_path, *free_listeners(), "--set", f"store.url=postgres://throng:geheim@127.0.0.1:{free_port()}/throng")
+    done = doctor(tmp_path, *free_listeners(), "--set", f"store.url=postgres://throng:geheim@127.0.0.1:{reserve_port()}/throng")
     assert done.returncode == 1 and lines(done)["PostgreSQL"][0] == "FAILURE"
     assert "geheim" not in done.stdout + done.stderr
 
@@ -154,7 +155,7 @@ def test_top_draws_a_screen_in_a_terminal(make_server):
 
 
 def test_top_says_when_there_is_no_server(tmp_path):
-    done = run_throng("top", "--internal-listen", f"127.0.0.1:{free_port()}", cwd=tmp_path)
+    done = run_throng("top", "--internal-listen", f"127.0.0.1:{reserve_port()}", cwd=tmp_path)
     assert done.returncode == 1 and "nobody listens" in done.stderr
     assert run_throng("top", "--interval", "0").returncode == 64
 

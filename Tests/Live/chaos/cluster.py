@@ -5,10 +5,11 @@ import json
 import signal
 import time
 
+from harness.ports import reserve_port
 from harness.server import Server, StartFailed
 from harness.tokens import admin_token
 
-from .engines import NATS, PATIENCE, PostgreSQL, Tables, free_port, shard_of, until
+from .engines import NATS, PATIENCE, PostgreSQL, Tables, shard_of, until
 from .fault_proxy import FaultProxy
 from .wall_clock import TOKEN_LIFETIME
 
@@ -39,14 +40,14 @@ class Node:
         ports = {engine: [target for target in found if target] for engine, found in targets.items()}
         if cluster.hasProxies:
             for engine, found in targets.items():
-                self.proxies[engine] = [await FaultProxy(target).start(free_port()) for target in found]
+                self.proxies[engine] = [await FaultProxy(target).start(reserve_port()) for target in found]
                 ports[engine] = [proxy.port for proxy in self.proxies[engine]]
         hosts = ",".join(f"127.0.0.1:{port}" for port in ports["postgresql"])
         settings = {**SETTINGS, "cluster.name": self.name, "store.url": f"postgres://throng@{hosts}/throng"}
         if cluster.nats:
             settings["bus.url"] = f"nats://127.0.0.1:{ports['nats'][0]}"
         settings |= cluster.settings
-        place = f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}"
+        place = f"127.0.0.1:{reserve_port()}", f"127.0.0.1:{reserve_port()}"
         self.server = Server(self.cluster.directory / self.name, settings, listen=place[0], internal=place[1])
 
     @property

@@ -1,27 +1,14 @@
 """PostgreSQL and NATS of a cluster, on ports of their own, which can be ended and started again."""
 import asyncio
 import os
-import random
 import shutil
 import signal
-import socket
 import subprocess
 
+from harness.ports import reserve_port
 from harness.postgresql import programs
 
 PATIENCE = 60
-
-
-def free_port():
-    """A port that no outgoing connection gets."""
-    while True:
-        port = random.SystemRandom().randrange(10_000, 32_000)
-        with socket.socket() as one:
-            try:
-                one.bind(("127.0.0.1", port))
-                return port
-            except OSError:
-                continue
 
 
 async def until(condition, what, patience=PATIENCE, pause=0.02):
@@ -48,7 +35,7 @@ class PostgreSQL:
 
     def __init__(self, directory):
         self.directory = directory
-        self.port = free_port()
+        self.port = reserve_port()
         self.process = None
         # PostgreSQL's programs refuse to work for root.
         self.account = {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
@@ -109,7 +96,7 @@ class PostgreSQL:
 class NATS:
     def __init__(self, directory):
         self.directory = directory
-        self.port = free_port()
+        self.port = reserve_port()
         self.process = None
 
     async def start(self):

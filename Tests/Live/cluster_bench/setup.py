@@ -6,7 +6,8 @@ import subprocess
 from pathlib import Path
 
 from chaos.cluster import Cluster
-from chaos.engines import accepts, free_port, until
+from chaos.engines import accepts, until
+from harness.ports import reserve_port
 from harness.server import run_throng
 from harness.tokens import SECRET
 
@@ -51,7 +52,7 @@ class Setup:
 
     async def start(self):
         await self.cluster.start()
-        port = free_port()
+        port = reserve_port()
         servers = "".join(f"  server {node.name} {node.server.listen}\n" for node in self.cluster.nodes)
         config = self.directory / "haproxy.cfg"
         config.write_text(f"""global

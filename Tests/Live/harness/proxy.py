@@ -13,6 +13,7 @@ import time
 import pytest
 from websockets.asyncio.client import connect
 
+from .ports import reserve_port
 from .server import REPOSITORY
 from .tokens import make_token
 
@@ -20,12 +21,6 @@ DEPLOY = REPOSITORY / "Scripts/deploy"
 PROXIES = ["nginx", "haproxy", "caddy"]
 # As in throng.yaml of that directory, which test_service.py compares.
 SETTINGS = {"path": "/chat/ws", "trustedProxies": "127.0.0.1,::1", "demo": "true", "limits.connectionsPerAddress": 0}
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 def openssl(*arguments):
@@ -65,7 +60,7 @@ class Proxy:
         self.program = shutil.which(kind, path="/usr/sbin:/usr/bin:/usr/local/bin")
         if not self.program:
             pytest.skip(f"there is no {kind}")
-        self.kind, self.directory, self.port, self.address = kind, directory, free_port(), address
+        self.kind, self.directory, self.port, self.address = kind, directory, reserve_port(), address
         self.host = f"localhost:{self.port}"
         self.edit = edit
         self.people = []

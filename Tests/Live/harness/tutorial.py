@@ -11,16 +11,15 @@ and the repository's Scripts beside them; 8080, 8081 and 9000 become free ports.
 """
 import asyncio
 import os
-import random
 import re
 import shlex
 import shutil
 import signal
-import socket
 import sys
 import time
 
 from .driven import NODE
+from .ports import reserve_port
 from .server import BINARY, REPOSITORY, clean_environment
 
 CATALOGUE = REPOSITORY / "Sources/ThrongServer/Documentation.docc"
@@ -167,18 +166,6 @@ class Terminal:
         await self._reader
 
 
-def free_port():
-    """A port that is free, outside those that the system gives to connections."""
-    while True:
-        port = random.randrange(20_000, 32_000)
-        with socket.socket() as one:
-            try:
-                one.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
-
-
 def command_line(words):
     """A program with its first arguments, for a shell."""
     found = shutil.which(words[0])
@@ -190,7 +177,7 @@ class Reader:
 
     def __init__(self, directory):
         self.directory, self.terminals = directory, {}
-        self.ports = {port: free_port() for port in ("8080", "8081", "9000")}
+        self.ports = {port: reserve_port() for port in ("8080", "8081", "9000")}
         programs = directory / ".programs"
         programs.mkdir()
         for name, command in {"throng": [BINARY], "python3": [sys.executable, "-B"], "node": NODE}.items():
