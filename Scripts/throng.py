@@ -18,6 +18,7 @@ import asyncio
 import inspect
 import json
 import random
+import re
 import secrets
 import sys
 import time
@@ -32,6 +33,10 @@ LONGEST_BACKOFF = 20
 GOOD_SESSION = 10
 CONNECT_TIMEOUT = 20
 PING_TIMEOUT = 10
+# How long `close` waits for the end of the connection.
+CLOSE_TIMEOUT = 2
+# The shortest time from a renewal of the token to the next.
+RENEWAL_PAUSE = 10
 # Messages under way at the same time; more wait here.
 WINDOW = 32
 # The server knows a clientMsgID for 5 minutes; this leaves it time to answer.
@@ -86,12 +91,22 @@ def place_of(name, params):
     return params.get("seq", 0) if name in TIPS else 0, params["changeSeq"] if name in CHANGES else 0
 
 
+def now():
+    """Seconds of a clock that goes on while the machine sleeps, as the server's does."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
+
+
+def encoded(value):
+    """JSON as the server takes it: half of a surrogate pair, which UTF-8 does not hold, becomes U+FFFD."""
+    return re.sub("[\ud800-\udfff]", "\ufffd", json.dumps(value, ensure_ascii=False, allow_nan=False))
+
+
 class TrackedGroup:
     """The part of one group that the application has been told."""
 
     def __init__(self, group_id, epoch=None, seq=0, changeSeq=0, is_live=False):
         self.group_id, self.epoch, self.seq, self.change_seq, self.is_live = group_id, epoch, seq, changeSeq, is_live
-        # Events of this connection that wait until the group is in step again; None = they do not wait.
+        # Events of this connection that wait until the group is in step; None = they do not wait.
         self.held = None
         # More came than may wait: the group is synchronized once more.
         self.has_overflowed = False
@@ -103,12 +118,17 @@ class TrackedGroup:
         self.seq, self.change_seq = max(self.seq, seq), max(self.change_seq, change_seq)
         while self.seq + 1 in self._own:
             self.seq += 1
-            self._own.discard(self.seq)
+        self._own = {own for own in self._own if own > self.seq}
 
     def add_own(self, seq):
         if not self.is_live and seq > self.seq:
             self._own.add(seq)
             self.reach(self.seq)
+
+    def hold(self):
+        """Events wait until the group is in step. A live room keeps nothing that a sync could bring."""
+        if not self.is_live and self.held is None:
+            self.held = []
 
     def knows(self, seq, change_seq):
         """Whether the application has been told of what an event at this place tells."""
@@ -128,6 +148,9 @@ class Message:
     def _restart(self, order):
         self.done = asyncio.get_running_loop().create_future()
         self._order, self._sent_at, self._refused_at, self._after, self._timer = order, None, None, None, None
+        # An earlier try was not answered.
+        self._is_uncertain = False
+        self._flight = None
 
     @property
     def client_msg_id(self):
@@ -147,12 +170,13 @@ class Outbox:
         self.is_open, self.pause, self.refusals, self.order = False, None, 0, 0
 
     def start(self, message):
+        is_long = len(encoded(message.params).encode()) > LARGEST_FRAME - 256
         self.order += 1
         message._restart(self.order)
         self.by_id[message.client_msg_id] = message
         if len(self.waiting) >= self.limit:
             self.settle(message, "failed", error=ClientError("QueueFull"))
-        elif len(json.dumps(message.params, ensure_ascii=False).encode()) > LARGEST_FRAME - 256:
+        elif is_long:
             self.settle(message, "failed", error=ClientError("TooLarge"))
         else:
             self.waiting.append(message)
@@ -172,6 +196,7 @@ class Outbox:
         # Whether a queued one was dropped is told to the session that is gone; sending it again asks.
         queued = [one for one in self.by_id.values() if one.state == "queued"]
         for message in [*(one for one in self.in_flight if one.state == "sending"), *queued]:
+            message._is_uncertain = True
             self.wait(message)
         self.in_flight.clear()
 
@@ -182,21 +207,24 @@ class Outbox:
             self.client._spawn(self.transmit(message))
 
     async def transmit(self, message):
+        flight = message._flight = object()
         if message._sent_at is None:
             group = self.client._groups.get(message.group_id)
             # The history never holds what is for those online alone.
             is_kept = group and not message.params.get("onlineUserOnly")
-            message._sent_at, message._after = time.monotonic(), group.seq if is_kept else None
+            message._sent_at, message._after = now(), group.seq if is_kept else None
         try:
             self.answered(message, await self.client._request(message.method, message.params))
         except ThrongError as error:
             self.refused(message, error)
         except ClientError as error:
             # A message that the connection's end has put back waits already.
-            if message in self.in_flight and error.reason == "TooLarge":
+            if message._flight is flight and message in self.in_flight and error.reason == "TooLarge":
                 self.settle(message, "failed", error=error)
         finally:
-            self.in_flight.discard(message)
+            # After the connection's end the message may be under way again.
+            if message._flight is flight:
+                self.in_flight.discard(message)
             self.pump()
 
     def answered(self, message, result):
@@ -231,10 +259,11 @@ class Outbox:
     def refused(self, message, error):
         if message.state != "sending" or message not in self.in_flight:
             return
-        # It was not taken, so it may be sent at any later time.
-        message._sent_at = None
-        message._refused_at = message._refused_at or time.monotonic()
-        if not error.temporary or time.monotonic() - message._refused_at > LONGEST_REFUSAL:
+        # It was not taken, so it may be sent at any later time; an earlier try that was not answered may have been.
+        if not message._is_uncertain:
+            message._sent_at = None
+        message._refused_at = message._refused_at or now()
+        if not error.temporary or now() - message._refused_at > LONGEST_REFUSAL:
             return self.settle(message, "failed", error=error)
         self.wait(message)
         if self.pause:
@@ -258,13 +287,13 @@ class Outbox:
             self.client._emit("message", message)
 
     def found(self, message, stored):
-        """The history holds the message: its answer was lost."""
-        if message.state == "stored":
+        """The history holds the message, or an event brings it: its answer was lost."""
+        if message.state in ("stored", "delivered"):
             return
         if message in self.waiting:
             self.waiting.remove(message)
-        message.msg_id, message.seq, message.timestamp = stored["msgID"], stored["seq"], stored["timestamp"]
-        self.settle(message, "stored")
+        message.msg_id, message.seq, message.timestamp = stored["msgID"], stored.get("seq"), stored["timestamp"]
+        self.settle(message, "delivered" if message.seq is None else "stored")
 
     def _unanswered(self, group_id):
         return [one for one in self.waiting if one._sent_at is not None and one.group_id == group_id]
@@ -277,12 +306,12 @@ class Outbox:
         """The group is in step: what its history does not hold was never stored, so it is a new message."""
         for message in self._unanswered(group_id):
             if message._after is not None:
-                message._sent_at = None
+                message._sent_at, message._is_uncertain = None, False
 
     def fail_uncertain(self):
         """Fails what was sent so long ago that the server would take it for a new message."""
-        now = time.monotonic()
-        for message in [one for one in self.waiting if one._sent_at is not None and now - one._sent_at > REPEATABLE]:
+        instant = now()
+        for message in [one for one in self.waiting if one._sent_at is not None and instant - one._sent_at > REPEATABLE]:
             self.waiting.remove(message)
             self.settle(message, "failed", error=ClientError("OutcomeUnknown"))
 
@@ -322,13 +351,18 @@ class ThrongClient:
         self._connecting = {"max_size": None, "compression": None, "open_timeout": CONNECT_TIMEOUT, **connecting}
         self._queue_limit, self._random = queue_limit, random
         self.state, self.session = "idle", None
-        self._handlers, self._tasks, self._timers, self._pending, self._calls = {}, set(), {}, {}, []
+        self._handlers, self._timers, self._pending, self._calls = {}, {}, {}, []
+        # The client's own, and the application's handlers.
+        self._tasks, self._handler_tasks = set(), set()
         self._groups = {one["groupID"]: TrackedGroup(one["groupID"], one["epoch"], one["seq"], one["changeSeq"]) for one in positions}
+        for group in self._groups.values():
+            group.hold()
         self._held_count = 0
         self._entered, self._joined, self._untracked = set(), set(), {}
         self._socket, self._attempt, self._number = None, None, 0
         # `_used`: the token of the session; a newer one may have come that is not used yet.
         self._token, self._used, self._is_stale, self._reading, self._is_renewing = None, None, False, None, False
+        self._renewed_at = None
         self._losses, self._signed_in_at, self._session_at, self._wait_at_least = 0, None, 0, 0
         self._heard = self._is_ready = self._is_logging_out = False
         self._server_time = self._told_until = 0
@@ -371,9 +405,9 @@ class ThrongClient:
 
     async def connect(self):
         """Connects and stays connected. Returns at the first sign-in, raises where none can come."""
+        if self.state == "closed":
+            raise ClientError("Closed")
         if self._connected is None:
-            if self.state == "closed":
-                raise ClientError("Closed")
             self._connected = asyncio.get_running_loop().create_future()
             self._open()
         return await asyncio.shield(self._connected)
@@ -384,9 +418,17 @@ class ThrongClient:
             self._open()
 
     async def close(self):
-        """Ends the connection for good; messages under way fail."""
+        """Ends the connection for good; messages under way fail. Does not wait for handlers."""
         self._end(1000, "closed by the application", ClientError("Closed"))
-        await asyncio.gather(*(task for task in self._tasks if task is not asyncio.current_task()), return_exceptions=True)
+        if self._reading:
+            self._reading.cancel()
+        tasks = self._tasks - {asyncio.current_task()}
+        if tasks:
+            # A server that does not answer holds none of them for longer.
+            _, late = await asyncio.wait(tasks, timeout=CLOSE_TIMEOUT)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
 
     async def logout(self):
         """Signs out: the server forgets the session, and the client is closed."""
@@ -454,15 +496,18 @@ class ThrongClient:
         try:
             answer = handler(*values)
             if inspect.isawaitable(answer):
-                self._spawn(answer)
+                self._keep(self._handler_tasks, answer)
         except Exception as error:
             context = {"message": "a handler of ThrongClient failed", "exception": error}
             asyncio.get_running_loop().call_exception_handler(context)
 
     def _spawn(self, work):
+        self._keep(self._tasks, work)
+
+    def _keep(self, tasks, work):
         task = asyncio.ensure_future(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
 
     def _spawn_later(self, work, *arguments):
         return lambda: self._spawn(work(*arguments))
@@ -548,7 +593,7 @@ class ThrongClient:
     def _left(self):
         """How long the token still holds, in seconds."""
         lifetime = (self.session["tokenExpiresAt"] - self.session["serverTime"]) / 1000
-        return lifetime - (time.monotonic() - self._session_at)
+        return lifetime - (now() - self._session_at)
 
     @property
     def _ends_soon(self):
@@ -575,7 +620,7 @@ class ThrongClient:
         self._stop("connect")
         if self.session and self.session["userID"] != session["userID"]:
             return self._end(0, f"the new token is of another user, {session['userID']}")
-        self.session, self._signed_in_at = session, time.monotonic()
+        self.session, self._signed_in_at = session, now()
         self._session_at = self._signed_in_at
         self._watch(max(1, session["heartbeat"]))
         self._set_state("online")
@@ -601,15 +646,14 @@ class ThrongClient:
         try:
             await self._request("ping", {})
         except (ClientError, ThrongError):
-            pass
-        self._stop("ping")
+            pass  # an error is a sign of life too, and a connection that has ended needs none
 
     async def _request(self, method, params):
         if self._socket is None:
             raise ClientError("NotConnected")
         self._number += 1
         request = {"jsonrpc": "2.0", "id": self._number, "method": method, "params": params}
-        text = json.dumps(request, ensure_ascii=False)
+        text = encoded(request)
         if len(text.encode()) > LARGEST_FRAME:
             raise ClientError("TooLarge")
         future = asyncio.get_running_loop().create_future()
@@ -626,6 +670,7 @@ class ThrongClient:
 
     def _receive(self, text):
         self._heard = True
+        self._stop("ping")
         frame = json.loads(text)
         self._emit("frame", "in", frame)
         if "method" in frame:
@@ -646,7 +691,7 @@ class ThrongClient:
         if is_final or (code == 4006 and not self._may_renew) or self._is_logging_out:
             return self._end(code, reason, error)
         self._disconnect()
-        if self._signed_in_at is not None and time.monotonic() - self._signed_in_at >= GOOD_SESSION:
+        if self._signed_in_at is not None and now() - self._signed_in_at >= GOOD_SESSION:
             self._losses = 0
         self._signed_in_at = None
         backoff = self._random() * min(LONGEST_BACKOFF, FIRST_BACKOFF * 2 ** self._losses)
@@ -685,7 +730,8 @@ class ThrongClient:
         self._untracked.clear()
         self._held_count = 0
         for group in self._groups.values():
-            group.held, group.has_overflowed = None if group.is_live else [], False
+            group.held, group.has_overflowed = None, False
+            group.hold()
         pending, self._pending = self._pending, {}
         self._outbox.shut()
         for future in pending.values():
@@ -693,7 +739,7 @@ class ThrongClient:
                 future.set_exception(ClientError("ConnectionLost"))
                 future.exception()
 
-    async def _renew(self, expires_at):
+    async def _renew(self):
         """A new token before the old one ends; without one the session ends with 4006, and the next begins with one."""
         if not self._may_renew or self._is_renewing:
             return
@@ -703,17 +749,30 @@ class ThrongClient:
             if self._attempt is attempt:
                 session = await self._request("login", {"token": self._token})
                 self._used = self._token
-                self.session, self._session_at = session, time.monotonic()
+                self.session, self._session_at = session, now()
+                self._renewed_at = self._session_at
                 self._emit("renewed", session)
         except Exception as error:
             # A token that the server has not seen is a good one.
             self._is_stale = not isinstance(error, ClientError)
             self._emit("renewalFailed", error)
-            if self._attempt is attempt and self._left > 2:
-                # Half of what is left, so that there are a few tries.
-                self._start("renew", min(10, self._left / 2), self._spawn_later(self._renew, expires_at))
+            if self._attempt is attempt:
+                self._renew_later()
         finally:
             self._is_renewing = False
+
+    def _renew_later(self):
+        if self._left > 2:
+            # Half of what is left, so that there are a few tries.
+            self._start("renew", min(RENEWAL_PAUSE, self._left / 2), self._spawn_later(self._renew))
+
+    def _renew_soon(self):
+        """Renews now, or somewhat later where that has just been done: the server warns at once of a token with a
+        minute left, and the application may have no better one."""
+        if self._renewed_at is not None and now() - self._renewed_at < RENEWAL_PAUSE:
+            self._renew_later()
+        else:
+            self._spawn(self._renew())
 
     # Events
 
@@ -722,7 +781,7 @@ class ThrongClient:
         if name == "onServerDraining":
             self._wait_at_least = params["retryAfterMs"] / 1000
         if name == "onUserSigExpired":
-            self._spawn(self._renew(params["expiresAt"]))
+            self._renew_soon()
         if name == "onMessageDropped":
             self._outbox.drop(params)
         group = self._groups.get(params.get("groupID"))
@@ -746,6 +805,8 @@ class ThrongClient:
             group.reach(*place)
         elif place != (0, 0):
             self._untracked[group_id] = tuple(map(max, self._untracked.get(group_id, (0, 0)), place))
+        if name == "onRecvNewMessage" and self._find_own(params["message"]):
+            return
         self._emit(name, params)
         self._emit("event", name, params)
         names_me = any(one["userID"] == self.user_id for one in params.get("memberList", ()))
@@ -753,6 +814,14 @@ class ThrongClient:
             self._groups.pop(group_id, None)
         elif not group and name in ENTRIES and (names_me or name == "onGroupCreated"):
             self._spawn(self._enter(group_id))
+
+    def _find_own(self, message):
+        """Whether it is a message of this client's: the server may have kept it back until the session that sent it
+        was gone. `message` tells of it."""
+        own = self._outbox.by_id.get(message.get("clientMsgID")) if message["sender"] == self.user_id else None
+        if own:
+            self._outbox.found(own, message)
+        return own is not None
 
     async def _enter(self, group_id):
         """The user is a member of one more group: its position is read once."""
@@ -778,6 +847,8 @@ class ThrongClient:
 
     async def _resume(self, attempt, tries=0):
         """After each sign-in: finds the groups joined and left, and asks in all others for what was missed."""
+        for group in self._groups.values():
+            group.hold()  # a try before this one may have told the events of some
         try:
             told = await self._catch_up(self._told_until)
         except ClientError:
@@ -902,10 +973,7 @@ class ThrongClient:
         """A page without what the application has: own messages, and those before its position that did not change."""
         changes, messages = [*row["changeList"]], []
         for message in row["messageList"]:
-            own = self._outbox.by_id.get(message.get("clientMsgID")) if message["sender"] == self.user_id else None
-            if own:
-                self._outbox.found(own, message)
-            if not own and message["seq"] > known[0]:
+            if not self._find_own(message) and message["seq"] > known[0]:
                 messages.append(message)
             elif message.get("changeSeq", 0) > known[1]:
                 changes.append(message)

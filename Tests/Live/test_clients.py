@@ -350,6 +350,20 @@ async def test_a_token_is_renewed_before_it_ends(scene):
     assert len(here.proxy.links) == 1 and not client.told("state", state="waiting")
 
 
+async def test_a_token_near_its_end_is_not_asked_for_in_a_row(scene):
+    """The server warns of each session with a minute left, also behind a renewal that brought no better token."""
+    here = await scene(token=False)
+    client, only = here.client, make_token(here.user, ttl=50)
+    await client.open(here.proxy.url)
+    for _ in range(2):
+        await client.expect("tokenWanted")
+        await client.do("token", token=only)
+        await client.expect("onUserSigExpired")
+    await client.expect("renewed")
+    await client.call("ping")
+    assert len(client.told("tokenWanted")) == 2
+
+
 async def test_a_renewal_that_fails_is_made_up_for(scene):
     """The session ends with 4006, and the next begins with a new token."""
     here = await scene(token=False)
@@ -407,6 +421,9 @@ async def test_replaced(scene):
     assert (await here.client.expect("state", state="closed"))["code"] == 4502
     failed = await here.client.settled(message)
     assert failed["state"] == "failed" and failed["error"]["reason"] == "Closed"
+    with pytest.raises(Unanswered) as refused:
+        await here.client.do("connect")
+    assert refused.value.error["reason"] == "Closed", "a closed client makes no second session"
     await here.client.do("reconnectNow")
     assert len(here.proxy.links) == 1
 
@@ -449,6 +466,87 @@ async def test_a_cut_in_the_middle_of_a_send_to_a_live_room(scene):
     assert len(here.other.received("onRecvNewMessage", groupID=group)) == 1
 
 
+@pytest.mark.parametrize("queued", [True, False])
+async def test_an_own_message_that_comes_as_an_event_is_told_as_a_message(spawn, peer, queued):
+    """The server kept it back until the connection was cut, and sends it to the session that came after."""
+    one, url = await peer(kind=LatePeer, queued=queued)
+    client = await spawn()
+    await client.open(url, "a token", random=0)
+    await client.expect("ready")
+    message = await client.do("send", groupID="room", text="mine", clientMsgID="mine")
+    assert (await client.settled(message))["state"] == "delivered"
+    await client.expect("onRecvNewMessage", message=has(sender="other"))
+    assert [event["message"]["sender"] for event in client.told("onRecvNewMessage")] == ["other"]
+    assert len(client.told("message", state="delivered")) == 1 and len(one.tokens) == 2
+
+
+class LatePeer(Peer):
+    """A live room's server: the first connection is cut behind the message, the second begins with it, and with
+    another user's of the same clientMsgID."""
+
+    def __init__(self, queued):
+        answer = {"result": {"msgID": "m1", "timestamp": 1, "status": "Queued"}} if queued else None
+        super().__init__(replies={"sendGroupTextMessage": [answer, {"result": {"msgID": "m1", "timestamp": 1, "status": "Delivered"}}]})
+
+    async def handle(self, socket):
+        async for line in socket:
+            request = json.loads(line)
+            if request["method"] == "sendGroupTextMessage" and len(self.tokens) == 1:
+                if answer := self.answer(request):
+                    await socket.send(json.dumps({"jsonrpc": "2.0", "id": request["id"], **answer}))
+                return await socket.close(1012)
+            if request["method"] == "getJoinedGroupList" and len(self.tokens) == 2:
+                for sender in ("user", "other"):
+                    message = {"msgID": "m1", "groupID": "room", "sender": sender, "timestamp": 1, "type": "Text", "text": "mine",
+                               "priority": "Normal", "platform": "Web", "clientMsgID": "mine"}
+                    event = {"groupID": "room", "opTime": 1, "message": message}
+                    await socket.send(json.dumps({"jsonrpc": "2.0", "method": "onRecvNewMessage", "params": event}))
+            await socket.send(json.dumps({"jsonrpc": "2.0", "id": request["id"], **self.answer(request)}))
+
+
+async def test_a_repeat_that_is_refused_does_not_forget_the_first_try(spawn, peer):
+    """A refusal for the rate says nothing of the try that was not answered: it may have been taken."""
+    class Silent(Peer):
+        async def handle(self, socket):
+            async for line in socket:
+                request = json.loads(line)
+                if answer := self.answer(request):
+                    await socket.send(json.dumps({"jsonrpc": "2.0", "id": request["id"], **answer}))
+                if request["method"] == "sendGroupTextMessage":
+                    # The client comes back when the test says.
+                    draining = {"jsonrpc": "2.0", "method": "onServerDraining", "params": {"retryAfterMs": 3_600_000}}
+                    await socket.send(json.dumps(draining))
+                    return await socket.close(4001)
+
+    delivered = {"result": {"msgID": "m1", "timestamp": 1, "status": "Delivered"}}
+    refusal = {"error": {"code": 7008, "message": "too fast", "data": {"temporary": True, "retryAfterMs": 1}}}
+    one, url = await peer(kind=Silent, replies={"sendGroupTextMessage": [None, refusal, delivered]})
+    client = await spawn()
+    await client.open(url, "a token", random=0)
+    message = await client.do("send", groupID="room", text="once")
+    for seconds in (0, 300):
+        await client.expect("state", state="waiting")
+        await client.do("pass", seconds=seconds)
+        await client.do("reconnectNow")
+    failed = await client.settled(message)
+    assert failed["state"] == "failed" and failed["error"]["reason"] == "OutcomeUnknown"
+    assert one.replies["sendGroupTextMessage"] == [delivered], "it was not sent a third time"
+
+
+async def test_half_of_a_surrogate_pair_is_sent_as_browsers_do(scene, request):
+    """A text that was cut within an emoji: no UTF-8 holds it, and the server would not know whom to answer."""
+    here = await scene()
+    if "ThrongClient" in request.node.callspec.id:
+        pytest.skip("no String of Swift holds one")
+    group = await here.group()
+    message = await here.client.do("send", groupID=group, text="cut \ud83d")
+    assert (await here.client.settled(message))["state"] == "stored"
+    assert (await here.other.expect("onRecvNewMessage", groupID=group))["message"]["text"] == "cut \ufffd"
+    await here.client.call("setGroupMemberInfo", groupID=group, userID=here.user, nameCard="\udc00\\ud83d")
+    (row,) = (await here.client.call("getGroupsInfo", groupIDList=[group]))["resultList"]
+    assert row["info"]["selfInfo"]["nameCard"] == "\ufffd\\ud83d"
+
+
 @pytest.mark.parametrize("lost", ["to client", "to server"])
 async def test_an_answer_that_is_lost_for_longer_than_the_server_remembers(scene, lost):
     """Where the history tells, the message is there once; where nothing can tell, it is not sent twice, and the
@@ -458,7 +556,9 @@ async def test_an_answer_that_is_lost_for_longer_than_the_server_remembers(scene
     here.proxy.hold(lost)
     told = await here.client.do("send", groupID=group, text="the history tells")
     untold = await here.client.do("send", groupID=room, text="nothing tells")
-    await here.proxy.holds(lost, b"Delivered" if lost == "to client" else b"")
+    # No history holds it.
+    passing = await here.client.do("send", groupID=group, text="nor of this", onlineUserOnly=True)
+    await here.proxy.holds(lost, b"Delivered" if lost == "to client" else b"", times=2)
     if lost == "to client":
         # The answers are gone for good; an event that comes behind them moves the client's position on.
         here.proxy.hold()
@@ -473,8 +573,9 @@ async def test_an_answer_that_is_lost_for_longer_than_the_server_remembers(scene
     # By now a server would take it for a new message; this one's clock has not gone on.
     sent = here.own.metric("throng_requests_total", method="sendGroupTextMessage") - requests
     assert sent == (0 if lost == "to client" else 1)
-    failed = await here.client.settled(untold)
-    assert failed["state"] == "failed" and failed["error"]["reason"] == "OutcomeUnknown"
+    for message in (untold, passing):
+        failed = await here.client.settled(message)
+        assert failed["state"] == "failed" and failed["error"]["reason"] == "OutcomeUnknown"
     assert [one["text"] for one in await here.history(group) if one["sender"] == here.user and "text" in one] == ["the history tells"]
     await here.client.do("resend", clientMsgID=untold["clientMsgID"])
     await here.client.expect("message", clientMsgID=untold["clientMsgID"], state="delivered")
@@ -652,6 +753,85 @@ async def test_more_events_than_may_wait_are_asked_for_once_more(spawn, peer):
     # The page with `more`, the end of the history, and once more for what could not wait.
     assert one.asked == [10, 11, 10_019]
     assert not client.told("onRecvNewMessage"), "all of them are told by the history"
+
+
+class RefusingPeer(Peer):
+    """A member of 51 groups, which two requests resume: the second is refused once, and while the first is asked
+    again an event comes that it holds, too."""
+
+    def __init__(self):
+        super().__init__()
+        self.syncs = 0
+
+    async def handle(self, socket):
+        async for line in socket:
+            request = json.loads(line)
+            if request["method"] == "syncGroups":
+                self.syncs += 1
+                if self.syncs == 3:
+                    event = {"groupID": "group", "opTime": 1, "message": text(11)}
+                    await socket.send(json.dumps({"jsonrpc": "2.0", "method": "onRecvNewMessage", "params": event}))
+            await socket.send(json.dumps({"jsonrpc": "2.0", "id": request["id"], **self.answer(request)}))
+            if request["method"] == "getJoinedGroupList" and len(self.tokens) == 1:
+                return await socket.close(1001)
+
+    def answer(self, request):
+        if request["method"] == "getJoinedGroupList" and len(self.tokens) == 1:
+            groups = [GROUP, *({**GROUP, "groupID": f"other {number:02}"} for number in range(50))]
+            return {"result": {"groupList": groups, "leftGroupIDList": [], "nextSeq": 0}}
+        if request["method"] == "syncGroups":
+            if self.syncs == 2:
+                return {"error": {"code": 10002, "message": "later", "data": {"temporary": True, "retryAfterMs": 1}}}
+            return {"result": {"groups": [self.row(one) for one in request["params"]["groups"]]}}
+        return super().answer(request)
+
+    def row(self, asked):
+        hasNews = asked["groupID"] == "group" and self.syncs > 2 and asked["seq"] == 10
+        return {"groupID": asked["groupID"], "code": 0, "epoch": "one", "lastSeq": 11 if hasNews else asked["seq"],
+                "recovered": True, "changeList": [], "changeSeq": 0, "messageList": [text(11)] if hasNews else [], "more": False}
+
+
+async def test_a_resume_that_is_tried_again_tells_nothing_twice(spawn, peer):
+    """Groups that the first try has brought into step wait again in the second."""
+    one, url = await peer(kind=RefusingPeer)
+    client = await spawn()
+    await client.open(url, "a token", random=0)
+    await client.expect("ready", isFirst=True)
+    ready = await client.expect("ready", isFirst=False)
+    assert len(ready["recovered"]) == 51 and one.syncs == 4
+    assert [seq["seq"] for row in client.told("sync", groupID="group") for seq in row["messageList"]] == [11]
+    assert not client.told("onRecvNewMessage")
+
+
+async def test_events_before_the_first_resume_wait_for_it(spawn, peer):
+    """A client that begins at positions: an event that comes before the history must not move the position on."""
+    class Early(BusyPeer):
+        def __init__(self):
+            super().__init__()
+            self.tokens = ["as of a session before"]
+            self.events = [("onRecvNewMessage", {"groupID": "group", "opTime": 1, "message": text(10_019)})]
+
+        async def handle(self, socket):
+            async for line in socket:
+                request = json.loads(line)
+                if request["method"] == "syncGroups":
+                    self.asked.append(request["params"]["groups"][0]["seq"])
+                await socket.send(json.dumps({"jsonrpc": "2.0", "id": request["id"], **self.answer(request)}))
+                if request["method"] == "login":
+                    for method, params in self.events:
+                        await socket.send(json.dumps({"jsonrpc": "2.0", "method": method, "params": params}))
+
+        def answer(self, request):
+            if request["method"] == "getJoinedGroupList":
+                return {"result": {"groupList": [GROUP], "leftGroupIDList": [], "nextSeq": 0}}
+            return super().answer(request)
+
+    one, url = await peer(kind=Early)
+    client = await spawn()
+    await client.open(url, "a token", positions=[{"groupID": "group", "epoch": "one", "seq": 10, "changeSeq": 0}])
+    await client.expect("ready")
+    assert one.asked == [10, 11]
+    assert not client.told("onRecvNewMessage"), "the history tells it"
 
 
 async def test_a_resume_that_is_cut_goes_on(scene):

@@ -140,6 +140,18 @@ import Testing
     #expect(loss.code == .noSignOfLife)
   }
 
+  @Test func whateverIsReceivedIsASignOfLife() {
+    var scene = Scene()
+    scene.connect()
+    scene.feed(.fired(.life))
+    scene.feed(.fired(.life))
+    #expect(scene.asked("ping").count == 1)
+    _ = scene.takeEffects()
+    scene.event("onQuitFromGroup", "{\"groupID\":\"g\",\"opTime\":1,\"platform\":\"Web\"}")
+    let effects = scene.takeEffects()
+    #expect(effects.contains { if case .stop(.ping) = $0 { true } else { false } })
+  }
+
   @Test func whatComesFromAnOldConnectionIsIgnored() {
     var scene = Scene()
     scene.connect()

@@ -223,6 +223,10 @@ import Testing
     #expect(group.place.seq == 12)
     group.addOwn(9)
     #expect(group.place.seq == 12)
+    // A group that is received in part: an event tells that those before it have been.
+    group.addOwn(30)
+    group.reach(Place(seq: 40))
+    #expect(group.place.seq == 40 && group.own.isEmpty)
   }
 
   @Test func anEventOfALaterServer() {

@@ -7,11 +7,12 @@ import Testing
 @Suite struct ThrongClientTests {
   private let server = FakeServer()
 
-  private func makeClient(token: TokenSource = .fixed("token")) throws -> ThrongClient {
+  private func makeClient(token: TokenSource = .fixed("token"), queueLimit: Int = 1_000) throws -> ThrongClient {
     var environment = ThrongClient.Environment()
     environment.random = { 0 }
     let url = try #require(URL(string: "ws://server.test/ws"))
-    return ThrongClient(url: url, token: token, options: ClientOptions(transport: server), environment: environment)
+    let options = ClientOptions(queueLimit: queueLimit, transport: server)
+    return ThrongClient(url: url, token: token, options: options, environment: environment)
   }
 
   /// A client that is signed in, and its connection.
@@ -116,6 +117,22 @@ import Testing
     var states: [LocalMessage.State] = []
     for await event in events { if case .message(let message) = event { states.append(message.state) } }
     #expect(states == [.sending, .stored])
+  }
+
+  /// More messages end with the client than are remembered.
+  @Test func theEndOfAMessageThatIsForgottenAtOnce() async throws {
+    let client = try makeClient(queueLimit: 2 * Outbox.remembered)
+    var messages: [LocalMessage] = []
+    for _ in 0..<(Outbox.remembered + 100) { messages.append(await client.sendText("hello", to: "g")) }
+    let first = messages[0]
+    async let outcome = client.outcome(of: first)
+    await client.close()
+    do {
+      #expect(try await outcome.state == .failed)
+    } catch let error as ClientError {
+      // It was asked for behind the end.
+      #expect(error.reason == .outcomeUnknown)
+    }
   }
 
   @Test func manyMessagesLeaveInTheirOrder() async throws {

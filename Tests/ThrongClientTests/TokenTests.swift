@@ -62,6 +62,24 @@ import Testing
     #expect(!scene.takeEffects().asksForToken)
   }
 
+  @Test func aTokenThatIsNoBetterIsNotAskedForInARow() {
+    var scene = online(ttl: 60)
+    for wait in [10, 10, 5] as [Int64] {
+      scene.event("onUserSigExpired", "{\"expiresAt\":1}")
+      if scene.requests.isEmpty { scene.feed(.tokenRead(.success("first"))) }
+      scene.answer("login", Scene.session(ttl: wait < 10 ? 10 : 60))
+      _ = scene.takeEffects()
+      scene.event("onUserSigExpired", "{\"expiresAt\":1}")
+      let effects = scene.takeEffects()
+      #expect(!effects.asksForToken)
+      #expect(effects.delay(of: .renewal) == .seconds(wait))
+      scene.pass(.seconds(wait))
+      scene.feed(.fired(.renewal))
+      #expect(scene.takeEffects().asksForToken)
+      scene.feed(.tokenRead(.success("first")))
+    }
+  }
+
   @Test func aRenewalThatFailsIsTriedAgain() {
     var scene = online(ttl: 60)
     scene.event("onUserSigExpired", "{\"expiresAt\":1}")

@@ -4,7 +4,7 @@ extension ClientState {
     tracker.note(time: event.opTime ?? 0)
     switch event {
     case .onServerDraining(let event): waitAtLeast = .milliseconds(event.retryAfterMs)
-    case .onUserSigExpired: renew()
+    case .onUserSigExpired: renewSoon()
     case .onMessageDropped(let event):
       outbox.drop(event)
       performOutbox()
@@ -18,6 +18,7 @@ extension ClientState {
     let groupID = event.groupID
     let isNew = groupID.map { !tracker.isTracked($0) } ?? false
     tracker.note(event)
+    if case .onRecvNewMessage(let event) = event, findOwn(event.message) { return }
     tell(.server(event))
     guard let groupID else { return }
     if event.isEnd(for: userID) {
@@ -25,6 +26,13 @@ extension ClientState {
     } else if isNew, event.isEntry(of: userID) {
       enter(groupID)
     }
+  }
+
+  /// Whether it is a message of this client's: the server may have kept it back until the session
+  /// that sent it was gone. `ClientEvent.message` tells of it.
+  mutating func findOwn(_ message: GroupMessage) -> Bool {
+    defer { performOutbox() }
+    return message.sender == userID && outbox.find(message)
   }
 
   /// The user is a member of one more group: its position is read once.

@@ -56,9 +56,7 @@ extension ClientState {
       tracker.note(time: session.serverTime)
       didSignIn(.success(session))
     case .renewal: didRenew(try result())
-    case .signOfLife:
-      tracker.note(time: (try result() as Methods.Ping.Result).serverTime)
-      didShowLife()
+    case .signOfLife: tracker.note(time: (try result() as Methods.Ping.Result).serverTime)
     case .call(let number): effects.append(.answer(number, .success(text)))
     case .logout(let number): didLogOut(number, .success(text))
     case .message(let clientMsgID):
@@ -81,7 +79,7 @@ extension ClientState {
     case .login: didSignIn(.failure(error))
     case .renewal: failRenewal(error)
     // An error is a sign of life too.
-    case .signOfLife: didShowLife()
+    case .signOfLife: break
     case .call(let number): effects.append(.answer(number, .failure(error)))
     case .logout(let number): didLogOut(number, .failure(error))
     case .message(let clientMsgID):
@@ -133,6 +131,7 @@ extension ClientState {
 
   private mutating func didRenew(_ session: Session) {
     tokens.renewal = .none
+    tokens.renewedAt = now
     _ = tokens.use()
     note(session)
     tell(.renewed(session))
@@ -144,9 +143,19 @@ extension ClientState {
     // A token that the server has not seen is a good one.
     tokens.mark(stale: !(error is ClientError))
     tell(.renewalFailed(error))
+    renewLater()
+  }
+
+  private mutating func renewLater() {
     guard isOnline, let signedIn else { return }
     let left = signedIn.tokenEnd - now
     // Half of what is left, so that there are a few tries.
-    if left > .seconds(2) { start(.renewal, min(.seconds(10), left / 2)) }
+    if left > .seconds(2) { start(.renewal, min(ClientState.renewalPause, left / 2)) }
+  }
+
+  /// Renews now, or somewhat later where that has just been done: the server warns at once of a
+  /// token with a minute left, and the application may have no better one.
+  mutating func renewSoon() {
+    if let renewedAt = tokens.renewedAt, now - renewedAt < ClientState.renewalPause { renewLater() } else { renew() }
   }
 }

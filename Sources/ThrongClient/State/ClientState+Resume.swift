@@ -1,6 +1,8 @@
 /// Resuming after each sign-in (Protocol.md, "Reconnecting").
 extension ClientState {
   mutating func startResume() {
+    // A try before this one may have told the events of some groups.
+    tracker.hold()
     resume = Resume(since: tracker.toldUntil, known: tracker.groups.keys.sorted())
     readJoined(from: 0)
   }
@@ -134,14 +136,12 @@ extension ClientState {
     var messages: [GroupMessage] = []
     var changes = answer.changeList ?? []
     for message in answer.messageList ?? [] {
-      let isOwn = message.sender == userID && outbox.find(message)
-      if !isOwn, message.seq ?? 0 > known.seq {
+      if !findOwn(message), message.seq ?? 0 > known.seq {
         messages.append(message)
       } else if message.changeSeq ?? 0 > known.changeSeq {
         changes.append(message)
       }
     }
-    performOutbox()
     return (messages, changes)
   }
 

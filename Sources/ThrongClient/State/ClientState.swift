@@ -13,6 +13,8 @@ struct ClientState {
   /// The longest wait for an open WebSocket and the answer to `login`.
   static let connectTimeout = Duration.seconds(20)
   static let pingTimeout = Duration.seconds(10)
+  /// The shortest time from a renewal of the token to the next.
+  static let renewalPause = Duration.seconds(10)
   /// A token with less left is not used for a new session.
   static let leastTokenLife = Duration.seconds(5)
 
@@ -278,9 +280,10 @@ struct ClientState {
     request(Methods.Ping(), .signOfLife)
   }
 
-  mutating func noteLife() { isHeard = true }
-
-  mutating func didShowLife() {
+  /// Whatever is received is a sign of life.
+  mutating func noteLife() {
+    isHeard = true
+    guard isAskingForLife else { return }
     isAskingForLife = false
     stop(.ping)
   }

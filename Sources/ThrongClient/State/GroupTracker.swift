@@ -21,6 +21,7 @@ struct GroupTracker {
     groups = Dictionary(
       positions.map { ($0.groupID, TrackedGroup(epoch: $0.epoch, place: Place(seq: $0.seq, changeSeq: $0.changeSeq))) },
       uniquingKeysWith: { _, last in last })
+    hold()
   }
 
   var positions: [GroupPosition] {
@@ -113,6 +114,12 @@ struct GroupTracker {
     isInStep = false
     untracked = [:]
     heldCount = 0
+    for groupID in groups.keys { groups[groupID]?.endSession() }
+    hold()
+  }
+
+  /// Events of all groups wait for a resume.
+  mutating func hold() {
     for groupID in groups.keys { groups[groupID]?.hold() }
   }
 }

@@ -27,6 +27,8 @@ struct Outbox {
     let order: Int
     /// When it was sent first; nil = the server does not have it.
     var sentAt: Instant?
+    /// A try was not answered.
+    var isUncertain = false
     var refusedAt: Instant?
     /// The group's place when it was sent: a sync from there holds the message.
     var after: Int?
@@ -83,7 +85,10 @@ struct Outbox {
     refusals.reset()
     // Whether a queued one was dropped is told to the session that is gone; sending it again asks.
     let queued = records.values.filter { $0.message.state == .queued }.map(\.message.clientMsgID)
-    for clientMsgID in inFlight.union(queued) { wait(clientMsgID) }
+    for clientMsgID in inFlight.union(queued) {
+      records[clientMsgID]?.isUncertain = true
+      wait(clientMsgID)
+    }
     inFlight = []
   }
 
@@ -132,8 +137,9 @@ struct Outbox {
   mutating func didRefuse(_ clientMsgID: String, _ error: ThrongError, at now: Instant) {
     inFlight.remove(clientMsgID)
     guard var record = records[clientMsgID], record.message.state == .sending else { return }
-    // The server has not taken it, so it may be sent at any later time.
-    record.sentAt = nil
+    // It was not taken, so it may be sent at any later time; an earlier try that was not answered
+    // may have been.
+    if !record.isUncertain { record.sentAt = nil }
     let refusedAt = record.refusedAt ?? now
     record.refusedAt = refusedAt
     records[clientMsgID] = record
@@ -159,16 +165,17 @@ struct Outbox {
     effects.append(.show(record.message))
   }
 
-  /// Whether a message of the history is one of this client's. Its answer may have been lost.
+  /// Whether a message of the history, or of an event, is one of this client's. Its answer may have
+  /// been lost.
   mutating func find(_ stored: GroupMessage) -> Bool {
     guard let clientMsgID = stored.clientMsgID, var message = records[clientMsgID]?.message else { return false }
-    guard message.state != .stored else { return true }
+    guard message.state != .stored, message.state != .delivered else { return true }
     waiting.removeAll { $0 == clientMsgID }
     message.msgID = stored.msgID
     message.seq = stored.seq
     message.timestamp = stored.timestamp
     message.error = nil
-    settle(message, .stored)
+    settle(message, stored.seq == nil ? .delivered : .stored)
     return true
   }
 
@@ -183,7 +190,10 @@ struct Outbox {
 
   /// The group is in step: what its history does not hold was never stored, so it is a new message.
   mutating func proveAbsent(in groupID: String) {
-    for record in unanswered(in: groupID) where record.after != nil { records[record.message.clientMsgID]?.sentAt = nil }
+    for record in unanswered(in: groupID) where record.after != nil {
+      records[record.message.clientMsgID]?.sentAt = nil
+      records[record.message.clientMsgID]?.isUncertain = false
+    }
   }
 
   /// Fails what was sent so long ago that the server would take it for a new message.

@@ -16,6 +16,8 @@ struct TokenState {
   private(set) var isReading = false
   private var isStale = false
   var renewal = Renewal.none
+  /// When the last renewal succeeded.
+  var renewedAt: Instant?
 
   init(_ source: TokenSource) {
     switch source {

@@ -14,12 +14,12 @@ struct TrackedGroup {
   let isLive: Bool
   private(set) var epoch: String
   private(set) var place: Place
-  /// Events of this connection that wait until the group is in step again; nil = they do not wait.
+  /// Events of this connection that wait until the group is in step; nil = they do not wait.
   private var held: [ServerEvent]?
   /// More came than may wait: the group is synchronized once more.
   private(set) var hasOverflowed = false
   /// Own messages of this session beyond `seq`, which no event brings.
-  private var own: Set<Int> = []
+  private(set) var own: Set<Int> = []
 
   var heldCount: Int? { held?.count }
 
@@ -38,7 +38,9 @@ struct TrackedGroup {
   /// Events of a group come in their order: one tells that those before it have come.
   mutating func reach(_ other: Place) {
     place = place.reaching(other)
-    while own.remove(place.seq + 1) != nil { place.seq += 1 }
+    while own.contains(place.seq + 1) { place.seq += 1 }
+    let last = place.seq
+    if !own.isEmpty { own = own.filter { $0 > last } }
   }
 
   mutating func addOwn(_ seq: Int) {
@@ -59,10 +61,15 @@ struct TrackedGroup {
     (other.seq > 0 && other.seq <= place.seq) || (other.changeSeq > 0 && other.changeSeq <= place.changeSeq)
   }
 
-  /// A connection has ended: the events of the next one wait for a sync.
-  mutating func hold() {
-    held = isLive ? nil : []
+  /// A connection has ended, and what waits with it.
+  mutating func endSession() {
+    held = nil
     hasOverflowed = false
+  }
+
+  /// Events wait until the group is in step. A live room keeps nothing that a sync could bring.
+  mutating func hold() {
+    if !isLive, held == nil { held = [] }
   }
 
   mutating func keep(_ event: ServerEvent, hasRoom: Bool) {

@@ -52,6 +52,7 @@ const commands = {
   },
   resend: ({ clientMsgID }) => shown(client.resend(messages.get(clientMsgID))),
   pass: ({ seconds }) => void (passed += seconds * 1000),
+  connect: () => client.connect(),
   reconnectNow: () => client.reconnectNow(),
   positions: () => client.positions(),
   logout: () => client.logout(),

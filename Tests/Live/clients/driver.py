@@ -3,7 +3,6 @@ import asyncio
 import json
 import os
 import sys
-import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "Scripts"))
@@ -12,15 +11,16 @@ from throng import ClientError, ThrongClient, ThrongError  # noqa: E402
 
 
 class Clock:
-    """A clock that goes on as a test says."""
+    """The client's clock, which a test puts forward."""
 
     passed = 0
 
-    def monotonic(self):
-        return time.monotonic() + self.passed
+    def now(self, real=throng.now):
+        return real() + self.passed
 
 
-throng.time = Clock()
+clock = Clock()
+throng.now = clock.now
 
 
 def error_of(error):
@@ -80,6 +80,9 @@ class Driver:
     async def resend(self, clientMsgID):
         return self.shown(self.client.resend(self.messages[clientMsgID]))
 
+    async def connect(self):
+        await self.client.connect()
+
     async def reconnectNow(self):
         self.client.reconnect_now()
 
@@ -93,7 +96,7 @@ class Driver:
         await self.client.close()
 
     async def passing(self, seconds):
-        throng.time.passed += seconds
+        clock.passed += seconds
 
     async def run(self, id, do, **values):
         try:

@@ -12,7 +12,7 @@ out:  {"event": "onRecvNewMessage", "params": {…}}, and the client's own: stat
 - call {method, params, queue?}; send {groupID, text or data, clientMsgID?, priority?, …} and resend {clientMsgID},
   which answer the message: {clientMsgID, groupID, state, seq, msgID, error}.
 - pass {seconds}: the client's clock goes on by so much at once.
-- reconnectNow, positions, logout, close.
+- connect (again), reconnectNow, positions, logout, close.
 """
 import asyncio
 import functools

@@ -125,9 +125,10 @@ class TCPProxy:
     async def closed(self, link):
         await self._until(lambda: link.closed_at is not None)
 
-    async def holds(self, direction, text=b""):
-        """Waits until the last connection's held bytes contain the text, or are any."""
-        await self._until(lambda: link.held[direction] and text in link.held[direction] if (link := self.links[-1]) else False)
+    async def holds(self, direction, text=b"", times=1):
+        """Waits until the last connection's held bytes contain the text so often, or are any."""
+        await self._until(
+            lambda: link.held[direction] and link.held[direction].count(text) >= times if (link := self.links[-1]) else False)
 
     async def end(self):
         self._flow.set()

@@ -76,6 +76,7 @@ actor Driver {
       guard let message = messages[command.clientMsgID ?? ""] else { throw DriverError(description: "no such message") }
       return show(await (try opened).resend(message))
     case "pass": clock.pass(.seconds(command.seconds ?? 0))
+    case "connect": try await (try opened).connect()
     case "reconnectNow": await (try opened).reconnectNow()
     case "positions": return try JSONValue(encoding: await (try opened).positions())
     case "logout": try await (try opened).logout()

@@ -67,6 +67,8 @@ const goodSession = 10_000;
 /** The longest wait for an open WebSocket, and for the answer to `login`. */
 const connectTimeout = 20_000;
 const pingTimeout = 10_000;
+/** The shortest time from a renewal of the token to the next. */
+const renewalPause = 10_000;
 /** Messages under way at the same time; more wait here. */
 const windowSize = 32;
 /** The server knows a clientMsgID for 5 minutes; this leaves it time to answer. */
@@ -120,6 +122,7 @@ class TrackedGroup {
   reach({ seq, changeSeq }) {
     this.seq = Math.max(this.seq, seq);
     this.changeSeq = Math.max(this.changeSeq, changeSeq);
+    for (const own of this.#own) if (own <= this.seq) this.#own.delete(own);
     while (this.#own.delete(this.seq + 1)) this.seq += 1;
   }
 
@@ -127,6 +130,11 @@ class TrackedGroup {
     if (this.isLive || seq <= this.seq) return;
     this.#own.add(seq);
     this.reach(this);
+  }
+
+  /** Events wait until the group is in step. A live room keeps nothing that a sync could bring. */
+  hold() {
+    if (!this.isLive) this.held ??= [];
   }
 
   /** Whether the application has been told of what an event tells. */
@@ -175,12 +183,13 @@ class Outbox {
   }
 
   #start(record) {
+    const isLong = byteLength(encoded(record.params)) > largestFrame - 256;
     const { promise: done, resolve: settle } = deferred();
     Object.defineProperty(record.message, "done", { value: done, configurable: true });
-    Object.assign(record, { settle, order: ++this.#order, sentAt: 0, refusedAt: 0, after: undefined });
+    Object.assign(record, { settle, order: ++this.#order, sentAt: 0, isUncertain: false, refusedAt: 0, after: undefined });
     this.#records.set(record.message.clientMsgID, record);
     if (this.#waiting.length >= this.#limit) return this.#fail(record, new ClientError("QueueFull"));
-    if (byteLength(JSON.stringify(record.params)) > largestFrame - 256) return this.#fail(record, new ClientError("TooLarge"));
+    if (isLong) return this.#fail(record, new ClientError("TooLarge"));
     this.#waiting.push(record);
     this.#client.show(record.message);
     this.#pump();
@@ -200,7 +209,9 @@ class Outbox {
     for (const record of this.#records.values()) {
       clearTimeout(record.queuedTimer);
       // Whether it was dropped is told to the session that is gone; sending it again asks.
-      if (record.message.state === "queued") this.#wait(record);
+      if (record.message.state !== "queued") continue;
+      record.isUncertain = true;
+      this.#wait(record);
     }
   }
 
@@ -254,11 +265,13 @@ class Outbox {
   #refused(record, error) {
     if (record.message.state !== "sending") return;
     if (error instanceof ClientError) {
-      if (error.reason === "ConnectionLost" || error.reason === "NotConnected") return this.#wait(record);
-      return this.#fail(record, error);
+      if (error.reason === "NotConnected") return this.#wait(record);
+      if (error.reason !== "ConnectionLost") return this.#fail(record, error);
+      record.isUncertain = true;
+      return this.#wait(record);
     }
-    // It was not taken, so it may be sent at any later time.
-    record.sentAt = 0;
+    // It was not taken, so it may be sent at any later time; an earlier try that was not answered may have been.
+    if (!record.isUncertain) record.sentAt = 0;
     record.refusedAt ||= Date.now();
     if (!error.temporary || Date.now() - record.refusedAt > longestRefusal) return this.#fail(record, error);
     this.#wait(record);
@@ -282,17 +295,17 @@ class Outbox {
     this.#waiting.splice(index < 0 ? this.#waiting.length : index, 0, record);
   }
 
-  /** An own message as the history has it: the record of this client, if it has sent it. */
+  /** A message of the user's: the record of this client, if it has sent it. */
   recordOf({ clientMsgID }) {
     return clientMsgID === undefined ? undefined : this.#records.get(clientMsgID);
   }
 
-  /** The history holds the message: its answer was lost. */
+  /** The history holds the message, or an event brings it: its answer was lost. */
   found(record, { msgID, seq, timestamp }) {
-    if (record.message.state === "stored") return;
+    if (["stored", "delivered"].includes(record.message.state)) return;
     delete record.message.error;
     this.#waiting = this.#waiting.filter((other) => other !== record);
-    this.#settle(record, "stored", { msgID, seq, timestamp });
+    this.#settle(record, seq === undefined ? "delivered" : "stored", { msgID, timestamp, ...(seq === undefined ? {} : { seq }) });
   }
 
   /** Where a sync of the group has to begin so that it holds whatever is under way. */
@@ -306,7 +319,9 @@ class Outbox {
 
   /** The group is in step: what its history does not hold was never stored, so it is a new message. */
   proveAbsent(groupID) {
-    for (const record of this.#unanswered(groupID)) if (record.after !== undefined) record.sentAt = 0;
+    for (const record of this.#unanswered(groupID)) {
+      if (record.after !== undefined) Object.assign(record, { sentAt: 0, isUncertain: false });
+    }
   }
 
   /** Fails what was sent so long ago that the server would take it for a new message. */
@@ -368,6 +383,7 @@ export class ThrongClient {
   #tokenInReading;
   #isTokenStale = false;
   #isRenewing = false;
+  #renewedAt = -Infinity;
   #losses = 0;
   #signedInAt = 0;
   #waitAtLeast = 0;
@@ -396,6 +412,7 @@ export class ThrongClient {
     if (!this.#options.WebSocket) throw new TypeError("There is no global WebSocket: give one as an option.");
     for (const { groupID, ...position } of options.positions ?? []) {
       this.#groups.set(groupID, new TrackedGroup(groupID, position));
+      this.#groups.get(groupID).hold();
     }
     this.#outbox = new Outbox({
       request: (method, params) => this.#request(method, params),
@@ -442,8 +459,8 @@ export class ThrongClient {
 
   /** Connects and stays connected. Resolves at the first sign-in, rejects where none can come. */
   connect() {
+    if (this.#state === "closed") return Promise.reject(new ClientError("Closed"));
     if (this.#connected === null) {
-      if (this.#state === "closed") return Promise.reject(new ClientError("Closed"));
       this.#connected = deferred();
       this.#connected.promise.catch(() => {});
       globalThis.addEventListener?.("online", this.#hurry);
@@ -618,7 +635,7 @@ export class ThrongClient {
       this.#heard = false;
       if (wasHeard || this.#timers.has("ping")) return;
       this.#start("ping", () => this.#lose({ code: 4003, reason: "no sign of life", isOpen: true }), pingTimeout);
-      this.#request("ping", {}).catch(() => {}).finally(() => this.#stop("ping"));
+      this.#request("ping", {}).catch(() => {});
     }, interval);
   }
 
@@ -630,7 +647,7 @@ export class ThrongClient {
     return new Promise((resolve, reject) => {
       if (!this.#canSend) return reject(new ClientError("NotConnected"));
       const request = { jsonrpc: "2.0", id: this.#nextID++, method, params };
-      const text = JSON.stringify(request);
+      const text = encoded(request);
       if (byteLength(text) > largestFrame) return reject(new ClientError("TooLarge"));
       this.#pending.set(request.id, { method, resolve, reject });
       this.#emit("frame", "out", request);
@@ -640,6 +657,7 @@ export class ThrongClient {
 
   #receive(text) {
     this.#heard = true;
+    this.#stop("ping");
     const frame = JSON.parse(text);
     this.#emit("frame", "in", frame);
     if (frame.method !== undefined) return this.#receiveEvent(frame.method, frame.params);
@@ -695,7 +713,10 @@ export class ThrongClient {
     this.#heard = this.#isReady = false;
     this.#untracked.clear();
     this.#heldCount = 0;
-    for (const group of this.#groups.values()) Object.assign(group, { held: group.isLive ? null : [], hasOverflowed: false });
+    for (const group of this.#groups.values()) {
+      Object.assign(group, { held: null, hasOverflowed: false });
+      group.hold();
+    }
     const pending = [...this.#pending.values()];
     this.#pending.clear();
     for (const { reject } of pending) reject(new ClientError("ConnectionLost"));
@@ -718,7 +739,7 @@ export class ThrongClient {
   }
 
   /** A new token before the old one ends; without one the session ends with 4006, and the next begins with a new one. */
-  async #renew(expiresAt) {
+  async #renew() {
     if (!this.#mayRenew || this.#isRenewing) return;
     this.#isRenewing = true;
     const socket = this.#socket;
@@ -729,18 +750,32 @@ export class ThrongClient {
         const session = await this.#request("login", { token: this.#token });
         this.#usedToken = this.#token;
         this.#session = { ...session, at: Date.now() };
+        this.#renewedAt = Date.now();
         this.#emit("renewed", session);
       }
     } catch (error) {
       // A token that the server has not seen is a good one.
       this.#isTokenStale = !(error instanceof ClientError);
       this.#emit("renewalFailed", error);
-      // Half of what is left, so that there are a few tries.
-      const left = expiresAt - this.#session.serverTime - (Date.now() - this.#session.at);
-      if (this.#socket === socket && left > 2_000) this.#start("renew", () => this.#renew(expiresAt), Math.min(10_000, left / 2));
+      if (this.#socket === socket) this.#renewLater();
     } finally {
       this.#isRenewing = false;
     }
+  }
+
+  #renewLater() {
+    const left = this.#session.tokenExpiresAt - this.#session.serverTime - (Date.now() - this.#session.at);
+    // Half of what is left, so that there are a few tries.
+    if (left > 2_000) this.#start("renew", () => this.#renew(), Math.min(renewalPause, left / 2));
+  }
+
+  /**
+   * Renews now, or somewhat later where that has just been done: the server warns at once of a token with a minute
+   * left, and the application may have no better one.
+   */
+  #renewSoon() {
+    if (Date.now() - this.#renewedAt < renewalPause) this.#renewLater();
+    else this.#renew();
   }
 
   // Events
@@ -748,7 +783,7 @@ export class ThrongClient {
   #receiveEvent(name, params) {
     this.#noteTime(params.opTime);
     if (name === "onServerDraining") this.#waitAtLeast = params.retryAfterMs;
-    if (name === "onUserSigExpired") this.#renew(params.expiresAt);
+    if (name === "onUserSigExpired") this.#renewSoon();
     if (name === "onMessageDropped") this.#outbox.drop(params);
     const group = this.#groups.get(params.groupID);
     if (group?.held) this.#hold(group, [name, params]);
@@ -770,11 +805,19 @@ export class ThrongClient {
     const place = placeOf(name, params);
     if (group) group.reach(place);
     else if (place.seq > 0 || place.changeSeq > 0) this.#noteUntracked(params.groupID, place);
+    if (name === "onRecvNewMessage" && this.#findOwn(params.message)) return;
     this.#emit(name, params);
     this.#emit("event", name, params);
     const namesMe = params.memberList?.some(({ userID }) => userID === this.userID) ?? false;
     if (endEvents.has(name) || (name === "onMemberKicked" && namesMe)) this.#groups.delete(params.groupID);
     else if (!group && entryEvents.has(name) && (namesMe || name === "onGroupCreated")) this.#enter(params.groupID);
+  }
+
+  /** A message of this client's that the server kept back until the session that sent it was gone: `message` tells of it. */
+  #findOwn(message) {
+    const record = message.sender === this.userID ? this.#outbox.recordOf(message) : undefined;
+    if (record) this.#outbox.found(record, message);
+    return record !== undefined;
   }
 
   #noteUntracked(groupID, { seq, changeSeq }) {
@@ -808,6 +851,8 @@ export class ThrongClient {
   /** After each sign-in: finds the groups joined and left, and asks in all others for what was missed. */
   async #resume(tries = 0) {
     const socket = this.#socket;
+    // A try before this one may have told the events of some.
+    for (const group of this.#groups.values()) group.hold();
     try {
       const told = await this.#catchUp(this.#toldUntil);
       this.#isReady = true;
@@ -935,9 +980,7 @@ export class ThrongClient {
     const changeList = [...row.changeList];
     const messageList = [];
     for (const message of row.messageList) {
-      const record = message.sender === this.userID ? this.#outbox.recordOf(message) : undefined;
-      const isKnown = record !== undefined || message.seq <= known.seq;
-      if (record) this.#outbox.found(record, message);
+      const isKnown = this.#findOwn(message) || message.seq <= known.seq;
       if (!isKnown) messageList.push(message);
       else if ((message.changeSeq ?? 0) > known.changeSeq) changeList.push(message);
     }
@@ -967,6 +1010,11 @@ function deferred() {
 
 function slices(list, size) {
   return Array.from({ length: Math.ceil(list.length / size) }, (_, index) => list.slice(index * size, (index + 1) * size));
+}
+
+/** JSON as the server takes it: half of a surrogate pair becomes U+FFFD, as in all that browsers send by themselves. */
+function encoded(value) {
+  return JSON.stringify(value).replace(/\\(?:u[0-9a-f]{4}|.)/g, (escape) => (escape.startsWith("\\ud") ? "\ufffd" : escape));
 }
 
 const encoder = new TextEncoder();
