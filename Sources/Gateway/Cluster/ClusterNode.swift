@@ -149,6 +149,7 @@ public final class ClusterNode: Sendable {
     parts.links.links.remove(node) {
       parts.links.requests.didLose(node)
       parts.users.didGo(node)
+      parts.users.forgetProfiles()
       dispatcher.observation.didGo(node)
       loseTouch(parts.topics.drop(node))
       notify(parts.links.presence.drop(node))
@@ -254,7 +255,7 @@ public final class ClusterNode: Sendable {
     guard !parts.users.isReady, let start = state.withLock({ $0.startTime }) else { return }
     guard parts.links.links.missingNodes.isEmpty || now > start + ClusterNode.linkWait else { return }
     let waiting = ready.withLock { waiting in
-      parts.users.setReady(true)
+      parts.users.setReady(true, without: parts.links.links.missingNodes)
       defer { waiting = [] }
       return waiting
     }
@@ -299,7 +300,10 @@ extension ClusterNode: LinkObserver {
     loseTouch(parts.users.didOpenLink(to: node))
   }
 
-  func linkBegan(from node: NodeNumber) { parts.links.router.retry(at: parts.clocks.monotonic) }
+  func linkBegan(from node: NodeNumber) {
+    parts.users.forgetProfiles()
+    parts.links.router.retry(at: parts.clocks.monotonic)
+  }
 
   func didLoseLink(from node: NodeNumber) {
     parts.links.requests.didLose(node)

@@ -18,6 +18,8 @@ final class ClusterPresence: Sendable {
     var absent = AbsentAttachments()
     /// The snapshot that a node is sending.
     var snapshots: [NodeNumber: [UserID: [ClusterSession]]] = [:]
+    /// Nodes without which this one began to serve: its groups know none of their sessions.
+    var unheard: Set<NodeNumber> = []
     var own: NodeNumber?
   }
 
@@ -59,6 +61,11 @@ final class ClusterPresence: Sendable {
     state.withLock { $0.table.onlineUsers }.filter(isIncluded)
   }
 
+  /// The users with sessions on a node.
+  func users(on node: NodeNumber) -> [UserID] {
+    state.withLock { state in Set(state.table.sessions(on: node).map(\.user)).sorted() }
+  }
+
   /// The other nodes with sessions of a user.
   func otherNodes(of user: UserID) -> [NodeNumber] {
     state.withLock { state in state.table.nodes(of: user).filter { $0 != state.own } }
@@ -86,24 +93,33 @@ final class ClusterPresence: Sendable {
     }
   }
 
+  /// What a sign-in ends.
+  struct Replacement: Sendable, Equatable {
+    /// Sessions of this node.
+    var here: [SessionKey] = []
+    /// Groups of this node with the user, who has no session any more on some other one.
+    var groups: Set<GroupID> = []
+  }
+
   /// The session has signed in: others end for it.
-  /// - Returns: the keys of those that end on this node; nil where the session itself has to end.
-  func complete(_ key: SessionKey, of user: UserID, limit: Int) -> [SessionKey]? {
+  /// - Returns: nil where the session itself has to end.
+  func complete(_ key: SessionKey, of user: UserID, limit: Int) -> Replacement? {
     state.withLock { state in
       guard let own = state.own, let replaced = state.table.replaced(by: key, of: user, limit: limit) else { return nil }
       note(state.table.complete(key, of: user))
       links.sendToAll(.sessionCompleted(user, key))
-      var keys: [SessionKey] = []
+      var replacement = Replacement()
       for (node, session) in replaced {
-        _ = state.table.end(session.key, of: user)
+        let end = state.table.end(session.key, of: user)
         if node == own {
-          keys.append(session.key)
+          replacement.here.append(session.key)
           links.sendToAll(.sessionEnded(user, session.key))
         } else {
+          if let end, end.endsOnNode { replacement.groups.formUnion(end.groups) }
           links.send(.replace(user, session.key), to: node)
         }
       }
-      return keys
+      return replacement
     }
   }
 
@@ -127,7 +143,21 @@ final class ClusterPresence: Sendable {
       links.send(.snapshotEnded, to: node)
       let missed = state.table.attachedUsers(on: node)
       if !missed.isEmpty { links.send(.missed(missed), to: node) }
+      tellLate(node, isSnapshotIn: false, in: &state)
     }
+  }
+
+  /// This node begins to serve without these, which it has not heard.
+  func beginWithout(_ nodes: [NodeNumber]) { state.withLock { $0.unheard = Set(nodes) } }
+
+  /// The sessions of a node are known later than this one began to serve: its groups have sent them
+  /// nothing. Their clients connect again, and look.
+  private func tellLate(_ node: NodeNumber, isSnapshotIn: Bool, in state: inout State) {
+    guard state.unheard.contains(node) else { return }
+    let users = Set(state.table.sessions(on: node).map(\.user))
+    // Whichever comes later, the node's snapshot or its ear, lets this succeed.
+    guard users.isEmpty ? isSnapshotIn : links.send(.missed(users.sorted()), to: node) else { return }
+    state.unheard.remove(node)
   }
 
   // MARK: Sessions of other nodes
@@ -144,6 +174,7 @@ final class ClusterPresence: Sendable {
       case .snapshotBegan: state.snapshots[node] = [:]
       case .snapshotEnded:
         guard let found = state.snapshots.removeValue(forKey: node) else { return [] }
+        defer { tellLate(node, isSnapshotIn: true, in: &state) }
         return replace(found, of: node, in: &state)
       case .sessionBegan(let user, let session):
         if state.snapshots[node] != nil {
@@ -166,6 +197,7 @@ final class ClusterPresence: Sendable {
   func drop(_ node: NodeNumber) -> [Change] {
     state.withLock { state in
       state.snapshots[node] = nil
+      state.unheard.remove(node)
       return replace([:], of: node, in: &state)
     }
   }

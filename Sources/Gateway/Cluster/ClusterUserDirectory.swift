@@ -9,10 +9,13 @@ final class ClusterUserDirectory: UserDirectory {
   private struct State {
     /// Users whose sessions a node was not told of: what its groups have sent since is missing.
     var unconfirmed: [NodeNumber: Set<UserID>] = [:]
+    /// News of users' texts that a node has not confirmed.
+    var unshown: [NodeNumber: UnconfirmedNews] = [:]
     /// Users of whose sessions a node is being told, by the number of the request.
     var awaited: [NodeNumber: [UInt64: UserID]] = [:]
     var lastRequest: UInt64 = 0
-    /// Nodes that may have groups in memory: they have heard this one before.
+    /// Nodes that may have groups in memory: they have heard this one before, or it has begun to serve
+    /// without being heard by them.
     var known: Set<NodeNumber> = []
     var isReady = false
   }
@@ -54,8 +57,14 @@ final class ClusterUserDirectory: UserDirectory {
 
   var isReady: Bool { state.withLock { $0.isReady } }
 
-  func setReady(_ isReady: Bool) {
-    state.withLock { $0.isReady = isReady }
+  /// Serves, or does so no longer.
+  /// - Parameter unheard: nodes with which the links are not open yet.
+  func setReady(_ isReady: Bool, without unheard: [NodeNumber] = []) {
+    state.withLock { state in
+      state.isReady = isReady
+      state.known.formUnion(unheard)
+    }
+    presence.beginWithout(unheard)
     router.setServing(isReady)
   }
 
@@ -118,7 +127,11 @@ final class ClusterUserDirectory: UserDirectory {
   /// A node hears this one from now on. Requests that wait for its answers are lost.
   /// - Returns: the users whose sessions it was not told of.
   func didOpenLink(to node: NodeNumber) -> Set<UserID> {
-    state.withLock { state in
+    // Sessions of users whose new texts the node did not hear of: their clients connect again, and read them.
+    if let unshown = state.withLock({ $0.unshown.removeValue(forKey: node) }) {
+      links.send(.missed(unshown.users ?? presence.users(on: node)), to: node)
+    }
+    return state.withLock { state in
       let awaited = state.awaited.removeValue(forKey: node) ?? [:]
       guard !state.known.insert(node).inserted else { return [] }
       return (state.unconfirmed.removeValue(forKey: node) ?? []).union(awaited.values)
@@ -128,14 +141,16 @@ final class ClusterUserDirectory: UserDirectory {
   func didGo(_ node: NodeNumber) {
     state.withLock { state in
       state.known.remove(node)
+      state.unshown[node] = nil
       state.unconfirmed[node] = nil
       state.awaited[node] = nil
     }
   }
 
   func completeSignIn(of session: Session, by user: UserID, limit: Int) -> Bool {
-    guard let replaced = presence.complete(session.key, of: user, limit: limit) else { return false }
-    for key in replaced { directory.removeReplaced(key, of: user)?.replace() }
+    guard let replacement = presence.complete(session.key, of: user, limit: limit) else { return false }
+    for key in replacement.here { directory.removeReplaced(key, of: user)?.replace() }
+    notify(replacement.groups, of: user)
     return true
   }
 
@@ -182,14 +197,56 @@ final class ClusterUserDirectory: UserDirectory {
 
   func show(_ profile: UserProfile?, of user: UserID, _ frame: [UInt8]?, except session: SessionKey?) async {
     async let isShownHere: Void = showHere(profile, of: user, frame, except: session)
-    _ = await otherNodes.ask("userInfo", timeout: ClusterUserDirectory.replyWait) { _ in
+    let nodes = otherNodes.all
+    // Until they have answered: a link that begins meanwhile has lost the news.
+    state.withLock { state in for node in nodes { state.unshown[node, default: UnconfirmedNews()].add(user) } }
+    let answers = await otherNodes.ask("userInfo", of: nodes, timeout: ClusterUserDirectory.replyWait) { _ in
       .userInfo(user, profile, frame: frame, except: session)
+    }
+    state.withLock { state in
+      for (node, _) in answers {
+        state.unshown[node]?.didConfirm(user)
+        if state.unshown[node]?.users?.isEmpty == true { state.unshown[node] = nil }
+      }
+      // A node that has gone has no sessions.
+      for node in nodes where membership.view.nodes[node] == nil { state.unshown[node] = nil }
     }
     await isShownHere
   }
 
+  /// News of other nodes may be missing: what they have changed is read again.
+  func forgetProfiles() { profiles.removeAll() }
+
   func showHere(_ profile: UserProfile?, of user: UserID, _ frame: [UInt8]?, except session: SessionKey?) async {
     profiles.didChange(profile, of: user)
     await directory.show(profile, of: user, frame, except: session)
+  }
+}
+
+/// The users of whom a node has been told something that it has not confirmed.
+struct UnconfirmedNews: Sendable {
+  /// Beyond, as in an import, it may be any user.
+  static let maxUsers = 10_000
+
+  private var counts: [UserID: Int] = [:]
+  private var isOverfull = false
+
+  /// None.
+  init() {}
+
+  /// Nil = it may be any.
+  var users: [UserID]? { isOverfull ? nil : counts.keys.sorted() }
+
+  mutating func add(_ user: UserID) {
+    guard !isOverfull else { return }
+    counts[user, default: 0] += 1
+    guard counts.count > UnconfirmedNews.maxUsers else { return }
+    isOverfull = true
+    counts = [:]
+  }
+
+  mutating func didConfirm(_ user: UserID) {
+    guard let count = counts[user] else { return }
+    counts[user] = count > 1 ? count - 1 : nil
   }
 }

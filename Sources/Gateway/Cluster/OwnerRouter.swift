@@ -30,7 +30,27 @@ final class OwnerRouter: GroupOwnership, Sendable {
     var waiting: [Shard: Deque<Call>] = [:]
     /// Shards whose calls are being attempted again: they stay in `waiting`, so that later ones queue.
     var retrying: Set<Shard> = []
+    /// The node that has calls of a shard, and how many it has not answered.
+    var sent: [Shard: (node: NodeNumber, count: Int)] = [:]
     var lastNumber: UInt64 = 0
+
+    /// Whether a call would come behind those before it: a former owner may yet send some of them back.
+    func mayLeave(by route: Route, of shard: Shard) -> Bool {
+      guard let sent = sent[shard] else { return true }
+      return route == .node(sent.node)
+    }
+
+    mutating func send(_ count: Int, of shard: Shard, by route: Route) {
+      guard case .node(let node) = route, count > 0 else { return }
+      sent[shard] = (node, count + (sent[shard]?.count ?? 0))
+    }
+
+    /// - Returns: whether the node has answered all calls of the shard.
+    mutating func didAnswer(of shard: Shard) -> Bool {
+      guard let (node, count) = sent[shard] else { return true }
+      sent[shard] = count > 1 ? (node, count - 1) : nil
+      return count <= 1
+    }
   }
 
   /// How long a request waits for an owner.
@@ -45,7 +65,9 @@ final class OwnerRouter: GroupOwnership, Sendable {
   private let requests: RemoteRequests
   private let clocks: any Clocks
   private let state = Mutex(State())
+  /// The calls that wait, and those of which other nodes have not answered.
   private let waitingCount = Atomic(0)
+  private let sentCount = Atomic(0)
   private let isServing = Atomic(false)
   private let didLose = Mutex<@Sendable (Caller) -> Void>({ _ in })
 
@@ -117,41 +139,65 @@ final class OwnerRouter: GroupOwnership, Sendable {
     _ request: RemoteRequest, at shard: Shard, mayWait: Bool = false, here: @escaping @Sendable () -> Void,
     _ completion: @escaping @Sendable (Reply) -> Void
   ) {
-    if waitingCount.load(ordering: .acquiring) == 0, leads(shard) { return here() }
-    let call = state.withLock { state -> Call? in
+    let route = route(to: shard)
+    if route == .here, waitingCount.load(ordering: .acquiring) == 0, sentCount.load(ordering: .acquiring) == 0 { return here() }
+    let deadline = clocks.monotonic + OwnerRouter.ownerWait
+    let (call, leaves) = state.withLock { state in
       state.lastNumber += 1
       let call = Call(
-        number: state.lastNumber, deadline: clocks.monotonic + OwnerRouter.ownerWait, request: request, mayWait: mayWait,
-        here: here, completion: completion)
-      guard state.waiting[shard] == nil else {
-        guard waitingCount.load(ordering: .relaxed) < OwnerRouter.maxWaiting else { return call }
-        enqueue(call, of: shard, in: &state)
-        return nil
-      }
-      return call
+        number: state.lastNumber, deadline: deadline, request: request, mayWait: mayWait, here: here, completion: completion)
+      let leaves = route != .nobody && state.waiting[shard] == nil && state.mayLeave(by: route, of: shard)
+      if leaves { note(1, of: shard, by: route, in: &state) }
+      return (call, leaves)
     }
-    if let call { attempt(call, at: shard) }
+    if leaves { attempt(call, at: shard, by: route) } else { wait(call, for: shard) }
   }
 
-  private func attempt(_ call: Call, at shard: Shard) {
-    switch route(to: shard) {
+  private func note(_ count: Int, of shard: Shard, by route: Route, in state: inout State) {
+    guard case .node = route else { return }
+    state.send(count, of: shard, by: route)
+    sentCount.wrappingAdd(count, ordering: .releasing)
+  }
+
+  /// Performs a call that counts as sent already, where it goes to another node.
+  private func attempt(_ call: Call, at shard: Shard, by route: Route) {
+    switch route {
     case .here: call.here()
     case .nobody: wait(call, for: shard)
     case .node(let node):
       requests.send(call.request, to: node, mayWait: call.mayWait, timeout: OwnerRouter.replyWait) { [self] outcome in
         switch outcome {
-        case .reply(.reply(let reply)): call.completion(reply)
+        case .reply(.reply(let reply)): didAnswer(call, of: shard, node, reply)
         case .reply(.rows(let rows)):
-          if case .reply(let reply)? = rows.first { call.completion(reply) } else { wait(call, for: shard) }
+          if case .reply(let reply)? = rows.first {
+            didAnswer(call, of: shard, node, reply)
+          } else {
+            didAnswer(call, of: shard, node, nil)
+          }
         // Nothing was done: the request may look for the owner again.
-        case .reply(.moved), .notSent: wait(call, for: shard)
+        case .reply(.moved), .notSent: didAnswer(call, of: shard, node, nil)
         case .lost, .reply:
           // Rows are only read.
-          guard case .call(_, let caller, _) = call.request else { return call.completion(.error(.temporary)) }
+          guard case .call(_, let caller, _) = call.request else {
+            return didAnswer(call, of: shard, node, .error(.temporary))
+          }
           didLose.withLock { $0 }(caller)
-          call.completion(.failure(.outcomeUnknown))
+          didAnswer(call, of: shard, node, .failure(.outcomeUnknown))
         }
       }
+    }
+  }
+
+  /// - Parameter reply: nil = the call looks for the owner again.
+  private func didAnswer(_ call: Call, of shard: Shard, _ node: NodeNumber, _ reply: Reply?) {
+    // It waits before the later ones are let go.
+    if reply == nil { wait(call, for: shard) }
+    let isLast = state.withLock { $0.didAnswer(of: shard) }
+    sentCount.wrappingSubtract(1, ordering: .releasing)
+    if let reply { call.completion(reply) }
+    // Another owner may be known already. The same node would send them back until its news has come.
+    if isLast, waitingCount.load(ordering: .acquiring) > 0, route(to: shard) != .node(node) {
+      retry(shard, at: clocks.monotonic)
     }
   }
 
@@ -165,39 +211,48 @@ final class OwnerRouter: GroupOwnership, Sendable {
     }
   }
 
+  /// In the order of the calls' numbers: one that was refused elsewhere comes back before later ones.
   private func wait(_ call: Call, for shard: Shard) {
     guard clocks.monotonic < call.deadline, waitingCount.load(ordering: .relaxed) < OwnerRouter.maxWaiting else {
       return call.completion(.error(.temporary))
     }
-    state.withLock { enqueue(call, of: shard, in: &$0) }
-  }
-
-  /// In the order of their numbers: one that was refused elsewhere comes back before later ones.
-  private func enqueue(_ call: Call, of shard: Shard, in state: inout State) {
-    let index = state.waiting[shard]?.firstIndex { $0.number > call.number }
-    if let index { state.waiting[shard]?.insert(call, at: index) } else { state.waiting[shard, default: []].append(call) }
-    waitingCount.wrappingAdd(1, ordering: .releasing)
+    state.withLock { state in
+      let index = state.waiting[shard]?.firstIndex { $0.number > call.number }
+      if let index { state.waiting[shard]?.insert(call, at: index) } else { state.waiting[shard, default: []].append(call) }
+      waitingCount.wrappingAdd(1, ordering: .releasing)
+    }
   }
 
   /// Sends what waits and has an owner now, and refuses what has waited for too long. Called after each
   /// change of owners or links, and with each tick.
   func retry(at now: MonotonicInstant) {
     guard waitingCount.load(ordering: .acquiring) > 0 else { return }
-    for shard in state.withLock({ Array($0.waiting.keys) }) {
-      // A call that comes while these are attempted must not overtake them.
-      guard let calls = beginRetry(of: shard, at: now, hasOwner: route(to: shard) != .nobody) else { continue }
-      for call in calls { attempt(call, at: shard) }
-      endRetry(of: shard, calls.count)
-    }
+    for shard in state.withLock({ Array($0.waiting.keys) }) { retry(shard, at: now) }
   }
 
-  /// - Returns: the calls to attempt, which still count; nil where another thread has them.
-  private func beginRetry(of shard: Shard, at now: MonotonicInstant, hasOwner: Bool) -> Deque<Call>? {
+  private func retry(_ shard: Shard, at now: MonotonicInstant) {
+    let route = route(to: shard)
+    // A call that comes while these are attempted must not overtake them.
+    guard let (calls, late) = beginRetry(of: shard, at: now, by: route) else { return }
+    for call in late { call.completion(.error(.temporary)) }
+    for call in calls { attempt(call, at: shard, by: route) }
+    endRetry(of: shard, calls.count + late.count)
+  }
+
+  /// - Returns: the calls to attempt, and those that have waited for too long, which still count; nil where
+  ///   another thread has them.
+  private func beginRetry(
+    of shard: Shard, at now: MonotonicInstant, by route: Route
+  ) -> (calls: Deque<Call>, late: Deque<Call>)? {
     state.withLock { state in
       guard let calls = state.waiting[shard], state.retrying.insert(shard).inserted else { return nil }
-      let due = hasOwner ? calls : calls.filter { $0.deadline <= now }
-      state.waiting[shard] = hasOwner ? [] : calls.filter { $0.deadline > now }
-      return due
+      guard route != .nobody, state.mayLeave(by: route, of: shard) else {
+        state.waiting[shard] = calls.filter { $0.deadline > now }
+        return ([], calls.filter { $0.deadline <= now })
+      }
+      state.waiting[shard] = []
+      note(calls.count, of: shard, by: route, in: &state)
+      return (calls, [])
     }
   }
 

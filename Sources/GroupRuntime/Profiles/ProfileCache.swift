@@ -135,6 +135,15 @@ public final class ProfileCache: Sendable {
 
   // MARK: Changing
 
+  /// Forgets all profiles, those that are being read, too: changes of them may have gone unnoticed.
+  public func removeAll() {
+    state.withLock { state in
+      state.recent = Half()
+      state.older = Half()
+      state.readings = [:]
+    }
+  }
+
   /// A user's profile has changed, durably. One that is not in memory, nor being read, stays in the
   /// store alone: an import would fill memory otherwise.
   public func didChange(_ profile: UserProfile?, of user: UserID) {

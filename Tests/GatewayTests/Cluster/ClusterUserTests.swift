@@ -52,6 +52,27 @@ import ThrongTestKit
     }
   }
 
+  /// The node has the user's session, and a group that has shown the user, but no group of the node that tells.
+  @Test func aNewProfileWhoseNewsIsLostIsReadAgain() async throws {
+    try await LiveCluster.with { cluster in
+      let id = cluster.groupID(on: 2)
+      let mary = cluster.userID(on: 0, "mary").rawValue
+      try await cluster[0].backend.create(id, "Public", memberList(mary))
+      let (here, there) = (try await cluster[1].signIn(mary, "platform=Web"), try await cluster[2].signIn(mary, "platform=iOS"))
+      let (olga, vera) = (try await cluster[2].signIn("olga"), try await cluster[2].signIn("vera"))
+      func shown() async throws -> JSON {
+        let members = try await olga.call("getGroupMemberList", #"{"groupID":"\#(id)"}"#)["result"]["memberList"]
+        return members.elements.first { $0["userID"].string == mary }?["nickName"] ?? .null
+      }
+      #expect(try await shown() == .null)
+      cluster.network.drop(next: 1, .init(from: cluster[0].name, to: cluster[2].name))
+      #expect(try await here.call("setSelfInfo", #"{"nickName":"Mary B"}"#)["result"] == [:])
+      #expect(try await there.closed() == (4008, "lost touch"))
+      try await waitUntil("the group shows it") { try await shown() == "Mary B" }
+      for client in [here, vera] { #expect(try await client.call("ping")["result"]["serverTime"].integer != nil) }
+    }
+  }
+
   /// PostgreSQL restarts: a session signs in before the group's node has renewed its lease, which goes on.
   @Test func aGroupInMemoryHearsOfASessionWhileItsNodeDoesNotDecide() async throws {
     try await LiveCluster.with { cluster in

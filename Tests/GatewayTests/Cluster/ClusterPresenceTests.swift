@@ -1,0 +1,103 @@
+import Cluster
+import GroupModel
+import GroupRuntime
+import Testing
+import ThrongTestKit
+
+@testable import Gateway
+
+/// What a node tells others of sessions, and hears from them.
+@Suite struct ClusterPresenceTests {
+  private struct Scene {
+    let own, other: LinkPeer
+    let presence: ClusterPresence
+
+    init() async throws {
+      let (network, clocks) = (InProcessNetwork(), ManualClocks())
+      own = LinkPeer(NodeNumber(1), on: network, clocks)
+      other = LinkPeer(NodeNumber(2), on: network, clocks)
+      presence = ClusterPresence(links: own.links, shards: ShardMap(), clocks: clocks)
+      presence.start(as: own.number)
+      try await LinkPeer.connect([own, other])
+    }
+
+    /// Tells the own node that the other has these users.
+    func snapshot(_ users: UserID...) {
+      let entries =
+        [.snapshotBegan]
+        + users.enumerated().map { index, user in
+          .sessionBegan(user, session(UInt64(index + 1), on: other.number))
+        } + [.snapshotEnded] as [ClusterEntry]
+      for entry in entries { _ = presence.didReceive(entry, from: other.number) }
+    }
+
+    func session(_ connection: UInt64, on node: NodeNumber) -> ClusterSession {
+      ClusterSession(
+        key: SessionKey(on: node, loop: 0, connection: connection), platform: .iOS, deviceID: nil, order: 1, isCompleted: true)
+    }
+
+    /// Returns when the other node has heard what was sent to it before.
+    func settle() async throws {
+      let count = other.entries.count { if case .webhooksWait = $0.entry { true } else { false } }
+      own.links.send(.webhooksWait, to: other.number)
+      try await waitUntil("the entry has come") {
+        other.entries.count { if case .webhooksWait = $0.entry { true } else { false } } > count
+      }
+    }
+  }
+
+  /// Both could reach the store and not each other; clients come back, and what they missed is found.
+  @Test func aNodeThatServedWithoutAnotherTellsItsUsers() async throws {
+    let scene = try await Scene()
+    scene.presence.beginWithout([scene.other.number])
+    scene.snapshot("mary", "olga")
+    try await scene.settle()
+    #expect(scene.other.missed == [["mary", "olga"]])
+    scene.snapshot("mary", "olga", "vera")
+    try await scene.settle()
+    #expect(scene.other.missed.count == 1, "once")
+  }
+
+  @Test func aNodeThatHasHeardAnotherTellsNobody() async throws {
+    let scene = try await Scene()
+    scene.presence.beginWithout([])
+    scene.snapshot("mary", "olga")
+    try await scene.settle()
+    #expect(scene.other.missed.isEmpty)
+  }
+
+  @Test func groupsHearOfASessionThatIsReplacedOnAnotherNode() async throws {
+    let scene = try await Scene()
+    scene.snapshot("mary")
+    #expect(scene.presence.attach("g", to: "mary") == [scene.other.number])
+    let later = SessionKey(loop: 0, connection: 7)
+    scene.presence.begin(later, on: .iOS, deviceID: nil, of: "mary")
+    let replacement = scene.presence.complete(later, of: "mary", limit: 1)
+    #expect(replacement == ClusterPresence.Replacement(here: [], groups: ["g"]))
+    #expect(scene.presence.otherNodes(of: "mary").isEmpty)
+    #expect(scene.presence.attach("g", to: "mary").isEmpty)
+  }
+}
+
+/// News of users that a node has not confirmed.
+@Suite struct UnconfirmedNewsTests {
+  @Test func eachIsConfirmedForItself() {
+    var news = UnconfirmedNews()
+    for user in ["mary", "olga", "mary"] as [UserID] { news.add(user) }
+    news.didConfirm("mary")
+    news.didConfirm("olga")
+    #expect(news.users == ["mary"], "the second news of her")
+    news.didConfirm("mary")
+    #expect(news.users == [])
+    news.didConfirm("mary")
+    #expect(news.users == [])
+  }
+
+  @Test func tooManyAreAll() {
+    var news = UnconfirmedNews()
+    for number in 0...UnconfirmedNews.maxUsers { news.add(UserID("u\(number)")!) }
+    #expect(news.users == nil)
+    news.didConfirm("u1")
+    #expect(news.users == nil)
+  }
+}

@@ -1,0 +1,143 @@
+import Cluster
+import GroupModel
+import GroupRuntime
+import Synchronization
+import Testing
+import ThrongTestKit
+import WireProtocol
+
+@testable import Gateway
+
+/// The order of calls while a shard moves from one node to another.
+@Suite struct OwnerRouterTests {
+  private static let shard = Shard(of: GroupID("g"))
+
+  /// This node's router, with two others that may own the shard.
+  private struct Scene {
+    let network = InProcessNetwork()
+    let clocks = ManualClocks()
+    let shards = ShardMap()
+    let own, first, second: LinkPeer
+    let router: OwnerRouter
+    /// What this node has performed, and what was answered, by the calls' numbers.
+    let performed = Log()
+    let answered = Log()
+
+    final class Log: Sendable {
+      private let lines = Mutex<[String]>([])
+      var all: [String] { lines.withLock { $0 } }
+      func add(_ line: String) { lines.withLock { $0.append(line) } }
+    }
+
+    /// The requests that wait for replies: made behind the links that bring them.
+    private final class Waiting: Sendable {
+      let requests = Mutex<RemoteRequests?>(nil)
+    }
+
+    init() async throws {
+      let waiting = Waiting()
+      own = LinkPeer(NodeNumber(1), on: network, clocks) { entry, node in
+        guard case .reply(let number, let reply) = entry else { return }
+        waiting.requests.withLock { $0 }?.didReceive(reply, to: number, from: node)
+      }
+      first = LinkPeer(NodeNumber(2), on: network, clocks)
+      second = LinkPeer(NodeNumber(3), on: network, clocks)
+      let requests = RemoteRequests(links: own.links, clocks: clocks)
+      waiting.requests.withLock { $0 = requests }
+      router = OwnerRouter(shards: shards, links: own.links, requests: requests, clocks: clocks)
+      router.setServing(true)
+      try await LinkPeer.connect([own, first, second])
+    }
+
+    /// - Parameter owner: nil = nobody.
+    func give(to owner: LinkPeer?) {
+      let nodes = [own, first, second].map {
+        NodeInfo(number: $0.number, name: "n", address: "a", busVersion: 1, release: "0")
+      }
+      let owners = (0..<Shard.count).map { _ in ShardOwner(node: owner?.number, epoch: 1) }
+      let view = ClusterView(
+        version: 1, ownNode: own.number, nodes: Dictionary(uniqueKeysWithValues: nodes.map { ($0.number, $0) }), owners: owners)
+      let isOwn = owner === own
+      shards.replace(by: view, leading: isOwn ? [OwnerRouterTests.shard: 1] : [:])
+      shards.extendLease(to: .distantFuture)
+    }
+
+    func call(_ number: Int) {
+      let answered = answered
+      let performed = performed
+      router.perform(
+        .sessions(of: UserID("u\(number)")!), at: OwnerRouterTests.shard, here: { performed.add("u\(number)") },
+        { reply in
+          if case .failure(let error) = reply {
+            answered.add("u\(number): \(error.code.rawValue)")
+          } else {
+            answered.add("u\(number)")
+          }
+        })
+    }
+  }
+
+  private static func users(_ peer: LinkPeer) -> [String] {
+    peer.requests.compactMap { _, request, _ in
+      if case .sessions(let user) = request { user.rawValue } else { nil }
+    }
+  }
+
+  private static func answer(_ peer: LinkPeer, _ reply: RemoteReply, _ range: Range<Int>) {
+    for (number, _, node) in peer.requests[range] { peer.links.send(.reply(number: number, reply), to: node) }
+  }
+
+  @Test func laterCallsWaitForThoseThatAFormerOwnerSendsBack() async throws {
+    let scene = try await Scene()
+    scene.give(to: scene.first)
+    for number in 1...3 { scene.call(number) }
+    try await waitUntil("the owner has them") { Self.users(scene.first) == ["u1", "u2", "u3"] }
+    scene.give(to: scene.second)
+    for number in 4...5 { scene.call(number) }
+    Self.answer(scene.first, .moved, 0..<3)
+    try await waitUntil("the next owner has all") { Self.users(scene.second).count == 5 }
+    #expect(Self.users(scene.second) == ["u1", "u2", "u3", "u4", "u5"])
+    Self.answer(scene.second, .reply(.empty), 0..<5)
+    try await waitUntil("all are answered") { scene.answered.all.count == 5 }
+    #expect(scene.answered.all == ["u1", "u2", "u3", "u4", "u5"])
+  }
+
+  @Test func callsOfThisNodeWaitForThem() async throws {
+    let scene = try await Scene()
+    scene.give(to: scene.first)
+    for number in 1...2 { scene.call(number) }
+    try await waitUntil("the owner has them") { Self.users(scene.first).count == 2 }
+    scene.give(to: scene.own)
+    scene.call(3)
+    #expect(scene.performed.all.isEmpty, "two may come back")
+    // The first was performed there, the second comes back.
+    Self.answer(scene.first, .reply(.empty), 0..<1)
+    try await waitUntil("one is answered") { scene.answered.all == ["u1"] }
+    Self.answer(scene.first, .moved, 1..<2)
+    try await waitUntil("both are performed") { scene.performed.all.count == 2 }
+    #expect(scene.performed.all == ["u2", "u3"])
+    scene.call(4)
+    #expect(scene.performed.all == ["u2", "u3", "u4"], "nothing is before it")
+  }
+
+  @Test func aCallThatWaitsInVainIsRefused() async throws {
+    let scene = try await Scene()
+    scene.give(to: nil)
+    scene.call(1)
+    scene.router.retry(at: scene.clocks.monotonic)
+    #expect(scene.answered.all.isEmpty)
+    scene.clocks.advance(for: OwnerRouter.ownerWait)
+    scene.router.retry(at: scene.clocks.monotonic)
+    #expect(scene.answered.all == ["u1: 10002"])
+    // Behind those of an owner that does not answer, too.
+    scene.give(to: scene.first)
+    scene.call(2)
+    try await waitUntil("the owner has it") { Self.users(scene.first) == ["u2"] }
+    scene.give(to: scene.second)
+    scene.call(3)
+    scene.clocks.advance(for: OwnerRouter.ownerWait)
+    scene.router.retry(at: scene.clocks.monotonic)
+    #expect(scene.answered.all == ["u1: 10002", "u3: 10002"])
+    #expect(Self.users(scene.second).isEmpty)
+  }
+}
