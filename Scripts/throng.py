@@ -15,6 +15,7 @@ client's own are `state`, `message`, `sync`, `ready`, `renewed`, `renewalFailed`
 As a program:  throng.py URL TOKEN listen GROUP    |    throng.py URL TOKEN say GROUP TEXT
 """
 import asyncio
+import bisect
 import inspect
 import json
 import random
@@ -96,6 +97,11 @@ def now():
     return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
 
 
+def backoff(random, count):
+    """A random delay after so many failures."""
+    return random() * min(LONGEST_BACKOFF, FIRST_BACKOFF * 2 ** min(count, 10))
+
+
 def encoded(value):
     """JSON as the server takes it: half of a surrogate pair, which UTF-8 does not hold, becomes U+FFFD."""
     return re.sub("[\ud800-\udfff]", "\ufffd", json.dumps(value, ensure_ascii=False, allow_nan=False))
@@ -110,20 +116,24 @@ class TrackedGroup:
         self.held = None
         # More came than may wait: the group is synchronized once more.
         self.has_overflowed = False
-        # Own messages of this session beyond `seq`, which no event brings.
-        self._own = set()
+        # Own messages of this session beyond `seq`, which no event brings, ascending.
+        self._own = []
 
     def reach(self, seq, change_seq=0):
         """Events of a group come in their order: one tells that those before it have come."""
         self.seq, self.change_seq = max(self.seq, seq), max(self.change_seq, change_seq)
-        while self.seq + 1 in self._own:
-            self.seq += 1
-        self._own = {own for own in self._own if own > self.seq}
+        del self._own[:bisect.bisect_right(self._own, self.seq)]
+        while self._own and self._own[0] == self.seq + 1:
+            self.seq = self._own.pop(0)
 
     def add_own(self, seq):
         if not self.is_live and seq > self.seq:
-            self._own.add(seq)
+            bisect.insort(self._own, seq)
             self.reach(self.seq)
+
+    def restart(self, epoch, seq, change_seq):
+        """The history begins anew."""
+        self.epoch, self.seq, self.change_seq, self._own = epoch, seq, change_seq, []
 
     def hold(self):
         """Events wait until the group is in step. A live room keeps nothing that a sync could bring."""
@@ -172,6 +182,7 @@ class Outbox:
     def start(self, message):
         is_long = len(encoded(message.params).encode()) > LARGEST_FRAME - 256
         self.order += 1
+        self.in_flight.discard(message)
         message._restart(self.order)
         self.by_id[message.client_msg_id] = message
         if len(self.waiting) >= self.limit:
@@ -203,6 +214,9 @@ class Outbox:
     def pump(self):
         while self.is_open and not self.pause and len(self.in_flight) < WINDOW and self.waiting:
             message = self.waiting.pop(0)
+            if self._is_uncertain(message):
+                self.settle(message, "failed", error=ClientError("OutcomeUnknown"))
+                continue
             self.in_flight.add(message)
             self.client._spawn(self.transmit(message))
 
@@ -214,18 +228,20 @@ class Outbox:
             is_kept = group and not message.params.get("onlineUserOnly")
             message._sent_at, message._after = now(), group.seq if is_kept else None
         try:
-            self.answered(message, await self.client._request(message.method, message.params))
-        except ThrongError as error:
-            self.refused(message, error)
-        except ClientError as error:
-            # A message that the connection's end has put back waits already.
-            if message._flight is flight and message in self.in_flight and error.reason == "TooLarge":
+            result, error = await self.client._request(message.method, message.params), None
+        except (ThrongError, ClientError) as failure:
+            result, error = None, failure
+        # One that the connection's end has put back waits already, or is under way again: a sync, or the repeat, tells.
+        if message._flight is flight and message in self.in_flight:
+            if error is None:
+                self.answered(message, result)
+            elif isinstance(error, ThrongError):
+                self.refused(message, error)
+            elif error.reason == "TooLarge":
                 self.settle(message, "failed", error=error)
-        finally:
-            # After the connection's end the message may be under way again.
             if message._flight is flight:
                 self.in_flight.discard(message)
-            self.pump()
+        self.pump()
 
     def answered(self, message, result):
         if message.state != "sending":
@@ -257,7 +273,7 @@ class Outbox:
             self.settle(message, "delivered")
 
     def refused(self, message, error):
-        if message.state != "sending" or message not in self.in_flight:
+        if message.state != "sending":
             return
         # It was not taken, so it may be sent at any later time; an earlier try that was not answered may have been.
         if not message._is_uncertain:
@@ -268,9 +284,9 @@ class Outbox:
         self.wait(message)
         if self.pause:
             return
-        backoff = self.client._random() * min(LONGEST_BACKOFF, FIRST_BACKOFF * 2 ** self.refusals)
+        delay = max(error.retry_after, backoff(self.client._random, self.refusals))
         self.refusals += 1
-        self.pause = asyncio.get_running_loop().call_later(max(error.retry_after, backoff), self._go_on)
+        self.pause = asyncio.get_running_loop().call_later(delay, self._go_on)
 
     def _go_on(self):
         self.pause = None
@@ -310,10 +326,13 @@ class Outbox:
 
     def fail_uncertain(self):
         """Fails what was sent so long ago that the server would take it for a new message."""
-        instant = now()
-        for message in [one for one in self.waiting if one._sent_at is not None and instant - one._sent_at > REPEATABLE]:
+        for message in [one for one in self.waiting if self._is_uncertain(one)]:
             self.waiting.remove(message)
             self.settle(message, "failed", error=ClientError("OutcomeUnknown"))
+
+    @staticmethod
+    def _is_uncertain(message):
+        return message._sent_at is not None and now() - message._sent_at > REPEATABLE
 
     def drop(self, params):
         """A drop that is told counts, also where `confirm` had given up waiting for it."""
@@ -332,9 +351,10 @@ class Outbox:
         if message._timer:
             message._timer.cancel()
         message.state, message.error = state, error
-        self.client._emit("message", message)
+        # Before a handler sends it again.
         if not message.done.done():
             message.done.set_result(message)
+        self.client._emit("message", message)
         if len(self.by_id) > self.limit + 2 * REMEMBERED:
             for key in [key for key, one in self.by_id.items() if one.state not in ("sending", "queued")][:-REMEMBERED]:
                 del self.by_id[key]
@@ -362,7 +382,6 @@ class ThrongClient:
         self._socket, self._attempt, self._number = None, None, 0
         # `_used`: the token of the session; a newer one may have come that is not used yet.
         self._token, self._used, self._is_stale, self._reading, self._is_renewing = None, None, False, None, False
-        self._renewed_at = None
         self._losses, self._signed_in_at, self._session_at, self._wait_at_least = 0, None, 0, 0
         self._heard = self._is_ready = self._is_logging_out = False
         self._server_time = self._told_until = 0
@@ -454,7 +473,11 @@ class ThrongClient:
                 raise ClientError("QueueFull")
             turn = asyncio.get_running_loop().create_future()
             self._calls.append(turn)
-            await turn
+            try:
+                await turn
+            finally:
+                if turn in self._calls:
+                    self._calls.remove(turn)
         return await self._request(method, params or {})
 
     def send_text(self, group_id, text, **options):
@@ -469,7 +492,9 @@ class ThrongClient:
         return self.resend(Message(method, params))
 
     def resend(self, message, **changes):
-        """Sends a message again that failed or was dropped."""
+        """Sends a message again that failed or was dropped; not on a closed client."""
+        if self.state == "closed" and message.state in ("failed", "dropped"):
+            return message
         if self._outbox.by_id.get(message.client_msg_id) is message and message.state not in ("failed", "dropped"):
             return message
         message.params.update(changes)
@@ -545,7 +570,7 @@ class ThrongClient:
                 self._lose(0, "no token", error)
         if self._attempt is not attempt:
             return
-        socket, is_open = None, False
+        socket, is_open, fault = None, False, None
         self._start("connect", CONNECT_TIMEOUT, lambda: self._lose(1006, "no answer in time"))
         try:
             socket = await websockets.connect(
@@ -563,13 +588,14 @@ class ThrongClient:
             code, reason = socket.close_code or 1006, socket.close_reason
         except websockets.InvalidURI as error:
             return self._end(0, str(error), error)
-        except (OSError, asyncio.TimeoutError, websockets.WebSocketException) as error:
-            code, reason = 1006, str(error)
+        except Exception as error:
+            # No connection, options that do not go together, or a frame that is none of the protocol's.
+            code, reason, fault = 1006, str(error), error
         finally:
             if socket:
                 await socket.close()
         if self._attempt is attempt:
-            self._lose(code, reason, is_open=is_open)
+            self._lose(code, reason, fault, is_open=is_open)
 
     async def _read_token(self):
         """Asks the application for a token where there is none, or where it is at its end."""
@@ -694,8 +720,7 @@ class ThrongClient:
         if self._signed_in_at is not None and now() - self._signed_in_at >= GOOD_SESSION:
             self._losses = 0
         self._signed_in_at = None
-        backoff = self._random() * min(LONGEST_BACKOFF, FIRST_BACKOFF * 2 ** self._losses)
-        delay = max(backoff, self._wait_at_least)
+        delay = max(backoff(self._random, self._losses), self._wait_at_least)
         self._losses += 1
         self._wait_at_least = 0
         self._start("retry", delay, self._open)
@@ -741,8 +766,9 @@ class ThrongClient:
 
     async def _renew(self):
         """A new token before the old one ends; without one the session ends with 4006, and the next begins with one."""
-        if not self._may_renew or self._is_renewing:
+        if not self._may_renew or self._is_renewing or self._attempt is None:
             return
+        self._stop("renew")
         self._is_renewing, self._is_stale, attempt = True, True, self._attempt
         try:
             await self._read_token()
@@ -750,29 +776,22 @@ class ThrongClient:
                 session = await self._request("login", {"token": self._token})
                 self._used = self._token
                 self.session, self._session_at = session, now()
-                self._renewed_at = self._session_at
                 self._emit("renewed", session)
+                if self._left < 60:
+                    # The server warns of it at once, and the application may have no better one.
+                    self._renew_later(max(1, self._left / 2))
         except Exception as error:
             # A token that the server has not seen is a good one.
             self._is_stale = not isinstance(error, ClientError)
             self._emit("renewalFailed", error)
-            if self._attempt is attempt:
-                self._renew_later()
+            # Half of what is left, so that there are a few tries.
+            if self._attempt is attempt and self._left > 2:
+                self._renew_later(self._left / 2)
         finally:
             self._is_renewing = False
 
-    def _renew_later(self):
-        if self._left > 2:
-            # Half of what is left, so that there are a few tries.
-            self._start("renew", min(RENEWAL_PAUSE, self._left / 2), self._spawn_later(self._renew))
-
-    def _renew_soon(self):
-        """Renews now, or somewhat later where that has just been done: the server warns at once of a token with a
-        minute left, and the application may have no better one."""
-        if self._renewed_at is not None and now() - self._renewed_at < RENEWAL_PAUSE:
-            self._renew_later()
-        else:
-            self._spawn(self._renew())
+    def _renew_later(self, delay):
+        self._start("renew", min(RENEWAL_PAUSE, delay), self._spawn_later(self._renew))
 
     # Events
 
@@ -781,7 +800,9 @@ class ThrongClient:
         if name == "onServerDraining":
             self._wait_at_least = params["retryAfterMs"] / 1000
         if name == "onUserSigExpired":
-            self._renew_soon()
+            # One that is under way, or planned, sees to it.
+            if not self._is_renewing and "renew" not in self._timers:
+                self._spawn(self._renew())
         if name == "onMessageDropped":
             self._outbox.drop(params)
         group = self._groups.get(params.get("groupID"))
@@ -826,9 +847,12 @@ class ThrongClient:
     async def _enter(self, group_id):
         """The user is a member of one more group: its position is read once."""
         self._entered.add(group_id)
+        attempt = self._attempt
         try:
             (row,) = (await self._request("getGroupsInfo", {"groupIDList": [group_id]}))["resultList"]
         except ThrongError as error:
+            if self._attempt is not attempt:
+                return
             return self._start(f"enter {group_id}", error.retry_after + 1, self._spawn_later(self._enter, group_id))
         except ClientError:
             return  # the next resume looks at the group
@@ -857,7 +881,7 @@ class ThrongClient:
             if self._attempt is not attempt:
                 return
             if error.temporary:
-                delay = max(error.retry_after, self._random() * min(LONGEST_BACKOFF, FIRST_BACKOFF * 2 ** tries))
+                delay = max(error.retry_after, backoff(self._random, tries))
                 return self._start("resume", delay, self._spawn_later(self._resume, attempt, tries + 1))
             # Nothing that a later try could mend: the application reads its groups anew.
             self._emit("resumeFailed", error)
@@ -938,7 +962,7 @@ class ThrongClient:
             told["left"].append(group_id)
             return False
         if not row["recovered"]:
-            group.epoch, group.seq, group.change_seq = row["epoch"], row["lastSeq"], row["changeSeq"]
+            group.restart(row["epoch"], row["lastSeq"], row["changeSeq"])
             if group_id not in told["notRecovered"]:
                 told["notRecovered"].append(group_id)
             self._tell_sync(group_id, info, recovered=False)

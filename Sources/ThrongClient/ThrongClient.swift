@@ -190,7 +190,7 @@ public actor ThrongClient {
     return resend(LocalMessage(content, to: groupID, options: options, clientMsgID: clientMsgID))
   }
 
-  /// Sends a message again that failed or was dropped.
+  /// Sends a message again that failed or was dropped; not on a closed client.
   /// - Parameter options: other choices than those of the first try.
   @discardableResult
   public func resend(_ message: LocalMessage, options: SendOptions? = nil) -> LocalMessage {

@@ -424,6 +424,8 @@ async def test_replaced(scene):
     with pytest.raises(Unanswered) as refused:
         await here.client.do("connect")
     assert refused.value.error["reason"] == "Closed", "a closed client makes no second session"
+    assert (await here.client.do("resend", clientMsgID=message["clientMsgID"]))["state"] == "failed"
+    assert len(here.client.told("message", state="failed")) == 1, "an application that sends again what fails would not end"
     await here.client.do("reconnectNow")
     assert len(here.proxy.links) == 1
 
@@ -478,6 +480,36 @@ async def test_an_own_message_that_comes_as_an_event_is_told_as_a_message(spawn,
     await client.expect("onRecvNewMessage", message=has(sender="other"))
     assert [event["message"]["sender"] for event in client.told("onRecvNewMessage")] == ["other"]
     assert len(client.told("message", state="delivered")) == 1 and len(one.tokens) == 2
+
+
+async def test_a_late_answer_is_that_of_its_own_try(spawn, peer):
+    """News of a drop may come before the reply, and the application sends again at once."""
+    class Hasty(Peer):
+        async def handle(self, socket):
+            numbers = []
+            async for line in socket:
+                request = json.loads(line)
+                if request["method"] != "sendGroupTextMessage":
+                    await socket.send(json.dumps({"jsonrpc": "2.0", "id": request["id"], **self.answer(request)}))
+                    continue
+                numbers.append(request["id"])
+                if len(numbers) == 1:
+                    event = {"groupID": "room", "opTime": 1, "msgID": "m1", "clientMsgID": "mine", "reason": "RateLimit", "priority": "Normal"}
+                    await socket.send(json.dumps({"jsonrpc": "2.0", "method": "onMessageDropped", "params": event}))
+                    continue
+                for number, status in zip(numbers, ("Queued", "Dropped")):
+                    result = {"msgID": "m1", "timestamp": 1, "status": status}
+                    await socket.send(json.dumps({"jsonrpc": "2.0", "id": number, "result": result}))
+
+    _, url = await peer(kind=Hasty)
+    client = await spawn()
+    await client.sign_in(url, "a token")
+    message = await client.do("send", groupID="room", text="hello", clientMsgID="mine")
+    assert (await client.settled(message))["state"] == "dropped"
+    await client.do("resend", clientMsgID="mine")
+    assert (await client.settled(message))["state"] == "dropped"
+    await client.call("getJoinedGroupList")
+    assert [one["state"] for one in client.told("message")] == ["sending", "dropped", "sending", "dropped"]
 
 
 class LatePeer(Peer):

@@ -10,7 +10,7 @@ from harness.client import PATIENCE
 from harness.server import REPOSITORY
 
 sys.path.insert(0, str(REPOSITORY / "Scripts"))
-from throng import ClientError, ThrongClient  # noqa: E402 - behind the path
+from throng import ClientError, ThrongClient, TrackedGroup, backoff  # noqa: E402 - behind the path
 
 SESSION = {"userID": "user", "sessionID": "one", "serverTime": 1, "tokenExpiresAt": 3_600_001, "heartbeat": 25}
 
@@ -106,3 +106,51 @@ async def test_what_json_does_not_hold_is_refused_at_once(url):
     with pytest.raises(ValueError):
         await client.setGroupAttributes(groupID="group", attributes={"key": float("nan")})
     await within_patience(client.close())
+
+
+def test_the_delay_has_a_bound_however_often_it_fails():
+    assert [backoff(lambda: 1, count) for count in (0, 1, 5, 6, 5000)] == [0.5, 1, 16, 20, 20]
+
+
+def test_own_messages_fill_their_places_in_their_epoch_alone():
+    group = TrackedGroup("g", "one", 10)
+    for seq in (13, 12):
+        group.add_own(seq)
+    group.reach(11)
+    assert group.seq == 13
+    group.add_own(17)
+    group.restart("two", 3, 0)
+    group.reach(16)
+    assert group.seq == 16, "17 is of an epoch before"
+
+
+async def test_a_call_that_is_given_up_leaves_its_place(silent_url):
+    client = ThrongClient(silent_url, "a token", proxy=None, queue_limit=1)
+    connecting = asyncio.ensure_future(client.connect())
+    await asyncio.sleep(0)
+    for _ in range(3):
+        call = asyncio.ensure_future(client.call("ping"))
+        await asyncio.sleep(0)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+    await asyncio.wait_for(client.close(), 15)
+    with pytest.raises(ClientError):
+        await connecting
+
+
+async def test_options_that_do_not_go_together_are_told(url):
+    client, states = ThrongClient(url, "a token", proxy=None, ssl=True), []
+    told = asyncio.Event()
+
+    def note(state):
+        states.append(state)
+        if state["state"] == "waiting":
+            told.set()
+    client.on("state", note)
+    connecting = asyncio.ensure_future(client.connect())
+    await within_patience(told.wait())
+    assert isinstance(states[-1]["error"], ValueError)
+    await within_patience(client.close())
+    with pytest.raises(ClientError):
+        await connecting

@@ -135,6 +135,26 @@ import Testing
     #expect((effects.messages.last?.error as? ClientError)?.reason == (seconds < 270 ? nil : .outcomeUnknown))
   }
 
+  /// A refused repeat waits, and the server forgets meanwhile.
+  @Test(arguments: [(20, true), (60, false)]) func anUncertainMessageIsNotSentWhenTheServerHasForgottenIt(
+    seconds: Int, isSent: Bool
+  ) {
+    var scene = Scene()
+    scene.connect(in: "room", type: "AVChatRoom", lastSeq: 0)
+    scene.feed(message("a", to: "room"))
+    scene.reconnect()
+    scene.pass(.seconds(240))
+    scene.answer("getJoinedGroupList", Scene.noGroups)
+    scene.answer(
+      "getGroupsInfo", "{\"resultList\":[{\"groupID\":\"room\",\"code\":0,\"info\":\(Scene.info("room", type: "AVChatRoom"))}]}")
+    scene.refuse("sendGroupTextMessage", code: 7008, temporary: true)
+    _ = scene.takeEffects()
+    scene.pass(.seconds(seconds))
+    scene.feed(.fired(.pause))
+    #expect(scene.asked("sendGroupTextMessage").count == (isSent ? 1 : 0))
+    #expect((scene.takeEffects().messages.last?.error as? ClientError)?.reason == (isSent ? nil : .outcomeUnknown))
+  }
+
   @Test func queuedThenDelivered() {
     var scene = online()
     scene.feed(message("a"))

@@ -86,7 +86,9 @@ struct StoredAnswerReader: Sendable {
     var page = try await encode(changed.messages, maxBytes: maxBytes, epoch: row.epoch, reader: row.reader)
     if page.isCut { return (page, page.messages.isEmpty ? after : changed.messages[page.messages.count - 1].changeSeq) }
     page.isCut = changed.cutAt != nil
-    return (page, changed.cutAt ?? max(row.lastChangeSeq, changed.messages.last?.changeSeq ?? 0))
+    // Changes since the group has decided may be here too. They are not counted: there may be others of
+    // messages behind the row's `seq`, whose events the client still holds.
+    return (page, changed.cutAt ?? row.lastChangeSeq)
   }
 
   private func pinned(_ seqs: [Int64], epoch: String, reader: UserID?) async throws(StoreError) -> Reply {

@@ -23,7 +23,7 @@ extension ClientState {
     let error = ClientError(.tooLarge)
     switch purpose {
     case .call(let number), .logout(let number): effects.append(.answer(number, .failure(error)))
-    case .message(let clientMsgID): outbox.fail(clientMsgID, error)
+    case .message(let clientMsgID, _): outbox.fail(clientMsgID, error)
     case .login: lose(ConnectionLoss(0, "the token is too long", error: error, didOpen: true), isFinal: true)
     case .renewal: failRenewal(error)
     case .signOfLife, .confirmation, .entry, .resume: preconditionFailure("the client's own requests are short")
@@ -59,8 +59,9 @@ extension ClientState {
     case .signOfLife: tracker.note(time: (try result() as Methods.Ping.Result).serverTime)
     case .call(let number): effects.append(.answer(number, .success(text)))
     case .logout(let number): didLogOut(number, .success(text))
-    case .message(let clientMsgID):
+    case .message(let clientMsgID, let order):
       let answer: Outbox.Answer = try result()
+      guard outbox.isCurrent(clientMsgID, order) else { return }
       let groupID = outbox.message(clientMsgID)?.groupID
       if outbox.didAnswer(clientMsgID, answer), let seq = answer.seq, let groupID { tracker.addOwn(seq, in: groupID) }
       performOutbox()
@@ -82,7 +83,8 @@ extension ClientState {
     case .signOfLife: break
     case .call(let number): effects.append(.answer(number, .failure(error)))
     case .logout(let number): didLogOut(number, .failure(error))
-    case .message(let clientMsgID):
+    case .message(let clientMsgID, let order):
+      guard outbox.isCurrent(clientMsgID, order) else { return }
       outbox.didRefuse(clientMsgID, error, at: now)
       performOutbox()
     // Asked once more: a drop that is under way would come before the answer.
@@ -106,7 +108,7 @@ extension ClientState {
 
   mutating func pumpOutbox() {
     while isOnline, let message = outbox.next(at: now, place: { tracker.place(of: $0)?.seq }) {
-      transmit(message.request, .message(clientMsgID: message.clientMsgID))
+      transmit(message.request, .message(clientMsgID: message.clientMsgID, order: outbox.order(of: message)))
     }
     performOutbox()
   }

@@ -320,6 +320,8 @@ struct ClientState {
   }
 
   private mutating func send(_ message: LocalMessage) {
+    // Who sends again whatever fails would do so for ever.
+    if phase == .closed, message.state.isFinal { return }
     outbox.add(message)
     performOutbox()
     guard phase == .closed else { return }

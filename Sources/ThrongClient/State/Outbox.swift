@@ -32,6 +32,9 @@ struct Outbox {
     var refusedAt: Instant?
     /// The group's place when it was sent: a sync from there holds the message.
     var after: Int?
+
+    /// Whether it was sent so long ago, without an answer, that the server would take it for a new one.
+    func isTooOld(at now: Instant) -> Bool { sentAt.map { now - $0 > Outbox.repeatable } ?? false }
   }
 
   private let limit: Int
@@ -98,6 +101,10 @@ struct Outbox {
     guard isOpen, !isPaused, inFlight.count < Outbox.windowSize, !waiting.isEmpty else { return nil }
     let clientMsgID = waiting.removeFirst()
     guard var record = records[clientMsgID] else { preconditionFailure("a waiting message has a record") }
+    if record.isTooOld(at: now) {
+      fail(clientMsgID, ClientError(.outcomeUnknown))
+      return next(at: now, place: place)
+    }
     inFlight.insert(clientMsgID)
     if record.sentAt == nil {
       record.sentAt = now
@@ -107,6 +114,11 @@ struct Outbox {
     }
     return record.message
   }
+
+  func order(of message: LocalMessage) -> Int { records[message.clientMsgID]?.order ?? 0 }
+
+  /// Whether an answer is that of the last try of its message.
+  func isCurrent(_ clientMsgID: String, _ order: Int) -> Bool { records[clientMsgID]?.order == order }
 
   /// The server has answered. Returns false where the message's end was known already.
   mutating func didAnswer(_ clientMsgID: String, _ answer: Answer) -> Bool {
@@ -198,9 +210,7 @@ struct Outbox {
 
   /// Fails what was sent so long ago that the server would take it for a new message.
   mutating func failUncertain(at now: Instant) {
-    let old = waiting.filter { clientMsgID in
-      records[clientMsgID]?.sentAt.map { now - $0 > Outbox.repeatable } ?? false
-    }
+    let old = waiting.filter { records[$0]?.isTooOld(at: now) == true }
     waiting.removeAll { old.contains($0) }
     for clientMsgID in old { fail(clientMsgID, ClientError(.outcomeUnknown)) }
   }

@@ -6,7 +6,8 @@ struct RequestTable {
     /// A call of the application.
     case call(Int)
     case logout(Int)
-    case message(clientMsgID: String)
+    /// A try to send a message: it may be dropped and sent again before this one is answered.
+    case message(clientMsgID: String, order: Int)
     /// Asks whether a queued message is still there.
     case confirmation(clientMsgID: String)
     /// The position of a group that the user has entered.

@@ -122,7 +122,11 @@ class TrackedGroup {
   reach({ seq, changeSeq }) {
     this.seq = Math.max(this.seq, seq);
     this.changeSeq = Math.max(this.changeSeq, changeSeq);
-    for (const own of this.#own) if (own <= this.seq) this.#own.delete(own);
+    // As a rule they are ascending.
+    for (const own of this.#own) {
+      if (own > this.seq) break;
+      this.#own.delete(own);
+    }
     while (this.#own.delete(this.seq + 1)) this.seq += 1;
   }
 
@@ -130,6 +134,12 @@ class TrackedGroup {
     if (this.isLive || seq <= this.seq) return;
     this.#own.add(seq);
     this.reach(this);
+  }
+
+  /** The history begins anew. */
+  restart({ epoch, lastSeq, changeSeq }) {
+    Object.assign(this, { epoch, seq: lastSeq, changeSeq });
+    this.#own.clear();
   }
 
   /** Events wait until the group is in step. A live room keeps nothing that a sync could bring. */
@@ -151,6 +161,8 @@ class Outbox {
   #inFlight = new Set();
   /** The records of messages by clientMsgID: all that are under way, and the last that were settled. */
   #records = new Map();
+  /** The clientMsgIDs of those that were settled, the oldest first. */
+  #settled = new Set();
   #order = 0;
   #isOpen = false;
   #pauseTimer = 0;
@@ -188,6 +200,7 @@ class Outbox {
     Object.defineProperty(record.message, "done", { value: done, configurable: true });
     Object.assign(record, { settle, order: ++this.#order, sentAt: 0, isUncertain: false, refusedAt: 0, after: undefined });
     this.#records.set(record.message.clientMsgID, record);
+    this.#settled.delete(record.message.clientMsgID);
     if (this.#waiting.length >= this.#limit) return this.#fail(record, new ClientError("QueueFull"));
     if (isLong) return this.#fail(record, new ClientError("TooLarge"));
     this.#waiting.push(record);
@@ -218,7 +231,11 @@ class Outbox {
   #pump() {
     // A socket that is closing takes nothing, and tells its end later.
     const isFree = () => this.#isOpen && this.#pauseTimer === 0 && this.#inFlight.size < windowSize;
-    while (isFree() && this.#client.canSend() && this.#waiting.length > 0) this.#transmit(this.#waiting.shift());
+    while (isFree() && this.#client.canSend() && this.#waiting.length > 0) {
+      const record = this.#waiting.shift();
+      if (isUncertain(record)) this.#fail(record, new ClientError("OutcomeUnknown"));
+      else this.#transmit(record);
+    }
   }
 
   async #transmit(record) {
@@ -239,8 +256,8 @@ class Outbox {
   }
 
   #answered(record, { msgID, seq, timestamp, status }) {
-    // A message that a sync has brought meanwhile stays as it is.
-    if (record.message.state !== "sending") return;
+    // A message that a sync has brought meanwhile, or that is sent again, stays as it is.
+    if (record.message.state !== "sending" || !this.#isCurrent(record)) return;
     this.#refusals = 0;
     if (seq !== undefined) this.#client.positionOf(record.message.groupID)?.addOwn(seq);
     const news = { msgID, timestamp, ...(seq === undefined ? {} : { seq }) };
@@ -254,16 +271,21 @@ class Outbox {
   async #confirm(record) {
     try {
       await this.#client.request("ping", {});
-      if (record.message.state === "queued") this.#settle(record, "delivered", {});
+      if (record.message.state === "queued" && this.#isCurrent(record)) this.#settle(record, "delivered", {});
     } catch (error) {
       // Without a connection `shut` has seen to it. A refusal, for the rate as a rule, says nothing: asked again.
-      if (!(error instanceof ThrongError) || record.message.state !== "queued") return;
+      if (!(error instanceof ThrongError) || record.message.state !== "queued" || !this.#isCurrent(record)) return;
       record.queuedTimer = setTimeout(() => this.#confirm(record), Math.max(longestQueued, error.retryAfterMs));
     }
   }
 
+  /** Whether the record is of the last try of its message. */
+  #isCurrent(record) {
+    return this.#records.get(record.message.clientMsgID) === record;
+  }
+
   #refused(record, error) {
-    if (record.message.state !== "sending") return;
+    if (record.message.state !== "sending" || !this.#isCurrent(record)) return;
     if (error instanceof ClientError) {
       if (error.reason === "NotConnected") return this.#wait(record);
       if (error.reason !== "ConnectionLost") return this.#fail(record, error);
@@ -326,7 +348,6 @@ class Outbox {
 
   /** Fails what was sent so long ago that the server would take it for a new message. */
   failUncertain() {
-    const isUncertain = ({ sentAt }) => sentAt > 0 && Date.now() - sentAt > repeatable;
     for (const record of this.#waiting.filter(isUncertain)) this.#remove(record, new ClientError("OutcomeUnknown"));
   }
 
@@ -358,10 +379,13 @@ class Outbox {
     Object.assign(record.message, news, { state });
     this.#client.show(record.message);
     record.settle(record.message);
-    if (this.#records.size <= rememberedMessages) return;
-    for (const [clientMsgID, { message }] of this.#records) {
-      if (this.#records.size <= rememberedMessages) return;
-      if (!["sending", "queued"].includes(message.state)) this.#records.delete(clientMsgID);
+    // A handler may have sent it again.
+    if (["sending", "queued"].includes(record.message.state)) return;
+    this.#settled.add(record.message.clientMsgID);
+    for (const clientMsgID of this.#settled) {
+      if (this.#settled.size <= rememberedMessages) return;
+      this.#settled.delete(clientMsgID);
+      this.#records.delete(clientMsgID);
     }
   }
 }
@@ -383,7 +407,6 @@ export class ThrongClient {
   #tokenInReading;
   #isTokenStale = false;
   #isRenewing = false;
-  #renewedAt = -Infinity;
   #losses = 0;
   #signedInAt = 0;
   #waitAtLeast = 0;
@@ -526,10 +549,9 @@ export class ThrongClient {
     return message;
   }
 
-  /** Sends a message again that failed or was dropped, with changes where they are given. */
+  /** Sends a message again that failed or was dropped, with changes where they are given; not on a closed client. */
   resend(message, changes = {}) {
-    this.#outbox.repeat(message, changes);
-    if (this.#state === "closed") this.#outbox.failAll(new ClientError("Closed"));
+    if (this.#state !== "closed") this.#outbox.repeat(message, changes);
     return message;
   }
 
@@ -571,8 +593,7 @@ export class ThrongClient {
   }
 
   get #endsSoon() {
-    const { tokenExpiresAt, serverTime, at } = this.#session ?? {};
-    return this.#token === this.#usedToken && tokenExpiresAt !== undefined && tokenExpiresAt - serverTime - (Date.now() - at) < 5_000;
+    return this.#token === this.#usedToken && this.#session !== null && this.#left < 5_000;
   }
 
   #attach(socket) {
@@ -658,7 +679,12 @@ export class ThrongClient {
   #receive(text) {
     this.#heard = true;
     this.#stop("ping");
-    const frame = JSON.parse(text);
+    let frame;
+    try {
+      frame = JSON.parse(text);
+    } catch (error) {
+      return this.#lose({ code: 0, reason: "a frame that this client cannot read", error, isOpen: true });
+    }
     this.#emit("frame", "in", frame);
     if (frame.method !== undefined) return this.#receiveEvent(frame.method, frame.params);
     const request = this.#pending.get(frame.id);
@@ -742,6 +768,7 @@ export class ThrongClient {
   async #renew() {
     if (!this.#mayRenew || this.#isRenewing) return;
     this.#isRenewing = true;
+    this.#stop("renew");
     const socket = this.#socket;
     this.#isTokenStale = true;
     try {
@@ -750,32 +777,29 @@ export class ThrongClient {
         const session = await this.#request("login", { token: this.#token });
         this.#usedToken = this.#token;
         this.#session = { ...session, at: Date.now() };
-        this.#renewedAt = Date.now();
         this.#emit("renewed", session);
+        // The server warns of it at once, and the application may have no better one.
+        if (this.#socket === socket && this.#left < 60_000) this.#renewLater(Math.max(1_000, this.#left / 2));
       }
     } catch (error) {
       // A token that the server has not seen is a good one.
       this.#isTokenStale = !(error instanceof ClientError);
       this.#emit("renewalFailed", error);
-      if (this.#socket === socket) this.#renewLater();
+      // Half of what is left, so that there are a few tries.
+      if (this.#socket === socket && this.#left > 2_000) this.#renewLater(this.#left / 2);
     } finally {
       this.#isRenewing = false;
     }
   }
 
-  #renewLater() {
-    const left = this.#session.tokenExpiresAt - this.#session.serverTime - (Date.now() - this.#session.at);
-    // Half of what is left, so that there are a few tries.
-    if (left > 2_000) this.#start("renew", () => this.#renew(), Math.min(renewalPause, left / 2));
+  #renewLater(delay) {
+    this.#start("renew", () => this.#renew(), Math.min(renewalPause, delay));
   }
 
-  /**
-   * Renews now, or somewhat later where that has just been done: the server warns at once of a token with a minute
-   * left, and the application may have no better one.
-   */
-  #renewSoon() {
-    if (Date.now() - this.#renewedAt < renewalPause) this.#renewLater();
-    else this.#renew();
+  /** How long the session's token still holds. */
+  get #left() {
+    const { tokenExpiresAt, serverTime, at } = this.#session;
+    return tokenExpiresAt - serverTime - (Date.now() - at);
   }
 
   // Events
@@ -783,7 +807,8 @@ export class ThrongClient {
   #receiveEvent(name, params) {
     this.#noteTime(params.opTime);
     if (name === "onServerDraining") this.#waitAtLeast = params.retryAfterMs;
-    if (name === "onUserSigExpired") this.#renewSoon();
+    // A renewal that is planned sees to it.
+    if (name === "onUserSigExpired" && !this.#timers.has("renew")) this.#renew();
     if (name === "onMessageDropped") this.#outbox.drop(params);
     const group = this.#groups.get(params.groupID);
     if (group?.held) this.#hold(group, [name, params]);
@@ -827,6 +852,7 @@ export class ThrongClient {
 
   /** The user is a member of one more group: its position is read once. */
   async #enter(groupID) {
+    const socket = this.#socket;
     this.#entered.add(groupID);
     try {
       const { resultList: [{ code, info }] } = await this.#request("getGroupsInfo", { groupIDList: [groupID] });
@@ -834,7 +860,8 @@ export class ThrongClient {
       this.#entered.delete(groupID);
     } catch (error) {
       // Without a connection the next resume looks at the group.
-      if (error instanceof ThrongError) this.#start(`enter ${groupID}`, () => this.#enter(groupID), error.retryAfterMs + 1000);
+      if (!(error instanceof ThrongError) || this.#socket !== socket) return;
+      this.#start(`enter ${groupID}`, () => this.#enter(groupID), error.retryAfterMs + 1000);
     }
   }
 
@@ -943,7 +970,7 @@ export class ThrongClient {
     }
     const info = told.infos.get(groupID);
     if (!row.recovered) {
-      Object.assign(group, { epoch: row.epoch, seq: row.lastSeq, changeSeq: row.changeSeq });
+      group.restart(row);
       if (!told.notRecovered.includes(groupID)) told.notRecovered.push(groupID);
       this.#emit("sync", { groupID, info, recovered: false, changeList: [], messageList: [], more: false });
       return this.#releaseOrRepeat(group, known, ask);
@@ -1000,6 +1027,11 @@ export class ThrongClient {
     if (group) this.#release(group);
     this.#groups.delete(groupID);
   }
+}
+
+/** Whether a message was sent so long ago, without an answer, that the server would take it for a new one. */
+function isUncertain({ sentAt }) {
+  return sentAt > 0 && Date.now() - sentAt > repeatable;
 }
 
 function deferred() {
