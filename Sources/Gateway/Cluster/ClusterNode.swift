@@ -68,6 +68,7 @@ public final class ClusterNode: Sendable {
   private let changes: AsyncStream<Change>.Continuation
   private let changeStream: AsyncStream<Change>
   private let ready = Mutex<[CheckedContinuation<Void, Never>]>([])
+  private let metrics = Mutex<@Sendable () async -> [UInt8]>({ [] })
 
   init(_ parts: Parts, dispatcher: Dispatcher) {
     self.parts = parts
@@ -251,14 +252,41 @@ public final class ClusterNode: Sendable {
   /// Signed-in sessions of all nodes.
   public var sessionCount: Int { parts.links.presence.sessionCount }
 
+  /// The nodes that this one does not hear, or whose sessions it does not know, or that do not hear it.
+  private var unheardNodes: [NodeNumber] {
+    let missing = Set(parts.links.links.missingNodes)
+    let view = parts.links.ports.membership.view
+    return view.nodes.keys.filter { node in
+      node != view.ownNode && (missing.contains(node) || !parts.links.presence.hasHeard(node))
+    }.sorted()
+  }
+
+  // MARK: Metrics
+
+  /// Sets what this node answers to others that ask for its metrics.
+  public func onMetrics(_ body: @escaping @Sendable () async -> [UInt8]) { metrics.withLock { $0 = body } }
+
+  /// The metrics of the other nodes that answer within 2 s, by their numbers.
+  public func metricsOfOthers() async -> [(node: Int64, text: [UInt8])] {
+    await parts.users.otherNodes.ask("metrics") { _ in .metrics }.compactMap { node, reply in
+      if case .reply(.success(.encoded(let text))) = reply { (node.rawValue, text) } else { nil }
+    }
+  }
+
+  /// The number of this node; nil while it belongs to no cluster.
+  public var number: Int64? { parts.links.ports.membership.node?.rawValue }
+
   private func checkReadiness(at now: MonotonicInstant) {
     guard !parts.users.isReady, let start = state.withLock({ $0.startTime }) else { return }
-    guard parts.links.links.missingNodes.isEmpty || now > start + ClusterNode.linkWait else { return }
+    let unheard = unheardNodes
+    guard unheard.isEmpty || now > start + ClusterNode.linkWait else { return }
     let waiting = ready.withLock { waiting in
-      parts.users.setReady(true, without: parts.links.links.missingNodes)
+      parts.users.setReady(true, without: unheard)
       defer { waiting = [] }
       return waiting
     }
+    // The lease may have been lost meanwhile.
+    if state.withLock({ $0.startTime }) == nil { parts.users.setReady(false) }
     for continuation in waiting { continuation.resume() }
     checkPresence()
   }
@@ -328,8 +356,11 @@ extension ClusterNode: LinkObserver {
   func didReceive(_ entries: [ClusterEntry], from node: NodeNumber) {
     for entry in entries {
       switch entry {
-      case .snapshotBegan, .snapshotEnded, .sessionBegan, .sessionCompleted, .sessionEnded:
+      case .snapshotBegan, .sessionBegan, .sessionCompleted, .sessionEnded:
         notify(parts.links.presence.didReceive(entry, from: node))
+      case .snapshotEnded:
+        notify(parts.links.presence.didReceive(entry, from: node))
+        parts.users.tellLate(node)
       case .replace(let user, let key):
         parts.directory.sessions(of: user).first { $0.session.key == key }?.session.replace()
       case .attach, .detach, .publish, .send, .sendToSession, .close: parts.topics.didReceive(entry, from: node)
@@ -387,6 +418,7 @@ extension ClusterNode: LinkObserver {
     case .administratorActions(let count, let instant):
       answer(.administratorActions(dispatcher.observation.actionsHere(count, through: instant)))
     case .uptime: answer(.count(dispatcher.observation.uptimeHere))
+    case .metrics: Task { answer(.reply(.success(.encoded(await metrics.withLock { $0 }())))) }
     }
   }
 }

@@ -18,8 +18,8 @@ final class ClusterPresence: Sendable {
     var absent = AbsentAttachments()
     /// The snapshot that a node is sending.
     var snapshots: [NodeNumber: [UserID: [ClusterSession]]] = [:]
-    /// Nodes without which this one began to serve: its groups know none of their sessions.
-    var unheard: Set<NodeNumber> = []
+    /// Nodes all of whose sessions were told at least once.
+    var heard: Set<NodeNumber> = []
     var own: NodeNumber?
   }
 
@@ -143,22 +143,11 @@ final class ClusterPresence: Sendable {
       links.send(.snapshotEnded, to: node)
       let missed = state.table.attachedUsers(on: node)
       if !missed.isEmpty { links.send(.missed(missed), to: node) }
-      tellLate(node, isSnapshotIn: false, in: &state)
     }
   }
 
-  /// This node begins to serve without these, which it has not heard.
-  func beginWithout(_ nodes: [NodeNumber]) { state.withLock { $0.unheard = Set(nodes) } }
-
-  /// The sessions of a node are known later than this one began to serve: its groups have sent them
-  /// nothing. Their clients connect again, and look.
-  private func tellLate(_ node: NodeNumber, isSnapshotIn: Bool, in state: inout State) {
-    guard state.unheard.contains(node) else { return }
-    let users = Set(state.table.sessions(on: node).map(\.user))
-    // Whichever comes later, the node's snapshot or its ear, lets this succeed.
-    guard users.isEmpty ? isSnapshotIn : links.send(.missed(users.sorted()), to: node) else { return }
-    state.unheard.remove(node)
-  }
+  /// Whether all sessions of a node were told at least once.
+  func hasHeard(_ node: NodeNumber) -> Bool { state.withLock { $0.heard.contains(node) } }
 
   // MARK: Sessions of other nodes
 
@@ -174,7 +163,7 @@ final class ClusterPresence: Sendable {
       case .snapshotBegan: state.snapshots[node] = [:]
       case .snapshotEnded:
         guard let found = state.snapshots.removeValue(forKey: node) else { return [] }
-        defer { tellLate(node, isSnapshotIn: true, in: &state) }
+        state.heard.insert(node)
         return replace(found, of: node, in: &state)
       case .sessionBegan(let user, let session):
         if state.snapshots[node] != nil {
@@ -197,7 +186,7 @@ final class ClusterPresence: Sendable {
   func drop(_ node: NodeNumber) -> [Change] {
     state.withLock { state in
       state.snapshots[node] = nil
-      state.unheard.remove(node)
+      state.heard.remove(node)
       return replace([:], of: node, in: &state)
     }
   }

@@ -99,7 +99,10 @@ final class ClusterTopic: GroupTopic {
     for user in users {
       for node in presence.otherNodes(of: user) { byNode[node, default: []].append(user) }
     }
-    for (node, users) in byNode { links.send(.send(group, to: users, except: session, frame: frame), to: node) }
+    // No messages, but news for some users, as that of each join for who joins.
+    for (node, users) in byNode {
+      links.send(.send(group, to: users, except: session, frame: frame), to: node, mayWait: true)
+    }
   }
 
   func send(_ frame: [UInt8], to session: SessionKey) {

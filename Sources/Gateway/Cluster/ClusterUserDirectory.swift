@@ -17,6 +17,8 @@ final class ClusterUserDirectory: UserDirectory {
     /// Nodes that may have groups in memory: they have heard this one before, or it has begun to serve
     /// without being heard by them.
     var known: Set<NodeNumber> = []
+    /// Nodes without which this one began to serve: its groups know none of their sessions.
+    var unheard: Set<NodeNumber> = []
     var isReady = false
   }
 
@@ -29,7 +31,7 @@ final class ClusterUserDirectory: UserDirectory {
   private let presence: ClusterPresence
   private let links: ClusterLinks
   private let requests: RemoteRequests
-  private let otherNodes: OtherNodes
+  let otherNodes: OtherNodes
   private let router: OwnerRouter
   private let membership: any ClusterMembership
   private let bus: any Bus
@@ -63,9 +65,11 @@ final class ClusterUserDirectory: UserDirectory {
     state.withLock { state in
       state.isReady = isReady
       state.known.formUnion(unheard)
+      state.unheard = Set(unheard)
     }
-    presence.beginWithout(unheard)
     router.setServing(isReady)
+    // Heard meanwhile.
+    for node in unheard where presence.hasHeard(node) { tellLate(node) }
   }
 
   var acceptsSignIns: Bool { isReady && bus.isConnected && membership.node != nil }
@@ -127,9 +131,14 @@ final class ClusterUserDirectory: UserDirectory {
   /// A node hears this one from now on. Requests that wait for its answers are lost.
   /// - Returns: the users whose sessions it was not told of.
   func didOpenLink(to node: NodeNumber) -> Set<UserID> {
+    tellLate(node)
     // Sessions of users whose new texts the node did not hear of: their clients connect again, and read them.
-    if let unshown = state.withLock({ $0.unshown.removeValue(forKey: node) }) {
-      links.send(.missed(unshown.users ?? presence.users(on: node)), to: node)
+    if let unshown = state.withLock({ $0.unshown[node] }), !unshown.isEmpty {
+      let users = unshown.users
+      links.send(.missed(users ?? presence.users(on: node)), to: node)
+      whenHeard(by: node) { state in
+        if let users { for user in users { state.unshown[node]?.didConfirm(user) } } else { state.unshown[node] = nil }
+      }
     }
     return state.withLock { state in
       let awaited = state.awaited.removeValue(forKey: node) ?? [:]
@@ -138,9 +147,28 @@ final class ClusterUserDirectory: UserDirectory {
     }
   }
 
+  /// All sessions of a node are known, also those that began before this node served: its groups have sent
+  /// them nothing. Their clients connect again, and look.
+  func tellLate(_ node: NodeNumber) {
+    guard state.withLock({ $0.unheard.contains(node) }), presence.hasHeard(node) else { return }
+    links.send(.missed(presence.users(on: node)), to: node)
+    whenHeard(by: node) { $0.unheard.remove(node) }
+  }
+
+  /// Whether sessions of a node are still to be told that they have missed something.
+  func isBehind(with node: NodeNumber) -> Bool { state.withLock { $0.unheard.contains(node) } }
+
+  /// Calls `body` when a node has received all that was sent to it. A link that begins anew has lost it.
+  private func whenHeard(by node: NodeNumber, _ body: @escaping @Sendable (inout State) -> Void) {
+    requests.send(.uptime, to: node, timeout: ClusterUserDirectory.replyWait) { [self] outcome in
+      if case .reply = outcome { state.withLock { body(&$0) } }
+    }
+  }
+
   func didGo(_ node: NodeNumber) {
     state.withLock { state in
       state.known.remove(node)
+      state.unheard.remove(node)
       state.unshown[node] = nil
       state.unconfirmed[node] = nil
       state.awaited[node] = nil
@@ -204,9 +232,14 @@ final class ClusterUserDirectory: UserDirectory {
       .userInfo(user, profile, frame: frame, except: session)
     }
     state.withLock { state in
-      for (node, _) in answers {
-        state.unshown[node]?.didConfirm(user)
-        if state.unshown[node]?.users?.isEmpty == true { state.unshown[node] = nil }
+      let confirmed = Set(answers.map(\.node))
+      for node in nodes {
+        if confirmed.contains(node) {
+          state.unshown[node]?.didConfirm(user)
+        } else if state.unshown[node] == nil {
+          // What was to be told again has been, before this news was lost.
+          state.unshown[node, default: UnconfirmedNews()].add(user)
+        }
       }
       // A node that has gone has no sessions.
       for node in nodes where membership.view.nodes[node] == nil { state.unshown[node] = nil }
@@ -229,15 +262,19 @@ struct UnconfirmedNews: Sendable {
   static let maxUsers = 10_000
 
   private var counts: [UserID: Int] = [:]
+  private var newsCount = 0
   private var isOverfull = false
 
   /// None.
   init() {}
 
+  var isEmpty: Bool { newsCount == 0 }
+
   /// Nil = it may be any.
   var users: [UserID]? { isOverfull ? nil : counts.keys.sorted() }
 
   mutating func add(_ user: UserID) {
+    newsCount += 1
     guard !isOverfull else { return }
     counts[user, default: 0] += 1
     guard counts.count > UnconfirmedNews.maxUsers else { return }
@@ -246,7 +283,9 @@ struct UnconfirmedNews: Sendable {
   }
 
   mutating func didConfirm(_ user: UserID) {
-    guard let count = counts[user] else { return }
-    counts[user] = count > 1 ? count - 1 : nil
+    guard newsCount > 0 else { return }
+    newsCount -= 1
+    if newsCount == 0 { return self = UnconfirmedNews() }
+    if let count = counts[user] { counts[user] = count > 1 ? count - 1 : nil }
   }
 }

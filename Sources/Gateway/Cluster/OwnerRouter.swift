@@ -8,17 +8,6 @@ import WireProtocol
 /// Brings each request to the owner of its shard: to this node, to another one, or, while nobody has
 /// the shard, into a queue for at most a second (Cluster.md, "The path of a request").
 final class OwnerRouter: GroupOwnership, Sendable {
-  /// A request on its way. Calls of one shard keep their order.
-  private struct Call: Sendable {
-    let number: UInt64
-    let deadline: MonotonicInstant
-    let request: RemoteRequest
-    let mayWait: Bool
-    /// Performs it on this node.
-    let here: @Sendable () -> Void
-    let completion: @Sendable (Reply) -> Void
-  }
-
   /// Where a shard's requests go now.
   enum Route: Sendable, Equatable {
     case here
@@ -27,29 +16,19 @@ final class OwnerRouter: GroupOwnership, Sendable {
   }
 
   private struct State {
-    var waiting: [Shard: Deque<Call>] = [:]
-    /// Shards whose calls are being attempted again: they stay in `waiting`, so that later ones queue.
-    var retrying: Set<Shard> = []
-    /// The node that has calls of a shard, and how many it has not answered.
-    var sent: [Shard: (node: NodeNumber, count: Int)] = [:]
+    /// The shards with calls that wait, or that other nodes have.
+    var queues: [Shard: CallQueue] = [:]
+    var waitingCount = 0
     var lastNumber: UInt64 = 0
 
-    /// Whether a call would come behind those before it: a former owner may yet send some of them back.
-    func mayLeave(by route: Route, of shard: Shard) -> Bool {
-      guard let sent = sent[shard] else { return true }
-      return route == .node(sent.node)
-    }
-
-    mutating func send(_ count: Int, of shard: Shard, by route: Route) {
-      guard case .node(let node) = route, count > 0 else { return }
-      sent[shard] = (node, count + (sent[shard]?.count ?? 0))
-    }
-
-    /// - Returns: whether the node has answered all calls of the shard.
-    mutating func didAnswer(of shard: Shard) -> Bool {
-      guard let (node, count) = sent[shard] else { return true }
-      sent[shard] = count > 1 ? (node, count - 1) : nil
-      return count <= 1
+    mutating func withQueue<Result>(of shard: Shard, _ body: (inout CallQueue) -> Result) -> Result {
+      var queue = queues.removeValue(forKey: shard) ?? CallQueue()
+      waitingCount -= queue.waitingCount
+      defer {
+        waitingCount += queue.waitingCount
+        if !queue.isEmpty { queues[shard] = queue }
+      }
+      return body(&queue)
     }
   }
 
@@ -65,9 +44,8 @@ final class OwnerRouter: GroupOwnership, Sendable {
   private let requests: RemoteRequests
   private let clocks: any Clocks
   private let state = Mutex(State())
-  /// The calls that wait, and those of which other nodes have not answered.
-  private let waitingCount = Atomic(0)
-  private let sentCount = Atomic(0)
+  /// The calls of each shard that are not done, but for those that a node performs and will not send back.
+  private let underWay = ShardCounts()
   private let isServing = Atomic(false)
   private let didLose = Mutex<@Sendable (Caller) -> Void>({ _ in })
 
@@ -140,63 +118,107 @@ final class OwnerRouter: GroupOwnership, Sendable {
     _ completion: @escaping @Sendable (Reply) -> Void
   ) {
     let route = route(to: shard)
-    if route == .here, waitingCount.load(ordering: .acquiring) == 0, sentCount.load(ordering: .acquiring) == 0 { return here() }
+    if route == .here, underWay.isZero(shard) { return here() }
+    underWay.add(1, to: shard)
     let deadline = clocks.monotonic + OwnerRouter.ownerWait
-    let (call, leaves) = state.withLock { state in
+    let (call, step) = state.withLock { state -> (RoutedCall, Step) in
       state.lastNumber += 1
-      let call = Call(
+      let call = RoutedCall(
         number: state.lastNumber, deadline: deadline, request: request, mayWait: mayWait, here: here, completion: completion)
-      let leaves = route != .nobody && state.waiting[shard] == nil && state.mayLeave(by: route, of: shard)
-      if leaves { note(1, of: shard, by: route, in: &state) }
-      return (call, leaves)
+      let isFull = state.waitingCount >= OwnerRouter.maxWaiting
+      let step = state.withQueue(of: shard) { queue -> Step in
+        if let generation = queue.leave(call.number, by: route) { return .leave(generation) }
+        if isFull { return .refuse }
+        queue.wait(call)
+        return .wait
+      }
+      return (call, step)
     }
-    if leaves { attempt(call, at: shard, by: route) } else { wait(call, for: shard) }
+    switch step {
+    case .leave(let generation): attempt(call, at: shard, by: route, generation)
+    case .refuse: finish(call, of: shard, .error(.temporary))
+    case .wait: askForAnswers(of: shard, by: route)
+    }
   }
 
-  private func note(_ count: Int, of shard: Shard, by route: Route, in state: inout State) {
-    guard case .node = route else { return }
-    state.send(count, of: shard, by: route)
-    sentCount.wrappingAdd(count, ordering: .releasing)
+  private enum Step {
+    case leave(UInt64)
+    case wait
+    case refuse
   }
 
-  /// Performs a call that counts as sent already, where it goes to another node.
-  private func attempt(_ call: Call, at shard: Shard, by route: Route) {
+  private func finish(_ call: RoutedCall, of shard: Shard, _ reply: Reply) {
+    underWay.add(-1, to: shard)
+    call.completion(reply)
+  }
+
+  /// Performs a call that may leave.
+  private func attempt(_ call: RoutedCall, at shard: Shard, by route: Route, _ generation: UInt64) {
     switch route {
-    case .here: call.here()
-    case .nobody: wait(call, for: shard)
+    case .here:
+      call.here()
+      underWay.add(-1, to: shard)
+    case .nobody: preconditionFailure("a call leaves for somebody")
     case .node(let node):
       requests.send(call.request, to: node, mayWait: call.mayWait, timeout: OwnerRouter.replyWait) { [self] outcome in
         switch outcome {
-        case .reply(.reply(let reply)): didAnswer(call, of: shard, node, reply)
+        case .reply(.reply(let reply)): didAnswer(call, of: shard, generation, reply)
         case .reply(.rows(let rows)):
           if case .reply(let reply)? = rows.first {
-            didAnswer(call, of: shard, node, reply)
+            didAnswer(call, of: shard, generation, reply)
           } else {
-            didAnswer(call, of: shard, node, nil)
+            didSendBack(call, of: shard, node, generation)
           }
         // Nothing was done: the request may look for the owner again.
-        case .reply(.moved), .notSent: didAnswer(call, of: shard, node, nil)
+        case .reply(.moved), .notSent: didSendBack(call, of: shard, node, generation)
         case .lost, .reply:
           // Rows are only read.
           guard case .call(_, let caller, _) = call.request else {
-            return didAnswer(call, of: shard, node, .error(.temporary))
+            return didAnswer(call, of: shard, generation, .error(.temporary))
           }
           didLose.withLock { $0 }(caller)
-          didAnswer(call, of: shard, node, .failure(.outcomeUnknown))
+          didAnswer(call, of: shard, generation, .failure(.outcomeUnknown))
         }
       }
     }
   }
 
-  /// - Parameter reply: nil = the call looks for the owner again.
-  private func didAnswer(_ call: Call, of shard: Shard, _ node: NodeNumber, _ reply: Reply?) {
-    // It waits before the later ones are let go.
-    if reply == nil { wait(call, for: shard) }
-    let isLast = state.withLock { $0.didAnswer(of: shard) }
-    sentCount.wrappingSubtract(1, ordering: .releasing)
-    if let reply { call.completion(reply) }
+  private func didAnswer(_ call: RoutedCall, of shard: Shard, _ generation: UInt64, _ reply: Reply) {
+    let (counts, mustRetry) = state.withLock { state in
+      state.withQueue(of: shard) { queue in
+        let (counts, isLast) = queue.didAnswer(generation)
+        return (counts, isLast && queue.hasWaiting)
+      }
+    }
+    if counts { underWay.add(-1, to: shard) }
+    call.completion(reply)
+    if mustRetry { retry(shard, at: clocks.monotonic) }
+  }
+
+  private func didSendBack(_ call: RoutedCall, of shard: Shard, _ node: NodeNumber, _ generation: UInt64) {
+    let isLate = clocks.monotonic >= call.deadline
+    let (counts, isLast, isRefused) = state.withLock { state in
+      let isRefused = isLate || state.waitingCount >= OwnerRouter.maxWaiting
+      return state.withQueue(of: shard) { queue in
+        // It waits before the later ones are let go.
+        if !isRefused { queue.wait(call) }
+        let (counts, isLast) = queue.didAnswer(generation)
+        return (counts, isLast, isRefused)
+      }
+    }
+    if !counts { underWay.add(1, to: shard) }
+    if isRefused { finish(call, of: shard, .error(.temporary)) }
     // Another owner may be known already. The same node would send them back until its news has come.
-    if isLast, waitingCount.load(ordering: .acquiring) > 0, route(to: shard) != .node(node) {
+    if isLast, route(to: shard) != .node(node) { retry(shard, at: clocks.monotonic) }
+  }
+
+  /// Calls wait for those that a node may yet send back: it says in the order of its link that it has
+  /// sent back all. What it has begun to perform is not waited for.
+  private func askForAnswers(of shard: Shard, by route: Route) {
+    guard let (node, generation) = state.withLock({ $0.withQueue(of: shard) { $0.nodeToAsk(by: route) } }) else { return }
+    requests.send(.uptime, to: node, timeout: OwnerRouter.ownerWait) { [self] _ in
+      let count = state.withLock { $0.withQueue(of: shard) { $0.didHear(generation) } }
+      underWay.add(-count, to: shard)
       retry(shard, at: clocks.monotonic)
     }
   }
@@ -211,56 +233,58 @@ final class OwnerRouter: GroupOwnership, Sendable {
     }
   }
 
-  /// In the order of the calls' numbers: one that was refused elsewhere comes back before later ones.
-  private func wait(_ call: Call, for shard: Shard) {
-    guard clocks.monotonic < call.deadline, waitingCount.load(ordering: .relaxed) < OwnerRouter.maxWaiting else {
-      return call.completion(.error(.temporary))
-    }
-    state.withLock { state in
-      let index = state.waiting[shard]?.firstIndex { $0.number > call.number }
-      if let index { state.waiting[shard]?.insert(call, at: index) } else { state.waiting[shard, default: []].append(call) }
-      waitingCount.wrappingAdd(1, ordering: .releasing)
-    }
-  }
-
   /// Sends what waits and has an owner now, and refuses what has waited for too long. Called after each
   /// change of owners or links, and with each tick.
   func retry(at now: MonotonicInstant) {
-    guard waitingCount.load(ordering: .acquiring) > 0 else { return }
-    for shard in state.withLock({ Array($0.waiting.keys) }) { retry(shard, at: now) }
+    for shard in state.withLock({ $0.queues.filter(\.value.hasWaiting).map(\.key) }) { retry(shard, at: now) }
   }
 
   private func retry(_ shard: Shard, at now: MonotonicInstant) {
     let route = route(to: shard)
-    // A call that comes while these are attempted must not overtake them.
-    guard let (calls, late) = beginRetry(of: shard, at: now, by: route) else { return }
-    for call in late { call.completion(.error(.temporary)) }
-    for call in calls { attempt(call, at: shard, by: route) }
-    endRetry(of: shard, calls.count + late.count)
+    // Calls that come while a batch leaves must not overtake it.
+    while let batch = state.withLock({ $0.withQueue(of: shard) { $0.beginBatch(by: route) } }) {
+      send(batch, of: shard, by: route)
+      guard state.withLock({ $0.withQueue(of: shard) { $0.endBatch() } }) else { break }
+    }
+    for call in state.withLock({ $0.withQueue(of: shard) { $0.removeLate(at: now) } }) {
+      finish(call, of: shard, .error(.temporary))
+    }
+    askForAnswers(of: shard, by: route)
   }
 
-  /// - Returns: the calls to attempt, and those that have waited for too long, which still count; nil where
-  ///   another thread has them.
-  private func beginRetry(
-    of shard: Shard, at now: MonotonicInstant, by route: Route
-  ) -> (calls: Deque<Call>, late: Deque<Call>)? {
-    state.withLock { state in
-      guard let calls = state.waiting[shard], state.retrying.insert(shard).inserted else { return nil }
-      guard route != .nobody, state.mayLeave(by: route, of: shard) else {
-        state.waiting[shard] = calls.filter { $0.deadline > now }
-        return ([], calls.filter { $0.deadline <= now })
+  private func send(_ batch: CallQueue.Batch, of shard: Shard, by route: Route) {
+    for call in batch.calls {
+      // Where one before it has come back at once, the rest follows.
+      let mayGoOn = state.withLock { state in
+        state.withQueue(of: shard) { queue in
+          if queue.mayGoOn(call) { return true }
+          queue.wait(call)
+          _ = queue.didAnswer(batch.generation)
+          return false
+        }
       }
-      state.waiting[shard] = []
-      note(calls.count, of: shard, by: route, in: &state)
-      return (calls, [])
+      if mayGoOn { attempt(call, at: shard, by: route, batch.generation) }
     }
+  }
+}
+
+/// A number for each shard, without a lock.
+private final class ShardCounts: Sendable {
+  /// nonisolated(unsafe): allocated and freed with this object, and the entries are atomics.
+  private nonisolated(unsafe) let counts: UnsafeMutablePointer<Atomic<Int>>
+
+  /// All 0.
+  init() {
+    counts = .allocate(capacity: Shard.count)
+    for number in 0..<Shard.count { (counts + number).initialize(to: Atomic(0)) }
   }
 
-  private func endRetry(of shard: Shard, _ count: Int) {
-    state.withLock { state in
-      state.retrying.remove(shard)
-      if state.waiting[shard]?.isEmpty == true { state.waiting[shard] = nil }
-      waitingCount.wrappingSubtract(count, ordering: .releasing)
-    }
+  deinit {
+    counts.deinitialize(count: Shard.count)
+    counts.deallocate()
   }
+
+  func isZero(_ shard: Shard) -> Bool { counts[shard.number].load(ordering: .acquiring) == 0 }
+
+  func add(_ number: Int, to shard: Shard) { counts[shard.number].wrappingAdd(number, ordering: .acquiringAndReleasing) }
 }

@@ -31,6 +31,8 @@ enum RemoteRequest: Sendable {
   case administratorActions(Int, through: WallInstant)
   /// For how long the receiver has been running, in seconds.
   case uptime
+  /// The receiver's metrics, as the text of Prometheus.
+  case metrics
 }
 
 /// The operations of `Dispatcher` over several groups.
@@ -90,7 +92,7 @@ extension RemoteRequest {
     case call = 1
     case rows, presence, userInfo, kick, sessions
     case beginTrace = 16
-    case traceEntries, readTrace, endTrace, activeGroups, administratorActions, uptime
+    case traceEntries, readTrace, endTrace, activeGroups, administratorActions, uptime, metrics
   }
 
   func write(to writer: inout EntryWriter) {
@@ -155,6 +157,7 @@ extension RemoteRequest {
       writer.bytes.count(count)
       writer.instant(instant)
     case .uptime: writer.bytes.byte(Tag.uptime.rawValue)
+    case .metrics: writer.bytes.byte(Tag.metrics.rawValue)
     }
   }
 
@@ -206,6 +209,7 @@ extension RemoteRequest {
     case .activeGroups: self = .activeGroups
     case .administratorActions: self = .administratorActions(try reader.bytes.count(), through: try reader.instant())
     case .uptime: self = .uptime
+    case .metrics: self = .metrics
     }
   }
 }

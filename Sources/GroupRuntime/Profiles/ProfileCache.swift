@@ -39,6 +39,8 @@ public final class ProfileCache: Sendable {
     /// The reading that may bring a user's profile: a change since has removed it.
     var readings: [UserID: UInt64] = [:]
     var lastReading: UInt64 = 0
+    /// What earlier readings bring, and this one, is not kept.
+    var lastForgotten: UInt64 = 0
   }
 
   /// A look into the store that has begun.
@@ -117,7 +119,7 @@ public final class ProfileCache: Sendable {
       for user in reading.users {
         if state.readings[user] == reading.number {
           state.readings[user] = nil
-          put(Entry(profile: read[user]), of: user, in: &state)
+          if reading.number > state.lastForgotten { put(Entry(profile: read[user]), of: user, in: &state) }
         }
         let profile = if let entry = entry(of: user, in: &state) { entry.profile } else { read[user] }
         if let profile { profiles[user] = profile }
@@ -140,7 +142,8 @@ public final class ProfileCache: Sendable {
     state.withLock { state in
       state.recent = Half()
       state.older = Half()
-      state.readings = [:]
+      // They stay: a change that is told meanwhile is kept for them.
+      state.lastForgotten = state.lastReading
     }
   }
 

@@ -80,6 +80,7 @@ import WireProtocol
     .request(number: 14, .traceEntries("1-a", from: 5)), .request(number: 15, .readTrace("1-a", from: 0, count: 200)),
     .request(number: 16, .endTrace("1-a")), .request(number: 17, .activeGroups),
     .request(number: 18, .administratorActions(51, through: .distantFuture)), .request(number: 19, .uptime),
+    .request(number: 20, .metrics),
     .reply(number: 1, .moved), .reply(number: 2, .reply(.empty)), .reply(number: 3, .reply(.success(.unreadCount(-1)))),
     .reply(number: 4, .reply(.success(.groupInfo(nil)))), .reply(number: 5, .reply(.success(.encoded([1, 2])))),
     .reply(number: 6, .reply(.error(.temporary, "later", field: "x"))),

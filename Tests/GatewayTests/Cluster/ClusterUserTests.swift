@@ -73,6 +73,21 @@ import ThrongTestKit
     }
   }
 
+  /// Both could reach the store and not each other: groups of the one have sent nothing to sessions of the
+  /// other. Their clients come back, and look.
+  @Test func aNodeThatServedWithoutAnotherTellsItsSessions() async throws {
+    try await LiveCluster.with { cluster in
+      let (mary, olga) = (try await cluster[1].signIn("mary"), try await cluster[2].signIn("olga"))
+      let vera = try await cluster[0].signIn("vera")
+      let users = try #require(cluster[0].services.cluster).parts.users
+      users.setReady(true, without: [try cluster[1].number])
+      #expect(try await mary.closed() == (4008, "lost touch"))
+      let again = try await cluster[1].signIn("mary")
+      try await waitUntil("the node has confirmed it") { !users.isBehind(with: try cluster[1].number) }
+      for client in [olga, vera, again] { #expect(try await client.call("ping")["result"]["serverTime"].integer != nil) }
+    }
+  }
+
   /// PostgreSQL restarts: a session signs in before the group's node has renewed its lease, which goes on.
   @Test func aGroupInMemoryHearsOfASessionWhileItsNodeDoesNotDecide() async throws {
     try await LiveCluster.with { cluster in

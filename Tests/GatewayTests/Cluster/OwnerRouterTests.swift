@@ -120,6 +120,52 @@ import WireProtocol
     #expect(scene.performed.all == ["u2", "u3", "u4"], "nothing is before it")
   }
 
+  /// A webhook, or the news of a profile, takes seconds.
+  @Test func nobodyWaitsForACallThatTheFormerOwnerPerforms() async throws {
+    let scene = try await Scene()
+    scene.give(to: scene.first)
+    scene.call(1)
+    try await waitUntil("the owner has it") { Self.users(scene.first) == ["u1"] }
+    scene.give(to: scene.second)
+    scene.call(2)
+    try await waitUntil("it is asked whether it sends it back") { scene.first.requests.count == 2 }
+    #expect(Self.users(scene.second).isEmpty)
+    Self.answer(scene.first, .count(7), 1..<2)
+    try await waitUntil("the next owner has the next") { Self.users(scene.second) == ["u2"] }
+    scene.give(to: scene.own)
+    Self.answer(scene.second, .reply(.empty), 0..<1)
+    try await waitUntil("it is answered") { scene.answered.all == ["u2"] }
+    scene.call(3)
+    #expect(scene.performed.all == ["u3"])
+    Self.answer(scene.first, .reply(.empty), 0..<1)
+    try await waitUntil("the slow one is answered") { scene.answered.all == ["u2", "u1"] }
+    scene.call(4)
+    #expect(scene.performed.all == ["u3", "u4"])
+  }
+
+  /// It has refused some calls before it knew that the shard is its own.
+  @Test func callsThatComeBackFromTheOwnerGoThereAgainInTheirOrder() async throws {
+    let scene = try await Scene()
+    scene.give(to: scene.first)
+    for number in 1...2 { scene.call(number) }
+    try await waitUntil("the owner has them") { Self.users(scene.first) == ["u1", "u2"] }
+    Self.answer(scene.first, .moved, 0..<1)
+    // The third comes behind the first, which has come back.
+    try await waitUntil("the first waits") {
+      scene.router.retry(at: scene.clocks.monotonic)
+      return scene.first.requests.count == 3
+    }
+    scene.call(3)
+    scene.router.retry(at: scene.clocks.monotonic)
+    Self.answer(scene.first, .moved, 1..<2)
+    Self.answer(scene.first, .count(7), 2..<3)
+    try await waitUntil("they come again") {
+      scene.router.retry(at: scene.clocks.monotonic)
+      return Self.users(scene.first).count == 5
+    }
+    #expect(Self.users(scene.first) == ["u1", "u2", "u1", "u2", "u3"])
+  }
+
   @Test func aCallThatWaitsInVainIsRefused() async throws {
     let scene = try await Scene()
     scene.give(to: nil)

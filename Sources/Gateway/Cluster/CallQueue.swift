@@ -1,0 +1,147 @@
+import Cluster
+import DequeModule
+import GroupModel
+import WireProtocol
+
+/// A request on its way to the owner of its shard.
+struct RoutedCall: Sendable {
+  /// Calls of one shard are performed in the order of their numbers.
+  let number: UInt64
+  let deadline: MonotonicInstant
+  let request: RemoteRequest
+  let mayWait: Bool
+  /// Performs it on this node.
+  let here: @Sendable () -> Void
+  let completion: @Sendable (Reply) -> Void
+}
+
+/// The calls of one shard that wait for an owner, and those that a node has and may yet send back. A
+/// value: `OwnerRouter` acts.
+struct CallQueue: Sendable {
+  /// Calls that a node has. It answers in the order of its link which of them it does not take.
+  private struct Sent: Sendable {
+    let node: NodeNumber
+    /// The number of the first: answers to calls of an earlier `Sent` are not counted.
+    let generation: UInt64
+    /// The number of the newest.
+    var last: UInt64
+    var count = 0
+    /// The node was asked for an answer behind those of all of them.
+    var isAsked = false
+  }
+
+  /// The calls that leave together.
+  struct Batch: Sendable {
+    var calls: Deque<RoutedCall> = []
+    /// For `didAnswer`.
+    var generation: UInt64 = 0
+  }
+
+  /// Ascending by number.
+  private var waiting: Deque<RoutedCall> = []
+  private var sent: Sent?
+  /// A batch is leaving: later calls queue.
+  private var isLeaving = false
+  /// A call of the batch has come back meanwhile.
+  private var hasReturned = false
+
+  /// Nothing.
+  init() {}
+
+  var isEmpty: Bool { waiting.isEmpty && sent == nil && !isLeaving }
+  var waitingCount: Int { waiting.count }
+  var hasWaiting: Bool { !waiting.isEmpty }
+
+  /// Whether a call of that number would come behind those before it.
+  private func mayLeave(_ number: UInt64, by route: OwnerRouter.Route) -> Bool {
+    guard route != .nobody else { return false }
+    guard let sent else { return true }
+    // Another owner might perform it before one that this node sends back; so might the node itself, which
+    // has refused one of before.
+    return route == .node(sent.node) && number > sent.last
+  }
+
+  // MARK: Calls that leave
+
+  /// Lets a new call leave, unless it has to wait.
+  /// - Returns: the generation it leaves with.
+  mutating func leave(_ number: UInt64, by route: OwnerRouter.Route) -> UInt64? {
+    guard waiting.isEmpty, !isLeaving, mayLeave(number, by: route) else { return nil }
+    return note(1, from: number, through: number, by: route)
+  }
+
+  /// - Returns: the generation; 0 for calls that no other node gets.
+  private mutating func note(
+    _ count: Int, from first: UInt64, through last: UInt64, by route: OwnerRouter.Route
+  ) -> UInt64 {
+    guard case .node(let node) = route else { return 0 }
+    var sent = sent ?? Sent(node: node, generation: first, last: last)
+    sent.last = last
+    sent.count += count
+    self.sent = sent
+    return sent.generation
+  }
+
+  /// Takes all calls that wait, if they may leave: `endBatch` follows.
+  mutating func beginBatch(by route: OwnerRouter.Route) -> Batch? {
+    guard !isLeaving, let first = waiting.first, let last = waiting.last, mayLeave(first.number, by: route) else { return nil }
+    isLeaving = true
+    hasReturned = false
+    let calls = waiting
+    waiting = []
+    return Batch(calls: calls, generation: note(calls.count, from: first.number, through: last.number, by: route))
+  }
+
+  /// Whether the next call of the batch may leave: none before it has come back.
+  func mayGoOn(_ call: RoutedCall) -> Bool { waiting.first.map { $0.number > call.number } ?? true }
+
+  /// - Returns: whether calls wait that came while the batch left, and none has come back.
+  mutating func endBatch() -> Bool {
+    isLeaving = false
+    return !waiting.isEmpty && !hasReturned
+  }
+
+  // MARK: Calls that wait
+
+  mutating func wait(_ call: RoutedCall) {
+    if isLeaving, let sent, call.number <= sent.last { hasReturned = true }
+    // One that was refused elsewhere comes back before later ones.
+    let index = waiting.lastIndex { $0.number < call.number }.map { $0 + 1 } ?? 0
+    waiting.insert(call, at: index)
+  }
+
+  /// Removes the calls that have waited for too long.
+  mutating func removeLate(at now: MonotonicInstant) -> Deque<RoutedCall> {
+    guard waiting.contains(where: { $0.deadline <= now }) else { return [] }
+    let late = waiting.filter { $0.deadline <= now }
+    waiting.removeAll { $0.deadline <= now }
+    return late
+  }
+
+  // MARK: Answers
+
+  /// A node has answered a call, or sent it back.
+  /// - Returns: whether the call counted, and was the last that the node had.
+  mutating func didAnswer(_ generation: UInt64) -> (counts: Bool, isLast: Bool) {
+    guard sent?.generation == generation else { return (false, false) }
+    sent?.count -= 1
+    guard sent?.count == 0 else { return (true, false) }
+    sent = nil
+    return (true, true)
+  }
+
+  /// The node to ask for an answer behind those of all calls that it has, where calls wait for them.
+  mutating func nodeToAsk(by route: OwnerRouter.Route) -> (node: NodeNumber, generation: UInt64)? {
+    guard !waiting.isEmpty, !isLeaving, route != .nobody, let sent, !sent.isAsked else { return nil }
+    self.sent?.isAsked = true
+    return (sent.node, sent.generation)
+  }
+
+  /// The node will send no more calls back.
+  /// - Returns: how many it is still performing.
+  mutating func didHear(_ generation: UInt64) -> Int {
+    guard let sent, sent.generation == generation else { return 0 }
+    self.sent = nil
+    return sent.count
+  }
+}
