@@ -12,6 +12,7 @@ import pytest
 
 from harness.client import Gone, Refused
 from harness.limits import can_start_clusters
+from harness.postgresql import PostgreSQL
 from harness.server import BINARY, CLUSTER, IS_CLUSTER, REPOSITORY, clean_environment, run_throng
 from harness.tokens import SECRET, admin_token
 from harness.world import eventually, history_of
@@ -65,6 +66,64 @@ def test_the_nodes_share_all_shards_and_tell_about_each_other(cluster):
     assert rows[-1] == ["shards", "without", "an", "owner:", "0"]
     printed = json.loads(run_throng("cluster", "status", "--json", *arguments).stdout)
     assert [node["number"] for node in printed["nodes"]] == sorted(node["number"] for node in found["nodes"])
+
+
+async def test_metrics_of_all_nodes_have_one_text(cluster, make_world):
+    """What the console and `throng top` show, whichever node the balancer gives them."""
+    people = await people_everywhere(cluster, make_world(cluster))
+    text = cluster.http("GET", "/metrics?nodes=all").text
+    found = dict(re.findall(r'^throng_connections\{instance="(\d+)"\} (\d+)$', text, re.MULTILINE))
+    assert sorted(found) == sorted(str(node["number"]) for node in status(cluster)["nodes"])
+    assert sum(map(int, found.values())) == len(people) and all(int(count) for count in found.values())
+    assert text.count("# TYPE throng_connections ") == 1
+    assert "instance=" not in cluster.http("GET", "/metrics").text
+    arguments = ["--internal-listen", cluster.internal_address, "--data-dir", cluster.data_dir]
+    top = await asyncio.to_thread(run_throng, "top", *arguments, "--interval", "0.2", "--count", "3")
+    assert top.returncode == 0, top.stderr
+    for line in top.stdout.splitlines():
+        fields = dict(part.split("=") for part in line.split(" "))
+        assert fields["connections"] == fields["sessions"] == str(len(people)) and fields["ready"] == "1", line
+
+
+def processes_of(own):
+    """All that runs of a cluster: its words name the data directory, or the sockets beside it."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes().split(b"\0")
+        except OSError:
+            continue  # it has ended
+        if any(str(own.data_dir).encode() in word for word in words):
+            found.append(int(path.parent.name))
+    return found
+
+
+def test_nothing_is_left_behind_a_kill(make_cluster):
+    own = make_cluster()
+    pids = processes_of(own)
+    # The script itself, three nodes and PostgreSQL at least.
+    assert own.process.pid in pids and len(pids) >= 5
+    own.kill()
+    own.wait_until(lambda: not processes_of(own), "the end of all of them")
+
+
+def test_a_node_whose_lease_cannot_be_renewed_is_not_ready(make_server):
+    """Orchestrators and balancers send it nobody: it names what it misses."""
+    engine = PostgreSQL()
+    try:
+        url = f"postgres://throng@/postgres?host={engine.directory}"
+        own = make_server({"cluster.enabled": "true", "store.url": url}, binary=BINARY)
+        assert own.http("GET", "/readyz").status == 200
+    finally:
+        engine.stop()
+
+    def said():
+        answer = own.http("GET", "/readyz")
+        return answer.text if answer.status == 503 else ""
+    # The bus is in the database, too.
+    own.wait_until(said, "the end of its lease")
+    assert "lease" in said() or "bus" in said(), said()
+    assert own.http("GET", "/healthz").status == 200 and own.running
 
 
 def run_script(*words):

@@ -251,9 +251,13 @@ async def test_the_nodes_of_a_cluster_and_their_shards(make_server, database, br
         await page.sees(words, "#nodes-list tbody tr")
     await page.sees("Every shard has an owner.", "#ownerless")
     shards = "document.querySelector('[data-chart=shards] svg').getAttribute('aria-label')"
-    await page.until(f"{shards} === 'Shards of this node: shards 1,024'")
+    await page.until(f"{shards} === 'Shards with an owner: shards 1,024'")
     second = make_server({**settings, "cluster.name": "eu-2"})
     await page.sees("eu-2", "#nodes-list")
+    # The charts are those of both, whichever of them answers.
+    nodes = "document.querySelector('[data-chart=nodes] svg').getAttribute('aria-label')"
+    await page.until(f"{nodes} === 'Nodes that answer: nodes 2'")
+    await page.until(f"{shards} === 'Shards with an owner: shards 1,024'")
     await page.until("!document.querySelector('#nodes-list tr:last-child td:nth-child(4)').innerText.endsWith('1,024')")
     await page.demand_usable()
     await page.run("document.querySelector('#nodes').scrollIntoView()")

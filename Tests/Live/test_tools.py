@@ -111,6 +111,13 @@ def test_an_unreachable_postgresql_is_a_failure(tmp_path):
     assert "geheim" not in done.stdout + done.stderr
 
 
+def test_an_unreachable_bus_is_a_failure(tmp_path):
+    done = doctor(tmp_path, *free_listeners(), "--set", "cluster.enabled=true", "--set", "store.url=postgres://throng@127.0.0.1:1/throng",
+                  "--set", f"bus.url=nats://throng:geheim@127.0.0.1:{reserve_port()}")
+    assert done.returncode == 1 and lines(done)["NATS"][0] == "FAILURE" and "start nats-server" in done.stdout
+    assert "geheim" not in done.stdout + done.stderr
+
+
 # Top
 
 

@@ -22,7 +22,7 @@ import Testing
       """)
     #expect(read.sum("a_total") == 7 && read.sum("a_total", ["code": "0"]) == 3 && read.sum("b") == 1.5)
     #expect(read.sum("c") == .infinity && read.sum("broken") == nil && read.sum("d") == nil)
-    #expect(read.sums("a_total", by: "method") == ["x": 3, "say \"a,b=c\" \\ \n": 4])
+    #expect(read.sums("a_total") { $0["method"] } == ["": ["x": 3, "say \"a,b=c\" \\ \n": 4]])
   }
 
   @Test func ratesAreBySecondAndSurviveARestart() {
@@ -33,6 +33,16 @@ import Testing
     #expect(difference.rates("a_total", by: "m") == ["x": 5, "z": 1])
     let restarted = MetricsDifference(before: snapshot("a_total 100\n"), now: snapshot("a_total 6\n", seconds: 2))
     #expect(restarted.rate("a_total") == 3)
+  }
+
+  @Test func nodesCountForThemselves() {
+    let before = snapshot("a_total{instance=\"1\"} 100\na_total{instance=\"2\"} 50\n")
+    let now = snapshot(
+      "a_total{instance=\"1\"} 110\na_total{instance=\"2\"} 4\na_total{instance=\"3\"} 1000\n", seconds: 2)
+    #expect(MetricsDifference(before: before, now: now).rate("a_total") == 7, "one began anew, and one has just come")
+    #expect(now.instances == ["1", "2", "3"])
+    let gone = snapshot("a_total{instance=\"1\"} 120\n", seconds: 4)
+    #expect(MetricsDifference(before: now, now: gone).rate("a_total") == 5)
   }
 
   private func histogram(_ counts: [(String, Int)], _ labels: String = "") -> String {

@@ -1,6 +1,8 @@
 import Authentication
 import Foundation
 import GroupRuntime
+import Logging
+import NATSBus
 import PostgreSQLStore
 import SQLiteStore
 import ServerConfiguration
@@ -27,6 +29,7 @@ public struct Doctor: Sendable {
       machine.directory, wanted: settings.dataDir, isStore: settings.store.postgreSQL == nil)
     findings.append(MachineChecks.clock(machine.clock, now: now))
     findings.append(store(isRunning: isRunning))
+    if let url = settings.bus.url { findings.append(await bus(url)) }
     return findings
   }
 
@@ -43,7 +46,11 @@ public struct Doctor: Sendable {
       let ready = try client.get("/readyz")
       guard ready.status == 200 else {
         let reason = String(decoding: ready.body, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-        return (.failure("server", "it runs and is not ready: \(reason)", "its log says more"), true)
+        return (
+          .failure(
+            "server", "it runs and is not ready: \(reason)",
+            "mend what it names: disk or database for the store, bus.url for the bus; its log has the errors"), true
+        )
       }
       return (.ok("server", "it runs at \(settings.internalListen) and is ready"), true)
     } catch {
@@ -112,6 +119,20 @@ public struct Doctor: Sendable {
     } catch {
       guard error.kind != .missing else { return .ok("database", "there is none yet; the first start makes it") }
       return .failure("database", error.description, "throng restore puts a backup in its place")
+    }
+  }
+}
+
+/// The engine between the nodes of a cluster.
+extension Doctor {
+  private func bus(_ url: String) async -> Finding {
+    do throws(NATSAddress.Fault) {
+      let logger = Logger(label: "throng.doctor") { _ in SwiftLogNoOpLogHandler() }
+      let bus = try NATSBus.connect(try NATSAddress(url), cluster: settings.bus.subject, logger: logger)
+      await bus.close()
+      return .ok("NATS", "a server of bus.url answers")
+    } catch {
+      return .failure("NATS", error.description, "start nats-server, or see the hosts, the user and the files of bus.url")
     }
   }
 }

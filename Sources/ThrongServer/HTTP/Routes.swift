@@ -64,8 +64,10 @@ struct Routes: HTTPHandling {
     case .readiness:
       if let obstacle = readiness.obstacle { exchange.text(503, obstacle + "\n") } else { exchange.text(200, "ready\n") }
     case .metrics:
+      let isOfAllNodes = request.head.query == "nodes=all"
       Task {
-        exchange.respond(status: 200, contentType: "text/plain; version=0.0.4; charset=utf-8", body: await metrics.renderAll())
+        let body = isOfAllNodes ? await metricsOfNodes() : await metrics.renderAll()
+        exchange.respond(status: 200, contentType: "text/plain; version=0.0.4; charset=utf-8", body: body)
       }
     case .openRPC: exchange.respond(status: 200, contentType: "application/json", body: services.openRPC)
     case .asyncAPI: exchange.respond(status: 200, contentType: "application/json", body: services.asyncAPI)
@@ -75,6 +77,13 @@ struct Routes: HTTPHandling {
       if mayCommand(request, exchange) != nil { cluster.command(request.body, exchange) }
     case .rpc: call(request, exchange)
     }
+  }
+
+  /// A server that is alone answers its own metrics as they are.
+  private func metricsOfNodes() async -> [UInt8] {
+    let own = await metrics.renderAll()
+    guard let cluster = services.cluster, let number = cluster.number else { return own }
+    return MetricsOfNodes.text([(number, own)] + (await cluster.metricsOfOthers()).map { ($0.node, $0.text) })
   }
 
   /// The public listener has the path of the WebSocket, the client library beside it, and the demo

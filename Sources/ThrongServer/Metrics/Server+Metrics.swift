@@ -46,7 +46,10 @@ extension Server {
     collectSQLite()
     collectRetention()
     collectCluster()
-    if let cluster = services.cluster { collectLinks(cluster) }
+    if let cluster = services.cluster {
+      collectLinks(cluster)
+      cluster.onMetrics { [metrics] in await metrics.renderAll() }
+    }
     if transport.certificateExpiry != nil {
       metrics.collect(
         "throng_tls_certificate_expiry_timestamp_seconds",

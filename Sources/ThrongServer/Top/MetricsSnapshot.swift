@@ -69,20 +69,21 @@ struct MetricsSnapshot: Sendable {
     return found.isEmpty ? nil : found.reduce(0) { $0 + $1.value }
   }
 
-  /// The sums by a label.
-  func sums(_ name: String, by label: String) -> [String: Double] {
-    all(name).reduce(into: [:]) { $0[$1.labels[label] ?? "", default: 0] += $1.value }
+  /// The processes that the samples are of: one without a name, or the nodes of a cluster.
+  var instances: Set<String> { Set(samples.values.joined().map { $0.labels["instance"] ?? "" }) }
+
+  /// The sums by process and by a key; samples without a key are left out.
+  func sums<Key: Hashable>(_ name: String, by key: ([String: String]) -> Key?) -> [String: [Key: Double]] {
+    var sums: [String: [Key: Double]] = [:]
+    for sample in all(name) {
+      guard let key = key(sample.labels) else { continue }
+      sums[sample.labels["instance"] ?? "", default: [:]][key, default: 0] += sample.value
+    }
+    return sums
   }
 
-  /// The observations of a histogram by bound, not cumulated.
-  fileprivate func buckets(_ name: String, where isWanted: ([String: String]) -> Bool) -> [Double: Double] {
-    var totals: [Double: Double] = [:]
-    for sample in all(name + "_bucket") where isWanted(sample.labels) {
-      guard let bound = sample.labels["le"].flatMap({ MetricsSnapshot.number($0[...]) }) else { continue }
-      totals[bound, default: 0] += sample.value
-    }
-    return totals
-  }
+  /// The upper bound of a bucket.
+  fileprivate static func bound(_ labels: [String: String]) -> Double? { labels["le"].flatMap { number($0[...]) } }
 }
 
 /// The changes between two scrapes.
@@ -94,27 +95,37 @@ struct MetricsDifference {
 
   /// How much a counter has grown in a second; a counter that begins anew counts from zero.
   func rate(_ name: String, _ labels: [String: String] = [:]) -> Double {
-    growth(before.sum(name, labels) ?? 0, now.sum(name, labels) ?? 0) / seconds
+    let growths = growths(name) { found in labels.allSatisfy { found[$0.key] == $0.value } ? true : nil }
+    return growths.values.reduce(0, +) / seconds
   }
 
   /// The same by a label, without those that have not grown.
   func rates(_ name: String, by label: String) -> [String: Double] {
-    let earlier = before.sums(name, by: label)
-    var rates: [String: Double] = [:]
-    for (value, count) in now.sums(name, by: label) { rates[value] = growth(earlier[value] ?? 0, count) / seconds }
-    return rates.filter { $0.value > 0 }
+    growths(name) { $0[label] ?? "" }.mapValues { $0 / seconds }.filter { $0.value > 0 }
   }
 
-  private func growth(_ earlier: Double, _ later: Double) -> Double { later >= earlier ? later - earlier : later }
+  /// How much the counters of a name have grown, by a key. A node that was not in the first scrape does not
+  /// count: it has grown before.
+  private func growths<Key: Hashable>(_ name: String, by key: ([String: String]) -> Key?) -> [Key: Double] {
+    let known = before.instances.union([""])
+    let earlier = before.sums(name, by: key)
+    var growths: [Key: Double] = [:]
+    for (instance, sums) in now.sums(name, by: key) where known.contains(instance) {
+      for (key, later) in sums {
+        let earlier = earlier[instance]?[key] ?? 0
+        growths[key, default: 0] += later >= earlier ? later - earlier : later
+      }
+    }
+    return growths
+  }
 
   /// A quantile of the observations between the scrapes, as Prometheus' histogram_quantile
   /// estimates it; nil where there was none.
   func quantile(
     _ quantile: Double, _ name: String, where isWanted: ([String: String]) -> Bool = { _ in true }
   ) -> Double? {
-    let earlier = before.buckets(name, where: isWanted)
-    let cumulative = now.buckets(name, where: isWanted).map { (bound: $0.key, count: growth(earlier[$0.key] ?? 0, $0.value)) }
-      .sorted { $0.bound < $1.bound }
+    let cumulative = growths(name + "_bucket") { isWanted($0) ? MetricsSnapshot.bound($0) : nil }
+      .map { (bound: $0.key, count: $0.value) }.sorted { $0.bound < $1.bound }
     guard let total = cumulative.last?.count, total > 0 else { return nil }
     let rank = quantile * total
     var (lowerBound, lowerCount) = (0.0, 0.0)

@@ -48,7 +48,7 @@ public struct Top: Sendable {
   }
 
   private func scrape() throws(InternalClient.Failure) -> MetricsSnapshot {
-    let answer = try client.get("/metrics")
+    let answer = try client.get("/metrics?nodes=all")
     guard answer.status == 200 else { throw InternalClient.Failure(description: "\(address) answers \(answer.status)") }
     return MetricsSnapshot(String(decoding: answer.body, as: UTF8.self), at: SystemClocks().monotonic)
   }

@@ -30,17 +30,24 @@ struct TopReport {
 
   private var heading: String {
     let version = now.all("throng_build_info").first?.labels["version"] ?? ""
-    let state = now.sum("throng_ready") == 1 ? "ready" : "NOT READY"
-    return "throng \(version)  \(address)  \(state)  up \(TopReport.time(uptime))"
+    let state = areReady ? "ready" : "NOT READY"
+    let nodes = now.instances.count > 1 ? "  \(now.instances.count) nodes" : ""
+    return "throng \(version)  \(address)\(nodes)  \(state)  up \(TopReport.time(uptime))"
   }
 
+  /// Of the process that has been there for the longest time.
   private var uptime: Double {
-    now.sum("throng_start_time_seconds").map { max(0, Date().timeIntervalSince1970 - $0) } ?? 0
+    now.all("throng_start_time_seconds").map(\.value).min().map { max(0, Date().timeIntervalSince1970 - $0) } ?? 0
+  }
+
+  private var areReady: Bool {
+    let values = now.all("throng_ready").map(\.value)
+    return !values.isEmpty && values.allSatisfy { $0 == 1 }
   }
 
   private var rows: [(name: String, text: String)] {
     [
-      ("connections", "\(count("throng_connections"))   sessions \(count("throng_sessions"))   groups \(count("throng_groups"))"),
+      ("connections", "\(count("throng_connections"))   sessions \(count("throng_sessions"))   groups \(groups)"),
       ("requests", "\(rate("throng_requests_total"))   errors \(codes)"),
       (
         "messages",
@@ -105,7 +112,7 @@ struct TopReport {
   var line: String {
     func milliseconds(_ seconds: Double?) -> String { seconds.map { TopReport.decimal($0 * 1000) } ?? "-" }
     let fields: [(String, String)] = [
-      ("ready", TopReport.decimal(now.sum("throng_ready") ?? 0)), ("connections", count("throng_connections", separated: false)),
+      ("ready", areReady ? "1" : "0"), ("connections", count("throng_connections", separated: false)),
       ("sessions", count("throng_sessions", separated: false)), ("requests", plainRate("throng_requests_total")),
       ("accepted", plainRate("throng_messages_accepted_total")), ("delivered", plainRate("throng_messages_delivered_total")),
       ("dropped", plainRate("throng_messages_dropped_total")), ("deliveries", plainRate("throng_fanout_deliveries_total")),
@@ -119,6 +126,9 @@ struct TopReport {
     ]
     return fields.map { "\($0.0)=\($0.1)" }.joined(separator: " ")
   }
+
+  /// Each node counts those of the common store.
+  private var groups: String { now.all("throng_groups").map(\.value).max().map { TopReport.grouped(Int($0)) } ?? "-" }
 
   // MARK: Texts
 

@@ -1,4 +1,5 @@
-// The server's metrics, read every two seconds while the overview is shown: what has happened between two readings.
+// The server's metrics, of all nodes of a cluster, read every two seconds while the overview is shown: what has happened
+// between two readings.
 
 const metricsInterval = 2000;
 /** Five minutes of points. */
@@ -30,27 +31,47 @@ function total(samples, name, wanted = {}) {
   return sum;
 }
 
-/** A counter that begins anew counts from zero. */
-const growth = (before, now) => (now >= before ? now - before : now);
+/** The sums of the samples, by the node's number and a key; those without a key are left out. */
+function sums(samples, name, keyOf) {
+  const found = new Map();
+  for (const { labels, value } of samples.get(name) ?? []) {
+    const key = keyOf(labels);
+    if (key === undefined) continue;
+    const ofNode = found.get(labels.instance) ?? new Map();
+    ofNode.set(key, (ofNode.get(key) ?? 0) + value);
+    found.set(labels.instance, ofNode);
+  }
+  return found;
+}
+
+const nodesOf = (samples) => new Set((samples.get("throng_ready") ?? []).map(({ labels }) => labels.instance));
+
+/** How much counters have grown, by a key. One that begins anew counts from zero; a node that has just come does not count. */
+function growths({ before, now }, name, keyOf) {
+  const known = nodesOf(before);
+  const earlier = sums(before, name, keyOf);
+  const grown = new Map();
+  for (const [node, ofNode] of sums(now, name, keyOf)) {
+    if (!known.has(node)) continue;
+    for (const [key, value] of ofNode) {
+      const was = earlier.get(node)?.get(key) ?? 0;
+      grown.set(key, (grown.get(key) ?? 0) + (value >= was ? value - was : value));
+    }
+  }
+  return grown;
+}
 
 /** How much a counter has grown in a second. */
-function rate({ before, now, seconds }, name, wanted) {
-  return growth(total(before, name, wanted), total(now, name, wanted)) / seconds;
+function rate(interval, name, wanted = {}) {
+  const isWanted = (labels) => Object.entries(wanted).every(([label, text]) => labels[label] === text);
+  return (growths(interval, name, (labels) => (isWanted(labels) ? "all" : undefined)).get("all") ?? 0) / interval.seconds;
 }
 
 /** A quantile of a histogram's observations in between, as Prometheus estimates it; undefined where there was none. */
-function quantile({ before, now }, part, name, isWanted = () => true) {
-  const counts = (samples) => {
-    const sums = new Map();
-    for (const { labels, value } of samples.get(`${name}_bucket`) ?? []) {
-      const bound = labels.le === "+Inf" ? Infinity : Number(labels.le);
-      if (isWanted(labels)) sums.set(bound, (sums.get(bound) ?? 0) + value);
-    }
-    return sums;
-  };
-  const earlier = counts(before);
-  const buckets = [...counts(now)].map(([bound, count]) => [bound, growth(earlier.get(bound) ?? 0, count)])
-    .sort(([a], [b]) => a - b);
+function quantile(interval, part, name, isWanted = () => true) {
+  const boundOf = (labels) => (labels.le === "+Inf" ? Infinity : Number(labels.le));
+  const counts = growths(interval, `${name}_bucket`, (labels) => (isWanted(labels) ? boundOf(labels) : undefined));
+  const buckets = [...counts].sort(([a], [b]) => a - b);
   const all = buckets.at(-1)?.[1] ?? 0;
   if (all === 0) return undefined;
   const rank = part * all;
@@ -109,8 +130,9 @@ const charts = [
     ],
   },
   { id: "webhooks", title: "Webhooks pending", lines: [["pending", ({ now }) => total(now, "throng_webhooks_pending")]] },
+  { id: "nodes", title: "Nodes that answer", metric: "throng_cluster_nodes", lines: [["nodes", ({ now }) => nodesOf(now).size]] },
   {
-    id: "shards", title: "Shards of this node", metric: "throng_cluster_shards",
+    id: "shards", title: "Shards with an owner", metric: "throng_cluster_shards",
     lines: [["shards", ({ now }) => total(now, "throng_cluster_shards")]],
   },
   {
@@ -129,7 +151,7 @@ let lastMetrics;
 
 /** Reads the metrics, and adds a point to each line. */
 async function readMetrics() {
-  const response = await fetch("/metrics", { cache: "no-store" });
+  const response = await fetch("/metrics?nodes=all", { cache: "no-store" });
   if (!response.ok) throw new Error(`The metrics cannot be read: HTTP ${response.status}`);
   const now = { at: performance.now(), samples: parseMetrics(await response.text()) };
   const before = lastMetrics;
