@@ -107,6 +107,7 @@ def test_nothing_is_left_behind_a_kill(make_cluster):
     own.wait_until(lambda: not processes_of(own), "the end of all of them")
 
 
+@pytest.mark.one_process("it has a database of its own")
 def test_a_node_whose_lease_cannot_be_renewed_is_not_ready(make_server):
     """Orchestrators and balancers send it nobody: it names what it misses."""
     engine = PostgreSQL()

@@ -14,8 +14,10 @@ import termios
 import pytest
 
 from harness.ports import reserve_port
+from harness.postgresql import PostgreSQL, programs
 from harness.proxy import make_certificate
-from harness.server import BINARY, clean_environment, run_throng
+from harness.server import BINARY, REPOSITORY, clean_environment, run_throng
+from harness.world import history_of
 
 
 def command(name, own, *arguments, internal=None):
@@ -204,6 +206,50 @@ async def test_a_backup_beside_a_busy_server_holds_what_was_acknowledged_before(
     seqs = [message["seq"] for message in page["messageList"]]
     assert max(seqs) >= acknowledged and sorted(seqs) == list(range(min(seqs), max(seqs) + 1))
     await again.call("sendGroupTextMessage", groupID=group, text="after")
+
+
+@pytest.mark.one_process("it has a database of its own")
+async def test_groups_of_a_restored_postgresql_get_new_epochs(make_server, make_world, tmp_path):
+    """pg_dump and pg_restore move the database; the script gives the epochs (Operations.md, "Copies")."""
+    engine = PostgreSQL()
+    try:
+        there = ["-h", engine.directory, "-U", "throng"]
+
+        def run(program, *words):
+            subprocess.run([str(programs() / program), *there, *map(str, words)], check=True, capture_output=True, text=True)
+
+        def url(name):
+            return f"postgres://throng@/{name}?host={engine.directory}"
+        own = make_server({"store.url": url("postgres")}, binary=BINARY)
+        world = make_world(own)
+        alice, bob = await world.users("alice", "bob")
+        group = await world.group(alice, "Public", joinMode="Auth")
+        sent = [await alice.call("sendGroupTextMessage", groupID=group, text=text) for text in ("kept", "kept, too")]
+        await bob.call("joinGroup", groupID=group)
+        epoch = (await alice.call("getGroupsInfo", groupIDList=[group]))["resultList"][0]["info"]["epoch"]
+        run("pg_dump", "-Fc", "-f", tmp_path / "dump", "postgres")
+        # What the copy does not have, and clients have seen.
+        lost = await alice.call("sendGroupTextMessage", groupID=group, text="lost")
+        await world.close()
+        assert own.stop() == 0
+        run("createdb", "again")
+        run("pg_restore", "-d", "again", tmp_path / "dump")
+        run("psql", "-1", "-v", "ON_ERROR_STOP=1", "-f", REPOSITORY / "Scripts/deploy/renew-epochs.sql", "again")
+        restored = make_server({"store.url": url("again")}, binary=BINARY)
+        again = await make_world(restored).session(alice.user)
+        other = await again.call("sendGroupTextMessage", groupID=group, text="another")
+        assert other["seq"] == lost["seq"], "without new epochs a client would keep the lost one"
+        (row,) = (await again.call("syncGroups", groups=[{"groupID": group, "epoch": epoch, "seq": lost["seq"]}]))["groups"]
+        assert row["recovered"] is False and row["epoch"] != epoch
+        history = await history_of(again, group)
+        assert [one["text"] for one in history if one["type"] == "Text"] == ["kept", "kept, too", "another"]
+        assert all(one["msgID"].startswith(row["epoch"] + "-") for one in history)
+        assert {one["msgID"] for one in history}.isdisjoint(one["msgID"] for one in sent)
+        (waiting,) = (await again.call("getGroupApplicationList"))["applicationList"]
+        await again.call("acceptGroupApplication", applicationID=waiting["applicationID"])
+        restored.kill()
+    finally:
+        engine.stop()
 
 
 @pytest.mark.files
