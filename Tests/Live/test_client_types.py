@@ -1,10 +1,12 @@
 """The types of throng.js as a TypeScript compiler sees them (Clients.md, "Overview")."""
 import json
+import re
 import shutil
 import subprocess
 
 import pytest
 
+from harness.driven import NODE, has_node
 from harness.server import REPOSITORY
 
 # Each line behind @ts-expect-error is a mistake that the types must find; no other line is one.
@@ -72,3 +74,24 @@ def test_the_types_are_typescripts(tmp_path):
     (tmp_path / "tsconfig.json").write_text(json.dumps({"compilerOptions": options, "files": ["use.ts"]}))
     done = subprocess.run(["tsc"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_the_types_name_what_the_module_has():
+    """The part of the types that is written by hand: exports, and the members of the client."""
+    if not has_node():
+        pytest.skip("there is no Node with a WebSocket")
+    module = REPOSITORY / "Sources/ThrongServer/Pages/Client/throng.js"
+    script = f"""
+        import {{ readFileSync }} from "node:fs";
+        const source = readFileSync({json.dumps(str(module))}).toString("base64");
+        const module = await import(`data:text/javascript;base64,${{source}}`);
+        const {{ ThrongClient }} = module;
+        console.log(JSON.stringify([Object.keys(module), Object.getOwnPropertyNames(ThrongClient.prototype)]));
+    """
+    done = subprocess.run([*NODE, "--input-type=module", "-e", script], check=True, capture_output=True, text=True, timeout=60)
+    exports, members = map(set, json.loads(done.stdout))
+    types = module.with_suffix(".d.ts").read_text()
+    assert set(re.findall(r"^export declare (?:class|const) (\w+)", types, re.MULTILINE)) == exports
+    client = types[types.index("export declare class ThrongClient"):]
+    client = client[:client.index("\n}\n")]
+    assert set(re.findall(r"^  (?:readonly )?(\w+)[<(:]", client, re.MULTILINE)) == members
