@@ -21,7 +21,7 @@ struct CallQueue: Sendable {
   /// Calls that a node has. It answers in the order of its link which of them it does not take.
   private struct Sent: Sendable {
     let node: NodeNumber
-    /// The number of the first: answers to calls of an earlier `Sent` are not counted.
+    /// Answers to calls of an earlier `Sent` are not counted.
     let generation: UInt64
     /// The number of the newest.
     var last: UInt64
@@ -56,6 +56,8 @@ struct CallQueue: Sendable {
   private func mayLeave(_ number: UInt64, by route: OwnerRouter.Route) -> Bool {
     guard route != .nobody else { return false }
     guard let sent else { return true }
+    // The answer that was asked for says nothing of calls that come behind.
+    guard !sent.isAsked else { return false }
     // Another owner might perform it before one that this node sends back; so might the node itself, which
     // has refused one of before.
     return route == .node(sent.node) && number > sent.last
@@ -67,15 +69,15 @@ struct CallQueue: Sendable {
   /// - Returns: the generation it leaves with.
   mutating func leave(_ number: UInt64, by route: OwnerRouter.Route) -> UInt64? {
     guard waiting.isEmpty, !isLeaving, mayLeave(number, by: route) else { return nil }
-    return note(1, from: number, through: number, by: route)
+    return note(1, through: number, by: route, number)
   }
 
   /// - Returns: the generation; 0 for calls that no other node gets.
   private mutating func note(
-    _ count: Int, from first: UInt64, through last: UInt64, by route: OwnerRouter.Route
+    _ count: Int, through last: UInt64, by route: OwnerRouter.Route, _ generation: UInt64
   ) -> UInt64 {
     guard case .node(let node) = route else { return 0 }
-    var sent = sent ?? Sent(node: node, generation: first, last: last)
+    var sent = sent ?? Sent(node: node, generation: generation, last: last)
     sent.last = last
     sent.count += count
     self.sent = sent
@@ -83,13 +85,14 @@ struct CallQueue: Sendable {
   }
 
   /// Takes all calls that wait, if they may leave: `endBatch` follows.
-  mutating func beginBatch(by route: OwnerRouter.Route) -> Batch? {
+  /// - Parameter generation: a number that was never used.
+  mutating func beginBatch(by route: OwnerRouter.Route, _ generation: UInt64) -> Batch? {
     guard !isLeaving, let first = waiting.first, let last = waiting.last, mayLeave(first.number, by: route) else { return nil }
     isLeaving = true
     hasReturned = false
     let calls = waiting
     waiting = []
-    return Batch(calls: calls, generation: note(calls.count, from: first.number, through: last.number, by: route))
+    return Batch(calls: calls, generation: note(calls.count, through: last.number, by: route, generation))
   }
 
   /// Whether the next call of the batch may leave: none before it has come back.

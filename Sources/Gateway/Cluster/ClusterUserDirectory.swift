@@ -236,7 +236,7 @@ final class ClusterUserDirectory: UserDirectory {
       for node in nodes {
         if confirmed.contains(node) {
           state.unshown[node]?.didConfirm(user)
-        } else if state.unshown[node] == nil {
+        } else if state.unshown[node]?.isEmpty != false {
           // What was to be told again has been, before this news was lost.
           state.unshown[node, default: UnconfirmedNews()].add(user)
         }

@@ -218,6 +218,8 @@ final class OwnerRouter: GroupOwnership, Sendable {
     guard let (node, generation) = state.withLock({ $0.withQueue(of: shard) { $0.nodeToAsk(by: route) } }) else { return }
     requests.send(.uptime, to: node, timeout: OwnerRouter.ownerWait) { [self] _ in
       let count = state.withLock { $0.withQueue(of: shard) { $0.didHear(generation) } }
+      // Otherwise it has answered all of them, and what follows was decided then.
+      guard count > 0 else { return }
       underWay.add(-count, to: shard)
       retry(shard, at: clocks.monotonic)
     }
@@ -242,7 +244,7 @@ final class OwnerRouter: GroupOwnership, Sendable {
   private func retry(_ shard: Shard, at now: MonotonicInstant) {
     let route = route(to: shard)
     // Calls that come while a batch leaves must not overtake it.
-    while let batch = state.withLock({ $0.withQueue(of: shard) { $0.beginBatch(by: route) } }) {
+    while let batch = beginBatch(of: shard, by: route) {
       send(batch, of: shard, by: route)
       guard state.withLock({ $0.withQueue(of: shard) { $0.endBatch() } }) else { break }
     }
@@ -252,18 +254,27 @@ final class OwnerRouter: GroupOwnership, Sendable {
     askForAnswers(of: shard, by: route)
   }
 
+  private func beginBatch(of shard: Shard, by route: Route) -> CallQueue.Batch? {
+    state.withLock { state in
+      // No call has this number.
+      state.lastNumber += 1
+      let generation = state.lastNumber
+      return state.withQueue(of: shard) { $0.beginBatch(by: route, generation) }
+    }
+  }
+
   private func send(_ batch: CallQueue.Batch, of shard: Shard, by route: Route) {
     for call in batch.calls {
       // Where one before it has come back at once, the rest follows.
-      let mayGoOn = state.withLock { state in
-        state.withQueue(of: shard) { queue in
-          if queue.mayGoOn(call) { return true }
+      let (mayGoOn, counts) = state.withLock { state in
+        state.withQueue(of: shard) { queue -> (Bool, Bool) in
+          if queue.mayGoOn(call) { return (true, true) }
           queue.wait(call)
-          _ = queue.didAnswer(batch.generation)
-          return false
+          return (false, batch.generation == 0 || queue.didAnswer(batch.generation).counts)
         }
       }
       if mayGoOn { attempt(call, at: shard, by: route, batch.generation) }
+      if !counts { underWay.add(1, to: shard) }
     }
   }
 }

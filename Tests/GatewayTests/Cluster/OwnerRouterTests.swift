@@ -102,6 +102,29 @@ import WireProtocol
     #expect(scene.answered.all == ["u1", "u2", "u3", "u4", "u5"])
   }
 
+  /// The former owner says late that it has sent back all.
+  @Test func anAnswerOfTheFormerOwnerLetsNoCallPassThoseOfTheNext() async throws {
+    let scene = try await Scene()
+    scene.give(to: scene.first)
+    scene.call(1)
+    try await waitUntil("the owner has it") { Self.users(scene.first) == ["u1"] }
+    scene.give(to: scene.second)
+    scene.call(2)
+    try await waitUntil("it is asked") { scene.first.requests.count == 2 }
+    Self.answer(scene.first, .moved, 0..<1)
+    try await waitUntil("the next owner has both") { Self.users(scene.second) == ["u1", "u2"] }
+    Self.answer(scene.first, .count(7), 1..<2)
+    // Behind it on the link.
+    scene.first.links.send(.webhooksWait, to: scene.own.number)
+    try await waitUntil("it is heard") { scene.own.entries.contains { if case .webhooksWait = $0.entry { true } else { false } } }
+    scene.give(to: scene.own)
+    scene.call(3)
+    #expect(scene.performed.all.isEmpty, "the next owner may send two back")
+    Self.answer(scene.second, .moved, 0..<2)
+    try await waitUntil("all are performed") { scene.performed.all.count == 3 }
+    #expect(scene.performed.all == ["u1", "u2", "u3"])
+  }
+
   @Test func callsOfThisNodeWaitForThem() async throws {
     let scene = try await Scene()
     scene.give(to: scene.first)
