@@ -10,11 +10,11 @@ from datetime import datetime
 import pytest
 
 from harness.backend import all_of, denied, done
-from harness.client import Gone, has
+from harness.client import has
 from harness.push_example import FakeAPNs, FakeFCM, PushSender
 from harness.receiver import SECRET, SILENCE, Answer, Receiver
 from harness.server import run_throng
-from harness.world import World, eventually
+from harness.world import World, eventually, is_end_of
 
 
 @pytest.fixture
@@ -573,7 +573,7 @@ async def test_ten_rounds_of_kill_9(hooked, receiver, record_property):
         await eventually(lambda: asyncio.sleep(0, total["count"] >= enough), True, 60)
         own.kill()
         for end in await asyncio.gather(*running, return_exceptions=True):
-            assert isinstance(end, Gone), end
+            assert is_end_of(end), end
         await world.close()
         own.start()
     await receiver.wait(lambda r: set(acknowledged) <= {key(request) for request in r.of()}, 120)

@@ -93,6 +93,11 @@ class World:
         assert not violations, "\n".join(violations)
 
 
+def is_end_of(end):
+    """Whether a client's work has ended with its server: nodes of a cluster outlive their database by a moment."""
+    return isinstance(end, Gone) or IS_CLUSTER and isinstance(end, Refused) and end.code == 10002
+
+
 async def kill_during(world, writing, reached):
     """Kills the server of a world when `reached` is set, while its clients go on writing; gives a
     world on the server that was started again."""
@@ -100,9 +105,7 @@ async def kill_during(world, writing, reached):
     await asyncio.wait_for(reached.wait(), 60)
     world.server.kill()
     for end in await asyncio.gather(*running, return_exceptions=True):
-        # Nodes of a cluster outlive its database by a moment.
-        isRefused = IS_CLUSTER and isinstance(end, Refused) and end.code == 10002
-        assert end is None or isinstance(end, Gone) or isRefused, end
+        assert end is None or is_end_of(end), end
     await world.close()
     world.server.start()
     return World(world.server)
