@@ -234,6 +234,9 @@ async def test_presence_is_told_with_the_first_and_the_last_session(hooked, rece
     first = await world.session(name, platform="iOS")
     second = await world.session(name, platform="Web")
     await first.close()
+    # On two nodes the later end may be known first.
+    await asyncio.to_thread(
+        own.wait_until, lambda: len(own.rpc("listSessions", userID=name)["result"]["sessionList"]) == 1, "the end of the first")
     await second.close()
     await receiver.expect("userOffline")
     assert [(r.type, r.data) for r in receiver.of()] == [
