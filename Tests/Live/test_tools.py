@@ -228,7 +228,7 @@ async def test_groups_of_a_restored_postgresql_get_new_epochs(make_server, make_
         await bob.call("joinGroup", groupID=group)
         epoch = (await alice.call("getGroupsInfo", groupIDList=[group]))["resultList"][0]["info"]["epoch"]
         run("pg_dump", "-Fc", "-f", tmp_path / "dump", "postgres")
-        # What the copy does not have, and clients have seen.
+        # The copy does not have this, and clients have seen it.
         lost = await alice.call("sendGroupTextMessage", groupID=group, text="lost")
         await world.close()
         assert own.stop() == 0

@@ -93,7 +93,7 @@ final class ClusterPresence: Sendable {
     }
   }
 
-  /// What a sign-in ends.
+  /// The sessions that a sign-in ends.
   struct Replacement: Sendable, Equatable {
     /// Sessions of this node.
     var here: [SessionKey] = []

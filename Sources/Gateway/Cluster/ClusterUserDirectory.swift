@@ -237,7 +237,7 @@ final class ClusterUserDirectory: UserDirectory {
         if confirmed.contains(node) {
           state.unshown[node]?.didConfirm(user)
         } else if state.unshown[node]?.isEmpty != false {
-          // What was to be told again has been, before this news was lost.
+          // Earlier news was told again, before this one was lost.
           state.unshown[node, default: UnconfirmedNews()].add(user)
         }
       }

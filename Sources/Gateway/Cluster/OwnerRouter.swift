@@ -158,6 +158,7 @@ final class OwnerRouter: GroupOwnership, Sendable {
     case .here:
       call.here()
       underWay.add(-1, to: shard)
+    // `CallQueue.mayLeave` lets none leave by this route.
     case .nobody: preconditionFailure("a call leaves for somebody")
     case .node(let node):
       requests.send(call.request, to: node, mayWait: call.mayWait, timeout: OwnerRouter.replyWait) { [self] outcome in

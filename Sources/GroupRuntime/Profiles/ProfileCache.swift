@@ -39,7 +39,7 @@ public final class ProfileCache: Sendable {
     /// The reading that may bring a user's profile: a change since has removed it.
     var readings: [UserID: UInt64] = [:]
     var lastReading: UInt64 = 0
-    /// What earlier readings bring, and this one, is not kept.
+    /// The results of this reading, and of earlier ones, are not kept.
     var lastForgotten: UInt64 = 0
   }
 

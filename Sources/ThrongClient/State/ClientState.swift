@@ -320,7 +320,7 @@ struct ClientState {
   }
 
   private mutating func send(_ message: LocalMessage) {
-    // Who sends again whatever fails would do so for ever.
+    // An application that sends again whatever fails would do so for ever.
     if phase == .closed, message.state.isFinal { return }
     outbox.add(message)
     performOutbox()

@@ -35,7 +35,7 @@ struct TopReport {
     return "throng \(version)  \(address)\(nodes)  \(state)  up \(TopReport.time(uptime))"
   }
 
-  /// Of the process that has been there for the longest time.
+  /// The time since the oldest process began to serve.
   private var uptime: Double {
     now.all("throng_start_time_seconds").map(\.value).min().map { max(0, Date().timeIntervalSince1970 - $0) } ?? 0
   }

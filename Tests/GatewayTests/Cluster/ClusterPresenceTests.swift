@@ -6,7 +6,7 @@ import ThrongTestKit
 
 @testable import Gateway
 
-/// What a node tells others of sessions, and hears from them.
+/// Sessions that a node tells others of, and hears of from them.
 @Suite struct ClusterPresenceTests {
   private struct Scene {
     let own, other: LinkPeer

@@ -19,7 +19,7 @@ import WireProtocol
     let shards = ShardMap()
     let own, first, second: LinkPeer
     let router: OwnerRouter
-    /// What this node has performed, and what was answered, by the calls' numbers.
+    /// The calls that this node has performed, and those that were answered.
     let performed = Log()
     let answered = Log()
 
@@ -102,8 +102,8 @@ import WireProtocol
     #expect(scene.answered.all == ["u1", "u2", "u3", "u4", "u5"])
   }
 
-  /// The former owner says late that it has sent back all.
-  @Test func anAnswerOfTheFormerOwnerLetsNoCallPassThoseOfTheNext() async throws {
+  /// The first call is at the former owner, which is asked whether it sends it back: the second waits for that.
+  private func askedScene() async throws -> Scene {
     let scene = try await Scene()
     scene.give(to: scene.first)
     scene.call(1)
@@ -111,6 +111,12 @@ import WireProtocol
     scene.give(to: scene.second)
     scene.call(2)
     try await waitUntil("it is asked") { scene.first.requests.count == 2 }
+    return scene
+  }
+
+  /// The former owner says late that it has sent back all.
+  @Test func anAnswerOfTheFormerOwnerLetsNoCallPassThoseOfTheNext() async throws {
+    let scene = try await askedScene()
     Self.answer(scene.first, .moved, 0..<1)
     try await waitUntil("the next owner has both") { Self.users(scene.second) == ["u1", "u2"] }
     Self.answer(scene.first, .count(7), 1..<2)
@@ -145,13 +151,7 @@ import WireProtocol
 
   /// A webhook, or the news of a profile, takes seconds.
   @Test func nobodyWaitsForACallThatTheFormerOwnerPerforms() async throws {
-    let scene = try await Scene()
-    scene.give(to: scene.first)
-    scene.call(1)
-    try await waitUntil("the owner has it") { Self.users(scene.first) == ["u1"] }
-    scene.give(to: scene.second)
-    scene.call(2)
-    try await waitUntil("it is asked whether it sends it back") { scene.first.requests.count == 2 }
+    let scene = try await askedScene()
     #expect(Self.users(scene.second).isEmpty)
     Self.answer(scene.first, .count(7), 1..<2)
     try await waitUntil("the next owner has the next") { Self.users(scene.second) == ["u2"] }
