@@ -43,9 +43,7 @@ class Console:
 
 async def press(page, place, words, confirm=True):
     """Presses a button of a row by its words, and confirms the dialog that asks."""
-    button = f"[...document.querySelectorAll('{place} button')].find((one) => one.innerText === '{words}')"
-    await page.until(f"{button}?.checkVisibility() ?? false")
-    await page.run(f"{button}.click()")
+    await page.click(f"{place} button", words)
     if confirm:
         await page.click("dialog .primary")
         await page.until("!document.querySelector('dialog')")
@@ -66,7 +64,7 @@ async def test_bans_are_listed_and_lifted(make_server, browser):
     assert [row["userID"] for row in console.do("getGroupBannedMembers")["memberList"]] == ["trudy"]
     # Somebody else was faster: the dialog says so and stays.
     console.do("unbanGroupMember", userIDList=["trudy"])
-    await page.run("document.querySelector('#bans button').click()")
+    await page.click("#bans button")
     await page.click("dialog .primary")
     await page.sees("trudy: Invalid", "dialog .fault")
 
@@ -96,7 +94,7 @@ async def test_counters_are_set_and_removed(make_server, browser):
     console.do("setGroupCounters", counters={"likes": 1234567})
     page = await console.open(browser)
     await page.sees("1,234,567", "#counters")
-    await page.run("[...document.querySelectorAll('#counters button')].find((one) => one.innerText === 'Set').click()")
+    await page.click("#counters button", "Set")
     await page.write("dialog [name=value]", "8")
     await page.click("dialog .primary")
     await page.until("document.querySelector('#counters .numeric').innerText === '8'")

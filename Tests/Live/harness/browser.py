@@ -15,6 +15,8 @@ PATIENCE = 60
 FLAGS = ["--headless=new", "--no-sandbox", "--no-first-run", "--disable-gpu", "--disable-dev-shm-usage", "--disable-extensions",
          "--disable-background-networking", "--disable-component-update", "--ignore-certificate-errors", "--window-size=1280,900",
          "--remote-debugging-port=0", "about:blank"]
+BUTTON = {"button": "left", "clickCount": 1}
+CONTROL = 2
 
 # Elements that a person can use and that no name describes.
 NAMELESS = """[...document.querySelectorAll('button, input, textarea, select, summary, a')]
@@ -46,6 +48,30 @@ FAINT = """(() => {
     })
     .filter(([, contrast]) => contrast < 4.5).map(([one, contrast]) => `${one.outerHTML.slice(0, 200)}: ${contrast}`);
 })()"""
+# Where a person would press to hit an element; nothing while it is hidden, disabled, or covered by another one. Listeners
+# note what the press and the click reached, and keep a press that missed (the page had moved) from everything else.
+AIM = """(selector, words) => {
+  const find = () => [...document.querySelectorAll(selector)]
+    .find((one) => one.checkVisibility() && (words === null || one.innerText.trim() === words));
+  const hits = (target) => Boolean(target?.closest(selector)) && target.closest(selector) === find();
+  if (!window.mouse) {
+    for (const kind of ['mousedown', 'click']) {
+      addEventListener(kind, (event) => {
+        // A key's click has no count.
+        if (event.detail === 0) return;
+        window.mouse[kind] = window.mouse.mousedown !== false && window.mouse.hits(event.target);
+        if (!window.mouse[kind]) { event.preventDefault(); event.stopImmediatePropagation(); }
+      }, {capture: true});
+    }
+  }
+  window.mouse = {hits};
+  const one = find();
+  if (!one || one.matches(':disabled')) return null;
+  one.scrollIntoView({block: 'nearest', inline: 'nearest', behavior: 'instant'});
+  const box = one.getBoundingClientRect();
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  return hits(document.elementFromPoint(x, y)) ? {x, y} : null;
+}"""
 
 
 class Browser:
@@ -165,21 +191,31 @@ class Page:
         place = f"(document.querySelector({json.dumps(selector)})?.innerText ?? '')"
         await self.until(f"{place}.includes({json.dumps(text)})", patience)
 
-    async def click(self, selector):
-        await self.until(f"document.querySelector({json.dumps(selector)})?.checkVisibility() ?? false")
-        await self.run(f"document.querySelector({json.dumps(selector)}).click()")
+    async def click(self, selector, words=None):
+        """Presses the mouse upon the first visible element, or the first with exactly these words."""
+        aim = f"({AIM})({json.dumps(selector)}, {json.dumps(words)})"
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            place = await self.until(aim)
+            for kind, buttons in (("mouseMoved", {}), ("mousePressed", BUTTON), ("mouseReleased", BUTTON)):
+                await self._browser.command("Input.dispatchMouseEvent", self._session, type=kind, **place, **buttons)
+            # A click that leads to another page takes the notes of this one along.
+            if await self.run("!window.mouse || window.mouse.click"):
+                return
+            assert time.monotonic() < deadline, f"no click reached {selector} within {PATIENCE} s"
 
     async def write(self, selector, text):
-        """Replaces what stands in a field."""
-        await self.until(f"document.querySelector({json.dumps(selector)})?.checkVisibility() ?? false")
-        await self.run(f"document.querySelector({json.dumps(selector)}).value = {json.dumps(text)}")
+        """Replaces what stands in a field, by mouse and keyboard."""
+        await self.click(selector)
+        await self.press("a", 65, modifiers=CONTROL, commands=["selectAll"])
+        await self._browser.command("Input.insertText", self._session, text=text)
 
-    async def press(self, key, code):
+    async def press(self, key, code, **params):
         """A key of the keyboard, by its name and Windows' number."""
         text = {"text": "\r"} if key == "Enter" else {}
         for kind in ("keyDown", "keyUp"):
             await self._browser.command(
-                "Input.dispatchKeyEvent", self._session, type=kind, key=key, code=key, windowsVirtualKeyCode=code, **text)
+                "Input.dispatchKeyEvent", self._session, type=kind, key=key, code=key, windowsVirtualKeyCode=code, **text, **params)
 
     async def show_as(self, width=1280, height=900, scheme="light"):
         """Another size of the window, and the reader's colour scheme; colours change at once."""
