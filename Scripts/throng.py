@@ -488,17 +488,18 @@ class ThrongClient:
         """Sends data of the application."""
         return self._send("sendGroupCustomMessage", {"clientMsgID": secrets.token_urlsafe(16), **options, "groupID": group_id, "data": data})
 
-    def _send(self, method, params):
-        return self.resend(Message(method, params))
-
     def resend(self, message, **changes):
         """Sends a message again that failed or was dropped; not on a closed client."""
-        if self.state == "closed" and message.state in ("failed", "dropped"):
-            return message
-        if self._outbox.by_id.get(message.client_msg_id) is message and message.state not in ("failed", "dropped"):
+        if self.state == "closed" or message.state not in ("failed", "dropped"):
             return message
         message.params.update(changes)
         message.state, message.error = "sending", None
+        return self._hand_over(message)
+
+    def _send(self, method, params):
+        return self._hand_over(Message(method, params))
+
+    def _hand_over(self, message):
         self._outbox.start(message)
         if self.state == "closed":
             self._outbox.fail_all(ClientError("Closed"))

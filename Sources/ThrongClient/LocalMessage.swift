@@ -24,6 +24,9 @@ public struct LocalMessage: Sendable {
 
     /// Whether no other state follows, unless the application sends the message again.
     public var isFinal: Bool { self != .sending && self != .queued }
+
+    /// Whether the application may send the message again.
+    var isRepeatable: Bool { self == .failed || self == .dropped }
   }
 
   /// The ID by which the server knows a second try.

@@ -187,7 +187,9 @@ public actor ThrongClient {
 
   private func send(_ content: LocalMessage.Content, to groupID: String, _ options: SendOptions) -> LocalMessage {
     let clientMsgID = options.clientMsgID ?? UUID().uuidString
-    return resend(LocalMessage(content, to: groupID, options: options, clientMsgID: clientMsgID))
+    let message = LocalMessage(content, to: groupID, options: options, clientMsgID: clientMsgID)
+    apply(.send(message))
+    return state.outbox.message(clientMsgID) ?? message
   }
 
   /// Sends a message again that failed or was dropped; not on a closed client.
@@ -196,7 +198,7 @@ public actor ThrongClient {
   public func resend(_ message: LocalMessage, options: SendOptions? = nil) -> LocalMessage {
     var message = message
     message.options = options ?? message.options
-    apply(.send(message))
+    apply(.resend(message))
     return state.outbox.message(message.clientMsgID) ?? message
   }
 

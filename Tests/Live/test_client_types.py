@@ -9,6 +9,8 @@ import pytest
 from harness.driven import NODE, has_node
 from harness.server import REPOSITORY
 
+PAGES = REPOSITORY / "Sources/ThrongServer/Pages/Client"
+
 # Each line behind @ts-expect-error is a mistake that the types must find; no other line is one.
 USE = """
 import { ClientError, CloseCode, ErrorCode, ThrongClient, ThrongError } from "./throng.js";
@@ -63,24 +65,62 @@ export {};
 """
 
 
-def test_the_types_are_typescripts(tmp_path):
+# What the JSDoc of throng.js says (written.d.ts is made of it) fits what throng.d.ts says.
+BOTH = """
+import type * as declared from "./throng.js";
+import type * as written from "./written.js";
+
+declare const client: written.ThrongClient;
+declare const refused: written.ThrongError;
+declare const unanswered: written.ClientError;
+export const same: [declared.ThrongClient, declared.ThrongError, declared.ClientError] = [client, refused, unanswered];
+export const serverTime: Promise<{ serverTime: number }> = client.call("ping");
+// @ts-expect-error no such method
+client.call("joinGroups", { groupID: "hello" });
+// @ts-expect-error no such event
+client.on("onRecvMessage", () => {});
+// @ts-expect-error no such priority
+client.sendText("hello", "Hello!", { priority: "Highest" });
+"""
+
+
+@pytest.fixture
+def compiled(tmp_path):
+    """Compiles a file beside the types of throng.js; nothing may be wrong with it."""
     if not shutil.which("tsc"):
         pytest.skip("there is no TypeScript compiler")
-    shutil.copy(REPOSITORY / "Sources/ThrongServer/Pages/Client/throng.d.ts", tmp_path)
+    shutil.copy(PAGES / "throng.d.ts", tmp_path)
+
+    def compile(file, **more):
+        # Everything is checked, the library's own declarations too.
+        options = {"strict": True, "target": "es2022", "module": "es2022", "moduleResolution": "node", "lib": ["es2022", "dom"],
+                   "types": [], **more}
+        (tmp_path / "tsconfig.json").write_text(json.dumps({"compilerOptions": options, "files": [file]}))
+        done = subprocess.run(["tsc"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        assert (done.returncode, done.stdout) == (0, "")
+    return compile
+
+
+def test_the_types_are_typescripts(compiled, tmp_path):
     (tmp_path / "use.ts").write_text(USE)
-    # Everything is checked, the library's own declarations too.
-    options = {"noEmit": True, "strict": True, "target": "es2022", "module": "es2022", "moduleResolution": "node",
-               "lib": ["es2022", "dom"], "types": []}
-    (tmp_path / "tsconfig.json").write_text(json.dumps({"compilerOptions": options, "files": ["use.ts"]}))
-    done = subprocess.run(["tsc"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
-    assert (done.returncode, done.stdout) == (0, "")
+    compiled("use.ts", noEmit=True)
+
+
+def test_the_jsdoc_says_the_same_as_the_types(compiled, tmp_path):
+    (tmp_path / "made").mkdir()
+    shutil.copy(PAGES / "throng.js", tmp_path / "written.js")
+    compiled("written.js", allowJs=True, declaration=True, emitDeclarationOnly=True, outDir="made")
+    (tmp_path / "written.js").unlink()
+    shutil.move(tmp_path / "made/written.d.ts", tmp_path)
+    (tmp_path / "both.ts").write_text(BOTH)
+    compiled("both.ts", noEmit=True)
 
 
 def test_the_types_name_what_the_module_has():
     """The part of the types that is written by hand: exports, and the members of the client."""
     if not has_node():
         pytest.skip("there is no Node with a WebSocket")
-    module = REPOSITORY / "Sources/ThrongServer/Pages/Client/throng.js"
+    module = PAGES / "throng.js"
     script = f"""
         import {{ readFileSync }} from "node:fs";
         const source = readFileSync({json.dumps(str(module))}).toString("base64");

@@ -213,6 +213,22 @@ async def test_calls_wait_for_the_connection(scene):
     assert answer["resultList"][0]["info"]["selfInfo"]["nameCard"] == "Alice"
 
 
+async def test_calls_that_wait_have_a_bound(scene):
+    here = await scene(queueLimit=2)
+    # With a connection they leave at once.
+    online = [await here.client.begin("call", method="ping", params={}) for _ in range(5)]
+    for call in online:
+        await here.client.ended(call, "a call that leaves at once")
+    await here.lose()
+    waiting = [await here.client.begin("call", method="ping", params={}) for _ in range(3)]
+    with pytest.raises(Unanswered) as refused:
+        await here.client.ended(waiting.pop(), "a call beyond the bound")
+    assert refused.value.error["reason"] == "QueueFull"
+    await here.come_back()
+    for call in waiting:
+        await here.client.ended(call, "a call that waited")
+
+
 # Close codes and delays
 
 
@@ -268,9 +284,36 @@ async def test_the_delay_is_random_from_zero(spawn, through):
         delays.append((await client.expect("state", state="waiting"))["retryInMs"])
         assert delays[-1] <= min(20_000, 500 * 2 ** index)
         await client.do("reconnectNow")
-    late = delays[6:]
-    # "Full jitter": anything up to the bound is as likely. That none of six is in the lower half, or all are, is rare.
-    assert len(set(late)) > 3 and min(late) < 18_000
+    assert len(set(delays[6:])) > 3
+    await client.do("close")
+    # "Full jitter": from zero.
+    client = await spawn()
+    await client.open(proxy.url, "a token", random=0)
+    await client.until(lambda: len(client.told("state", state="waiting")) > 5, "six tries")
+    assert {state["retryInMs"] for state in client.told("state", state="waiting")} == {0}
+
+
+async def test_a_network_that_is_back_ends_only_the_clients_own_delay(spawn, peer, through, request):
+    """A browser tells of it by the event `online`."""
+    if "throng.js" not in request.node.callspec.id:
+        pytest.skip("only browsers tell of their network")
+    client, proxy = await spawn(), await through("127.0.0.1:1")
+    proxy.refuse()
+    await client.open(proxy.url, "a token", random=1)
+    for tries in range(1, 8):
+        await client.expect("state", state="waiting")
+        await client.do("online")
+        await proxy.connected(tries + 1)
+    await client.do("close")
+    _, url = await peer(code=4001, events=[("onServerDraining", {"retryAfterMs": 3_600_000})])
+    client = await spawn()
+    await client.open(url, "a token", random=0)
+    await client.expect("state", state="waiting")
+    await client.do("online")
+    assert (await client.do("state"))["state"] == "waiting"
+    await client.do("pass", seconds=3600)
+    await client.do("online")
+    await client.until(lambda: len(client.told("state", state="waiting")) == 2, "another session")
 
 
 async def test_the_wait_that_the_server_asks_for_is_kept(spawn, peer, through):
@@ -510,6 +553,52 @@ async def test_a_late_answer_is_that_of_its_own_try(spawn, peer):
     assert (await client.settled(message))["state"] == "dropped"
     await client.call("getJoinedGroupList")
     assert [one["state"] for one in client.told("message")] == ["sending", "dropped", "sending", "dropped"]
+
+
+async def test_the_end_of_a_client_leaves_what_has_ended(spawn, peer):
+    """The news of a drop comes before the reply, which never does."""
+    class Hasty(Peer):
+        async def handle(self, socket):
+            async for line in socket:
+                request = json.loads(line)
+                frame = {"id": request["id"], **self.answer(request)}
+                if request["method"] == "sendGroupTextMessage":
+                    event = {"groupID": "room", "opTime": 1, "msgID": "m1", "clientMsgID": "mine", "reason": "RateLimit", "priority": "Normal"}
+                    frame = {"method": "onMessageDropped", "params": event}
+                await socket.send(json.dumps({"jsonrpc": "2.0", **frame}))
+
+    _, url = await peer(kind=Hasty)
+    client = await spawn()
+    await client.sign_in(url, "a token")
+    message = await client.do("send", groupID="room", text="hello", clientMsgID="mine")
+    assert (await client.settled(message))["state"] == "dropped"
+    await client.do("close")
+    await client.expect("state", state="closed")
+    assert [one["state"] for one in client.told("message")] == ["sending", "dropped"]
+
+
+async def test_a_message_that_has_arrived_is_not_sent_again(spawn, peer):
+    """Also where the client has forgotten it."""
+    class Counting(Peer):
+        sent = []
+
+        def answer(self, request):
+            if request["method"] != "sendGroupTextMessage":
+                return super().answer(request)
+            self.sent.append(request["params"]["clientMsgID"])
+            return {"result": {"msgID": "m", "seq": len(self.sent), "timestamp": 1, "status": "Stored"}}
+
+    one, url = await peer(kind=Counting)
+    client = await spawn()
+    await client.sign_in(url, "a token")
+    first = await client.do("send", groupID="group", text="first")
+    assert (await client.settled(first))["state"] == "stored"
+    for _ in range(32):
+        messages = [await client.do("send", groupID="group", text="another") for _ in range(100)]
+        await client.settled(messages[-1])
+        await client.do("resend", clientMsgID=first["clientMsgID"])
+    await client.call("ping")
+    assert one.sent.count(first["clientMsgID"]) == 1 and len(one.sent) == len(set(one.sent)) == 3201
 
 
 class LatePeer(Peer):

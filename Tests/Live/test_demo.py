@@ -8,6 +8,7 @@ import pytest
 
 from harness.browser import Browser
 from harness.proxy import PROXIES, start  # noqa: F401 - a fixture
+from harness.tcp_proxy import TCPProxy
 from harness.tokens import OTHER_SECRET, make_token
 
 
@@ -572,7 +573,7 @@ async def test_two_hundred_messages_have_an_end_each(make_server, browser):
 
 
 async def test_what_was_missed_is_counted(start, browser):  # noqa: F811
-    """A cut is seen, and so is what came meanwhile; a live room says that it keeps nothing."""
+    """A cut is seen, and so is what came meanwhile."""
     own, proxy = start("haproxy")
     alice = await guest(browser, f"http://{own.address}/chat/")
     link = await new_group(alice)
@@ -587,6 +588,78 @@ async def test_what_was_missed_is_counted(start, browser):  # noqa: F811
     await bob.click("#retry")
     await bob.sees("Connected again: 3 messages came meanwhile", "#timeline")
     await bob.until("document.querySelector('#banner').hidden")
+
+
+@pytest.fixture
+async def cut_room(make_server, browser):
+    """A live room, its owner, a guest behind a proxy, and that proxy, which has cut the connection."""
+    proxies = []
+
+    async def make(grace):
+        own = make_server({"demo": "true", "avChatRoom.offlineGrace": grace})
+        proxies.append(proxy := await TCPProxy.start(own.address))
+        alice = await guest(browser, f"http://{own.address}/")
+        await alice.click("label:has([value=AVChatRoom])")
+        await alice.click("#create-form button")
+        await alice.sees("AVChatRoom", "#subtitle")
+        link = await alice.run("location.href")
+        bob = await guest(browser, f"http://{proxy.address}/{link[link.index('#'):]}")
+        await bob.sees("AVChatRoom", "#subtitle")
+        user, group = await bob.text("#user"), unquote(link[link.index("#") + 1:])
+        proxy.refuse()
+        proxy.cut()
+        await bob.sees("Not connected", "#banner-words")
+        if grace != "1h":
+            members = lambda: own.rpc("getGroupMemberList", groupID=group)["result"]["memberList"]  # noqa: E731
+            own.wait_until(lambda: user not in [member["userID"] for member in members()], "the room has forgotten the guest")
+        return own, group, alice, bob, proxy
+
+    yield make
+    for proxy in proxies:
+        await proxy.end()
+
+
+async def come_back(page, proxy):
+    proxy.refuse(False)
+    await page.click("#retry")
+    await page.sees("Connected", "#state")
+
+
+@pytest.mark.parametrize("grace", ["1h", "100ms"])
+async def test_a_live_room_that_is_there_again_says_that_it_keeps_nothing(cut_room, grace):
+    """Within the time that the room waits for its members, and after it."""
+    _, _, alice, bob, proxy = await cut_room(grace)
+    await say(alice, "nobody hears this")
+    await hears(alice, "nobody hears this")
+    await come_back(bob, proxy)
+    await bob.sees("This room keeps nothing of what was said meanwhile", "#timeline")
+    await say(bob, "here I am")
+    await hears(alice, "here I am")
+    assert "nobody hears" not in await bob.text("#timeline")
+    await bob.until("document.querySelector('#banner').hidden")
+
+
+async def test_a_live_room_that_is_gone_is_left_and_the_other_groups_go_on(cut_room):
+    own, group, _, bob, proxy = await cut_room("100ms")
+    own.rpc("dismissGroup", groupID=group)
+    other = own.rpc("createGroup", groupType="Meeting", groupName="Other table", ownerUserID="olga")["result"]["groupID"]
+    own.rpc("joinGroup", asUser=await bob.text("#user"), groupID=other)
+    await come_back(bob, proxy)
+    await bob.sees("the room was closed while you were away", "#lobby")
+    await bob.sees("Other table", "#group-list")
+    assert "Tea table" not in await bob.text("#group-list")
+
+
+async def test_a_live_room_that_asks_before_somebody_joins_asks_again(cut_room):
+    _, _, alice, bob, proxy = await cut_room("100ms")
+    await alice.click("#ask-first")
+    await alice.sees("is asked before somebody joins", "#timeline")
+    await come_back(bob, proxy)
+    await bob.sees("you were away too long. You have knocked", "#lobby")
+    await alice.click("#applications .primary")
+    await bob.sees("AVChatRoom", "#subtitle")
+    await say(bob, "let in again")
+    await hears(alice, "let in again")
 
 
 async def test_a_live_room_is_usable_at_any_width_and_in_the_dark(make_server, browser):

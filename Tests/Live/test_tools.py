@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import pty
+import resource
 import signal
 import socket
 import struct
@@ -70,6 +71,13 @@ def test_a_running_server_is_well_and_stays_so(make_server):
     assert "throng.db" in lines(done)["database"][1]
     own.rpc("createGroup", groupType="Public", groupName="g", groupID="after", ownerUserID="alice")
     assert own.stop() == 0
+
+
+@pytest.mark.one_process("a node's limit is that of its own process")
+def test_the_open_files_are_those_of_the_running_server(make_server):
+    own = make_server(preexec=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (1000, 1000)))
+    severity, line = lines(command("doctor", own))["open files"]
+    assert severity == "warning" and "may open 1000 files" in line
 
 
 def test_a_port_that_is_taken_is_a_failure_with_its_remedy(tmp_path):

@@ -205,7 +205,7 @@ import Testing
     scene.answer("sendGroupTextMessage", sent("Dropped"))
     let dropped = try #require(scene.takeEffects().messages.last)
     #expect(dropped.state == .dropped)
-    scene.feed(.send(dropped))
+    scene.feed(.resend(dropped))
     scene.answer("sendGroupTextMessage", sent("Delivered"))
     #expect(states(scene.takeEffects()) == [.sending, .delivered])
   }
@@ -217,6 +217,21 @@ import Testing
     scene.answer("sendGroupTextMessage", sent("Stored", seq: 11))
     scene.feed(message("a"))
     #expect(states(scene.takeEffects()) == [.sending, .stored] && scene.requests.isEmpty)
+  }
+
+  @Test func aMessageThatArrivedIsNotSentAgain() throws {
+    var scene = online()
+    scene.feed(message("a"))
+    let first = try #require(scene.takeEffects().messages.last)
+    scene.answer("sendGroupTextMessage", sent("Stored", seq: 11))
+    let stored = try #require(scene.takeEffects().messages.last)
+    for number in 0...Outbox.remembered {
+      scene.feed(message("\(number)"))
+      scene.answer("sendGroupTextMessage", sent("Stored", seq: 12 + number))
+      for copy in [first, stored] { scene.feed(.resend(copy)) }
+      #expect(scene.requests.isEmpty)
+    }
+    #expect(scene.state.outbox.message("a") == nil)
   }
 
   @Test func aRefusalEndsAMessage() {
@@ -329,14 +344,18 @@ import Testing
     #expect(error.code == .noSuchGroup && error.method == "joinGroup" && !error.isTemporary)
   }
 
-  @Test func callsHaveABound() {
+  @Test func callsThatWaitForAConnectionHaveABound() {
     var scene = Scene(options: ClientOptions(queueLimit: 2))
-    scene.connect(in: "g")
+    scene.feed(.connect)
     for number in 1...3 { scene.feed(.call(number, ping, waits: true)) }
     #expect((scene.takeEffects().error(of: 3) as? ClientError)?.reason == .queueFull)
     scene.feed(.cancelCall(1))
     scene.feed(.call(4, ping, waits: true))
     #expect(scene.takeEffects().error(of: 4) == nil)
+    // With a connection they leave at once.
+    scene.open()
+    for number in 5...9 { scene.feed(.call(number, ping, waits: true)) }
+    #expect(scene.asked("ping").count == 7)
   }
 
   @Test func aCancelledCallIsNotSent() {

@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test func theHeadIsOpenRPCs() throws {
-    #expect(document["openrpc"] as? String == "1.3.2")
+    #expect(document["openrpc"] as? String == "1.2.6")
     let info = try #require(document["info"] as? [String: String])
     #expect(info["title"] == "Throng" && info["version"] == "1.2.3")
   }

@@ -22,8 +22,10 @@ enum ClientInput {
   case call(Int, EncodedRequest, waits: Bool)
   case cancelCall(Int)
   case logout(Int)
-  /// A new message, or one that failed or was dropped.
+  /// A new message.
   case send(LocalMessage)
+  /// A message that failed or was dropped, again.
+  case resend(LocalMessage)
 }
 
 /// Something that a client does.

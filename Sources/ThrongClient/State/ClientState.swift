@@ -109,6 +109,7 @@ struct ClientState {
       requests.cancelCall(number)
     case .logout(let number): logout(number)
     case .send(let message): send(message)
+    case .resend(let message): resend(message)
     }
     pumpOutbox()
     defer { effects = [] }
@@ -299,10 +300,9 @@ struct ClientState {
       case .readingToken, .opening, .signingIn, .waiting: waits ? nil : ClientError(.notConnected)
       }
     if let refusal { return effects.append(.answer(number, .failure(refusal))) }
-    guard calls.count + requests.callCount < queueLimit else {
-      return effects.append(.answer(number, .failure(ClientError(.queueFull))))
-    }
-    if isOnline { transmit(request, .call(number)) } else { calls.append((number, request)) }
+    if isOnline { return transmit(request, .call(number)) }
+    guard calls.count < queueLimit else { return effects.append(.answer(number, .failure(ClientError(.queueFull)))) }
+    calls.append((number, request))
   }
 
   private mutating func logout(_ number: Int) {
@@ -319,9 +319,14 @@ struct ClientState {
     end(ConnectionLoss(CloseCode.normal.rawValue, "signed out", error: ClientError(.closed), didOpen: true))
   }
 
-  private mutating func send(_ message: LocalMessage) {
+  private mutating func resend(_ message: LocalMessage) {
     // An application that sends again whatever fails would do so for ever.
-    if phase == .closed, message.state.isFinal { return }
+    if phase == .closed { return }
+    outbox.repeat(message)
+    performOutbox()
+  }
+
+  private mutating func send(_ message: LocalMessage) {
     outbox.add(message)
     performOutbox()
     guard phase == .closed else { return }

@@ -63,9 +63,20 @@ struct Outbox {
   /// The message as it is now.
   func message(_ clientMsgID: String) -> LocalMessage? { records[clientMsgID]?.message }
 
-  /// Adds a new message, or one that failed or was dropped. One that is under way stays as it is.
+  /// Adds a new message, unless there is one with its clientMsgID that is under way or arrived.
   mutating func add(_ message: LocalMessage) {
-    if let state = records[message.clientMsgID]?.message.state, state != .failed, state != .dropped { return }
+    guard records[message.clientMsgID]?.message.state.isRepeatable ?? true else { return }
+    start(message)
+  }
+
+  /// Takes a message again that failed or was dropped; any other stays as it is.
+  mutating func `repeat`(_ message: LocalMessage) {
+    // The application's copy may be of an earlier time.
+    guard (records[message.clientMsgID]?.message ?? message).state.isRepeatable else { return }
+    start(message)
+  }
+
+  private mutating func start(_ message: LocalMessage) {
     var message = message
     message.state = .sending
     message.error = nil

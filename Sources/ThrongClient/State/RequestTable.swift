@@ -18,20 +18,14 @@ struct RequestTable {
   private var pending: [Int: (method: String, purpose: Purpose)] = [:]
   private var lastNumber = 0
 
-  /// How many calls of the application wait for their answer.
-  private(set) var callCount = 0
-
   mutating func add(_ method: String, _ purpose: Purpose) -> Int {
     lastNumber += 1
     pending[lastNumber] = (method, purpose)
-    if case .call = purpose { callCount += 1 }
     return lastNumber
   }
 
   mutating func remove(_ number: Int) -> (method: String, purpose: Purpose)? {
-    let request = pending.removeValue(forKey: number)
-    if case .call = request?.purpose { callCount -= 1 }
-    return request
+    pending.removeValue(forKey: number)
   }
 
   /// The application does not wait any more: the answer is of no interest.
@@ -44,10 +38,7 @@ struct RequestTable {
 
   /// All, in the order in which they were made.
   mutating func removeAll() -> [Purpose] {
-    defer {
-      pending = [:]
-      callCount = 0
-    }
+    defer { pending = [:] }
     return pending.sorted { $0.key < $1.key }.map(\.value.purpose)
   }
 }

@@ -23,8 +23,10 @@ public struct Doctor: Sendable {
     var findings = [server]
     findings += await keys()
     if !isRunning { findings.append(await listeners()) }
+    let allowed = isRunning ? runningFileLimit() : nil
     findings.append(
-      MachineChecks.openFiles(machine, wanted: settings.openFiles, connections: settings.limits.connections))
+      MachineChecks.openFiles(
+        allowed: allowed ?? min(settings.openFiles, machine.hardFileLimit), connections: settings.limits.connections))
     findings += MachineChecks.directory(
       machine.directory, wanted: settings.dataDir, isStore: settings.store.postgreSQL == nil)
     findings.append(MachineChecks.clock(machine.clock, now: now))
@@ -56,6 +58,13 @@ public struct Doctor: Sendable {
     } catch {
       return (.ok("server", "none runs with this configuration (\(error))"), false)
     }
+  }
+
+  /// How many files the running server may open: another limit than this process has, as a rule.
+  private func runningFileLimit() -> Int? {
+    guard let answer = try? InternalClient(settings).get("/metrics"), answer.status == 200 else { return nil }
+    let metrics = MetricsSnapshot(String(decoding: answer.body, as: UTF8.self), at: SystemClocks().monotonic)
+    return metrics.all("process_max_fds").first.map { Int($0.value) }
   }
 
   private func keys() async -> [Finding] {

@@ -15,11 +15,10 @@ enum MachineChecks {
   private static let memoryFileSystems: [UInt: String] = [0x0102_1994: "tmpfs", 0x8584_58f6: "ramfs"]
 
   /// - Parameters:
-  ///   - wanted: how many files the server would open at most.
+  ///   - allowed: how many files the server may open.
   ///   - connections: `limits.connections`; 0 = no limit.
-  static func openFiles(_ facts: MachineFacts, wanted: Int, connections: Int) -> Finding {
+  static func openFiles(allowed: Int, connections: Int) -> Finding {
     let subject = "open files"
-    let allowed = min(wanted, facts.hardFileLimit)
     if let warning = StartWarnings.connections(connections, openFiles: allowed) {
       return .warning(subject, warning, "raise the hard limit: LimitNOFILE in a systemd unit, --ulimit nofile of a container")
     }

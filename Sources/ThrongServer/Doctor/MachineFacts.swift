@@ -17,8 +17,7 @@ struct MachineFacts: Sendable {
   /// The service that keeps the clock right.
   enum Clock: Sendable { case synchronized, unsynchronized, unknown }
 
-  /// Files that a process may open without, and with, raising its limit.
-  var softFileLimit: Int
+  /// How many files a process of this user may open, when it has raised its own limit.
   var hardFileLimit: Int
   var clock: Clock
   var directory: Directory
@@ -34,8 +33,7 @@ struct MachineFacts: Sendable {
       default: .unknown
       }
     return MachineFacts(
-      softFileLimit: Int(clamping: limit.rlim_cur), hardFileLimit: Int(clamping: limit.rlim_max), clock: clock,
-      directory: directory(dataDirectory))
+      hardFileLimit: Int(clamping: limit.rlim_max), clock: clock, directory: directory(dataDirectory))
   }
 
   private static func directory(_ path: String) -> Directory {

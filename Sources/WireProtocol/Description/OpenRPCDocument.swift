@@ -1,12 +1,12 @@
 extension MethodTable {
-  /// The OpenRPC 1.3 document of all methods, errors, events (`x-events`) and close codes
+  /// The OpenRPC 1.2 document of all methods, errors, events (`x-events`) and close codes
   /// (`x-close-codes`), as JSON (Protocol.md, "Server information"). `x-callers` of a method is one
   /// of `MethodSpecification.Callers`.
   /// - Parameter version: the server's release.
   public func openRPC(version: String) -> [UInt8] {
     JSONWriter.text(capacity: 65_536) { writer in
       writer.object { writer in
-        writer.member("openrpc", "1.3.2")
+        writer.member("openrpc", "1.2.6")
         writer.key("info")
         writer.object { writer in
           writer.member("title", "Throng")

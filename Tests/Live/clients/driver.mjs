@@ -11,6 +11,11 @@ const messages = new Map();
 let client;
 let askedForToken;
 
+// The network of a browser, of which Node has no news.
+const browser = new EventTarget();
+globalThis.addEventListener = (...listener) => browser.addEventListener(...listener);
+globalThis.removeEventListener = (...listener) => browser.removeEventListener(...listener);
+
 let passed = 0;
 const now = Date.now;
 Date.now = () => now() + passed;
@@ -54,6 +59,8 @@ const commands = {
   pass: ({ seconds }) => void (passed += seconds * 1000),
   connect: () => client.connect(),
   reconnectNow: () => client.reconnectNow(),
+  online: () => void browser.dispatchEvent(new Event("online")),
+  state: () => ({ state: client.state }),
   positions: () => client.positions(),
   logout: () => client.logout(),
   close: () => client.close(),

@@ -13,6 +13,7 @@ out:  {"event": "onRecvNewMessage", "params": {…}}, and the client's own: stat
   which answer the message: {clientMsgID, groupID, state, seq, msgID, error}.
 - pass {seconds}: the client's clock goes on by so much at once.
 - connect (again), reconnectNow, positions, logout, close.
+- online, and state, of throng.js: a browser's news that its network is back; the client's state.
 """
 import asyncio
 import functools

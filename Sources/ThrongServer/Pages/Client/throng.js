@@ -11,13 +11,14 @@
 // It connects again after a loss, asks for everything that was missed, and sends no message twice.
 // The types are in throng.d.ts. The rules are those of Protocol.md, "Reconnecting".
 
-/** @typedef {import("./throng.d.ts").ClientOptions} ClientOptions */
-/** @typedef {import("./throng.d.ts").LocalMessage} LocalMessage */
-/** @typedef {import("./throng.d.ts").SendOptions} SendOptions */
-/** @typedef {import("./throng.d.ts").Position} Position */
-/** @typedef {import("./throng.d.ts").Message} Message */
-/** @typedef {import("./throng.d.ts").GroupInfo} GroupInfo */
-/** @typedef {import("./throng.d.ts").ClientErrorReason} ClientErrorReason */
+/** @typedef {import("./throng.js").ThrongClient} Client */
+/** @typedef {import("./throng.js").ClientOptions} ClientOptions */
+/** @typedef {import("./throng.js").LocalMessage} LocalMessage */
+/** @typedef {import("./throng.js").SendOptions} SendOptions */
+/** @typedef {import("./throng.js").Position} Position */
+/** @typedef {import("./throng.js").ClientErrorReason} ClientErrorReason */
+/** @typedef {import("./throng.js").ClientEvents} Events */
+/** @typedef {import("./throng.js").Methods} Methods */
 
 /** An error that the server answered. `temporary`: the same request may succeed later. */
 export class ThrongError extends Error {
@@ -184,8 +185,7 @@ class Outbox {
 
   /** Sends a message again that failed or was dropped, with the same clientMsgID. */
   repeat(message, changes) {
-    const before = this.#records.get(message.clientMsgID);
-    if (before?.message === message && !["failed", "dropped"].includes(message.state)) return message;
+    if (!["failed", "dropped"].includes(message.state)) return message;
     Object.assign(message, changes, { state: "sending" });
     delete message.error;
     const { state, createdAt, msgID, seq, timestamp, ...params } = message;
@@ -362,7 +362,7 @@ class Outbox {
   failAll(error) {
     this.shut();
     for (const record of [...this.#waiting]) this.#remove(record, error);
-    for (const record of this.#inFlight) this.#fail(record, error);
+    for (const record of this.#inFlight) if (record.message.state === "sending" && this.#isCurrent(record)) this.#fail(record, error);
   }
 
   #remove(record, error) {
@@ -427,7 +427,12 @@ export class ThrongClient {
   #isReady = false;
   #connected = null;
   #outbox;
-  #hurry = () => this.reconnectNow();
+  /** Before this instant the server wants no connection. */
+  #notBefore = 0;
+  /** The browser has a network again: that ends the client's own delay, not the one that the server asked for. */
+  #hurry = () => {
+    if (this.#state === "waiting") this.#start("retry", () => this.#open(), Math.max(0, this.#notBefore - Date.now()));
+  };
 
   /** @param {ClientOptions} options */
   constructor(options) {
@@ -446,21 +451,33 @@ export class ThrongClient {
     }, this.#options.queueLimit);
   }
 
-  /** idle, connecting, online, waiting or closed. */
+  /**
+   * idle, connecting, online, waiting or closed.
+   * @type {Client["state"]}
+   */
   get state() {
     return this.#state;
   }
 
-  /** The result of the last sign-in; null before the first. */
+  /**
+   * The result of the last sign-in; null before the first.
+   * @type {Client["session"]}
+   */
   get session() {
     return this.#session;
   }
 
+  /** @type {string} */
   get userID() {
     return this.#session?.userID ?? "";
   }
 
-  /** Calls a handler at each event of that name, of the server or the client; the answer ends that. */
+  /**
+   * Calls a handler at each event of that name, of the server or the client; the answer ends that.
+   * @param {keyof Events | "event" | "frame"} name
+   * @param {(...values: any[]) => void} handler
+   * @returns {() => void}
+   */
   on(name, handler) {
     if (!this.#handlers.has(name)) this.#handlers.set(name, new Set());
     this.#handlers.get(name).add(handler);
@@ -480,7 +497,10 @@ export class ThrongClient {
     }
   }
 
-  /** Connects and stays connected. Resolves at the first sign-in, rejects where none can come. */
+  /**
+   * Connects and stays connected. Resolves at the first sign-in, rejects where none can come.
+   * @type {Client["connect"]}
+   */
   connect() {
     if (this.#state === "closed") return Promise.reject(new ClientError("Closed"));
     if (this.#connected === null) {
@@ -512,7 +532,14 @@ export class ThrongClient {
     }
   }
 
-  /** The result of a method; without a connection it waits for one unless `queue` is false. */
+  /**
+   * The result of a method; without a connection it waits for one unless `queue` is false.
+   * @template {keyof Methods} Name
+   * @param {Name} method
+   * @param {Partial<Methods[Name]["params"]>} [params]
+   * @param {{queue?: boolean}} [options]
+   * @returns {Promise<Methods[Name]["result"]>}
+   */
   call(method, params = {}, { queue = true } = {}) {
     if (this.#state === "online" && (this.#canSend || !queue)) return this.#request(method, params);
     if (this.#state === "closed") return Promise.reject(new ClientError("Closed"));
@@ -528,6 +555,7 @@ export class ThrongClient {
    * @param {string} groupID
    * @param {string} text
    * @param {SendOptions} [options]
+   * @returns {LocalMessage}
    */
   sendText(groupID, text, options = {}) {
     return this.#send("sendGroupTextMessage", { ...options, groupID, text });
@@ -538,6 +566,7 @@ export class ThrongClient {
    * @param {string} groupID
    * @param {string} data
    * @param {SendOptions} [options]
+   * @returns {LocalMessage}
    */
   sendCustom(groupID, data, options = {}) {
     return this.#send("sendGroupCustomMessage", { ...options, groupID, data });
@@ -549,13 +578,21 @@ export class ThrongClient {
     return message;
   }
 
-  /** Sends a message again that failed or was dropped, with changes where they are given; not on a closed client. */
+  /**
+   * Sends a message again that failed or was dropped, with changes where they are given; not on a closed client.
+   * @param {LocalMessage} message
+   * @param {Partial<SendOptions>} [changes]
+   * @returns {LocalMessage}
+   */
   resend(message, changes = {}) {
     if (this.#state !== "closed") this.#outbox.repeat(message, changes);
     return message;
   }
 
-  /** How far the application has been told, by group: kept, and given to the next client as an option, it resumes there. */
+  /**
+   * How far the application has been told, by group: kept, and given to the next client as an option, it resumes there.
+   * @returns {Position[]}
+   */
   positions() {
     return [...this.#groups.values()].filter(({ isLive }) => !isLive)
       .map(({ groupID, epoch, seq, changeSeq }) => ({ groupID, epoch, seq, changeSeq }));
@@ -708,6 +745,7 @@ export class ThrongClient {
     this.#signedInAt = 0;
     const backoff = this.#options.random() * Math.min(longestBackoff, firstBackoff * 2 ** this.#losses);
     const retryInMs = Math.ceil(Math.max(backoff, this.#waitAtLeast));
+    this.#notBefore = Date.now() + this.#waitAtLeast;
     this.#losses += 1;
     this.#waitAtLeast = 0;
     this.#start("retry", () => this.#open(), retryInMs);

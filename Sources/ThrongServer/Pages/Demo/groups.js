@@ -237,10 +237,7 @@ function takeSync({ groupID, recovered, messageList, changeList, info, more }) {
   const group = chat.groups.get(groupID);
   if (!group) return;
   if (info) group.info = info;
-  if (!recovered) {
-    if (group.isKept) return void attempt(() => readAnew(group));
-    return addItem(group, { time: Date.now(), words: "Connected again. This room keeps nothing of what was said meanwhile." });
-  }
+  if (!recovered) return group.isKept ? void attempt(() => readAnew(group)) : tellUnkept(group);
   for (const message of changeList) changeMessage(group, message.seq, message.changeSeq, () => itemOf(message));
   for (const message of messageList) addMessage(group, message);
   for (const { changeSeq = 0 } of [...changeList, ...messageList]) group.changeSeq = Math.max(group.changeSeq, changeSeq);
@@ -255,17 +252,36 @@ function tellMissed(group) {
   addItem(group, { time: Date.now(), words: `Connected again: ${words}` });
 }
 
-/** After a lost connection: what no message tells of the groups, and the groups that the user is no longer in. */
-async function resume({ left }) {
+function tellUnkept(group) {
+  addItem(group, { time: Date.now(), words: "Connected again. This room keeps nothing of what was said meanwhile." });
+}
+
+/** Enters a live room again, which forgets who stays away too long. */
+async function reenter(group) {
+  try {
+    const { status } = await call("joinGroup", { groupID: group.id });
+    if (status === "Joined") return tellUnkept(group);
+    leaveBehind(group.id, "you were away too long. You have knocked; the room opens here when somebody lets you in.");
+    chat.knocking.add(group.id);
+  } catch (error) {
+    if (error instanceof ClientError) throw error;
+    if (error.code === ErrorCode.alreadyMember) return tellUnkept(group);
+    const isGone = error.code === ErrorCode.noSuchGroup;
+    leaveBehind(group.id, isGone ? "the room was closed while you were away." : `you were away too long. ${inWords(error)}`);
+  }
+}
+
+/** After a lost connection: the groups that the user was brought into or is no longer in, and what no message tells of the others. */
+async function resume({ joined, left }) {
   for (const groupID of left) {
     const group = chat.groups.get(groupID);
-    // A live room forgets who stayed away too long.
-    if (group && !group.isKept) await call("joinGroup", { groupID });
+    if (group && !group.isKept) await reenter(group);
     else leaveBehind(groupID, "you are no longer a member.");
   }
   const groups = [...chat.groups.values()];
   for (const group of groups) group.arePinsKnown = false;
   for (let start = 0; start < groups.length; start += 50) await refresh(groups.slice(start, start + 50));
+  await Promise.all(joined.slice(0, mostGroups).map(admit));
   for (const group of groups) {
     // The connection may have ended before its history was read.
     if (group.timeline.newest === 0) await loadOlder(group);
