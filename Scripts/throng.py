@@ -14,6 +14,7 @@ client's own are `state`, `message`, `sync`, `ready`, `renewed`, `renewalFailed`
 
 As a program:  throng.py URL TOKEN listen GROUP    |    throng.py URL TOKEN say GROUP TEXT
 """
+import argparse
 import asyncio
 import bisect
 import inspect
@@ -378,7 +379,8 @@ class ThrongClient:
         for group in self._groups.values():
             group.hold()
         self._held_count = 0
-        self._entered, self._joined, self._untracked = set(), set(), {}
+        # `_entered`: groups entered in this session and not tracked yet; `_entered_before`: in earlier ones.
+        self._entered, self._entered_before, self._joined, self._untracked = set(), set(), set(), {}
         self._socket, self._attempt, self._number = None, None, 0
         # `_used`: the token of the session; a newer one may have come that is not used yet.
         self._token, self._used, self._is_stale, self._reading, self._is_renewing = None, None, False, None, False
@@ -400,22 +402,35 @@ class ThrongClient:
         self._handlers.setdefault(name, []).append(handler)
         return lambda: self._handlers[name].remove(handler)
 
-    def events(self):
-        """All events of the server and of the client from now on as (name, params), none left out, until the client is
-        closed; for `async for`."""
-        queue, news = deque(), asyncio.Event()
+    def events(self, limit=10_000):
+        """All events of the server and of the client from now on as (name, params), until the client is closed; for
+        `async for`. Where more than `limit` wait, the rest is counted, and told as `lost` behind those: {"count",
+        "groupIDs"}."""
+        queue, lost, news = deque(), {}, asyncio.Event()
 
         def note(name, params):
-            queue.append((name, params))
+            if len(queue) < limit and not lost:
+                queue.append((name, params))
+            else:
+                lost["count"] = lost.get("count", 0) + 1
+                groups = lost.setdefault("groupIDs", [])
+                group = params.get("groupID") if isinstance(params, dict) else getattr(params, "group_id", None)
+                if group and group not in groups:
+                    groups.append(group)
             news.set()
         self._handlers.setdefault("*", []).append(note)
-        return self._iterate(queue, news, note)
+        return self._iterate(queue, lost, news, note)
 
-    async def _iterate(self, queue, news, note):
+    async def _iterate(self, queue, lost, news, note):
         try:
-            while queue or self.state != "closed":
+            while queue or lost or self.state != "closed":
                 while queue:
                     yield queue.popleft()
+                if lost:
+                    told = dict(lost)
+                    lost.clear()
+                    yield "lost", told
+                    continue
                 news.clear()
                 if self.state != "closed":
                     await news.wait()
@@ -460,7 +475,11 @@ class ThrongClient:
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
-        return lambda **params: self.call(name, params)
+
+        async def method(**params):
+            return await self.call(name, params)
+        method.__qualname__ = f"ThrongClient.{name}"
+        return method
 
     async def call(self, method, params=None, queue=True):
         """The result of a method; without a connection it waits for one unless `queue` is False."""
@@ -497,6 +516,9 @@ class ThrongClient:
         return self._hand_over(message)
 
     def _send(self, method, params):
+        known = self._outbox.by_id.get(params["clientMsgID"])
+        if known and known.state not in ("failed", "dropped"):
+            return known
         return self._hand_over(Message(method, params))
 
     def _hand_over(self, message):
@@ -631,8 +653,8 @@ class ThrongClient:
         details = {"token": self._token, "platform": self.platform, "deviceID": self.device_id}
         try:
             session = await self._request("login", {name: value for name, value in details.items() if value is not None})
-        except ClientError:
-            return
+        except ClientError as error:
+            return self._end(0, "the token is too long", error) if error.reason == "TooLarge" else None
         except ThrongError as error:
             if self._attempt is not attempt:
                 return
@@ -711,7 +733,7 @@ class ThrongClient:
         self._server_time = max(self._server_time, instant)
 
     def _lose(self, code, reason, error=None, is_final=None, is_open=False):
-        """The connection is gone, or given up: comes back unless that has no sense."""
+        """The connection is gone, or given up: comes back unless a retry is pointless."""
         if code == 4006:
             self._is_stale = self._token == self._used
         is_final = 4500 <= code < 5000 if is_final is None else is_final
@@ -753,6 +775,8 @@ class ThrongClient:
         if self._is_ready:
             self._told_until = self._server_time
         self._heard = self._is_ready = False
+        self._entered_before |= self._entered
+        self._entered.clear()
         self._untracked.clear()
         self._held_count = 0
         for group in self._groups.values():
@@ -876,8 +900,8 @@ class ThrongClient:
             group.hold()  # a try before this one may have told the events of some
         try:
             told = await self._catch_up(self._told_until)
-        except ClientError:
-            return
+        except ClientError as error:
+            return self._end(0, "the positions are too long", error) if error.reason == "TooLarge" else None
         except ThrongError as error:
             if self._attempt is not attempt:
                 return
@@ -909,7 +933,7 @@ class ThrongClient:
         kept = [self._groups[one] for one in known if one in self._groups and one not in left]
         told = {"isFirst": is_first, "groups": [*infos.values()], "joined": [*self._joined], "left": left,
                 "recovered": [], "notRecovered": []}
-        live = [one.group_id for one in kept if one.is_live] + [one for one in self._entered if one not in self._groups]
+        live = [one.group_id for one in kept if one.is_live] + [one for one in self._entered_before if one not in self._groups]
         for start in range(0, len(live), GROUPS_PER_SYNC):
             await self._check_live(live[start:start + GROUPS_PER_SYNC], told)
         stored = [one for one in kept if not one.is_live]
@@ -935,7 +959,7 @@ class ThrongClient:
         """Live rooms keep nothing, and forget members who stay away too long."""
         for row in (await self._request("getGroupsInfo", {"groupIDList": group_ids}))["resultList"]:
             group_id = row["groupID"]
-            self._entered.discard(group_id)
+            self._entered_before.discard(group_id)
             if row["code"] != 0 or "selfInfo" not in row["info"]:
                 told["left"].append(group_id)
                 continue
@@ -1029,13 +1053,34 @@ async def join(client, group):
             await asyncio.sleep(error.retry_after or 1)
 
 
-async def main(url, token, what, group, text=None):
+def arguments():
+    parser = argparse.ArgumentParser(description="Listens in a group of a Throng server, or says something there.")
+    parser.add_argument("url", help="of the WebSocket, such as ws://127.0.0.1:8080/ws")
+    parser.add_argument("token", help="of a user; `throng token NAME` makes one")
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    listen = verbs.add_parser("listen", help="prints what is said in a group, until Ctrl-C")
+    say = verbs.add_parser("say", help="says one thing, and prints what became of it")
+    for verb in (listen, say):
+        verb.add_argument("group", help="the groupID")
+    say.add_argument("text")
+    return parser.parse_args()
+
+
+def complain(state):
+    if state["state"] == "waiting":
+        print(f'not connected: {state["error"] or state["reason"]}; next try in {state["retryInMs"] / 1000} s', file=sys.stderr)
+
+
+async def main(url, token, verb, group, text=None):
     client = ThrongClient(url, token)
+    client.on("state", complain)
     await client.connect()
     await join(client, group)
-    if what == "say":
-        print((await client.send_text(group, text).done).state)
-        return await client.close()
+    if verb == "say":
+        message = await client.send_text(group, text).done
+        await client.close()
+        print(message.state)
+        return message.error
     print(f"[in {group}]", flush=True)
     async for name, params in client.events():
         if name == "onRecvNewMessage":
@@ -1046,4 +1091,9 @@ async def main(url, token, what, group, text=None):
 
 
 if __name__ == "__main__":
-    asyncio.run(main(*sys.argv[1:]))
+    try:
+        sys.exit(asyncio.run(main(**vars(arguments()))))
+    except (ThrongError, ClientError) as error:
+        sys.exit(str(error))
+    except KeyboardInterrupt:
+        pass

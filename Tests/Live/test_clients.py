@@ -191,6 +191,24 @@ async def test_a_bad_token_ends_it(scene):
     assert len(here.proxy.links) == 1
 
 
+@pytest.mark.parametrize("what", ["token", "positions"])
+async def test_what_no_server_would_take_ends_it(spawn, peer, what):
+    class Odd(Peer):
+        def answer(self, request):
+            if request["method"] != "getJoinedGroupList":
+                return super().answer(request)
+            return {"result": {"groupList": [{**GROUP, "groupID": too_long}], "leftGroupIDList": [], "nextSeq": 0}}
+
+    too_long = "x" * 70_000
+    one, url = await peer(kind=Odd)
+    client = await spawn()
+    positions = [{"groupID": too_long, "epoch": "one", "seq": 1, "changeSeq": 0}] if what == "positions" else []
+    await client.open(url, too_long if what == "token" else "a token", positions=positions)
+    closed = await client.expect("state", state="closed")
+    assert closed["error"]["reason"] == "TooLarge" and what in closed["reason"]
+    assert len(one.tokens) == (1 if what == "positions" else 0)
+
+
 async def test_calls_wait_for_the_connection(scene):
     """Calls that were not sent wait; a call that was sent and not answered is said to be unknown; nothing is lost in silence."""
     here = await scene()
@@ -597,8 +615,13 @@ async def test_a_message_that_has_arrived_is_not_sent_again(spawn, peer):
         messages = [await client.do("send", groupID="group", text="another") for _ in range(100)]
         await client.settled(messages[-1])
         await client.do("resend", clientMsgID=first["clientMsgID"])
+    # An ID of the application's own that is under way, or has arrived.
+    for _ in range(2):
+        mine = await client.do("send", groupID="group", text="mine", clientMsgID="mine")
+    assert (await client.settled(mine))["state"] == "stored"
+    assert (await client.do("send", groupID="group", text="mine", clientMsgID="mine"))["state"] == "stored"
     await client.call("ping")
-    assert one.sent.count(first["clientMsgID"]) == 1 and len(one.sent) == len(set(one.sent)) == 3201
+    assert one.sent.count(first["clientMsgID"]) == 1 and len(one.sent) == len(set(one.sent)) == 3202
 
 
 class LatePeer(Peer):
@@ -953,6 +976,32 @@ async def test_events_before_the_first_resume_wait_for_it(spawn, peer):
     await client.expect("ready")
     assert one.asked == [10, 11]
     assert not client.told("onRecvNewMessage"), "the history tells it"
+
+
+@pytest.mark.parametrize("group", ["new", "x" * 70_000])
+async def test_a_group_that_is_entered_while_the_first_resume_is_under_way(spawn, peer, group):
+    """It is new to the application, not a group whose history is lost. One with an ID that no request holds is left alone."""
+    class Quick(Peer):
+        async def handle(self, socket):
+            async for line in socket:
+                request = json.loads(line)
+                if request["method"] == "getJoinedGroupList":
+                    entry = {"groupID": group, "opTime": 1, "platform": "Web"}
+                    await socket.send(json.dumps({"jsonrpc": "2.0", "method": "onGroupCreated", "params": entry}))
+                await socket.send(json.dumps({"jsonrpc": "2.0", "id": request["id"], **self.answer(request)}))
+
+        def answer(self, request):
+            if request["method"] != "getGroupsInfo":
+                return super().answer(request)
+            row = {"groupID": "new", "code": 0, "info": {**GROUP, "groupID": "new"}}
+            return {"result": {"resultList": [row]}}
+
+    _, url = await peer(kind=Quick)
+    client = await spawn()
+    ready = await client.sign_in(url, "a token")
+    assert ready["notRecovered"] == ready["recovered"] == [] and not client.told("sync")
+    await client.call("getJoinedGroupList")
+    assert [one["groupID"] for one in await client.do("positions")] == (["new"] if group == "new" else [])
 
 
 async def test_a_resume_that_is_cut_goes_on(scene):

@@ -3,6 +3,8 @@ import asyncio
 import signal
 import time
 
+import pytest
+
 from harness.client import Gone
 from harness.world import history_of
 
@@ -48,6 +50,20 @@ async def test_the_delays_are_jittered(make_server, make_world):
     own.terminate()
     delays = [(await client.expect("onServerDraining"))["retryAfterMs"] for client in people]
     assert len(set(delays)) > 3, delays
+    assert await exit_status(own) == 0
+
+
+@pytest.mark.one_process("several nodes send their sessions to each other")
+async def test_a_server_that_is_alone_asks_for_the_rest_of_its_drain(make_server, make_world):
+    """Whoever comes back earlier is refused."""
+    own = make_server({"drain.duration": 3})
+    people = await make_world(own).users(*["user"] * 20)
+    end = time.monotonic() + 3
+    own.terminate()
+    for client in people:
+        wait = (await client.expect("onServerDraining"))["retryAfterMs"]
+        await client.closed(4001)
+        assert time.monotonic() + wait / 1000 >= end
     assert await exit_status(own) == 0
 
 

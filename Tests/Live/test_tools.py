@@ -261,6 +261,21 @@ async def test_groups_of_a_restored_postgresql_get_new_epochs(make_server, make_
 
 
 @pytest.mark.files
+def test_paths_are_relative_to_the_working_directory(make_server, tmp_path):
+    own = make_server()
+    own.rpc("createGroup", groupType="Public", groupName="g", groupID="kept", ownerUserID="alice")
+    place = own.data_dir.parent
+    (place / "below").mkdir()
+    for name, file in (("backup", "a.db"), ("backup", "./below/b.db"), ("export", "c.jsonl"), ("export", "below/../d.jsonl")):
+        done = command(name, own, file)
+        assert done.returncode == 0, (file, done.stderr)
+    for index, (name, file) in enumerate([("restore", "a.db"), ("restore", "below/b.db"), ("import", "c.jsonl"), ("import", "./d.jsonl")]):
+        done = run_throng(name, file, "--data-dir", f"copy{index}", cwd=place)
+        assert done.returncode == 0, (file, done.stderr)
+        assert run_throng("store", "check", "--data-dir", f"copy{index}", cwd=place).stdout == "ok\n"
+
+
+@pytest.mark.files
 def test_a_restore_takes_no_place_that_is_taken(make_server, tmp_path):
     own = make_server()
     own.rpc("createGroup", groupType="Public", groupName="g", groupID="kept", ownerUserID="alice")

@@ -74,8 +74,12 @@ extension Session {
     if case .ended = phase { return }
     let now = services.clocks.monotonic
     let left = max(0, end.milliseconds(since: now))
-    retryAfterDrain = .random(in: 0...max(1000, left))
-    deadlines[.drain] = now.advanced(byMilliseconds: .random(in: 0...left))
+    let close = Int64.random(in: 0...left)
+    // Another node takes the user at once. A server that is alone refuses everybody until it has ended, and
+    // then all come back to the next one.
+    retryAfterDrain =
+      services.cluster == nil ? left - close + .random(in: 0...max(1000, left / 2)) : .random(in: 0...1000)
+    deadlines[.drain] = now.advanced(byMilliseconds: close)
     schedule()
     announceDrain()
   }

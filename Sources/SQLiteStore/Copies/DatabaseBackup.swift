@@ -27,12 +27,12 @@ public enum DatabaseBackup {
   /// Puts a copy in the place of the database, which must be empty. Every group gets a new epoch,
   /// because clients may have seen more of its history than the copy has.
   /// - Parameters:
-  ///   - path: an absolute path of a file that `make` has written.
+  ///   - path: of a file that `make` has written.
   ///   - now: counts as the instant at which the sessions of the copy have ended.
   public static func restore(
     from path: String, directory: String, database: String?, now: WallInstant
   ) throws(StoreOpenError) {
-    let source = try DatabaseOpener(existing: path, dataDirectory: directory)
+    let source = try DatabaseOpener(existing: URL(fileURLWithPath: path).path, dataDirectory: directory)
     try requireSound(source.databasePath, "the backup")
     try VacantDatabase.fill(directory: directory, database: database, now: now) { unfinished throws(StoreOpenError) in
       try copy(source, to: unfinished)
@@ -64,7 +64,7 @@ public enum DatabaseBackup {
   }
 
   private static func requireSound(_ path: String, _ what: String) throws(StoreOpenError) {
-    let faults = try StoreCheck.faults(directory: "", database: path)
+    let faults = try StoreCheck.faults(of: path)
     guard let first = faults.first else { return }
     throw StoreOpenError(.corrupt, "\(what) has \(faults.count) faults, and was not taken; the first: \(first)")
   }

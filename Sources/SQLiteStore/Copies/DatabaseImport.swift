@@ -26,7 +26,7 @@ public enum DatabaseImport {
       } catch {
         throw StoreOpenError(.corrupt, "cannot import: \(StoreError(describing: error))")
       }
-      let faults = try StoreCheck.faults(directory: "", database: unfinished)
+      let faults = try StoreCheck.faults(of: unfinished)
       guard let first = faults.first else { return }
       throw StoreOpenError(.corrupt, "the export contradicts itself in \(faults.count) ways; the first: \(first)")
     }

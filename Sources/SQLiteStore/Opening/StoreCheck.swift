@@ -21,6 +21,12 @@ public enum StoreCheck {
     }
   }
 
+  /// The same of one file.
+  /// - Parameter path: absolute, or relative to the working directory.
+  static func faults(of path: String) throws(StoreOpenError) -> [String] {
+    try faults(directory: "", database: URL(fileURLWithPath: path).path)
+  }
+
   /// Facts about a database that need no reading of all of it.
   public struct Summary: Sendable {
     /// The path of the database.

@@ -26,7 +26,10 @@ extension ClientState {
     case .message(let clientMsgID, _): outbox.fail(clientMsgID, error)
     case .login: lose(ConnectionLoss(0, "the token is too long", error: error, didOpen: true), isFinal: true)
     case .renewal: failRenewal(error)
-    case .signOfLife, .confirmation, .entry, .resume: preconditionFailure("the client's own requests are short")
+    // No server has a group with such an ID.
+    case .entry(let groupID): tracker.didEnter(groupID)
+    case .resume: lose(ConnectionLoss(0, "the positions are too long", error: error, didOpen: true), isFinal: true)
+    case .signOfLife, .confirmation: preconditionFailure("a ping has no parameters")
     }
   }
 

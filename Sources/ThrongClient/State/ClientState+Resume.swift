@@ -35,7 +35,7 @@ extension ClientState {
       tracker.didJoin(groupID)
     }
     let kept = known.subtracting(resume.left).sorted()
-    let entered = tracker.entered.filter { !tracker.isTracked($0) }.sorted()
+    let entered = tracker.enteredBefore.filter { !tracker.isTracked($0) }.sorted()
     resume.live = kept.filter { tracker.groups[$0]?.isLive == true } + entered
     resume.stored = kept.filter { tracker.groups[$0]?.isLive == false }
     self.resume = resume

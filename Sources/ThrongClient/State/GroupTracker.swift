@@ -4,8 +4,10 @@ struct GroupTracker {
   static let heldLimit = 10_000
 
   private(set) var groups: [String: TrackedGroup]
-  /// Groups that the user has entered and that are not tracked yet.
-  private(set) var entered: Set<String> = []
+  /// Groups that the user has entered in this session and that are not tracked yet.
+  private var entered: Set<String> = []
+  /// The same of earlier sessions, which ended before the groups' positions were read.
+  private(set) var enteredBefore: Set<String> = []
   /// Groups that a resume has found and that the application was not told of yet.
   private(set) var joined: Set<String> = []
   /// The last places that were told of groups that are not tracked yet.
@@ -50,7 +52,10 @@ struct GroupTracker {
   }
 
   mutating func enter(_ groupID: String) { entered.insert(groupID) }
-  mutating func didEnter(_ groupID: String) { entered.remove(groupID) }
+  mutating func didEnter(_ groupID: String) {
+    entered.remove(groupID)
+    enteredBefore.remove(groupID)
+  }
   mutating func didJoin(_ groupID: String) { joined.insert(groupID) }
 
   // MARK: Events
@@ -112,6 +117,8 @@ struct GroupTracker {
   mutating func endSession() {
     if isInStep { toldUntil = serverTime }
     isInStep = false
+    enteredBefore.formUnion(entered)
+    entered = []
     untracked = [:]
     heldCount = 0
     for groupID in groups.keys { groups[groupID]?.endSession() }

@@ -18,7 +18,6 @@ extension Settings {
   /// Makes the database of a copy. There must be none, and no server may run.
   public func restore(from path: String) throws(StartError) {
     try requireFile("restore it with pg_restore into an empty database")
-    let path = URL(fileURLWithPath: path).path
     try StartError.translating { () throws(StoreOpenError) in
       try DatabaseBackup.restore(from: path, directory: dataDir, database: store.databasePath, now: SystemClocks().wall)
     }

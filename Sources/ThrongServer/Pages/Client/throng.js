@@ -175,8 +175,13 @@ class Outbox {
     this.#limit = limit;
   }
 
-  /** @returns {LocalMessage} */
+  /**
+   * Adds a new message, unless there is one with its clientMsgID that is under way or has arrived.
+   * @returns {LocalMessage}
+   */
   add(method, params) {
+    const known = this.#records.get(params.clientMsgID)?.message;
+    if (known && !["failed", "dropped"].includes(known.state)) return known;
     const clientMsgID = params.clientMsgID ?? newID();
     const message = { ...params, clientMsgID, state: "sending", createdAt: Date.now() };
     this.#start({ message, method, params: { ...params, clientMsgID } });
@@ -415,8 +420,10 @@ export class ThrongClient {
   #isLoggingOut = false;
   #groups = new Map();
   #heldCount = 0;
-  /** Groups that the user has entered and that are not tracked yet. */
+  /** Groups that the user has entered in this session and that are not tracked yet. */
   #entered = new Set();
+  /** The same of earlier sessions, which ended before the groups' positions were read. */
+  #enteredBefore = new Set();
   /** Groups that a resume has found and that the application was not told of yet. */
   #joined = new Set();
   /** The last places that were told of groups that are not tracked yet. */
@@ -659,6 +666,7 @@ export class ThrongClient {
       const session = await this.#request("login", { token, platform, deviceID });
       this.#signedIn(session);
     } catch (error) {
+      if (error.reason === "TooLarge") return this.#end({ code: 0, reason: "the token is too long", error });
       if (error instanceof ClientError) return;
       this.#waitAtLeast = Math.max(this.#waitAtLeast, error.retryAfterMs);
       this.#isTokenStale = error.code === 70001;
@@ -736,7 +744,7 @@ export class ThrongClient {
     this.#serverTime = Math.max(this.#serverTime, instant);
   }
 
-  /** The connection is gone, or given up: comes back unless that has no sense. */
+  /** The connection is gone, or given up: comes back unless a retry is pointless. */
   #lose({ code, reason, error, isOpen = false, isFinal = code >= 4500 && code < 5000 }) {
     if (code === 4006) this.#isTokenStale = this.#token === this.#usedToken;
     if (isFinal || (code === 4006 && !this.#mayRenew) || this.#isLoggingOut) return this.#end({ code, reason, error });
@@ -775,6 +783,8 @@ export class ThrongClient {
     }
     if (this.#isReady) this.#toldUntil = this.#serverTime;
     this.#heard = this.#isReady = false;
+    for (const groupID of this.#entered) this.#enteredBefore.add(groupID);
+    this.#entered.clear();
     this.#untracked.clear();
     this.#heldCount = 0;
     for (const group of this.#groups.values()) {
@@ -926,6 +936,7 @@ export class ThrongClient {
       this.#emit("ready", told);
       if (this.#socket === socket) this.#outbox.open();
     } catch (error) {
+      if (error.reason === "TooLarge") return this.#end({ code: 0, reason: "the positions are too long", error });
       if (error instanceof ClientError || this.#socket !== socket) return;
       if (!error.temporary) {
         // Nothing that a later try could mend: everything is told, and the application reads its groups anew.
@@ -952,7 +963,7 @@ export class ThrongClient {
     const kept = [...known].map((groupID) => this.#groups.get(groupID)).filter((group) => group && !left.includes(group.groupID));
     const told = { isFirst, infos, left, recovered: [], notRecovered: [] };
     const live = kept.filter(({ isLive }) => isLive).map(({ groupID }) => groupID);
-    const entered = [...this.#entered].filter((groupID) => !this.#groups.has(groupID));
+    const entered = [...this.#enteredBefore].filter((groupID) => !this.#groups.has(groupID));
     for (const groupIDs of slices([...live, ...entered], groupsPerSync)) await this.#checkLive(groupIDs, told);
     for (const groups of slices(kept.filter(({ isLive }) => !isLive), groupsPerSync)) await this.#sync(groups, told);
     for (const groupID of told.left) this.#leave(groupID);
@@ -976,7 +987,7 @@ export class ThrongClient {
   async #checkLive(groupIDList, told) {
     const { resultList } = await this.#request("getGroupsInfo", { groupIDList });
     for (const { groupID, code, info } of resultList) {
-      this.#entered.delete(groupID);
+      this.#enteredBefore.delete(groupID);
       if (code !== 0 || !info.selfInfo) {
         told.left.push(groupID);
         continue;
