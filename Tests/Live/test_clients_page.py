@@ -106,6 +106,19 @@ async def test_python(server, world, tmp_path):
         await listener.wait()
 
 
+async def test_somebody_is_let_in(server, world, tmp_path):
+    group, owner, applicant = world.name("invited"), world.name("olga"), world.name("paul")
+    shutil.copy(REPOSITORY / "Scripts/throng.py", tmp_path)
+    for name in ("owner.py", "applicant.py"):
+        (tmp_path / name).write_text(example("python", f"# {name}"))
+    owning = asyncio.create_task(run(sys.executable, "-B", "owner.py", server.url, make_token(owner), group, cwd=tmp_path))
+    await asyncio.to_thread(
+        server.wait_until, lambda: server.rpc("getGroupsInfo", groupIDList=[group])["result"]["resultList"][0]["code"] == 0, "a group")
+    applied = await run(sys.executable, "-B", "applicant.py", server.url, make_token(applicant), group, cwd=tmp_path)
+    assert applied == (0, "Pending\nlet in\n")
+    assert await owning == (0, f"{applicant} asks: I bring cake\n")
+
+
 async def test_a_page_of_another_origin(make_server, make_world, tmp_path):
     folder = tmp_path / "site"
     folder.mkdir()

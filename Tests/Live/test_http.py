@@ -55,9 +55,14 @@ def test_a_missing_or_wrong_credential_is_401(server, credential):
     }
     answer = server.post_rpc(PING, made.get(credential, credential))
     assert answer.status == 401
-    # A good token of a user is told apart.
-    assert answer.headers["www-authenticate"] == ("Bearer error=\"insufficient_scope\"" if credential == "user" else "Bearer")
-    assert ("--admin" in answer.text) == (credential == "user")
+    # What is wrong is told, as a sign-in does.
+    error, words = {
+        None: (None, "send Authorization"), "": (None, "send Authorization"), "abc": ("invalid_token", "neither the API key"),
+        "user": ("insufficient_scope", "--admin"), "expired": ("invalid_token", "has expired"),
+        "another key": ("invalid_token", "another key"),
+    }[credential]
+    assert answer.headers["www-authenticate"] == (f'Bearer error="{error}"' if error else "Bearer")
+    assert words in answer.text
 
 
 def test_the_credential_comes_before_the_size_of_the_body(server):

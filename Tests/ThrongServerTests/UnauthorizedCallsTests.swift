@@ -12,15 +12,15 @@ import ThrongTestKit
     let metrics = PrometheusRegistry()
     let clocks = ManualClocks()
     let calls = UnauthorizedCalls(metrics: metrics, clocks: clocks, logger: Logger(label: "test") { _ in lines })
-    for _ in 0..<12 { calls.note(from: "192.0.2.7") }
+    for _ in 0..<12 { calls.log(from: "192.0.2.7", "expired") }
     clocks.advance(by: 2000)
-    calls.note(from: "192.0.2.8")
+    calls.log(from: "192.0.2.8", "expired")
     let text = String(decoding: metrics.render(), as: UTF8.self)
     #expect(text.contains("# TYPE throng_http_unauthorized_total counter\n"))
     #expect(text.contains("\nthrong_http_unauthorized_total 13\n"))
     #expect(lines.all.count == 6 && lines.all.allSatisfy { $0.hasPrefix("warning unauthorized call") })
-    #expect(lines.all.first == "warning unauthorized call [address: 192.0.2.7]")
-    #expect(lines.all.last == "warning unauthorized call [address: 192.0.2.8, dropped: 7]")
+    #expect(lines.all.first == "warning unauthorized call [address: 192.0.2.7, reason: expired]")
+    #expect(lines.all.last == "warning unauthorized call [address: 192.0.2.8, dropped: 7, reason: expired]")
   }
 
   @Test func zeroIsShownBeforeTheFirst() {

@@ -123,7 +123,7 @@ struct Routes: HTTPHandling {
     do throws(HTTPRefusal) {
       administrator = try credential.holder(request.head.authorization, at: services.clocks.wall)
     } catch {
-      unauthorized.note(from: services.clientAddress(of: request.head))
+      unauthorized.log(from: services.clientAddress(of: request.head), error.sentence)
       refuse(request, exchange, error)
       return nil
     }
@@ -167,11 +167,14 @@ struct AdministratorCredential: Sendable {
 
   /// The name of the credential's holder in the log.
   func holder(_ authorization: String?, at now: WallInstant) throws(HTTPRefusal) -> String {
-    guard let token = BearerCredential.token(authorization) else { throw .unauthorized }
+    guard let token = BearerCredential.token(authorization), !token.isEmpty else { throw .unauthorized }
     if let apiKey, apiKey.matches(token) { return "API key" }
-    guard case .success(let verified) = tokens.current.verify(token, now: now) else { throw .unauthorized }
-    guard verified.isAdministrator else { throw .notAnAdministrator }
-    return verified.userID.rawValue
+    switch tokens.current.verify(token, now: now) {
+    case .success(let verified):
+      guard verified.isAdministrator else { throw .notAnAdministrator }
+      return verified.userID.rawValue
+    case .failure(let error): throw .badToken(error)
+    }
   }
 }
 
@@ -203,7 +206,18 @@ struct HTTPRefusal: Error {
   static let unauthorized = HTTPRefusal(
     status: 401, sentence: "send Authorization: Bearer with an administrator's token or the API key",
     headers: [("WWW-Authenticate", "Bearer")])
-  /// RFC 6750, 3.1 names the error.
+  // RFC 6750, 3.1 names the errors.
+
+  static func badToken(_ error: TokenError) -> HTTPRefusal {
+    let sentence =
+      switch error {
+      case .expired: "the token has expired; throng token NAME --admin --ttl 12h makes another one"
+      case .malformed: "this is neither the API key nor a token that is accepted: its form, algorithm or claims are wrong"
+      case .wrongSignature: "the token is signed with another key than this server's"
+      }
+    return HTTPRefusal(
+      status: 401, sentence: sentence, headers: [("WWW-Authenticate", "Bearer error=\"invalid_token\"")])
+  }
   static let notAnAdministrator = HTTPRefusal(
     status: 401, sentence: "this token is a user's; send one with adm:true (throng token NAME --admin) or the API key",
     headers: [("WWW-Authenticate", "Bearer error=\"insufficient_scope\"")])

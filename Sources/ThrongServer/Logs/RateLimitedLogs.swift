@@ -22,11 +22,13 @@ final class UnauthorizedCalls: Sendable {
     self.logger = logger
   }
 
-  /// - Parameter peer: the address that the request came from.
-  func note(from peer: String) {
+  /// - Parameters:
+  ///   - peer: the address that the request came from.
+  ///   - reason: what the caller is told.
+  func log(from peer: String, _ reason: String) {
     counter.increment()
     guard let dropped = limit.acquire(at: clocks.monotonic) else { return }
-    var metadata: Logger.Metadata = ["address": "\(peer)"]
+    var metadata: Logger.Metadata = ["address": "\(peer)", "reason": "\(reason)"]
     if dropped > 0 { metadata["dropped"] = .stringConvertible(dropped) }
     logger.warning("unauthorized call", metadata: metadata)
   }

@@ -35,8 +35,9 @@ public struct Call: Sendable {
     /// A known method with bad parameters; answered after the checks of sign-in and rate
     /// (Protocol.md, "Order of errors").
     case badParameters(WireError)
-    /// A method that does not exist.
-    case unknownMethod
+    /// A method that does not exist, or that only the application's backend may call and this is
+    /// a client.
+    case unknownMethod(isForApplication: Bool)
     /// No JSON-RPC 2.0 request at all; answered with `id:null`.
     case invalid
   }
@@ -59,7 +60,8 @@ public struct Call: Sendable {
     switch exchange(&content, with: .invalid) {
     case .request(let request): return request
     case .badParameters(let error): throw error
-    case .unknownMethod: throw WireError(.methodNotFound)
+    case .unknownMethod(let isForApplication):
+      throw WireError(.methodNotFound, isForApplication ? "This method is for the application's backend, at POST /rpc" : nil)
     case .invalid: throw WireError(.invalidRequest)
     }
   }

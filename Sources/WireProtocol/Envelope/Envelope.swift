@@ -55,7 +55,7 @@ extension Call {
     }
     // Over WebSocket they are -32601 (Protocol.md, "Application interface").
     guard let entry = methods[method], servesApplication || entry.specification.callers != .application else {
-      self.init(id: id, content: .unknownMethod)
+      self.init(id: id, content: .unknownMethod(isForApplication: methods[method] != nil))
       return
     }
     var asUser: UserID?

@@ -82,7 +82,9 @@ public struct TextDomain: Sendable {
   /// The error of a text outside the domain, or nil.
   func fault(of text: String, in name: StaticString) -> WireError? {
     let count = text.utf8.count
-    guard count >= bytes.lowerBound else { return WireError(whenEmpty, field: "\(name)") }
+    guard count >= bytes.lowerBound else {
+      return WireError(whenEmpty, whenEmpty == .badValue ? "\(name) is empty" : nil, field: "\(name)")
+    }
     guard count <= bytes.upperBound else {
       return WireError(code, "\(name) is at most \(bytes.upperBound) bytes", field: "\(name)")
     }
