@@ -1,7 +1,6 @@
 import GroupModel
 import GroupRuntime
 import Logging
-import Synchronization
 
 /// Asks the application before something happens (Protocol.md, "Webhooks").
 public final class WebhookQuestioner: Sendable {
@@ -16,7 +15,7 @@ public final class WebhookQuestioner: Sendable {
   public init(_ client: WebhookClient, maxContentBytes: Int, logger: Logger) {
     self.client = client
     self.maxContentBytes = maxContentBytes
-    log = WebhookLog(logger)
+    log = WebhookLog(logger, client.clocks)
   }
 
   /// Asks once; nil = no answer, or one that makes no sense.
@@ -51,40 +50,5 @@ public final class WebhookQuestioner: Sendable {
       counter.count(type, .refused)
       log.inform("the application refused", ["type": "\(type.rawValue)", "id": "\(id)", "code": "\(code)"])
     }
-  }
-}
-
-/// Log lines that requests of clients can cause: at most five a second.
-struct WebhookLog: Sendable {
-  private final class Second: Sendable {
-    let state = Mutex<(begun: ContinuousClock.Instant, written: Int, dropped: Int)>((.now, 0, 0))
-  }
-
-  private static let perSecond = 5
-  private let logger: Logger
-  private let second = Second()
-
-  init(_ logger: Logger) { self.logger = logger }
-
-  func warn(_ text: String, _ metadata: Logger.Metadata) { write(.warning, text, metadata) }
-
-  func inform(_ text: String, _ metadata: Logger.Metadata) { write(.info, text, metadata) }
-
-  private func write(_ level: Logger.Level, _ text: String, _ metadata: Logger.Metadata) {
-    let now = ContinuousClock.now
-    let dropped: Int? = second.state.withLock { state in
-      if now - state.begun >= .seconds(1) { state = (now, 0, state.dropped) }
-      guard state.written < WebhookLog.perSecond else {
-        state.dropped += 1
-        return nil
-      }
-      state.written += 1
-      defer { state.dropped = 0 }
-      return state.dropped
-    }
-    guard let dropped else { return }
-    var metadata = metadata
-    if dropped > 0 { metadata["unwritten"] = "\(dropped)" }
-    logger.log(level: level, "\(text)", metadata: metadata)
   }
 }

@@ -18,58 +18,6 @@ struct BusValueTests {
     #expect(BusSubject(of: NodeNumber(12), "requests").rawValue == "n12.requests")
     #expect(BusSubject(ofAll: "rooms").rawValue == "all.rooms")
   }
-
-  @Test func `requests and replies come back from their bytes`() throws {
-    let inbox = try #require(BusSubject("n1.inbox"))
-    let frames: [RequestFrame] = [
-      .request(number: .max, inbox: inbox, contents: [1, 2, 3]), .request(number: 0, inbox: inbox, contents: []),
-      .reply(number: 1 << 40, contents: [0]), .reply(number: 7, contents: []),
-    ]
-    for frame in frames { #expect(RequestFrame(frame.bytes) == frame) }
-  }
-
-  @Test func `no cut or foreign bytes are a request`() throws {
-    let whole = RequestFrame.request(number: 3, inbox: try #require(BusSubject("n1.inbox")), contents: []).bytes
-    for count in 0..<whole.count { #expect(RequestFrame(Array(whole[..<count])) == nil) }
-    #expect(RequestFrame([3] + whole.dropFirst()) == nil)
-    var spaced = whole
-    spaced[11] = UInt8(ascii: " ")
-    #expect(RequestFrame(spaced) == nil)
-  }
-}
-
-@Suite("Requests that wait")
-struct RequestTableTests {
-  private func at(_ milliseconds: Int64) -> MonotonicInstant { MonotonicInstant(nanoseconds: milliseconds * 1_000_000) }
-
-  @Test func `a request ends once: by its reply, its deadline or the end`() throws {
-    var table = RequestTable<String>()
-    let first = try table.add("first", until: at(100))
-    let second = try table.add("second", until: at(200))
-    let third = try table.add("third", until: at(300))
-    #expect(Set([first, second, third]).count == 3)
-    let replied = table.remove(second)
-    #expect(replied == "second")
-    let repeated = table.remove(second)
-    #expect(repeated == nil)
-    var expired = table.removeExpired(at: at(99))
-    #expect(expired.isEmpty)
-    expired = table.removeExpired(at: at(100))
-    #expect(expired == ["first"])
-    let rest = table.removeAll(isClosing: true)
-    #expect(rest == ["third"] && table.count == 0)
-    #expect(throws: BusError.closed) { _ = try table.add("fourth", until: at(400)) }
-  }
-
-  @Test func `there are not too many`() throws {
-    var table = RequestTable<Int>(limit: 2)
-    let first = try table.add(1, until: at(1))
-    _ = try table.add(2, until: at(1))
-    #expect(throws: BusError.overloaded) { _ = try table.add(3, until: at(1)) }
-    _ = table.remove(first)
-    _ = try table.add(4, until: at(1))
-    #expect(table.count == 2)
-  }
 }
 
 @Suite("Deliveries that wait for a subscriber")

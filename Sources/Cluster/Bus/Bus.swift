@@ -46,10 +46,6 @@ public enum BusError: Error, Sendable, Equatable {
   case disconnected
   /// Too much waits to be sent.
   case overloaded
-  /// No reply came before the deadline.
-  case timedOut
-  /// The reply may have been lost: the bus was away.
-  case lost
   /// The bus was closed.
   case closed
   /// The engine has refused something, with its words.
@@ -66,8 +62,6 @@ public enum BusLimits {
   public static let waitingBytes = 64 << 20
   /// Bytes that wait to leave this process.
   public static let unsentBytes = 64 << 20
-  /// Requests that wait for their replies.
-  public static let pendingRequests = 100_000
 }
 
 /// Counts of a bus since its start.

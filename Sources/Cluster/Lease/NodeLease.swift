@@ -42,9 +42,6 @@ public struct NodeLease: Hashable, Sendable {
 
   // MARK: Time
 
-  /// How long after one heartbeat the next is sent.
-  public var renewalInterval: Duration { duration / 6 }
-
   /// The database has noted a heartbeat.
   /// - Parameter sent: when it was sent. The database's clock began later.
   public mutating func didRenew(sentAt sent: MonotonicInstant) {

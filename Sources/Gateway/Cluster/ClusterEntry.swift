@@ -3,7 +3,7 @@ import GroupModel
 import GroupRuntime
 import WireProtocol
 
-/// One of the things that a node tells another by their link (Cluster.md, "Links").
+/// A message from one node to another, by their link (Cluster.md, "Links").
 ///
 /// The keys of sessions are those of the node that reads or writes: their own sessions have no node.
 enum ClusterEntry: Sendable {

@@ -56,7 +56,7 @@ final class ClusterPresence: Sendable {
 
   func allUsers() -> [UserID] { state.withLock { $0.table.allUsers } }
 
-  /// The users of a shard of which a session is signed in.
+  /// The users with a session that is signed in and for whom the condition holds.
   func onlineUsers(where isIncluded: (UserID) -> Bool) -> [UserID] {
     state.withLock { $0.table.onlineUsers }.filter(isIncluded)
   }

@@ -25,10 +25,10 @@ final class LocalBroker: Broker {
   func signedInUsers() -> [UserID] { directory.signedInUsers() }
 }
 
-/// A group's topic: one fan-out log on each loop that has members of it.
+/// A group's topic: one fan-out log on each loop that has, or had, members of it.
 ///
-/// Only the group's executor reads the shards (`GroupTopic`), but its thread differs from topic to
-/// topic, which the compiler cannot see: hence a mutex, which is never contended.
+/// Calls come one at a time (`GroupTopic`), but from threads that differ from topic to topic, which
+/// the compiler cannot see: hence a mutex, which is never contended.
 final class LocalTopic: GroupTopic {
   private struct State {
     var shards: [Shard] = []

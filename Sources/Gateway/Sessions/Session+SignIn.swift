@@ -88,7 +88,7 @@ extension Session {
     reply(self, .failure(WireError(.requestRate, retryAfterMs: wait)))
   }
 
-  /// This node does not hear the others, or is none: another one may.
+  /// This node has no lease, or misses links to others; another node may accept the sign-in.
   private func refuseUnready(then reply: @escaping ReplyHandler) {
     deadlines[.signIn] = nil
     closeAfterReplies(.tryAgainLater)

@@ -26,8 +26,9 @@ public enum EventClass: Sendable, Equatable {
   case liveChat(fromManager: Bool)
 }
 
-/// The fan-out of one group to its members' sessions. Frames are complete texts, encoded once. All
-/// calls come from the group's executor; each session receives frames in the order of the calls.
+/// The fan-out of one group to its members' sessions. Frames are complete texts, encoded once. Calls
+/// come one at a time, from the group's executor or from the link to its owner; each session receives
+/// frames in the order of the calls.
 public protocol GroupTopic: AnyObject, Sendable {
   /// Attaches a member's current sessions with a receive option. A repetition is harmless.
   /// - Returns: whether the member has a session.

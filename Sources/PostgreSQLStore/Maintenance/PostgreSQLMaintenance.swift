@@ -44,10 +44,12 @@ final class PostgreSQLMaintenance: @unchecked Sendable {
   }
 
   private func renew() {
+    // A node of a cluster has its lease instead.
+    guard let node else { return }
     do {
       let current = try connection ?? connect()
       connection = current
-      if let node, try !node.renew(current) { writer.didRemoveNode() }
+      if try !node.renew(current) { writer.didRemoveNode() }
     } catch {
       // The writer tells whether the database can be used.
       connection = nil
@@ -59,7 +61,7 @@ final class PostgreSQLMaintenance: @unchecked Sendable {
     isStopped.store(true, ordering: .releasing)
     queue.sync {
       do {
-        try node?.leave(try connection ?? connect())
+        if let node { try node.leave(try connection ?? connect()) }
       } catch {
         logger.warning("the database was not left cleanly", metadata: ["error": "\(StoreError(describing: error))"])
       }

@@ -27,7 +27,7 @@ public struct PostgreSQLOpenError: Error, Sendable, CustomStringConvertible {
 }
 
 /// Groups, memberships, messages, users and their notifications in a PostgreSQL database, for one
-/// server process (Cluster.md, "The store on PostgreSQL").
+/// server process, or for the nodes of a cluster (Cluster.md, "The store on PostgreSQL").
 public final class PostgreSQLStore: StoreHealth, Sendable {
   let options: PostgreSQLOptions
   let writer: Writer

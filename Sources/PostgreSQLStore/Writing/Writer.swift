@@ -5,7 +5,7 @@ import GroupRuntime
 import Logging
 import Synchronization
 
-/// The one writer of the database: everything pending shares one transaction, and completions
+/// The one writer of this process: everything pending shares one transaction, and completions
 /// follow the COMMIT in order. It runs on a queue of its own.
 final class Writer: @unchecked Sendable {
   let queue: CommitQueue
@@ -17,6 +17,7 @@ final class Writer: @unchecked Sendable {
   private let logger: Logger
   private let persists = Atomic<Bool>(true)
   private let isRemoved = Atomic<Bool>(false)
+  private let isProbing = Atomic<Bool>(false)
   private let inDoubt = InDoubt()
   private let measured = Mutex(WriterHolds())
   /// Where messages are removed, it gets the groups of new ones.
@@ -77,7 +78,13 @@ final class Writer: @unchecked Sendable {
   /// Starts the work of each second: makes users durable, probes a failed store.
   func tick() {
     if queue.flushUsers() { wake() }
-    if !canPersist { worker.async { self.probe() } }
+    // A probe of a host that is silent takes seconds, and commits wait behind it: one at a time.
+    if !canPersist, !isProbing.exchange(true, ordering: .acquiringAndReleasing) {
+      worker.async {
+        self.probe()
+        self.isProbing.store(false, ordering: .releasing)
+      }
+    }
   }
 
   /// Runs a body of background work in a transaction behind the commits that wait. Blocks

@@ -51,7 +51,7 @@ extension Writer {
   func giveUp(_ task: MaintenanceTask, after error: StoreError) {
     writeQueue.remove(task)
     if error.kind == .unavailable { note(failure: error) }
-    logger.warning("clearing away was interrupted", metadata: ["chore": "\(task.rawValue)", "error": "\(error)"])
+    logger.warning("clearing away was interrupted", metadata: ["task": "\(task.rawValue)", "error": "\(error)"])
   }
 
   private func chunk(of task: MaintenanceTask, _ db: Database) throws -> Bool {

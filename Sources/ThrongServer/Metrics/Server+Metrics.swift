@@ -27,7 +27,7 @@ extension Server {
     metrics.collect(
       "throng_start_time_seconds", help: "When the server began to serve, in Unix seconds.", type: .gauge
     ) { [(labels: [], value: startSeconds)] }
-    metrics.collect("throng_sessions", help: "Signed-in sessions.", type: .gauge) { [services] in
+    metrics.collect("throng_sessions", help: "Sessions, those that are signing in included.", type: .gauge) { [services] in
       [(labels: [], value: Double(services.sessionCount))]
     }
     metrics.collect("throng_groups", help: "Groups by type.", type: .gauge) { [store, logger] in

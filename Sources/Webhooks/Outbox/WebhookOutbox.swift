@@ -103,7 +103,7 @@ public final class WebhookOutbox: WebhookPoster {
     self.groups = groups
     self.owns = owns
     clocks = client.clocks
-    log = WebhookLog(logger)
+    log = WebhookLog(logger, client.clocks)
     self.logger = logger
     let queue = OutboxQueue(
       retention: configuration.retention, maxInFlight: configuration.maxInFlight, readsStore: counts.pending > 0)

@@ -9,11 +9,11 @@ public struct WebhookRequest: Sendable, Equatable {
   public let body: [UInt8]
 
   /// - Parameters:
+  ///   - id: of the webhook. Bytes that it may not have, of a damaged database, become `_`.
   ///   - time: when it happened, or when the server asks.
   ///   - data: the text of a JSON object.
   public init(id: String, _ type: WebhookType, at time: WallInstant, data: [UInt8]) {
-    precondition(id.utf8.allSatisfy { 0x21...0x7e ~= $0 && $0 != UInt8(ascii: ".") })
-    self.id = id
+    self.id = String(decoding: id.utf8.map { WebhookRequest.mayHold($0) ? $0 : UInt8(ascii: "_") }, as: UTF8.self)
     body = JSONWriter.text(capacity: data.count + 96) { writer in
       writer.object { writer in
         writer.member("type", type.rawValue)
@@ -24,6 +24,8 @@ public struct WebhookRequest: Sendable, Equatable {
     }
   }
 
+  private static func mayHold(_ byte: UInt8) -> Bool { 0x21...0x7e ~= byte && byte != UInt8(ascii: ".") }
+
   /// The headers of an attempt. Receivers refuse a time that is minutes away, so each attempt has its own.
   public func headers(at time: WallInstant, signedWith secret: WebhookSecret) -> [HTTPHeader] {
     let seconds = time.milliseconds / 1000
@@ -33,13 +35,6 @@ public struct WebhookRequest: Sendable, Equatable {
       HTTPHeader("webhook-timestamp", String(seconds)),
       HTTPHeader("webhook-signature", secret.signature(id: id, timestamp: seconds, body: body)),
     ]
-  }
-}
-
-extension FieldEncodable {
-  /// The text of an object of these members, for `WebhookRequest`.
-  public func webhookData(capacity: Int = 512) -> [UInt8] {
-    JSONWriter.text(capacity: capacity) { $0.object { encodeFields(into: &$0) } }
   }
 }
 

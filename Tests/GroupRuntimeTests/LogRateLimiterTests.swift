@@ -2,7 +2,7 @@ import GroupModel
 import Testing
 import ThrongTestKit
 
-@testable import Gateway
+@testable import GroupRuntime
 
 /// A client that provokes the library, or guesses credentials, must not fill the log.
 struct LogRateLimiterTests {
