@@ -56,7 +56,7 @@ static int method_of(struct lws *wsi) {
   return -1;
 }
 
-void head_read(struct lws *wsi, const accepted_socket *socket, ct_request_head *head) {
+bool head_read(struct lws *wsi, const accepted_socket *socket, ct_request_head *head) {
   bytes *text = &socket->loop->head_text;
   static const enum lws_token_indexes tokens[] = {
     WSI_TOKEN_HOST, WSI_TOKEN_ORIGIN, WSI_TOKEN_HTTP_AUTHORIZATION, WSI_TOKEN_PROTOCOL, WSI_TOKEN_X_FORWARDED_FOR};
@@ -74,9 +74,11 @@ void head_read(struct lws *wsi, const accepted_socket *socket, ct_request_head *
     append_header(wsi, text, tokens[i]);
     *end++ = bytes_count(text);
   }
-  bool is_whole = true;
+  bool is_whole = true, is_misread = false;
   for (int i = 0; i < NAMES; i++) {
-    if (!other_fields_append(wsi, text, names[i])) is_whole = false;
+    other_fields read = other_fields_append(wsi, text, names[i]);
+    if (read != FIELDS_READ) is_whole = false;
+    if (read == FIELDS_MISREAD) is_misread = true;
     *end++ = bytes_count(text);
   }
 
@@ -91,6 +93,7 @@ void head_read(struct lws *wsi, const accepted_socket *socket, ct_request_head *
   if (!is_whole) head->forwarded_for = head->forwarded_host = head->forwarded = (ct_text){0};
   if (method >= 0) head->method = (ct_text){.bytes = methods[method].name, .count = strlen(methods[method].name)};
   head->peer_address = (ct_text){.bytes = socket->address, .count = strlen(socket->address)};
+  return !is_misread;
 }
 
 bool head_is_too_long(struct lws *wsi) {

@@ -94,6 +94,8 @@ int http_begin(struct lws *wsi, accepted_socket *socket) {
   request *r = request_open(wsi, socket);
   int64_t length = body_length(wsi);
   if (head_is_too_long(wsi)) return refuse(wsi, socket, 431, HEADERS_TOO_LONG);
+  ct_request_head head;
+  if (!head_read(wsi, socket, &head)) return refuse(wsi, socket, 400, HEADERS_MISREAD);
   if (lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_TRANSFER_ENCODING)) {
     return refuse(wsi, socket, 411, "a body needs a Content-Length, and no Transfer-Encoding");
   }

@@ -89,16 +89,16 @@ static bool is_one_name(const ct_text *name) {
   return true;
 }
 
-bool other_fields_append(struct lws *wsi, bytes *to, const char *name) {
+other_fields other_fields_append(struct lws *wsi, bytes *to, const char *name) {
   field_walk walk;
   field found;
   size_t start = bytes_count(to), count = strlen(name);
-  if (!values_are_plain(wsi) || !walk_begin(&walk, wsi, to)) return false;
+  if (!values_are_plain(wsi) || !walk_begin(&walk, wsi, to)) return FIELDS_UNREADABLE;
   while (walk_next(&walk, &found)) {
-    if (!is_one_name(&found.name)) return false;
+    if (!is_one_name(&found.name)) return FIELDS_MISREAD;
     if (found.name.count != count || memcmp(found.name.bytes, name, count)) continue;
     if (bytes_count(to) > start) bytes_append(to, ",", 1);
     bytes_append(to, found.value.bytes, found.value.count);
   }
-  return is_at_end(&walk);
+  return is_at_end(&walk) ? FIELDS_READ : FIELDS_UNREADABLE;
 }

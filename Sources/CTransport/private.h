@@ -352,15 +352,23 @@ void announcements_close(ct_loop *loop);
 
 // -- head.c
 // Fills head from the library's header table; its text is in loop->head_text until the next call.
-void head_read(struct lws *wsi, const accepted_socket *socket, ct_request_head *head);
+// False where the library has misread a field, see other_fields.c.
+bool head_read(struct lws *wsi, const accepted_socket *socket, ct_request_head *head);
 
 // -- other_fields.c
+typedef enum {
+  FIELDS_READ,
+  FIELDS_UNREADABLE,  // of a form or size that this does not read
+  FIELDS_MISREAD      // the library took two lines for one field
+} other_fields;
+
 // Appends the values of all fields of that name (in small letters, with its colon), joined by
-// commas. False where the head has a line that the library misread, and with it perhaps a field.
-bool other_fields_append(struct lws *wsi, bytes *to, const char *name);
+// commas.
+other_fields other_fields_append(struct lws *wsi, bytes *to, const char *name);
 
 enum { HEADERS_MAX = 20 * 1024 };  // a token of 8 KB travels in the query, and may be encoded
 enum { HEADERS_READ = 2 * HEADERS_MAX };  // beyond it the library closes without an answer
+#define HEADERS_MISREAD "a header field has a name that is the beginning of a known one, or a blank in its name"
 #define HEADERS_TOO_LONG "the header fields and the query have at most 20 KiB"
 // Whether the fields that the library keeps are over HEADERS_MAX together.
 bool head_is_too_long(struct lws *wsi);

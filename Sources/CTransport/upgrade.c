@@ -121,7 +121,10 @@ int upgrade_decide(struct lws *wsi, accepted_socket *socket, char *protocol) {
   const char *fault;
   int status = handshake_fault(wsi, terms, &fault);
   ct_request_head head;
-  head_read(wsi, socket, &head);
+  if (!head_read(wsi, socket, &head)) {
+    status = 400;
+    fault = HEADERS_MISREAD;
+  }
   if (status) {
     callbacks->refused(callbacks->context, &head, status, fault, true);
     return refuse(wsi, status, fault);

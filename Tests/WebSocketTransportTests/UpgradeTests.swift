@@ -77,6 +77,22 @@ import WebSocketTransport
     }
   }
 
+  /// The library takes a field whose name is the beginning of a known one, and the next line, for one field.
+  @Test(arguments: ["X-Forwarded", "Auth", "Sec", "A", "Origin "], [true, false])
+  func aHeadWithAFieldThatTheLibraryMisreadsIsRefused(name: String, isUpgrade: Bool) async throws {
+    try await TestServer.with(behaviour: .init(request: { $1.respond(status: 200, contentType: nil, body: []) })) { running in
+      let upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: a\r\n"
+      for field in ["\(name): 1\r\nOrigin: https://evil.example\r\n", "\(name)-Other: 1\r\nOrigin: https://a.example\r\n"] {
+        let client = try SocketClient(port: running.port)
+        try client.send("GET /ws HTTP/1.1\r\nHost: a\r\n\(isUpgrade ? upgrade : "")\(field)Accept: */*\r\n\r\n")
+        let isMisread = field.hasPrefix("\(name):") || name.hasSuffix(" ")
+        let expected = isMisread ? "400" : isUpgrade ? "101" : "200"
+        #expect(try client.receive(through: "\r\n").contains(" \(expected) "), "\(field)")
+        if isMisread { #expect(try running.server.refused.next() == .init(path: "/ws", status: 400, isUpgrade: isUpgrade)) }
+      }
+    }
+  }
+
   @Test(arguments: [16, 19, 21, 24, 32, 38]) func headersThatAreTooLongAreAnswered(kilobytes: Int) async throws {
     try await TestServer.with(behaviour: .init(request: { $1.respond(status: 200, contentType: nil, body: []) })) { running in
       let text = String(repeating: "x", count: kilobytes * 1024)

@@ -15,8 +15,10 @@ final class ObserverNotices: Sendable {
   private let state = Mutex(State())
   private let queue = DispatchQueue(label: "throng.cluster.observers")
 
+  /// Returns when the observer has heard of the present view: it misses nothing that is posted later.
+  /// Not to be called by an observer.
   func add(_ observer: any ClusterObserver) {
-    queue.async {
+    queue.sync {
       let told = self.state.withLock { state in
         state.observers.append(observer)
         return state.told

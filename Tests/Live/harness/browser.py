@@ -117,11 +117,13 @@ class Browser:
         return answer["result"]
 
     async def open(self, url):
-        """A new page at the URL."""
+        """A new page at the URL, when it and its scripts are loaded."""
         context = (await self.command("Target.createBrowserContext"))["browserContextId"]
         target = (await self.command("Target.createTarget", url=url, browserContextId=context))["targetId"]
         session = (await self.command("Target.attachToTarget", targetId=target, flatten=True))["sessionId"]
-        return Page(self, session, context)
+        page = Page(self, session, context)
+        await page.until("document.readyState === 'complete' && location.href !== 'about:blank'")
+        return page
 
     async def opened_by(self, page):
         """The page that a page opens by window.open: another tab of the same person's browser, to which the browser copies

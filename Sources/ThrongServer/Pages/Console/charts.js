@@ -57,7 +57,7 @@ function chartOf({ id, title, unit = "", lines }) {
   const legend = lines.map(([name], index) => element("li", {},
     element("i", { class: `key line-${index}`, "aria-hidden": "true" }), `${name} `, element("b", { class: "numeric" }, latest[index])));
   return element("article", { class: "card chart", "data-chart": id },
-    element("header", {}, element("h3", {}, title), element("span", { class: "quiet numeric top-value" }, shortNumber(top) + unit)),
+    element("header", {}, element("h3", {}, title), element("span", { class: "quiet numeric top-value" }, `up to ${shortNumber(top)}${unit}`)),
     svg, element("ul", { class: "legend" }, legend));
 }
 
