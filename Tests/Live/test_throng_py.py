@@ -1,6 +1,7 @@
 """What throng.py promises to programs in Python; its scenarios with a server are in test_clients.py."""
 import asyncio
 import json
+import subprocess
 import sys
 
 import pytest
@@ -154,3 +155,38 @@ async def test_options_that_do_not_go_together_are_told(url):
     await within_patience(client.close())
     with pytest.raises(ClientError):
         await connecting
+
+
+async def test_a_reader_that_is_too_slow_is_told_what_is_lost(url):
+    """As many events as the limit wait; `lost` stands for the others, and then it goes on."""
+    class Peer(ThrongClient):
+        def happen(self, *groups):
+            for group in groups:
+                self._emit("onRecvNewMessage", {"groupID": group})
+
+    client = Peer(url, "a token", proxy=None)
+    events = client.events(limit=2)
+    client.happen("a", "b", "c", "d", "c")
+    assert [(await anext(events)) for _ in range(3)] == [
+        ("onRecvNewMessage", {"groupID": "a"}), ("onRecvNewMessage", {"groupID": "b"}), ("lost", {"count": 3, "groupIDs": ["c", "d"]})]
+    client.happen("e")
+    assert await anext(events) == ("onRecvNewMessage", {"groupID": "e"})
+    await client.close()
+    # The news of the end is an event, too.
+    assert [name async for name, _ in events] == ["state"]
+
+
+def test_as_a_program_it_says_what_is_wrong():
+    def run(*arguments):
+        return subprocess.run([sys.executable, "-B", REPOSITORY / "Scripts/throng.py", *arguments],
+                              capture_output=True, text=True, timeout=PATIENCE)
+    assert run("--help").returncode == 0 and "listen" in run("--help").stdout
+    for arguments in ((), ("ws://127.0.0.1:1/ws", "token", "shout", "group")):
+        refused = run(*arguments)
+        assert refused.returncode == 2 and "Traceback" not in refused.stderr and "throng.py: error" in refused.stderr
+
+
+def test_as_a_program_it_ends_with_one_line_where_it_is_refused(server):
+    done = subprocess.run([sys.executable, "-B", REPOSITORY / "Scripts/throng.py", server.url, "no token", "say", "group", "hello"],
+                          capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 1 and "70003" in done.stderr and done.stderr.count("\n") == 1, done.stderr
