@@ -89,13 +89,30 @@ static bool is_one_name(const ct_text *name) {
   return true;
 }
 
+// Whether a name that is none holds one that the server reads, or is one with a blank in it.
+static bool hides_a_field(const ct_text *name) {
+  static const char *const read[] = {
+    "host:", "origin:", "authorization:", "upgrade:", "connection:", "content-length:", "transfer-encoding:", "expect:",
+    "forwarded:", "x-forwarded-for:", "x-forwarded-host:", "sec-websocket-"};
+  const char *end = name->bytes + name->count, *line = memchr(name->bytes, '\n', name->count);
+  if (!line) return true;
+  for (; line; line = memchr(line, '\n', (size_t)(end - line))) {
+    line++;
+    for (size_t i = 0; i < sizeof read / sizeof *read; i++) {
+      size_t count = strlen(read[i]);
+      if ((size_t)(end - line) >= count && !memcmp(line, read[i], count)) return true;
+    }
+  }
+  return false;
+}
+
 other_fields other_fields_append(struct lws *wsi, bytes *to, const char *name) {
   field_walk walk;
   field found;
   size_t start = bytes_count(to), count = strlen(name);
   if (!values_are_plain(wsi) || !walk_begin(&walk, wsi, to)) return FIELDS_UNREADABLE;
   while (walk_next(&walk, &found)) {
-    if (!is_one_name(&found.name)) return FIELDS_MISREAD;
+    if (!is_one_name(&found.name) && hides_a_field(&found.name)) return FIELDS_MISREAD;
     if (found.name.count != count || memcmp(found.name.bytes, name, count)) continue;
     if (bytes_count(to) > start) bytes_append(to, ",", 1);
     bytes_append(to, found.value.bytes, found.value.count);

@@ -359,7 +359,7 @@ bool head_read(struct lws *wsi, const accepted_socket *socket, ct_request_head *
 typedef enum {
   FIELDS_READ,
   FIELDS_UNREADABLE,  // of a form or size that this does not read
-  FIELDS_MISREAD      // the library took two lines for one field
+  FIELDS_MISREAD      // the library took two lines for one field, and the second matters
 } other_fields;
 
 // Appends the values of all fields of that name (in small letters, with its colon), joined by
@@ -368,7 +368,7 @@ other_fields other_fields_append(struct lws *wsi, bytes *to, const char *name);
 
 enum { HEADERS_MAX = 20 * 1024 };  // a token of 8 KB travels in the query, and may be encoded
 enum { HEADERS_READ = 2 * HEADERS_MAX };  // beyond it the library closes without an answer
-#define HEADERS_MISREAD "a header field has a name that is the beginning of a known one, or a blank in its name"
+#define HEADERS_MISREAD "a header field has a name that is the beginning of a known one, and hides the next, or a blank in its name"
 #define HEADERS_TOO_LONG "the header fields and the query have at most 20 KiB"
 // Whether the fields that the library keeps are over HEADERS_MAX together.
 bool head_is_too_long(struct lws *wsi);
