@@ -64,7 +64,8 @@ public struct Doctor: Sendable {
   private func runningFileLimit() -> Int? {
     guard let answer = try? InternalClient(settings).get("/metrics"), answer.status == 200 else { return nil }
     let metrics = MetricsSnapshot(String(decoding: answer.body, as: UTF8.self), at: SystemClocks().monotonic)
-    return metrics.all("process_max_fds").first.map { Int($0.value) }
+    // Another server may say +Inf.
+    return metrics.all("process_max_fds").first.flatMap { Int(exactly: $0.value) }
   }
 
   private func keys() async -> [Finding] {
