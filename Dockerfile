@@ -3,8 +3,8 @@ WORKDIR /src
 COPY Scripts/install-packages Scripts/
 RUN Scripts/install-packages && rm -rf /var/lib/apt/lists/*
 # The dependencies change less often than the sources: fetched in a layer of their own.
-COPY Package.swift Package.resolved ./
-RUN swift package resolve --force-resolved-versions
+COPY Package.swift ./
+RUN swift package resolve
 COPY Sources Sources
 COPY Tests Tests
 RUN swift build -c release --product throng --static-swift-stdlib \
