@@ -1,4 +1,5 @@
 // swift-tools-version: 6.1
+// SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
 // A target imports only targets of lower layers (Architecture.md, "Layers"). It lists exactly what it
@@ -54,21 +55,19 @@ let package = Package(
     .executableTarget(
       name: "throng",
       dependencies: [
-        "Authentication", "GroupRuntime", "LoadGenerator", "ServerConfiguration", "ThrongServer", argumentParser,
+        "Authentication", "GroupModel", "LoadGenerator", "ServerConfiguration", "ThrongServer", argumentParser,
       ],
       swiftSettings: strict),
     // Layer 5: composition.
     .target(
       name: "ThrongServer",
       dependencies: [
-        "Authentication", "CSystem", "Cluster", "Gateway", "GroupModel", "GroupPermissions", "GroupRuntime", "NATSBus",
+        "Authentication", "CPages", "CSystem", "Cluster", "Gateway", "GroupModel", "GroupPermissions", "GroupRuntime", "NATSBus",
         "PostgreSQLStore",
         "ServerConfiguration", "SQLiteStore",
         "WebSocketTransport", "Webhooks", "WireProtocol", logging, metrics,
       ],
-      resources: [
-        .embedInCode("Pages/Client"), .embedInCode("Pages/Shared"), .embedInCode("Pages/Demo"), .embedInCode("Pages/Console"),
-      ],
+      exclude: ["Pages/Client", "Pages/Console", "Pages/Demo", "Pages/Shared"],
       swiftSettings: strict),
     // Beside the server: the client of `throng bench`.
     .target(name: "CEpoll", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])]),
@@ -124,6 +123,7 @@ let package = Package(
       linkerSettings: [
         .linkedLibrary("websockets"), .linkedLibrary("ssl"), .linkedLibrary("crypto"), .linkedLibrary("ev"), .linkedLibrary("z"),
       ]),
+    .target(name: "CPages", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])]),
     .target(name: "CSystem", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])]),
     .target(
       name: "CHTTPClient", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])], linkerSettings: [.linkedLibrary("curl")]),

@@ -12,7 +12,7 @@ static double monotonic(void) {
   return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-static double now(const ct_loop *loop) { return loop->options.clock ? loop->options.clock() : monotonic(); }
+static double now(const ct_loop *loop) { return loop->options.flush_clock ? loop->options.flush_clock() : monotonic(); }
 
 void cooldown_cancel(ct_topic *topic) {
   if (!topic->is_cooling_down) return;

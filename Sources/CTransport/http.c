@@ -41,7 +41,7 @@ static request *request_open(struct lws *wsi, accepted_socket *socket) {
   r->loop = socket->loop;
   r->wsi = wsi;
   r->id = slot_put(&socket->loop->exchanges, r);
-  r->start_tick = tick_now();
+  r->start_tick = tick_now(r->loop);
   r->is_head = lws_hdr_total_length(wsi, WSI_TOKEN_HEAD_URI) > 0;
   // No public request needs a body.
   r->keeps_body = socket->is_internal;
@@ -111,7 +111,7 @@ int http_begin(struct lws *wsi, accepted_socket *socket) {
 
 int http_body(accepted_socket *socket, const void *data, size_t count) {
   request *r = socket->request;
-  if (r && tick_now() - r->start_tick > ticks(BODY_SECONDS * 1000)) return -1;
+  if (r && tick_now(r->loop) - r->start_tick > ticks(BODY_SECONDS * 1000)) return -1;
   if (r && r->keeps_body && !r->is_delivered && !r->is_answered && !r->is_too_large) bytes_append(&r->body, data, count);
   return 0;
 }

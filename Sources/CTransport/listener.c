@@ -180,7 +180,7 @@ static void receive(listener *l, int fd, const struct sockaddr_storage *from) {
 void listener_pause(listener *l, const char *reason) {
   lwsl_warn("accept: %s; paused\n", reason);
   ev_io_stop(l->loop->events, &l->watcher);
-  l->paused_until = tick_now() + ticks(PAUSE_MS);
+  l->paused_until = tick_now(l->loop) + ticks(PAUSE_MS);
 }
 
 static bool is_exhaustion(int reason) {

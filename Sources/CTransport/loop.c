@@ -59,12 +59,8 @@ static void on_wake(struct ev_loop *events, ev_async *watcher, int revents) {
   if (atomic_load(&loop->is_stopping)) ev_break(events, EVBREAK_ALL);
 }
 
-// The library's libev plugin never re-arms its own timer; a wake-up makes it check its timeouts.
-static void on_tick(struct ev_loop *events, ev_timer *watcher, int revents) {
-  (void)events, (void)revents;
-  ct_loop *loop = watcher->data;
+void ct_loop_run_timers(ct_loop *loop) {
   enum { TICKS_PER_SECOND = 1000 / TICK_MS };
-  lag_count_tick(loop);
   wheel_turn(loop);
   announcements_expire(loop, loop->wheel_tick);
   for (int i = 0; i < loop->listener_count; i++) listener_resume(&loop->listeners[i], loop->wheel_tick);
@@ -74,6 +70,14 @@ static void on_tick(struct ev_loop *events, ev_timer *watcher, int revents) {
     topics_free_idle(loop);
   }
   loop->callbacks.ticked(loop->callbacks.context);
+}
+
+// The library's libev plugin never re-arms its own timer; a wake-up makes it check its timeouts.
+static void on_tick(struct ev_loop *events, ev_timer *watcher, int revents) {
+  (void)events, (void)revents;
+  ct_loop *loop = watcher->data;
+  lag_count_tick(loop);
+  ct_loop_run_timers(loop);
   lws_cancel_service(loop->context);
 }
 
@@ -190,7 +194,7 @@ ct_loop *ct_loop_create(const ct_options *options, const ct_callbacks *callbacks
   loop->certificate_file = copy(options->certificate_file);
   loop->key_file = copy(options->key_file);
   loop->received = ct_allocate(options->max_message_bytes + CT_RECEIVE_PADDING, 1);
-  loop->wheel_tick = tick_now();
+  loop->wheel_tick = tick_now(loop);
   loop->turn = 1;
   TAILQ_INIT(&loop->dirty_connections);
   TAILQ_INIT(&loop->announcements);

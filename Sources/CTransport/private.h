@@ -321,7 +321,7 @@ void wheel_set(ct_loop *loop, timer *timer, uint64_t deadline);
 void wheel_clear(timer *timer);
 void wheel_start_pings(connection *c);
 void wheel_turn(ct_loop *loop);
-uint64_t tick_now(void);
+uint64_t tick_now(const ct_loop *loop);
 static inline uint64_t ticks(uint32_t ms) { return ((uint64_t)ms + TICK_MS - 1) / TICK_MS; }
 
 // -- listener.c

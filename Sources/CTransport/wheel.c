@@ -8,13 +8,14 @@
 // Not empty: the library does not report an empty PONG.
 static const char PING[] = "throng";
 
-static uint64_t milliseconds_now(void) {
+static uint64_t milliseconds_now(const ct_loop *loop) {
+  if (loop->options.clock) return loop->options.clock();
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-uint64_t tick_now(void) { return milliseconds_now() / TICK_MS; }
+uint64_t tick_now(const ct_loop *loop) { return milliseconds_now(loop) / TICK_MS; }
 
 void wheel_clear(timer *timer) {
   if (!timer->deadline) return;
@@ -91,7 +92,7 @@ static void expire_slot(ct_loop *loop, uint64_t now) {
 
 void ct_connection_set_deadline(ct_loop *loop, ct_connection_id id, uint64_t in_ms) {
   connection *c = connection_get(loop, id);
-  if (c) wheel_set(loop, &c->handler_timer, (milliseconds_now() + in_ms + TICK_MS - 1) / TICK_MS);
+  if (c) wheel_set(loop, &c->handler_timer, (milliseconds_now(loop) + in_ms + TICK_MS - 1) / TICK_MS);
 }
 
 void ct_connection_clear_deadline(ct_loop *loop, ct_connection_id id) {
@@ -100,7 +101,7 @@ void ct_connection_clear_deadline(ct_loop *loop, ct_connection_id id) {
 }
 
 void wheel_turn(ct_loop *loop) {
-  uint64_t now = tick_now();
+  uint64_t now = tick_now(loop);
   // After a long sleep each slot is checked once.
   if (now > loop->wheel_tick + WHEEL_SLOTS) loop->wheel_tick = now - WHEEL_SLOTS;
   while (loop->wheel_tick < now) expire_slot(loop, ++loop->wheel_tick);

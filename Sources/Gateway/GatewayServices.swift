@@ -86,7 +86,7 @@ public final class GatewayServices: Sendable {
 
   /// Services over the given stores. The registry gets its executors once the loops exist.
   public init(
-    configuration: GatewayConfiguration, stores: Stores, tokens: any TokenChecking, clocks: any Clocks, rules: GroupRules,
+    configuration: GatewayConfiguration, stores: Stores, tokens: any TokenChecking, clocks: any Clocks, alarms: any Alarms, rules: GroupRules,
     product: Product, logger: Logger, webhooks: WebhookServices? = nil, cluster: ClusterPorts? = nil
   ) {
     self.configuration = configuration
@@ -124,7 +124,7 @@ public final class GatewayServices: Sendable {
     registry = GroupRegistry(
       services: GroupServices(
         groups: stores.groups, messages: stores.messages, profiles: profiles, broker: broker,
-        clocks: clocks, alarms: TaskAlarms(clocks: clocks), rules: rules, observer: observer, webhooks: webhooks?.poster,
+        clocks: clocks, alarms: alarms, rules: rules, observer: observer, webhooks: webhooks?.poster,
         ownership: links?.router),
       executors: [])
     let (directory, registry, profiles) = (directory, registry, profiles)

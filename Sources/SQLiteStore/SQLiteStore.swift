@@ -30,8 +30,10 @@ struct StoreOptions {
   /// The length of the log, in pages of 4 KiB, at which the writer checkpoints itself (64 MiB).
   var autocheckpointPages = 16_384
   /// The time between two rounds of maintenance; nil = none are scheduled.
-  var maintenanceInterval: DispatchTimeInterval? = .seconds(1)
+  var maintenanceInterval: Duration? = .seconds(1)
   var clocks: any Clocks = SystemClocks()
+  /// Start the rounds of maintenance.
+  var alarms: any Alarms = SystemAlarms()
   /// The most groups that one page of a search reads.
   var searchedGroups = 20_000
   /// The most members that one page of a search reads; the members of its last group all count.
@@ -75,13 +77,17 @@ public final class SQLiteStore: StoreHealth, HistoryStore, Sendable {
   ///   - indexesMessages: whether messages can be searched. Switching it on indexes the stored ones in
   ///     the background; switching it off drops the index.
   ///   - history: the messages that groups keep, by type; a type that is absent keeps all.
+  ///   - clocks, alarms: the time that everything of the store goes by.
   /// - Throws: `StoreOpenError` with a sentence for the operator. A database that is damaged,
   ///   foreign or newer stays unchanged.
   public static func open(
     directory: String, database: String? = nil, sync: SyncMode, postsUserOffline: Bool = false,
-    history: [GroupType: HistoryLimits] = [:], indexesMessages: Bool = false, logger: Logger
+    history: [GroupType: HistoryLimits] = [:], indexesMessages: Bool = false, clocks: any Clocks = SystemClocks(),
+    alarms: any Alarms = SystemAlarms(), logger: Logger
   ) throws(StoreOpenError) -> SQLiteStore {
     var options = StoreOptions()
+    options.clocks = clocks
+    options.alarms = alarms
     options.postsUserOffline = postsUserOffline
     options.indexesMessages = indexesMessages
     options.history = history.filter { $0.value != HistoryLimits() }

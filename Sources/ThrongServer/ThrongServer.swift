@@ -17,10 +17,10 @@ public enum ThrongServer {
     let metrics = PrometheusRegistry()
     MetricsSystem.bootstrap(metrics)
     let signals = SignalListener()
-    let server = try await Server(settings, metrics: metrics, logger: logger)
+    let server = try await Server(settings, metrics: metrics, logger: logger, time: try time(settings))
     try await server.join()
     server.start()
-    let maintenance = Task { try await runMaintenance(of: server) }
+    let maintenance = Task { await server.runMaintenance() }
     let reloading = Task { for await _ in signals.reloads { await server.reload() } }
     await signals.first()
     maintenance.cancel()
@@ -42,15 +42,17 @@ public enum ThrongServer {
     return Logger(label: "throng")
   }
 
-  private static func runMaintenance(of server: Server) async throws {
-    while true {
-      for _ in 0..<6 {
-        try await Task.sleep(for: .seconds(10))
-        server.retireExcessGroups()
-        server.trimMemory()
+  /// The system's time; in a debug build, that of a test where it brings one.
+  private static func time(_ settings: Settings) throws(StartError) -> ServerTime {
+    #if DEBUG
+      guard let place = ProcessInfo.processInfo.environment[Settings.testClockVariable] else { return .system }
+      guard !settings.cluster.isEnabled else {
+        throw StartError("\(Settings.testClockVariable): a test's clock is that of one process, and this is a node of a cluster")
       }
-      server.retireIdleGroups()
-    }
+      return ServerTime(try TestClock(at: place))
+    #else
+      return .system
+    #endif
   }
 }
 

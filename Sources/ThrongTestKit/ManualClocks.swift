@@ -1,5 +1,4 @@
 import GroupModel
-import GroupRuntime
 import Synchronization
 
 /// Clocks that tests move.

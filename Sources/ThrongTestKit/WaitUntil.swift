@@ -14,11 +14,13 @@ public func waitUntil(
   file: StaticString = #fileID, line: Int = #line, _ condition: () async throws -> Bool
 ) async throws {
   let end = ContinuousClock.now + limit
+  var pause = Duration.milliseconds(1)
   while !(try await condition()) {
-    try Task.checkCancellation()
     guard ContinuousClock.now < end else {
       throw WaitTimedOut(description: "\(file):\(line): waited \(limit) in vain until \(event)")
     }
-    await Task.yield()
+    // Spinning would take a core from what is waited for.
+    try await Task.sleep(for: pause)
+    pause = min(pause * 2, .milliseconds(20))
   }
 }

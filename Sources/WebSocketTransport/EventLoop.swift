@@ -37,6 +37,13 @@ public final class EventLoop: Sendable {
     executor.enqueueInBackground(body)
   }
 
+  /// Does what is due by `TransportConfiguration.clock`, as the loop does every 100 ms by itself; on
+  /// its thread only. For tests whose clock has moved.
+  public func runTimers() {
+    preconditionCurrent()
+    ct_loop_run_timers(pointer)
+  }
+
   /// The loop's counters; on its thread only.
   public func counters() -> TransportCounters {
     preconditionCurrent()

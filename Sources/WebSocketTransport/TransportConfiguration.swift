@@ -55,6 +55,8 @@ public struct TransportConfiguration: Sendable {
   var compressionSubscribers = 64
   /// The least number of bytes that those subscribers get in a second, with which it begins.
   var compressionStartBytes = 128 << 10
+  /// The clock of deadlines and pings, in monotonic milliseconds; nil is the system's.
+  public var clock: (@convention(c) () -> UInt64)?
   /// The clock of the flush window in tests: monotonic seconds.
   var flushClock: (@convention(c) () -> Double)?
   /// Whether binary messages are delivered; if not, one closes with 1003.

@@ -1,3 +1,4 @@
+import GroupModel
 import GroupRuntime
 import Logging
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Authentication
-import GroupRuntime
+import GroupModel
 import ServerConfiguration
 import ThrongServer
 

@@ -79,11 +79,13 @@ func withDatabase(
 ) async throws {
   let server = try PostgreSQLServer.shared.get()
   let schema = "c" + UUID().uuidString.lowercased().replacing("-", with: "")
-  let administrator = try PostgreSQLConnection(server.url, options: [], timeout: 10_000)
+  let administrator = try PostgreSQLConnection(server.url, options: [], timeout: 60_000)
   try administrator.runScript("CREATE ROLE \(schema) LOGIN SUPERUSER")
   var options = PostgreSQLOptions()
   options.schema = schema
   options.leaseDuration = leaseDuration
+  // No statement takes too long on a machine that is busy elsewhere.
+  (options.statementTimeout, options.lockTimeout, options.commitTimeout) = (60_000, 60_000, 60_000)
   let opener = DatabaseOpener(url: server.url.replacing("user=throng", with: "user=\(schema)"), options: options)
   try opener.prepare(try opener.connect())
   let outcome: Result<Void, any Error>
@@ -94,7 +96,7 @@ func withDatabase(
 
 /// Ends the connections of a schema's role, and lets it make none.
 private func refuseConnections(_ isRefusing: Bool, _ schema: String, _ url: String) throws {
-  let administrator = try PostgreSQLConnection(url, options: [], timeout: 10_000)
+  let administrator = try PostgreSQLConnection(url, options: [], timeout: 60_000)
   try administrator.runScript("ALTER ROLE \(schema) \(isRefusing ? "NOLOGIN" : "LOGIN")")
   if isRefusing {
     try administrator.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1", [schema])

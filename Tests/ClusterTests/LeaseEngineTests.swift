@@ -21,10 +21,9 @@ struct LeaseEngineTests {
   }
 
   private func started(_ name: String, busVersion: Int = 1) throws -> LeaseEngine {
-    let clocks = clocks
     let engine = LeaseEngine(
-      database, leaseDuration: .seconds(600), logger: Logger(label: "lease") { _ in SwiftLogNoOpLogHandler() }
-    ) { clocks.monotonic }
+      database, leaseDuration: .seconds(600), clocks: clocks, alarms: SystemAlarms(clocks: clocks),
+      logger: Logger(label: "lease") { _ in SwiftLogNoOpLogHandler() })
     let leases = leases
     engine.onLease { number in leases.withLock { $0.append(number) } }
     engine.onDrainRequest { leases.withLock { $0.append(NodeNumber(-1)) } }

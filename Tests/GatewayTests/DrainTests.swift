@@ -18,6 +18,7 @@ import WebSocketTransport
       }
       let late = try Client(port: live.port)
       #expect(try await late.status() == 503)
+      await live.advance(by: 500)
       for session in sessions { #expect(try await session.closed().code == 4001) }
       #expect(try await stranger.closed().code == 4001)
       #expect(await stranger.events.isEmpty)
@@ -49,6 +50,7 @@ import WebSocketTransport
       try await live.waitForCommits(1)
       live.gateway.drain(over: .zero, on: live.transport.loops)
       _ = try await alice.event("onServerDraining")
+      await live.advance(by: 100)
       let session = try #require(await live.openSessions()[0].first?.session)
       try await waitUntil("the close is pending") { await session.pendingClose != nil }
       live.store.inner.release()

@@ -24,6 +24,8 @@ import WireProtocol
         var last: JSON = .null
         var count = 0
         while last["readCount"] != 2 {
+          // The next round comes 250 ms after the first.
+          if count > 0 { await live.advance(by: 250) }
           let params = try await client.event("onRecvMessageReadReceipts")
           #expect(params["groupID"] == "g" && params["receiptList"].elements.count == 1)
           last = params["receiptList"][0]

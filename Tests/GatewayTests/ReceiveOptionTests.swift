@@ -52,7 +52,7 @@ import ThrongTestKit
       let mary = try await live.signIn("mary")
       try await choose("NotReceive", "g", as: "mary", live)
       try await live.say("unheard", in: "g", as: "olga")
-      live.backend.clocks.advance(by: 1000)
+      await live.advance(by: 1000)
       _ = try await live.backend.result("joinGroup", as: "ivan", #""groupID":"g""#)
       _ = try await live.backend.result("sendGroupCustomMessage", as: "olga", #""groupID":"g","data":"unheard""#)
       _ = try await live.backend.result("sendGroupSystemNotification", #""groupID":"g","content":"news""#)

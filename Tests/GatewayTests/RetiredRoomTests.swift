@@ -8,7 +8,7 @@ import WebSocketTransport
 
 /// A live room that nobody uses leaves memory with its members signed in, and nothing else changes
 /// for them.
-@Suite(.timeLimit(.minutes(2))) struct RetiredRoomTests {
+@Suite(.timeLimit(.minutes(10))) struct RetiredRoomTests {
   private static let grace: Int64 = 300_000
 
   /// A room of olga that mary is in, with both signed in.
@@ -30,10 +30,11 @@ import WebSocketTransport
 
   /// Lets the groups go, in memory no more when this returns.
   private func retire(_ live: LiveGateway) async throws {
+    // What a group has still to do keeps it in memory.
+    for _ in 0..<3 { await live.advance(by: 1000) }
     try await waitUntil("no group is in memory") {
-      live.backend.clocks.advance(by: 1000)
       live.services.registry.retireGroups(unusedFor: .zero)
-      for _ in 0..<100 where live.services.registry.residentCount > 0 { await Task.yield() }
+      for loop in live.transport.loops { await live.on(loop) {} }
       return live.services.registry.residentCount == 0
     }
   }

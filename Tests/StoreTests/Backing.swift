@@ -46,6 +46,7 @@ func openSQLite(
   var options = StoreOptions()
   options.maintenanceInterval = nil
   options.clocks = ManualClocks(at: 1_000_000)
+  options.alarms = ManualAlarms()
   tune(&options)
   return try SQLiteStore.open(directory: directory, database: database, sync: sync, logger: logger ?? quiet, options: options)
 }

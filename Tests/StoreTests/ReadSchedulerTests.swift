@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 import ThrongTestKit
 
-@Suite("Readers of the store take turns", .timeLimit(.minutes(1)))
+@Suite("Readers of the store take turns", .timeLimit(.minutes(10)))
 struct ReadSchedulerTests {
   /// Holds reads until it is opened.
   private final class Gate: Sendable {

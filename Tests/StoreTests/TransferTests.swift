@@ -160,7 +160,7 @@ struct TransferTests {
     try await withFilled { directory, url, schema, _ in
       let source = try SQLiteExport(directory: directory, database: nil)
       defer { source.close() }
-      let other = try PostgreSQLConnection(url, options: [(name: "search_path", value: schema)], timeout: 5_000)
+      let other = try PostgreSQLConnection(url, options: [(name: "search_path", value: schema)], timeout: 60_000)
       let target = try importInto(url, schema, source)
       let transfer = StoreTransfer(from: source, to: target, rowsPerPage: 500) { report in
         if case .copied(let table, _) = report, table.name == "message" {

@@ -74,13 +74,13 @@ import Testing
     #expect(arrived.last == "behind")
   }
 
-  @Test(.timeLimit(.minutes(1))) func aLogThatCannotBeWrittenIsGivenUp() throws {
+  @Test(.timeLimit(.minutes(10))) func aLogThatCannotBeWrittenIsGivenUp() throws {
     let full = open("/dev/full", O_WRONLY)
     defer { close(full) }
     for descriptor in [full, -1] {
       let output = LogOutput(descriptor)
       output.append("lost", afterLosing: notice)
-      output.flush(within: 60_000)
+      output.flush(within: 900_000)
     }
   }
 }

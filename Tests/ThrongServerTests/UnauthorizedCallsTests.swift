@@ -1,3 +1,4 @@
+import GroupModel
 import Logging
 import Synchronization
 import Testing

@@ -148,10 +148,13 @@ import WebSocketTransport
   }
 
   @Test func aPeerThatDoesNotAnswerACloseIsCut() async throws {
-    try await TestServer.with { running in
+    try await TestServer.with(clock: ManualClock()) { running in
       let (client, connection) = try running.connect()
       try running.onLoop { connection.close(code: 1000, reason: "") }
       #expect(try client.receiveClose().code == 1000)
+      try running.advance(by: 4900)
+      #expect(running.server.closed.isEmpty)
+      try running.advance(by: 100)
       #expect(try running.server.closed.next() == 1000)
       try client.socket.waitForEnd()
     }

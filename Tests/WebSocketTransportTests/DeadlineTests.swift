@@ -13,22 +13,25 @@ import WebSocketTransport
       reach(connection)
       reached.add(connection.number)
     })
-    try await TestServer.with(behaviour: behaviour) { try await body($0, reached) }
+    try await TestServer.with(behaviour: behaviour, clock: ManualClock()) { try await body($0, reached) }
   }
 
-  @Test(arguments: [0, 1, 99, 100, 101, 350])
-  func aDeadlineIsNotReachedEarly(milliseconds: Int64) async throws {
+  @Test(arguments: [0, 1, 99, 100, 101, 350] as [Int64], [0, 37] as [Int64])
+  func aDeadlineIsReachedWithinATickAndNotEarly(milliseconds: Int64, start: Int64) async throws {
     try await Self.with { running, reached in
       let (client, connection) = try running.connect()
-      let begin = ContinuousClock.now
+      try running.advance(by: start)
       try running.onLoop { connection.setDeadline(inMilliseconds: milliseconds) }
+      try running.advance(by: max(0, milliseconds - 1))
+      #expect(reached.isEmpty)
+      try running.advance(by: 101)
       #expect(try reached.next() == connection.number)
-      #expect(ContinuousClock.now - begin >= .milliseconds(milliseconds))
+      try running.advance(by: 3_600_000)
+      #expect(reached.isEmpty)
       withExtendedLifetime(client) {}
     }
   }
 
-  /// A later deadline of another connection tells that the time of the first has passed.
   @Test func aClearedOrReplacedDeadlineIsNotReached() async throws {
     try await Self.with { running, reached in
       let clients = try (0..<3).map { _ in try running.connect() }
@@ -41,8 +44,13 @@ import WebSocketTransport
         connections[2].setDeadline(inMilliseconds: 600)
         connections[1].setDeadline(inMilliseconds: 300)
       }
-      #expect(try reached.next() == connections[1].number)
-      #expect(try reached.next() == connections[2].number)
+      for connection in connections[1...] {
+        try running.advance(by: 299)
+        #expect(reached.isEmpty)
+        try running.advance(by: 1)
+        #expect(try reached.next() == connection.number)
+      }
+      try running.advance(by: 3_600_000)
       #expect(reached.isEmpty)
     }
   }
@@ -60,6 +68,9 @@ import WebSocketTransport
       try client.send(.close, [0x0F, 0xA0])
       #expect(try running.server.closed.next() == 4000)
       try running.onLoop { connection.setDeadline(inMilliseconds: 0) }
+      try running.advance(by: 599)
+      #expect(reached.isEmpty)
+      try running.advance(by: 1)
       #expect(try reached.next() == later.number)
       #expect(reached.isEmpty)
       withExtendedLifetime(other) {}
@@ -79,8 +90,14 @@ import WebSocketTransport
       connections.withLock { $0 = clients.map(\.1) }
       try running.onLoop { for connection in connections.withLock({ $0 }) { connection.setDeadline(inMilliseconds: 100) } }
       // Every turn reaches one and moves the rest of the even ones to a later one.
-      for _ in 0..<4 { _ = try reached.next() }
+      for wait in [100, 200, 200, 200] as [Int64] {
+        try running.advance(by: wait)
+        _ = try reached.next()
+        #expect(reached.isEmpty)
+      }
       try running.onLoop { for connection in connections.withLock({ $0 }) { connection.clearDeadline() } }
+      try running.advance(by: 1000)
+      #expect(reached.isEmpty)
       withExtendedLifetime(clients) {}
     }
   }

@@ -2,33 +2,55 @@ import Testing
 import WebSocketTransport
 
 @Suite struct PingTests {
-  private static func quick(_ configuration: inout TransportConfiguration) {
-    configuration.pingInterval = .milliseconds(300)
-    configuration.pingTimeout = .milliseconds(1500)
-    configuration.handshakeTimeout = 1  // shorter than the tests: it must not outlive the handshake
+  /// Runs `body` with pings every 300 ms that are to be answered within 1500 ms.
+  private func with(_ body: (TestServer.Running) async throws -> Void) async throws {
+    let configure = { (configuration: inout TransportConfiguration) in
+      configuration.pingInterval = .milliseconds(300)
+      configuration.pingTimeout = .milliseconds(1500)
+    }
+    try await TestServer.with(configure, clock: ManualClock(), body)
   }
 
   @Test func aSilentConnectionClosesWith4003() async throws {
-    try await TestServer.with(Self.quick) { running in
-      let (client, _) = try running.connect()
+    try await with { running in
+      let (client, connection) = try running.connect()
+      try running.advance(by: 300)
       #expect(try client.receive().opcode == WebSocketClient.Opcode.ping.rawValue)
+      try running.advance(by: 1400)
+      try running.onLoop { connection.send(Array("still open".utf8)) }
+      #expect(try client.receiveText() == "still open")
+      try running.advance(by: 100)
       #expect(try client.receive().code == 4003)
+      // It does not answer the close either.
+      try running.advance(by: 5000)
       #expect(try running.server.closed.next() == 4003)
+    }
+  }
+
+  @Test func theTimeoutOfTheHandshakeEndsWithIt() async throws {
+    try await TestServer.with({ $0.handshakeTimeout = 3 }) { running in
+      let (client, connection) = try running.connect()
+      try await Task.sleep(for: .seconds(4))
+      try running.onLoop { connection.send(Array("still open".utf8)) }
+      #expect(try client.receiveText() == "still open")
     }
   }
 
   /// Any frame is a sign of life: the pong, one without its payload, a ping, a message.
   @Test(arguments: [WebSocketClient.Opcode.pong, .ping, .text])
   func anyFrameKeepsTheConnection(opcode: WebSocketClient.Opcode) async throws {
-    try await TestServer.with(Self.quick) { running in
+    try await with { running in
       let (client, _) = try running.connect()
-      var pings = 0
-      while pings < 3 {
-        let frame = try client.receive()
-        #expect(frame.opcode != WebSocketClient.Opcode.close.rawValue)
-        guard frame.opcode == WebSocketClient.Opcode.ping.rawValue else { continue }
-        pings += 1
+      for _ in 0..<4 {
+        try running.advance(by: 300)
+        #expect(try client.receive().opcode == WebSocketClient.Opcode.ping.rawValue)
         try client.send(opcode, [])
+        switch opcode {
+        case .text: _ = try running.server.messages.next()
+        case .ping: #expect(try client.receive().opcode == WebSocketClient.Opcode.pong.rawValue)
+        default: try client.socket.waitUntilReceived()
+        }
+        try running.advance(by: 1500)
       }
     }
   }

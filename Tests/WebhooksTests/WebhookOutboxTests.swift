@@ -11,6 +11,8 @@ import ThrongTestKit
 /// The outbox over a real receiver and the store for tests.
 @Suite struct WebhookOutboxTests {
   private let store = InMemoryStore()
+  private let clocks = ManualClocks()
+  private let alarms = ManualAlarms()
 
   private func outbox(
     of receiver: Receiver, retention: Duration = .seconds(3600), maxPending: Int = 1000
@@ -19,16 +21,15 @@ import ThrongTestKit
     var configuration = HTTPClient.Configuration()
     // A request without an answer is in flight until the end of its test.
     configuration.timeout = .seconds(600)
-    let client = WebhookClient(
-      try HTTPClient(configuration), url: receiver.url, secret: secret, clocks: SystemClocks())
+    let client = WebhookClient(try HTTPClient(configuration), url: receiver.url, secret: secret, clocks: clocks)
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     return try await WebhookOutbox(
       WebhookOutbox.Configuration(retention: retention, maxPending: maxPending, maxInFlight: 4), client: client, store: store,
-      groups: store, logger: logger)
+      groups: store, alarms: alarms, logger: logger)
   }
 
   private func entry(_ id: String, _ group: String = "g") throws -> WebhookEntry {
-    let now = SystemClocks().wall
+    let now = clocks.wall
     return WebhookEntry(
       id: id, .messageSent, data: Array("{}".utf8), in: .group(try #require(GroupID(group))), at: now, since: now, number: 0)
   }
@@ -46,6 +47,20 @@ import ThrongTestKit
     try result.get()
   }
 
+  /// Lets time pass, after which an outbox does what it has put off.
+  private func pass(_ milliseconds: Int64 = 250) {
+    clocks.advance(by: milliseconds)
+    alarms.ring(upTo: clocks.monotonic)
+  }
+
+  /// Lets time pass until nothing waits in the store.
+  private func waitUntilEmpty() async throws {
+    try await waitUntil("the store is empty") {
+      pass()
+      return try await store.webhookCounts().pending == 0
+    }
+  }
+
   private func ids(_ log: Receiver.Log) -> [String?] { log.requests.map { $0.headers["webhook-id"] } }
 
   @Test func whatWasDeliveredLeavesTheStore() async throws {
@@ -54,7 +69,9 @@ import ThrongTestKit
       try await post((0..<20).map { try entry("\($0)") }, to: outbox)
       await receiver.wait { $0.requests.count == 20 }
       #expect(ids(receiver.log) == (0..<20).map { "\($0)" })
-      try await waitUntil("the store is empty") { try await store.webhookCounts().pending == 0 }
+      try await waitUntil("all are delivered") { outbox.pendingCount == 0 }
+      #expect(try await store.webhookCounts().pending == 20, "they are removed together")
+      try await waitUntilEmpty()
       #expect(outbox.pendingCount == 0)
       await outbox.stop()
     }
@@ -72,7 +89,7 @@ import ThrongTestKit
         ids.filter { $0 == "new" || Int($0.dropFirst(3))?.isMultiple(of: 2) == true } == (0..<300).map { "old\($0 * 2)" } + [
           "new"
         ])
-      try await waitUntil("the store is empty") { try await store.webhookCounts().pending == 0 }
+      try await waitUntilEmpty()
       await outbox.stop()
     }
   }
@@ -90,7 +107,8 @@ import ThrongTestKit
       isGood.withLock { $0 = true }
       #expect(try await outbox.retryFailures() == 2)
       await receiver.wait { $0.requests.count == 4 }
-      try await waitUntil("all is delivered") { try await store.webhookCounts() == WebhookCounts(pending: 0, failures: 0) }
+      try await waitUntilEmpty()
+      #expect(try await store.webhookCounts().failures == 0)
       #expect(try await outbox.retryFailures() == 0)
       await outbox.stop()
     }
@@ -110,7 +128,10 @@ import ThrongTestKit
     try await Receiver.run(reply: { _ in .nothing }) { receiver in
       let outbox = try await outbox(of: receiver, maxPending: 5)
       try await post((0..<20).map { try entry("\($0)") }, to: outbox)
-      try await waitUntil("five are left") { try await store.webhookCounts().pending == 5 }
+      try await waitUntil("five are left") {
+        pass()
+        return try await store.webhookCounts().pending == 5
+      }
       let left = try await store.webhooks(in: nil, after: 0, limit: 9, bytes: .max).map(\.id)
       #expect(left == ["0", "16", "17", "18", "19"], "the first is being posted")
       // As many failures are kept.
@@ -129,13 +150,17 @@ import ThrongTestKit
       let outbox = try await outbox(of: receiver, maxPending: 50)
       for page in 0..<20 { try await post((0..<50).map { try entry("\(page)-\($0)", "g\($0 % 8)") }, to: outbox) }
       // Deliveries go on as long as the bound is exceeded.
-      while outbox.pendingCount > 50 {
-        gate.signal()
-        await Task.yield()
+      try await waitUntil("no more than the bound wait") {
+        for _ in 0..<10 { gate.signal() }
+        pass()
+        return outbox.pendingCount <= 50
       }
-      try await waitUntil("as many are stored") { try await store.webhookCounts().pending <= 50 }
+      try await waitUntil("as many are stored") {
+        pass()
+        return try await store.webhookCounts().pending <= 50
+      }
       for _ in 0..<1000 { gate.signal() }
-      try await waitUntil("the store is empty") { try await store.webhookCounts().pending == 0 }
+      try await waitUntilEmpty()
       #expect(ids(receiver.log).contains("19-49"), "the newest are not given up")
       #expect(Set(ids(receiver.log)).count == receiver.log.requests.count)
       await outbox.stop()
@@ -151,8 +176,13 @@ import ThrongTestKit
       store.fail(with: StoreError(.unavailable, "full"))
       outbox.post(made)
       await receiver.wait { $0.requests.count == 1 }
+      try await waitUntil("the removal is put off") { alarms.instants == [250] }
+      pass(250)
+      // No alarm is set while the store is at it.
+      try await waitUntil("the removal has failed") { !alarms.instants.isEmpty }
       store.fail(with: nil)
-      try await waitUntil("the store is empty") { try await store.webhookCounts().pending == 0 }
+      #expect(try await store.webhookCounts().pending == 1)
+      try await waitUntilEmpty()
       #expect(receiver.log.requests.count == 1)
       await outbox.stop()
     }

@@ -71,7 +71,8 @@ typedef struct {
   size_t max_message_bytes, send_queue_bytes, max_body_bytes;
   uint32_t ping_interval_ms, ping_timeout_ms, handshake_timeout_s;
   uint32_t flush_window_ms;  // the least time between two flushes of a topic; 0: every turn flushes
-  double (*clock)(void);     // monotonic seconds for the window; NULL: the system's
+  double (*flush_clock)(void);  // monotonic seconds for the window; NULL: the system's
+  uint64_t (*clock)(void);      // monotonic milliseconds for deadlines and pings; NULL: the system's
   bool accepts_binary;
   size_t stream_bytes;           // of the compressors of topics; 0: permessage-deflate is declined
   // A topic is compressed that has so many subscribers who take it, and so many bytes for all of
@@ -175,6 +176,9 @@ void ct_loop_use_tls(ct_loop *loop, const ct_tls *tls);
 int ct_loop_start(ct_loop *loop, const char *thread_name);
 // Any thread: asks the loop to run its turn soon.
 void ct_loop_wake(ct_loop *loop);
+// Does what is due by the clock, as the loop does every 100 ms by itself; on its thread. For tests
+// whose clock has moved.
+void ct_loop_run_timers(ct_loop *loop);
 // Any thread: asks the thread to close all connections and end.
 void ct_loop_stop(ct_loop *loop);
 // Any thread but the loop's: waits for the thread's end.

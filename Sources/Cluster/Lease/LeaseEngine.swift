@@ -9,7 +9,8 @@ public final class LeaseEngine: ClusterMembership, Sendable {
   public let shards = ShardMap()
   private let database: any LeaseDatabase
   private let leaseDuration: Duration
-  private let now: @Sendable () -> MonotonicInstant
+  private let clocks: any Clocks
+  private let alarms: any Alarms
   private let logger: Logger
   private let state: Mutex<LeaseEngineState>
   private let notices = ObserverNotices()
@@ -22,11 +23,12 @@ public final class LeaseEngine: ClusterMembership, Sendable {
   /// A process that is no node yet: `start` joins.
   /// - Parameter leaseDuration: the same in all nodes.
   public init(
-    _ database: any LeaseDatabase, leaseDuration: Duration, logger: Logger, now: @escaping @Sendable () -> MonotonicInstant
+    _ database: any LeaseDatabase, leaseDuration: Duration, clocks: any Clocks, alarms: any Alarms, logger: Logger
   ) {
     self.database = database
     self.leaseDuration = leaseDuration
-    self.now = now
+    self.clocks = clocks
+    self.alarms = alarms
     self.logger = logger
     state = Mutex(LeaseEngineState(duration: leaseDuration))
     database.onChange { [weak self] in self?.wake() }
@@ -59,7 +61,7 @@ public final class LeaseEngine: ClusterMembership, Sendable {
 
   /// How long the node may still decide, unless its lease is renewed before.
   public var leaseRemaining: Duration {
-    let (time, end) = (now(), shards.pauseInstant)
+    let (time, end) = (clocks.monotonic, shards.pauseInstant)
     return time < end ? end - time : .zero
   }
 
@@ -68,11 +70,7 @@ public final class LeaseEngine: ClusterMembership, Sendable {
     wake()
     await withTaskGroup { group in
       group.addTask { await self.waitUntilEmpty() }
-      group.addTask { [now] in
-        let start = now()
-        // An error means that the shards have gone before the deadline.
-        if start < deadline { try? await Task.sleep(for: deadline - start) }
-      }
+      group.addTask { await self.alarms.sleep(until: deadline) }
       await group.next()
       group.cancelAll()
       self.resumeWaiters()
@@ -139,8 +137,7 @@ public final class LeaseEngine: ClusterMembership, Sendable {
   }
 
   private func scheduleRenewal() {
-    let interval = Int((leaseDuration / 6).wholeMilliseconds)
-    queue.asyncAfter(deadline: .now() + .milliseconds(interval)) { [weak self] in
+    alarms.schedule(at: clocks.monotonic + leaseDuration / 6, on: queue) { [weak self] in
       guard let self, !self.state.withLock({ $0.isEnding }) else { return }
       self.attemptStep()
       self.scheduleRenewal()
@@ -161,7 +158,7 @@ public final class LeaseEngine: ClusterMembership, Sendable {
 
   private func step() throws {
     guard let node = try joined() else { return }
-    let sent = now()
+    let sent = clocks.monotonic
     guard let renewal = try database.renew(node) else { return lose(node) }
     shards.extendLease(to: state.withLock { $0.didRenew(sentAt: sent) })
     if renewal.hasExpiredNodes {
@@ -183,7 +180,7 @@ public final class LeaseEngine: ClusterMembership, Sendable {
   private func isCutOff(_ node: NodeNumber) throws -> Bool {
     let isConnected = state.withLock { $0.isBusConnected }()
     // Before others are told: what they do then is later.
-    let noticed = now()
+    let noticed = clocks.monotonic
     if view.nodes[node]?.isOnBus != isConnected {
       try database.noteBus(of: node, isConnected: isConnected)
       try readView(of: node)
@@ -195,7 +192,7 @@ public final class LeaseEngine: ClusterMembership, Sendable {
   private func joined() throws -> NodeNumber? {
     let (node, joining) = state.withLock { ($0.node, $0.joining) }
     guard node == nil, let joining else { return node }
-    let sent = now()
+    let sent = clocks.monotonic
     let joined = try database.join(joining)
     state.withLock { $0.didChangeLease }?(joined)
     state.withLock { $0.didJoin(joined, sentAt: sent) }

@@ -1,5 +1,7 @@
+import GroupModel
+
 /// Runs the actors of groups. Jobs run one at a time, in order for each thread that adds them.
-public protocol GroupExecutor: SerialExecutor {
+public protocol GroupExecutor: SerialExecutor, WorkQueue {
   /// Whether the caller is on this executor.
   var isCurrent: Bool { get }
 

@@ -49,8 +49,8 @@ final class PostgreSQLCleanup: @unchecked Sendable {
   }
 
   /// Ticks until `stop()` or the end of this object.
-  func start(every interval: DispatchTimeInterval) {
-    queue.asyncAfter(deadline: .now() + interval) { [weak self] in
+  func start(every interval: Duration) {
+    options.alarms.schedule(at: options.clocks.monotonic + interval, on: queue) { [weak self] in
       guard let self, !self.stopped else { return }
       self.tick()
       self.start(every: interval)

@@ -10,6 +10,7 @@ final class PostgreSQLMaintenance: @unchecked Sendable {
   /// Nil = the engine of the lease shows life.
   private let node: NodeRegistration?
   private let connect: @Sendable () throws(PostgreSQLError) -> PostgreSQLConnection
+  private let options: PostgreSQLOptions
   private let logger: Logger
   private let queue = DispatchQueue(label: "throng.store.maintenance")
   private let isStopped = Atomic<Bool>(false)
@@ -18,17 +19,18 @@ final class PostgreSQLMaintenance: @unchecked Sendable {
 
   init(
     writer: Writer, node: NodeRegistration?, connect: @escaping @Sendable () throws(PostgreSQLError) -> PostgreSQLConnection,
-    logger: Logger
+    options: PostgreSQLOptions, logger: Logger
   ) {
     self.writer = writer
     self.node = node
     self.connect = connect
+    self.options = options
     self.logger = logger
   }
 
   /// Ticks until `stop()` or the end of this object.
-  func start(every interval: DispatchTimeInterval) {
-    queue.asyncAfter(deadline: .now() + interval) { [weak self] in
+  func start(every interval: Duration) {
+    options.alarms.schedule(at: options.clocks.monotonic + interval, on: queue) { [weak self] in
       guard let self, !self.isStopped.load(ordering: .acquiring) else { return }
       self.tick()
       self.start(every: interval)

@@ -1,4 +1,3 @@
-import Dispatch
 import GroupModel
 import GroupRuntime
 
@@ -17,8 +16,10 @@ struct PostgreSQLOptions {
   /// Rows that maintenance deletes in one transaction.
   var cleanupRows = 500
   /// The time between two rounds of maintenance; nil = none are scheduled.
-  var maintenanceInterval: DispatchTimeInterval? = .milliseconds(500)
+  var maintenanceInterval: Duration? = .milliseconds(500)
   var clocks: any Clocks = SystemClocks()
+  /// Start the rounds of maintenance.
+  var alarms: any Alarms = SystemAlarms()
   /// Are corrected by the lease of a node, which shows the time by them.
   let databaseClocks = DatabaseClocks()
   /// The server ends a statement that takes longer, in milliseconds.

@@ -56,12 +56,15 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
   ///   - history: the messages that groups keep, by type; a type that is absent keeps all.
   ///   - indexesMessages: whether messages can be searched. Switching it off drops the index.
   ///   - syncsCommits: whether a commit waits for the server's disk.
+  ///   - clocks, alarms: the time that everything of the store goes by.
   /// - Throws: `PostgreSQLOpenError` with a sentence for the operator.
   public static func open(
     _ url: String, postsUserOffline: Bool = false, history: [GroupType: HistoryLimits] = [:], indexesMessages: Bool = false,
-    syncsCommits: Bool = true, logger: Logger
+    syncsCommits: Bool = true, clocks: any Clocks = SystemClocks(), alarms: any Alarms = SystemAlarms(), logger: Logger
   ) throws(PostgreSQLOpenError) -> PostgreSQLStore {
     var options = PostgreSQLOptions()
+    options.clocks = clocks
+    options.alarms = alarms
     options.indexesMessages = indexesMessages
     options.syncsCommits = syncsCommits
     options.history = history.filter { $0.value != HistoryLimits() }
@@ -167,7 +170,7 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
       connection: ReadingConnection("searches", beside: beside) { () throws(PostgreSQLError) in
         try opener.connect(for: .searching)
       }, maxCount: options.queuedSearches, maxCountPerReader: options.queuedSearchesPerReader)
-    maintenance = PostgreSQLMaintenance(writer: writer, node: node, connect: connect, logger: logger)
+    maintenance = PostgreSQLMaintenance(writer: writer, node: node, connect: connect, options: options, logger: logger)
     cleanup = PostgreSQLCleanup(writer: writer, retention: retention, connect: connect, options: options, logger: logger)
   }
 
@@ -223,9 +226,8 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
       () throws(PostgreSQLError) in try opener.connect(for: .leasing)
     }
     self.lease.withLock { $0 = lease }
-    let engine = LeaseEngine(lease, leaseDuration: options.leaseDuration, logger: logger) { [clocks = options.clocks] in
-      clocks.monotonic
-    }
+    let engine = LeaseEngine(
+      lease, leaseDuration: options.leaseDuration, clocks: options.clocks, alarms: options.alarms, logger: logger)
     (options.leadership as? MembershipLeadership)?.follow(engine, clocks: options.clocks)
     writer.queue.use(CommitFence(engine))
     engine.onLease { [writer] node in writer.use(node: node?.rawValue) }

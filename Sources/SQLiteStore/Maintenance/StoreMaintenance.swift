@@ -19,6 +19,7 @@ final class StoreMaintenance: Sendable {
   private let lastDeletion: Mutex<ClockReading>
   private let lock: DatabaseLock
   private let clocks: any Clocks
+  private let alarms: any Alarms
   private let logger: Logger
 
   /// Between two deletions of expired rows.
@@ -31,6 +32,7 @@ final class StoreMaintenance: Sendable {
     self.connection = connection
     self.lock = lock
     clocks = options.clocks
+    alarms = options.alarms
     lastDeletion = Mutex(options.clocks.now)
     self.logger = logger
   }
@@ -43,8 +45,8 @@ final class StoreMaintenance: Sendable {
   }
 
   /// Ticks until `stop()` or the end of this object.
-  func start(every interval: DispatchTimeInterval) {
-    queue.asyncAfter(deadline: .now() + interval) { [weak self] in
+  func start(every interval: Duration) {
+    alarms.schedule(at: clocks.monotonic + interval, on: queue) { [weak self] in
       guard let self, !self.isStopped.load(ordering: .acquiring) else { return }
       self.tick()
       self.start(every: interval)

@@ -1,4 +1,5 @@
 import GRDB
+import GroupModel
 import GroupRuntime
 import Logging
 import Synchronization

@@ -20,6 +20,9 @@ struct Environment {
 
   private static func isOfServer(_ name: String) -> Bool {
     guard name.hasPrefix(prefix), name != configurationFile else { return false }
+    #if DEBUG
+      if name == Settings.testClockVariable { return false }
+    #endif
     return Keys.byEnvironmentName[name] != nil || !isOfContainerPlatform(name)
   }
 
@@ -31,3 +34,11 @@ struct Environment {
       || name.wholeMatch(of: /.*_(SERVICE_HOST|SERVICE_PORT(_.+)?|PORT(_[0-9]+_[A-Z]+(_[A-Z]+)?)?)/) != nil
   }
 }
+
+#if DEBUG
+  extension Settings {
+    /// Names the socket over which a test moves the time of a debug build. A release build refuses it,
+    /// as it does any name that it does not know.
+    public static let testClockVariable = "THRONG_TEST_CLOCK"
+  }
+#endif

@@ -18,6 +18,7 @@ public final class Server: Sendable {
   private let gateway: Gateway
   let transport: Transport
   private let tokens: CurrentTokenVerifier
+  private let alarms: any Alarms
   /// Nil = webhooks are off.
   let webhooks: WebhookComposition?
   /// Nil = the server is alone.
@@ -28,23 +29,26 @@ public final class Server: Sendable {
   let metrics: PrometheusRegistry
 
   /// Opens the store, reads the keys and binds both listeners, without serving yet.
-  public init(_ settings: Settings, metrics: PrometheusRegistry, logger: Logger) async throws(StartError) {
+  public init(
+    _ settings: Settings, metrics: PrometheusRegistry, logger: Logger, time: ServerTime = .system
+  ) async throws(StartError) {
     self.settings = settings
     self.metrics = metrics
     self.logger = logger
-    let library = LibraryLog(clocks: SystemClocks(), logger: logger)
+    let library = LibraryLog(clocks: time.clocks, logger: logger)
     TransportLog.setSink { level, text in library.write(level, text) }
-    store = try openStore(settings, logger)
+    alarms = time.alarms
+    store = try openStore(settings, time, logger)
     let clocks = store.clocks
     engines = try ClusterEngines(settings, store: store, clocks: clocks, logger: logger)
     tokens = try await Server.tokens(settings, logger)
     webhooks = try await WebhookComposition(
-      settings, store: store, membership: engines?.lease, clocks: clocks, logger: logger)
+      settings, store: store, membership: engines?.lease, alarms: alarms, logger: logger)
     services = GatewayServices(
       configuration: GatewayConfiguration(settings),
       stores: GatewayServices.Stores(groups: store, messages: store, users: store, personal: store, webhooks: store),
       tokens: TokenChecker(tokens),
-      clocks: clocks,
+      clocks: clocks, alarms: alarms,
       rules: GroupRules(
         permissions: GroupPermissions(settings), limits: GroupLimits(settings), webhooks: webhooks?.types ?? .none),
       product: GatewayServices.Product(name: "Throng", version: Release.version, limits: settings.limits.flattened),
@@ -60,10 +64,13 @@ public final class Server: Sendable {
     let delegate = gateway
     openFiles = Transport.limitOpenFiles(to: settings.openFiles)
     transport = try StartError.translating { () throws(TransportError) in
-      try Transport(TransportConfiguration(settings), delegate: delegate)
+      var configuration = TransportConfiguration(settings)
+      configuration.clock = time.loopClock
+      return try Transport(configuration, delegate: delegate)
     }
     services.registry.use(transport.loops.map(\.executor))
     services.activeGroups.use(transport.loops)
+    time.onAdvance(AdvancedServer(loops: transport.loops, store: store))
   }
 
   /// The verifier of tokens; creates the secret where there is none yet.
@@ -143,15 +150,21 @@ public final class Server: Sendable {
     }
   }
 
-  /// Removes groups from memory that were not used for ten minutes; called every minute.
-  public func retireIdleGroups() { services.registry.retireGroups(unusedFor: Server.idleTime) }
+  /// Keeps the memory small until the task is cancelled: every ten seconds it removes groups whose
+  /// owner has too many in memory, and returns what is free to the system; every minute it removes
+  /// groups that were not used for ten.
+  public func runMaintenance() async {
+    var rounds = 0
+    while !Task.isCancelled {
+      await alarms.sleep(until: services.clocks.monotonic + Server.maintenanceInterval)
+      services.registry.retireExcess()
+      memory.trimAfterFall()
+      rounds += 1
+      if rounds % 6 == 0 { services.registry.retireGroups(unusedFor: Server.idleTime) }
+    }
+  }
 
-  /// Removes groups from memory whose owner has too many there; called every ten seconds.
-  public func retireExcessGroups() { services.registry.retireExcess() }
-
-  /// Returns free memory to the system after a peak; called every ten seconds.
-  public func trimMemory() { memory.trimAfterFall() }
-
+  private static let maintenanceInterval = Duration.seconds(10)
   /// How long an unused group stays in memory: longer than a clientMsgID is remembered (5 minutes).
   private static let idleTime = Duration.seconds(600)
 
@@ -179,10 +192,10 @@ public final class Server: Sendable {
   private static let closingTime = Duration.seconds(2)
 
   private func waitUntilEmpty(atMost duration: Duration) async {
+    let end = services.clocks.monotonic + duration
     await withTaskGroup { group in
       group.addTask { await self.gateway.waitUntilEmpty() }
-      // An error means that it was cancelled after the last connection closed.
-      group.addTask { try? await Task.sleep(for: duration) }
+      group.addTask { await self.alarms.sleep(until: end) }
       await group.next()
       group.cancelAll()
     }

@@ -20,8 +20,8 @@ protocol ServerStore: GroupStore, MessageStore, UserStore, PersonalStore, Webhoo
 extension SQLiteStore: ServerStore {}
 extension PostgreSQLStore: ServerStore {}
 
-/// Opens the store of `store.url`.
-func openStore(_ settings: Settings, _ logger: Logger) throws(StartError) -> any ServerStore {
+/// Opens the store of `store.url`. The nodes of a cluster go by the database's clock.
+func openStore(_ settings: Settings, _ time: ServerTime, _ logger: Logger) throws(StartError) -> any ServerStore {
   let postsUserOffline = settings.webhook.url != nil && settings.webhook.events.contains(.userOffline)
   if let url = settings.store.postgreSQL, settings.cluster.isEnabled {
     return try StartError.translating { () throws(PostgreSQLOpenError) in
@@ -34,7 +34,7 @@ func openStore(_ settings: Settings, _ logger: Logger) throws(StartError) -> any
     return try StartError.translating { () throws(PostgreSQLOpenError) in
       try PostgreSQLStore.open(
         url, postsUserOffline: postsUserOffline, history: settings.history.limits, indexesMessages: settings.search.messages,
-        syncsCommits: settings.store.sync == .full, logger: logger)
+        syncsCommits: settings.store.sync == .full, clocks: time.clocks, alarms: time.alarms, logger: logger)
     }
   }
   return try StartError.translating { () throws(StoreOpenError) in
@@ -42,6 +42,6 @@ func openStore(_ settings: Settings, _ logger: Logger) throws(StartError) -> any
       directory: settings.dataDir, database: settings.store.databasePath,
       sync: settings.store.sync == .full ? .full : .normal,
       postsUserOffline: postsUserOffline, history: settings.history.limits, indexesMessages: settings.search.messages,
-      logger: logger)
+      clocks: time.clocks, alarms: time.alarms, logger: logger)
   }
 }

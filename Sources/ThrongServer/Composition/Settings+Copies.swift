@@ -1,5 +1,5 @@
 import Foundation
-import GroupRuntime
+import GroupModel
 import SQLiteStore
 import ServerConfiguration
 

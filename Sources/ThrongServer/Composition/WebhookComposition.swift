@@ -20,9 +20,10 @@ struct WebhookComposition: Sendable {
   /// Nil where there is no receiver.
   /// - Parameter membership: nil = this server is alone.
   init?(
-    _ settings: Settings, store: any ServerStore, membership: (any ClusterMembership)?, clocks: any Clocks, logger: Logger
+    _ settings: Settings, store: any ServerStore, membership: (any ClusterMembership)?, alarms: any Alarms, logger: Logger
   ) async throws(StartError) {
     let maxContentBytes = settings.limits.text.message
+    let clocks = store.clocks
     let settings = settings.webhook
     guard let url = settings.url, let text = settings.secret else { return nil }
     let secret = try StartError.translating { () throws(WebhookSecret.Fault) in try WebhookSecret(text) }
@@ -45,7 +46,8 @@ struct WebhookComposition: Sendable {
         WebhookOutbox.Configuration(
           retention: settings.retention, maxPending: settings.maxPending, maxInFlight: maxInFlight),
         client: posting, store: store, groups: store,
-        owns: membership.map { membership in { @Sendable lane in membership.owns(Shard(of: lane)) } }, logger: logger)
+        owns: membership.map { membership in { @Sendable lane in membership.owns(Shard(of: lane)) } },
+        alarms: alarms, logger: logger)
     } catch {
       throw StartError("the webhooks in the store cannot be read: \(error)")
     }

@@ -1,6 +1,6 @@
 import Authentication
 import Foundation
-import GroupRuntime
+import GroupModel
 import Logging
 import NATSBus
 import PostgreSQLStore

@@ -1,5 +1,6 @@
 import CoreMetrics
 import Gateway
+import GroupModel
 import GroupRuntime
 import Logging
 import WebSocketTransport

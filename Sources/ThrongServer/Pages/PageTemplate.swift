@@ -1,4 +1,6 @@
-/// A page of embedded files, with styles and scripts in its HTML, so that a browser fetches one
+import CPages
+
+/// A page of embedded files, with its style and script in its HTML, so that a browser fetches one
 /// answer.
 ///
 /// `{{style}}` and `{{script}}` are replaced once; `{{nonce}}` and the page's own names on every
@@ -9,10 +11,10 @@ struct PageTemplate: Sendable {
   /// The text behind the last placeholder.
   private let end: String
 
-  /// Joins styles and scripts in their order, the scripts into one module.
-  init(_ html: [UInt8], styles: [[UInt8]], scripts: [[UInt8]]) {
-    let text = { (files: [[UInt8]]) in files.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n") }
-    let html = text([html]).replacing("{{style}}", with: text(styles)).replacing("{{script}}", with: text(scripts))
+  /// Puts the style and the script, which is one module, into the HTML.
+  init(_ html: cp_file, style: cp_file, script: cp_file) {
+    let text = { (file: cp_file) in String(decoding: file.content, as: UTF8.self) }
+    let html = text(html).replacing("{{style}}", with: text(style)).replacing("{{script}}", with: text(script))
     var pieces: [(String, String)] = []
     var start = html.startIndex
     for match in html.matches(of: /{{([a-z]+)}}/) {
@@ -38,6 +40,11 @@ struct PageTemplate: Sendable {
 
   /// Without characters that look alike.
   private static let alphabet = Array("abcdefghjkmnpqrstuvwxyz23456789")
+}
+
+extension cp_file {
+  /// The file's bytes.
+  var content: [UInt8] { Array(UnsafeBufferPointer(start: bytes, count: count)) }
 }
 
 /// The answer to a request for a page: its HTML, and headers that restrict it.

@@ -1,4 +1,5 @@
 import Authentication
+import CPages
 import GroupModel
 import ServerConfiguration
 
@@ -35,16 +36,7 @@ struct DemoPage: Sendable {
     return DemoPage.template.load(["token": token ?? "", "socket": socketName])
   }
 
-  private static let template = PageTemplate(
-    PackageResources.chat_html, styles: [PackageResources.base_css, PackageResources.chat_css],
-    scripts: [
-      PackageResources.base_js, PackageResources.client_js, PackageResources.words_js, PackageResources.drawing_js,
-      PackageResources.timeline_js, PackageResources.groups_js, PackageResources.likes_js, PackageResources.stage_js,
-      PackageResources.messages_js,
-      PackageResources.changes_js, PackageResources.events_js, PackageResources.view_js, PackageResources.frames_js,
-      PackageResources.identity_js,
-      PackageResources.main_js,
-    ])
+  private static let template = PageTemplate(cp_demo_html(), style: cp_demo_style(), script: cp_demo_script())
 }
 
 extension DemoPage {
@@ -74,9 +66,9 @@ struct ClientFile: Sendable {
     guard path.hasPrefix(directory) else { return nil }
     switch path.dropFirst(directory.count) {
     case "throng.js":
-      (contentType, body) = ("text/javascript; charset=utf-8", PackageResources.throng_js)
+      (contentType, body) = ("text/javascript; charset=utf-8", cp_client_script().content)
     case "throng.d.ts":
-      (contentType, body) = ("text/plain; charset=utf-8", PackageResources.throng_d_ts)
+      (contentType, body) = ("text/plain; charset=utf-8", cp_client_types().content)
     default: return nil
     }
   }
@@ -94,13 +86,5 @@ enum ConsolePage {
   /// The page of one load.
   static func load() -> Page { template.load() }
 
-  private static let template = PageTemplate(
-    PackageResources.console_html, styles: [PackageResources.base_css, PackageResources.console_css],
-    scripts: [
-      PackageResources.base_js, PackageResources.rpc_js, PackageResources.log_js, PackageResources.lists_js,
-      PackageResources.directory_js, PackageResources.group_js, PackageResources.people_js, PackageResources.bans_js,
-      PackageResources.counters_js, PackageResources.pins_js, PackageResources.history_js, PackageResources.users_js,
-      PackageResources.metrics_js, PackageResources.charts_js, PackageResources.nodes_js, PackageResources.overview_js,
-      PackageResources.trace_js, PackageResources.start_js,
-    ])
+  private static let template = PageTemplate(cp_console_html(), style: cp_console_style(), script: cp_console_script())
 }

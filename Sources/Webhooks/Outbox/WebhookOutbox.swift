@@ -1,3 +1,4 @@
+import Dispatch
 import GroupModel
 import GroupRuntime
 import Logging
@@ -75,6 +76,7 @@ public final class WebhookOutbox: WebhookPoster {
   /// Whether this process posts a lane; nil = all lanes.
   private let owns: (@Sendable (WebhookEntry.Lane) -> Bool)?
   private let clocks: any Clocks
+  private let alarms: any Alarms
   private let counter = WebhookCounter()
   private let log: WebhookLog
   private let logger: Logger
@@ -92,9 +94,10 @@ public final class WebhookOutbox: WebhookPoster {
   ///   - groups: makes changes of them durable.
   ///   - owns: whether this process posts a lane, where several share the store; `searchStore` is called
   ///     with each change.
+  ///   - alarms: tell when a retry is due.
   public init(
     _ configuration: Configuration, client: WebhookClient, store: any WebhookStore, groups: any GroupStore,
-    owns: (@Sendable (WebhookEntry.Lane) -> Bool)? = nil, logger: Logger
+    owns: (@Sendable (WebhookEntry.Lane) -> Bool)? = nil, alarms: any Alarms, logger: Logger
   ) async throws(StoreError) {
     let counts = try await store.webhookCounts()
     self.configuration = configuration
@@ -103,6 +106,7 @@ public final class WebhookOutbox: WebhookPoster {
     self.groups = groups
     self.owns = owns
     clocks = client.clocks
+    self.alarms = alarms
     log = WebhookLog(logger, client.clocks)
     self.logger = logger
     let queue = OutboxQueue(
@@ -191,7 +195,7 @@ public final class WebhookOutbox: WebhookPoster {
       guard !state.isStopped,
         let due = [
           state.queue.nextDue(at: now), state.storeRetry, state.trimRetry, state.isReviewing ? nil : state.reviewDue,
-          state.isCommitting ? nil : state.removalDue,
+          state.isCommitting || state.storeRetry != nil ? nil : state.removalDue,
         ].compactMap({ $0 }).min(),
         due < state.timer ?? .distantFuture
       else { return nil }
@@ -199,11 +203,7 @@ public final class WebhookOutbox: WebhookPoster {
       return due
     }
     guard let due else { return }
-    Task { [weak self] in
-      // It is never cancelled, so the sleep cannot fail.
-      try? await Task.sleep(for: max(.zero, due - now))
-      self?.timerFired(due)
-    }
+    alarms.schedule(at: due, on: DispatchQueue.global()) { [weak self] in self?.timerFired(due) }
   }
 
   private func timerFired(_ due: MonotonicInstant) {

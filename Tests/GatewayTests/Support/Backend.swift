@@ -12,12 +12,19 @@ import WireProtocol
 struct World {
   let store = GatedStore()
   let clocks: ManualClocks
+  /// Nil = the monotonic clock runs, and the system's timers ring.
+  let alarms: ManualAlarms?
 
-  /// - Parameters:
-  ///   - isMonotonicRunning: for the timers of sessions.
-  ///   - slowness: how many times slower than the system's clock it runs.
-  init(isMonotonicRunning: Bool = true, slowness: Int64 = 1) {
-    clocks = ManualClocks(isMonotonicRunning: isMonotonicRunning, slowness: slowness)
+  /// Its time stands still, but for what a test lets pass.
+  init() {
+    clocks = ManualClocks()
+    alarms = ManualAlarms()
+  }
+
+  /// - Parameter slowness: how many times slower than the system's clock the monotonic one runs.
+  init(slowness: Int64) {
+    clocks = ManualClocks(isMonotonicRunning: true, slowness: slowness)
+    alarms = nil
   }
 }
 
@@ -26,13 +33,15 @@ struct World {
 struct Backend {
   let store: GatedStore
   let clocks: ManualClocks
+  /// Nil = the system's timers ring.
+  let alarms: ManualAlarms?
   let services: GatewayServices
   /// Groups rely on their registry, and one may still be at work when the test that asked it has
   /// ended.
   private static let registries = Mutex<[GroupRegistry]>([])
 
   init(
-    world: World = World(isMonotonicRunning: false), rules: GroupRules = GroupRules(),
+    world: World = World(), rules: GroupRules = GroupRules(),
     executors: [any GroupExecutor] = [SerialTestExecutor()],
     logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, webhooks: WebhookServices? = nil,
     cluster: ClusterPorts? = nil,
@@ -40,14 +49,16 @@ struct Backend {
   ) {
     store = world.store
     clocks = world.clocks
+    alarms = world.alarms
     var configuration = GatewayConfiguration()
     configure(&configuration)
+    let ringing: any Alarms = if let alarms = world.alarms { alarms } else { SystemAlarms(clocks: world.clocks) }
     services = GatewayServices(
       configuration: configuration,
       stores: .init(groups: store, messages: store.inner, users: store.inner, personal: store.inner, webhooks: store.inner),
       tokens: NamedTokens(),
-      clocks: clocks, rules: rules, product: .init(name: "Throng", version: "0", limits: []),
-      logger: logger, webhooks: webhooks, cluster: cluster)
+      clocks: clocks, alarms: ringing, rules: rules, product: .init(name: "Throng", version: "0", limits: []), logger: logger,
+      webhooks: webhooks, cluster: cluster)
     services.registry.use(executors)
     Backend.registries.withLock { [registry = services.registry] in $0.append(registry) }
   }

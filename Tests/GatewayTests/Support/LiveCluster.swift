@@ -68,11 +68,12 @@ struct LiveCluster {
     let clocks = world.clocks
     let bus = network.bus(name)
     let logger = Logger(label: name) { _ in SwiftLogNoOpLogHandler() }
-    let engine = LeaseEngine(database, leaseDuration: .seconds(3), logger: logger) { clocks.monotonic }
+    let engine = LeaseEngine(
+      database, leaseDuration: .seconds(3), clocks: clocks, alarms: SystemAlarms(clocks: clocks), logger: logger)
     try engine.start(as: NodeDescription(name: name, address: name, release: "0"))
     let ports = ClusterPorts(bus: bus, membership: engine, presence: world.store.inner)
     let live = try LiveGateway(world, loops: loops, rules: rules, cluster: ports, configure)
-    live.transport.start()
+    await live.start()
     nodes.append(Node(live: live, engine: engine, bus: bus))
     await live.services.cluster?.start()
   }
@@ -93,6 +94,47 @@ struct LiveCluster {
         && nodes.allSatisfy { $0.services.cluster?.hearsAll == true }
     }
   }
+
+  // MARK: Time
+
+  /// Half a second passes, which all leases and links outlast, however busy the machine is.
+  /// - Parameters:
+  ///   - unheard: a node whose links may be lost by that.
+  ///   - killed: a node whose lease has ended.
+  func pass(unheard: Int? = nil, killed: Int? = nil) async throws {
+    world.clocks.advance(by: 500)
+    let leased = nodes.indices.filter { $0 != killed }.map { nodes[$0] }
+    let linked = nodes.indices.filter { $0 != unheard }.map { nodes[$0] }
+    let numbers = try linked.map { try $0.number }
+    for node in leased { node.engine.wake() }
+    try await waitUntil("leases are renewed, and links are heard of") {
+      let areRenewed = leased.allSatisfy { $0.engine.leaseRemaining > .seconds(2) }
+      return areRenewed
+        && linked.allSatisfy { node in
+          let statuses = node.services.cluster?.parts.links.links.statuses ?? [:]
+          return numbers.allSatisfy { number in
+            let silence = statuses[number]?.silence ?? .seconds(60)
+            return number == node.engine.node || silence < .milliseconds(250)
+          }
+        }
+    }
+  }
+
+  /// The answer of a call, while time passes.
+  /// - Parameter unheard: a node whose links may be lost by that.
+  func answer<Value: Sendable>(
+    unheard: Int? = nil, of call: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    let isAnswered = Flag()
+    let task = Task {
+      defer { isAnswered.set() }
+      return try await call()
+    }
+    while !isAnswered.isSet { try await pass(unheard: unheard) }
+    return try await task.value
+  }
+
+  // MARK: Shards
 
   /// A name of a group whose owner is a node.
   func groupID(on index: Int, _ prefix: String = "g") -> String {
@@ -134,7 +176,7 @@ extension LiveCluster.Node {
   /// Ends the node in order.
   func stop() async {
     live.store.release()
-    await live.transport.stop()
+    await live.stop()
     services.cluster?.stop()
     await engine.leave()
     await bus.close()

@@ -22,12 +22,12 @@ struct LiveGateway {
     _ configure: (inout GatewayConfiguration) -> Void = { _ in }, _ body: (LiveGateway) async throws -> Void
   ) async throws {
     let live = try LiveGateway(world, loops: loops, sendQueueBytes: sendQueueBytes, log: log, configure)
-    live.transport.start()
+    await live.start()
     let result: Result<Void, any Error>
     do { result = .success(try await body(live)) } catch { result = .failure(error) }
     live.store.release()
     live.store.inner.release()
-    await live.transport.stop()
+    await live.stop()
     try result.get()
   }
 
@@ -42,24 +42,56 @@ struct LiveGateway {
       configure(&configuration)
     }
     gateway = Gateway(backend.services, http: NoHTTP())
-    (transport, port) = try LiveGateway.bind(loops, sendQueueBytes, gateway)
+    (transport, port) = try LiveGateway.bind(loops, sendQueueBytes, gateway, isStill: world.alarms != nil)
     backend.services.registry.use(transport.loops.map(\.executor))
   }
 
   /// On a port below those that the system gives to clients.
-  private static func bind(_ loops: Int, _ sendQueueBytes: Int, _ gateway: Gateway) throws -> (Transport, Int) {
+  /// - Parameter isStill: the loops' time stands still, too.
+  private static func bind(
+    _ loops: Int, _ sendQueueBytes: Int, _ gateway: Gateway, isStill: Bool
+  ) throws -> (Transport, Int) {
     while true {
       let port = Ports.next()
       do throws(TransportError) {
         var configuration = TransportConfiguration(loops: loops, listen: ("127.0.0.1", port))
         configuration.sendQueueBytes = sendQueueBytes
-        // The clients of tests answer no pings, and may have to wait for their turn.
-        configuration.pingInterval = .seconds(3600)
+        // The clients of tests answer no pings: none comes, however much time a test lets pass.
+        configuration.pingInterval = .seconds(2_000_000)
+        if isStill { configuration.clock = LoopClock.read }
         return (try Transport(configuration, delegate: gateway), port)
       } catch {
         guard case .cannotBind = error else { throw error }
       }
     }
+  }
+
+  /// Starts the loops.
+  func start() async {
+    transport.start()
+    if backend.alarms != nil { await useOnLoops(backend.clocks) }
+  }
+
+  /// Ends the connections and the loops.
+  func stop() async {
+    await useOnLoops(nil)
+    await transport.stop()
+  }
+
+  private func useOnLoops(_ clocks: ManualClocks?) async {
+    for loop in transport.loops { await on(loop) { LoopClock.use(clocks) } }
+  }
+
+  // MARK: Time
+
+  /// Lets milliseconds pass. Returns when the loops and groups have done what is due then. The loops'
+  /// timers are as fine as 100 ms.
+  func advance(by milliseconds: Int64) async {
+    // What a client has heard of was done before.
+    for loop in transport.loops { await on(loop) {} }
+    backend.clocks.advance(by: milliseconds)
+    backend.alarms?.ring(upTo: backend.clocks.monotonic)
+    for loop in transport.loops { await on(loop) { loop.runTimers() } }
   }
 
   // MARK: Clients

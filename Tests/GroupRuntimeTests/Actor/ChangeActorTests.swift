@@ -5,7 +5,7 @@ import ThrongTestKit
 
 /// Edits, pins and reactions need the stored message, so much can happen between asking and
 /// deciding.
-@Suite(.timeLimit(.minutes(1))) struct ChangeActorTests {
+@Suite(.timeLimit(.minutes(10))) struct ChangeActorTests {
   private let gate: MessageReadGate
   private let scene: ActorScene
 

@@ -6,7 +6,7 @@ import ThrongTestKit
 
 /// Ends of mutes and bans that are corrected after the clock was set are stored, so that no later
 /// loading starts them again.
-@Suite(.timeLimit(.minutes(2))) struct ClockCorrectionTests {
+@Suite(.timeLimit(.minutes(10))) struct ClockCorrectionTests {
   private static let hour: Int64 = 3_600_000
   private static let jump: Int64 = 3 * 24 * hour
 

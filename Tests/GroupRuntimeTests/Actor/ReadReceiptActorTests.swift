@@ -6,7 +6,7 @@ import ThrongTestKit
 
 /// Read receipts are looked up before they are decided, durable before they are answered, and told
 /// in rounds.
-@Suite(.timeLimit(.minutes(1))) struct ReadReceiptActorTests {
+@Suite(.timeLimit(.minutes(10))) struct ReadReceiptActorTests {
   private let gate: MessageReadGate
   private let scene: ActorScene
 

@@ -4,7 +4,7 @@ import Testing
 import ThrongTestKit
 
 /// revokeGroupMessage needs the stored message, so much can happen between asking and deciding.
-@Suite(.timeLimit(.minutes(1))) struct RecallActorTests {
+@Suite(.timeLimit(.minutes(10))) struct RecallActorTests {
   private let gate: MessageReadGate
   private let scene: ActorScene
 

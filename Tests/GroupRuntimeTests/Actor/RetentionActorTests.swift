@@ -4,7 +4,7 @@ import Testing
 import ThrongTestKit
 
 /// Retention removes messages while requests are under way.
-@Suite(.timeLimit(.minutes(1))) struct RetentionActorTests {
+@Suite(.timeLimit(.minutes(10))) struct RetentionActorTests {
   private let scene = ActorScene()
 
   init() async throws {

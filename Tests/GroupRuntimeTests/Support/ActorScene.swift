@@ -141,13 +141,9 @@ final class ActorScene: Sendable {
   /// Runs all that is queued on the groups' executor.
   func settle() { executor.drain() }
 
-  /// Waits until another thread fulfils a condition, at most 30 s.
-  func wait(sourceLocation: SourceLocation = #_sourceLocation, until condition: () -> Bool) async throws {
-    let deadline = ContinuousClock.now + .seconds(30)
-    while !condition() {
-      try #require(ContinuousClock.now < deadline, "waited for 30 s", sourceLocation: sourceLocation)
-      await Task.yield()
-    }
+  /// Waits until another thread fulfils a condition.
+  func wait(file: StaticString = #fileID, line: Int = #line, until condition: () -> Bool) async throws {
+    try await waitUntil("another thread fulfils the condition", file: file, line: line) { condition() }
     settle()
   }
 

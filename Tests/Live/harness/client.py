@@ -81,7 +81,7 @@ class Client:
         cls, server, user, token=None, via="query", platform=None, deviceID=None, compression="deflate", **claims
     ):
         """A session of `user`, signed in by the query, the header, or the `login` method."""
-        token = token or make_token(user, **claims)
+        token = token or make_token(user, now=server.now, **claims)
         options = {"user": user, "compression": compression}
         details = {k: v for k, v in {"platform": platform, "deviceID": deviceID}.items() if v is not None}
         if via == "login":
@@ -236,6 +236,11 @@ class Client:
         if group is not None:
             await self.call("getGroupsInfo", groupIDList=[group])
         await self.call("ping")
+
+    async def pong(self):
+        """Waits for the answer to a WebSocket ping: the server has what was sent before, and what it had sent is here,
+        also while it owes replies."""
+        await asyncio.wait_for(await self.socket.ping(), PATIENCE)
 
     async def quiet(self, event=None, group=None, **where):
         """Proves by a round trip that no such event is here."""

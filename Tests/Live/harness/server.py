@@ -74,10 +74,11 @@ def postgresql_database(data_dir):
 
 
 class Server:
-    """One `throng serve`. `settings` are `--set` values; the rest is what a test needs to vary."""
+    """One `throng serve`. `settings` are `--set` values; the rest is what a test needs to vary.
+    With a `clock` its time stands still from the start, but for what the test lets pass."""
 
     def __init__(self, data_dir, settings=None, arguments=(), environment=None, secret=SECRET, preexec=None,
-                 internal="127.0.0.1:0", binary=None, listen="127.0.0.1:0"):
+                 internal="127.0.0.1:0", binary=None, listen="127.0.0.1:0", clock=None):
         self.data_dir = Path(data_dir)
         self.settings = dict(settings or {})
         if secret is not None:
@@ -87,7 +88,12 @@ class Server:
         if POSTGRESQL and self.binary != CLUSTER and "store.url" not in self.settings:
             self.settings["store.url"] = postgresql_database(self.data_dir)
         self.arguments = list(arguments)
-        self.environment = environment
+        self.clock = clock
+        self.environment = environment or {}
+        if clock:
+            # Clients answer at their own pace, however far the server's time has moved.
+            self.settings.setdefault("heartbeat.interval", "24h")
+            self.settings.setdefault("heartbeat.timeout", "24h")
         self.preexec = preexec
         self.internal = internal
         self.listen = listen
@@ -98,6 +104,7 @@ class Server:
         self.listening = None
         self._news = threading.Condition()
         self._ended = False
+        self._is_draining = False
 
     # Life
 
@@ -107,10 +114,12 @@ class Server:
         command += ["--data-dir", str(self.data_dir), *self.arguments]
         for key, value in self.settings.items():
             command += ["--set", f"{key}={value}"]
+        environment = {**self.environment, **(self.clock.prepare() if self.clock else {})}
         with self._news:
             self.process, self.listening, self._ended = None, None, False
+        self._is_draining = False
         self.process = subprocess.Popen(
-            command, env=clean_environment(self.environment), cwd=str(self.data_dir.parent), stdin=subprocess.DEVNULL,
+            command, env=clean_environment(environment), cwd=str(self.data_dir.parent), stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=self.preexec, restore_signals=self.preexec is None,
         )
         threading.Thread(target=self._read, args=(self.process,), daemon=True).start()
@@ -121,6 +130,22 @@ class Server:
                 self.kill()
             raise StartFailed(self.process.wait(EXIT_PATIENCE), self.log)
         return self
+
+    # Time
+
+    @property
+    def now(self):
+        """Unix seconds on the server's wall clock."""
+        return self.clock.now if self.clock else time.time()
+
+    async def advance(self, seconds):
+        """Lets the server's time pass at once: returns when everything was performed that became due.
+        Timers of connections come up to 0.1 s late. A server that drains may end meanwhile."""
+        await self.clock.advance(seconds, may_end=self._is_draining)
+
+    def resume(self):
+        """Lets the server's time pass by itself from now on, for example so that a drain ends."""
+        self.clock.run()
 
     def _read(self, process):
         with process.stdout as pipe:
@@ -143,6 +168,7 @@ class Server:
             return "\n".join(self.lines)
 
     def terminate(self):
+        self._is_draining = True
         self.process.send_signal(signal.SIGTERM)
 
     def kill(self):
@@ -165,7 +191,11 @@ class Server:
         self.wait()
 
     def wait(self):
-        return self.process.wait(EXIT_PATIENCE)
+        status = self.process.wait(EXIT_PATIENCE)
+        # `log` has its last words then. Engines of a cluster may keep the pipe for a moment.
+        with self._news:
+            self._news.wait_for(lambda: self._ended, timeout=10)
+        return status
 
     def stop(self):
         """A drain to its end."""
@@ -218,7 +248,7 @@ class Server:
         """POST /rpc with any JSON body; `credential` None sends none, `address` names a node."""
         headers = {"Content-Type": "application/json"}
         if credential is not None:
-            headers["Authorization"] = "Bearer " + (admin_token() if credential == "admin" else credential)
+            headers["Authorization"] = "Bearer " + (admin_token(now=self.now) if credential == "admin" else credential)
         text = body if isinstance(body, (bytes, str)) else json.dumps(body)
         return self.http("POST", "/rpc", text, headers, address=address)
 
@@ -228,22 +258,54 @@ class Server:
         assert response.status == 200, response.text
         return response.json()
 
-    def metric(self, name, **labels):
-        """The sum of all samples of a metric that carry these labels, of all nodes; 0 when there is none."""
-        return sum(self.metric_of(address, name, **labels) for address in self.node_addresses)
+    # State that others change: it is what is expected soon, not at once
 
-    def metric_of(self, address, name, **labels):
-        """The same of one node."""
+    def metric_becomes(self, name, expected, address=None, patience=30, **labels):
+        """Waits until the sum of all samples with these labels, of all nodes or of that at `address`, is `expected`, or is
+        as this function says; gives the sum."""
+        found = None
+
+        def is_there():
+            nonlocal found
+            found = self._metric(name, address, **labels)
+            return expected(found) if callable(expected) else found == expected
+
+        wanted = "as wanted" if callable(expected) else expected
+        self.wait_until(is_there, lambda: f"{name} {labels} is {found}, not {wanted}", patience)
+        return found
+
+    @contextlib.contextmanager
+    def metric_grows(self, name, by, address=None, **labels):
+        """Demands that a metric has grown by so much, or as this function says, soon after the body."""
+        before = self._metric(name, address, **labels)
+        yield
+        self.metric_becomes(name, lambda now: by(now - before) if callable(by) else now - before == by, address, **labels)
+
+    def cluster_becomes(self, condition, what, address=None, patience=30):
+        """Waits until a node's table of the cluster is as the function says; gives it."""
+        found = None
+
+        def is_there():
+            nonlocal found
+            found = self.http("GET", "/cluster", address=address).json()
+            return condition(found)
+
+        self.wait_until(is_there, lambda: f"{what}: {found}", patience)
+        return found
+
+    def _metric(self, name, address=None, **labels):
+        """The sum of all samples of a metric that carry these labels; 0 when there is none."""
         total = 0.0
-        for line in self.http("GET", "/metrics", address=address).text.splitlines():
-            if line.startswith(name + "{") or line.startswith(name + " "):
-                if all(f'{label}="{value}"' in line for label, value in labels.items()):
-                    total += float(line.rsplit(" ", 1)[1])
+        for node in [address] if address else self.node_addresses:
+            for line in self.http("GET", "/metrics", address=node).text.splitlines():
+                if line.startswith(name + "{") or line.startswith(name + " "):
+                    if all(f'{label}="{value}"' in line for label, value in labels.items()):
+                        total += float(line.rsplit(" ", 1)[1])
         return total
 
     def wait_until(self, condition, what, patience=30):
         """Waits for something that only polling can show (a metric, a file)."""
         deadline = time.monotonic() + patience
         while not condition():
-            assert time.monotonic() < deadline, f"not within {patience} s: {what}"
+            assert time.monotonic() < deadline, f"not within {patience} s: {what() if callable(what) else what}"
             time.sleep(0.02)

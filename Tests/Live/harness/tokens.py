@@ -9,9 +9,10 @@ SECRET = "live-tests-secret-0123456789-0123456789"
 OTHER_SECRET = "another-secret-of-the-live-tests-0123456789"
 
 
-def make_token(user, ttl=3600, secret=SECRET, algorithm="HS256", headers=None, **claims):
-    """A signed token for `user`, `ttl` seconds long; a claim given as None is left out."""
-    payload = {"sub": user, "exp": int(time.time()) + ttl, **claims}
+def make_token(user, ttl=3600, secret=SECRET, algorithm="HS256", headers=None, now=None, **claims):
+    """A signed token for `user` that ends `ttl` seconds after `now` (Unix seconds; None = this machine's); a claim
+    given as None is left out."""
+    payload = {"sub": user, "exp": int(time.time() if now is None else now) + ttl, **claims}
     payload = {name: value for name, value in payload.items() if value is not None}
     return jwt.encode(payload, secret, algorithm=algorithm, headers=headers)
 

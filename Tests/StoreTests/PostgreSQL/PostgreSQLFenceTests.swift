@@ -8,14 +8,18 @@ import ThrongTestKit
 
 @Suite("One process at a time uses a PostgreSQL database")
 struct PostgreSQLFenceTests {
+  private func connection(_ url: String, _ schema: String) throws(PostgreSQLError) -> PostgreSQLConnection {
+    try PostgreSQLConnection(url, options: [(name: "search_path", value: schema)], timeout: 60_000)
+  }
+
   @Test func `a process that shows no life loses the database, and writes nothing more`() async throws {
     try await withSchema { url, schema in
       let log = RecordedLog()
-      let first = try openPostgreSQL(url, schema, logger: log.logger) { $0.leaseDuration = .milliseconds(200) }
+      let first = try openPostgreSQL(url, schema, logger: log.logger) { $0.leaseDuration = .seconds(600) }
       defer { first.close() }
       try await first.put([.create(), .append(.sample(1))]).get()
-      // Nothing renews the first one's lease.
-      let second = try openPostgreSQL(url, schema) { $0.leaseDuration = .milliseconds(200) }
+      try connection(url, schema).run("UPDATE node SET heartbeat = clock_timestamp() - interval '601 seconds'")
+      let second = try openPostgreSQL(url, schema) { $0.leaseDuration = .seconds(600) }
       defer { second.close() }
       #expect(try #require(second.node).number > #require(first.node).number)
       try await second.put([.append(.sample(2))]).get()
@@ -32,13 +36,25 @@ struct PostgreSQLFenceTests {
 
   @Test func `a second process is refused while the first shows life`() async throws {
     try await withSchema { url, schema in
+      let (clocks, alarms) = (ManualClocks(), ManualAlarms())
       let first = try openPostgreSQL(url, schema) { options in
-        options.maintenanceInterval = .milliseconds(20)
-        options.leaseDuration = .seconds(1)
+        options.maintenanceInterval = .milliseconds(500)
+        (options.clocks, options.alarms) = (clocks, alarms)
+        options.leaseDuration = .seconds(600)
       }
       defer { first.close() }
+      let connection = try connection(url, schema)
+      try connection.run("UPDATE node SET heartbeat = clock_timestamp() - interval '601 seconds'")
+      clocks.advance(by: 500)
+      alarms.ring(upTo: clocks.monotonic)
+      try await waitUntil("the first shows life") {
+        try connection.count(
+          "SELECT count(*) FROM node WHERE heartbeat > clock_timestamp() - interval '600 seconds'", []) == 1
+      }
+      // It does so again and again, while the second waits for its end.
+      try connection.run("UPDATE node SET heartbeat = clock_timestamp() + interval '1 hour'")
       let error = #expect(throws: PostgreSQLOpenError.self) {
-        _ = try openPostgreSQL(url, schema) { $0.leaseDuration = .seconds(1) }
+        _ = try openPostgreSQL(url, schema) { $0.leaseDuration = .seconds(2) }
       }
       #expect(error?.kind == .locked)
       try await first.put([.create()]).get()
@@ -63,8 +79,7 @@ struct PostgreSQLFenceTests {
   @Test func `a database of a newer version stays as it is`() async throws {
     try await withSchema { url, schema in
       try openPostgreSQL(url, schema).close()
-      let connection = try PostgreSQLConnection(url, options: [(name: "search_path", value: schema)], timeout: 5_000)
-      try connection.run("INSERT INTO schemaVersion VALUES (99)")
+      try connection(url, schema).run("INSERT INTO schemaVersion VALUES (99)")
       let error = #expect(throws: PostgreSQLOpenError.self) { _ = try openPostgreSQL(url, schema) }
       #expect(error?.kind == .version)
     }
@@ -208,10 +223,10 @@ struct PostgreSQLFaultTests {
 
   @Test func `a statement that takes too long fails, and the next one is served`() async throws {
     try await withSchema { url, schema in
-      let store = try openPostgreSQL(url, schema) { $0.statementTimeout = 200 }
+      let store = try openPostgreSQL(url, schema) { $0.statementTimeout = 2_000 }
       defer { store.close() }
       try await store.put([.create()]).get()
-      let other = try PostgreSQLConnection(url, options: [(name: "search_path", value: schema)], timeout: 5_000)
+      let other = try PostgreSQLConnection(url, options: [(name: "search_path", value: schema)], timeout: 60_000)
       try other.run("BEGIN")
       try other.run("LOCK TABLE message IN ACCESS EXCLUSIVE MODE")
       #expect(await store.put([.append(.sample(1))]).failure == .unavailable)

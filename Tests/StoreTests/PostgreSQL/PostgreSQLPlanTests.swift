@@ -9,7 +9,7 @@ struct PostgreSQLPlanTests {
   @Test func `a message is appended without a look at those of other groups`() async throws {
     try await withSchema { url, schema in
       try openPostgreSQL(url, schema).close()
-      let connection = try PostgreSQLConnection(url, options: [(name: "search_path", value: schema)], timeout: 5_000)
+      let connection = try PostgreSQLConnection(url, options: [(name: "search_path", value: schema)], timeout: 60_000)
       try connection.run("SET plan_cache_mode = force_generic_plan")
       try connection.run("PREPARE append AS \(MessageRows.appendSQL)")
       let values = Array(repeating: "NULL", count: 15).joined(separator: ", ")

@@ -1,4 +1,5 @@
 import Foundation
+import GroupModel
 import Logging
 import ThrongTestKit
 
@@ -10,18 +11,21 @@ func withSchema(_ body: (_ url: String, _ schema: String) async throws -> Void) 
   let schema = "t" + UUID().uuidString.lowercased().replacing("-", with: "")
   let outcome: Result<Void, any Error>
   do { outcome = .success(try await body(server.url, schema)) } catch { outcome = .failure(error) }
-  let connection = try PostgreSQLConnection(server.url, options: [], timeout: 10_000)
+  let connection = try PostgreSQLConnection(server.url, options: [], timeout: 60_000)
   try connection.runScript("DROP SCHEMA IF EXISTS \(schema) CASCADE")
   try outcome.get()
 }
 
-/// A store with a stopped clock and without scheduled maintenance: tests call `runRound()`.
+/// A store with a stopped clock and without scheduled maintenance: tests call `runRound()`. No statement
+/// takes too long on a machine that is busy elsewhere.
 func openPostgreSQL(
   _ url: String, _ schema: String, logger: Logger? = nil, _ tune: (inout PostgreSQLOptions) -> Void = { _ in }
 ) throws(PostgreSQLOpenError) -> PostgreSQLStore {
   var options = PostgreSQLOptions()
   options.maintenanceInterval = nil
   options.clocks = ManualClocks(at: 1_000_000)
+  options.alarms = ManualAlarms()
+  (options.statementTimeout, options.lockTimeout, options.commitTimeout) = (60_000, 60_000, 60_000)
   options.readers = 2
   options.schema = schema
   tune(&options)

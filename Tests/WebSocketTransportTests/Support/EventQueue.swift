@@ -17,7 +17,7 @@ final class EventQueue<Event: Sendable>: Sendable {
 
   /// The time limit only ends a test that has already failed.
   func next() throws -> Event {
-    guard filled.wait(timeout: .now() + 20) == .success else { throw TimedOut() }
+    guard filled.wait(timeout: .now() + 60) == .success else { throw TimedOut() }
     return events.withLock { $0.removeFirst() }
   }
 }

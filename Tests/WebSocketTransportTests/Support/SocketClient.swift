@@ -80,6 +80,17 @@ final class SocketClient {
 
   func send(_ text: String) throws { try send(Array(text.utf8)) }
 
+  /// Returns when the server's system has all that was sent, whether or not the server has read it.
+  func waitUntilReceived() throws {
+    let end = ContinuousClock.now + .seconds(60)
+    var waiting: Int32 = 0
+    repeat {
+      guard ioctl(descriptor, UInt(TIOCOUTQ), &waiting) == 0 else { throw Failed(description: "ioctl: \(errno)") }
+      guard ContinuousClock.now < end else { throw Failed(description: "\(waiting) bytes are under way") }
+      if waiting > 0 { usleep(1000) }
+    } while waiting > 0
+  }
+
   /// Exactly `count` bytes.
   func receive(_ count: Int) throws -> [UInt8] {
     while buffer.count < count {

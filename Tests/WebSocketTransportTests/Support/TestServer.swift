@@ -94,6 +94,8 @@ extension TestServer {
   struct Running {
     let server: TestServer
     let transport: Transport
+    /// Nil = the loops go by the system's.
+    fileprivate let clock: ManualClock?
 
     var loop: EventLoop { transport.loops[0] }
     var port: Int { transport.publicPort ?? 0 }
@@ -107,29 +109,42 @@ extension TestServer {
       return (client, try server.opened.next().connection)
     }
 
+    /// Lets time pass by the server's clock. Returns when the loops have done what is due then.
+    func advance(by milliseconds: Int64) throws {
+      clock?.advance(by: milliseconds)
+      for loop in transport.loops { try on(loop) { loop.runTimers() } }
+    }
+
     /// Runs `body` on the first loop and waits for its result.
-    func onLoop<Value: Sendable>(_ body: @escaping @Sendable () -> Value) throws -> Value {
+    func onLoop<Value: Sendable>(_ body: @escaping @Sendable () -> Value) throws -> Value { try on(loop, body) }
+
+    fileprivate func on<Value: Sendable>(_ loop: EventLoop, _ body: @escaping @Sendable () -> Value) throws -> Value {
       let done = EventQueue<Value>()
       loop.enqueue { done.add(body()) }
       return try done.next()
     }
   }
 
+  /// - Parameter clock: of the loops; nil = the system's.
   static func with(
     _ change: (inout TransportConfiguration) -> Void = { _ in }, behaviour: Behaviour = Behaviour(),
-    _ body: (Running) async throws -> Void
+    clock: ManualClock? = nil, _ body: (Running) async throws -> Void
   ) async throws {
     // No ping comes between the frames that a test expects, or closes a client that reads nothing,
     // however long the test takes.
     var configuration = TransportConfiguration(
       listen: ("127.0.0.1", TestPorts.next()), internalListen: ("127.0.0.1", TestPorts.next()),
       pingInterval: .seconds(3600))
+    if clock != nil { configuration.clock = ManualClock.read }
     change(&configuration)
     let server = TestServer(behaviour)
     let transport = try Transport(configuration, delegate: server)
     transport.start()
+    let running = Running(server: server, transport: transport, clock: clock)
+    if let clock { for loop in transport.loops { try running.on(loop) { ManualClock.use(clock) } } }
     let result: Result<Void, any Error>
-    do { result = .success(try await body(Running(server: server, transport: transport))) } catch { result = .failure(error) }
+    do { result = .success(try await body(running)) } catch { result = .failure(error) }
+    if clock != nil { for loop in transport.loops { try? running.on(loop) { ManualClock.use(nil) } } }
     await transport.stop()
     try result.get()
   }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+//
 // A client of Throng for browsers and Node, in one module without dependencies.
 //
 //   import { ThrongClient } from "https://chat.example/throng.js";

@@ -1,5 +1,4 @@
 import Foundation
-import GroupModel
 
 /// The two clocks of a process. Tests bring ones that they move.
 public protocol Clocks: Sendable {
@@ -28,7 +27,7 @@ public struct ClockReading: Sendable {
 
   /// The monotonic instant of something that happened at an instant of the wall clock, as far as
   /// this clock was not set since; this reading where it lies ahead.
-  func monotonic(of past: WallInstant) -> MonotonicInstant {
+  public func monotonic(of past: WallInstant) -> MonotonicInstant {
     monotonic.advanced(byMilliseconds: -max(0, wall.milliseconds(since: past)))
   }
 }
@@ -57,28 +56,5 @@ public struct SystemClocks: Clocks {
     var time = timespec()
     clock_gettime(clock, &time)
     return time
-  }
-}
-
-/// Wakes groups at instants of the monotonic clock.
-public protocol Alarms: Sendable {
-  /// Runs `body` once on the executor, at the instant or soon after it. It cannot be cancelled.
-  func schedule(at instant: MonotonicInstant, on executor: any GroupExecutor, _ body: @escaping @Sendable () -> Void)
-}
-
-/// Alarms by tasks that sleep, for a clock that advances as the system's does.
-public struct TaskAlarms: Alarms {
-  private let clocks: any Clocks
-
-  /// - Parameter clocks: tell how long to sleep.
-  public init(clocks: any Clocks) { self.clocks = clocks }
-
-  public func schedule(at instant: MonotonicInstant, on executor: any GroupExecutor, _ body: @escaping @Sendable () -> Void) {
-    let wait = max(.zero, instant - clocks.monotonic)
-    Task {
-      // This task is never cancelled, so the sleep cannot fail.
-      try? await Task.sleep(for: wait)
-      executor.perform(body)
-    }
   }
 }
